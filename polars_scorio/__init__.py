@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from polars_scorio.accessors.expressions import ScorioExpr
 from polars_scorio.accessors.frame import Scorio, scorio
 from polars_scorio.arguments import unknown_name
+from polars_scorio.counting.categories import SuccessWarning
 from polars_scorio.counting.cluster_samples import ClusterWarning
+from polars_scorio.counting.coverage import from_successes
 from polars_scorio.counting.engines import count_trials
 from polars_scorio.counting.judge_counts import judge
 from polars_scorio.counting.label_sample import sample_to_label
-from polars_scorio.counting.success_labels import SuccessWarning
-from polars_scorio.counting.totals import from_successes
 from polars_scorio.metrics import (
     Metric,
     Summary,
@@ -47,19 +47,17 @@ from polars_scorio.metrics import (
 
 if TYPE_CHECKING:
     from polars_scorio import logs, rubrics, sql
+    from polars_scorio.decisions.convergence import even_sample
     from polars_scorio.decisions.detectable import detectable
-    from polars_scorio.decisions.even_samples import even_sample
     from polars_scorio.decisions.rank import rank_scores
-    from polars_scorio.display.exports.model_card import to_model_card
-    from polars_scorio.display.exports.shared_records import to_every_eval_ever
-    from polars_scorio.display.exports.tracker_metrics import to_metrics
-    from polars_scorio.display.tables import to_great_table, to_latex, to_markdown
+    from polars_scorio.display.exports import to_every_eval_ever, to_metrics, to_model_card
+    from polars_scorio.display.table import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
-    from polars_scorio.logs.log_warning import LogWarning
-    from polars_scorio.reporting.cost_warning import CostWarning
-    from polars_scorio.reporting.judge_warning import JudgeWarning
-    from polars_scorio.reporting.prior_warning import PriorWarning
-    from polars_scorio.reporting.stopping_warning import StoppingWarning
+    from polars_scorio.logs.runs import LogWarning
+    from polars_scorio.study.cost_numbers import CostWarning
+    from polars_scorio.study.evaluate import StoppingWarning
+    from polars_scorio.study.judged import JudgeWarning
+    from polars_scorio.study.report import PriorWarning
 
     __version__: str
 
@@ -121,24 +119,24 @@ __all__ = [
 # Rooms that most programs never enter, with what stands in them: importing all of them as well
 # would take twice as long.
 _LATER = {
-    "JudgeWarning": "reporting.judge_warning",
-    "CostWarning": "reporting.cost_warning",
-    "LogWarning": "logs.log_warning",
-    "PriorWarning": "reporting.prior_warning",
-    "StoppingWarning": "reporting.stopping_warning",
+    "JudgeWarning": "study.judged",
+    "CostWarning": "study.cost_numbers",
+    "LogWarning": "logs.runs",
+    "PriorWarning": "study.report",
+    "StoppingWarning": "study.evaluate",
     "detectable": "decisions.detectable",
-    "even_sample": "decisions.even_samples",
+    "even_sample": "decisions.convergence",
     "from_array": "logs.arrays",
     "logs": "logs",
     "rank_scores": "decisions.rank",
     "rubrics": "rubrics",
     "sql": "sql",
-    "to_every_eval_ever": "display.exports.shared_records",
-    "to_great_table": "display.tables",
-    "to_latex": "display.tables",
-    "to_markdown": "display.tables",
-    "to_metrics": "display.exports.tracker_metrics",
-    "to_model_card": "display.exports.model_card",
+    "to_every_eval_ever": "display.exports",
+    "to_great_table": "display.table",
+    "to_latex": "display.table",
+    "to_markdown": "display.table",
+    "to_metrics": "display.exports",
+    "to_model_card": "display.exports",
 }
 
 if not TYPE_CHECKING:  # checkers would take it for a promise of every name
@@ -146,7 +144,7 @@ if not TYPE_CHECKING:  # checkers would take it for a promise of every name
     def __getattr__(name: str) -> object:
         """Import a name of `_LATER` when it is first used; answer others with the nearest name."""
         if name == "__version__":
-            return import_module(f"{__name__}.display.installed_version").installed_version()
+            return import_module(f"{__name__}.display.words").installed_version()
         if name not in _LATER:
             raise unknown_name(f"module {__name__!r}", name, __all__)
         room = import_module(f"{__name__}.{_LATER[name]}")

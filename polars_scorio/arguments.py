@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeGuard, get_args
 import numpy as np
 import polars as pl
 
-from polars_scorio.kernels.array_types import Floats
+from polars_scorio.maths.array_rows import Floats
 
 InferenceKind = Literal["published", "pooled", "calibrated"]
 Per = Literal["model", "question"]

@@ -18,11 +18,11 @@ FOLDERS = sorted({path.parent for path in MODULES})
 
 # A room imports the rooms on its line and on the lines above.
 FLOORS = [
-    {"kernels"},
+    {"maths"},
     {"arguments", "signatures"},
     {"counting", "sql"},
     {"metrics", "rubrics"},
-    {"reporting"},
+    {"study"},
     {"decisions"},
     {"display"},
     {"accessors"},
@@ -36,7 +36,7 @@ PRONOUN = re.compile(r"(Those|The same|That|What|Where|Whose|Who)\b|Which\b(?!.*
 
 
 def relative_name(path: Path) -> str:
-    """Name of a file or folder, from the package on: `kernels/draws`."""
+    """Name of a file or folder, from the package on: `maths/draws`."""
     return path.relative_to(PACKAGE).as_posix().removesuffix(".py")
 
 

@@ -86,7 +86,7 @@ def test_a_room_shows_its_public_names_only(module):
 @pytest.mark.slow
 def test_importing_the_package_leaves_what_most_programs_never_use():
     code = """import sys, polars_scorio
-waiting = ["logs", "rubrics", "sql", "decisions", "display.tables", "reporting.report"]
+waiting = ["logs", "rubrics", "sql", "decisions", "display.table", "study.report"]
 waiting = ["scipy.special", "scipy.stats", *(f"polars_scorio.{room}" for room in waiting)]
 print([name for name in waiting if name in sys.modules])"""
     assert _printed(code) == "[]\n"

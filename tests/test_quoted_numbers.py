@@ -54,6 +54,9 @@ def text_paragraphs(page: Path) -> Iterator[str]:
         yield " ".join(line for line in paragraph.split() if not paragraph.startswith(("|", "#")))
 
 
+PUBLIC_STUDY = ("report", "request", "overall", "forecast", "priors", "cost_numbers", "judged")
+
+
 def quoting_pages() -> Iterator[Path]:
     """README, chapters and public modules; without pages that name the script of their study."""
     # A site that was built leaves its reference here: the docstrings once more.
@@ -63,7 +66,7 @@ def quoting_pages() -> Iterator[Path]:
         *ROOT.glob("polars_scorio/accessors/*.py"),
         *ROOT.glob("polars_scorio/metrics/*.py"),
         *ROOT.glob("polars_scorio/decisions/*.py"),
-        *ROOT.glob("polars_scorio/reporting/*.py"),
+        *(ROOT / f"polars_scorio/study/{name}.py" for name in PUBLIC_STUDY),
     ]
     for page in (ROOT / "README.md", *chapters, *public):
         if page.suffix == ".py" or not MEASURED.search(page.read_text(encoding="utf-8")):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
-from polars_scorio.reporting.options import ReportOptions
+from polars_scorio.study.request import ReportOptions
 from tests.made_logs import law
 
 ROUNDING = 1e-9  # a metric that is linear in the counts is summed in two ways

@@ -1,21 +1,25 @@
-"""The base of all parts of the accessor: its frame, its roles, and the report."""
+"""Options and roles that all methods share."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import fields
+from html import escape
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import polars as pl
+from polars.exceptions import PolarsError
 
-from polars_scorio.accessors.role_summary import as_html, as_text, rows_of
 from polars_scorio.arguments import Per, public_names, unknown_name
 from polars_scorio.counting.coverage import coverage
-from polars_scorio.counting.roles import USUAL_ROLES, Roles
+from polars_scorio.counting.log import bind_roles
+from polars_scorio.counting.roles import USUAL_ROLES, Column, Roles
 from polars_scorio.counting.tally import counts_plan
-from polars_scorio.counting.trials import bind_roles
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes, Weights
 from polars_scorio.metrics.success import pass_at_k
-from polars_scorio.reporting.options import (
+from polars_scorio.signatures import takes_options
+from polars_scorio.study.request import (
     Chosen,
     Frame,
     InferenceOptions,
@@ -23,12 +27,79 @@ from polars_scorio.reporting.options import (
     ReportOptions,
     check_choices,
 )
-from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from polars_scorio.reporting.forecast import Drawn
+    from polars_scorio.study.forecast import Drawn
+
+
+_MOST = 12  # names of other columns
+
+
+def as_text(title: str, rows: Sequence[tuple[str, str, str]]) -> str:
+    """A line for each row, in columns.
+
+    Examples
+    --------
+    >>> print(as_text("scorio", [("model", "llm", "String"), ("by", "step", "Int64")]))
+    <scorio>
+      model  llm   String
+      by     step  Int64
+    """
+    widths = [max(len(row[i]) for row in rows) for i in range(2)]
+    lines = [f"  {a:{widths[0]}}  {b:{widths[1]}}  {c}".rstrip() for a, b, c in rows]
+    return "\n".join([f"<{title}>", *lines])
+
+
+def as_html(title: str, rows: Sequence[tuple[str, str, str]]) -> str:
+    """An HTML table with the title as its caption."""
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    head = "".join(f"<th>{each}</th>" for each in ("role", "column", "dtype"))
+    return f"<table><caption>{escape(title)}</caption><tr>{head}</tr>{body}</table>"
+
+
+def rows_of(frame: pl.DataFrame | pl.LazyFrame, roles: Roles) -> list[tuple[str, str, str]]:
+    """Each role, what plays it, and its dtype; then the choices, then the other columns.
+
+    Nothing but the schema is read, and what is wrong with it is shown, not raised.
+    """
+    try:
+        schema = frame.collect_schema()
+    except (PolarsError, OSError) as error:
+        schema = None
+        problem = [("schema", f"{type(error).__name__}: {error}".partition("\n")[0], "")]
+    rows, used = [], set()
+    for field in fields(roles):
+        value = getattr(roles, field.name)
+        if "Column" not in str(field.type):
+            rows += [(field.name, repr(value), "")] if value != field.default else []
+            continue
+        columns = [value] if isinstance(value, str | pl.Expr) else list(value or ())
+        rows += [(field.name, str(column), _role_dtype(column, schema)) for column in columns]
+        used |= {name for column in columns for name in _root_columns(column)}
+    if schema is None:
+        return rows + problem
+    others = [name for name in schema if name not in used]
+    more = [", ".join([*others[:_MOST], *(["..."] if len(others) > _MOST else [])])]
+    return rows + [("other columns", names, "") for names in more if names]
+
+
+def _root_columns(column: Column) -> list[str]:
+    return [column] if isinstance(column, str) else column.meta.root_names()
+
+
+def _role_dtype(column: Column, schema: pl.Schema | None) -> str:
+    """The dtype of a role, or why it has none."""
+    if schema is None:
+        return "unknown"
+    try:
+        (dtype,) = pl.LazyFrame(schema=schema).select(column).collect_schema().dtypes()
+    except PolarsError:
+        return "no such column"
+    return str(dtype)
+
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 OptionsT = TypeVar("OptionsT", bound=InferenceOptions)
@@ -154,7 +225,7 @@ class Accessor(Generic[FrameT]):
         [('bayes', None, 0.75), ('pass_hat_k', 1, 0.75), ('pass_hat_k', 2, 0.5)]
         """
         # Here and below: importing the package takes less time without what methods import.
-        from polars_scorio.reporting.report import report
+        from polars_scorio.study.report import report
 
         options = self._with(options)
         return self._returned(report(self._lazy(), self._roles, metrics, **options))
@@ -301,7 +372,7 @@ class Accessor(Generic[FrameT]):
         >>> trials.scorio(trial=None).priors().select(pl.col("mean", "rho").round(2)).row(0)
         (0.5, 0.66)
         """
-        from polars_scorio.reporting.priors import priors
+        from polars_scorio.study.priors import priors
 
         plan = priors(self._lazy(), self._roles, w, prior=prior, confidence=confidence)
         return self._returned(plan)
@@ -369,7 +440,7 @@ class Accessor(Generic[FrameT]):
         >>> ahead.select("k", "extrapolation", pl.col("mu", "lo", "hi").round(1)).rows()
         [(4, 1.0, 0.4, 0.3, 0.6), (64, 16.0, None, 0.8, 1.0)]
         """
-        from polars_scorio.reporting.forecast import forecast
+        from polars_scorio.study.forecast import forecast
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plan = forecast(self._lazy(), self._roles, k, metric, confidence=sure)

@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Any, overload
 import polars as pl
 
 from polars_scorio.accessors.base import FrameT
-from polars_scorio.accessors.decisions import DecisionMethods
-from polars_scorio.accessors.display import ReaderMethods
+from polars_scorio.accessors.decisions import DecisionMethods, GateMethods, JudgeMethods
+from polars_scorio.accessors.display import CostMethods, QuestionMethods, ReaderMethods
 from polars_scorio.accessors.expressions import ScorioExpr
-from polars_scorio.accessors.frontiers import CostMethods
-from polars_scorio.accessors.gates import GateMethods
-from polars_scorio.accessors.judges import JudgeMethods
 from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
-from polars_scorio.accessors.questions import QuestionMethods
 from polars_scorio.arguments import InferenceKind, value_text
 from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.roles import Category, Column, Roles, Unscored
-from polars_scorio.kernels.posteriors import Target
-from polars_scorio.reporting.options import ExpressionOptions, RoleOptions, chosen_options
+from polars_scorio.maths.posteriors import Target
 from polars_scorio.signatures import takes_options
+from polars_scorio.study.request import ExpressionOptions, RoleOptions, chosen_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -303,10 +299,7 @@ class Scorio(
         >>> log.scorio(trial=None).rubric(exact).avg(w=exact.weights(invalid=-1))["mu"].item()
         0.0
         """
-        from polars_scorio.rubrics.rubric import (
-            Rubric,
-            refuse_absent,
-        )
+        from polars_scorio.rubrics.rubric import Rubric, refuse_absent
 
         if not isinstance(rubric, Rubric):
             raise TypeError(

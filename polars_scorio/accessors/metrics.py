@@ -16,13 +16,13 @@ from polars_scorio import metrics
 from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, Weights
-from polars_scorio.reporting.options import ReportOptions
 from polars_scorio.signatures import (
     FunctionT,
     described_parameters,
     option_keywords,
     with_signature,
 )
+from polars_scorio.study.request import ReportOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

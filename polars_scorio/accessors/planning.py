@@ -9,8 +9,8 @@ from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import Compared, Overall, Per
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.options import ConvergenceOptions, DecisionOptions, PlanOptions
 from polars_scorio.signatures import takes_options
+from polars_scorio.study.request import ConvergenceOptions, DecisionOptions, PlanOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -296,7 +296,7 @@ class PlanMethods(Accessor[FrameT]):
         >>> trials.scorio(model=None, trial=None).next_trials(10).rows()
         [('easy', 4, 3), ('hard', 4, 7)]
         """
-        from polars_scorio.decisions.next_trials import next_trials
+        from polars_scorio.decisions.trials_needed import next_trials
 
         planned = self._planning(options)
         plan = next_trials(

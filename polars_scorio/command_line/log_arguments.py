@@ -1,27 +1,163 @@
-"""The arguments that name a log, and the log with its roles that they describe."""
+"""Arguments of commands: the log, its roles, numbers."""
 
 from __future__ import annotations
 
 import ast
 import re
+import shutil
+import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from inspect import signature
-from typing import Any, get_args
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, get_args
 
 import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import nearest_hint
-from polars_scorio.command_line.number_arguments import plain_number
-from polars_scorio.counting.category_values import is_label
+from polars_scorio.arguments import InferenceKind, check_anytime, nearest_hint
+from polars_scorio.command_line.terminal import command_words
 from polars_scorio.counting.judge_counts import Judge, judge
+from polars_scorio.counting.log import is_label
 from polars_scorio.counting.roles import Category, Unscored
+from polars_scorio.display.settings import Settings
 from polars_scorio.logs.files import scan_files
-from polars_scorio.logs.paths import is_remote
+from polars_scorio.logs.paths import DAMAGE, is_remote, open_plain
 from polars_scorio.logs.read import TOOLS, fitting_tools, named_reader
+from polars_scorio.maths.posteriors import Target
+from polars_scorio.metrics.from_text import read_metric
+from polars_scorio.metrics.metric import Metric
+
+STANDARD_INPUT = "-"
+_HEAD = 1 << 16  # bytes in which the format is looked for
+# The first bytes of compressed files, and the ending of such a file.
+_COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
+
+
+@contextmanager
+def saved_input(logs: Sequence[str]) -> Iterator[list[str]]:
+    """The names of logs, with a temporary file in place of ``-``, which is standard input.
+
+    Raises
+    ------
+    ValueError
+        If standard input is closed, empty, damaged, or named twice.
+    """
+    if STANDARD_INPUT not in logs:
+        yield [*logs]
+        return
+    if logs.count(STANDARD_INPUT) > 1:
+        raise ValueError("standard input can be read once: name - once")
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    with TemporaryDirectory(prefix="polars-scorio-") as folder:
+        file = str(_copied_input(Path(folder), sys.stdin.buffer))
+        yield [file if name == STANDARD_INPUT else name for name in logs]
+
+
+def _copied_input(folder: Path, stream: BinaryIO) -> Path:
+    """The file that holds a stream."""
+    head = stream.read(_HEAD)
+    packed = next((end for start, end in _COMPRESSED.items() if head.startswith(start)), "")
+    file = folder / f"stdin{packed}"
+    with file.open("wb") as copy:
+        copy.write(head)
+        shutil.copyfileobj(stream, copy)
+    return file.rename(folder / f"stdin{format_ending(_plain_head(file))}{packed}")
+
+
+def _plain_head(file: Path) -> bytes:
+    """The first bytes of a file, decompressed."""
+    try:
+        with open_plain(file) as stream:
+            return stream.read(_HEAD)
+    except DAMAGE as error:
+        raise ValueError(f"standard input is damaged or broken off: {error}") from error
+
+
+def format_ending(head: bytes) -> str:
+    r"""The ending of a file by its first bytes.
+
+    >>> [format_ending(head) for head in (b"PAR1", b'[{"a": 1}]', b'{"a": 1}\n', b"a,b\n1,2\n")]
+    ['.parquet', '.json', '.jsonl', '.csv']
+    >>> format_ending(b"a\tb\n1\t2\n")
+    '.tsv'
+    """
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    text = head.lstrip(b"\xef\xbb\xbf \r\n\t")
+    if not text:
+        raise ValueError("standard input is empty")
+    if text[:1] in {b"[", b"{"}:
+        return ".json" if text.startswith(b"[") else ".jsonl"
+    first = text.partition(b"\n")[0]
+    return ".tsv" if first.count(b"\t") > first.count(b",") else ".csv"
+
+
+_CONFIDENCE = "set the confidence of the intervals (default: %(default)s)"
+
+
+def add_number_arguments(parser: ArgumentParser, default: str = "avg") -> None:
+    """Add the arguments that choose metrics and inference."""
+    metric = (
+        f'report this metric, such as "pass_at_k(4)"; repeat it for several (default: {default})'
+    )
+    parser.add_argument("--metric", type=metric_argument, action="append", default=[], help=metric)
+    add_inference_arguments(parser)
+
+
+def add_inference_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments that choose inference."""
+    add = parser.add_argument_group("numbers").add_argument
+    add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+    kinds = "choose how intervals are found (default: calibrated; for bayes published)"
+    add("--inference", choices=get_args(InferenceKind), help=kinds)
+    target = (
+        "score these questions, or the population that they were drawn from (default: %(default)s)"
+    )
+    add("--target", choices=get_args(Target), default="benchmark", help=target)
+    anytime = (
+        "let intervals hold at every look during an evaluation; N is the number of trials of each "
+        "question (population: of questions) that was planned before the first look"
+    )
+    add("--anytime", type=planned_number, metavar="N", help=anytime)
+
+
+def chosen_settings(asked: Namespace) -> Settings:
+    """The inference, target and confidence that the arguments choose."""
+    return Settings(asked.inference, asked.target, asked.confidence, asked.anytime)
+
+
+def metric_argument(text: str) -> Metric:
+    """A metric as typed in Python."""
+    try:
+        return read_metric(text)
+    except ValueError as error:
+        # argparse shows the message of this error only.
+        raise ArgumentTypeError(str(error)) from None
+
+
+def plain_number(text: str) -> float:
+    """A number as Python writes it."""
+    try:
+        return float(text)
+    except ValueError:
+        share = "percent are written as a share, 3 % as 0.03"
+        raise ArgumentTypeError(f"{text!r} is not a number: {share}") from None
+
+
+def planned_number(text: str) -> int:
+    """The planned trials of each question, or the planned questions."""
+    try:
+        return check_anytime(int(text) if text.isdecimal() else text)
+    except ValueError as error:
+        message = command_words(str(error), ["anytime", "target"])
+        raise ArgumentTypeError(message) from None
+
 
 _COLUMN_ROLES = (
     *("model", "question", "trial", "category", "count", "cluster", "answer", "truth", "cost"),

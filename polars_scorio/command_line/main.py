@@ -23,19 +23,28 @@ from polars.exceptions import PolarsError
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import nearest_hint, value_text
-from polars_scorio.command_line.compare_command import add_compare_arguments, run_compare
-from polars_scorio.command_line.counts_command import add_counts_arguments, run_counts
-from polars_scorio.command_line.coverage_command import add_coverage_arguments, run_coverage
-from polars_scorio.command_line.frontier_command import add_frontier_arguments, run_frontier
+from polars_scorio.command_line.commands import (
+    add_compare_arguments,
+    add_counts_arguments,
+    add_coverage_arguments,
+    add_frontier_arguments,
+    add_questions_arguments,
+    add_rank_arguments,
+    add_report_arguments,
+    add_summary_arguments,
+    run_compare,
+    run_counts,
+    run_coverage,
+    run_frontier,
+    run_questions,
+    run_rank,
+    run_report,
+    run_summary,
+)
 from polars_scorio.command_line.gate_command import add_gate_arguments, run_gate
-from polars_scorio.command_line.log_arguments import read_log
-from polars_scorio.command_line.questions_command import add_questions_arguments, run_questions
-from polars_scorio.command_line.rank_command import add_rank_arguments, run_rank
-from polars_scorio.command_line.report_command import add_report_arguments, run_report
-from polars_scorio.command_line.standard_input import STANDARD_INPUT, saved_input
-from polars_scorio.command_line.summary_command import add_summary_arguments, run_summary
+from polars_scorio.command_line.log_arguments import STANDARD_INPUT, read_log, saved_input
 from polars_scorio.command_line.terminal import PROGRAM, print_message, warnings_printed
-from polars_scorio.display.installed_version import installed_version
+from polars_scorio.display.words import installed_version
 
 Run: TypeAlias = "Callable[[Scorio[Any], Namespace, str], object]"
 _STATUSES = """\

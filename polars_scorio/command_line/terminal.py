@@ -1,4 +1,4 @@
-"""Print texts, tables and messages of the command."""
+"""Progress, width and colours of a terminal."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ import warnings
 from argparse import ArgumentParser
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Literal, TypeAlias, get_args
+from threading import Lock, Timer
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, get_args
 
 import polars as pl
 
-from polars_scorio.display.phrases import visible_text
-from polars_scorio.display.tables import markdown_rows
+from polars_scorio.display.table import markdown_rows
+from polars_scorio.display.words import visible_text
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 PROGRAM = "polars-scorio"
 TableFormat: TypeAlias = Literal["table", "csv", "json", "markdown"]
@@ -133,3 +139,55 @@ def _option_words(keyword: re.Match[str]) -> str:
     """A keyword with its value, such as missing="drop", as one types it to the command."""
     name, value = keyword.groups(default="")
     return f"--{name.replace('_', '-')} {value.strip(chr(34) + chr(39))}".rstrip()
+
+
+_PATIENCE = 2.0  # seconds
+
+
+class Progress:
+    """Print the current step, once the work takes longer than two seconds.
+
+    Parameters
+    ----------
+    stream : file
+        File to print to.
+
+    Examples
+    --------
+    >>> import sys
+    >>> with Progress(sys.stdout) as progress:
+    ...     progress.tell("what is done at once")
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._step, self._late, self._lock = stream, "", False, Lock()
+        self._timer = Timer(_PATIENCE, self._start_printing)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._timer.cancel()
+        self._timer.join()
+
+    def tell(self, step: str) -> None:
+        """Say that a step begins."""
+        with self._lock:
+            self._step = step
+            if self._late:
+                self._print_step()
+
+    def _start_printing(self) -> None:
+        with self._lock:
+            self._late = True
+            self._print_step()
+
+    def _print_step(self) -> None:
+        print(f"{self._step} ...", file=self._stream, flush=True)

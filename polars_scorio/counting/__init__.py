@@ -1,1 +1,1 @@
-"""From rows to the counts of questions to groups, and what is checked on the way."""
+"""From rows to counts of each question, and the checks on the way."""

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polars_scorio.counting.category_values import is_label
-from polars_scorio.counting.checks import BALLOTS, MISSING, ROWS, TWOFOLD
-from polars_scorio.counting.tally_numbers import (
+from polars_scorio.counting.checks import (
+    BALLOTS,
+    MISSING,
+    ROWS,
+    TWOFOLD,
     Number,
     joined_list,
     least_number,
     over_parts,
     over_trials,
 )
-from polars_scorio.counting.trials import ANSWER, Trials
+from polars_scorio.counting.log import ANSWER, Trials, is_label
 
 # The trials of an answer that have an outcome, and how many of them are right.
 VOTES, RIGHT = ":votes", ":right"

@@ -1,15 +1,34 @@
-"""Into which classes the trials of a question are counted: by category, or by success."""
+"""Categories that are counted, and those that succeed.
+
+The aggregation that counts the trials sees it on the way, so that the log is read once: whether a
+success occurs, or a failure, is exact from its sums. Distinct labels of words are noted from the
+rows that pass by, which takes a tenth of the aggregation; of numbers a sample is. Only what is
+refused or warned of is counted in a second look at the log.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
-from polars_scorio.counting.category_values import is_label
+import polars as pl
+
 from polars_scorio.counting.cost_sums import CostColumns
+from polars_scorio.counting.log import (
+    CATEGORY,
+    COUNT,
+    REWARD,
+    TRUTH,
+    Part,
+    Trials,
+    as_categories,
+    category_literal,
+    is_label,
+)
 from polars_scorio.counting.reward_sums import RewardColumns
 from polars_scorio.counting.roles import Category
-from polars_scorio.counting.trials import Part, Trials, as_categories
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,3 +163,334 @@ def _agreed_categories(
             f"{list(second)}"
         )
     return next(iter(named), None)
+
+
+_ROWS = 256  # so many numbers of a batch of rows are sampled
+_NAMED = 8  # so many labels are named
+_KEPT = 1_000  # so many labels are noted, and those that are spelled like a success
+
+# Categories that may be absent without being declared, by convention; as words.
+_CONVENTION = frozenset({"0", "1", "0.0", "1.0"})
+
+
+class SuccessWarning(UserWarning):
+    """By `success=` or `threshold=` no trial of the whole log succeeds, or all do.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import polars_scorio as ps
+    >>> warnings.simplefilter("error", ps.SuccessWarning)  # for who wants to be stopped
+    >>> warnings.simplefilter("default", ps.SuccessWarning)
+    """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watch:
+    """Notes on the labels of a log, taken by the aggregations of rows, questions and groups.
+
+    Attributes
+    ----------
+    labels : tuple of category
+        The successes; empty if a threshold says what succeeds, or nothing is to be watched.
+    hits : tuple of str
+        For each of them, the column that says how many trials have it.
+    failures : tuple of str
+        The column that says how many trials fail; none if nothing is to be watched.
+    names : dict
+        Labels that were noted in the collection that runs, of verdicts and of people.
+    """
+
+    labels: tuple[Category, ...]
+    hits: tuple[str, ...]
+    failures: tuple[str, ...]
+    names: dict[str, set[str]] = field(default_factory=lambda: {CATEGORY: set(), TRUTH: set()})
+
+    @property
+    def _own_hits(self) -> tuple[str, ...]:
+        """The hits that are no count column: a single success is one already."""
+        return self.hits if len(self.hits) > 1 else ()
+
+    def noted(self, rows: pl.LazyFrame, trials: Trials, *, truth: bool) -> pl.LazyFrame:
+        """The trials, whose labels are noted as they pass by; those of people too with `truth`."""
+        if not self.labels:
+            return rows
+        parts = {CATEGORY: trials.category}
+        if truth and trials.truth is not None and trials.truth.dtype in (pl.String, pl.Categorical):
+            parts[TRUTH] = trials.truth
+        return rows.with_columns(
+            pl.col(name).map_batches(partial(self.note, name), part.dtype, is_elementwise=True)
+            for name, part in parts.items()
+        )
+
+    def note(self, column: str, labels: pl.Series) -> pl.Series:
+        """Keep the new names among the labels of a batch of rows, and hand the batch on."""
+        names = self.names[column]
+        if not is_label(labels.dtype):
+            names.update(
+                labels.gather_every(max(1, len(labels) // _ROWS)).cast(pl.String).drop_nulls()
+            )
+            return labels
+        new, known = labels, [*self.labels, *sorted(names)]
+        # A comparison with each of a few known names takes a third of the time of `unique` alone.
+        for name in known if len(known) <= _NAMED else ():
+            new = new.filter(new != name)
+        found = new.drop_nulls().unique().cast(pl.String)
+        names.update(found if len(names) < _KEPT else alike_labels(found, self.labels))
+        return labels
+
+    def rows(self, weighed: list[pl.Expr]) -> list[pl.Expr]:
+        """Columns of the trials, of which `weighed` says for how many a row has each label."""
+        hits = zip(weighed, self.hits, strict=True) if self._own_hits else ()
+        return [hit.alias(name) for hit, name in hits]
+
+    def questions(self) -> tuple[str, ...]:
+        """Columns of the trials that are summed over a question."""
+        return self._own_hits
+
+    def groups(self) -> list[pl.Expr]:
+        """Aggregations of the questions of a group."""
+        return [(pl.col(*self.hits, *self.failures) > 0).any()] if self.failures else []
+
+    def check(self, groups: pl.DataFrame, trials: Trials) -> None:
+        """Refuse labels in two spellings, and warn of a log without success or failure.
+
+        Raises
+        ------
+        ValueError
+            If a label is spelled like a success but for case and spaces.
+        """
+        if not self.failures:
+            return
+        names = self.refuse_alike(groups, trials)
+        failed = bool(groups[self.failures[0]].any())
+        hits = [bool(groups[hit].any()) for hit in self.hits]
+        if trials.reward is not None:
+            if any(hits) != failed:
+                _warn_of_threshold(_reward_ends(trials, groups), trials)
+            return
+        names |= {str(label) for label, hit in zip(self.labels, hits, strict=True) if hit}
+        absent = [label for label, hit in zip(self.labels, hits, strict=True) if not hit]
+        _warn_of_labels(absent, names, trials, failed=failed)
+
+    def refuse_alike(self, groups: pl.DataFrame, trials: Trials) -> set[str]:
+        """Refuse labels in two spellings; else return the verdicts that were noted.
+
+        Raises
+        ------
+        ValueError
+            If a label is spelled like a success but for case and spaces.
+        """
+        noted = {column: {*found} for column, found in self.names.items()}
+        for names in self.names.values():
+            names.clear()  # those of a next collection are its own
+        for column, found in noted.items():
+            if alike_labels(found, self.labels):
+                counted = _counted_labels(trials, groups, column)
+                refuse_alike(counted, self.labels, _column_name(trials, column), trials.owner)
+        return noted[CATEGORY]
+
+
+UNWATCHED = Watch((), (), ())
+
+
+def alike_labels(names: Iterable[str], success: Sequence[Category]) -> list[str]:
+    """Labels outside `success` that equal one inside after strip and casefold.
+
+    Examples
+    --------
+    >>> alike_labels(["Correct", "correct", "wrong", "correct "], ["correct"])
+    ['Correct', 'correct ']
+    """
+    folded = {label.strip().casefold() for label in success if isinstance(label, str)}
+    return [name for name in names if name not in success and name.strip().casefold() in folded]
+
+
+def refuse_alike(
+    counted: dict[str, int], success: Sequence[Category], column: str, owner: str = ""
+) -> None:
+    """Refuse labels that are spelled like a success but for case and spaces.
+
+    Parameters
+    ----------
+    counted : dict
+        The trials of each label.
+    success : sequence of category
+        The successes.
+    column, owner : str
+        Where the labels are, for the message.
+
+    Raises
+    ------
+    ValueError
+        With both spellings and their counts.
+    """
+    alike = sorted(alike_labels(counted, success))
+    if not alike:
+        return
+    folded = {name.strip().casefold() for name in alike}
+    named = [label for label in success if str(label).strip().casefold() in folded]
+    others, those = (
+        ", ".join(f"{label!r} ({counted.get(str(label), 0):,})" for label in labels)
+        for labels in (alike, named)
+    )
+    one = len(alike) == 1
+    raise ValueError(
+        f"{owner}{len(alike)} label{'' if one else 's'} in {column!r} would count as "
+        f"failure{'' if one else 's'}, and differ{'s' if one else ''} from a success in case or "
+        f"spaces alone: {others}; success: {those}. If they mean the same, name them all in "
+        f"success=, or make them one before, as in pl.col({column!r}).str.strip_chars()"
+        ".str.to_lowercase(). If not, cast the column to an Enum of all labels."
+    )
+
+
+def declares_categories(trials: Trials) -> bool:
+    """Whether the category column says which categories there may be."""
+    return trials.category.dtype in (pl.Enum, pl.Boolean)
+
+
+def check_counted_labels(cells: pl.DataFrame, trials: Trials) -> None:
+    """Refuse and warn, once, of the labels of a whole log, as `Watch.check` does.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The columns "category" and "count" of the whole log, and "truth" if it has that.
+    trials : Trials
+        The log, whose metrics do not weigh its categories.
+
+    Raises
+    ------
+    ValueError
+        If a label is spelled like a success but for case and spaces.
+    """
+    success = trials.roles.successes or ()
+    counted = cells.filter(pl.col("count") > 0)
+    seen = counted["category"].drop_nulls().unique()
+    if trials.reward is not None:
+        if seen.len() == 1:
+            _warn_of_threshold(_reward_ends(trials), trials)
+        return
+    if trials.roles.levels is not None or declares_categories(trials):
+        return
+    for name in ("category", "truth"):
+        if name in counted.columns and is_label(counted[name].dtype):
+            labels = counted.group_by(pl.col(name).cast(pl.String)).agg(pl.col("count").sum())
+            part = trials.category if name == "category" else trials.truth
+            refuse_alike(dict(labels.drop_nulls().rows()), success, part.name)  # type: ignore[union-attr]  # a column of it
+    values = [category_literal(label, seen.dtype) for label in success]
+    held = [
+        value is not None and bool(seen.to_frame().select((pl.first() == value).any()).item())
+        for value in values
+    ]
+    absent = [label for label, hit in zip(success, held, strict=True) if not hit]
+    _warn_of_labels(absent, {*seen.cast(pl.String)}, trials, failed=sum(held) < seen.len())
+
+
+def _warn_of_labels(
+    absent: Sequence[Category], names: set[str], trials: Trials, *, failed: bool
+) -> None:
+    """Warn of successes that no trial has, or that all have, beside labels that there are."""
+    seen, success = sorted(names), trials.roles.successes or ()
+    words = isinstance(next(iter(success), None), str)
+    if not seen or not success or (failed and not absent):
+        return
+    if not words and {*map(str, absent or success), *seen} <= _CONVENTION:
+        return
+    named = ", ".join(map(repr, seen[:_NAMED]) if words else seen[:_NAMED])
+    named += ", ..." * (len(seen) > _NAMED)
+    column, several = trials.category.name, len(absent) > 1
+    if absent:
+        said = (
+            f"No trial has the outcome{'s' * several} {', '.join(map(repr, absent))} of success=; "
+            f"{column!r} has {named}. If that is a typo, correct success=. If it is right, cast "
+            f"the column to an Enum that includes {'them' if several else 'it'}"
+        )
+    else:
+        said = (
+            f"success={', '.join(map(repr, sorted(success)))}: all trials of the whole log are "
+            f"successes, for {column!r} holds nothing else: {named}. If that is a typo, correct "
+            "success=. If it is right, cast the column to an Enum of all outcomes"
+        )
+    warnings.warn(
+        f"{said}, or weigh them all with w=.",
+        SuccessWarning,
+        stacklevel=2,
+    )
+
+
+def _warn_of_threshold(ends: tuple[float, float], trials: Trials) -> None:
+    """Warn of a threshold that all trials reach, or none, but for rewards that are all 0 or all 1.
+
+    Parameters
+    ----------
+    ends : tuple of float
+        The least and the largest reward.
+    trials : Trials
+        The log.
+    """
+    least, largest = ends
+    threshold = trials.roles.threshold
+    if threshold is None or (least == largest and least in {0, 1} and 0 < threshold <= 1):
+        return
+    warnings.warn(
+        f"threshold={threshold!r}: {'all trials' if least >= threshold else 'no trial'} of the "
+        f"whole log reach{'' if least >= threshold else 'es'} it. {trials.category.name!r} is from "
+        f"{least!r} to {largest!r}. Is the threshold in the unit of the rewards?",
+        SuccessWarning,
+        stacklevel=2,
+    )
+
+
+def _column_name(trials: Trials, column: str) -> str:
+    """The name that the log has for a column of verdicts or labels."""
+    part: Part | None = trials.category if column == CATEGORY else trials.truth
+    return column if part is None else part.name
+
+
+def _rows_of_groups(trials: Trials, groups: pl.DataFrame | None) -> pl.LazyFrame:
+    """The rows of some groups once more; of all without any."""
+    rows = trials.rows(labels=True, rewards=True)
+    if groups is None:
+        return rows
+    keys = [*trials.groups]
+    return rows.join(groups.lazy().select(keys), on=keys, how="semi", nulls_equal=True)
+
+
+def _counted_labels(trials: Trials, groups: pl.DataFrame, column: str) -> dict[str, int]:
+    """How many trials have each label that occurs."""
+    number = pl.len() if trials.count is None else pl.col(COUNT).sum()
+    rows = _rows_of_groups(trials, groups).group_by(pl.col(column).cast(pl.String))
+    labels = rows.agg(number.alias(COUNT)).filter(pl.col(COUNT) > 0)
+    return dict(labels.drop_nulls().collect().rows())
+
+
+def _reward_ends(trials: Trials, groups: pl.DataFrame | None = None) -> tuple[float, float]:
+    """The least and the largest reward."""
+    reward = pl.col(REWARD).cast(pl.Float64).fill_nan(None)
+    ends = _rows_of_groups(trials, groups).select(low=reward.min(), high=reward.max()).collect()
+    return ends.row(0)
+
+
+def watch_labels(trials: Trials, classes: Classes, columns: Sequence[str]) -> Watch:
+    """The notes to take of a log; none if its categories are declared.
+
+    Parameters
+    ----------
+    trials : Trials
+        The log.
+    classes : Classes
+        Into which classes its trials are counted.
+    columns : sequence of str
+        The count columns of the classes.
+    """
+    if trials.reward is not None:  # failure and success
+        return Watch((), (columns[-1],), (columns[0],)) if len(columns) == 2 else UNWATCHED
+    declared = (
+        classes.known is not None or classes.rewards is not None or declares_categories(trials)
+    )
+    labels = () if declared else classes.success or ()
+    if not labels:
+        return UNWATCHED
+    hits = (columns[-1],) if len(labels) == 1 else tuple(f":h{i}" for i in range(len(labels)))
+    return Watch(labels, hits, (columns[0],))

@@ -1,4 +1,4 @@
-"""How a rule is applied to questions: marked by an aggregation, raised from its one result.
+"""Numbers that a tally adds up, and rules that its questions are held to.
 
 A callback in an expression sees one morsel at a time, so what it would count or see first changes
 from run to run. Therefore the aggregation marks the bad questions, and one look at its whole result
@@ -7,6 +7,7 @@ raises.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_scorio.counting.trials import Trials
+from polars_scorio.counting.log import Trials
 
 # Numbers that an aggregation over the trials of a question finds.
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"
@@ -170,3 +171,62 @@ def violations_of(problems: pl.DataFrame, rules: Sequence[Rule]) -> list[tuple[R
             continue
         violations += [(rule, rows)] if rule.look is None else rule.look(rows)
     return sorted(violations, key=lambda violation: not violation[0].foremost)
+
+
+# Arguments of `explode`. An empty list is a null: the only way of Polars 1.35, no longer the
+# default of 2.0, and 1.42 to 1.44 warn where nothing is said.
+AS_ROWS = {
+    name: True for name in inspect.signature(pl.Expr.explode).parameters if name == "empty_as_null"
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Number:
+    """One column of the tally of a question.
+
+    Some tallies take two steps: first the trials of a question with the same category, answer or
+    cluster, then the parts of the question.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    of_trials : Expr
+        Its aggregation over trials.
+    of_parts : Expr
+        Its aggregation over the tallies of the parts.
+    """
+
+    name: str
+    of_trials: pl.Expr
+    of_parts: pl.Expr
+
+
+def summed_number(name: str, of_trials: pl.Expr) -> Number:
+    """A number that is added up over the parts."""
+    return Number(name, of_trials.alias(name), pl.col(name).sum())
+
+
+def least_number(name: str, of_trials: pl.Expr) -> Number:
+    """A value of which the least one of the parts is kept."""
+    return Number(name, of_trials.alias(name), pl.col(name).min())
+
+
+def largest_number(name: str, of_trials: pl.Expr) -> Number:
+    """A value of which the largest one of the parts is kept."""
+    return Number(name, of_trials.alias(name), pl.col(name).max())
+
+
+def joined_list(name: str, of_trials: pl.Expr) -> Number:
+    """A list that is joined over the parts."""
+    return Number(name, of_trials.alias(name), pl.col(name).explode(**AS_ROWS).drop_nulls())
+
+
+def over_trials(numbers: Sequence[Number]) -> list[pl.Expr]:
+    """The aggregations over trials."""
+    return [number.of_trials for number in numbers]
+
+
+def over_parts(numbers: Sequence[Number]) -> list[pl.Expr]:
+    """The aggregations over the parts of a question."""
+    return [number.of_parts for number in numbers]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.counting.log import CLUSTER, Trials
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import CLUSTER, Trials
 
 _LARGE = 1 / 3  # of the questions
 _SIZE, _SHARE, _COUNTED = ":size", ":share", ":counted"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from polars_scorio.counting.tally_numbers import Number, largest_number, least_number, summed_number
-from polars_scorio.counting.trials import CATEGORY, COST
+from polars_scorio.counting.checks import Number, largest_number, least_number, summed_number
+from polars_scorio.counting.log import CATEGORY, COST
 
 # The cost of all trials of a question, and of its successes; the squares of both; its dearest
 # trial.

@@ -1,15 +1,26 @@
-"""A look at a log before it is trusted: what is there, what is missing, what is there twice."""
+"""Coverage of a log: its trials, the totals of its tool, and trials that stopped on outcomes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import overload
 
 import polars as pl
+from polars.exceptions import ColumnNotFoundError
 
 from polars_scorio.arguments import Per, check_choice
-from polars_scorio.counting.checks import once_whole
-from polars_scorio.counting.duplicates.second_look import repeated_trials
-from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.checks import AS_ROWS, check_frame, once_whole
+from polars_scorio.counting.duplicates import repeated_trials
+from polars_scorio.counting.log import (
+    CATEGORY,
+    CLUSTER,
+    COUNT,
+    EVERYTHING,
+    Trials,
+    bind_roles,
+    refuse_repeats,
+)
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import (
     STOPPING_COLUMNS,
@@ -17,15 +28,145 @@ from polars_scorio.counting.stopping import (
     stopping_states,
     with_stopping,
 )
-from polars_scorio.counting.tool_totals import TOTALS_COLUMNS, has_totals, with_totals
-from polars_scorio.counting.trials import (
-    CATEGORY,
-    CLUSTER,
-    COUNT,
-    Trials,
-    bind_roles,
-    refuse_repeats,
-)
+from polars_scorio.counting.tally import QUESTIONS
+
+TOTALS_COLUMNS = ("planned", "reported")
+
+
+def has_totals(totals: pl.DataFrame | None, trials: Trials) -> bool:
+    """Whether the tool's totals are known for the strata and models of a report."""
+    return totals is not None and {*trials.keys} <= {*totals.columns}
+
+
+def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
+    """A summary of models with the columns `planned` and `reported`.
+
+    Parameters
+    ----------
+    summary : LazyFrame
+        One row per stratum and model.
+    totals : DataFrame
+        Rows of the runs, with the keys of the summary, planned (trials) and reported (a score).
+    trials : Trials
+        The roles of the log.
+
+    Returns
+    -------
+    LazyFrame
+        Over several runs of a model, planned is their sum, and reported their mean, weighted with
+        the planned trials; null if a run does not say it.
+    """
+    planned, reported = pl.col("planned"), pl.col("reported")
+    known = totals.lazy().select(pl.lit(0).alias(EVERYTHING), *trials.keys, *TOTALS_COLUMNS)
+    added = known.group_by(trials.groups).agg(
+        pl.when(planned.is_not_null().all()).then(planned.sum()),
+        pl.when(pl.len() == 1)
+        .then(reported.first())
+        .when(planned.is_not_null().all(), reported.is_not_null().all())
+        .then((reported * planned).sum() / planned.sum()),
+    )
+    dtypes = summary.collect_schema()
+    keys = [pl.col(name).cast(dtypes[name]) for name in trials.groups]
+    return summary.join(
+        added.with_columns(keys),
+        on=trials.groups,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+
+
+_BAD = ":bad"
+
+
+@overload
+def from_successes(frame: pl.DataFrame, n: str = ..., successes: str = ...) -> pl.DataFrame: ...
+@overload
+def from_successes(frame: pl.LazyFrame, n: str = ..., successes: str = ...) -> pl.LazyFrame: ...
+def from_successes(
+    frame: pl.DataFrame | pl.LazyFrame, n: str = "n", successes: str = "c"
+) -> pl.DataFrame | pl.LazyFrame:
+    """Counts of failure and success from the totals of each question.
+
+    Parameters
+    ----------
+    frame : DataFrame or LazyFrame
+        One row per question (and model, and stratum): its number of trials, and of successes.
+    n, successes : str
+        The columns of these numbers.
+
+    Returns
+    -------
+    DataFrame or LazyFrame
+        As `frame`, with two rows for each of its rows: the columns `n` and `successes` make way for
+        `category` (0 and 1, Int8) and `count` (Int64). Read it with ``.scorio(count="count")``.
+
+    Raises
+    ------
+    ColumnNotFoundError, TypeError, ValueError
+        At the call: if a column is missing or holds no numbers, or `category` or `count` is there
+        already. At collection: totals that are null, negative or fractional, more successes than
+        trials; with the first such row.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> totals = pl.DataFrame({"model": "m", "question": [1, 2], "n": [4, 4], "c": [1, 3]})
+    >>> counts = ps.from_successes(totals)
+    >>> counts.rows()
+    [('m', 1, 0, 3), ('m', 1, 1, 1), ('m', 2, 0, 1), ('m', 2, 1, 3)]
+    >>> counts.scorio(count="count").avg()["mu"].item()
+    0.5
+    """
+    if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        raise TypeError(f"frame must be a Polars DataFrame or LazyFrame, got {frame!r}")
+    plan = _outcome_counts(frame.lazy(), n, successes)
+    return plan if isinstance(frame, pl.LazyFrame) else plan.collect(engine="streaming")
+
+
+def _outcome_counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame:
+    schema = frame.collect_schema()
+    for role, name in {"n": n, "successes": successes}.items():
+        if name not in schema:
+            raise ColumnNotFoundError(
+                f"there is no column {name!r} for {role}; the columns are {schema.names()}. "
+                f"Name it with {role}="
+            )
+        if not (schema[name].is_integer() or schema[name].is_float()):
+            raise TypeError(f"{role} column {name!r} is {schema[name]}; totals are numbers")
+    others = [name for name in schema if name not in (n, successes)]
+    taken = [name for name in others if name in ("category", "count")]
+    if taken:
+        raise ValueError(f"the frame has a column {taken[0]!r} already: rename or drop it")
+    total, good = pl.col(n), pl.col(successes)
+    bad = pl.any_horizontal(
+        total.is_null() | good.is_null(), (good < 0) | (good > total),
+        *(~_is_whole(pl.col(name)) for name in (n, successes) if schema[name].is_float()),
+    ).fill_null(value=True)  # fmt: skip
+
+    def check(rows: pl.DataFrame) -> pl.DataFrame:
+        wrong = rows.filter(_BAD)
+        if wrong.height:
+            first = wrong.row(0, named=True)
+            place = ", ".join(f"{name}={first[name]!r}" for name in others)
+            raise ValueError(
+                f"{wrong.height:,} row{'s have' if wrong.height > 1 else ' has'} wrong totals, "
+                f"the first{' at ' * bool(place)}{place}: {n}={first[n]!r}, "
+                f"{successes}={first[successes]!r}. They are whole numbers with "
+                f"0 <= {successes} <= {n}."
+            )
+        return rows
+
+    whole = check_frame(frame.with_columns(bad.alias(_BAD)), check)
+    codes = pl.concat_list(pl.lit(0, pl.Int8), pl.lit(1, pl.Int8)).alias("category")
+    counts = pl.concat_list((total - good).cast(pl.Int64), good.cast(pl.Int64)).alias("count")
+    return whole.select(*others, codes, counts).explode("category", "count", **AS_ROWS)
+
+
+def _is_whole(number: pl.Expr) -> pl.Expr:
+    return number.is_finite() & (number == number.floor())
+
 
 _ASKED, _MOST, _SEEN, _CLUSTERS = ":asked", ":most", ":seen", ":clusters"
 _NUMBERS = ("missing", "unscored", "trials", "n_min", "n_max", "nulls", "duplicates")
@@ -150,4 +291,55 @@ def _question_gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
         .sort(*trials.groups, question)
         .select(*trials.keys, question, *columns)
         .rename({_MOST: "expected"})
+    )
+
+
+def check_stopping(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """The check that no model stopped its trials on their outcomes; for `checks.check_frame`.
+
+    Only where the questions of a model differ in their trials, the log is read once more, for its
+    `coverage`.
+
+    Parameters
+    ----------
+    trials : Trials
+        The log.
+    counts : sequence of str
+        The count columns of its questions.
+    """
+
+    def check(groups: pl.DataFrame) -> pl.DataFrame:
+        keys = [*trials.groups]
+        rows = groups.select(*keys, QUESTIONS).explode(QUESTIONS, **AS_ROWS).unnest(QUESTIONS)
+        scored = rows.with_columns(pl.sum_horizontal(counts).alias(":n")).filter(pl.col(":n") > 0)
+        ragged = scored.group_by(keys).agg(pl.col(":n").n_unique()).filter(pl.col(":n") > 1)
+        if ragged.height:
+            _refuse_stopped(ragged.select(*trials.keys), trials)
+        return groups
+
+    return check
+
+
+def _refuse_stopped(ragged: pl.DataFrame, trials: Trials) -> None:
+    """Raise if trials of some groups stopped on their outcomes.
+
+    Raises
+    ------
+    ValueError
+        With how many models there are, and the first of them.
+    """
+    found = coverage(trials.frame, trials.roles).filter(pl.col("stopping") == "outcomes")
+    stopped = found.select(*trials.keys, "stopping").collect(engine="streaming")
+    if trials.keys:
+        stopped = stopped.join(ragged, on=trials.keys, how="semi", nulls_equal=True)
+    if stopped.is_empty():
+        return
+    first = stopped.sort(*trials.keys, "stopping").row(0, named=True)
+    place = ", ".join(f"{name}={first[name]!r}" for name in trials.keys)
+    raise ValueError(
+        f"the trials of {stopped.height:,} model{'s' * (stopped.height > 1)} stopped on their "
+        f"outcomes{f', the first at {place}' * bool(place)}: more trials of the questions that "
+        "failed, or fewer of those that succeeded, bias every estimate, and no verdict about it "
+        "holds. Filter the log to the first trials that all questions have. See coverage() for "
+        "the evidence."
     )

@@ -16,7 +16,7 @@ import polars as pl
 from narwhals.stable.v2.dtypes import DType
 
 from polars_scorio.counting.checks import IDS, NO_ID
-from polars_scorio.counting.trials import CATEGORY, COUNT, TRIAL
+from polars_scorio.counting.log import CATEGORY, COUNT, TRIAL
 
 EngineFrame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 

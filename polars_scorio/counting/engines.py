@@ -8,6 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from polars_scorio.counting.checks import IDS, NO_ID
+from polars_scorio.counting.log import CATEGORY, COUNT, Trials, bind_roles
 from polars_scorio.counting.refusals import identity_rules
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import (
@@ -16,7 +17,6 @@ from polars_scorio.counting.tally import (
     question_tallies,
     refuse_count_names,
 )
-from polars_scorio.counting.trials import CATEGORY, COUNT, Trials, bind_roles
 
 
 def count_trials(

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.categories import Classes, counted_classes
+from polars_scorio.counting.categories import Classes, alike_labels, counted_classes
+from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.counting.success_labels import alike_labels
 from polars_scorio.counting.tally import class_members, class_of_trial, stray_category
-from polars_scorio.counting.trials import bind_roles
-from polars_scorio.kernels.array_types import Ints
+from polars_scorio.maths.array_rows import Ints
 
 _MISSING, _STRAY = -1, -2  # beside the classes 0, 1, ...
 

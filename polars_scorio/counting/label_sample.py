@@ -9,9 +9,9 @@ import polars as pl
 
 from polars_scorio.arguments import check_count, value_text
 from polars_scorio.counting.categories import counted_classes
+from polars_scorio.counting.log import CATEGORY, STAND_IN, TRIAL, TRUTH, Trials, bind_roles
 from polars_scorio.counting.roles import Category, Column, Roles
 from polars_scorio.counting.tally import class_members
-from polars_scorio.counting.trials import CATEGORY, STAND_IN, TRIAL, TRUTH, Trials, bind_roles
 from polars_scorio.signatures import takes_options
 
 _ROW, _VERDICT, _ORDER, _TURN = ":row", ":verdict", ":order", ":turn"

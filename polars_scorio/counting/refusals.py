@@ -7,7 +7,6 @@ import math
 import polars as pl
 
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.category_values import is_label
 from polars_scorio.counting.checks import (
     ANOTHER,
     BAD,
@@ -23,8 +22,8 @@ from polars_scorio.counting.checks import (
     Rule,
 )
 from polars_scorio.counting.cost_sums import COST_LIMIT, COSTLESS, LARGEST_COST, LEAST_COST
+from polars_scorio.counting.log import CLUSTER, MISREAD, Trials, is_label
 from polars_scorio.counting.reward_sums import LARGEST_REWARD_SIZE, MOST_TRIALS, RewardColumns
-from polars_scorio.counting.trials import CLUSTER, MISREAD, Trials
 from polars_scorio.counting.truth_labels import STRAY_LABEL, stray_label
 
 UNCALIBRATED_REWARDS = (

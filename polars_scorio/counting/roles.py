@@ -19,11 +19,7 @@ from polars_scorio.arguments import (
     python_scalar,
     value_text,
 )
-from polars_scorio.counting.graded_rewards import (
-    check_levels,
-    check_reward_range,
-    check_threshold,
-)
+from polars_scorio.counting.graded_rewards import check_levels, check_reward_range, check_threshold
 from polars_scorio.counting.judge_counts import JudgeSample, judge_sample
 
 Column = str | pl.Expr

@@ -7,10 +7,9 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.category_values import category_literal, is_label
-from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.trials import CATEGORY, COUNT, TRIAL, Trials
-from polars_scorio.kernels.stopping_tests import reward_stopping_evidence, stopping_evidence
+from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.counting.log import CATEGORY, COUNT, TRIAL, Trials, category_literal, is_label
+from polars_scorio.maths.stopping_tests import reward_stopping_evidence, stopping_evidence
 
 STOPPING_COLUMNS = ("stopping", "p_pattern", "p_order", "p_difficulty")
 OUTCOMES = (TRIALS, _C, _LAST) = (":n", ":c", ":last")

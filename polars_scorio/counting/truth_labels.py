@@ -5,9 +5,15 @@ from __future__ import annotations
 import polars as pl
 
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.category_values import category_literal, is_label
+from polars_scorio.counting.log import (
+    TRUTH,
+    Part,
+    Trials,
+    as_categories,
+    category_literal,
+    is_label,
+)
 from polars_scorio.counting.roles import Category
-from polars_scorio.counting.trials import TRUTH, Part, Trials, as_categories
 
 # Labelled verdicts "right", those of them that are right, labelled verdicts "wrong", and those of
 # them that are right: columns of questions.

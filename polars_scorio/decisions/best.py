@@ -10,26 +10,34 @@ import polars as pl
 
 from polars_scorio.arguments import Overall, check_count
 from polars_scorio.counting.checks import check_frame
+from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import CostRows, refuse_costs
 from polars_scorio.decisions.model_scores import (
+    DOUBTS,
+    PAIRS,
+    PRIOR_DECIDES,
     ModelRows,
     Models,
     bounds_column,
     bounds_dtype,
     metric_of,
     models_of,
+    warn_of_prior,
 )
-from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
-from polars_scorio.decisions.strata import named_model, single_k
-from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
-from polars_scorio.kernels.array_types import Ints
-from polars_scorio.kernels.simultaneous.selected_leader import selected_tail, shrunk_scores
+from polars_scorio.decisions.models import (
+    STRATUM,
+    Block,
+    in_all_strata,
+    named_model,
+    single_k,
+    strata_blocks,
+)
+from polars_scorio.maths.array_rows import Ints
+from polars_scorio.maths.ranks import selected_tail, shrunk_scores
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import tidy_rows
-from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.request import on_levels
+from polars_scorio.study.evaluate import tidy_rows
+from polars_scorio.study.request import DecisionOptions, on_levels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

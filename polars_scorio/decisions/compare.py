@@ -12,39 +12,44 @@ import polars as pl
 from polars_scorio.arguments import Overall, check_flag
 from polars_scorio.counting.checks import check_frame
 from polars_scorio.counting.judge_counts import Judge
+from polars_scorio.counting.log import Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import cost_ratios
-from polars_scorio.decisions.memory_limits import refuse_many_pairs
 from polars_scorio.decisions.model_scores import (
+    DOUBTS,
+    PAIRS,
+    PRIOR_DECIDES,
     ModelRows,
     Models,
     bounds_column,
     bounds_dtype,
     metric_of,
     models_of,
+    warn_of_prior,
 )
-from polars_scorio.decisions.prior_dominance import DOUBTS, PAIRS, PRIOR_DECIDES, warn_of_prior
-from polars_scorio.decisions.strata import baseline_columns, check_models, named_model
-from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
-from polars_scorio.kernels.array_types import Floats, Ints, Mask
+from polars_scorio.decisions.models import (
+    STRATUM,
+    Block,
+    baseline_columns,
+    check_models,
+    in_all_strata,
+    named_model,
+    refuse_many_pairs,
+    strata_blocks,
+)
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import tidy_rows
-from polars_scorio.reporting.inference.cell_numbers import (
+from polars_scorio.study.cell_numbers import (
     CALIBRATION,
     INFORMATION,
     JUDGE_DTYPES,
     JUDGED,
     LABEL_COUNT,
 )
-from polars_scorio.reporting.inference.score_differences import (
-    Differences,
-    Scores,
-    simultaneous_verdicts,
-)
-from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.request import on_levels
-from polars_scorio.reporting.threshold_curves import curve_columns, with_curves
+from polars_scorio.study.evaluate import tidy_rows
+from polars_scorio.study.report import curve_columns, with_curves
+from polars_scorio.study.request import DecisionOptions, on_levels
+from polars_scorio.study.score_differences import Differences, Scores, simultaneous_verdicts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

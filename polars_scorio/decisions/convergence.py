@@ -1,38 +1,238 @@
-"""Scores after the first n trials, and the number of trials after which the ranking settles."""
+"""After how many trials a ranking holds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import Compared, InferenceKind, check_choice, check_count, check_flag
+from polars_scorio.arguments import (
+    Compared,
+    InferenceKind,
+    check_choice,
+    check_count,
+    check_flag,
+    value_text,
+    value_tuple,
+)
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.checks import AS_ROWS, MISSING, ROWS, once_whole, over_trials
+from polars_scorio.counting.log import CATEGORY, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.reward_sums import (
+    reward_numbers,
+    with_reward_moments,
+    with_sure_successes,
+)
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, class_columns
-from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE, class_columns
 from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import metric_of
+from polars_scorio.decisions.models import aligned_options, named_model, per_stratum, single_k
 from polars_scorio.decisions.rank import rank_scores
-from polars_scorio.decisions.reward_prefixes import GROUP, PREFIX, reward_prefixes
-from polars_scorio.decisions.strata import aligned_options, named_model, per_stratum, single_k
-from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.prefix_rankings import Convergence, Scheme, ranking_convergence
-from polars_scorio.kernels.states import Outcomes, States, prefix_states
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.reward_metric import RewardMetric
-from polars_scorio.reporting.judge_requests import refuse_judge
-from polars_scorio.reporting.options import DecisionOptions, Frame, PlanOptions
-from polars_scorio.reporting.question_cells import QuestionCells, count_matrix
-from polars_scorio.reporting.request import Request, RewardUse, view_of
+from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.prefix_rankings import Convergence, Scheme, ranking_convergence
+from polars_scorio.maths.questions import Outcomes, States, prefix_states
+from polars_scorio.metrics.metric import Metric, RewardMetric
+from polars_scorio.study.question_cells import QuestionCells, count_matrix
+from polars_scorio.study.request import (
+    DecisionOptions,
+    Frame,
+    PlanOptions,
+    Request,
+    RewardUse,
+    refuse_judge,
+    view_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+
+
+def even_sample(
+    questions: FrameT,
+    n: int,
+    *,
+    rate: str = "rate",
+    by: str | Iterable[str] = (),
+    seed: int = 0,
+) -> FrameT:
+    """Sample of questions that is spread evenly over their difficulty.
+
+    The questions are ordered by their rate, and each ``M / n``-th of them is kept, from a random
+    place on. Each question has the same chance to be kept, so that averages stay unbiased, and they
+    are more precise than those of a sample at random. Questions that are chosen because they
+    separate the models are no sample: their rates are not those of the benchmark, and no interval
+    holds.
+
+    Parameters
+    ----------
+    questions : DataFrame or LazyFrame
+        A row for each question, such as `Scorio.questions` returns.
+    n : int
+        How many questions to keep, of each stratum if `by` says so.
+    rate : str
+        The column of the difficulty: finite numbers, such as success rates or mean rewards.
+        Questions without a rate come last in the order.
+    by : str or several
+        The columns of the strata.
+    seed : int
+        Of the random numbers: the order of questions with the same rate, and the first place. The
+        same questions with the same seed make the same sample, whatever the order of the rows.
+
+    Returns
+    -------
+    DataFrame or LazyFrame
+        The rows that are kept, ascending by stratum and rate.
+
+    Raises
+    ------
+    TypeError
+        If `questions` is no Polars frame, `rate` or `by` no name of a column, or the column of the
+        rate holds no numbers.
+    ValueError
+        If `n` is no positive int, or `seed` is negative; where the rows are read, if a rate is NaN
+        or infinite, or there are fewer than n questions, in all or in a stratum.
+    ColumnNotFoundError
+        If a column is missing.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> questions = pl.DataFrame({"question": range(8), "rate": [0.1, 0.9, 0.5, 0.3] * 2})
+    >>> ps.even_sample(questions, 4)["rate"].to_list()
+    [0.1, 0.3, 0.5, 0.9]
+    """
+    if not isinstance(questions, pl.DataFrame | pl.LazyFrame):
+        raise TypeError(
+            f"questions must be a Polars frame of questions, got {value_text(questions)}"
+        )
+    n, seed = check_count("n", n), check_count("seed", seed, least=0, most=None)
+    named = [name for name in (*value_tuple(by), rate) if isinstance(name, str)]
+    if len(named) <= len(value_tuple(by)):
+        raise TypeError(
+            f"rate and by must be names of columns, got {value_text(rate)}, {value_text(by)}"
+        )
+    schema, strata = questions.collect_schema(), named[:-1]
+    missing = [name for name in named if name not in schema]
+    if missing:
+        raise pl.exceptions.ColumnNotFoundError(
+            f"there is no column {missing[0]!r} among {schema.names()}: name the columns of the "
+            "rate and the strata with rate= and by="
+        )
+    if not schema[rate].is_numeric():
+        raise TypeError(f"rate: the column {rate!r} must hold numbers, and is {schema[rate]}")
+    keep = partial(_kept_rows, n=n, rate=rate, strata=strata, seed=seed)
+    if isinstance(questions, pl.DataFrame):
+        return keep(questions)
+    return once_whole(questions, keep, schema, filters=False)
+
+
+def _kept_rows(
+    questions: pl.DataFrame, n: int, rate: str, strata: list[str], seed: int
+) -> pl.DataFrame:
+    """The sample of each stratum, one after another."""
+    wrong = questions.filter(~pl.col(rate).cast(pl.Float64).is_finite())
+    if wrong.height:
+        raise ValueError(
+            f"NaN or infinite rates in {rate!r}: {wrong.height:,} of {questions.height:,}. Leave "
+            "such questions out, or set the rate to null, which comes last"
+        )
+    others = [name for name in questions.columns if name not in {*strata, rate}]
+    ordered = questions.sort(*strata, rate, *others, nulls_last=True)
+    parts = ordered.partition_by(strata, maintain_order=True) if strata else [ordered]
+    for part in parts:
+        if part.height < n:
+            place = "".join(f"{name}={part[name][0]!r}: " for name in strata)
+            there = "is 1 question" if part.height == 1 else f"are {part.height:,} questions"
+            raise ValueError(f"{place}n={n:,} questions cannot be kept, as there {there}")
+    return pl.concat([ordered.clear(), *(_even_rows(part, n, rate, seed) for part in parts)])
+
+
+def _even_rows(questions: pl.DataFrame, n: int, rate: str, seed: int) -> pl.DataFrame:
+    """Each ``M / n``-th row in the order of the rate, with equal rates in a random order."""
+    random = np.random.default_rng(seed)
+    shuffled = questions[random.permutation(questions.height)]
+    # Means that differ in their last digits are the same.
+    ordered = shuffled.sort(pl.col(rate).round(12), nulls_last=True, maintain_order=True)
+    return ordered[_even_places(questions.height, n, random.random())]
+
+
+def _even_places(rows: int, n: int, start: float) -> Ints:
+    """So many places at equal distances; `start` is a share of the first distance.
+
+    >>> _even_places(10, 4, 0.5)
+    array([1, 3, 6, 8])
+    """
+    return np.asarray(np.minimum((np.arange(n) + start) * rows / n, rows - 1).astype(np.int64))
+
+
+GROUP, PREFIX = ":group", ":prefix"
+_PLACE = ":place"
+
+
+def reward_prefixes(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
+    """The groups after n = 1, 2, ... trials of each question, n up to the most trials of a group.
+
+    A question that has fewer trials stays at all of them.
+
+    Parameters
+    ----------
+    groups : DataFrame
+        With `QUESTIONS`, of which each has the `SEQUENCE` of its rewards.
+    classes : Classes
+        Those of averages of real-valued rewards.
+
+    Returns
+    -------
+    DataFrame
+        A row for each n and group, ascending: `PREFIX`, which is n, the place of the `GROUP`, and
+        its `QUESTIONS` as a report reads them.
+    """
+    asked = classes.rewards
+    assert asked is not None
+    first, last = class_columns(classes)
+    rewards = (
+        groups.select(pl.int_range(pl.len()).alias(GROUP), QUESTIONS)
+        .explode(QUESTIONS, **AS_ROWS)
+        .select(GROUP, pl.col(QUESTIONS).struct.field(SEQUENCE))
+        .filter(pl.col(SEQUENCE).list.len() > 0)
+    )
+    most = pl.col(SEQUENCE).list.len().max().over(GROUP).cast(pl.Int64)
+    prefixes = (
+        rewards.lazy()
+        .with_columns(pl.int_ranges(1, most + 1).alias(PREFIX))
+        .explode(PREFIX, **AS_ROWS)
+        .with_columns(pl.col(SEQUENCE).list.head(PREFIX).alias(CATEGORY))
+        .with_row_index(_PLACE)
+    )
+    keys = [PREFIX, GROUP, _PLACE]
+    trials = prefixes.select(*keys, CATEGORY).explode(CATEGORY, **AS_ROWS)
+    sums = trials.group_by(keys).agg(
+        pl.len().cast(pl.Int64).alias(ROWS),
+        pl.lit(0).alias(MISSING),
+        *over_trials(reward_numbers(asked, counted=False)),
+    )
+    questions = with_sure_successes(with_reward_moments(sums, asked), asked, last)
+    columns = [*asked.columns, first, last, DROPPED]
+    return (
+        questions.with_columns(
+            (pl.col(ROWS) - pl.col(last)).alias(first), pl.col(MISSING).alias(DROPPED)
+        )
+        .sort(keys)
+        .group_by(PREFIX, GROUP, maintain_order=True)
+        .agg(pl.struct(columns).alias(QUESTIONS))
+        .collect()
+    )
+
 
 _NUMBERS: dict[str, pl.DataType] = dict.fromkeys(("mu", "sigma", "lo", "hi"), pl.Float64())
 # Each keeps a number for every trial: 0.8 GB with 100 trials.

@@ -9,18 +9,21 @@ import polars as pl
 import scipy
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.lists import AS_ROWS
-from polars_scorio.counting.trials import Trials
-from polars_scorio.decisions.compared_models import ComparedModels, ReportRows
-from polars_scorio.decisions.memory_limits import refuse_large_covariance
-from polars_scorio.decisions.sampled_scores import SampledScores
-from polars_scorio.decisions.strata import aligned_options
-from polars_scorio.decisions.strata_arrays import Block
-from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.posteriors import Target
-from polars_scorio.kernels.simultaneous.paired_means import paired_means
+from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.counting.log import Trials
+from polars_scorio.decisions.models import (
+    Block,
+    ComparedModels,
+    ReportRows,
+    SampledScores,
+    aligned_options,
+    refuse_large_covariance,
+)
+from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.covariance import paired_means
+from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.inference.cell_numbers import (
+from polars_scorio.study.cell_numbers import (
     LOG_COST,
     LOG_ERROR,
     LOG_FREEDOM,
@@ -28,12 +31,10 @@ from polars_scorio.reporting.inference.cell_numbers import (
     VALUES,
     WEIGHT,
 )
-from polars_scorio.reporting.inference.score_differences import Differences, Scores
-from polars_scorio.reporting.inference.stretched_scores import StretchedScores
-from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.report import grouped_rows
-from polars_scorio.reporting.report_columns import report_columns
-from polars_scorio.reporting.request import Request
+from polars_scorio.study.evaluate import report_columns
+from polars_scorio.study.report import grouped_rows
+from polars_scorio.study.request import DecisionOptions, Request
+from polars_scorio.study.score_differences import Differences, Scores, StretchedScores
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

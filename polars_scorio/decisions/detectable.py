@@ -20,9 +20,9 @@ from polars_scorio.arguments import (
     value_text,
     value_tuple,
 )
-from polars_scorio.kernels.detectable_difference import Design, detectable_difference
-from polars_scorio.kernels.posteriors import Target
-from polars_scorio.kernels.simultaneous.tukey import tukey_critical
+from polars_scorio.maths.independent import tukey_critical
+from polars_scorio.maths.posteriors import Target
+from polars_scorio.maths.power import Design, detectable_difference
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

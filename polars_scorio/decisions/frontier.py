@@ -10,26 +10,30 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Compared, check_confidence, check_count
-from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.counting.log import Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import Trials, bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import metric_of
-from polars_scorio.decisions.strata import aligned_options, named_model, single_k
-from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
-from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.costs.frontier_chance import FrontierModels
-from polars_scorio.kernels.simultaneous.paired_means import cluster_sums
+from polars_scorio.decisions.models import (
+    STRATUM,
+    aligned_options,
+    in_all_strata,
+    named_model,
+    single_k,
+)
+from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.cost_means import FrontierModels
+from polars_scorio.maths.covariance import cluster_sums
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import tidy_rows
-from polars_scorio.reporting.inference.cell_numbers import LOG_COST, VALUE_CLUSTERS, VALUES
-from polars_scorio.reporting.report import grouped_rows
-from polars_scorio.reporting.report_columns import report_columns
-from polars_scorio.reporting.request import Request, on_levels
+from polars_scorio.study.cell_numbers import LOG_COST, VALUE_CLUSTERS, VALUES
+from polars_scorio.study.evaluate import report_columns, tidy_rows
+from polars_scorio.study.report import grouped_rows
+from polars_scorio.study.request import Request, on_levels
 
 if TYPE_CHECKING:
-    from polars_scorio.reporting.options import DecisionOptions
+    from polars_scorio.study.request import DecisionOptions
 
 _INTERVALS = ("estimate", "lo", "hi")
 _COSTS = ("mean_cost", "cost_lo", "cost_hi")

@@ -1,14 +1,15 @@
-"""Is a candidate not worse than a baseline by more than a margin?"""
+"""May it ship, and what deciding costs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import scipy
+from numpy.typing import NDArray
 
 from polars_scorio.arguments import (
     CHANCE,
@@ -19,20 +20,13 @@ from polars_scorio.arguments import (
     check_flag,
     check_number,
 )
+from polars_scorio.counting.log import Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import bind_roles, refuse_repeats
-from polars_scorio.decisions.broken_questions import (
-    BROKEN,
-    CANDIDATE,
-    BrokenQuestions,
-    success_classes,
-)
+from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.cost_models import refuse_costs
-from polars_scorio.decisions.gate_cost import with_cost_verdict
-from polars_scorio.decisions.gate_plan import GatePlan
-from polars_scorio.decisions.gate_verdicts import UNDECIDED, gate_verdicts
 from polars_scorio.decisions.model_scores import (
+    BenchmarkRows,
     ModelRows,
     Models,
     bounds_column,
@@ -41,17 +35,258 @@ from polars_scorio.decisions.model_scores import (
     models_of,
     value_range,
 )
-from polars_scorio.decisions.strata import baseline_columns, check_models, named_model
-from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
-from polars_scorio.kernels.array_types import Floats, Mask
+from polars_scorio.decisions.models import (
+    STRATUM,
+    Block,
+    SampledScores,
+    baseline_columns,
+    check_models,
+    in_all_strata,
+    named_model,
+    strata_blocks,
+)
+from polars_scorio.decisions.questions_needed import PairedDesign
+from polars_scorio.decisions.regressed_questions import (
+    BROKEN,
+    CANDIDATE,
+    BrokenQuestions,
+    success_classes,
+)
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.comparison import ComparedPrice
+from polars_scorio.maths.covariance import of_pairs
+from polars_scorio.maths.families import anytime_critical, holm_adjusted
+from polars_scorio.maths.power import trials_with_assurance
+from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import tidy_rows
-from polars_scorio.reporting.inference.cell_numbers import INFORMATION
-from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.request import on_levels
+from polars_scorio.study.calibrated import CalibratedInference
+from polars_scorio.study.cell_numbers import INFORMATION
+from polars_scorio.study.evaluate import tidy_rows
+from polars_scorio.study.judged import JudgedInference
+from polars_scorio.study.request import DecisionOptions, on_levels
+from polars_scorio.study.score_differences import PricedScores, Scores
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
+
+
+def gate_verdicts(
+    p_pass: Floats, p_fail: Floats, confidence: float, *, each: bool, simultaneous: bool
+) -> NDArray[np.str_]:
+    """Verdicts about each stratum of each candidate, and in the last column about all of them.
+
+    Parameters
+    ----------
+    p_pass, p_fail : ndarray of float, shape (C, R)
+        P-values of "not worse by more than the margin", and of "worse by more", of each candidate,
+        stratum after stratum, the last one over all strata. NaN: above 1/2.
+    confidence : float
+        Of each verdict.
+    each : bool
+        Whether all strata must pass, not only their mean.
+    simultaneous : bool
+        Whether verdicts hold for all candidates at once.
+
+    Returns
+    -------
+    ndarray of str, shape (C, R)
+        A candidate fails if all of its strata together or any of them is worse, after Holm's
+        adjustment. It passes if it does not fail and its mean passes; with `each` also all strata,
+        which needs no adjustment: an intersection-union test [1]_.
+
+    References
+    ----------
+    .. [1] R. L. Berger (1982), Technometrics 24(4), 295-300.
+
+    Examples
+    --------
+    The mean is fine, but one stratum of two is surely worse.
+
+    >>> p_pass, p_fail = np.array([[np.nan, 0.01, 0.03]]), np.array([[0.001, np.nan, np.nan]])
+    >>> gate_verdicts(p_pass, p_fail, 0.95, each=False, simultaneous=False).tolist()
+    [['fail', 'pass', 'fail']]
+    """
+    error = 1 - confidence
+    family = p_fail.reshape(1, -1) if simultaneous else p_fail
+    failed = (holm_adjusted(family) <= error).reshape(p_fail.shape)
+    p_pass = np.where(np.isnan(p_pass), 1.0, p_pass)
+    whole = p_pass.max(axis=1) if each else p_pass[:, -1]
+    passed = p_pass <= error
+    if simultaneous:
+        whole = holm_adjusted(whole)
+    passed[:, -1] = whole <= error
+    failed[:, -1] = failed.any(axis=1)
+    return np.where(failed, FAIL, np.where(passed, PASS, UNDECIDED))
+
+
+_FACTOR = Range("a factor from 1 to 1,000: 1.1 is ten percent dearer", 1, 1_000, closed=True)
+COST_COLUMNS = ("cost_ratio", "cost_lo", "cost_hi", "cost_verdict", "score_verdict")
+
+
+def with_cost_verdict(
+    judged: pl.LazyFrame,
+    trials: Trials,
+    roles: Roles,
+    baseline: Category,
+    cost_margin: float,
+    *,
+    overall: Overall | None,
+    options: DecisionOptions,
+) -> pl.LazyFrame:
+    """The rows of a gate with `COST_COLUMNS`, and verdicts of score and cost together.
+
+    Each end of the ratio of the mean costs holds at the confidence of `options` by itself. A
+    candidate fails if its score fails, or if it is shown to be dearer; it passes if both are shown
+    to be inside their margins. With strata, the cost is judged over all of them together: rows of
+    single strata have the ratio, no verdict about it, and that of their score.
+    """
+    margin = check_number("cost_margin", cost_margin, _FACTOR)
+    refuse_repeats([*judged.collect_schema().names(), *COST_COLUMNS])
+    (model,) = trials.models
+    both_ends: DecisionOptions = {**options, "confidence": 2 * options["confidence"] - 1}
+    ratios = compare(
+        trials.frame, roles, mean_cost(), baseline=baseline, overall=overall, **both_ends
+    )
+    verdict = (
+        pl.when(pl.col("hi") < margin)
+        .then(pl.lit("pass"))
+        .when(pl.col("lo") > margin)
+        .then(pl.lit("fail"))
+        .otherwise(pl.lit("undecided"))
+    )
+    if trials.strata:
+        whole = pl.all_horizontal(pl.col(name).is_null() for name in trials.strata)
+        verdict = pl.when(whole).then(verdict)
+    costs = ratios.select(
+        *trials.strata,
+        pl.col("model_a").alias(model),
+        pl.col("ratio").alias("cost_ratio"),
+        pl.col("lo").alias("cost_lo"),
+        pl.col("hi").alias("cost_hi"),
+        verdict.alias("cost_verdict"),
+    )
+    keys = [*trials.strata, model]
+    joined = judged.join(costs, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    parts = pl.concat_list("verdict", "cost_verdict")
+    worst = (
+        pl.when(parts.list.contains("fail"))
+        .then(pl.lit("fail"))
+        .when(parts.list.contains("undecided"))
+        .then(pl.lit("undecided"))
+        .otherwise(pl.lit("pass"))
+    )
+    return joined.with_columns(worst.alias("verdict"), score_verdict="verdict")
+
+
+@dataclass(frozen=True, slots=True)
+class GatePlan:
+    """The goal of further trials: a one-sided verdict, with a given chance.
+
+    Attributes
+    ----------
+    confidence : float
+        Of the verdict.
+    assurance : float
+        The chance that there is one.
+    most : int
+        The largest number of further trials to consider.
+    """
+
+    confidence: float
+    assurance: float
+    most: int
+
+    def further_units(self, rows: ModelRows, scores: Scores, block: Block, margin: Floats) -> Ints:
+        """Further trials of each question, or questions, that would decide pairs of some strata.
+
+        The true difference is taken to be normal with mean ``B d`` and variance ``B s_0**2``, with
+        B the share of the spread of the models that is more than noise, as in `trials_needed`; it
+        is compared with the margin. The variance of k-metrics falls at least as fast as that of an
+        average, ``n / (n + m)``, which is used for all metrics.
+
+        Parameters
+        ----------
+        rows, scores
+            The models of the strata.
+        block : Block
+            The strata, with their baseline.
+        margin : ndarray of float, shape (S, 1)
+            The margin of each stratum.
+
+        Returns
+        -------
+        ndarray of int, shape (S, P)
+            At least 1; ``most + 1`` if that does not suffice.
+        """
+        a, b = block.pairs()
+        share = np.repeat(scores.signal_share(), a.size)
+        margins = np.repeat(margin.ravel(), a.size)
+        if isinstance(scores, SampledScores):
+            further = self._further_questions(scores, a, b, share, margins)
+        else:
+            assert isinstance(rows, BenchmarkRows)  # those have trials
+            further = self._further_trials(rows, scores, block, share, margins)
+        return np.maximum(further, 1).reshape(-1, a.size)
+
+    def _further_questions(
+        self, scores: SampledScores, a: Ints, b: Ints, share: Floats, margins: Floats
+    ) -> Ints:
+        """Further questions, with the same trials of each."""
+        mean, freedom = scores.models.mean, scores.models.freedom[:, None] + 1
+        design = PairedDesign.of(
+            mean[:, a] - mean[:, b],
+            of_pairs(scores.models.covariance)[:, a, b],
+            scores.models.variance[:, a, b],
+            np.broadcast_to(freedom, (len(mean), a.size)),
+            scores.span,
+        )
+        if scores.information is not None:
+            design = replace(design, information=np.repeat(scores.information, a.size))
+        two_sided = 2 * self.confidence - 1
+        unit = np.broadcast_to(scores.unit, (len(mean), a.size)).ravel()
+        return design.questions_with_assurance(
+            share, two_sided, self.assurance, self.most, margins / unit
+        )
+
+    def _further_trials(
+        self, rows: BenchmarkRows, scores: Scores, block: Block, share: Floats, margins: Floats
+    ) -> Ints:
+        """Further trials of each question of both models."""
+        a, b = block.pairs()
+        noise, inference = _trial_noise(rows, scores, block), rows.models.inference
+        each = (rows.rows["trials"] / rows.rows["questions"]).to_numpy()[block.rows]
+        sides = [(noise[:, side].ravel(), each[:, side].ravel()) for side in (a, b)]
+        z = float(scipy.special.ndtri(self.confidence))
+        plan = inference.anytime if isinstance(inference, CalibratedInference) else None
+
+        def sigma(m: Ints) -> Floats:
+            return np.asarray(np.sqrt(sum(square * n / (n + m) for square, n in sides)))
+
+        def critical(m: Ints) -> Floats:
+            if plan is None:
+                return np.full(m.shape, z)
+            return anytime_critical(z, (np.minimum(*(n for _, n in sides)) + m) / plan)
+
+        if isinstance(inference, JudgedInference):  # what labels leave open does not shrink
+            return np.full(share.size, self.most + 1)
+        mu = scores.ranked
+        gap = (mu[:, a] - mu[:, b]).ravel()
+        return trials_with_assurance(
+            gap, sigma, critical, share, self.assurance, self.most, margins
+        )
+
+
+def _trial_noise(rows: BenchmarkRows, scores: Scores, block: Block) -> Floats:
+    """Squared noise of each model, with what is uncertain of it, shape (S, L)."""
+    if isinstance(scores, PricedScores) and isinstance(scores.price, ComparedPrice):
+        price = scores.price.price
+        noise: Floats = price.width**2 * price.variance * price.factor
+        return noise.reshape(block.rows.shape)
+    return np.asarray(rows.rows["sigma"].to_numpy()[block.rows] ** 2)
+
 
 _CONFIDENCE = Range("a number between 0.5 and 1, without the ends", 0.5, 1, closed=False)
 _LARGEST_Z, _BISECTIONS = 8.0, 60

@@ -9,15 +9,9 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import (
-    CHANCE,
-    NOT_NEGATIVE,
-    check_count,
-    check_flag,
-    check_number,
-)
+from polars_scorio.arguments import CHANCE, NOT_NEGATIVE, check_count, check_flag, check_number
+from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import (
     Models,
@@ -27,18 +21,22 @@ from polars_scorio.decisions.model_scores import (
     models_of,
     value_range,
 )
-from polars_scorio.decisions.strata import named_model, single_k
-from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
-from polars_scorio.kernels.anytime import anytime_student_critical
-from polars_scorio.kernels.array_types import Floats, Ints, Mask
-from polars_scorio.kernels.simultaneous.assurance import decision_chance, fewest_trials
-from polars_scorio.kernels.simultaneous.paired_means import of_pairs
-from polars_scorio.kernels.simultaneous.tukey import confidence_of_each
+from polars_scorio.decisions.models import (
+    STRATUM,
+    Block,
+    in_all_strata,
+    named_model,
+    single_k,
+    strata_blocks,
+)
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.covariance import of_pairs
+from polars_scorio.maths.families import anytime_student_critical
+from polars_scorio.maths.independent import confidence_of_each
+from polars_scorio.maths.power import decision_chance, fewest_trials
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import tidy_rows
-from polars_scorio.reporting.judge_requests import refuse_judge
-from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.request import on_levels
+from polars_scorio.study.evaluate import tidy_rows
+from polars_scorio.study.request import DecisionOptions, on_levels, refuse_judge
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -88,12 +86,12 @@ def questions_needed(
     schema = {"model_a": model, "model_b": model, **_NEEDED}
     refuse_repeats([*trials.strata, *schema])
     grouped, models = models_of(trials, metric, {**options, "target": "population"})
-    need = _Need(models, half_width, margin, assurance, max_questions, simultaneous)
+    need = _QuestionsNeed(models, half_width, margin, assurance, max_questions, simultaneous)
     return in_all_strata(grouped, trials, need, schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Need:
+class _QuestionsNeed:
     """The function from the questions of all models to those that their neighbours need."""
 
     models: Models

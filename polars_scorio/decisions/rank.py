@@ -19,28 +19,34 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.checks import check_frame
+from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.model_scores import (
+    DOUBTS,
     ModelRows,
     Models,
     bounds_column,
     bounds_dtype,
     metric_of,
     models_of,
+    warn_of_prior,
 )
-from polars_scorio.decisions.prior_dominance import DOUBTS, warn_of_prior
-from polars_scorio.decisions.strata import named_model, single_k
-from polars_scorio.decisions.strata_arrays import STRATUM, Block, in_all_strata, strata_blocks
-from polars_scorio.kernels.array_types import Floats, Mask
-from polars_scorio.kernels.simultaneous.rank_ranges import rank_ranges
+from polars_scorio.decisions.models import (
+    STRATUM,
+    Block,
+    in_all_strata,
+    named_model,
+    single_k,
+    strata_blocks,
+)
+from polars_scorio.maths.array_rows import Floats, Mask
+from polars_scorio.maths.ranks import rank_ranges
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import tidy_rows
-from polars_scorio.reporting.inference.cell_numbers import INFORMATION
-from polars_scorio.reporting.inference.score_differences import Scores
-from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.request import on_levels
-from polars_scorio.reporting.threshold_curves import curve_columns, with_curves
+from polars_scorio.study.cell_numbers import INFORMATION
+from polars_scorio.study.evaluate import tidy_rows
+from polars_scorio.study.report import curve_columns, with_curves
+from polars_scorio.study.request import DecisionOptions, on_levels
+from polars_scorio.study.score_differences import Scores
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -1,24 +1,193 @@
-"""Questions that became worse, or better, from a baseline to a candidate."""
+"""Questions that broke."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.counting.reward_sums import FRACTIONS
+from polars_scorio.counting.tally import QUESTIONS, class_columns
+from polars_scorio.decisions.models import STRATUM
+from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.regressions import VersionCounts, chance_of_at_least, regression_tests
+from polars_scorio.metrics.metric import Metric, given_reward_range
+from polars_scorio.study.calibrated import successful_categories
+from polars_scorio.study.request import view_of
+
+if TYPE_CHECKING:
+    from polars_scorio.counting.log import Trials
+
+
 from polars_scorio.arguments import CHANCE, check_flag, check_number
 from polars_scorio.counting.checks import check_frame, once_whole
+from polars_scorio.counting.coverage import check_stopping
+from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.counting.stopped_logs import check_stopping
-from polars_scorio.counting.tally import class_columns
-from polars_scorio.counting.trials import bind_roles, refuse_repeats
-from polars_scorio.decisions.broken_questions import SuccessCounts
-from polars_scorio.decisions.strata import baseline_columns, check_models, named_model
-from polars_scorio.decisions.strata_arrays import STRATUM
-from polars_scorio.kernels.regressions import VersionCounts, chance_of_at_least, regression_tests
+from polars_scorio.decisions.models import baseline_columns, check_models, named_model
 from polars_scorio.metrics.success import pass_at_k
-from polars_scorio.reporting.request import Request
+from polars_scorio.study.request import Request
+
+_PLACE, _N, _C = ":place", ":n", ":c"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SuccessCounts:
+    """Trials and successes of the questions of some groups, by group and name of the question.
+
+    Attributes
+    ----------
+    names : Series
+        The questions, group after group; those without any outcome are left out.
+    n, c : ndarray of int
+        Trials and successes of each question.
+    ends : ndarray of int
+        Where each group ends.
+    """
+
+    names: pl.Series
+    n: Ints
+    c: Ints
+    ends: Ints
+
+    @classmethod
+    def read(
+        cls, groups: pl.DataFrame, classes: Classes, success: tuple[int, ...], question: str
+    ) -> SuccessCounts:
+        """Read the `QUESTIONS` of groups; a group without a list has no question.
+
+        Parameters
+        ----------
+        groups : DataFrame
+            With `QUESTIONS`, named.
+        classes : Classes
+            Into which classes trials are counted.
+        success : tuple of int
+            The classes that are successes.
+        question : str
+            The column of the names.
+        """
+        columns = class_columns(classes)
+        flat = (
+            groups.select(pl.int_range(pl.len()).alias(_PLACE), QUESTIONS)
+            .filter(pl.col(QUESTIONS).is_not_null())
+            .explode(QUESTIONS, **AS_ROWS)
+            .unnest(QUESTIONS)
+            .select(
+                _PLACE,
+                question,
+                pl.sum_horizontal(columns).cast(pl.Int64).alias(_N),
+                pl.sum_horizontal([columns[each] for each in success]).cast(pl.Int64).alias(_C),
+            )
+            .filter(pl.col(_N) > 0)
+            .sort(_PLACE, question, maintain_order=True)
+        )
+        sizes = np.bincount(flat[_PLACE].to_numpy(), minlength=groups.height)
+        n, c = (flat[name].to_numpy() for name in (_N, _C))
+        return cls(flat[question], n, c, np.cumsum(sizes))
+
+    def questions(self, group: int) -> slice:
+        """The places of the questions of a group."""
+        start = 0 if group == 0 else int(self.ends[group - 1])
+        return slice(start, int(self.ends[group]))
+
+    def versions(self, old: int, new: int) -> VersionCounts:
+        """The counts of two groups that have the same questions."""
+        before, after = self.questions(old), self.questions(new)
+        return VersionCounts(self.n[before], self.c[before], self.n[after], self.c[after])
+
+
+BROKEN = ("broken", "broken_by_chance", "p_broken")
+CANDIDATE = ":candidate"  # the place of a candidate among the groups
+_SCHEMA = {
+    STRATUM: pl.UInt32(),
+    CANDIDATE: pl.Int64(),
+    BROKEN[0]: pl.UInt64(),
+    **dict.fromkeys(BROKEN[1:], pl.Float64()),
+}
+
+
+def success_classes(metric: Metric, trials: Trials, classes: Classes) -> tuple[int, ...] | None:
+    """The classes of trials that are successes to a metric; None: it does not tell them apart."""
+    view = view_of(metric, trials)
+    binary = given_reward_range(metric, trials.roles.bounds) or (0, 1)
+    if view == "success" or (view == "rewards" and tuple(binary) == (0, 1)):
+        return tuple(classes.successful)
+    return successful_categories(metric) if view == "categories" else None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenQuestions:
+    """The count of questions that were mostly right under the baseline, and are mostly wrong now.
+
+    Attributes
+    ----------
+    classes : Classes
+        The classes into which trials are counted.
+    success : tuple of int or None
+        Which of them are successes; None: nothing is counted.
+    question : str
+        The column of the questions.
+    """
+
+    classes: Classes
+    success: tuple[int, ...] | None
+    question: str
+
+    def of_candidates(
+        self, groups: pl.DataFrame, candidates: pl.DataFrame, baseline: Ints, model: str
+    ) -> pl.DataFrame:
+        """A row for each candidate, with how many questions it breaks, and how many chance would.
+
+        Parameters
+        ----------
+        groups : DataFrame
+            With `QUESTIONS`; groups over all strata may have none.
+        candidates : DataFrame
+            Stratum and place among the groups of each candidate.
+        baseline : ndarray of int
+            The place of the baseline among the models of each stratum.
+        model : str
+            The column of the models.
+        """
+        if self.success is None or candidates.is_empty() or _has_fractions(groups):
+            return pl.DataFrame(schema=_SCHEMA)
+        counts = SuccessCounts.read(groups, self.classes, self.success, self.question)
+        sizes = np.bincount(groups[STRATUM].to_numpy())
+        old = np.cumsum(sizes) - sizes + baseline
+        names = groups[model].to_list()
+        found: dict[tuple[int, int], tuple[int, Floats]] = {}
+        whole: dict[object, list[tuple[int, Floats]]] = {}
+        for stratum, place in candidates.select(STRATUM, CANDIDATE).sort(STRATUM).rows():
+            versions = counts.versions(int(old[stratum]), place)
+            if versions.n_old.size:
+                found[stratum, place] = _broken_counts(versions)
+                whole.setdefault(names[place], []).append(found[stratum, place])
+            else:  # all strata of the model
+                parts = whole[names[place]]
+                chance = np.concatenate([each for _, each in parts])
+                found[stratum, place] = sum(number for number, _ in parts), chance
+        rows = [
+            (*key, number, float(chance.sum()), chance_of_at_least(number, chance))
+            for key, (number, chance) in found.items()
+        ]
+        return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def _has_fractions(groups: pl.DataFrame) -> bool:
+    """Whether any question has a real-valued reward that is neither 0 nor 1."""
+    questions = groups[QUESTIONS].explode(**AS_ROWS).struct
+    return FRACTIONS in questions.fields and bool(questions.field(FRACTIONS).sum())
+
+
+def _broken_counts(versions: VersionCounts) -> tuple[int, Floats]:
+    """How many questions broke, and the chance of each to break if nothing changed."""
+    return int(versions.broken().sum()), regression_tests(versions).p_broken
+
 
 _TRIALS = ("trials_baseline", "trials")
 _NUMBERS = ("rate_baseline", "rate", "p", "p_min", "p_adjusted")

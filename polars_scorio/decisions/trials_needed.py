@@ -1,9 +1,9 @@
-"""How many more trials do two models, or the goal of one, need?"""
+"""Further trials that decide."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -13,41 +13,379 @@ from polars_scorio.arguments import (
     Compared,
     InferenceKind,
     Overall,
+    Per,
     check_anytime,
+    check_choice,
     check_count,
     check_flag,
     check_number,
+    known_text,
 )
-from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.checks import once_whole
+from polars_scorio.counting.cost_sums import exact_cost
+from polars_scorio.counting.log import STAND_IN, Part, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import bind_roles, refuse_repeats
-from polars_scorio.decisions.decided_pairs import DecidedPairs, decided_today
-from polars_scorio.decisions.expected_scores import (
-    ExpectedMeans,
-    ExpectedScores,
-    planned_metric,
-    planning_inference,
-)
 from polars_scorio.decisions.model_scores import check_goal, value_range
-from polars_scorio.decisions.plan_cost import with_plan_cost
-from polars_scorio.decisions.strata import aligned_options, named_model
-from polars_scorio.decisions.strata_arrays import STRATUM, in_all_strata
-from polars_scorio.kernels.anytime import anytime_critical
-from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.simultaneous.assurance import (
-    trials_for_half_width,
-    trials_with_assurance,
+from polars_scorio.decisions.models import (
+    STRATUM,
+    aligned_options,
+    check_models,
+    in_all_strata,
+    named_model,
 )
-from polars_scorio.kernels.simultaneous.signal_share import signal_share
-from polars_scorio.kernels.simultaneous.tukey import tukey_critical
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.reward_metric import RewardMetric
-from polars_scorio.metrics.weighted import TrialMean, WeightedMetric
-from polars_scorio.reporting.evaluate import stratum_numbers
-from polars_scorio.reporting.judge_requests import refuse_judge
-from polars_scorio.reporting.options import Frame
-from polars_scorio.reporting.overall import check_overall, with_pool
-from polars_scorio.reporting.request import Request
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.families import anytime_critical
+from polars_scorio.maths.independent import tukey_critical
+from polars_scorio.maths.posteriors import (
+    ExpectedVariance,
+    QuestionPosteriors,
+    best_allocation,
+    expected_squared_sigma,
+)
+from polars_scorio.maths.power import trials_for_half_width, trials_with_assurance
+from polars_scorio.maths.ranks import signal_share
+from polars_scorio.maths.reward_prices import QuestionRewards
+from polars_scorio.metrics.from_text import check_metric
+from polars_scorio.metrics.metric import Metric, RewardMetric
+from polars_scorio.metrics.weighted import TrialMean, WeightedMetric, avg
+from polars_scorio.study.evaluate import Evaluation, report_columns, stratum_numbers, tidy_rows
+from polars_scorio.study.overall import check_overall, with_pool
+from polars_scorio.study.posterior import PublishedInference
+from polars_scorio.study.question_cells import QuestionCells
+from polars_scorio.study.request import Frame, Request, on_levels, refuse_judge, view_of
+from polars_scorio.study.score_differences import Scores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpectedScores:
+    """Expected scores of all groups after further trials, in units of the weights."""
+
+    mu: Floats  # of each group, as sigma
+    sigma: Floats
+    variance: ExpectedVariance  # of each state, as the next three
+    questions: Ints
+    trials: Ints
+    group: Ints
+
+    @classmethod
+    def of(cls, posterior: QuestionPosteriors, metric: WeightedMetric) -> ExpectedScores:
+        """Expectations from a posterior."""
+        _, mu, sigma, _ = metric.summary(posterior, None)
+        states, variance = posterior.states, metric.expected_variance(posterior)
+        trials = states.counts.sum(axis=1)[states.state]
+        return cls(
+            mu / metric.unit, sigma / metric.unit, variance, states.questions, trials, states.group
+        )
+
+    @classmethod
+    def of_rewards(cls, questions: QuestionRewards, low: Floats, width: Floats) -> ExpectedScores:
+        """Expectations from mean rewards, if further trials have the measured noise.
+
+        Parameters
+        ----------
+        questions : QuestionRewards
+            The mean rewards of the questions, on the scale of the range.
+        low, width : ndarray of float, shape (G,)
+            The range of the rewards of each group.
+        """
+        unit = width[questions.group]
+        # Single trials alone tell no noise: at most it is the spread of the questions.
+        spread = (questions.variance_between() * questions.size)[questions.group]
+        noise = questions.full_noise() * questions.trials
+        of_trial = np.where(np.isnan(noise), spread, noise) * unit**2
+        trials = questions.trials.astype(np.float64)
+        ahead = ExpectedVariance(of_trial, np.zeros_like(of_trial), trials)
+        sigma = np.sqrt(questions.total(ahead.variance(0))) / questions.size
+        mu, every = low + width * questions.mean, np.ones_like(questions.trials)
+        return cls(mu, sigma, ahead, every, questions.trials, questions.group)
+
+    def after(self, m: Ints) -> Floats:
+        """Expected squared sigma of each group after m further trials of each question."""
+        return expected_squared_sigma(
+            self.variance, m[self.group], self.questions, self.group, self.sigma
+        )
+
+    def ends(self) -> tuple[Ints, Ints]:
+        """The fewest and the most trials of a question of each group."""
+        fewest, most = np.full(self.mu.shape, np.iinfo(np.int64).max), np.zeros(self.mu.shape, int)
+        np.minimum.at(fewest, self.group, self.trials)
+        np.maximum.at(most, self.group, self.trials)
+        return fewest, most
+
+    def typical_trials(self) -> Floats:
+        """Harmonic mean of the trials of the questions of each group."""
+        inverse = np.bincount(self.group, self.questions / self.trials, self.mu.size)
+        return self.sizes() / inverse
+
+    def sizes(self) -> Ints:
+        """Questions of each group."""
+        return np.bincount(self.group, self.questions, self.mu.size).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpectedMeans:
+    """Expected scores of some groups, followed by those of the mean of each model over its strata.
+
+    Attributes
+    ----------
+    strata : ExpectedScores
+        The groups.
+    model : ndarray of int, shape (G,)
+        The model of each group; all models have all strata.
+    """
+
+    strata: ExpectedScores
+    model: Ints
+
+    @property
+    def mu(self) -> Floats:
+        """Scores of the groups, then of the means."""
+        return np.concatenate([self.strata.mu, self._sums(self.strata.mu) / self._number()])
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviations of the groups, then of the means."""
+        means = np.sqrt(self._sums(self.strata.sigma**2)) / self._number()
+        return np.concatenate([self.strata.sigma, means])
+
+    def after(self, m: Ints) -> Floats:
+        """Expected squared sigmas; those of a mean if all of its strata get its trials."""
+        groups, means = np.split(m, [self.model.size])
+        of_strata = self.strata.after(means[self.model])
+        square = self._sums(of_strata) / self._number() ** 2
+        return np.concatenate([self.strata.after(groups), square])
+
+    def ends(self) -> tuple[Ints, Ints]:
+        """The fewest and the most trials of a question."""
+        fewest, most = self.strata.ends()
+        low, high = np.full(self._models(), fewest.max()), np.zeros(self._models(), int)
+        np.minimum.at(low, self.model, fewest)
+        np.maximum.at(high, self.model, most)
+        return np.concatenate([fewest, low]), np.concatenate([most, high])
+
+    def typical_trials(self) -> Floats:
+        """Harmonic means of the trials of the groups, then of all strata of each model."""
+        strata, sizes = self.strata.typical_trials(), self.strata.sizes()
+        return np.concatenate([strata, self._sums(sizes) / self._sums(sizes / strata)])
+
+    def sizes(self) -> Ints:
+        """Questions of the groups, then of all strata of each model."""
+        sizes = self.strata.sizes()
+        return np.concatenate([sizes, self._sums(sizes).astype(np.int64)])
+
+    def _models(self) -> int:
+        return int(self.model.max()) + 1
+
+    def _number(self) -> float:
+        """Strata of each model."""
+        return self.model.size / self._models()
+
+    def _sums(self, values: Floats | Ints) -> Floats:
+        """Sums over the strata of each model."""
+        return np.asarray(np.bincount(self.model, values, self._models()), dtype=np.float64)
+
+
+def planning_inference(inference: InferenceKind | None, prior: Frame | None) -> InferenceKind:
+    """The inference of a plan, which needs posteriors: calibrated numbers are about means."""
+    if inference is None and prior is not None:
+        return "published"
+    return "pooled" if inference in {None, "calibrated"} else inference
+
+
+def planned_metric(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
+    """The metric, if the variance that more trials leave of it has a closed form."""
+    metric = avg() if metric is None else metric
+    check_metric(metric, f"{method} takes a metric")
+    if not isinstance(metric, WeightedMetric):
+        raise TypeError(
+            f"{method} takes ps.bayes() or ps.avg(), whose variance after more trials is known in "
+            f"closed form, got {metric!r}. Plan with ps.avg(): where it is decided, the others "
+            "mostly are."
+        )
+    return on_levels(metric, trials)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecidedPairs:
+    """The verdicts of `compare` about the groups of a plan.
+
+    A plan expects normal errors, of which the noise falls with the trials. The verdict of today
+    comes from an interval that knows the range of the metric, and may be that of paired questions.
+    Without it, 59 of 300 pairs of models with 30 questions and one trial needed no further trial,
+    although `compare` did not decide them.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+        The calibrated rows of groups, with what comparisons need.
+    """
+
+    evaluation: Evaluation
+
+    @classmethod
+    def of(
+        cls, trials: Trials, metric: Metric, confidence: float, anytime: int | None
+    ) -> DecidedPairs:
+        """The verdicts by a metric."""
+        request = Request.of(
+            trials, [metric], confidence=confidence, inference="calibrated", anytime=anytime
+        )
+        rewards = request.classes.rewards is not None
+        columns = report_columns(trials, rewards=rewards).with_information(anytime)
+        return cls(Evaluation(request, columns.with_price(), warns_of_stopping=False))
+
+    def are_decided(self, groups: pl.DataFrame, pairs: Ints, z: Floats) -> Mask:
+        """Whether the interval of the difference of two groups excludes zero, for each pair.
+
+        Parameters
+        ----------
+        groups : DataFrame
+            The groups, with their questions by name.
+        pairs : ndarray of int, shape (2, P)
+            The groups of each pair.
+        z : ndarray of float, shape (P,)
+            The critical value.
+        """
+        if not pairs.size:
+            return np.zeros(0, dtype=np.bool_)
+        request, rows = self.evaluation.request, tidy_rows(self.evaluation(groups))
+        ((metric, view),) = request.metrics
+        inference = request.choice.inference_of(metric, view)
+        return _excludes_zero(inference.model_scores(metric, rows, pairs.T), z)
+
+
+def decided_today(
+    verdicts: DecidedPairs | None,
+    request: Request,
+    scores: tuple[Floats, Floats],
+    groups: pl.DataFrame,
+    pairs: Ints,
+    z: Floats,
+) -> Mask:
+    """Whether the interval of the difference excludes zero today, for each pair.
+
+    Parameters
+    ----------
+    verdicts : DecidedPairs or None
+        The verdicts about groups with questions. None: posteriors decide, as they do about means.
+    request : Request
+        The metric, and the inference of its posteriors.
+    scores : tuple of ndarray of float, shape (G,)
+        Scores in units of the metric, and their standard deviations.
+    groups : DataFrame
+        The groups with questions; means over them come last.
+    pairs : ndarray of int, shape (2, P)
+        The groups of each pair.
+    z : ndarray of float, shape (P,)
+        The critical value.
+    """
+    decided = _decided_by_posteriors(request, scores, pairs, z)
+    if verdicts is not None:
+        own = pairs[0] < groups.height
+        decided[own] = verdicts.are_decided(groups, pairs[:, own], z[own])
+    return decided
+
+
+def _decided_by_posteriors(
+    request: Request, scores: tuple[Floats, Floats], pairs: Ints, z: Floats
+) -> Mask:
+    """Whether the interval of the difference of two posteriors excludes zero, for each pair."""
+    ((metric, view),) = request.metrics
+    mu, sigma = (metric.unit * each for each in scores)
+    rows = pl.DataFrame({"mu": mu, "sigma": sigma})
+    # Calibrated numbers of rewards need their price; a plan takes them as normal.
+    published = PublishedInference(request.choice.confidence)
+    inference = published if view == "rewards" else request.choice.inference_of(metric, view)
+    return _excludes_zero(inference.model_scores(metric, rows, pairs.T), z)
+
+
+def _excludes_zero(scores: Scores, z: Floats) -> Mask:
+    """Whether the interval of the difference of the two models of a stratum excludes zero."""
+    pair = scores.pair_differences(np.array([0]), np.array([1]), z[:, None])
+    return np.asarray(pair.without_zero()[:, 0])
+
+
+_ROUND, _MEAN, _COST = ":round", ":mean", "cost"
+
+
+def with_plan_cost(plan: pl.LazyFrame, trials: Trials, models: Sequence[str]) -> pl.LazyFrame:
+    """The rows of a plan, with the cost of their `extra` trials of each question if it is known.
+
+    Parameters
+    ----------
+    plan : LazyFrame
+        With `extra` trials of each question of the models of a row; null strata are all strata.
+    trials : Trials
+        The log; without costs the plan stays as it is.
+    models : sequence of str
+        The columns of `plan` that name models; empty if the log has one unnamed model.
+
+    Returns
+    -------
+    LazyFrame
+        With the column `cost`.
+    """
+    if trials.cost is None:
+        return plan
+    refuse_repeats([*plan.collect_schema().names(), _COST])
+    strata, own = [*trials.strata], [*trials.models]
+    rounds = _model_costs(trials, trials.cost)
+    if strata:
+        whole = rounds.group_by(own or [STAND_IN]).agg(pl.col(_ROUND).sum())
+        rounds = pl.concat([rounds, whole], how="diagonal")
+    found, sides = plan, [f"{_ROUND}{place}" for place in range(max(len(models), 1))]
+    for place, side in enumerate(sides):
+        names = {own[0]: models[place]} if models else {}
+        table = rounds.select(*strata, *own, pl.col(_ROUND).alias(side)).rename(names)
+        found = _joined_table(found, table, [*strata, *names.values()])
+    cost = pl.col("extra") * pl.sum_horizontal(sides)
+    return found.with_columns(cost.alias(_COST)).drop(sides)
+
+
+def with_trial_cost(plan: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
+    """The rows of an allocation, with the `cost` of their `extra` trials if it is known."""
+    if trials.cost is None:
+        return plan
+    refuse_repeats([*plan.collect_schema().names(), _COST])
+    means = _model_costs(trials, trials.cost).select(*trials.keys, _MEAN)
+    found = _joined_table(plan, means, [*trials.keys])
+    return found.with_columns((pl.col("extra") * pl.col(_MEAN)).alias(_COST)).drop(_MEAN)
+
+
+def _joined_table(plan: pl.LazyFrame, table: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """A plan with the columns of a table, in its own order; without keys the table is one row."""
+    if not keys:
+        return plan.join(table, how="cross", maintain_order="left")
+    return plan.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _model_costs(trials: Trials, cost: Part) -> pl.LazyFrame:
+    """The cost of a trial of each question, and of one trial on average, for each model.
+
+    Null if a trial has no cost.
+    """
+    question = trials.question.name
+    named = [part.expr.alias(part.name) for part in (*trials.by, trials.model) if part]
+    exact, unit = exact_cost(cost.expr)
+    rows = trials.frame.select(
+        *(named or [STAND_IN]),
+        trials.question.expr.alias(question),
+        exact.alias(_MEAN),
+    )
+    keys = [*trials.groups]
+    # Sums of integers, and then of floats in one order: the same on each run.
+    total = pl.when(pl.col(_MEAN).null_count() == 0).then(pl.col(_MEAN).sum())
+    each = rows.group_by(*keys, question).agg(total, pl.len().alias(_ROUND))
+    mean = pl.col(_MEAN).cast(pl.Float64) * unit / pl.col(_ROUND)
+    known = pl.when(pl.col(_MEAN).null_count() == 0)
+    return (
+        each.select(*keys, question, mean.alias(_MEAN))
+        .sort(*keys, question)
+        .group_by(*keys, maintain_order=True)
+        .agg(known.then(pl.col(_MEAN).sum()).alias(_ROUND), known.then(pl.col(_MEAN).mean()))
+    )
+
 
 _NEEDED: dict[str, pl.DataType] = {
     "trials_min": pl.UInt64(),
@@ -273,3 +611,129 @@ def _stratum_shares(stratum: Ints, mu: Floats, sigma: Floats) -> Floats:
     column = np.arange(stratum.size) - (np.cumsum(sizes) - sizes)[stratum]
     table[:, stratum, column] = mu, sigma
     return signal_share(*table)
+
+
+_SPENT: dict[str, pl.DataType] = {"trials": pl.UInt64(), "extra": pl.UInt64()}
+_SIGMAS = ("sigma", "sigma_equal", "sigma_next")
+_SPENT_BY_REWARDS = (
+    "next_trials: who spends where rewards vary most lets the number of trials depend on the "
+    "rewards, and no numbers of real-valued rewards allow for that. Ask the same number of trials "
+    "of all questions, see trials_needed(), or say with threshold= from where on a reward is a "
+    "success"
+)
+
+
+def next_trials(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    budget: int,
+    metric: Metric | None = None,
+    *,
+    models: Category | Iterable[Category] | None = None,
+    per: Per = "question",
+    prior: Frame | None = None,
+    inference: InferenceKind | None = None,
+) -> pl.LazyFrame:
+    """The plan of an allocation; see `Scorio.next_trials`."""
+    budget = check_count("budget", budget)
+    check_choice("per", per, Per)
+    trials = bind_roles(frame, roles)
+    refuse_judge(trials, "next_trials")
+    metric = planned_metric(metric, trials, "next_trials")
+    if view_of(metric, trials) == "rewards" and trials.roles.bounds is not None:
+        raise ValueError(_SPENT_BY_REWARDS)
+    if per == "question":
+        numbers = {trials.question.name: trials.question.dtype, **_SPENT}
+        refuse_repeats([*trials.keys, trials.question.name, *_SPENT])
+    else:
+        numbers = {"questions": pl.UInt32(), **_SPENT, **dict.fromkeys(_SIGMAS, pl.Float64())}
+        refuse_repeats([*trials.keys, *numbers])
+    schema = trials.strata | trials.models | numbers
+    wanted = _wanted_models(models, trials)
+    if wanted is not None and trials.model is not None:
+        trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
+    prior = prior if metric.uses_prior else None
+    request = Request.of(
+        trials,
+        [metric],
+        prior=prior,
+        inference=planning_inference(inference, prior),
+        rewards="never",
+    )
+    spend = _Spending(request, metric, budget, wanted, schema, per)
+    # A filter must not go below: what is spent on one model is not spent on another.
+    rows = once_whole(request.groups(per_question=True), spend, schema, filters=False)
+    return with_trial_cost(rows, trials)
+
+
+def _wanted_models(
+    models: Category | Iterable[Category] | None, trials: Trials
+) -> list[Category] | None:
+    """The models to spend on; None: all."""
+    if models is None:
+        return None
+    wanted = check_models(models, trials, "models")
+    if not wanted:
+        raise ValueError("models must name at least one model, got none")
+    return wanted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spending:
+    """The function from the questions of all groups to the trials that are spent on them."""
+
+    request: Request
+    metric: WeightedMetric
+    budget: int
+    wanted: list[Category] | None
+    schema: dict[str, pl.DataType]
+    per: Per
+
+    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """A row for each question, or for each group."""
+        self._refuse_unknown(groups)
+        if groups.is_empty():
+            return pl.DataFrame(schema=self.schema)
+        cells = self.request.cells(groups[QUESTIONS], per_question=True)
+        trials, question = self.request.trials, self.request.trials.question.name
+        named = groups.drop(QUESTIONS)[cells.group].with_columns(cells.flat[question])
+        # In the order of the result: of two questions that gain the same, the first gets the trial.
+        order = named.select(pl.arg_sort_by(*trials.groups, question)).to_series().to_numpy()
+        variance = self.metric.expected_variance(self.request.posterior(cells)).of(order)
+        owner, size = cells.group[order], cells.fitted.size
+        extra = best_allocation(variance.weighted(1 / size[owner] ** 2), self.budget)
+        spent = named[order].with_columns(trials=cells.states.trials[order], extra=extra)
+        if self.per == "model":
+            sigmas = self._sigmas(cells, owner, variance, extra)
+            total = spent.group_by(*trials.groups, maintain_order=True).agg(
+                pl.len().alias("questions"), pl.col("trials", "extra").sum()
+            )
+            spent = total.with_columns(**sigmas)
+        return spent.select(*self.schema).cast(self.schema)  # type: ignore[arg-type]  # a dict is a mapping
+
+    def _sigmas(
+        self, cells: QuestionCells, owner: Ints, variance: ExpectedVariance, extra: Ints
+    ) -> dict[str, Floats]:
+        """Sigma of each group now, expected after equal spread, and after `extra`."""
+        posterior = self.request.posterior(QuestionCells.of_states(cells.fitted, cells.classes))
+        now = self.metric.summary(posterior, None).sigma
+        each, rest = divmod(self.budget, extra.size)
+        equal = each + (np.arange(extra.size) < rest)
+        one, unit = np.ones_like(extra), self.metric.unit
+
+        def expected(m: Ints) -> Floats:
+            return unit * np.sqrt(expected_squared_sigma(variance, m, one, owner, now / unit))
+
+        return dict(zip(_SIGMAS, (now, expected(equal), expected(extra)), strict=True))
+
+    def _refuse_unknown(self, groups: pl.DataFrame) -> None:
+        if self.wanted is None:
+            return
+        (model,) = self.request.trials.models
+        known = groups[model].unique().sort().to_list()
+        unknown = [name for name in self.wanted if name not in known]
+        if unknown:
+            raise ValueError(
+                f"models: {len(unknown)} of them without any trial in the log, the first is "
+                f"{unknown[0]!r}; the log has {known_text(unknown[0], known)}"
+            )

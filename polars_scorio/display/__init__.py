@@ -1,1 +1,1 @@
-"""For people who look: leaderboards, tables and pictures."""
+"""Output for people."""

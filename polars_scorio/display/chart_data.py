@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_scorio.arguments import is_several
-from polars_scorio.counting.trials import Trials
-from polars_scorio.display.phrases import HIDDEN, visible_text
+from polars_scorio.counting.log import Trials
+from polars_scorio.display.words import HIDDEN, visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes, draw_sizes
 

@@ -1,16 +1,18 @@
-"""Pictures of results, as Altair charts. Importing this module needs the extra `plot`."""
+"""Marks: intervals, grids, histograms."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias, cast
 
+import altair as alt
 import polars as pl
 
 from polars_scorio.display.theme import GREY, Look
+from polars_scorio.metrics.metric_arguments import Bounds
 
 try:
     import altair as alt
@@ -280,3 +282,214 @@ def _model_colour(colours: dict[str, str]) -> pl.Expr:
 
 def _first_and_last(models: Sequence[str]) -> str:
     return f"{models[0]} to {models[-1]}" if models else "nobody"
+
+
+_WRITTEN = 14  # with more models the cells of a matrix are too small for numbers
+_MISSING = "#D8D8D8"
+_NAMED = 40  # with more questions there is no room for their names
+
+
+def heat_map(
+    rows: pl.DataFrame, heading: Heading, metric: str, span: Bounds, *, each: int
+) -> Picture:
+    """A cell for each model and question, or for several questions that are equally hard.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        stratum, model, mu, and the question and its place in the order of difficulty.
+    heading : Heading
+        What stands above.
+    metric : str
+        The title of the colours.
+    span : tuple of float
+        What the metric can be at least and at most: the range of the colours.
+    each : int
+        How many questions share a cell.
+    """
+    columns, percent = rows["place"].n_unique(), span == (0, 1)
+    named = each == 1 and columns <= _NAMED
+    title = "questions, the hardest first" + (f" ({each} in a cell)" if each > 1 else "")
+    across = alt.X(
+        "question:N",
+        sort=alt.EncodingSortField("place", op="min"),
+        title=title,
+        axis=alt.Axis(labels=named, ticks=named, labelLimit=120, labelAngle=-90, domain=False),
+        scale=alt.Scale(paddingInner=0.05 if named else 0),
+    )
+    colour = alt.Color(
+        "mu:Q",
+        title=metric,
+        scale=alt.Scale(scheme="viridis", domain=list(span)),
+        legend=alt.Legend(gradientLength=120, format="~%" if percent else alt.Undefined),
+    )
+    models = models_by_mean(rows, "mu")
+    down = alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=False))
+    base = alt.Chart().encode(x=across, y=down, tooltip=number_tooltips(rows))
+    layers = _coloured_cells(base, colour, "mu", missing=rows["mu"].null_count() > 0)
+    step = min(16.0, max(2.0, 700 / max(columns, 1)))
+    words = f"A cell for each of {len(models)} models and each question"
+    return in_panels(
+        layers, rows, heading, words, width=alt.Step(step), height=alt.Step(16), columns=1,
+        share=False,
+    )  # fmt: skip
+
+
+def probability_matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Picture:
+    """Probabilities that the model of a row beats that of a column, the best first.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        stratum, model, other, diff, prob, text, sure; both orders of each pair.
+    heading : Heading
+        What stands above.
+    sure : str
+        What bold numbers mean.
+    """
+    models = models_by_mean(rows, "diff")
+    written = len(models) <= _WRITTEN
+    if written:
+        heading = replace(heading, subtitle=(*heading.subtitle, f"bold: {sure}"))
+    colour = alt.Color(
+        "prob:Q",
+        title="P(row beats column)",
+        scale=alt.Scale(scheme="blueorange", domain=[0, 1], domainMid=0.5, reverse=True),
+        legend=alt.Legend(gradientLength=120),
+    )
+    # Above a panel the axis would be between it and its name.
+    axis = name_axis(
+        orient="bottom" if heading.panels else "top", labelAngle=-45 if written else -90
+    )
+    base = alt.Chart().encode(
+        x=alt.X("other:N", sort=models, title=None, axis=axis),
+        y=alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=False)),
+        tooltip=number_tooltips(rows),
+    )
+    layers = _coloured_cells(base, colour, "prob", missing=rows["prob"].null_count() > 0)
+    if written:
+        dark = "abs(datum.prob - 0.5) > 0.35"
+        ink = alt.condition(dark, alt.value("white"), alt.value("black"))
+        texts = base.encode(text="text:N", color=ink)
+        layers += [
+            texts.transform_filter("datum.sure").mark_text(fontSize=11, fontWeight="bold"),
+            texts.transform_filter("!datum.sure && isValid(datum.prob)").mark_text(fontSize=11),
+        ]
+    step = alt.Step(36 if written else 14)
+    words = f"A cell for each pair of {len(models)} models, the best first"
+    return in_panels(layers, rows, heading, words, width=step, height=step, columns=2)
+
+
+def _coloured_cells(base: alt.Chart, colour: alt.Color, number: str, *, missing: bool) -> list[Any]:
+    """Cells with colours; those without a number are hatched."""
+    known = f"isValid(datum.{number})"
+    cells = base.transform_filter(known).mark_rect().encode(color=colour)
+    if not missing:
+        return [cells]
+    without = base.transform_filter(f"!{known}")
+    stroke = without.mark_point(shape="M-1,1L1,-1", size=60, color=INK, strokeWidth=1)
+    return [cells, without.mark_rect(color=_MISSING), stroke]
+
+
+_TICKS = 6  # steps of an axis of counts
+_BARS = 10
+# Kinds of questions, from the bottom of a bar to its top, with their colours.
+_KINDS = {
+    "others": "#0072B2",
+    "reversed": "#D55E00",
+    "never solved": "#CC79A7",
+    "always solved": "#009E73",
+}
+
+
+def difficulty_bars(rows: pl.DataFrame, span: Bounds) -> pl.DataFrame:
+    """Number of questions of each kind in each of ten equal parts of a range.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        stratum, rate, status and reversed of each question.
+    span : tuple of float
+        The range.
+
+    Examples
+    --------
+    >>> rows = {"stratum": "", "rate": [0.0, 0.3, 0.31], "status": ["never", None, None]}
+    >>> rows = pl.DataFrame({**rows, "reversed": [False, False, None]})
+    >>> difficulty_bars(rows, (0, 1)).select("least", "kind", "questions").rows()
+    [(0.0, 'never solved', 1), (0.3, 'others', 2)]
+    """
+    low, high = span
+    width = (high - low) / _BARS or 1.0
+    # Without the last digits, in which .3 is less than three tenths.
+    bar = ((pl.col("rate") - low) / width + 1e-9).floor().clip(0, _BARS - 1)
+    kind = (
+        pl.when(status="never")
+        .then(pl.lit("never solved"))
+        .when(status="always")
+        .then(pl.lit("always solved"))
+        .when("reversed")
+        .then(pl.lit("reversed"))
+        .otherwise(pl.lit("others"))
+    )
+    counted = rows.group_by("stratum", bar.alias("bar"), kind.alias("kind")).agg(
+        pl.len().alias("questions")
+    )
+    ends = [
+        (low + width * (pl.col("bar") + place)).round(12).alias(name)
+        for place, name in enumerate(("least", "most"))
+    ]
+    return counted.sort("stratum", "bar", "kind").select("stratum", *ends, "kind", "questions")
+
+
+def _counts_axis(rows: pl.DataFrame) -> alt.Axis:
+    """An axis with whole numbers: Vega puts 1.5 on that of a stack, and writes it as a second 2."""
+    bars = rows.group_by("stratum", "least").agg(pl.col("questions").sum())["questions"]
+    return alt.Axis(format="d", values=whole_ticks(max(bars, default=1)), domain=False)
+
+
+def whole_ticks(most: int) -> list[int]:
+    """Whole numbers from 0 up to a number, at most seven, in steps of 1, 2 or 5 (times ten).
+
+    >>> whole_ticks(3), whole_ticks(23)
+    ([0, 1, 2, 3], [0, 5, 10, 15, 20])
+    """
+    steps = (digit * 10**power for power in range(20) for digit in (1, 2, 5))
+    step = next(step for step in steps if most <= _TICKS * step)
+    return [*range(0, most + 1, step)]
+
+
+def difficulty_histogram(rows: pl.DataFrame, heading: Heading, title: str, span: Bounds) -> Picture:
+    """Bars of questions by their mean rate, coloured by kind.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        What `difficulty_bars` returns.
+    heading : Heading
+        What stands above.
+    title : str
+        The title of the axis of rates.
+    span : tuple of float
+        The range of rates.
+    """
+    kinds = [kind for kind in _KINDS if kind in set(rows["kind"])]
+    scale = alt.Scale(domain=kinds, range=[_KINDS[kind] for kind in kinds])
+    legend = alt.Legend(title=None, orient="top") if len(kinds) > 1 else None
+    across = value_axis(
+        alt.X("least:Q", bin="binned", scale=alt.Scale(domain=[*span], nice=False)),
+        title,
+        percent=span == (0, 1),
+    )
+    bars = alt.Chart().mark_bar(binSpacing=1).encode(
+        x=across,
+        x2="most:Q",
+        y=alt.Y("questions:Q", title="questions", axis=_counts_axis(rows)),
+        color=alt.Color("kind:N", scale=scale, legend=legend),
+        order=alt.Order("order:Q"),
+        tooltip=number_tooltips(rows),
+    )  # fmt: skip
+    places = {kind: place for place, kind in enumerate(_KINDS)}
+    rows = rows.with_columns(order=pl.col("kind").replace_strict(places, return_dtype=pl.Int64))
+    words = f"A histogram of {rows['questions'].sum():,} questions by their mean rate"
+    return in_panels([bars], rows, heading, words, height=200)

@@ -8,10 +8,10 @@ import polars as pl
 
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.convergence import convergence_plan, trajectory
+from polars_scorio.decisions.models import single_k
 from polars_scorio.decisions.rank import rank
-from polars_scorio.decisions.strata import single_k
 from polars_scorio.display import charts
-from polars_scorio.display import grid_charts as grids
+from polars_scorio.display import charts as grids
 from polars_scorio.display.chart_data import (
     both_ways,
     marked_rows,
@@ -26,8 +26,8 @@ from polars_scorio.display.line_charts import line_chart
 from polars_scorio.display.plot_base import PlotBase
 from polars_scorio.display.theme import ConvergencePlotOptions, DecisionPlotOptions
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.options import ConvergenceOptions
 from polars_scorio.signatures import takes_options
+from polars_scorio.study.request import ConvergenceOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

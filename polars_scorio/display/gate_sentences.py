@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polars_scorio.display.phrases import short_name, text_list
+from polars_scorio.display.words import short_name, text_list
 from polars_scorio.metrics.metric import Metric
 
 _VERDICTS = {

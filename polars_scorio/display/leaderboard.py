@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.arguments import Overall
+from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind_roles, refuse_repeats
 from polars_scorio.decisions.cost_models import CostModels
 from polars_scorio.decisions.model_scores import Models, benchmark_models
+from polars_scorio.decisions.models import STRATUM, aligned_options, named_model
 from polars_scorio.decisions.rank import Ranking, rank
-from polars_scorio.decisions.strata import aligned_options, named_model
-from polars_scorio.decisions.strata_arrays import STRATUM
-from polars_scorio.display.judge_words import judge_words, labels_of
-from polars_scorio.display.metric_titles import inference_words
-from polars_scorio.display.notes import HEADINGS, each_trials
+from polars_scorio.display.words import (
+    HEADINGS,
+    each_trials,
+    inference_words,
+    judge_words,
+    labels_of,
+)
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
-from polars_scorio.reporting.inference.cell_numbers import JUDGED, LABEL_COUNT
-from polars_scorio.reporting.options import DecisionOptions
-from polars_scorio.reporting.report import grouped_rows
-from polars_scorio.reporting.report_columns import report_columns
-from polars_scorio.reporting.request import Request, check_metrics
-from polars_scorio.reporting.wide import plain_name
+from polars_scorio.study.cell_numbers import JUDGED, LABEL_COUNT
+from polars_scorio.study.evaluate import RESULTS, report_columns, tidy_rows
+from polars_scorio.study.report import grouped_rows, plain_name
+from polars_scorio.study.request import DecisionOptions, Request, check_metrics
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

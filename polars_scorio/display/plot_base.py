@@ -16,26 +16,27 @@ from polars_scorio.arguments import (
     check_columns,
     check_confidence,
 )
+from polars_scorio.counting.log import Trials, bind_roles
 from polars_scorio.counting.roles import Column, Roles
-from polars_scorio.counting.trials import Trials, bind_roles
 from polars_scorio.display import charts
-from polars_scorio.display.best_steps import with_best_steps
 from polars_scorio.display.chart_data import marked_rows, metric_heading, panel_heading, row_labels
-from polars_scorio.display.judge_words import judge_words, labels_of
-from polars_scorio.display.line_charts import BANDED
-from polars_scorio.display.metric_titles import inference_words, interval_words
-from polars_scorio.display.notes import each_trials, question_count
+from polars_scorio.display.line_charts import BANDED, with_best_steps
 from polars_scorio.display.theme import Look
+from polars_scorio.display.words import (
+    each_trials,
+    inference_words,
+    interval_words,
+    judge_words,
+    labels_of,
+    question_count,
+)
 from polars_scorio.metrics.from_text import check_metric
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.reward_metric import given_reward_range
+from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import avg
-from polars_scorio.reporting.evaluate import RESULTS, tidy_rows
-from polars_scorio.reporting.inference.cell_numbers import LABEL_COUNT
-from polars_scorio.reporting.options import InferenceOptions, check_choices
-from polars_scorio.reporting.report import grouped_rows
-from polars_scorio.reporting.report_columns import report_columns
-from polars_scorio.reporting.request import Request, on_levels, view_of
+from polars_scorio.study.cell_numbers import LABEL_COUNT
+from polars_scorio.study.evaluate import RESULTS, report_columns, tidy_rows
+from polars_scorio.study.report import grouped_rows
+from polars_scorio.study.request import InferenceOptions, Request, check_choices, on_levels, view_of
 
 _PANELS = 24  # more of them are no picture any more
 

@@ -7,34 +7,28 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.trials import bind_roles
-from polars_scorio.decisions.strata import single_k
+from polars_scorio.counting.log import bind_roles
+from polars_scorio.decisions.models import single_k
 from polars_scorio.display import charts
-from polars_scorio.display.best_steps import best_step_words
-from polars_scorio.display.chart_data import (
-    axis_values,
-    curve_sizes,
-    metric_heading,
-    row_labels,
-)
+from polars_scorio.display.chart_data import axis_values, curve_sizes, metric_heading, row_labels
 from polars_scorio.display.charts import Picture
 from polars_scorio.display.decision_plots import DecisionPlots
-from polars_scorio.display.frontier_plots import FrontierPlots
 from polars_scorio.display.line_charts import (
+    best_step_words,
     draw_sizes_axis,
     line_chart,
     stratum_axis,
     thresholds_axis,
 )
-from polars_scorio.display.question_plots import QuestionPlots
+from polars_scorio.display.question_plots import FrontierPlots, QuestionPlots
 from polars_scorio.display.theme import LookOptions, PlotOptions
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.thresholds import tail_pass
-from polars_scorio.reporting.forecast import Drawn, drawn_by, forecast_successes
-from polars_scorio.reporting.request import Request
 from polars_scorio.signatures import takes_options
+from polars_scorio.study.forecast import Drawn, drawn_by, forecast_successes
+from polars_scorio.study.request import Request
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

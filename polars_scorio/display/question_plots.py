@@ -1,4 +1,4 @@
-"""Pictures of the questions of a log: how hard they are, and for whom."""
+"""Pictures of questions and of the frontier."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import polars as pl
 
 from polars_scorio.arguments import InferenceKind, check_choice, check_count
 from polars_scorio.decisions.cost_models import refuse_costs
+from polars_scorio.decisions.models import single_k
 from polars_scorio.decisions.question_analysis import question_analysis
-from polars_scorio.decisions.strata import single_k
-from polars_scorio.display import grid_charts as grids
+from polars_scorio.display import charts as grids
 from polars_scorio.display.chart_data import (
     by_difficulty,
     inert_texts,
@@ -19,20 +19,40 @@ from polars_scorio.display.chart_data import (
     strata_heading,
     stratum_label,
 )
-from polars_scorio.display.charts import Picture
-from polars_scorio.display.histogram_charts import difficulty_bars, difficulty_histogram
-from polars_scorio.display.metric_titles import inference_words
+from polars_scorio.display.charts import Picture, difficulty_bars, difficulty_histogram
 from polars_scorio.display.plot_base import PlotBase, Subject
 from polars_scorio.display.question_sentences import reversal_summary
 from polars_scorio.display.theme import PlotOptions
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.reward_metric import given_reward_range
+from polars_scorio.display.words import inference_words
+from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import WeightedMetric
-from polars_scorio.reporting.request import view_of
 from polars_scorio.signatures import takes_options
+from polars_scorio.study.request import view_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from polars_scorio.arguments import Compared
+from polars_scorio.decisions.frontier import frontier, frontier_band
+from polars_scorio.display.charts import (
+    INK,
+    NAME,
+    Heading,
+    in_panels,
+    model_legend,
+    number_tooltips,
+    value_axis,
+)
+from polars_scorio.display.theme import GREY, LookOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 
 QuestionPicture = Literal["strip", "histogram"]
 _CELLS, _MOST_CELLS = 300, 10_000  # questions that a heat map shows side by side
@@ -153,3 +173,156 @@ class QuestionPlots(PlotBase):
             reversal_summary(strata),
         )
         return difficulty_histogram(bars, heading, title, span)
+
+
+_HEIGHT = 300  # pixels of a panel
+
+
+class FrontierPlots(PlotBase):
+    """The picture of scores against costs."""
+
+    @takes_options(LookOptions)
+    def frontier(
+        self,
+        metric: Metric | None = None,
+        *,
+        confidence: float | None = None,
+        questions: Compared = "same",
+        **options: Unpack[LookOptions],
+    ) -> Picture:
+        """Which models are worth their cost? Scores against costs.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            The score against the mean cost; default `ps.avg()`. One draw size at a time.
+        confidence : float, optional
+            Confidence of the intervals and the band; default: that of the accessor, else 0.95.
+        questions : "same" or "common"
+            "same", the default: the models of a stratum must have the same questions. "common":
+            only questions count that all models of the stratum have.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            A point for each model, with the intervals of its score and of its mean cost; the axis
+            of costs is logarithmic. Models without a colour have their name beside the point, and
+            points are hollow if `Scorio.frontier` calls the model dominated. The band is the
+            frontier with its uncertainty: the best score that each cost can buy.
+
+        Raises
+        ------
+        ValueError
+            As `Scorio.frontier`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> columns = {"question": [1, 2, 3, 4], "category": [1, 1, 1, 0]}
+        >>> ada = pl.DataFrame(columns).with_columns(model=pl.lit("ada"), usd=pl.col("question"))
+        >>> bob = ada.with_columns(model=pl.lit("bob"), usd=3 * pl.col("usd"))
+        >>> log = pl.concat([ada, bob]).scorio(trial=None, cost="usd")
+        >>> chart = log.plot.frontier()
+        >>> [(row["model"], row["mean_cost"]) for row in chart.data.values if row["model"]]
+        [('ada', 2.5), ('bob', 7.5)]
+        """
+        subject = self._subject(metric, options)
+        chosen = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        plans = (
+            each(self._frame, self._roles, subject.metric, confidence=chosen, questions=questions)
+            for each in (frontier, frontier_band)
+        )
+        subject, (models, band) = self._collected(subject, *plans)
+        numbers = ("estimate", "lo", "hi", "mean_cost", "cost_lo", "cost_hi", "p_frontier")
+        labels = stratum_label(subject.trials)
+        points = models.drop_nulls("estimate").select(
+            labels, model_label(subject.trials), *numbers, "dominated"
+        )
+        rows = pl.concat([points, band.drop_nulls().select(labels, "cost", "lo", "hi")],
+                         how="diagonal")  # fmt: skip
+        column = "the cost" if self._roles.cost is None else str(self._roles.cost)
+        heading = subject.heading(
+            f"{subject.name} against cost",
+            f"intervals at {100 * float(chosen):g} %, about the population of questions",
+            "band: the best score for at most so much; hollow: dominated",
+        )
+        return frontier_chart(
+            rows,
+            heading,
+            (f"mean cost of a trial ({column})", subject.name),
+            subject.colours,
+            percent=subject.percent,
+        )
+
+
+def frontier_chart(
+    rows: pl.DataFrame,
+    heading: Heading,
+    titles: tuple[str, str],
+    colours: dict[str, str],
+    *,
+    percent: bool,
+) -> Picture:
+    """A point with two intervals for each model, and a band.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of models: stratum, model, estimate, lo, hi, mean_cost, cost_lo, cost_hi, dominated; of the
+        band: stratum, cost, lo and hi.
+    heading : Heading
+        What stands above.
+    titles : tuple of str
+        Of both axes.
+    colours : dict of str
+        The colours of models; all others are grey.
+    percent : bool
+        Whether the vertical axis has percentages.
+    """
+    rows = rows.with_columns(coloured=pl.col("model").is_in([*colours]))
+    scale = alt.Scale(domain=[*colours], range=[*colours.values()])
+    hue = alt.condition(
+        "datum.coloured", alt.Color("model:N", scale=scale, legend=model_legend()), alt.value(GREY)
+    )
+    dollars = alt.Scale(type="log", nice=False, padding=12)
+    across, up = (
+        {end: _axis_of(side, end, title, dollars if side is alt.X else None, percent=percent)
+         for end in ends}
+        for side, title, ends in (
+            (alt.X, titles[0], ("mean_cost", "cost_lo", "cost")),
+            (alt.Y, titles[1], ("estimate", "lo")),
+        )
+    )  # fmt: skip
+    models = alt.Chart().transform_filter("isValid(datum.model)")
+    base = models.encode(color=hue, tooltip=number_tooltips(rows.drop("cost")))
+    place = {"x": across["mean_cost"], "y": up["estimate"]}
+    layers = [
+        alt.Chart().transform_filter("isValid(datum.cost)")
+        .mark_area(opacity=0.15, color=INK).encode(x=across["cost"], y=up["lo"], y2="hi:Q"),
+        base.mark_rule(size=2).encode(x=across["mean_cost"], y=up["lo"], y2="hi:Q"),
+        base.mark_rule(size=2).encode(x=across["cost_lo"], x2="cost_hi:Q", y=up["estimate"]),
+        base.transform_filter("!datum.dominated")
+        .mark_point(size=60, filled=True, opacity=1).encode(**place),
+        base.transform_filter("datum.dominated").mark_point(size=60, opacity=1).encode(**place),
+        models.transform_filter("!datum.coloured")
+        .mark_text(align="left", dx=7, dy=-7, color=INK, limit=NAME)
+        .encode(text="model:N", **place),
+    ]  # fmt: skip
+    number = rows["model"].n_unique() - rows["cost"].is_not_null().any()
+    words = f"A point for each of {number} model{'s' if number > 1 else ''}"
+    return in_panels(layers, rows, heading, words, height=_HEIGHT)
+
+
+def _axis_of(
+    side: type[alt.X | alt.Y],
+    column: str,
+    title: str,
+    scale: alt.Scale | None,
+    *,
+    percent: bool,
+) -> alt.X | alt.Y:
+    """A column along an axis; costs have a log scale, and no percentages."""
+    channel = side(f"{column}:Q", scale=scale or alt.Scale(zero=False))
+    axis: alt.X | alt.Y = value_axis(channel, title, percent=percent and scale is None)
+    return axis

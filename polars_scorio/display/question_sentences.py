@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from polars_scorio.arguments import QuestionUnit
-from polars_scorio.display.number_format import probability_text
-from polars_scorio.display.phrases import count_of, name_list, short_name, text_list
+from polars_scorio.display.words import count_of, name_list, probability_text, short_name, text_list
 
 _NAMED = 8  # questions in a sentence
 # Fewer models, or fewer trials of a question by all of them, find a reversed question in less than

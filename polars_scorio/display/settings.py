@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polars_scorio.arguments import InferenceKind, check_anytime, check_choice, check_confidence
-from polars_scorio.kernels.posteriors import Target
-from polars_scorio.reporting.options import InferenceOptions, PlanOptions
+from polars_scorio.maths.posteriors import Target
+from polars_scorio.study.request import InferenceOptions, PlanOptions
 
 _POPULATION = "a Beta (Dirichlet) population of questions, fitted to each model"
 _CALIBRATED = "no prior; the width comes from the more cautious of two fitted models"

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, TypedDict
 from polars_scorio.arguments import check_choice, check_count, known_text, value_tuple
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.chart_data import inert_text
-from polars_scorio.reporting.options import ConvergenceOptions, DecisionOptions, InferenceOptions
 from polars_scorio.signatures import Option
+from polars_scorio.study.request import ConvergenceOptions, DecisionOptions, InferenceOptions
 
 Theme = Literal["light", "dark"]
 

@@ -8,8 +8,8 @@ import zipfile
 from contextlib import suppress
 from pathlib import Path
 
-from polars_scorio.logs.compressed_files import DAMAGE
 from polars_scorio.logs.json_files import empty_file, unexpected_content
+from polars_scorio.logs.paths import DAMAGE
 
 GIGABYTE = 10**9
 _NATIVE = (3, 14)  # since then the standard library reads zstd

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import plain_path, side_file
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
@@ -22,11 +21,16 @@ from polars_scorio.logs.json_files import (
     with_kept,
 )
 from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters
-from polars_scorio.logs.paths import Paths, find_files, model_names
+from polars_scorio.logs.paths import (
+    Paths,
+    find_files,
+    model_names,
+    plain_path,
+    read_each,
+    side_file,
+)
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.run_totals import Totals
-from polars_scorio.logs.runs import Run, run_settings
-from polars_scorio.logs.unreadable_files import read_each
+from polars_scorio.logs.runs import Run, Totals, run_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

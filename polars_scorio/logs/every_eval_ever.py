@@ -9,17 +9,27 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import plain_path, side_file
-from polars_scorio.logs.json_files import errors_name_file, read_json
-from polars_scorio.logs.json_lines import first_line, scan_lines
-from polars_scorio.logs.json_text import text_number
-from polars_scorio.logs.kept_fields import added_columns
-from polars_scorio.logs.line_fields import LineSchema, LineVocabulary, kept_line_fields
-from polars_scorio.logs.paths import Paths, find_files, path_model
+from polars_scorio.logs.json_files import (
+    LineSchema,
+    LineVocabulary,
+    errors_name_file,
+    first_line,
+    kept_line_fields,
+    read_json,
+    scan_lines,
+)
+from polars_scorio.logs.kept_fields import added_columns, text_number
+from polars_scorio.logs.paths import (
+    Paths,
+    find_files,
+    joined_files,
+    path_model,
+    plain_path,
+    read_each,
+    side_file,
+)
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
-from polars_scorio.logs.run_totals import RowTally, Totals
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_literals, run_settings
-from polars_scorio.logs.unreadable_files import joined_files, read_each
+from polars_scorio.logs.runs import RUN_COLUMNS, RowTally, Run, Totals, run_literals, run_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

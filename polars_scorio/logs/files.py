@@ -10,10 +10,14 @@ from typing import Any
 import polars as pl
 from polars.exceptions import PolarsError
 
-from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_files import describe_content, read_json, unexpected_content
-from polars_scorio.logs.json_lines import refuse_broken_line, scan_lines
-from polars_scorio.logs.paths import Paths, find_files, given_paths, is_remote
+from polars_scorio.logs.json_files import (
+    describe_content,
+    read_json,
+    refuse_broken_line,
+    scan_lines,
+    unexpected_content,
+)
+from polars_scorio.logs.paths import Paths, find_files, given_paths, is_remote, plain_path
 
 _EXPECTED = "JSON lines"
 _ARRAY = "a JSON array of objects, one a trial"

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_lines import first_line, scan_lines
+from polars_scorio.logs.json_files import LineFields, first_line, kept_line_fields, scan_lines
 from polars_scorio.logs.kept_fields import added_columns
-from polars_scorio.logs.line_fields import LineFields, kept_line_fields
-from polars_scorio.logs.paths import Paths, find_files, model_names
+from polars_scorio.logs.paths import (
+    Paths,
+    find_files,
+    joined_files,
+    model_names,
+    plain_path,
+    read_each,
+)
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import Run, run_literals
-from polars_scorio.logs.unreadable_files import joined_files, read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -30,11 +30,9 @@ from polars_scorio.logs.json_files import (
     with_kept,
 )
 from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters, summed_field
-from polars_scorio.logs.paths import Paths, path_model
+from polars_scorio.logs.paths import Paths, path_model, read_each
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.run_totals import Totals, mean_of_means
-from polars_scorio.logs.runs import Run, run_settings
-from polars_scorio.logs.unreadable_files import read_each
+from polars_scorio.logs.runs import Run, Totals, mean_of_means, run_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

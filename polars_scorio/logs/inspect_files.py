@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from polars_scorio.logs.archives import Archive
-from polars_scorio.logs.compressed_files import DAMAGE, open_plain, plain_path
-from polars_scorio.logs.json_files import describe_content, parse_json, unexpected_content
-from polars_scorio.logs.json_stream import read_slim_json
-from polars_scorio.logs.paths import Paths, find_files
+from polars_scorio.logs.json_files import (
+    describe_content,
+    parse_json,
+    read_slim_json,
+    unexpected_content,
+)
+from polars_scorio.logs.paths import DAMAGE, Paths, find_files, open_plain, plain_path
 
 Sample: TypeAlias = "dict[str, Any]"
 INSPECT_LOG = "a log of inspect_ai, with the parts 'eval' and 'samples'"

@@ -1,4 +1,4 @@
-"""JSON files: read with errors that name the file, what was expected and what was found.
+"""JSON, JSON lines, streams.
 
 Python's parser, not Polars': the keys of these files are data (names of tasks), and some hold a
 bare NaN, which Polars refuses.
@@ -6,23 +6,43 @@ bare NaN, which Polars refuses.
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TextIO, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
+from polars.datatypes import DataType, DataTypeClass
 from polars.exceptions import PolarsError
+from polars.io.plugins import register_io_source
 
-from polars_scorio.logs.compressed_files import DAMAGE, compression_of, open_plain
-from polars_scorio.logs.kept_fields import Getter, kept_columns, kept_values
-from polars_scorio.logs.paths import Paths, find_files
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, shown_path
-from polars_scorio.logs.unreadable_files import OnError, read_each
+from polars_scorio.logs.kept_fields import (
+    Getter,
+    field_value,
+    json_text,
+    kept_columns,
+    kept_getters,
+    kept_values,
+    text_number,
+)
+from polars_scorio.logs.paths import (
+    DAMAGE,
+    OnError,
+    Paths,
+    compression_of,
+    find_files,
+    open_plain,
+    read_each,
+)
+from polars_scorio.logs.runs import RUN_COLUMNS, RowTally, Run, shown_path
 
 Row: TypeAlias = "tuple[object, ...]"
 # A function that makes the rows of a file from its content; None for files of another kind.
@@ -329,3 +349,498 @@ def _fits_column(value: object, dtype: Any) -> bool:
     except _MISFITS:
         return False
     return True
+
+
+FieldType: TypeAlias = DataType | DataTypeClass
+LineSchema: TypeAlias = "Mapping[str, FieldType]"
+# For each shared word the path of a field, and the factor from its unit to that of the word.
+LineVocabulary: TypeAlias = "Mapping[str, tuple[str, float]]"
+
+
+@dataclass(frozen=True, slots=True)
+class LineFields:
+    """Fields of JSON lines that become columns.
+
+    Attributes
+    ----------
+    schema : mapping of str to dtype
+        All fields to read of a line: those that the reader needs, and those that are kept.
+    columns : mapping of str to Expr
+        The columns that are kept.
+    """
+
+    schema: LineSchema
+    columns: Mapping[str, pl.Expr]
+
+
+def kept_line_fields(
+    keep: str | Iterable[str] | None,
+    head: Mapping[str, Any],
+    needed: LineSchema,
+    vocabulary: LineVocabulary | None = None,
+) -> LineFields:
+    """The fields to read of JSON lines for the names in `keep`.
+
+    Parameters
+    ----------
+    keep : str or iterable of str, optional
+        The names.
+    head : mapping of str to object
+        The first line: a field that is a number there is one everywhere.
+    needed : mapping of str to dtype
+        The fields that the reader needs. A kept field is read as the text of whatever stands
+        there, unless the reader needs it.
+    vocabulary : mapping of str to tuple, optional
+        The words of the tool.
+
+    Raises
+    ------
+    ValueError
+        If the first line lacks a field, or if a name is that of an object of which the reader needs
+        a field.
+    """
+    schema, columns = dict(needed), {}
+    for name in kept_getters(keep):
+        path, unit = (vocabulary or {}).get(name, (name, 1.0))
+        root, _, rest = path.partition(".")
+        if root not in head:
+            raise ValueError(
+                f"the lines have no field {root!r}, which keep= asks for: they have {sorted(head)}"
+            )
+        known = schema.get(root)
+        if not rest and isinstance(known, pl.Struct):
+            example = f"{root}.{known.fields[0].name}"
+            raise ValueError(
+                f"keep= asks for the object {root!r}: name a field of it, as in keep={example!r}"
+            )
+        schema[root] = _widened_dtype(schema.get(root, pl.String()), rest)
+        text = _field_text(schema[root], pl.col(root), rest)
+        columns[name] = _line_value(text, field_value(head, path), unit, number=path != name)
+    return LineFields(schema, columns)
+
+
+def _widened_dtype(dtype: FieldType, path: str) -> FieldType:
+    """The dtype to read a field with; a struct gets the field at the path in addition."""
+    if not path or not isinstance(dtype, pl.Struct):
+        return dtype
+    name, _, rest = path.partition(".")
+    known: dict[str, FieldType] = {field.name: field.dtype for field in dtype.fields}
+    return pl.Struct({**known, name: _widened_dtype(known.get(name, pl.String()), rest)})
+
+
+def _field_text(dtype: FieldType, field: pl.Expr, path: str) -> pl.Expr:
+    """The text at a path in a field."""
+    if not isinstance(dtype, pl.Struct):
+        text = field.cast(pl.String)
+        return text.str.json_path_match(f"$.{path}") if path else text
+    name, _, rest = path.partition(".")
+    known: dict[str, FieldType] = {part.name: part.dtype for part in dtype.fields}
+    return _field_text(known[name], field.struct.field(name), rest)
+
+
+def _line_value(text: pl.Expr, first: object, unit: float, *, number: bool) -> pl.Expr:
+    """The values of a field: numbers, truth values or texts, as the first value is."""
+    if isinstance(first, bool):
+        return text == "true"
+    if number or isinstance(first, int | float):
+        return text_number(text) * unit
+    return text
+
+
+FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+Source: TypeAlias = "Path | io.BytesIO"
+Scan = Callable[[Source], pl.LazyFrame]
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half of a pair, in the notation of JSON
+# Before Polars 2 a query within a query can wait for a thread for ever; files are then read whole
+# at the call.
+_NESTS = int(pl.__version__.partition(".")[0]) > 1
+_BLOCK = 1 << 16  # bytes
+_BLOCK_LINES = 1_000
+_NUL = ":nul"  # the column that marks rows with the character NUL
+
+
+def first_line(file: Path, expected: str, needs: Collection[str]) -> dict[str, Any]:
+    """The first object of a file, which must have some fields.
+
+    Raises
+    ------
+    ValueError
+        If the file is empty, lacks a field in its first line, or breaks off in its last line.
+    """
+    packed = compression_of(file) is not None
+    first, last = _packed_end_lines(file, expected) if packed else _end_lines(file)
+    if not first:
+        raise empty_file(file, expected)
+    record = parse_line(file, "line 1", first, expected)
+    lacking = [name for name in needs if name not in record]
+    if lacking:
+        raise unexpected_content(file, expected, f"lines without {lacking}: {sorted(record)}")
+    parse_line(file, "the last line", last, expected)
+    return record
+
+
+def _end_lines(file: Path) -> tuple[bytes, bytes]:
+    """First and last line of a file that are not blank."""
+    with file.open("rb") as lines:
+        first = next((line for line in lines if line.strip()), b"")
+    return first, _last_line(file) if first else b""
+
+
+def _packed_end_lines(file: Path, expected: str) -> tuple[bytes, bytes]:
+    """First and last line of a compressed file; reading it to its end shows that it is whole."""
+    first = last = b""
+    with damage_names_file(file, expected), open_plain(file) as lines:
+        for line in lines:
+            if line.strip():
+                first, last = first or line, line
+    return first, last
+
+
+def _last_line(file: Path) -> bytes:
+    """The last line that is not blank, without reading the others."""
+    with file.open("rb") as source:
+        end = source.seek(0, io.SEEK_END)
+        size = _BLOCK
+        while True:
+            source.seek(max(end - size, 0))
+            tail = source.read().rstrip()
+            if b"\n" in tail or size >= end:
+                return tail.rpartition(b"\n")[2]
+            size *= 2
+
+
+def scan_lines(
+    file: Path,
+    expected: str,
+    schema: LineSchema,
+    selected: Mapping[str, pl.Expr],
+    tally: RowTally | None = None,
+) -> pl.LazyFrame:
+    """The rows of a file, read lazily from Polars 2 on, with errors that name file and line.
+
+    Polars says neither when it comes to a line that it cannot read. So it is the source of a scan
+    of our own, which takes the columns and rows that a query needs, batch by batch, and looks for
+    the line once there is an error. To do without, return ``scan(file)``, which takes four fifths
+    of the time.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    expected : str
+        What it should hold.
+    schema : dict
+        The fields to read; a field of dtype String holds the text of whatever stands there.
+    selected : dict of Expr
+        The columns to make of them.
+    tally : RowTally, optional
+        Counts the rows of a whole file, and warns at its end.
+
+    Returns
+    -------
+    LazyFrame
+        Its collection raises `ValueError` if a line cannot be read.
+    """
+    checked = set[str]()  # several queries may collect the frame
+
+    def scan(source: Source) -> pl.LazyFrame:
+        return pl.scan_ndjson(source, schema=dict(schema)).select(**selected)
+
+    def batches(
+        columns: list[str] | None, predicate: pl.Expr | None, limit: int | None, _size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        needed = [*selected] if columns is None else _with_needed(columns, predicate, tally)
+        rows = scan(file)
+        counted = tally if limit is None else None
+        if counted is not None:  # the filter of the query follows the tally, which needs all rows
+            rows = rows.select(needed)
+        else:
+            rows = rows if limit is None else rows.head(limit)
+            rows = _asked_part(rows, columns, predicate)
+        # In the query, which runs in all threads: checks batch by batch cost a third of the time.
+        has_nul = pl.any_horizontal(cs.string().str.contains("\0", literal=True))
+        try:
+            fields = _read_fields(needed, selected) - checked if limit is None else set()
+            refuse_repeated_keys(file, expected, schema, fields)
+            checked.update(fields)
+            marked = rows.with_columns(has_nul.alias(_NUL))
+            for batch in marked.collect_batches() if _NESTS else [marked.collect()]:
+                if batch.drop_in_place(_NUL).any():
+                    refuse_half_character(file, expected, schema)
+                if counted is not None:
+                    counted.add(batch)
+                yield batch if counted is None else _asked_part(batch, columns, predicate)
+            if counted is not None:
+                counted.warn()
+        except PolarsError:
+            refuse_broken_line(file, expected, scan)
+            raise  # every line can be read: the error is that of the query
+
+    if not _NESTS:
+        return pl.concat(batches(None, None, None, None)).lazy()
+    return register_io_source(batches, schema=scan(file).collect_schema(), is_pure=True)
+
+
+def _with_needed(
+    columns: list[str], predicate: pl.Expr | None, tally: RowTally | None
+) -> list[str]:
+    """The columns of a query, with those that its filter and the tally read."""
+    filtered = [] if predicate is None else predicate.meta.root_names()
+    return [*dict.fromkeys([*columns, *filtered, *(() if tally is None else tally.columns)])]
+
+
+def _read_fields(columns: list[str], selected: Mapping[str, pl.Expr]) -> set[str]:
+    """The fields of lines from which some columns are made."""
+    return {field for name in columns for field in selected[name].meta.root_names()}
+
+
+def _asked_part(rows: FrameT, columns: list[str] | None, predicate: pl.Expr | None) -> FrameT:
+    """The rows and columns of a query."""
+    rows = rows if predicate is None else rows.filter(predicate)
+    return rows if columns is None else rows.select(columns)
+
+
+def refuse_repeated_keys(
+    file: Path, expected: str, schema: LineSchema, fields: Collection[str]
+) -> None:
+    """Refuse the first line that gives one of the fields two different values.
+
+    Polars takes the first value and says nothing. The search for lines that name a field twice
+    takes .04 s for each field of 64 MB; Python parses only these lines.
+    """
+    marks = [f'"{name}"' for name in _field_names({name: schema[name] for name in fields})]
+    if not marks:
+        return
+    lines = pl.scan_csv(
+        file,
+        has_header=False,
+        schema={"line": pl.String()},
+        separator="\x01",  # a character that JSON does not have: a line is one cell
+        quote_char=None,
+        truncate_ragged_lines=True,
+        encoding="utf8-lossy",
+        glob=False,
+    )
+    twice = [pl.col("line").str.count_matches(mark, literal=True) > 1 for mark in marks]
+    if not lines.select(pl.any_horizontal(twice).any()).collect(engine="streaming").item():
+        return
+    found = [mark.encode() for mark in marks]
+    with open_plain(file) as numbered:
+        for number, line in enumerate(numbered, 1):
+            if any(line.count(mark) > 1 for mark in found):
+                parse_line(file, f"line {number}", line, expected)
+
+
+def _field_names(schema: LineSchema) -> Iterator[str]:
+    """The names of fields, and of the fields of objects in them."""
+    for name, dtype in schema.items():
+        yield name
+        if isinstance(dtype, pl.Struct):
+            yield from _field_names({part.name: part.dtype for part in dtype.fields})
+
+
+def refuse_half_character(file: Path, expected: str, fields: Collection[str]) -> None:
+    r"""Refuse the first line in which a field has half of a surrogate pair, such as "\ud800".
+
+    Polars reads it as the character NUL, so that two different ids would become one. A NUL that the
+    file has itself is no error.
+    """
+    with open_plain(file) as lines:
+        for number, line in enumerate(lines, 1):
+            if not _SURROGATE.search(line):
+                continue
+            record = parse_line(file, f"line {number}", line, expected)
+            for name in fields:
+                if not _is_text(json_text(record.get(name))):
+                    found = f"half of a surrogate pair, no character, in {name!r} of line {number}"
+                    raise unexpected_content(file, expected, found)
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text can be encoded, that is, has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def refuse_broken_line(file: Path, expected: str, scan: Scan) -> None:
+    """Refuse the first line that cannot be read."""
+    with open_plain(file) as lines:
+        numbered = enumerate(lines, 1)
+        while block := [*islice(numbered, _BLOCK_LINES)]:
+            # A block is read at once: line by line takes fifty times longer.
+            if _scan_fault([line for _, line in block], scan) is not None:
+                for number, line in block:
+                    _refuse_line(file, expected, number, line, scan)
+
+
+def _refuse_line(file: Path, expected: str, number: int, line: bytes, scan: Scan) -> None:
+    """Refuse a line that cannot be read."""
+    fault = _scan_fault([line], scan) if line.strip() else None
+    if fault is not None:
+        parse_line(file, f"line {number}", line, expected)  # Python says more clearly what is wrong
+        raise unexpected_content(file, expected, f"something else in line {number} ({fault})")
+
+
+def _scan_fault(lines: list[bytes], scan: Scan) -> str | None:
+    """The reason why lines cannot be read, if so."""
+    try:
+        scan(io.BytesIO(b"".join(lines))).collect()
+    except PolarsError as error:
+        return first_sentence(error)
+    return None
+
+
+_CHUNK = 1 << 20  # characters
+_BLANKS = re.compile(r"[ \t\n\r]*")
+
+
+def read_slim_json(file: Path, expected: str, array: str, left_out: Collection[str]) -> Any:
+    """The content of a JSON file, without some fields of the objects in one of its arrays.
+
+    The objects of the array are parsed one after the other, so that no more than one of them is in
+    memory as a whole. A file that is no such object is parsed at once, which also says what is
+    wrong with it.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    expected : str
+        What it should be, for errors.
+    array : str
+        The field of the outermost object that has the array.
+    left_out : collection of str
+        The fields of the objects in the array that are left out.
+
+    Returns
+    -------
+    object
+        The JSON value.
+
+    Raises
+    ------
+    ValueError
+        If the file is no JSON.
+    """
+    try:
+        with open_plain(file) as source:
+            window = _Window(io.TextIOWrapper(source, encoding="utf-8"))
+            return single_keys([*_slim_members(window, array, left_out)])
+    except RepeatedKeyError as error:
+        raise unexpected_content(file, expected, str(error)) from None
+    except (ValueError, RecursionError, *DAMAGE):
+        return read_json(file, expected)
+
+
+class _Window:
+    """The part of a text that is being parsed; it grows as values need it.
+
+    Parameters
+    ----------
+    source : TextIO
+        The text.
+    """
+
+    def __init__(self, source: TextIO) -> None:
+        self._source = source
+        self._decode = json.JSONDecoder(object_pairs_hook=single_keys).raw_decode
+        self._text, self._place, self._largest = "", 0, _CHUNK
+
+    def take_character(self) -> str:
+        """The next character that is not blank; empty at the end."""
+        while True:
+            self._place = _blank_end(self._text, self._place)
+            if self._place < len(self._text):
+                self._place += 1
+                return self._text[self._place - 1]
+            if not self._grow():
+                return ""
+
+    def put_back(self) -> None:
+        """Put the last character back."""
+        self._place -= 1
+
+    def take_value(self) -> Any:
+        """The next value."""
+        if self.take_character():
+            self.put_back()
+        # Text for the largest value so far: parsing half a value would be repeated from its start.
+        while len(self._text) - self._place <= self._largest and self._grow():
+            pass
+        while True:
+            try:
+                value, end = self._decode(self._text, self._place)
+            except RepeatedKeyError:
+                raise
+            except ValueError:
+                if not self._grow():
+                    raise
+                continue
+            if end < len(self._text) or not self._grow():  # the end may cut a number
+                self._largest = max(self._largest, end - self._place)
+                self._place = end
+                return value
+
+    def _grow(self) -> bool:
+        """Read as much again as is left; False at the end of the text."""
+        rest = self._text[self._place :]
+        further = self._source.read(max(_CHUNK, len(rest)))
+        self._text, self._place = rest + further, 0
+        return bool(further)
+
+
+def _blank_end(text: str, place: int) -> int:
+    """The first place from here on that is not blank."""
+    blanks = _BLANKS.match(text, place)
+    return place if blanks is None else blanks.end()
+
+
+def _slim_members(
+    window: _Window, array: str, left_out: Collection[str]
+) -> Iterator[tuple[str, Any]]:
+    """The fields of an object and their values."""
+    for _ in _part_places(window, "{", "}"):
+        name = window.take_value()
+        _expect_character(window, ":")
+        if name == array and window.take_character() == "[":
+            window.put_back()
+            yield name, [*_slim_objects(window, left_out)]
+        else:
+            if name == array:
+                window.put_back()
+            yield name, window.take_value()
+    if window.take_character():
+        raise ValueError("more than one value")
+
+
+def _slim_objects(window: _Window, left_out: Collection[str]) -> Iterator[Any]:
+    """The values of an array, its objects without some fields."""
+    for _ in _part_places(window, "[", "]"):
+        value = window.take_value()
+        if isinstance(value, dict):
+            value = {name: part for name, part in value.items() if name not in left_out}
+        yield value
+
+
+def _part_places(window: _Window, opening: str, closing: str) -> Iterator[None]:
+    """Yield at the start of each member of an object or array; the caller takes the member."""
+    _expect_character(window, opening)
+    if window.take_character() == closing:
+        return
+    window.put_back()
+    while True:
+        yield
+        character = window.take_character()
+        if character == closing:
+            return
+        if character != ",":
+            raise ValueError(f"{character!r} where a comma is needed")
+
+
+def _expect_character(window: _Window, character: str) -> None:
+    """Take a character, which must be the next one."""
+    if window.take_character() != character:
+        raise ValueError(f"no {character!r}")

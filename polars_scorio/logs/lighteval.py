@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import errors_name_file, read_json, unexpected_content
 from polars_scorio.logs.kept_fields import added_columns
 from polars_scorio.logs.parquet import kept_struct_fields, parquet_columns
-from polars_scorio.logs.paths import Paths, find_files, model_names
+from polars_scorio.logs.paths import (
+    Paths,
+    find_files,
+    joined_files,
+    model_names,
+    read_each,
+    side_file,
+)
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.repeats import trials_of_means
-from polars_scorio.logs.runs import Run, run_literals, run_settings
-from polars_scorio.logs.unreadable_files import joined_files, read_each
+from polars_scorio.logs.runs import Run, run_literals, run_settings, trials_of_means
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
@@ -19,10 +18,9 @@ from polars_scorio.logs.json_files import (
     with_kept,
 )
 from polars_scorio.logs.kept_fields import kept_getters
-from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.paths import Paths, model_names, plain_path
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.run_totals import Totals, mean_of_means, mean_or_none
-from polars_scorio.logs.runs import Run, run_settings
+from polars_scorio.logs.runs import Run, Totals, mean_of_means, mean_or_none, run_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -11,18 +11,35 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Column
-from polars_scorio.logs.compressed_files import plain_path, side_file
-from polars_scorio.logs.json_files import errors_name_file, read_json, unexpected_content
-from polars_scorio.logs.json_lines import first_line, scan_lines
-from polars_scorio.logs.json_text import text_number
-from polars_scorio.logs.kept_fields import added_columns, kept_getters
-from polars_scorio.logs.line_fields import LineFields, LineSchema, kept_line_fields
-from polars_scorio.logs.paths import Paths, find_files, model_names
+from polars_scorio.logs.json_files import (
+    LineFields,
+    LineSchema,
+    errors_name_file,
+    first_line,
+    kept_line_fields,
+    read_json,
+    scan_lines,
+    unexpected_content,
+)
+from polars_scorio.logs.kept_fields import added_columns, kept_getters, text_number
+from polars_scorio.logs.paths import (
+    Paths,
+    find_files,
+    joined_files,
+    model_names,
+    plain_path,
+    read_each,
+    side_file,
+)
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.repeats import trials_of_means
-from polars_scorio.logs.run_totals import RowTally, Totals
-from polars_scorio.logs.runs import Run, run_literals, run_settings
-from polars_scorio.logs.unreadable_files import joined_files, read_each
+from polars_scorio.logs.runs import (
+    RowTally,
+    Run,
+    Totals,
+    run_literals,
+    run_settings,
+    trials_of_means,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

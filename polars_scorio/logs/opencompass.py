@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
@@ -20,12 +19,10 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
     with_kept,
 )
-from polars_scorio.logs.json_text import json_text
-from polars_scorio.logs.kept_fields import kept_getters
-from polars_scorio.logs.log_warning import warn_of_log
-from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.kept_fields import json_text, kept_getters
+from polars_scorio.logs.paths import Paths, model_names, plain_path
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.runs import Run
+from polars_scorio.logs.runs import Run, warn_of_log
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -9,9 +9,8 @@ from pathlib import Path
 import polars as pl
 from polars.exceptions import ComputeError
 
-from polars_scorio.logs.json_files import unexpected_content
+from polars_scorio.logs.json_files import FieldType, unexpected_content
 from polars_scorio.logs.kept_fields import kept_getters
-from polars_scorio.logs.line_fields import FieldType
 
 
 def parquet_columns(file: Path, expected: str) -> pl.Schema:

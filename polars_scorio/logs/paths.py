@@ -1,21 +1,162 @@
-"""The files that a reader reads, and the model that each of them is about."""
+"""Paths, compressed files, and files that cannot be read."""
 
 from __future__ import annotations
 
 import glob
+import gzip
+import importlib
+import io
 import re
+import warnings
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from errno import ENAMETOOLONG
 from os import PathLike, fspath, walk
 from os.path import abspath, realpath
-from pathlib import Path
-from typing import TypeAlias
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO, Literal, TypeAlias, TypeVar, cast
 
 import polars as pl
+from polars.exceptions import PolarsError
 
-from polars_scorio.arguments import value_text, value_tuple
-from polars_scorio.logs.compressed_files import plain_path
+from polars_scorio.arguments import check_choice, value_text, value_tuple
+from polars_scorio.logs.runs import LogWarning, warn_of_log
+
+PathT = TypeVar("PathT", bound=PurePath)
+
+_NAMES = {".gz": "gzip", ".zst": "zstd"}
+# Errors of a compressed file that is damaged or broken off.
+DAMAGE = (EOFError, OSError, zlib.error)
+
+
+def compression_of(file: PurePath) -> str | None:
+    """The compression that the ending of a file names; None for other endings.
+
+    >>> compression_of(Path("a.jsonl.gz")), compression_of(Path("a.JSON.ZST"))
+    ('gzip', 'zstd')
+    """
+    return _NAMES.get(file.suffix.lower())
+
+
+def plain_path(file: PathT) -> PathT:
+    """The path without the ending of a compression: the path that tools write and readers parse.
+
+    >>> plain_path(Path("m/samples.jsonl.gz")).name, plain_path(Path("m/gpt-4.1")).name
+    ('samples.jsonl', 'gpt-4.1')
+    """
+    return file if compression_of(file) is None else file.with_suffix("")
+
+
+def side_file(file: Path, name: str) -> Path:
+    """The file of some name beside another one, compressed or not; it need not exist."""
+    plain = file.with_name(name)
+    packed = (plain.with_name(f"{name}{ending}") for ending in _NAMES)
+    return next((side for side in (plain, *packed) if side.exists()), plain)
+
+
+def open_plain(file: Path) -> BinaryIO:
+    """The bytes of a file, decompressed as they are read."""
+    compression = compression_of(file)
+    if compression is None:
+        return file.open("rb")
+    if compression == "gzip":
+        return cast("BinaryIO", gzip.open(file))
+    # Imported here: few files need pyarrow, and its import takes .1 s.
+    arrow: Any = importlib.import_module("pyarrow")
+    return io.BufferedReader(arrow.CompressedInputStream(str(file), "zstd"))
+
+
+OnError: TypeAlias = Literal["raise", "warn"]
+ContentT = TypeVar("ContentT")
+_LISTED = 5
+
+
+def read_each(
+    files: Iterable[Path], read: Callable[[Path], ContentT], on_error: OnError
+) -> dict[Path, ContentT]:
+    """The contents of files as a function reads them, without files that it cannot read.
+
+    Parameters
+    ----------
+    files : iterable of Path
+        The files.
+    read : callable
+        Reads a file; a `ValueError` or `OSError` says that it cannot.
+    on_error : {"raise", "warn"}
+        Whether the first file that cannot be read is an error, or a warning lists all of them.
+
+    Raises
+    ------
+    ValueError, OSError
+        Of the first file that cannot be read; with "warn" if no file can be read.
+    """
+    check_choice("on_error", on_error, OnError)
+    contents: dict[Path, ContentT] = {}
+    faults: list[Exception] = []
+    for file in files:
+        try:  # inside the loop: the other files are read all the same
+            contents[file] = read(file)
+        except (ValueError, OSError, NotImplementedError, PolarsError) as fault:  # noqa: PERF203 - a file takes longer
+            if on_error == "raise":
+                raise
+            faults.append(fault)
+    if faults and not contents:
+        raise faults[0]
+    if faults:
+        warn_of_log(_fault_list(faults))
+    return contents
+
+
+def joined_files(
+    runs: Mapping[Path, ContentT],
+    scan: Callable[[Path, ContentT], pl.LazyFrame],
+    on_error: OnError,
+) -> tuple[pl.LazyFrame, dict[Path, ContentT]]:
+    """One table of files that are read lazily, and the runs that are in it.
+
+    Parameters
+    ----------
+    runs : mapping of Path to Run
+        The run of each file.
+    scan : callable
+        Makes the table of a file and its run.
+    on_error : {"raise", "warn"}
+        With "warn" each file is read to its end at the call, to find lines that cannot be read; a
+        file with one is left out.
+
+    Raises
+    ------
+    ValueError
+        With "warn" if no file can be read.
+    """
+
+    def read(file: Path) -> pl.LazyFrame:
+        frame = scan(file, runs[file])
+        return _whole_frame(frame) if on_error == "warn" else frame
+
+    frames = read_each(runs, read, on_error)
+    return pl.concat([*frames.values()]), {file: runs[file] for file in frames}
+
+
+def _whole_frame(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """The frame itself, after all of its rows have been read once, batch by batch."""
+    with warnings.catch_warnings():
+        # The rows are read again for the report, which then warns.
+        warnings.simplefilter("ignore", LogWarning)
+        for _ in frame.collect_batches():
+            pass
+    return frame
+
+
+def _fault_list(faults: list[Exception]) -> str:
+    """The message of a warning of files that are left out."""
+    number = len(faults)
+    head = "1 file is" if number == 1 else f"{number:,} files are"
+    further = f"\n- and {number - _LISTED:,} more" if number > _LISTED else ""
+    lines = "".join(f"\n- {fault}" for fault in faults[:_LISTED])
+    return f"{head} left out, as on_error='warn' says:{lines}{further}"
+
 
 # As in hf://a/b and, in chains of fsspec, zip::s3://a/b; a single letter is a drive of Windows.
 _URL = re.compile(r"([a-z][a-z0-9+.-]+::?)+//?", re.IGNORECASE)

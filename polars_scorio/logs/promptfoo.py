@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import FileRows, Row, rows_by_file, run_table, with_kept
-from polars_scorio.logs.json_text import json_text
-from polars_scorio.logs.kept_fields import Vocabulary, from_milliseconds, kept_getters
-from polars_scorio.logs.paths import Paths, path_model
+from polars_scorio.logs.kept_fields import Vocabulary, from_milliseconds, json_text, kept_getters
+from polars_scorio.logs.paths import Paths, path_model, plain_path
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
-from polars_scorio.logs.run_totals import Totals, mean_or_none
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings, shown_path
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, Totals, mean_or_none, run_settings, shown_path
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

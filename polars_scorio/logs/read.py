@@ -14,11 +14,10 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import DAMAGE, open_plain, plain_path
 from polars_scorio.logs.inspect_files import is_inspect_log
-from polars_scorio.logs.paths import Paths, find_files, given_paths
-from polars_scorio.reporting.options import RoleOptions
+from polars_scorio.logs.paths import DAMAGE, Paths, find_files, given_paths, open_plain, plain_path
 from polars_scorio.signatures import refuse_unknown
+from polars_scorio.study.request import RoleOptions
 
 Sign = Callable[[Any], object]  # whether a record is of a tool
 _OF_A_NAME, _IN_ALL = 3, 200  # files that are opened, of one name and in all

@@ -15,9 +15,8 @@ from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.roles import Column, Unscored
 from polars_scorio.logs.json_files import UnexpectedContentError
 from polars_scorio.logs.kept_fields import kept_getters
-from polars_scorio.logs.paths import Paths
+from polars_scorio.logs.paths import OnError, Paths
 from polars_scorio.logs.read import tool_hint
-from polars_scorio.logs.run_totals import totals_frame, warn_of_totals
 from polars_scorio.logs.runs import (
     RUN_COLUMNS,
     Retries,
@@ -26,10 +25,10 @@ from polars_scorio.logs.runs import (
     last_attempts,
     refuse_merged_runs,
     run_columns,
+    totals_frame,
+    warn_of_totals,
     with_settings,
 )
-from polars_scorio.logs.unreadable_files import OnError
-from polars_scorio.reporting.options import Chosen, Frame, OutcomeOptions, RoleOptions
 from polars_scorio.signatures import (
     FunctionT,
     Keyword,
@@ -41,6 +40,7 @@ from polars_scorio.signatures import (
     sections_of,
     with_signature,
 )
+from polars_scorio.study.request import Chosen, Frame, OutcomeOptions, RoleOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -8,15 +8,24 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import plain_path
-from polars_scorio.logs.json_lines import first_line, scan_lines
-from polars_scorio.logs.json_text import text_number
-from polars_scorio.logs.kept_fields import added_columns
-from polars_scorio.logs.line_fields import LineSchema, LineVocabulary, kept_line_fields
-from polars_scorio.logs.paths import Paths, find_files, path_model
+from polars_scorio.logs.json_files import (
+    LineSchema,
+    LineVocabulary,
+    first_line,
+    kept_line_fields,
+    scan_lines,
+)
+from polars_scorio.logs.kept_fields import added_columns, text_number
+from polars_scorio.logs.paths import (
+    Paths,
+    find_files,
+    joined_files,
+    path_model,
+    plain_path,
+    read_each,
+)
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import Run, run_literals
-from polars_scorio.logs.unreadable_files import joined_files, read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
@@ -20,10 +19,9 @@ from polars_scorio.logs.json_files import (
     with_kept,
 )
 from polars_scorio.logs.kept_fields import Vocabulary, kept_getters
-from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.paths import Paths, model_names, plain_path
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.run_totals import Totals, mean_or_none
-from polars_scorio.logs.runs import RUN_COLUMNS, Run
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, Totals, mean_or_none
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

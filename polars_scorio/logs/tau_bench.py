@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import plain_path
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
@@ -19,7 +18,7 @@ from polars_scorio.logs.json_files import (
     with_kept,
 )
 from polars_scorio.logs.kept_fields import kept_getters
-from polars_scorio.logs.paths import Paths, model_names
+from polars_scorio.logs.paths import Paths, model_names, plain_path
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
 

@@ -12,10 +12,16 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import unexpected_content
 from polars_scorio.logs.kept_fields import added_columns
 from polars_scorio.logs.parquet import kept_struct_fields, parquet_columns
-from polars_scorio.logs.paths import Paths, find_files, path_model, refuse_unnamed
+from polars_scorio.logs.paths import (
+    Paths,
+    find_files,
+    joined_files,
+    path_model,
+    read_each,
+    refuse_unnamed,
+)
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.runs import Run, run_literals
-from polars_scorio.logs.unreadable_files import joined_files, read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -9,25 +9,31 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import (
+    LineFields,
+    LineVocabulary,
     errors_name_file,
+    first_line,
+    kept_line_fields,
     kept_part,
     model_runs,
     model_table,
     read_json,
+    scan_lines,
     unexpected_content,
     with_kept,
 )
-from polars_scorio.logs.json_lines import first_line, scan_lines
 from polars_scorio.logs.kept_fields import added_columns, kept_getters
-from polars_scorio.logs.line_fields import LineFields, LineVocabulary, kept_line_fields
-from polars_scorio.logs.log_warning import warn_of_log
-from polars_scorio.logs.paths import Paths, find_files, path_model
+from polars_scorio.logs.paths import (
+    Paths,
+    find_files,
+    joined_files,
+    path_model,
+    read_each,
+    side_file,
+)
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
-from polars_scorio.logs.run_totals import RowTally, Totals
-from polars_scorio.logs.runs import Run, run_literals, run_settings
-from polars_scorio.logs.unreadable_files import joined_files, read_each
+from polars_scorio.logs.runs import RowTally, Run, Totals, run_literals, run_settings, warn_of_log
 from polars_scorio.logs.verifiers_traces import (
     EPISODE_COLUMNS,
     EPISODE_WORDS,

@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 
-from polars_scorio.logs.compressed_files import side_file
 from polars_scorio.logs.json_files import (
     FileRows,
     Row,
@@ -20,9 +19,8 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
 )
 from polars_scorio.logs.kept_fields import Vocabulary
-from polars_scorio.logs.paths import model_names
-from polars_scorio.logs.run_totals import Totals
-from polars_scorio.logs.runs import Run, run_settings
+from polars_scorio.logs.paths import model_names, side_file
+from polars_scorio.logs.runs import Run, Totals, run_settings
 
 TRACES = "traces.jsonl of verifiers, with task, env, ok and traces"
 _CONFIG = "configs/eval.json of verifiers: an object with env and sampling"

@@ -20,10 +20,9 @@ from polars_scorio.logs.json_files import (
     with_kept,
 )
 from polars_scorio.logs.kept_fields import Getter, kept_getters, kept_values
-from polars_scorio.logs.paths import Paths, find_files, path_model, refuse_unnamed
+from polars_scorio.logs.paths import Paths, find_files, path_model, read_each, refuse_unnamed
 from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
 from polars_scorio.logs.runs import Run, run_literals
-from polars_scorio.logs.unreadable_files import read_each
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

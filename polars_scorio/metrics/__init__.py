@@ -1,6 +1,5 @@
 """The metrics: values that know their arguments and their formula."""
 
-from polars_scorio.metrics.answer_votes import vote_at_k
 from polars_scorio.metrics.blends import (
     geo_spectrum_at_k,
     geo_spectrum_star_at_k,
@@ -8,10 +7,9 @@ from polars_scorio.metrics.blends import (
     geom_ds_at_k,
 )
 from polars_scorio.metrics.costs import cost_per_success, cost_to_solve, mean_cost
-from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric import Metric, Summary
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import g_pass_at_k, pass_at_k, pass_hat_k, unanimous_at_k
-from polars_scorio.metrics.summary import Summary
 from polars_scorio.metrics.thresholds import (
     auc_at_k,
     g_pass_at_k_tau,
@@ -20,6 +18,7 @@ from polars_scorio.metrics.thresholds import (
     tail_pass,
     threshold_spectrum_at_k,
 )
+from polars_scorio.metrics.votes import vote_at_k
 from polars_scorio.metrics.weighted import avg, bayes
 
 __all__ = [

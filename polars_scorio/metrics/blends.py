@@ -9,30 +9,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import SHARE, check_number
-from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.blend_interval import BlendOfMeans
-from polars_scorio.kernels.calibrated.blend_price import blend_price
-from polars_scorio.kernels.calibrated.credit_sums import GainsOf
-from polars_scorio.kernels.calibrated.credit_sums import state_estimates as credited_estimates
-from polars_scorio.kernels.calibrated.group_fits import Calibrated
-from polars_scorio.kernels.calibrated.question_weights import Strata
-from polars_scorio.kernels.calibrated.root_credit import RootDraw
-from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.draws import credit
-from polars_scorio.kernels.draws.expected_credit import (
-    credit_covariance,
-    credit_moments,
-    expected_credit,
+from polars_scorio.maths import credit
+from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.blend_prices import BlendOfMeans, blend_price
+from polars_scorio.maths.credit_at_rates import RootDraw, blend_means, blend_moments
+from polars_scorio.maths.draws import credit_covariance, credit_moments, expected_credit
+from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.pooled_moments import Joint
+from polars_scorio.maths.posteriors import QuestionPosteriors
+from polars_scorio.maths.price import Price
+from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.variance import GainsOf
+from polars_scorio.maths.variance import state_estimates as credited_estimates
+from polars_scorio.metrics.metric import (
+    UNIT,
+    Description,
+    Gains,
+    Metric,
+    Summary,
+    draw_fields,
+    trials_and_successes,
 )
-from polars_scorio.kernels.geometric_blends import blend_means, blend_moments
-from polars_scorio.kernels.pooling.pooled_moments import Joint
-from polars_scorio.kernels.posteriors import QuestionPosteriors
-from polars_scorio.kernels.states import States
-from polars_scorio.metrics.draw_metric import UNIT, Gains, draw_fields, trials_and_successes
-from polars_scorio.metrics.metric import Description, Metric
-from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes
-from polars_scorio.metrics.parameter_help import with_parameter_help
-from polars_scorio.metrics.summary import Summary
+from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, with_parameter_help
 from polars_scorio.metrics.thresholds import check_spectrum
 
 

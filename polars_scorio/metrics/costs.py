@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from polars_scorio.counting.cost_sums import CostColumns
-from polars_scorio.kernels.costs.question_costs import CostValues, QuestionCosts
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, checked_label, draw_sizes
-from polars_scorio.metrics.parameter_help import with_parameter_help
-from polars_scorio.metrics.summary import Summary
+from polars_scorio.maths.cost_means import CostValues, QuestionCosts
+from polars_scorio.metrics.metric import Metric, Summary
+from polars_scorio.metrics.metric_arguments import (
+    Bounds,
+    DrawSizes,
+    checked_label,
+    draw_sizes,
+    with_parameter_help,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

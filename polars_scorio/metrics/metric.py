@@ -1,21 +1,24 @@
-"""The base of all metrics: what describes them, and what results need of them."""
+"""The base of all metrics: name, k, range, draw, and what their results need of them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
+import numpy as np
 import polars as pl
 
-from polars_scorio.counting.roles import Column
-from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.batches import weight_range
-from polars_scorio.kernels.calibrated.blend_interval import BlendOfMeans
-from polars_scorio.kernels.calibrated.credit_sums import GainsOf
-from polars_scorio.kernels.calibrated.question_weights import Strata
-from polars_scorio.kernels.calibrated.variance_price import Price
+from polars_scorio.arguments import check_column, check_confidence
+from polars_scorio.counting.roles import Category, Column
+from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows, weight_range
+from polars_scorio.maths.blend_prices import BlendOfMeans
+from polars_scorio.maths.posteriors import SeparatePosteriors, normal_interval
+from polars_scorio.maths.price import Price
+from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.variance import GainsOf
 from polars_scorio.metrics.metric_arguments import (
     Arguments,
     Bounds,
@@ -23,11 +26,233 @@ from polars_scorio.metrics.metric_arguments import (
     typed_value,
     weight_array,
 )
-from polars_scorio.metrics.metrics_of_counts import Answer, of_counts
-from polars_scorio.metrics.summary import Summary
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from polars_scorio.maths import credit
+from polars_scorio.maths.array_rows import Mask
+from polars_scorio.maths.draws import expected_credit
+from polars_scorio.maths.posteriors import QuestionPosteriors
+from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
+from polars_scorio.maths.variance import fixed_gains
+from polars_scorio.metrics.metric_arguments import (
+    DrawSizes,
+    beta_parameters,
+    checked_label,
+    draw_sizes,
+    interval_bounds,
+    unusual_arguments,
+)
+
+NUMBERS = ("estimate", "mu", "sigma", "lo", "hi")
+# A negative power of zero, in a row of numbers: only metrics with `unbounded` can have one.
+INFINITE = (
+    pl.any_horizontal(pl.col("estimate", "mu", "sigma").is_infinite()) | pl.col("sigma").is_null()
+)
+
+
+class Summary(NamedTuple):
+    """Estimate and posterior of each group: arrays of shape (G,)."""
+
+    estimate: Floats  # NaN where no unbiased estimate exists
+    mu: Floats
+    sigma: Floats
+    around: Floats | None = (
+        None  # mean and sigma of the interval, shape (2, G), if not mu and sigma
+    )
+
+
+class Summarized(Protocol):
+    """The part of a metric that expressions and inferences need; see `metric.Metric`."""
+
+    @property
+    def name(self) -> str:
+        """Name in results."""
+
+    @property
+    def row_sizes(self) -> Sequence[int | None]:
+        """The draw sizes, or the thresholds of a curve."""
+
+    @property
+    def w(self) -> Sequence[tuple[Category, float]] | None:
+        """Category and weight of all known categories; None for success and failure."""
+
+    @property
+    def interval_limits(self) -> tuple[float, float] | None:
+        """Range into which published intervals are clipped."""
+
+    @property
+    def looks_at(self) -> str:
+        """Outcomes, answers or costs."""
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether a number can be infinite."""
+
+    def summary(self, posterior: Any, k: int | None) -> Summary:  # noqa: ANN401 - by the metric
+        """Estimate and posterior of each group."""
+
+
+def quiet_infinities(metric: Summarized) -> AbstractContextManager[object]:
+    """Silence NumPy while a metric is computed that can be infinite: the report refuses that.
+
+    Other metrics enter no `errstate`, not even one that changes nothing: in NumPy 1 that would
+    take away what other threads ignore, and in NumPy 2 turn on the warning of underflow.
+    """
+    return np.errstate(all="ignore") if metric.unbounded else nullcontext()
+
+
+def number_column(values: Floats) -> pl.Series:
+    """The numbers as a column: null for NaN, which says that there is no such number."""
+    return pl.Series(values, nan_to_null=True)  # `fill_nan` of a Series is a query of its own
+
+
+_BEYOND_COUNTS = {
+    "answers": "an expression counts the categories of one column, and votes need the answers "
+    'beside them: use a report of the frame, of each question with per="question"',
+    "costs": "counts of successes do not hold what each trial cost: report it from a log of "
+    'trials, as in df.scorio(cost="usd")',
+}
+POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """The function from counts to what a metric says of them, each row a question of its own.
+
+    Attributes
+    ----------
+    metric : Summarized
+        What is asked, with a single k.
+    confidence : float
+        As in `Scorio.report`.
+    posterior : bool
+        Whether all `NUMBERS` are wanted, as a struct, or the estimate alone.
+    """
+
+    metric: Summarized
+    confidence: float = 0.95
+    posterior: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what no counts can make right."""
+        if self.metric.looks_at in _BEYOND_COUNTS:
+            raise ValueError(f"{self.metric.name}: {_BEYOND_COUNTS[self.metric.looks_at]}")
+        if len(self.metric.row_sizes) != 1:
+            raise ValueError(
+                f"{self.metric.name}: an expression is one column, so k must be a single one, got "
+                f"{list(self.metric.row_sizes)}. Write an expression for each."
+            )
+        check_confidence(self.confidence)
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """Type of the value of each row."""
+        return POSTERIOR if self.posterior else pl.Float64()
+
+    def __call__(self, counts: Ints) -> pl.Series:
+        """Value of the metric for each row of counts; null for a row without trials.
+
+        Parameters
+        ----------
+        counts : ndarray of int, shape (R, K)
+            Trials by category.
+
+        Returns
+        -------
+        Series
+            Of `dtype`, a value for each row.
+
+        Raises
+        ------
+        ValueError
+            If a number is infinite.
+        """
+        first, index = distinct_rows(counts.T)
+        rows = counts[first]
+        some = rows.sum(axis=1) > 0
+        answer = self._published_numbers(rows[some])
+        answer = answer if self.posterior else answer.select("estimate")
+        self._refuse_infinite(answer)
+        # Row after row of those with a trial; -1 is none of them.
+        place = pl.Series(np.where(some, np.cumsum(some) - 1, -1)[index])
+        taken = answer.to_struct() if self.posterior else answer.to_series()
+        return taken.gather(place.replace(-1, None))
+
+    def _published_numbers(self, counts: Ints) -> pl.DataFrame:
+        """The `NUMBERS` of each row of counts, as a report with ``inference="published"``."""
+        (k,) = self.metric.row_sizes
+        with quiet_infinities(self.metric):
+            summary = self.metric.summary(SeparatePosteriors(_as_groups(counts)), k)
+            ends = normal_interval(
+                summary.mu, summary.sigma, float(self.confidence), self.metric.interval_limits
+            )
+        numbers = (summary.estimate, summary.mu, summary.sigma, *ends)
+        return pl.DataFrame(dict(zip(NUMBERS, map(number_column, numbers), strict=True)))
+
+    def _refuse_infinite(self, answer: pl.DataFrame) -> None:
+        """Refuse a blend with a negative power of zero."""
+        infinite = INFINITE if self.posterior else pl.col("estimate").is_infinite()
+        if self.metric.unbounded and answer.select(infinite.any()).item():
+            raise ValueError(
+                f"{self.metric.name}: a negative power of zero: a metric to which it is applied is "
+                "0 somewhere, or nearly so. Use powers that are not negative."
+            )
+
+
+def _as_groups(counts: Ints) -> States:
+    """Each row as a group of its own."""
+    group = np.arange(len(counts))
+    return States.tally(counts, np.zeros_like(counts), group, np.ones_like(group), len(counts))
+
+
+def of_counts(answer: Answer, n: Column, successes: Column) -> pl.Expr:
+    """The expression of an answer over two columns."""
+    metric = answer.metric
+    if metric.w is not None:
+        raise ValueError(
+            f"{metric.name}: two columns hold successes and failures, to which w gives no weight: "
+            "leave w out, or count the categories with pl.col(...).scorio"
+        )
+    for keyword, column in {"n": n, "successes": successes}.items():
+        check_column(keyword, column)
+    columns = [pl.col(column) if isinstance(column, str) else column for column in (n, successes)]
+    names = [str(column) for column in (n, successes)]
+
+    def answered(pairs: pl.Series) -> pl.Series:
+        return answer(_failures_and_successes(pairs.struct.unnest(), names))
+
+    (k,) = metric.row_sizes
+    label = metric.name if k is None else f"{metric.name}_{k}"
+    pairs = pl.struct(columns[0].alias("n"), columns[1].alias("successes"))
+    return pairs.map_batches(answered, return_dtype=answer.dtype, is_elementwise=True).alias(label)
+
+
+def _failures_and_successes(pairs: pl.DataFrame, names: list[str]) -> Ints:
+    """Counts by category of each row, (0, 0) where one of them is null."""
+    for name, column in zip(names, pairs, strict=True):
+        if not column.dtype.is_integer() and column.dtype != pl.Null:
+            raise TypeError(
+                f"{column.name}={name!r} is {column.dtype}; counts are integers. Cast it to "
+                "pl.Int64."
+            )
+    # A callback sees a part of the rows, and not always the same: how many are bad is not known.
+    wrong = (pl.col("successes") < 0) | (pl.col("successes") > pl.col("n"))
+    if pairs.select(wrong.any()).item():
+        raise ValueError(
+            f"successes={names[1]!r} must lie between 0 and n={names[0]!r} in every row, and does "
+            "not. Look for rows where it is negative, or larger."
+        )
+    n, c = pl.col("n").cast(pl.Int64), pl.col("successes").cast(pl.Int64)
+    known = n.is_not_null() & c.is_not_null()
+    counts = pairs.select(pl.when(known).then(n - c), pl.when(known).then(c).alias("c"))
+    return counts.fill_null(0).to_numpy().astype(np.int64)
+
 
 Subject: TypeAlias = 'Literal["outcomes", "answers", "costs"]'
 Headline: TypeAlias = 'Literal["estimate", "mu"]'
@@ -332,3 +557,155 @@ class Metric(ABC):
 def _call_text(function: str, arguments: Sequence[str]) -> str:
     """A name, with arguments in parentheses if there are any."""
     return f"{function}({', '.join(arguments)})" if arguments else function
+
+
+UNIT = (0.0, 1.0)
+ALL_TRIALS = (None,)  # the draw is all n trials of a question
+Gains = Callable[..., Floats]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DrawMetric(Metric):
+    """A metric that scores a draw of k trials by the number of its successes.
+
+    Attributes
+    ----------
+    gains : callable
+        The whole formula: ``gains(k, *arguments)`` is what the first, the second, ... success of a
+        draw adds to its credit.
+    arguments : tuple of object
+        What `gains` needs beside k.
+    beta_prior : tuple of float
+        Parameters of the Beta prior of a success rate.
+    """
+
+    gains: Gains
+    arguments: tuple[object, ...] = ()
+    beta_prior: tuple[float, float] = (1.0, 1.0)
+
+    calibrated = True
+
+    @property
+    def all_trials(self) -> bool:
+        """Whether a draw is all trials of a question: without draw sizes it is."""
+        return self.k == ALL_TRIALS
+
+    def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
+        """Estimate and posterior of each group."""
+        n, c = trials_and_successes(posterior.states)
+        expected = np.empty(n.size)
+        for rows, gains in self._draws(k, n):
+            expected[rows] = expected_credit(n[rows], c[rows], gains)
+        mu, sigma = posterior.credit(partial(self._draws, k), self.alpha)
+        return Summary(posterior.states.mean(expected), mu, sigma)
+
+    def draw(self, k: int | None) -> GainsOf:
+        """The gains of its draw from a question with n trials."""
+        if k is not None:
+            return fixed_gains(self.gains(k, *self.arguments))
+        return lambda n: self.gains(n, *self.arguments)
+
+    def _draws(self, k: int | None, n: Ints) -> Iterator[tuple[slice | Mask, Floats]]:
+        """The states whose draws have one size, and the gains of such a draw."""
+        if k is not None:
+            yield slice(None), self.gains(k, *self.arguments)
+            return
+        for size in np.unique(n[n > 0]).tolist():
+            yield n == size, self.gains(size, *self.arguments)
+
+    @property
+    def alpha(self) -> Floats:
+        """Parameters of the Beta prior: of failure, of success."""
+        return np.array(self.beta_prior[::-1])
+
+
+def trials_and_successes(states: States) -> tuple[Ints, Ints]:
+    """Trials n and successes c of each state."""
+    return states.n, states.counts[:, 1]
+
+
+def draw_metric(
+    described: Description,
+    gains: Gains,
+    k: DrawSizes | tuple[None],
+    alpha0: float,
+    beta0: float,
+    bounds: Bounds | None,
+    name: str | None,
+    **arguments: object,
+) -> DrawMetric:
+    """A draw metric from the arguments of its function, after their check.
+
+    `arguments` are those of `gains` beside k; the name shows them.
+    """
+    shown = {key: (value, None) for key, value in arguments.items()}
+    shared = draw_fields(described, k, alpha0, beta0, bounds, name, **shown)
+    return DrawMetric(**shared, gains=gains, arguments=tuple(arguments.values()))
+
+
+def threshold_curve(
+    described: Description,
+    k: int,
+    t: tuple[int, ...],
+    alpha0: float,
+    beta0: float,
+    bounds: Bounds | None,
+    name: str | None,
+) -> DrawMetric:
+    """The draw metric of "at least t successes of k", a row for each t, after its check."""
+    shared = draw_fields(described, k, alpha0, beta0, bounds, name)
+    return DrawMetric(**shared, t=t, gains=credit.at_least, arguments=(k,))
+
+
+def draw_fields(
+    described: Description,
+    k: DrawSizes | tuple[None],
+    alpha0: float,
+    beta0: float,
+    bounds: Bounds | None,
+    name: str | None,
+    **shown: tuple[object, object],
+) -> dict[str, Any]:
+    """The fields that all metrics of draws have, after the check of their arguments.
+
+    `shown` are the other arguments of the function, each with its default.
+    """
+    sizes = ALL_TRIALS if k is ALL_TRIALS else draw_sizes(k)  # type: ignore[arg-type]  # the only tuple that is no size
+    prior, limits = beta_parameters(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
+    priors = {"alpha0": (prior[0], 1.0), "beta0": (prior[1], 1.0)}
+    return {
+        **described._asdict(),
+        "given": unusual_arguments(**shown, **priors, bounds=(limits, UNIT)),
+        "label": checked_label(name),
+        "k": sizes,
+        "bounds": limits,
+        "beta_prior": prior,
+    }
+
+
+class RewardMetric(Metric):
+    """A metric to which, without a `w`, a column of floats holds the rewards themselves."""
+
+    # Not by `dataclass(slots=True)`: before Python 3.11 it repeats the slots of `Metric`, and no
+    # class can then have this one as a second base.
+    __slots__ = ()
+
+    @property
+    def reward_range(self) -> Bounds | None:
+        """The range of real-valued rewards that a user gave to the metric: its bounds."""
+        return self.bounds
+
+    @property
+    def averages_rewards(self) -> bool:
+        """Whether mean rewards are all that the metric needs of real-valued rewards."""
+        return False
+
+    @abstractmethod
+    def reward_estimates(self, rewards: GroupRewards, k: int | None) -> QuestionRewards:
+        """The estimate of each question from real-valued rewards, and its noise."""
+
+
+def given_reward_range(metric: Metric, usual: Bounds | None) -> Bounds | None:
+    """The range that a user gave for real-valued rewards: to the metric, else to all metrics."""
+    own = metric.reward_range if isinstance(metric, RewardMetric) else None
+    return own or usual

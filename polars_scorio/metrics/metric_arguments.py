@@ -1,8 +1,9 @@
-"""The arguments that metrics share: their checks, and how the name of a metric shows them."""
+"""Checks of k, w, bounds; help of parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from inspect import signature
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +20,8 @@ from polars_scorio.arguments import (
     value_tuple,
 )
 from polars_scorio.counting.roles import Category
-from polars_scorio.kernels.array_types import Floats
+from polars_scorio.maths.array_rows import Floats
+from polars_scorio.signatures import FunctionT, described_parameters
 
 # A draw of more trials than any log holds; some metrics sum over its successes.
 _MOST_DRAWN = 1_000_000
@@ -163,3 +165,34 @@ def typed_value(value: object) -> str:
     if [category for category, _ in value] == list(range(len(value))):
         return f"[{', '.join(typed_value(weight) for _, weight in value)}]"
     return f"{{{', '.join(f'{category!r}: {typed_value(weight)}' for category, weight in value)}}}"
+
+
+_PRIOR = """alpha0, beta0 : float
+    Beta prior of a question's success rate; the default is uniform."""
+
+PARAMETERS = {
+    "k": """k : int or sequence of int
+    Draw sizes; the result has a row for each. If k exceeds the trials of a question, no unbiased
+    estimate exists and `estimate` is null; the posterior is valid for any k.""",
+    "pass_power": """pass_power, unanimous_power : float
+    Powers of Pass@k and of Pass^k. Negative ones are allowed, both zero are not.""",
+    "w": """w : sequence or dict of float, optional
+    The weight of each category: a sequence for the codes 0, 1, ..., a dict for labels. List all
+    categories, also those that the log lacks. Default: success 1, failure 0.""",
+    "alpha0": _PRIOR,
+    "beta0": _PRIOR,
+    "bounds": """bounds : tuple of float or None
+    Range into which the interval is clipped; None leaves it as it is. A calibrated value
+    outside is an error.""",
+    "name": """name : str, optional
+    What the result calls the metric.""",
+}
+PARAMETERS["unanimous_power"] = PARAMETERS["pass_power"]
+
+
+def with_parameter_help(function: FunctionT) -> FunctionT:
+    """Describe the parameters of a metric's function that its own docstring does not."""
+    returns = "Metric\n    To be given to `report`."
+    shown = signature(function)
+    function.__doc__ = described_parameters(function.__doc__, shown, PARAMETERS, Returns=returns)
+    return function

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from polars_scorio.kernels.array_types import Floats, Ints
-from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed_gains
-from polars_scorio.kernels.calibrated.max_price import best_prices
-from polars_scorio.kernels.calibrated.question_weights import Strata
-from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.draws.credit import all_success, any_success
-from polars_scorio.kernels.max_of_draws import best_moments, expected_best
-from polars_scorio.kernels.posteriors import QuestionPosteriors
-from polars_scorio.kernels.rewards.group_rewards import GroupRewards
-from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
-from polars_scorio.kernels.states import States
+from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.best_of import best_moments, best_prices, expected_best
+from polars_scorio.maths.credit import all_success, any_success
+from polars_scorio.maths.posteriors import QuestionPosteriors
+from polars_scorio.maths.price import Price
+from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
+from polars_scorio.maths.variance import GainsOf, fixed_gains
+from polars_scorio.metrics.metric import RewardMetric, Summary
 from polars_scorio.metrics.metric_arguments import (
     Bounds,
     DrawSizes,
@@ -29,10 +27,8 @@ from polars_scorio.metrics.metric_arguments import (
     unusual_arguments,
     weight_array,
     weight_pairs,
+    with_parameter_help,
 )
-from polars_scorio.metrics.parameter_help import with_parameter_help
-from polars_scorio.metrics.reward_metric import RewardMetric
-from polars_scorio.metrics.summary import Summary
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -28,8 +28,8 @@ from polars_scorio.arguments import (
     unknown_name,
     value_text,
 )
-from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.draws import credit
+from polars_scorio.maths import credit
+from polars_scorio.maths.array_rows import Floats
 
 __all__ = [
     "beta",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from polars_scorio.kernels.draws import credit
-from polars_scorio.metrics.draw_metric import UNIT, DrawMetric, draw_metric
-from polars_scorio.metrics.metric import Description
-from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes
-from polars_scorio.metrics.parameter_help import with_parameter_help
+from polars_scorio.maths import credit
+from polars_scorio.metrics.metric import UNIT, Description, DrawMetric, draw_metric
+from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, with_parameter_help
 
 
 @with_parameter_help

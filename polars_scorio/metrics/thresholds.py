@@ -12,17 +12,21 @@ from polars_scorio.arguments import (
     value_text,
     value_tuple,
 )
-from polars_scorio.kernels.draws import credit
-from polars_scorio.metrics.draw_metric import (
+from polars_scorio.maths import credit
+from polars_scorio.metrics.metric import (
     ALL_TRIALS,
     UNIT,
+    Description,
     DrawMetric,
     draw_metric,
     threshold_curve,
 )
-from polars_scorio.metrics.metric import Description
-from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, draw_sizes
-from polars_scorio.metrics.parameter_help import with_parameter_help
+from polars_scorio.metrics.metric_arguments import (
+    Bounds,
+    DrawSizes,
+    draw_sizes,
+    with_parameter_help,
+)
 
 
 @with_parameter_help

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.average_price import average_price
-from polars_scorio.kernels.calibrated.credit_sums import GainsOf, fixed_gains
-from polars_scorio.kernels.calibrated.question_weights import Strata
-from polars_scorio.kernels.calibrated.variance_price import Price
-from polars_scorio.kernels.dirichlet import weighted_average
-from polars_scorio.kernels.expected_variance import ExpectedVariance
-from polars_scorio.kernels.posteriors import QuestionPosteriors, SeparatePosteriors
-from polars_scorio.kernels.rewards.group_rewards import GroupRewards
-from polars_scorio.kernels.rewards.question_rewards import QuestionRewards
-from polars_scorio.kernels.states import States
-from polars_scorio.metrics.metric import Description, Metric
+from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.posteriors import (
+    ExpectedVariance,
+    QuestionPosteriors,
+    SeparatePosteriors,
+    weighted_average,
+)
+from polars_scorio.maths.price import Price, average_price
+from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
+from polars_scorio.maths.variance import GainsOf, fixed_gains
+from polars_scorio.metrics.metric import Description, Metric, RewardMetric, Summary
 from polars_scorio.metrics.metric_arguments import (
     Bounds,
     WeightPairs,
@@ -28,10 +28,8 @@ from polars_scorio.metrics.metric_arguments import (
     interval_bounds,
     unusual_arguments,
     weight_pairs,
+    with_parameter_help,
 )
-from polars_scorio.metrics.parameter_help import with_parameter_help
-from polars_scorio.metrics.reward_metric import RewardMetric
-from polars_scorio.metrics.summary import Summary
 
 if TYPE_CHECKING:
     from typing_extensions import Self

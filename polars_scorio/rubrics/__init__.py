@@ -26,24 +26,22 @@ from polars_scorio.rubrics.schemata import (
     concision_high_conf,
     conf_calibrated,
     conf_wrong_penalty,
+    confident_and_correct,
+    difficulty_adjusted,
     efficiency_adjusted,
     exact_match,
     format_aware,
+    format_compliance,
     format_confidence,
+    io_ratio_profile,
     length_robust,
     ood_robustness,
     schemata,
+    scorio_schemata,
     strict_compliance,
+    token_surprise,
     verifier_only,
     verifier_prob,
-)
-from polars_scorio.rubrics.scorio_schemata import (
-    confident_and_correct,
-    difficulty_adjusted,
-    format_compliance,
-    io_ratio_profile,
-    scorio_schemata,
-    token_surprise,
 )
 
 __all__ = [

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal, assert_series_equal
 
 import polars_scorio as ps
 from polars_scorio import metrics
-from polars_scorio.metrics import metrics_of_counts as counted
+from polars_scorio.metrics import metric as counted
 from tests.exported_metrics import OF_COSTS
 from tests.made_logs import drawn, long, unreadable
 

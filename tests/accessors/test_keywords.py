@@ -8,15 +8,15 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.display.plots import Plots
-from polars_scorio.reporting.options import (
+from polars_scorio.signatures import option_keywords, takes_options
+from polars_scorio.study.report import report
+from polars_scorio.study.request import (
     DecisionOptions,
     InferenceOptions,
     PlanOptions,
     ReportOptions,
+    Request,
 )
-from polars_scorio.reporting.report import report
-from polars_scorio.reporting.request import Request
-from polars_scorio.signatures import option_keywords, takes_options
 
 # An argument for each parameter that must be given.
 NEEDED = {

@@ -6,8 +6,8 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.accessors.metrics import DrawOptions
-from polars_scorio.reporting.options import ReportOptions
 from polars_scorio.signatures import option_keywords
+from polars_scorio.study.request import ReportOptions
 from tests.exported_metrics import EXPORTED, OF_COSTS
 
 REPORT = [parameter for parameter, _ in option_keywords(ReportOptions).values()]

@@ -9,9 +9,9 @@ import time
 import numpy as np
 
 import polars_scorio as ps
-from polars_scorio.kernels.posteriors import SeparatePosteriors
-from polars_scorio.kernels.prefix_rankings import ranking_convergence
-from polars_scorio.kernels.states import Outcomes
+from polars_scorio.maths.posteriors import SeparatePosteriors
+from polars_scorio.maths.prefix_rankings import ranking_convergence
+from polars_scorio.maths.questions import Outcomes
 
 BINARY = [ps.pass_at_k(8), ps.pass_hat_k(8), ps.maj_at_k(8), ps.maj_at_k(), ps.geom_ds_at_k(8)]
 

@@ -9,11 +9,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.costs.cost_means import CostMeans, CostQuestions
-from polars_scorio.kernels.costs.frontier_chance import FrontierModels
-from polars_scorio.kernels.costs.question_costs import QuestionCosts
-from polars_scorio.kernels.posteriors import Target
+from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.cost_means import CostMeans, CostQuestions, FrontierModels, QuestionCosts
+from polars_scorio.maths.posteriors import Target
 from tests.benchmarks import looks_and_gates
 
 CELLS = Path(__file__).with_suffix(".csv")  # of which the guide has the table

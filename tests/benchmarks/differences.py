@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from scipy.special import gammaln, stdtrit, xlog1py, xlogy
 
-from polars_scorio.kernels.simultaneous.paired_means import paired_means
+from polars_scorio.maths.covariance import paired_means
 
 sys.path.insert(0, str(Path(__file__).parent))
 from populations import FIRST_POPULATIONS, everyone

@@ -10,13 +10,13 @@ import polars as pl
 import polars_scorio as ps
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
-from polars_scorio.kernels.draws import credit
-from polars_scorio.kernels.draws.expected_credit import credit_moments, expected_credit
-from polars_scorio.kernels.max_of_draws import best_moments, expected_best
-from polars_scorio.kernels.posteriors import Pooled
-from polars_scorio.kernels.states import States
-from polars_scorio.reporting.inference.published import PublishedInference
-from polars_scorio.reporting.question_cells import QuestionCells
+from polars_scorio.maths import credit
+from polars_scorio.maths.best_of import best_moments, expected_best
+from polars_scorio.maths.draws import credit_moments, expected_credit
+from polars_scorio.maths.posteriors import Pooled
+from polars_scorio.maths.questions import States
+from polars_scorio.study.posterior import PublishedInference
+from polars_scorio.study.question_cells import QuestionCells
 
 CREDITS = {
     "pass": credit.any_success,

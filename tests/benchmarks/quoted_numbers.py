@@ -22,12 +22,12 @@ from tests.benchmarks.study_tables import brief_share
 _PROMISES, _TRAINING = "examples/guide/promises.md", "examples/guide/training.md"
 _COST, _LOOKS, _GATE = "examples/guide/cost.md", "examples/guide/looks.md", "examples/guide/gate.md"
 _TRIALS, _QUESTIONS = "examples/guide/trials.md", "examples/guide/questions.md"
-_DECISIONS, _GATES = "polars_scorio/accessors/decisions.py", "polars_scorio/accessors/gates.py"
+_DECISIONS, _GATES = "polars_scorio/accessors/decisions.py", "polars_scorio/accessors/decisions.py"
 _ONE_RUN, _INTERVALS = "examples/guide/one_run.md", "examples/guide/intervals.md"
 _PLANNING = "polars_scorio/accessors/planning.py"
 _REWARDS = "examples/guide/real_rewards.md"
 _JUDGE, _COMPARE = "examples/guide/judge.md", "examples/guide/compare.md"
-_ASKED = "polars_scorio/accessors/questions.py"
+_ASKED = "polars_scorio/accessors/display.py"
 
 
 class Study(NamedTuple):
@@ -333,8 +333,8 @@ STUDIES = (
         (
             (_LOOKS, "intervals are {wider} times as wide as those of one look"),
             (_LOOKS, "({critical} instead of {once} standard errors)"),
-            ("polars_scorio/reporting/options.py", "intervals are {wider} times as wide"),
-            ("polars_scorio/reporting/options.py", "c is {critical} instead of {once} at 95 %"),
+            ("polars_scorio/study/request.py", "intervals are {wider} times as wide"),
+            ("polars_scorio/study/request.py", "c is {critical} instead of {once} at 95 %"),
         ),
     ),
     Study(
@@ -343,7 +343,7 @@ STUDIES = (
         every_round_numbers(),
         (
             (
-                "polars_scorio/reporting/options.py",
+                "polars_scorio/study/request.py",
                 "false winner in {least} to {most} % of the logs",
             ),
         ),
@@ -383,12 +383,12 @@ STUDIES = (
                 ),
             ),
             (
-                "polars_scorio/accessors/frontiers.py",
+                "polars_scorio/accessors/display.py",
                 "in only {least} to {most} % of the simulated logs",
             ),
-            ("polars_scorio/accessors/frontiers.py", "called dominated in any of the {logs} logs"),
+            ("polars_scorio/accessors/display.py", "called dominated in any of the {logs} logs"),
             (
-                "polars_scorio/accessors/frontiers.py",
+                "polars_scorio/accessors/display.py",
                 "found in {f30} % (30 questions), {f100} % (100) and {f500} % (500) of them",
             ),
         ),
@@ -412,7 +412,7 @@ STUDIES = (
             (_QUESTIONS, "| 25 | 16 | .00 | .03 | {m25} |"),
             (_QUESTIONS, "| 60 | 16 | .00 | .03 | {m60} |"),
             (
-                "polars_scorio/accessors/questions.py",
+                "polars_scorio/accessors/display.py",
                 (
                     "8 models .01, .06, {m8}; 15 models .04, .36, {m15}; 25 models .16, .59, "
                     "{m25}; 60 models .53, .88, {m60}. At most {false}"
@@ -426,7 +426,7 @@ STUDIES = (
         {"least": ".91", "most": ".97"},
         (
             (
-                "polars_scorio/accessors/questions.py",
+                "polars_scorio/accessors/display.py",
                 "they held in {least} to {most} of the logs",
             ),
         ),
@@ -467,9 +467,9 @@ STUDIES = (
                 "within {near} of how often it is the best if the models spread by at least",
             ),
             (_DECISIONS, "by {two} for two models and {fifty} for fifty"),
-            ("polars_scorio/kernels/simultaneous/signal_share.py", "is within {near} of the truth"),
+            ("polars_scorio/maths/ranks.py", "is within {near} of the truth"),
             (
-                "polars_scorio/kernels/simultaneous/signal_share.py",
+                "polars_scorio/maths/ranks.py",
                 "it is {two} too high for two models and {ten} for ten",
             ),
         ),
@@ -557,7 +557,7 @@ STUDIES = (
         looks_numbers(),
         (
             (
-                "polars_scorio/reporting/options.py",
+                "polars_scorio/study/request.py",
                 "at most {mean} of the logs on average, {worst} of the worst population",
             ),
         ),
@@ -685,7 +685,7 @@ STUDIES = (
         heavy_cost_numbers(),
         (
             (
-                "polars_scorio/reporting/cost_warning.py",
+                "polars_scorio/study/cost_numbers.py",
                 "held in {mean} of such simulated logs, in {least} to {most} by the tail",
             ),
             (_COST, "a `ps.CostWarning`, {mean} held ({least} to {most} by the tail and the size)"),

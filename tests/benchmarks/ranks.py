@@ -13,20 +13,24 @@ import polars as pl
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 import polars_scorio as ps
-from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
-from polars_scorio.kernels.simultaneous.dunnett import baseline_of_each
-from polars_scorio.kernels.simultaneous.max_t import max_t_of_each
-from polars_scorio.kernels.simultaneous.paired_means import paired_means
-from polars_scorio.kernels.simultaneous.probability_best import p_best, p_best_paired
-from polars_scorio.kernels.simultaneous.rank_ranges import better_and_worse, rank_ranges
-from polars_scorio.kernels.simultaneous.signal_share import signal_share, signal_share_paired
-from polars_scorio.kernels.simultaneous.step_down import (
+from polars_scorio.maths.covariance import adjusted_means, paired_means
+from polars_scorio.maths.families import (
     all_pairs_critical,
     decided_by_score,
     paired_critical,
     step_down,
 )
-from polars_scorio.kernels.simultaneous.two_way_fit import adjusted_means
+from polars_scorio.maths.independent import baseline_of_each
+from polars_scorio.maths.max_t import max_t_of_each
+from polars_scorio.maths.power import trials_with_assurance
+from polars_scorio.maths.ranks import (
+    better_and_worse,
+    p_best,
+    p_best_paired,
+    rank_ranges,
+    signal_share,
+    signal_share_paired,
+)
 
 CONFIDENCE = 0.95
 SLOPE = 1.5  # how much questions differ: success rate ndtr(SLOPE * x + model), x standard normal

@@ -17,9 +17,9 @@ import polars as pl
 from scipy.special import betaincinv, expit, logit, ndtr
 
 import polars_scorio as ps
-from polars_scorio.kernels.simultaneous.assurance import trials_with_assurance
-from polars_scorio.kernels.simultaneous.probability_best import p_best as chance_to_be_best
-from polars_scorio.kernels.simultaneous.signal_share import signal_share
+from polars_scorio.maths.power import trials_with_assurance
+from polars_scorio.maths.ranks import p_best as chance_to_be_best
+from polars_scorio.maths.ranks import signal_share
 from tests.benchmarks.looks_and_gates import POPULATIONS, counted, lowered, trials
 
 Floats = np.ndarray

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import binom
 
 import polars_scorio as ps
-from polars_scorio.kernels.votes import Ballots, vote_success
+from polars_scorio.maths.ballots import Ballots, vote_success
 
 Floats = np.ndarray
 

@@ -13,10 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from polars_scorio.kernels.array_types import Floats
-from polars_scorio.kernels.calibrated.clopper_pearson import clopper_pearson_interval
-from polars_scorio.kernels.calibrated.vote_price import Votes, vote_price
-from polars_scorio.kernels.votes import Ballots, Ties, vote_success
+from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.ballots import Ballots, Ties, Votes, vote_price, vote_success
+from polars_scorio.maths.price import clopper_pearson_interval
 
 CELLS = [(1, 1), (2, 1), (2, 2), (4, 1), (4, 3), (4, 4), (16, 1), (16, 4), (16, 8), (16, 16),
          (64, 1), (64, 4), (64, 16), (64, 32)]  # fmt: skip

@@ -2,14 +2,14 @@
 
 import pytest
 
-from polars_scorio.command_line import progress
+from polars_scorio.command_line import terminal
 from tests.display.html.logs import models
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """An empty folder, in which the command runs, and never says that it takes long."""
-    monkeypatch.setattr(progress, "_PATIENCE", 3600)
+    monkeypatch.setattr(terminal, "_PATIENCE", 3600)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -3,7 +3,7 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from polars_scorio.command_line.gate_files import (
+from polars_scorio.command_line.gate_command import (
     GateResult,
     write_json,
     write_junit,

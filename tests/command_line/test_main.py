@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from polars_scorio.command_line import coverage_command
+from polars_scorio.command_line import commands
 from polars_scorio.command_line.main import _COMMANDS, main
 from tests.documents import ROOT, code_blocks
 
@@ -102,7 +102,7 @@ def test_an_interrupt_ends_without_a_traceback(log, monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(coverage_command, "print_table", interrupt)
+    monkeypatch.setattr(commands, "print_table", interrupt)
     assert main(["coverage", log, "--by", "bench"]) == 130
     assert capsys.readouterr() == ("", "")
 

@@ -3,21 +3,21 @@
 import io
 import time
 
-from polars_scorio.command_line import progress
+from polars_scorio.command_line import terminal
 
 
 def test_what_is_quick_is_silent():
     stream = io.StringIO()
-    with progress.Progress(stream) as steps:
+    with terminal.Progress(stream) as steps:
         steps.tell("reading")
         steps.tell("drawing")
     assert stream.getvalue() == ""
 
 
 def test_what_takes_long_says_at_which_step_it_is(monkeypatch):
-    monkeypatch.setattr(progress, "_PATIENCE", 0.05)
+    monkeypatch.setattr(terminal, "_PATIENCE", 0.05)
     stream = io.StringIO()
-    with progress.Progress(stream) as steps:
+    with terminal.Progress(stream) as steps:
         steps.tell("reading")
         steps.tell("reporting")
         deadline = time.monotonic() + 30

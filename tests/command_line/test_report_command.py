@@ -7,7 +7,7 @@ import sys
 import polars as pl
 import pytest
 
-from polars_scorio.command_line import progress
+from polars_scorio.command_line import terminal as progress
 from polars_scorio.command_line.main import main
 from polars_scorio.display.html import write_page
 from tests.command_line.pages import page_text

@@ -11,7 +11,7 @@ import pytest
 
 from polars_scorio.command_line.main import command_parser, main
 from polars_scorio.command_line.terminal import command_words, print_table
-from polars_scorio.display.number_format import MISSING
+from polars_scorio.display.words import MISSING
 
 
 @pytest.mark.slow

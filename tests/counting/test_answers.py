@@ -9,8 +9,8 @@ from polars.exceptions import ColumnNotFoundError
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.counting.log import ANSWER, bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import ANSWER, bind_roles
 from tests.made_logs import unreadable
 
 LOG = {"model": "m", "question": [1, 1, 2], "category": [0, 1, 1]}

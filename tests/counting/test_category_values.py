@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polars_scorio as ps
-from polars_scorio.counting.category_values import column_category
+from polars_scorio.counting.log import column_category
 
 INTEGERS = [
     *(pl.Int8(), pl.Int16(), pl.Int32(), pl.Int64(), pl.Int128()),

@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.groups import group_plan
+from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind_roles
+from polars_scorio.counting.tally import group_plan
 
 LOG = pl.LazyFrame(
     {"model": ["b", "a", "a", "a"], "question": [1, 1, 1, 2], "category": [1, 0, 1, None]}

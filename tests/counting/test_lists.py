@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.checks import AS_ROWS
 
 
 def test_an_empty_list_is_a_null():

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_scorio as ps
-from polars_scorio.counting.checks import MISSING, ROWS
+from polars_scorio.counting.checks import MISSING, ROWS, over_trials
+from polars_scorio.counting.log import CATEGORY
 from polars_scorio.counting.reward_sums import (
     FRACTIONS,
     RewardColumns,
@@ -21,8 +22,6 @@ from polars_scorio.counting.reward_sums import (
     with_reward_moments,
     with_sure_successes,
 )
-from polars_scorio.counting.tally_numbers import over_trials
-from polars_scorio.counting.trials import CATEGORY
 
 FINITE = st.floats(-1000, 1000, allow_subnormal=False)
 

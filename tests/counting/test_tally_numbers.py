@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from polars_scorio.counting.tally_numbers import (
+from polars_scorio.counting.checks import (
     joined_list,
     least_number,
     over_parts,

@@ -3,11 +3,10 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.categories import counted_classes
-from polars_scorio.counting.groups import group_plan
-from polars_scorio.counting.lists import AS_ROWS
+from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import bind_roles
+from polars_scorio.counting.tally import QUESTIONS, group_plan
 from polars_scorio.counting.truth_labels import LABELS
 
 COLUMNS = {

@@ -4,10 +4,10 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.counting.trials import bind_roles
-from polars_scorio.decisions.broken_questions import (
+from polars_scorio.decisions.regressed_questions import (
     BROKEN,
     BrokenQuestions,
     SuccessCounts,

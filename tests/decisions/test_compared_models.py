@@ -3,8 +3,7 @@
 import numpy as np
 import polars as pl
 
-from polars_scorio.decisions.compared_models import ReportRows
-from polars_scorio.decisions.strata_arrays import strata_blocks
+from polars_scorio.decisions.models import ReportRows, strata_blocks
 
 NUMBERS = {"mu": [0.1, 0.2, 0.3, 0.4], "sigma": [1.0, 2.0, 3.0, None]}
 ROWS = ReportRows(pl.DataFrame({**NUMBERS, "lo": [0.0] * 4, "hi": [1.0] * 4}))

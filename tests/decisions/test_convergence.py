@@ -9,8 +9,8 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.kernels.prefix_rankings import ranking_convergence
-from polars_scorio.kernels.states import Outcomes
+from polars_scorio.maths.prefix_rankings import ranking_convergence
+from polars_scorio.maths.questions import Outcomes
 from tests.made_logs import drawn, long, unreadable
 
 ROLES = {"by": "domain", "success": 2, "inference": "published"}

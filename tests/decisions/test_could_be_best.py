@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_scorio as ps
-from polars_scorio.kernels.simultaneous.tukey import tukey_critical
-from polars_scorio.reporting.inference.posterior_scores import PosteriorScores
-from polars_scorio.reporting.inference.stretched_scores import StretchedScores
+from polars_scorio.maths.independent import tukey_critical
+from polars_scorio.study.posterior import PosteriorScores
+from polars_scorio.study.score_differences import StretchedScores
 from tests.decisions.counted import counted
 
 KINDS = [

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import polars_scorio  # noqa: F401 - registers the namespace
-from polars_scorio.kernels.simultaneous.assurance import decision_chance, trials_with_assurance
+from polars_scorio.maths.power import decision_chance, trials_with_assurance
 from tests.documents import study_numbers
 from tests.made_logs import long
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.decisions.gate_verdicts import gate_verdicts
+from polars_scorio.decisions.gate import gate_verdicts
 
 NONE = np.nan
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.decisions.memory_limits import refuse_large_covariance, refuse_many_pairs
+from polars_scorio.decisions.models import refuse_large_covariance, refuse_many_pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind_roles
 from polars_scorio.decisions.model_scores import (
     BenchmarkModels,
     PopulationModels,

@@ -12,8 +12,8 @@ from scorio.utils import rank_scores as reference
 
 import polars_scorio as ps
 from tests.differences import variance_of_mean
-from tests.kernels.calibrated.oracle import gaffke
 from tests.made_logs import drawn, long, unreadable
+from tests.maths.oracle import gaffke
 
 # The logs are small and ragged; what is said of that has tests of its own.
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")

@@ -3,7 +3,7 @@ import polars as pl
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.reward_sums import FRACTIONS, MEAN_REWARD, RewardColumns
 from polars_scorio.counting.tally import QUESTIONS, SEQUENCE
-from polars_scorio.decisions.reward_prefixes import GROUP, PREFIX, reward_prefixes
+from polars_scorio.decisions.convergence import GROUP, PREFIX, reward_prefixes
 
 AVERAGES = RewardColumns((0.0, 1.0), None, observed=False, averages=True, lists=False)
 

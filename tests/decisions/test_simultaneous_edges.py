@@ -9,8 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.reporting.inference.posterior_scores import PosteriorScores
-from polars_scorio.reporting.inference.score_differences import simultaneous_verdicts
+from polars_scorio.study.posterior import PosteriorScores
+from polars_scorio.study.score_differences import simultaneous_verdicts
 from tests.decisions.counted import counted
 from tests.made_logs import long
 

@@ -4,10 +4,9 @@ import polars as pl
 import pytest
 
 import polars_scorio  # noqa: F401 - registers the accessor
+from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import bind_roles
-from polars_scorio.decisions.strata import baseline_columns
-from polars_scorio.decisions.strata_arrays import STRATUM
+from polars_scorio.decisions.models import STRATUM, baseline_columns
 from tests.made_logs import long, unreadable
 
 ENUM = pl.Enum(["c", "b"])

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from polars_scorio.decisions.strata_arrays import strata_blocks
+from polars_scorio.decisions.models import strata_blocks
 
 
 def test_strata_of_one_size_and_baseline_share_a_block():

@@ -5,8 +5,8 @@ import json
 import polars as pl
 import pytest
 
-from polars_scorio.display.cells import Number, Table, rank_texts
 from polars_scorio.display.leaderboard import HEADINGS
+from polars_scorio.display.table import Number, Table, rank_texts
 
 DASH = "\N{EN DASH}"
 BOARD = pl.DataFrame(

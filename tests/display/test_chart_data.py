@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polars_scorio as ps
+from polars_scorio.counting.log import Trials, bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.trials import Trials, bind_roles
 from polars_scorio.display import chart_data
 from tests.made_logs import long
 

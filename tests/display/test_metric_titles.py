@@ -4,12 +4,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.metric_titles import (
-    column_heading,
-    inference_words,
-    interval_words,
-    row_heading,
-)
+from polars_scorio.display.words import column_heading, inference_words, interval_words, row_heading
 from tests.made_logs import long
 from tests.own_metric import Agreement
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.number_format import MISSING, Scale, probability_text, sigma_values
+from polars_scorio.display.words import MISSING, Scale, probability_text, sigma_values
 
 
 @pytest.mark.parametrize(

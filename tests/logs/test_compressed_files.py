@@ -9,8 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.logs.compressed_files import open_plain, plain_path, side_file
 from polars_scorio.logs.files import scan_files
+from polars_scorio.logs.paths import open_plain, plain_path, side_file
 
 PACK = {
     "gz": gzip.compress,

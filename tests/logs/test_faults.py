@@ -10,7 +10,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.logs.read import TOOLS
 from polars_scorio.logs.reader_options import LogOptions, ReadOptions
-from polars_scorio.reporting.options import RoleOptions
+from polars_scorio.study.request import RoleOptions
 
 # A file name that each reader of JSON looks for.
 WHOLE = {

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from polars_scorio.logs.json_lines import scan_lines
+from polars_scorio.logs.json_files import scan_lines
 
 SCHEMA = {"task": pl.String, "reward": pl.Float64}
 COLUMNS = {"question": pl.col("task"), "reward": pl.col("reward") * 2}
@@ -114,7 +114,7 @@ def test_more_files_than_threads_are_read(tmp_path):
 
 def test_files_may_be_read_at_once(lines, monkeypatch):
     expected = scan(lines).collect()
-    monkeypatch.setattr("polars_scorio.logs.json_lines._NESTS", False)
+    monkeypatch.setattr("polars_scorio.logs.json_files._NESTS", False)
     assert_frame_equal(scan(lines).collect(), expected)
 
 

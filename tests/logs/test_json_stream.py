@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.logs import json_stream
-from polars_scorio.logs.json_stream import read_slim_json
+from polars_scorio.logs import json_files
+from polars_scorio.logs.json_files import read_slim_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -29,7 +29,7 @@ def test_it_is_the_whole_file_without_the_fields(tmp_path_factory, head, samples
     whole = {**head, "samples": samples, "end": 1}
     path.write_text(json.dumps(whole, indent=indent, ensure_ascii=False), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_stream, "_CHUNK", chunk)
+        patch.setattr(json_files, "_CHUNK", chunk)
         found = read_slim_json(path, "a log", "samples", {"events"})
     slim = [
         {name: value for name, value in sample.items() if name != "events"}

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from polars_scorio.logs.json_text import json_text, text_number
+from polars_scorio.logs.kept_fields import json_text, text_number
 
 
 def test_the_text_does_not_depend_on_the_order_of_keys():

@@ -4,12 +4,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.logs.kept_fields import (
-    kept_columns,
-    kept_getters,
-    summed_field,
-    time_between,
-)
+from polars_scorio.logs.kept_fields import kept_columns, kept_getters, summed_field, time_between
 from polars_scorio.logs.read import TOOLS
 
 

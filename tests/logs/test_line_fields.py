@@ -6,7 +6,7 @@ import json
 import polars as pl
 import pytest
 
-from polars_scorio.logs.line_fields import kept_line_fields
+from polars_scorio.logs.json_files import kept_line_fields
 
 
 def test_lines_have_the_kinds_of_their_first():

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from polars_scorio.logs.repeats import trials_of_means
+from polars_scorio.logs.runs import trials_of_means
 
 
 def means(*rows):

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.logs.run_totals import (
+from polars_scorio.logs.runs import (
     RowTally,
     Totals,
     mean_of_means,

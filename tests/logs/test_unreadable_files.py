@@ -6,7 +6,7 @@ import re
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.logs.unreadable_files import read_each
+from polars_scorio.logs.paths import read_each
 from tests.logs.test_faults import GOOD, LINES, put
 
 

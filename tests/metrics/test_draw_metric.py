@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.metrics.draw_metric import DrawMetric
+from polars_scorio.metrics.metric import DrawMetric
 
 
 def test_the_gains_of_a_draw_are_those_of_its_size():

@@ -12,7 +12,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio import metrics
-from polars_scorio.metrics.summary import Summary
+from polars_scorio.metrics.metric import Summary
 
 FUNCTIONS = {name: getattr(ps, name) for name in metrics.__all__ if name.islower()}
 # For the parameters that must be given.

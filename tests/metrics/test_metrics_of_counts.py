@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.metrics.metrics_of_counts import POSTERIOR, Answer
+from polars_scorio.metrics.metric import POSTERIOR, Answer
 from tests.made_logs import outcomes
 
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]

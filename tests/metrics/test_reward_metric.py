@@ -3,7 +3,7 @@
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.metrics.reward_metric import RewardMetric, given_reward_range
+from polars_scorio.metrics.metric import RewardMetric, given_reward_range
 
 
 @pytest.mark.parametrize("metric", [ps.avg(), ps.max_at_k(2), ps.min_at_k(2)])

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.metrics.summary import INFINITE, number_column, quiet_infinities
+from polars_scorio.metrics.metric import INFINITE, number_column, quiet_infinities
 from tests.made_logs import long
 
 

@@ -8,17 +8,12 @@ from inspect import getdoc, isfunction
 
 import polars_scorio as ps
 from polars_scorio.accessors.base import Accessor
-from polars_scorio.accessors.decisions import DecisionMethods
-from polars_scorio.accessors.display import ReaderMethods
-from polars_scorio.accessors.frontiers import CostMethods
-from polars_scorio.accessors.gates import GateMethods
-from polars_scorio.accessors.judges import JudgeMethods
+from polars_scorio.accessors.decisions import DecisionMethods, GateMethods, JudgeMethods
+from polars_scorio.accessors.display import CostMethods, QuestionMethods, ReaderMethods
 from polars_scorio.accessors.planning import PlanMethods
-from polars_scorio.accessors.questions import QuestionMethods
 from polars_scorio.display.decision_plots import DecisionPlots
-from polars_scorio.display.frontier_plots import FrontierPlots
 from polars_scorio.display.plots import Plots
-from polars_scorio.display.question_plots import QuestionPlots
+from polars_scorio.display.question_plots import FrontierPlots, QuestionPlots
 from tests.exported_metrics import EXPORTED
 from tests.reference.markdown import as_markdown, called, inline
 

@@ -3,8 +3,7 @@
 import polars as pl
 import pytest
 
-from polars_scorio.rubrics.reading import Reading
-from polars_scorio.rubrics.table_variables import Variables
+from polars_scorio.rubrics.reading import Reading, Variables
 
 # Bits 1..10 of ten attempts, of which the even ones are correct.
 LOG = pl.DataFrame(

@@ -10,8 +10,8 @@ from datetime import datetime, timezone
 
 import polars as pl
 
+from polars_scorio.display.log_summary import metric_label
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict.labels import metric_label
 from polars_scorio.metrics.metric import Metric
 
 _TARGETS = {

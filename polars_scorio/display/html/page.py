@@ -13,10 +13,10 @@ import jinja2
 import polars as pl
 
 from polars_scorio.display.html.method_notes import About
+from polars_scorio.display.html.page_pictures import Figure
 from polars_scorio.display.html.page_tables import Table
-from polars_scorio.display.html.pictures import Figure
-from polars_scorio.display.tables import markdown_text
-from polars_scorio.display.verdict.alerts import Alert
+from polars_scorio.display.table import markdown_text
+from polars_scorio.display.verdict import Alert
 
 _INTERVAL = re.compile(r"(?<= )\\\[([-\d.]+, [-\d.]+)\\\](?=[ ;,]|$)")
 _DIGITS = 6  # significant ones of the numbers in JSON

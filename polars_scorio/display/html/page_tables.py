@@ -7,20 +7,27 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_scorio.display.cells import rank_texts
-from polars_scorio.display.html.row_intervals import IntervalAxis
-from polars_scorio.display.number_format import MISSING, Scale, probability_text
-from polars_scorio.display.phrases import count_of, range_text, short_name, visible_text
+from polars_scorio.display.html.page_pictures import IntervalAxis
+from polars_scorio.display.log_summary import metric_label
+from polars_scorio.display.scopes import Scope
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict.headline import (
+from polars_scorio.display.table import rank_texts
+from polars_scorio.display.verdict import (
     estimate_differs,
     lead_label,
     lead_rows,
     metric_rows,
     scale_of,
 )
-from polars_scorio.display.verdict.labels import metric_label
-from polars_scorio.display.verdict.scopes import Scope
+from polars_scorio.display.words import (
+    MISSING,
+    Scale,
+    count_of,
+    probability_text,
+    range_text,
+    short_name,
+    visible_text,
+)
 
 _ROWS = 20  # of a table that could be long
 _SHOWN = 12  # categories in a cell

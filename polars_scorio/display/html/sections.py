@@ -1,31 +1,508 @@
-"""The parts of a page, in the order in which people ask."""
+"""Sections of the page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
+from polars_scorio.arguments import known_text, value_text
+from polars_scorio.counting.log import Trials, bind_roles
+from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.decisions.frontier import frontier
+from polars_scorio.decisions.gate import gate
+from polars_scorio.decisions.question_analysis import FALSE_DISCOVERIES
+from polars_scorio.decisions.regressed_questions import regressed_questions
+from polars_scorio.display.chart_data import model_label, stratum_label
+from polars_scorio.display.html import page_pictures
 from polars_scorio.display.html import page_tables as tables
-from polars_scorio.display.html import pictures
-from polars_scorio.display.html.baseline_section import BaselineRows, baseline_section
 from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.pair_section import pair_section
-from polars_scorio.display.html.question_section import questions_section
-from polars_scorio.display.html.step_section import steps_section
-from polars_scorio.display.judge_words import judge_words, labels_of
-from polars_scorio.display.phrases import count_of, range_text
-from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict.headline import lead_label, lead_rows, selected_words
-from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.log_verdict import LogVerdict
-from polars_scorio.display.verdict.scopes import (
+from polars_scorio.display.html.page_pictures import Figure, page_figure
+from polars_scorio.display.html.page_tables import Column, Table
+from polars_scorio.display.log_summary import LogSummary, metric_label
+from polars_scorio.display.question_plots import FrontierPlots
+from polars_scorio.display.question_sentences import question_sentences, reversed_sentence
+from polars_scorio.display.scopes import (
     ASSURANCE,
     Scope,
+    average_metric,
     holds_fractions,
     knows_success,
 )
-from polars_scorio.reporting.inference.cell_numbers import JUDGED
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict import (
+    LogVerdict,
+    lead_label,
+    lead_rows,
+    pair_gap,
+    points_text,
+    scale_of,
+    selected_words,
+    stepped_log,
+)
+from polars_scorio.display.words import (
+    MISSING,
+    Scale,
+    count_of,
+    judge_words,
+    labels_of,
+    probability_text,
+    range_text,
+    short_name,
+    visible_text,
+)
+from polars_scorio.metrics.costs import cost_per_success, mean_cost
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.cell_numbers import JUDGED
+from polars_scorio.study.report import report
+
+_MATRIX = 25  # models, whose pairs a table can show
+_PAIRED = 60  # models, all of whose pairs the page holds; of more only those with the first one
+_SAME = 1e-9  # scores that differ by less are the same
+
+
+def pair_section(main: Scope, settings: Settings) -> Section:
+    """Section on the first model against the second one, and on all pairs."""
+    first, second, *_ = main.models
+    undecided = main.pairs["better"].null_count()
+    at_once = "" if main.pairs.height == 1 else ", for all pairs at once"
+    lines = [
+        (
+            f"{undecided:,} of {count_of(main.pairs.height, 'pair')} undecided at {settings.level} "
+            f"confidence{at_once}."
+        )
+    ]
+    shown = {"": _versus_table(main, first, second)}
+    if 2 < len(main.models) <= _MATRIX:  # two have one pair
+        shown["Every model against every other"] = _matrix_table(main)
+    return Section("compare", "Compare two models", lines, tables=shown)
+
+
+def page_pairs(scope: Scope) -> pl.DataFrame:
+    """The pairs of a page, with the questions that each side wins.
+
+    Of more than 60 models only the pairs of the first one: the file would grow with the square.
+    """
+    columns = ("model_a", "model_b", "diff", "lo", "hi", "prob", "better")
+    pairs = scope.pairs.select(columns)
+    if len(scope.models) > _PAIRED:
+        first = scope.models[0]
+        pairs = pairs.filter(pl.any_horizontal(pl.col("model_a", "model_b") == first))
+    wins, losses, shared = _question_wins(scope, pairs.select("model_a", "model_b").rows())
+    return pairs.with_columns(
+        wins=pl.Series(wins, dtype=pl.Int64),
+        losses=pl.Series(losses, dtype=pl.Int64),
+        ties=pl.Series(shared, dtype=pl.Int64),
+    )
+
+
+def _question_wins(
+    scope: Scope, pairs: Sequence[tuple[str, str]]
+) -> tuple[list[int], list[int], list[int]]:
+    """Numbers of questions that the first model of each pair wins, loses and ties."""
+    wide = scope.of_verdicts().question_scores().pivot("model", index="question", values="score")
+    scores = {name: wide[name].to_numpy() for name in wide.columns if name != "question"}
+    gaps = [scores[a] - scores[b] for a, b in pairs]
+    wins = [int(np.count_nonzero(gap > _SAME)) for gap in gaps]
+    losses = [int(np.count_nonzero(gap < -_SAME)) for gap in gaps]
+    return wins, losses, [wide.height - won - lost for won, lost in zip(wins, losses, strict=True)]
+
+
+def _versus_table(scope: Scope, first: str, second: str) -> Table:
+    """Table of difference, probability, questions won, and what would decide the pair."""
+    gap = pair_gap(scope, first, second)
+    ((won,), (lost,), (tied,)) = _question_wins(scope, [(first, second)])
+    facts = {
+        "difference": gap.words(scope),
+        "verdict": f"{short_name(gap.better)} is better" if gap.better else "undecided",
+        f"P({short_name(first)} is better)": probability_text(gap.prob),
+        "questions won, tied, lost": f"{won:,}, {tied:,}, {lost:,}",
+    }
+    if gap.better is None and not scope.judged:
+        facts["what would decide it"] = _deciding_words(scope, first, second)
+    title = f"{short_name(first)} against {short_name(second)}"
+    return Table(
+        [
+            Column(lead_label(scope), [*facts], number=False, names=True),
+            Column(title, [*facts.values()], number=False),
+        ],
+        caption=title,
+        kind="versus",
+    )
+
+
+def _deciding_words(scope: Scope, first: str, second: str) -> str:
+    """Sentence on the trials or questions that would decide a pair, if the plan has it."""
+    if scope.needed.is_empty():
+        return MISSING
+    either = pl.col("model_a", "model_b").is_in([first, second])
+    rows = scope.needed.filter(pl.all_horizontal(either)).rows(named=True)
+    if not rows:
+        return MISSING
+    (row,) = rows
+    if row["extra"] is not None:
+        return (
+            f"{count_of(row['extra'], 'further trial')} of each question, with a probability of "
+            f"{100 * ASSURANCE:g} %"
+        )
+    if row.get("questions_extra") is not None:
+        return f"no number of trials; {count_of(row['questions_extra'], 'further question')} may"
+    return "no number of trials"
+
+
+def _matrix_table(scope: Scope) -> Table:
+    """Probability that the model of a row is better than that of a column."""
+    prob, sure = {}, set()
+    for a, b, value, better in scope.pairs.select("model_a", "model_b", "prob", "better").rows():
+        if value is None:  # a model without numbers
+            continue
+        prob[a, b], prob[b, a] = value, 1 - value
+        if better is not None:
+            sure |= {(a, b), (b, a)}
+    models = scope.models
+    columns = [Column("better than", [*map(short_name, models)], number=False, names=True)]
+    for other in models:
+        cells = [_chance_text(prob.get((name, other))) for name in models]
+        shades = [
+            _chance_shade(prob.get((name, other)), sure=(name, other) in sure) for name in models
+        ]
+        columns.append(Column(short_name(other), cells, shades=shades))
+    note = (
+        "Probability that the model of the row is better than that of the column; bold: decided, "
+        "for all pairs at once."
+    )
+    return Table(columns, note, "Every pair of models", "heat", folded="All pairs as a matrix")
+
+
+def _chance_text(value: float | None) -> str:
+    """A probability with two digits, which never says that something is certain."""
+    if value is None:
+        return ""
+    return ">.99" if value > 0.995 else "<.01" if value < 0.005 else f"{value:.2f}"[1:]
+
+
+def _chance_shade(value: float | None, *, sure: bool) -> str:
+    if value is None:
+        return "self"
+    return f"p{min(int(10 * value), 9)}" + " sure" * sure
+
+
+_FDR = 0.1  # false discovery rate of single questions
+_NAMED = 20  # questions of the table
+_MARGINS = (
+    "passes above: a gate passes with any margin above this number. fails below: it fails with any "
+    "margin below this one; between both it is undecided. The gate is for one look, and for each "
+    "model by itself."
+)
+_BROKEN = (
+    "broken: mostly right under the baseline, mostly wrong now; repaired: the reverse. by chance: "
+    "so many on average if nothing changed; p: the chance of so many or more."
+)
+_KINDS = {"broken": "became worse", "repaired": "became better"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BaselineRows:
+    """The models of a page against a baseline.
+
+    Attributes
+    ----------
+    baseline : str
+        Its label.
+    metric : Metric
+        By which the models are compared: the leading metric, or its average if that is biased.
+    gates : DataFrame
+        A row for each other model: `Scorio.gate` at margin 0.
+    changes : dict of DataFrame
+        "broken" and "repaired": the tests of all questions; none if success is not known.
+    """
+
+    baseline: str
+    metric: Metric
+    gates: pl.DataFrame
+    changes: dict[str, pl.DataFrame]
+
+    @property
+    def changed(self) -> pl.DataFrame:
+        """The questions that became worse or better than chance explains: change, model, ..."""
+        columns = ["model", "question", "rate_baseline", "rate", "p_adjusted"]
+        named = [
+            rows.filter(pl.col("p_adjusted") <= _FDR)
+            .sort("p_adjusted", "model", "question")
+            .select(pl.lit(_KINDS[kind]).alias("change"), pl.col(columns[:2]).cast(pl.String),
+                    *columns[2:])
+            for kind, rows in self.changes.items()
+        ]  # fmt: skip
+        return pl.concat(named) if named else pl.DataFrame()
+
+
+def baseline_rows(scope: Scope, baseline: Category, settings: Settings) -> BaselineRows:
+    """The models of a scope against the baseline.
+
+    Raises
+    ------
+    ValueError
+        If there is no such model, or no other one; and as `Scorio.gate`.
+    """
+    name = visible_text(str(baseline))
+    if name not in scope.models:
+        known = known_text(name, sorted(scope.models))
+        raise ValueError(f"baseline: no model {value_text(baseline)}; there are {known}")
+    log, metric = scope.counts.lazy(), _gated_metric(scope)
+    plans = [
+        gate(log, scope.roles, name, metric, margin=0.0, confidence=settings.confidence,
+             target=settings.target, anytime=settings.anytime),
+    ]  # fmt: skip
+    fractions = holds_fractions(scope.counts, scope.roles)
+    if not (scope.judged or fractions) and knows_success(scope.counts, scope.roles):
+        plans += [
+            regressed_questions(log, scope.roles, name, fdr=_FDR, improvements=improvements)
+            for improvements in (False, True)
+        ]
+    gates, *changes = pl.collect_all(plans)
+    return BaselineRows(name, metric, gates, dict(zip(_KINDS, changes, strict=False)))
+
+
+def _gated_metric(scope: Scope) -> Metric:
+    """The leading metric, or the average of its weights if a gate would refuse it."""
+    (k,) = scope.lead.k
+    biased = scope.lead.headline != "estimate"
+    return average_metric(scope.lead) if biased or (k or 1) > scope.fewest else scope.lead
+
+
+def baseline_section(against: BaselineRows, scope: Scope, settings: Settings) -> Section:
+    """Section on margins, and on questions that broke or were repaired."""
+    level = f"one-sided {settings.level} confidence each"
+    label = metric_label(against.metric, against.metric.row_sizes[0], scope.each)
+    name = short_name(against.baseline)
+    lines = [f"{label} of each model minus that of {name}; ends at {level}."]
+    lines += [_MARGINS, *[_BROKEN] * bool(against.changes)]
+    shown = {"": _margin_table(against, scope, label)}
+    changed = against.changed
+    if changed.height:
+        shown["Questions that changed more than chance explains"] = _question_table(changed)
+    title = f"What changed since {name}?"
+    return Section("baseline", title, lines, tables=shown)
+
+
+def _margin_table(against: BaselineRows, scope: Scope, label: str) -> Table:
+    """A row for each other model, in the order of the leaderboard."""
+    order = {name: place for place, name in enumerate(scope.models)}
+    places = pl.col("model").cast(pl.String).replace_strict(order, return_dtype=pl.Int64)
+    gates = against.gates.sort(places)
+    models = gates["model"].cast(pl.String).to_list()
+    scale = scale_of(lead_rows(scope))
+    gaps = [scale.cell(*row) for row in gates.select("diff", "lo", "hi").iter_rows()]
+    margins = {"passes above": (gates["lo"], "any"), "fails below": (gates["hi"], "none")}
+    unit = " (points)" if scale.percent else ""
+    columns = [
+        Column("model", [*map(short_name, models)], number=False, names=True),
+        Column(f"difference{unit}", gaps),
+        *(
+            Column(head, [_margin_text(scope, end, better) for end in ends])
+            for head, (ends, better) in margins.items()
+        ),
+    ]
+    for kind, rows in against.changes.items():
+        columns.append(Column(kind, [_change_text(rows, name) for name in models]))
+    caption = f"{label} of each model against {against.baseline}"
+    return Table(columns, caption=caption, kind="cards")
+
+
+def _margin_text(scope: Scope, end: float | None, better: str) -> str:
+    """The margin at an end of a difference, or a word if that end is not worse."""
+    if end is None:
+        return "unknown"
+    return better if end > 0 else points_text(scope, -end)
+
+
+def _change_text(rows: pl.DataFrame, model: str) -> str:
+    """How many questions of a model broke, with what chance breaks."""
+    own = rows.filter(pl.col("model").cast(pl.String) == model)
+    p = probability_text(own["p_broken"][0])
+    return f"{own['broken'].sum():,} (by chance {own['broken_by_chance'].sum():.1f}; p {p})"
+
+
+def _question_table(changed: pl.DataFrame) -> Table:
+    """The surest changes of single questions."""
+    rows = changed.head(_NAMED)
+    percent = {"baseline (%)": "rate_baseline", "now (%)": "rate"}
+    columns = [
+        Column("question", [*map(short_name, rows["question"])], number=False, names=True),
+        Column("model", [*map(short_name, rows["model"])], number=False),
+        Column("change", rows["change"].to_list(), number=False),
+        *(
+            Column(head, [f"{100 * rate:.0f}" for rate in rows[name]])
+            for head, name in percent.items()
+        ),
+        Column("q", [*map(probability_text, rows["p_adjusted"])]),
+    ]
+    rest = changed.height - _NAMED
+    more = f"{count_of(rest, 'more question')}: see the data. " if rest > 0 else ""
+    note = f"{more}q: adjusted for all questions of the model; those up to {_FDR:g} are named."
+    return Table(columns, note, kind="cards")
+
+
+_CURVES = 3  # metrics with a picture along the steps, the leading one first
+
+
+def steps_section(look: LogSummary, verdict: LogVerdict, settings: Settings) -> Section:
+    """Section on the curves along the steps, and on the best step of each line.
+
+    Parameters
+    ----------
+    look : Look
+        The log, whose strata are steps.
+    verdict : LogVerdict
+        Its verdict, about the last step.
+    settings : Settings
+        The options of the page.
+    """
+    (name,) = look.trials.strata
+    log, roles = stepped_log(look)
+    main = verdict.main
+    about = (
+        f"{lead_label(main)} along {name}. The numbers of the other sections are those of the last "
+        "one: a mean over all of them would have no meaning."
+    )
+    metrics = [metric.at_first_row() for metric in main.metrics[:_CURVES]]
+    figures = page_pictures.step_figures(log, roles, name, metrics, settings)
+    lines = [about, *verdict.best_steps]
+    return Section("strata", f"How does it change with {name}?", lines, figures)
+
+
+_RATIO = (
+    "Cost per success: the mean cost of a trial over the success rate. No upper end (∞) holds if "
+    "successes are so rare that their rate may be zero."
+)
+_WORTH = (
+    "P(worth it): the chance that no other model is at least as good and at most as dear, if the "
+    "questions are a sample."
+)
+_HEADS: dict[Metric, str] = {mean_cost(): "mean cost", cost_per_success(): "per success"}
+_PANELS = 12  # strata of a picture
+_WIDTH, _PANEL_WIDTH = 480, 240  # pixels
+
+
+def cost_section(
+    frame: pl.LazyFrame, roles: Roles, settings: Settings, asked: Sequence[Metric] = ()
+) -> Section | None:
+    """Section on what the trials of a log cost; None if it has no costs of trials as they are.
+
+    Costs are read from the trials, in passes of their own: the counts of a page hold none.
+
+    Parameters
+    ----------
+    frame, roles
+        The log.
+    settings : Settings
+        How numbers are found.
+    asked : sequence of Metric
+        The metrics of costs that somebody asked for; the section has them beside its own.
+    """
+    judged = roles.truth is not None or roles.judge is not None
+    if not asked and (roles.cost is None or judged):
+        return None
+    trials = bind_roles(frame, roles)
+    metrics = list(dict.fromkeys([*_HEADS, *asked]))
+    numbers = report(frame, roles, metrics, target=settings.target, confidence=settings.confidence)
+    plans = [numbers]
+    if trials.model is not None:
+        plans.append(frontier(frame, roles, confidence=settings.confidence, questions="common"))
+    rows, *worth = pl.collect_all(plans, engine="streaming")
+    lines = [_RATIO, *[_WORTH] * len(worth)]
+    shown = {"": _cost_table(rows, metrics, worth, trials)}
+    figures = _frontier_figures(frame, roles, settings, worth)
+    return Section("cost", "What does a success cost?", lines, figures, shown)
+
+
+def _frontier_figures(
+    frame: pl.LazyFrame, roles: Roles, settings: Settings, worth: list[pl.DataFrame]
+) -> list[Figure]:
+    """Scores of several models against their costs, if all strata fit into one picture."""
+    trials = bind_roles(frame, roles)
+    of_strata = [each.select(stratum_label(trials)).to_series() for each in worth]
+    if not any(len(each) > each.n_unique() and each.n_unique() <= _PANELS for each in of_strata):
+        return []
+    chart = FrontierPlots(frame, roles).frontier(
+        confidence=settings.confidence,
+        questions="common",
+        width=_PANEL_WIDTH if trials.by else _WIDTH,
+    )
+    return [page_figure(chart)]
+
+
+def _cost_table(
+    rows: pl.DataFrame, metrics: Sequence[Metric], worth: list[pl.DataFrame], trials: Trials
+) -> Table:
+    """A row for each stratum and model."""
+    keys = [stratum_label(trials), model_label(trials)]
+    own = [*trials.keys]
+    costs = rows.filter(metric=mean_cost().name)
+    named = costs.select(keys)
+    columns = [Column("model", [*map(visible_text, named["model"])], number=False)]
+    if trials.by:
+        columns.insert(0, Column("stratum", [*map(visible_text, named["stratum"])], number=False))
+    for metric in metrics:
+        for k in metric.row_sizes:
+            found = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)), metric=metric.name)
+            head = _HEADS.get(metric) or metric.heading(k)
+            columns.append(Column(head, _interval_texts(found)))
+    columns.append(Column("never solved", [f"{share:.0%}" for share in costs["unsolved"]]))
+    if worth:
+        chance = costs.select(own).join(worth[0], on=own, how="left", maintain_order="left")
+        columns.append(Column("P(worth it)", [*map(probability_text, chance["p_frontier"])]))
+    return Table(columns, kind="cards")
+
+
+def _interval_texts(rows: pl.DataFrame) -> list[str]:
+    """Estimates with their intervals."""
+    found = []
+    for estimate, lo, hi, unbounded in rows.select("estimate", "lo", "hi", "unbounded").iter_rows():
+        ends = MISSING if lo is None else f"[{lo:.3g}, {'∞' if unbounded else f'{hi:.3g}'}]"
+        found.append(f"{'∞' if estimate is None else f'{estimate:.3g}'} {ends}")
+    return found
+
+
+_SEPARATED = 5  # models; among fewer many questions separate them perfectly by chance
+
+
+def questions_section(main: Scope, settings: Settings) -> Section:
+    """Section on the questions that all models of a log, or of its first stratum, have."""
+    judged, main = main.judged, main.of_verdicts()
+    analysed = main.analysed_questions(settings)
+    scale = Scale(percent=scale_of(lead_rows(main)).percent, digits=1)
+    if holds_fractions(main.counts, main.roles):  # a reward above the least is hardly a solution
+        reversals = reversed_sentence(analysed, "question", FALSE_DISCOVERIES)
+        lines = ["By the mean reward of all models.", reversals]
+    else:
+        lines = question_sentences(analysed, "question", FALSE_DISCOVERIES)
+    if judged:
+        lines.insert(0, "By the verdicts of the judge as they are.")
+    if len(main.models) == 1:  # nothing can be said of reversed questions
+        lines.pop()
+    shown = {}
+    solved = analysed.filter(pl.col("status").is_not_null())  # never, or always
+    decided = solved["question"].cast(pl.String).to_list()
+    open_ones = main.per_question().filter(~pl.col("question").cast(pl.String).is_in(decided))
+    if open_ones.height:
+        one = len(main.models) == 1
+        by_some = " that were solved at least once" if one else " that some model solved"
+        words = by_some * ("never" in solved["status"])
+        table = tables.hardest_questions(open_ones, scale, len(main.models))
+        shown[f"The hardest questions{words}"] = table
+    telling = analysed.filter(pl.col("discrimination") > 0)
+    if telling.height and len(main.models) >= _SEPARATED:
+        shown["The questions that separate the models best"] = tables.telling_questions(
+            telling.sort(-pl.col("discrimination").round(12), -pl.col("rest_correlation")), scale
+        )
+    if analysed["reversed"].any():
+        shown["Reversed questions"] = tables.reversed_questions(analysed.filter("reversed"), scale)
+    figures = page_pictures.question_figures(main, settings)
+    return Section("questions", "Which questions are hard?", lines, figures, shown)
+
 
 _SMALLEST = 0.05  # points that are not rounded to none
 _NO_DRAWS = "A question has a single trial, so that several trials cannot be drawn."
@@ -57,7 +534,7 @@ _ROWS = 100  # of the table of coverage
 
 
 def page_sections(
-    look: Look,
+    look: LogSummary,
     verdict: LogVerdict,
     coverage: pl.DataFrame,
     settings: Settings,
@@ -106,7 +583,7 @@ def _leaderboard_section(
         )
         lines += filter(None, [selected_words(main)])
     lines += judge_lines(main)
-    colours = pictures.model_classes(main)
+    colours = page_pictures.model_classes(main)
     shown = {}
     for scope in [overall] if overall is not None else parts[:_HEAT]:
         for table in tables.leaderboard_tables(scope, settings, colours):
@@ -146,8 +623,8 @@ def judge_lines(main: Scope) -> list[str]:
 
 
 def _curves_section(main: Scope, settings: Settings) -> Section:
-    figures = pictures.curve_figures(main, settings)
-    lines = [_WIDENING] * (main.fewest <= pictures.DRAWN) if figures else [_NO_DRAWS]
+    figures = page_pictures.curve_figures(main, settings)
+    lines = [_WIDENING] * (main.fewest <= page_pictures.DRAWN) if figures else [_NO_DRAWS]
     return Section("curves", "What do more draws buy?", lines, figures)
 
 

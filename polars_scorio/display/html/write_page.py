@@ -1,33 +1,122 @@
-"""From a log to the page of its report."""
+"""The whole page of a log, written to a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import polars as pl
 
-from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.baseline_section import BaselineRows, baseline_rows
-from polars_scorio.display.html.cost_section import cost_section
+from polars_scorio.arguments import value_text
+from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.display.html.method_notes import method_notes
 from polars_scorio.display.html.page import Page
-from polars_scorio.display.html.page_request import Order
-from polars_scorio.display.html.pair_section import page_pairs
-from polars_scorio.display.html.sections import coverage_section, page_sections
-from polars_scorio.display.phrases import count_of
-from polars_scorio.display.verdict.alerts import coverage_alerts
-from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.log_verdict import (
+from polars_scorio.display.html.sections import (
+    BaselineRows,
+    baseline_rows,
+    cost_section,
+    coverage_section,
+    page_pairs,
+    page_sections,
+)
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import Scope, knows_success
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict import (
     LogVerdict,
+    coverage_alerts,
     log_verdict,
     outcome_words,
     refusal_words,
     without_repeated_warnings,
 )
-from polars_scorio.display.verdict.scopes import Scope, knows_success
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
+from polars_scorio.display.words import count_of, installed_version
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.request import check_metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Metrics, options and title of a page.
+
+    Attributes
+    ----------
+    metrics : tuple of Metric
+        What to report; none: what suits the log.
+    settings : Settings
+        How.
+    title, call, version : str
+        What the page says about itself.
+    baseline : category or None
+        The model that all others are compared with.
+    """
+
+    metrics: tuple[Metric, ...]
+    settings: Settings
+    title: str
+    call: str
+    version: str
+    baseline: Category | None = None
+
+    @classmethod
+    def of(
+        cls,
+        metrics: Sequence[Metric],
+        settings: Settings,
+        roles: Roles,
+        name: str,
+        *,
+        title: str | None = None,
+        call: str | None = None,
+        baseline: Category | None = None,
+    ) -> Order:
+        """Request of a method or a command.
+
+        Parameters
+        ----------
+        metrics, settings, title
+            As above; without a title the name of the file is it.
+        roles : Roles
+            Which column plays which part.
+        name : str
+            Of the file.
+        call : str, optional
+            The command; default: the call of the method.
+        baseline : category, optional
+            As above.
+        """
+        if not isinstance(baseline, Category | None):
+            raise TypeError(f"baseline must be a model or None, got {value_text(baseline)}")
+        if metrics:
+            check_metrics(metrics, "write_html")
+        against = [] if baseline is None else [f"baseline={baseline!r}"]
+        typed = [repr(name), *map(str, metrics), *against, *_typed_keywords(settings)]
+        call = call or _typed_call(roles, typed)
+        return cls(tuple(metrics), settings, title or name, call, installed_version(), baseline)
+
+
+def _typed_call(roles: Roles, arguments: Sequence[str]) -> str:
+    named = f"({', '.join(_typed_keywords(roles))})" if _typed_keywords(roles) else ""
+    return f"df.scorio{named}.write_html({', '.join(arguments)})"
+
+
+def _typed_keywords(options: Roles | Settings) -> list[str]:
+    """The options that differ from their defaults, as one would type them."""
+    given = [(part.name, getattr(options, part.name), part.default) for part in fields(options)]
+    return [
+        f"{name}={_typed_option(value)}"
+        for name, value, usual in given
+        if repr(value) != repr(usual)
+    ]
+
+
+def _typed_option(value: object) -> str:
+    """A value as one would type it: a single one of several without brackets."""
+    if isinstance(value, tuple) and len(value) == 1:
+        return _typed_option(value[0])
+    return str(value) if isinstance(value, pl.Expr) else repr(value)
 
 
 def _tell_nobody(step: str) -> None:
@@ -80,7 +169,7 @@ def made_page(
         Why it has no report, if so.
     """
     tell("reading the log")
-    look = Look.read(frame, roles, totals)
+    look = LogSummary.read(frame, roles, totals)
     coverage = look.coverage()
     of_costs = [metric for metric in order.metrics if metric.looks_at == "costs"]
     tell("reporting, ranking and comparing")
@@ -103,7 +192,7 @@ def made_page(
 
 
 def _report_page(
-    look: Look,
+    look: LogSummary,
     coverage: pl.DataFrame,
     order: Order,
     verdict: LogVerdict,
@@ -161,7 +250,7 @@ def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:
     return frames
 
 
-def _refusal_page(look: Look, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
+def _refusal_page(look: LogSummary, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
     made = method_notes(
         look.cells, order.metrics, order.settings, call=order.call, version=order.version
     )
@@ -184,7 +273,7 @@ def _refusal_page(look: Look, coverage: pl.DataFrame, order: Order, error: Excep
     )
 
 
-def _log_size(look: Look, coverage: pl.DataFrame) -> str:
+def _log_size(look: LogSummary, coverage: pl.DataFrame) -> str:
     """How large the log is; the steps of a run have the same questions, other strata have not."""
     strata = [
         count_of(coverage[name].n_unique(), "stratum").replace("stratums", "strata")

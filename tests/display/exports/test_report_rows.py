@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.exports.report_rows import report_rows
+from polars_scorio.display.exports import report_rows
 
 
 def test_keys_stand_before_the_metric(report):

@@ -2,8 +2,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.exports.report_rows import ReportRow
-from polars_scorio.display.exports.tracker_metrics import metric_at
+from polars_scorio.display.exports import ReportRow, metric_at
 
 
 def test_a_name_has_strata_model_metric_and_number(report):

@@ -8,8 +8,7 @@ import polars as pl
 
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.page import Page
-from polars_scorio.display.html.page_request import Order
-from polars_scorio.display.html.write_page import made_page
+from polars_scorio.display.html.write_page import Order, made_page
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.html.cost_section import cost_section
+from polars_scorio.display.html.sections import cost_section
 from polars_scorio.display.settings import Settings
 
 

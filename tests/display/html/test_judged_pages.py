@@ -9,9 +9,9 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.sections import judge_lines
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import page_scopes
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.scopes import page_scopes
 from tests.made_verdicts import verdicts
 
 LOG = verdicts(power=1.5)
@@ -81,6 +81,6 @@ def test_strata_keep_their_labels(tmp_path):
 
 def test_a_correction_of_next_to_nothing_is_no_zero():
     sound = ps.judge(sensitivity=(100_000, 100_000), specificity=(100_000, 100_000))
-    look = Look.read(LOG.lazy(), Roles(judge=sound))
+    look = LogSummary.read(LOG.lazy(), Roles(judge=sound))
     (line,) = judge_lines(page_scopes(look, (ps.avg(),), Settings())[0])
     assert "The correction moves avg@4 by less than 0.05 points; " in line

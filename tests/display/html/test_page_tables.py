@@ -16,17 +16,17 @@ from polars_scorio.display.html.page_tables import (
     strata_table,
     trials_needed_table,
 )
-from polars_scorio.display.number_format import Scale
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import Scope, page_scopes
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.scopes import Scope, page_scopes
+from polars_scorio.display.words import Scale
 from tests.display.html.logs import models
 
 DASH = "\N{EN DASH}"
 
 
 def scopes_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> tuple[Scope, list[Scope]]:
-    look = Look.read(log.lazy(), Roles(**roles))
+    look = LogSummary.read(log.lazy(), Roles(**roles))
     return page_scopes(look, metrics or (ps.avg(),), Settings())
 
 

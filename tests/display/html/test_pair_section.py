@@ -7,16 +7,16 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.pair_section import page_pairs, pair_section
+from polars_scorio.display.html.sections import page_pairs, pair_section
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import Scope, page_scopes
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.scopes import Scope, page_scopes
 from tests.display.html.logs import models
 from tests.made_logs import long
 
 
 def scope_of(log: pl.DataFrame) -> Scope:
-    look = Look.read(log.lazy(), Roles())
+    look = LogSummary.read(log.lazy(), Roles())
     return page_scopes(look, (ps.avg(),), Settings())[0]
 
 

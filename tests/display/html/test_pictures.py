@@ -7,22 +7,22 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.pictures import (
+from polars_scorio.display.html.page_pictures import (
     curve_figures,
     model_classes,
     page_figure,
     recoloured_svg,
     reproducible_ids,
 )
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import Scope, page_scopes
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.scopes import Scope, page_scopes
 from tests.display.html.logs import models
 from tests.made_logs import long
 
 
 def scope_of(log: pl.DataFrame) -> Scope:
-    whole, _ = page_scopes(Look.read(log.lazy(), Roles()), (ps.avg(),), Settings())
+    whole, _ = page_scopes(LogSummary.read(log.lazy(), Roles()), (ps.avg(),), Settings())
     return whole
 
 

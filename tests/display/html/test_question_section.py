@@ -5,22 +5,22 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.html import pictures
+from polars_scorio.display.html import page_pictures
 from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.pictures import Figure
+from polars_scorio.display.html.page_pictures import Figure
 from tests.decisions.counted import counted
 from tests.display.html.logs import page_of
 from tests.made_logs import long
 
-DRAWN = pictures.question_figures
+DRAWN = page_pictures.question_figures
 
 
 @pytest.fixture(autouse=True)
 def without_drawings(monkeypatch):
     """Leave out the drawings, which take most of the time."""
     drawn = Figure("<svg/>", "words", "caption")
-    monkeypatch.setattr(pictures, "curve_figures", lambda *_: [drawn])
-    monkeypatch.setattr(pictures, "question_figures", lambda *_: [drawn])
+    monkeypatch.setattr(page_pictures, "curve_figures", lambda *_: [drawn])
+    monkeypatch.setattr(page_pictures, "question_figures", lambda *_: [drawn])
 
 
 def section_of(log: pl.DataFrame, **roles: object) -> Section:
@@ -62,7 +62,7 @@ def test_never_always_telling_and_reversed_questions_are_named(faulty):
 
 
 def test_a_histogram_and_a_strip_show_the_questions(faulty, monkeypatch):
-    monkeypatch.setattr(pictures, "question_figures", DRAWN)
+    monkeypatch.setattr(page_pictures, "question_figures", DRAWN)
     histogram, strip = section_of(faulty, count="count").figures
     assert "reversed: 1 question" in histogram.caption
     assert strip.caption.startswith("Question by question: ")
@@ -101,7 +101,7 @@ def test_one_model_has_no_word_on_reversed_questions():
 
 
 def test_one_question_has_no_picture(monkeypatch):
-    monkeypatch.setattr(pictures, "question_figures", DRAWN)
+    monkeypatch.setattr(page_pictures, "question_figures", DRAWN)
     assert section_of(long([[0, 1]])).figures == []
 
 

@@ -5,8 +5,8 @@ import re
 import polars as pl
 import pytest
 
-from polars_scorio.display.html.row_intervals import IntervalAxis
-from polars_scorio.display.number_format import Scale
+from polars_scorio.display.html.page_pictures import IntervalAxis
+from polars_scorio.display.words import Scale
 
 
 def axis_of(lo: float, hi: float, *, percent: bool = True) -> IntervalAxis:

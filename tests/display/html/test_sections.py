@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.html import pictures
-from polars_scorio.display.html.pictures import Figure
+from polars_scorio.display.html import page_pictures
+from polars_scorio.display.html.page_pictures import Figure
 from polars_scorio.display.html.sections import coverage_section
 from tests.display.html.logs import models, page_of, retried
 from tests.made_logs import long
@@ -15,9 +15,9 @@ from tests.made_logs import long
 def without_drawing(monkeypatch):
     """Leave out what `test_pictures` tests, and what takes most of the time: the drawing."""
     drawn = Figure("<svg/>", "words", "caption")
-    monkeypatch.setattr(pictures, "step_figures", lambda *_: [drawn])
-    monkeypatch.setattr(pictures, "question_figures", lambda *_: [drawn])
-    monkeypatch.setattr(pictures, "curve_figures", lambda main, _: [drawn] * (main.fewest > 1))
+    monkeypatch.setattr(page_pictures, "step_figures", lambda *_: [drawn])
+    monkeypatch.setattr(page_pictures, "question_figures", lambda *_: [drawn])
+    monkeypatch.setattr(page_pictures, "curve_figures", lambda main, _: [drawn] * (main.fewest > 1))
 
 
 def sections_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> dict[str, object]:

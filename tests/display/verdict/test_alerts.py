@@ -7,8 +7,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.html.page_request import Order
-from polars_scorio.display.html.write_page import made_page
+from polars_scorio.display.html.write_page import Order, made_page
 from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models, page_of
 

@@ -8,16 +8,16 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.counting.roles import Roles
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import page_scopes
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.scopes import page_scopes
 from tests.display.html.logs import models
 from tests.made_logs import drawn
 from tests.made_verdicts import verdicts
 
 
-def looked(log: pl.DataFrame, **roles: object) -> Look:
-    return Look.read(log.lazy(), Roles(**roles))
+def looked(log: pl.DataFrame, **roles: object) -> LogSummary:
+    return LogSummary.read(log.lazy(), Roles(**roles))
 
 
 @pytest.mark.parametrize("ids", [pl.Int64, pl.String])
@@ -39,12 +39,14 @@ def test_the_totals_of_the_tool_stand_in_the_coverage():
     log = drawn(3, range(9), most=5)
     totals = log.select("domain", "model").unique().with_columns(planned=400, reported=0.25)
     some = totals.filter(pl.col("model") != "a")
-    found = Look.read(log.lazy(), Roles(by="domain"), some).coverage()
+    found = LogSummary.read(log.lazy(), Roles(by="domain"), some).coverage()
     expected = Scorio(log, tool_totals=some)(by="domain").coverage()
     assert expected["planned"].null_count() > 0
     assert_frame_equal(found.rename({"stratum": "domain"}), expected)
     other = totals.drop("domain")  # of runs whose strata are not known
-    assert "planned" not in Look.read(log.lazy(), Roles(by="domain"), other).coverage().columns
+    assert (
+        "planned" not in LogSummary.read(log.lazy(), Roles(by="domain"), other).coverage().columns
+    )
 
 
 def test_null_ids_are_not_duplicates():
@@ -118,7 +120,7 @@ def test_labels_of_people_come_with_the_same_pass():
         yield log.select(columns or log.columns)
 
     source = register_io_source(batches, schema=log.schema)
-    found = Look.read(source, Roles(truth="human")).cells
+    found = LogSummary.read(source, Roles(truth="human")).cells
     assert len(reads) == 1
     keys = ["model", "question", "category", "human"]
     expected = log.group_by(keys).len("count").rename({"human": "truth"})

@@ -5,16 +5,16 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
+from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.log_verdict import log_verdict, refusal_words
+from polars_scorio.display.verdict import log_verdict, refusal_words
 from tests.made_logs import long
 
 SURE = pl.concat([long([[1] * 8] * 20, "good"), long([[0] * 8] * 20, "bad")])
 
 
 def verdict_of(log, metrics=(), **roles):
-    look = Look.read(log.lazy(), Roles(**roles))
+    look = LogSummary.read(log.lazy(), Roles(**roles))
     return log_verdict(look, look.coverage(), metrics, Settings())
 
 

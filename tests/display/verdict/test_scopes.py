@@ -5,9 +5,8 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict.log_summary import Look
-from polars_scorio.display.verdict.scopes import (
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import (
     average_metric,
     common_questions,
     default_metrics,
@@ -16,15 +15,16 @@ from polars_scorio.display.verdict.scopes import (
     page_scopes,
     pooled_questions,
 )
+from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models
 from tests.made_logs import long
 
 
-def read(log: pl.DataFrame, **roles: object) -> Look:
-    return Look.read(log.lazy(), Roles(**roles))
+def read(log: pl.DataFrame, **roles: object) -> LogSummary:
+    return LogSummary.read(log.lazy(), Roles(**roles))
 
 
-def of_categories(*categories: object) -> Look:
+def of_categories(*categories: object) -> LogSummary:
     return read(long([[*categories]]))
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polars_scorio.display.verdict.stopped_models import stopped_models
-from polars_scorio.kernels.stopping_tests import stopping_evidence
+from polars_scorio.display.verdict import stopped_models
+from polars_scorio.maths.stopping_tests import stopping_evidence
 
 MODELS, STRATA, QUESTIONS, TRIALS = 10, 8, 30, 4
 

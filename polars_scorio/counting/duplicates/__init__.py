@@ -1,1 +1,0 @@
-"""Whether trial ids of a question repeat."""

@@ -1,0 +1,539 @@
+"""The log with its roles found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+from polars.exceptions import ColumnNotFoundError
+
+from polars_scorio.arguments import known_text
+from polars_scorio.counting.graded_rewards import (
+    near_level,
+    reaches_threshold,
+    refuse_ungraded,
+    true_for_nan,
+)
+from polars_scorio.counting.roles import COLUMN_ROLES, Category, Column, Roles
+
+_FLOATS: dict[str, type[np.floating[Any]]] = {
+    "Float16": np.float16,
+    "Float32": np.float32,
+    "Float64": np.float64,
+}
+
+
+def column_category(value: str | float, dtype: pl.DataType) -> str | float | None:
+    """The value of a column that is a category.
+
+    Parameters
+    ----------
+    value : category
+        A word, a number or a truth value.
+    dtype : DataType
+        What the column holds.
+
+    Returns
+    -------
+    category or None
+        True for 1 in a Boolean column, 1 for 1.0 in one of integers, and the nearest fraction in
+        one of floats, as 0.1 is in a Float32 too. None where no value of the column is equal.
+
+    Examples
+    --------
+    >>> [column_category(value, pl.Int8()) for value in (1.0, 1.5, 300)]
+    [1, None, None]
+    >>> column_category(1, pl.Boolean())
+    True
+    """
+    if isinstance(value, str):
+        return value
+    if dtype == pl.Boolean:
+        return bool(value) if value in {0, 1} else None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    whole = int(value) == value
+    if dtype.is_float():
+        return _held_by_floats(value, dtype, whole=whole)
+    return int(value) if whole and _fits_dtype(int(value), dtype) else None
+
+
+def category_literal(value: str | float, dtype: pl.DataType) -> pl.Expr | None:
+    """A category in the dtype of its column; None where the column cannot hold it."""
+    own = column_category(value, dtype)
+    # A word stays a String: a categorical is compared with words.
+    return None if own is None else pl.lit(own, pl.String() if isinstance(own, str) else dtype)
+
+
+def _held_by_floats(value: float, dtype: pl.DataType, *, whole: bool) -> float | None:
+    with np.errstate(over="ignore"):
+        try:
+            near = _FLOATS[str(dtype)](value).item()
+        except OverflowError:
+            return None
+    if not math.isfinite(near):
+        return None
+    # Fractions are compared with what was meant by them, whole numbers with themselves.
+    return None if whole and Fraction(near) != Fraction(value) else near
+
+
+def _fits_dtype(value: int, dtype: pl.DataType) -> bool:
+    name = str(dtype)
+    bits = int("".join(filter(str.isdigit, name)))
+    least = 0 if name.startswith("U") else -(1 << (bits - 1))
+    return least <= value < least + (1 << bits)
+
+
+def plain_answer(answer: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """The value by which answers are compared: of lists and structs their text in JSON."""
+    if dtype.is_float():
+        return answer.fill_nan(None)
+    if not dtype.is_nested():
+        return answer
+    # Nested values can be compared, but none is the smallest that a message would name.
+    text = pl.struct(answer.alias("answer")).struct.json_encode()
+    return pl.when(answer.is_not_null()).then(text)
+
+
+def check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
+    """Refuse dtypes that a role cannot have."""
+    if role in {"category", "truth"}:
+        if dtype in (pl.List, pl.Array):
+            raise TypeError(
+                f"{what} is {dtype}; a row is one trial. Where a list holds the trials of a "
+                "question, make rows of it with .explode(...) before."
+            )
+        if not (dtype.is_integer() or dtype.is_float() or dtype == pl.Boolean or is_label(dtype)):
+            raise TypeError(
+                f"{what} is {dtype}; a category is Boolean, an integer, a float, or a label "
+                "(String, Categorical, Enum). Cast it, or pass an expression."
+            )
+    elif role == "count":
+        if not dtype.is_integer():
+            raise TypeError(f"{what} is {dtype}; multiplicities are integers. Cast it to pl.Int64.")
+    elif role == "cost":
+        _refuse_no_number(what, dtype)
+    elif role == "answer":
+        if dtype == pl.Object:
+            raise TypeError(f"{what} is {dtype}, which cannot be compared. Cast it to words.")
+    elif dtype.is_nested() or dtype == pl.Object:
+        joined = {pl.List: 'pl.col(...).list.join("/")', pl.Array: 'pl.col(...).arr.join("/")'}
+        example = joined.get(dtype.base_type(), 'pl.concat_str("a", "b", separator="/")')
+        raise TypeError(
+            f"{what} is {dtype}, which has no order to report it in. Pass an expression for "
+            f"one plain column, for instance {example}."
+        )
+
+
+def _refuse_no_number(what: str, dtype: pl.DataType) -> None:
+    """Refuse a cost that is no number."""
+    if not (dtype.is_integer() or dtype.is_float()):
+        raise TypeError(f"{what} is {dtype}; a cost is a number. Cast it to pl.Float64.")
+
+
+def is_label(dtype: pl.DataType) -> bool:
+    """Whether categories of this dtype are words."""
+    return dtype in (pl.String, pl.Categorical, pl.Enum)
+
+
+# Names inside the plan: the colon keeps them apart from the columns of a user.
+CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
+CLUSTER, ANSWER, MISREAD, TRUTH = ":cluster", ":answer", ":misread", ":truth"
+COST, REWARD = ":cost", ":reward"
+STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)  # for keys: `group_by` wants a column
+
+_WAYS_OUT = {
+    "by": "Name existing columns with by=.",
+    "model": "Name it with model=, or pass model=None where there is only one model.",
+    "question": "Name it with question=.",
+    "category": "Name it with category=.",
+    "trial": "Name it with trial=, or pass trial=None where rows carry no trial id.",
+    "count": "Name the column of multiplicities with count=.",
+    "cluster": "Name the column of what questions have in common with cluster=.",
+    "answer": "Name the column of what trials answered with answer=.",
+    "truth": "Name the column of what people said of trials with truth=.",
+    "cost": "Name the column of what trials cost with cost=.",
+}
+_OR_NONE = {"model": " (or model=None)", "trial": " (or trial=None)"}
+_COUNTED = (
+    'Pass count="count" where that column says how many trials a row stands for, or name the trial '
+    "ids with trial=."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A role that was found in a frame: how to compute it, its name and its dtype."""
+
+    expr: pl.Expr
+    name: str
+    dtype: pl.DataType
+
+    @property
+    def without_nan(self) -> pl.Expr:
+        """The column, in which NaN is null."""
+        return self.expr.fill_nan(None) if self.dtype.is_float() else self.expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trials:
+    """A log with its roles found: one row per trial, or per counted group of trials.
+
+    `misread` says whether a comparison takes a NaN of the trial for a success; None if none can.
+    `reward` is what a `threshold` makes categories of; None without a threshold.
+    """
+
+    frame: pl.LazyFrame
+    roles: Roles
+    by: tuple[Part, ...]
+    model: Part | None
+    question: Part
+    category: Part
+    trial: Part | None
+    count: Part | None
+    cluster: Part | None = None
+    answer: Part | None = None
+    truth: Part | None = None
+    cost: Part | None = None
+    misread: pl.Expr | None = None
+    reward: pl.Expr | None = None
+    owner: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Strata and model: the tidy result has one block of rows for each of their values."""
+        return tuple(part.name for part in (*self.by, *([self.model] if self.model else [])))
+
+    @property
+    def strata(self) -> dict[str, pl.DataType]:
+        """Name and dtype of each column of the strata."""
+        return {part.name: part.dtype for part in self.by}
+
+    @property
+    def models(self) -> dict[str, pl.DataType]:
+        """Name and dtype of the model column; empty where the log has one unnamed model."""
+        return {} if self.model is None else {self.model.name: self.model.dtype}
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The keys, or their stand-in."""
+        return self.keys or (EVERYTHING,)
+
+    @property
+    def identified(self) -> bool:
+        """Whether rows carry trial ids that are to be checked."""
+        return self.trial is not None and self.roles.validate
+
+    @property
+    def missing_category(self) -> Category | None:
+        """The category that a missing outcome stands for, if it stands for one."""
+        return None if self.roles.missing in ("error", "drop") else self.roles.missing
+
+    @property
+    def outcome(self) -> pl.Expr:
+        """The category of a trial, as `CATEGORY`; null if it is missing."""
+        category = self.category.without_nan
+        if self.missing_category is not None:
+            stand_in = pl.lit(column_category(self.missing_category, self.category.dtype))
+            category = category.fill_null(stand_in.cast(self.category.dtype))
+        return category.alias(CATEGORY)
+
+    @property
+    def judged(self) -> bool:
+        """Whether categories are verdicts of a judge, whose errors are corrected."""
+        return self.truth is not None or self.roles.judge is not None
+
+    def rows(
+        self,
+        *,
+        ordered: bool = False,
+        answers: bool = False,
+        labels: bool = False,
+        costs: bool = False,
+        rewards: bool = False,
+    ) -> pl.LazyFrame:
+        """The columns that are needed, under the names that the plan uses.
+
+        Trial ids are, for their check or because the trials are to be `ordered` by them.
+        """
+        named = (part for part in (*self.by, self.model, self.question) if part)
+        keys = [*([] if self.keys else [STAND_IN]), *(p.expr.alias(p.name) for p in named)]
+        outcome = [self.outcome]
+        if self.misread is not None:
+            outcome.append(self.misread.alias(MISREAD))
+        if self.trial is not None and (self.identified or ordered):
+            outcome.append(self.trial.without_nan.alias(TRIAL))
+        if self.answer is not None and answers:
+            outcome.append(plain_answer(self.answer.expr, self.answer.dtype).alias(ANSWER))
+        if self.truth is not None and labels:
+            outcome.append(self.truth.without_nan.alias(TRUTH))
+        if self.cost is not None and costs:
+            outcome.append(self.cost.expr.cast(pl.Float64).alias(COST))
+        if self.reward is not None and rewards:
+            outcome.append(self.reward.alias(REWARD))
+        if self.count is not None:
+            # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
+            outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
+        if self.cluster is not None:
+            outcome.append(self.cluster.without_nan.alias(CLUSTER))
+        return self.frame.select(*keys, *outcome)
+
+
+def _graded_part(part: Part, roles: Roles, owner: str) -> Part:
+    """The category as it is counted: a level, whether a threshold is reached, or the column."""
+    if roles.levels is not None:
+        refuse_ungraded("levels", part.name, part.dtype, owner)
+        return Part(near_level(part.expr, roles.levels).alias(part.name), part.name, pl.Float64())
+    if roles.threshold is not None:
+        refuse_ungraded("threshold", part.name, part.dtype, owner)
+        reached = reaches_threshold(part.expr, part.dtype, roles.threshold)
+        return Part(reached.alias(part.name), part.name, pl.Boolean())
+    if roles.bounds is not None:
+        refuse_ungraded("bounds", part.name, part.dtype, owner)
+    return part
+
+
+def _truth_part(columns: _Columns, roles: Roles, owner: str) -> Part:
+    """The labels of people as they are counted: a number reaches the threshold of verdicts."""
+    assert roles.truth is not None
+    part = columns.part("truth", roles.truth)
+    return part if part.dtype == pl.Boolean else _graded_part(part, roles, owner)
+
+
+def bind_roles(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
+    """Find every role in a frame; looks at nothing but the schema.
+
+    Parameters
+    ----------
+    frame : LazyFrame
+        The log.
+    roles : Roles
+        Which column plays which part.
+    owner : str
+        Whose log it is, for the messages: empty for the data, "prior: " for prior trials, whose
+        model column may be missing.
+
+    Returns
+    -------
+    Trials
+
+    Raises
+    ------
+    ColumnNotFoundError
+        If a column does not exist.
+    TypeError
+        If a column has a dtype that its role cannot have.
+    ValueError
+        If two roles that become columns of the result share a name.
+    """
+    columns = _Columns(frame, frame.collect_schema(), owner)
+    columns.refuse_absent(roles)
+    category = columns.part("category", roles.category)
+    graded = _graded_part(category, roles, owner)
+    boolean = graded.dtype == pl.Boolean and roles.threshold is None
+    model = roles.model
+    # Prior trials may lack the model: then they serve every one.
+    if owner and model is not None and not columns.has_any_of(model):
+        model = None
+    trials = Trials(
+        frame=frame,
+        roles=roles,
+        by=tuple(columns.part("by", column) for column in roles.strata),
+        model=None if model is None else columns.part("model", model),
+        question=columns.part("question", roles.question),
+        category=graded,
+        misread=true_for_nan(frame, graded.expr) if boolean else None,
+        reward=None if roles.threshold is None else category.expr,
+        trial=None if roles.trial is None else columns.part("trial", roles.trial),
+        count=None if roles.count is None else columns.part("count", roles.count),
+        cluster=None if roles.cluster is None else columns.part("cluster", roles.cluster),
+        answer=None if roles.answer is None else columns.part("answer", roles.answer),
+        truth=None if roles.truth is None else _truth_part(columns, roles, owner),
+        cost=None if roles.cost is None else columns.part("cost", roles.cost),
+        owner=owner,
+    )
+    _refuse_shared_column(roles, owner)
+    refuse_repeats([*trials.keys, trials.question.name], owner)
+    if trials.missing_category is not None:
+        _check_stand_in(trials.missing_category, trials.category, f"{owner}missing")
+    return trials
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Columns:
+    """The columns of a log, in which roles are found."""
+
+    frame: pl.LazyFrame
+    schema: pl.Schema
+    owner: str
+
+    def part(self, role: str, column: Column) -> Part:
+        """The column that plays a role, after a look at its name and dtype."""
+        if isinstance(column, str):
+            expr, name, dtype = pl.col(column), column, self.schema[column]
+        else:
+            expr, (name, dtype) = column, self._output(role, column)
+        _refuse_reserved(f"{self.owner}{role} column {name!r}", name)
+        check_dtype(f"{self.owner}{role} column {name!r}", role, dtype)
+        return Part(expr, name, dtype)
+
+    def has_any_of(self, column: Column) -> bool:
+        """Whether the log has something of which the column is made."""
+        return any(name in self.schema for name in _root_names(column))
+
+    def _output(self, role: str, column: pl.Expr) -> tuple[str, pl.DataType]:
+        outputs = self.frame.select(column).collect_schema()
+        if len(outputs) != 1:
+            raise ValueError(
+                f"{self.owner}{role} must be one column, got {len(outputs)}: {outputs.names()}"
+            )
+        return next(iter(outputs.items()))
+
+    def refuse_absent(self, roles: Roles) -> None:
+        """Refuse roles whose columns are not there, all of them at once.
+
+        Raises
+        ------
+        ColumnNotFoundError
+            With each absent column, its role, the columns there are and the keywords to use.
+        """
+        named = [(role, getattr(roles, role)) for role in COLUMN_ROLES]
+        if self.owner and roles.model is not None and not self.has_any_of(roles.model):
+            named = [(role, column) for role, column in named if role != "model"]
+        absent = [
+            (name, role)
+            for role, column in [*(("by", part) for part in roles.strata), *named]
+            if column is not None
+            for name in _root_names(column)
+            if name not in self.schema
+        ]
+        if not absent:
+            return
+        parts = [(name, "stratum" if role == "by" else role) for name, role in absent]
+        places = ", ".join(f"{name!r} for the {part}" for name, part in parts)
+        lacking = "is no column" if len(absent) == 1 else "are no columns"
+        roles_absent = [*dict.fromkeys(role for _, role in absent)]
+        ways_out = self._way_out(roles_absent[0])
+        if len(roles_absent) > 1:
+            keywords = [f"{role}={_OR_NONE.get(role, '')}" for role in roles_absent]
+            ways_out = f"Name them with {', '.join(keywords[:-1])} and {keywords[-1]}."
+        raise ColumnNotFoundError(
+            f"{self.owner}there {lacking} {places}; the columns are "
+            f"{self.schema.names()}. {ways_out}"
+        )
+
+    def _way_out(self, role: str) -> str:
+        return _COUNTED if role == "trial" and "count" in self.schema else _WAYS_OUT[role]
+
+
+def _root_names(column: Column) -> list[str]:
+    return [column] if isinstance(column, str) else column.meta.root_names()
+
+
+def _check_stand_in(value: Category, column: Part, keyword: str) -> None:
+    """Refuse a category for missing outcomes that the column would have to round or to cut off."""
+    as_categories([value], column, keyword)
+    if column_category(value, column.dtype) is None:
+        raise ValueError(
+            f"{keyword}={value!r} is no value of the category column {column.name!r}, which is "
+            f"{column.dtype}. Name a category that it holds, or cast the column."
+        )
+
+
+def refuse_repeats(names: Sequence[str], owner: str = "") -> None:
+    """Refuse two columns of one name in a result.
+
+    Raises
+    ------
+    ValueError
+        If a name occurs twice.
+    """
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(
+            f"{owner}the result would have two columns named {repeated[0]!r}: {list(names)}. "
+            "Rename the column before, or give the role as an expression with .alias(...)."
+        )
+
+
+def _refuse_shared_column(roles: Roles, owner: str) -> None:
+    """Refuse one column in two roles that must differ.
+
+    Raises
+    ------
+    ValueError
+        With both roles.
+    """
+    named = [("model", roles.model), ("question", roles.question)]
+    named += [("by", column) for column in roles.strata]
+    first: dict[str, str] = {}
+    for role, column in named:
+        if not isinstance(column, str):
+            continue
+        if column in first:
+            raise ValueError(
+                f"{owner}{role}={column!r} repeats {first[column]}={column!r}: leave one of them "
+                "out, or name another column"
+            )
+        first[column] = role
+    if roles.truth is not None and _as_expr(roles.truth).meta.eq(_as_expr(roles.category)):
+        raise ValueError(
+            f"{owner}truth= repeats category={roles.category!r}: verdicts are no labels of people. "
+            "Name the column in which people say what is right"
+        )
+
+
+def _as_expr(column: Column) -> pl.Expr:
+    return pl.col(column) if isinstance(column, str) else column
+
+
+def _refuse_reserved(what: str, name: str) -> None:
+    """Refuse a name that a column of the plan may have."""
+    if name.startswith(":"):
+        raise ValueError(
+            f'{what} has a name that begins with ":", as those of the package inside a plan do. '
+            "Rename the column before, or give the role as an expression with .alias(...)."
+        )
+
+
+def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tuple[Category, ...]:
+    """The distinct values in ascending order, after a check that the column can hold them.
+
+    Raises
+    ------
+    TypeError
+        If a word is given for a column of numbers, or a number for a column of words.
+    ValueError
+        If an Enum or a Boolean column has no such category.
+    """
+    distinct = list(dict.fromkeys(values))
+    if not distinct:
+        raise ValueError(f"{keyword} must name at least one category, got none")
+    labels = is_label(column.dtype)
+    for value in distinct:
+        where = (
+            f"{keyword}: {value!r} cannot be a category of {column.name!r}, which is {column.dtype}"
+        )
+        if isinstance(value, str) != labels or not isinstance(value, Category):
+            raise TypeError(f"{where}. Its categories are {_category_kind(column.dtype, keyword)}.")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{where}. Missing outcomes are the business of missing=.")
+        if isinstance(column.dtype, pl.Enum) and value not in column.dtype.categories:
+            raise ValueError(f"{where}. It is none of {known_text(value, column.dtype.categories)}")
+        if column.dtype == pl.Boolean and value not in (0, 1):
+            raise ValueError(f"{where}. It holds true and false.")
+    return tuple(sorted(distinct))
+
+
+def _category_kind(dtype: pl.DataType, keyword: str) -> str:
+    """The words for the categories of a dtype: the labels themselves if it declares them."""
+    if isinstance(dtype, pl.Enum):
+        return f"the labels {dtype.categories.to_list()}"
+    if not is_label(dtype):
+        return "numbers"
+    return "labels" + ': name one of them, as in missing="wrong"' * keyword.endswith("missing")

@@ -1,1 +1,0 @@
-"""Reports for other programs: trackers, model cards, shared databases."""

@@ -1,0 +1,300 @@
+"""All that a page needs to know about a log, from one pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from polars_scorio.counting.checks import AS_ROWS, IDS, NO_ID, ROWS, mark_problems, refuse_bad
+from polars_scorio.counting.coverage import TOTALS_COLUMNS, coverage, has_totals, with_totals
+from polars_scorio.counting.duplicates import with_identities
+from polars_scorio.counting.judge_counts import judge_sample, labelled_sample
+from polars_scorio.counting.log import CATEGORY, CLUSTER, COUNT, TRUTH, Trials, bind_roles
+from polars_scorio.counting.refusals import identity_rules, refusal_rules
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.stopping import (
+    STOPPING_COLUMNS,
+    TRIALS,
+    stopping_columns,
+    stopping_states,
+    with_stopping,
+)
+from polars_scorio.counting.tally import STATES, question_tallies
+from polars_scorio.display.words import visible_text
+from polars_scorio.metrics.metric import Metric
+
+_PARTS = " / "
+_NUMBER = re.compile("0*([0-9]+)")
+_LABEL, _UNNAMED = ":label", "This model"
+
+
+def key_labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
+    """One label for each row: the same for the same keys, another one for others.
+
+    As an Enum, of which rows hold numbers: many questions are grouped much faster than by words.
+    Its order is that of people, with "level 9" before "level 10".
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows.
+    names : iterable of str
+        The columns that make a label; none where there is nothing to name.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"domain": ["web", None], "level": [1, 2]})
+    >>> key_labels(frame, ["domain", "level"]).to_list()
+    ['web / 1', 'null / 2']
+    """
+    keys = frame.select(*names)
+    if not keys.width:
+        return pl.Series("label", [_UNNAMED] * frame.height, pl.Enum([_UNNAMED]))
+    distinct = keys.unique(maintain_order=True)
+    rows = distinct.select(pl.all().cast(pl.String).fill_null("null")).rows()
+    texts = [visible_text(_PARTS.join(row)) for row in rows]
+    texts = [text if text.strip() else f'"{text}"' for text in texts]  # a name is to be seen
+    if len(set(texts)) < len(texts):  # "a / b" in one column is not "a" and "b" in two
+        texts = [visible_text(repr(row)) for row in distinct.rows()]
+    order = pl.Enum(sorted(texts, key=natural_key))
+    labelled = distinct.with_columns(pl.Series(_LABEL, texts, order))
+    on = {"on": keys.columns, "how": "left", "nulls_equal": True, "maintain_order": "left"}
+    return keys.join(labelled, **on)[_LABEL].alias("label")  # type: ignore[arg-type]  # as named
+
+
+def natural_key(text: str) -> tuple[str, str]:
+    """Key by which texts sort as people count.
+
+    >>> sorted(["level 10", "level 9", "level"], key=natural_key)
+    ['level', 'level 9', 'level 10']
+    """
+    return _NUMBER.sub(_with_length, text), text
+
+
+def _with_length(number: re.Match[str]) -> str:
+    """Digits behind their count: of whole numbers the longer one is the larger one."""
+    return f"{len(number[1]):09}{number[1]}"
+
+
+def metric_label(metric: Metric, k: int | None = None, trials: int | None = None) -> str:
+    """Metric as people write it, without characters that would hide what it says.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> metric_label(ps.pass_at_k(4), 4), metric_label(ps.bayes(name="a\u202eb"))
+    ('Pass@4', 'a(U+202E)b')
+    """
+    return visible_text(metric.heading(k, trials))
+
+
+_ROW = ":row"
+_TELLING = 20  # trials of a model, from where on the same outcomes are hardly chance
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogSummary:
+    """Questions, outcomes and repeated ids of a log, from one pass over it.
+
+    Attributes
+    ----------
+    trials : Trials
+        The log, with its roles.
+    questions : DataFrame
+        A row for each question and model, as `question_tallies` makes them.
+    cells : DataFrame
+        stratum, model, question and, if the log has them, cluster as labels; category, and how many
+        trials have it.
+    each : DataFrame
+        A row for each of the same keys: how many trials have an id that was there before, null
+        where ids are not checked; and its `stopping_columns`.
+    totals : DataFrame, optional
+        stratum, model, planned, reported: trials and score of the runs, as their tools say them.
+    steps : DataFrame, optional
+        stratum, at: the labels of strata along one number or time, and its values, in their order.
+    """
+
+    trials: Trials
+    questions: pl.DataFrame
+    cells: pl.DataFrame
+    each: pl.DataFrame
+    totals: pl.DataFrame | None = None
+    steps: pl.DataFrame | None = None
+
+    @classmethod
+    def read(
+        cls, frame: pl.LazyFrame, roles: Roles, totals: pl.DataFrame | None = None
+    ) -> LogSummary:
+        """Read the log, once; refuses only what its schema tells."""
+        trials = bind_roles(frame, roles)
+        # Missing outcomes are to be seen, whatever they mean.
+        seen = bind_roles(frame, replace(roles, missing="drop"))
+        read = question_tallies(seen, latest=True, labels=True).collect(engine="streaming")
+        questions = with_identities(read, seen)
+        keys = {
+            "stratum": trials.strata,
+            "model": trials.models,
+            "question": [trials.question.name],
+            **({} if trials.cluster is None else {"cluster": [CLUSTER]}),
+        }
+        named = questions.select(
+            STATES,
+            _repeated_trials(trials),
+            **{name: key_labels(questions, key) for name, key in keys.items()},
+        )
+        words = pl.col("stratum", "model").cast(pl.String)
+        named = named.sort(*keys).with_columns(words).with_row_index(_ROW)
+        # An outcome is there once for each cluster of a question.
+        rows = named.drop("duplicates").explode(STATES, **AS_ROWS).unnest(STATES)
+        ended = rows.group_by(_ROW).agg(stopping_columns(seen, tallied=True))
+        outcome = {"category": CATEGORY, **({} if trials.truth is None else {"truth": TRUTH})}
+        parts = [pl.col(part).alias(name) for name, part in outcome.items()]
+        cells = rows.group_by(_ROW, *parts).agg(
+            pl.col(*keys).first(), pl.col(COUNT).sum().cast(pl.Int64).alias("count")
+        )
+        cells = cells.sort(_ROW, *outcome).select(*keys, *outcome, "count")
+        each = named.drop(STATES).join(ended, on=_ROW, maintain_order="left").drop(_ROW)
+        told = _labelled_totals(totals, questions, trials)
+        return cls(trials, questions, cells, each, told, _stratum_steps(questions, trials))
+
+    @property
+    def roles(self) -> Roles:
+        """The roles of `cells`."""
+        asked = self.trials.roles
+        return Roles(
+            by="stratum" if self.trials.by else (),
+            count="count",
+            success=asked.success,
+            missing=asked.missing,
+            n=asked.n,
+            levels=asked.levels,
+            bounds=asked.bounds,
+            unscored=asked.unscored,
+            cluster=None if asked.cluster is None else "cluster",
+            truth=None if asked.truth is None else "truth",
+            judge=None if asked.judge is None else labelled_sample(judge_sample(asked.judge)),
+        )
+
+    @property
+    def models(self) -> list[str]:
+        """The labels of all models."""
+        return self.cells["model"].unique().sort().to_list()
+
+    @property
+    def strata(self) -> list[str]:
+        """The labels of all strata, numbers and times in their order; none if there are none."""
+        if not self.trials.by:
+            return []
+        if self.steps is not None:
+            return self.steps["stratum"].to_list()
+        return sorted(self.cells["stratum"].unique(), key=natural_key)
+
+    @property
+    def question_keys(self) -> list[str]:
+        """The columns of `cells` that tell questions apart.
+
+        Strata have questions of their own, which may share their ids; steps have the same ones.
+        """
+        return ["stratum", "question"] if self.steps is None else ["question"]
+
+    @property
+    def question_count(self) -> int:
+        """Number of distinct questions."""
+        return self.cells.select(self.question_keys).n_unique()
+
+    @property
+    def identical(self) -> list[list[str]]:
+        """Models whose outcomes are the same at every question, if chance hardly explains it.
+
+        With fewer than 20 trials, or one outcome alone, models are alike by chance.
+        """
+        keys = ["stratum", "question", "category", "count"]
+        alike = (
+            self.cells.group_by("model")
+            .agg(
+                pl.struct(keys).hash().sum().alias(":same"),
+                pl.col("count").sum().alias(":trials"),
+                pl.col("category").n_unique().alias(":outcomes"),
+            )
+            .filter(pl.col(":trials") >= _TELLING, pl.col(":outcomes") > 1)
+            .sort("model")
+            .group_by(":same", ":trials", maintain_order=True)
+            .agg("model")
+        )
+        return [names for names in alike["model"].to_list() if len(names) > 1]
+
+    @property
+    def fewest(self) -> int:
+        """The trials with an outcome of the question that has fewest, at least 1."""
+        return max(1, int(self.each[TRIALS].min() or 1))  # type: ignore[arg-type]  # of integers
+
+    def refuse(self) -> None:
+        """Refuse what a report would refuse: null keys, repeated ids, missing outcomes, and so on.
+
+        Raises
+        ------
+        ValueError
+            In the words of the report, with the names that the log has; and if it has no rows.
+        """
+        if self.questions.is_empty():
+            raise ValueError("the log holds no trials: is it the right file, or a filter too many?")
+        broken = [*refusal_rules(self.trials), *identity_rules(self.trials)]
+        asked = mark_problems(self.questions.lazy(), self.trials.question.name, broken)
+        refuse_bad(self.trials, broken)(asked.collect())
+
+    def coverage(self) -> pl.DataFrame:
+        """Coverage of each stratum and model; see `Scorio.coverage`."""
+        rows = coverage(self.cells.lazy(), self.roles).collect()
+        keys = ["stratum", "model"] if self.trials.by else ["model"]
+        found = self.each.group_by(keys).agg(_known_sum("duplicates"), stopping_states())
+        own = rows.drop("duplicates", *STOPPING_COLUMNS).join(found, on=keys, how="left")
+        whole = with_stopping(own.lazy()).collect().select(rows.columns).sort(keys)
+        if self.totals is None:
+            return whole
+        columns = [*rows.columns]
+        place = columns.index("duplicates") + 1
+        columns[place:place] = TOTALS_COLUMNS
+        known = self.totals.select(*keys, *TOTALS_COLUMNS)
+        return whole.join(known, on=keys, how="left", maintain_order="left").select(columns)
+
+
+def _stratum_steps(questions: pl.DataFrame, trials: Trials) -> pl.DataFrame | None:
+    """Labels and values of strata along one number or time; None if they are something else."""
+    if len(trials.by) != 1:
+        return None
+    ((name, dtype),) = trials.strata.items()
+    if not (dtype.is_numeric() or dtype.is_temporal()):
+        return None
+    labels = key_labels(questions, [name]).cast(pl.String)
+    return questions.select(stratum=labels, at=pl.col(name)).unique().sort("at")
+
+
+def _labelled_totals(
+    totals: pl.DataFrame | None, questions: pl.DataFrame, trials: Trials
+) -> pl.DataFrame | None:
+    """Totals of the runs of each model, with labels; None if tools say nothing of these models."""
+    if totals is None or not has_totals(totals, trials):
+        return None
+    models = questions.lazy().select(trials.groups).unique()
+    found = with_totals(models, totals, trials).collect()
+    keys = {"stratum": trials.strata, "model": trials.models}
+    labels = {name: key_labels(found, key).cast(pl.String) for name, key in keys.items()}
+    return found.select(**labels, **{name: name for name in TOTALS_COLUMNS})
+
+
+def _repeated_trials(trials: Trials) -> pl.Expr:
+    """How many trials of a question have an id that was there before."""
+    if not trials.identified:
+        return pl.lit(None, pl.Int64).alias("duplicates")
+    # Null is one of the distinct ids.
+    distinct = pl.col(IDS).cast(pl.Int64) - (pl.col(NO_ID) > 0).cast(pl.Int64)
+    repeated = pl.col(ROWS) - pl.col(NO_ID).cast(pl.Int64) - distinct
+    return repeated.cast(pl.Int64).alias("duplicates")
+
+
+def _known_sum(column: str) -> pl.Expr:
+    """The sum of a column, null where all of it is."""
+    return pl.when(pl.col(column).is_not_null().any()).then(pl.col(column).sum())

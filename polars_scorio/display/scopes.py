@@ -1,0 +1,363 @@
+"""Numbers of a page for a whole log, or for one stratum of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from polars_scorio.counting.categories import counted_classes
+from polars_scorio.counting.log import CATEGORY, COUNT, Trials, bind_roles, category_literal
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.stopping import TRIALS
+from polars_scorio.decisions.best import best
+from polars_scorio.decisions.compare import compare
+from polars_scorio.decisions.question_analysis import question_analysis
+from polars_scorio.decisions.questions_needed import questions_needed
+from polars_scorio.decisions.rank import rank
+from polars_scorio.decisions.trials_needed import trials_needed
+from polars_scorio.display.log_summary import LogSummary, key_labels
+from polars_scorio.display.settings import Settings
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.rewards import max_at_k, min_at_k
+from polars_scorio.metrics.success import pass_at_k, pass_hat_k
+from polars_scorio.metrics.weighted import avg
+from polars_scorio.study.report import in_one_column, report
+from polars_scorio.study.request import holds_rewards, on_levels
+
+ASSURANCE = 0.8  # the probability with which a plan tells a pair apart
+_DRAWN = 4  # the usual draw size, where questions have so many trials
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """A set of questions, on which the models are reported, ranked and compared.
+
+    Attributes
+    ----------
+    name : str
+        The stratum, of steps with their column ("step 800"); empty for the whole log.
+    counts : DataFrame
+        model, question, category, count: the same questions of all models.
+    roles : Roles
+        Which column of it plays which part.
+    metrics : tuple of Metric
+        What is reported; the first one leads.
+    rows : DataFrame
+        The report.
+    ranks : DataFrame
+        The models, the best first, as `Scorio.rank` has them.
+    pairs : DataFrame
+        All pairs of models, compared by the leading metric: at once, as the ranks are.
+    best : DataFrame
+        The leader, with its interval after selection, and the models that may be the best.
+    fewest : int
+        The trials with an outcome of the question that has fewest, at least 1.
+    each : int or None
+        The trials of each question, where all have the same number and none is dropped.
+    needed : DataFrame
+        Further trials that would distinguish neighbours in the ranking, if they are undecided.
+    biased : bool
+        Whether trials stopped on outcomes, so that no model is called better than another.
+    """
+
+    name: str
+    counts: pl.DataFrame
+    roles: Roles
+    metrics: tuple[Metric, ...]
+    rows: pl.DataFrame = field(default_factory=pl.DataFrame)
+    ranks: pl.DataFrame = field(default_factory=pl.DataFrame)
+    pairs: pl.DataFrame = field(default_factory=pl.DataFrame)
+    best: pl.DataFrame = field(default_factory=pl.DataFrame)
+    fewest: int = 1
+    each: int | None = None
+    needed: pl.DataFrame = field(default_factory=pl.DataFrame)
+    biased: bool = False
+
+    @property
+    def lead(self) -> Metric:
+        """The first metric, at its smallest draw size."""
+        return self.metrics[0].at_first_row()
+
+    @property
+    def judged(self) -> bool:
+        """Whether the outcomes are verdicts of a judge, whose errors are corrected."""
+        return self.roles.truth is not None or self.roles.judge is not None
+
+    def of_verdicts(self) -> Scope:
+        """The scope by the verdicts of its judge as they are, if it has one."""
+        return replace(self, roles=replace(self.roles, truth=None, judge=None))
+
+    @property
+    def models(self) -> list[str]:
+        """The models in their order."""
+        return self.ranks["model"].to_list()
+
+    def evaluated(self, settings: Settings) -> Scope:
+        """The scope with its numbers."""
+        log = self.counts.lazy()
+        rows = report(log, self.roles, self.metrics, **settings.report)
+        order = rank(log, self.roles, self.lead, **settings.report)
+        pairs = compare(log, self.roles, self.lead, simultaneous=True, **settings.report)
+        leader = best(log, self.roles, self.lead, **settings.report)
+        done = pl.collect_all([rows, order, pairs, leader])
+        self._refuse_unknown(done[0])
+        fewest, each = self._sizes(done[0])
+        made = replace(
+            self,
+            rows=in_one_column(done[0]),
+            ranks=done[1],
+            pairs=done[2],
+            best=done[3],
+            fewest=fewest,
+            each=each,
+        )
+        return replace(made, needed=made.plan_of_neighbours(settings))
+
+    def with_sizes(self) -> Scope:
+        """The scope with the number of trials of its questions."""
+        fewest, each = self._sizes(self.rows)
+        return replace(self, fewest=fewest, each=each)
+
+    def _refuse_unknown(self, rows: pl.DataFrame) -> None:
+        """Refuse a page about verdicts of a judge by which nothing is known of the truth."""
+        lead = rows.filter(metric=self.lead.name)
+        if self.judged and lead["estimate"].null_count() == lead.height:
+            raise ValueError(
+                "nothing is known of the truth behind these verdicts: too few of the verdicts "
+                "'right' or 'wrong' are labelled, the labels do not show that the judge is better "
+                "than a coin, or the verdicts contradict them. Label more trials of both verdicts, "
+                "or leave truth= and judge= out for a page about the verdicts as they are"
+            )
+
+    def _sizes(self, rows: pl.DataFrame) -> tuple[int, int | None]:
+        """The fewest trials of a question, and their number if all have the same."""
+        scored = pl.col("count").filter(pl.col("category").is_not_null())
+        if self.roles.missing not in {"error", "drop"}:  # a missing outcome is one, too
+            scored = pl.col("count")
+        each = self.counts.group_by("model", "question").agg(scored.sum())["count"]
+        fewest, most = int(each.min() or 1), int(each.max() or 1)  # type: ignore[arg-type]  # integers
+        same = fewest == most and not rows["dropped"].sum()
+        return max(1, fewest), most if same else None
+
+    def plan_of_neighbours(self, settings: Settings) -> pl.DataFrame:
+        """Further trials that would distinguish neighbours that are undecided, all at once."""
+        if self.judged or len(self.models) == 1:  # what labels leave open does not shrink
+            return pl.DataFrame()
+        metric = average_metric(self.lead) if self.lead.headline == "estimate" else self.lead
+        plan = trials_needed(
+            self.counts.lazy(),
+            self.roles,
+            metric,
+            confidence=settings.confidence,
+            assurance=ASSURANCE,
+            simultaneous=True,
+            anytime=None if settings.target == "population" else settings.anytime,
+            **settings.plan,
+        )
+        open_pairs = self.pairs.filter(pl.col("better").is_null())
+        names = ["model_a", "model_b"]
+        swapped = open_pairs.select(model_a="model_b", model_b="model_a")
+        either = pl.concat([open_pairs.select(names), swapped])
+        found = plan.collect().join(either, on=names, how="semi", maintain_order="left")
+        needed = found.filter(pl.col("extra").is_null() | (pl.col("extra") > 0))
+        if needed["extra"].null_count() == 0 or self.counts["question"].n_unique() == 1:
+            return needed
+        questions = questions_needed(
+            self.counts.lazy(),
+            self.roles,
+            metric,
+            confidence=settings.confidence,
+            assurance=ASSURANCE,
+            simultaneous=True,
+        ).collect()
+        asked = questions.select(*names, pl.col("extra").alias("questions_extra"))
+        return needed.join(asked, on=names, how="left", maintain_order="left")
+
+    def _weight(self, trials: Trials) -> pl.Expr:
+        """Score of a trial in the average: the weight of its category."""
+        if holds_fractions(self.counts, self.roles):
+            return pl.col(CATEGORY).cast(pl.Float64)
+        w = on_levels(average_metric(self.lead), trials).w
+        pairs = w or [(value, 1.0) for value in self.roles.successes or (1,)]
+        known = [
+            (category_literal(value, trials.category.dtype), weight) for value, weight in pairs
+        ]
+        return pl.sum_horizontal(
+            pl.when(pl.col(CATEGORY) == value).then(weight).otherwise(0.0)
+            for value, weight in known
+            if value is not None
+        )
+
+    def analysed_questions(self, settings: Settings) -> pl.DataFrame:
+        """The questions, as `Scorio.questions` has them, by the average of the leading metric."""
+        w = average_metric(self.lead).w
+        weights = None if w is None else dict(w)
+        return question_analysis(
+            self.counts.lazy(),
+            self.roles,
+            weights,  # type: ignore[arg-type]  # words or numbers
+            confidence=settings.confidence,
+        ).collect()
+
+    def question_scores(self) -> pl.DataFrame:
+        """Score and trials of each model at each question: model, question, score, trials."""
+        trials = bind_roles(self.counts.lazy(), self.roles)
+        rows = trials.rows().filter(pl.col(CATEGORY).is_not_null()).group_by("model", "question")
+        score = (self._weight(trials) * pl.col(COUNT)).sum() / pl.col(COUNT).sum()
+        return rows.agg(score.alias("score"), pl.col(COUNT).sum().alias("trials")).collect()
+
+    def per_question(self) -> pl.DataFrame:
+        """The questions, the hardest first: of all models the mean score, the best and the worst.
+
+        Returns
+        -------
+        DataFrame
+            question, trials, score, least, most.
+        """
+        scores = self.question_scores().lazy()
+        each = (
+            scores.group_by("question")
+            .agg(
+                pl.col("trials").sum().cast(pl.Int64),
+                # In a fixed order: their sums are the same on every run.
+                pl.col("score").sort().mean(),
+                pl.col("score").min().alias("least"),
+                pl.col("score").max().alias("most"),
+            )
+            .collect()
+        )
+        # Means that differ in their last digits are the same.
+        return each.sort(pl.col("score").round(12), "question")
+
+
+def average_metric(metric: Metric) -> Metric:
+    """The average score with the weights of a metric."""
+    return avg(None if metric.w is None else dict(metric.w))  # type: ignore[arg-type]  # words or numbers
+
+
+def holds_fractions(cells: pl.DataFrame, roles: Roles) -> bool:
+    """Whether some category is a real-valued reward, neither 0 nor 1."""
+    if not holds_rewards(bind_roles(cells.lazy(), roles)) or roles.levels is not None:
+        return False
+    return not cells["category"].drop_nulls().cast(pl.Float64).is_in([0.0, 1.0]).all()
+
+
+def knows_success(cells: pl.DataFrame, roles: Roles, metrics: Sequence[Metric] = ()) -> bool:
+    """Whether it can be told which categories are successes, beside the weights of some metrics."""
+    weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
+    if not weighted and holds_fractions(cells, roles):
+        return False
+    try:
+        counted_classes(bind_roles(cells.lazy(), roles), weighted, binary=True)
+    except ValueError:
+        return False
+    return True
+
+
+def default_metrics(look: LogSummary) -> tuple[Metric, ...]:
+    """The average; Pass@k and Pass^k of successes, the best and the worst of k of rewards."""
+    if holds_fractions(look.cells, look.roles):
+        k = min(_DRAWN, look.fewest)
+        return (avg(),) if k == 1 else (avg(), max_at_k(k), min_at_k(k))
+    if not knows_success(look.cells, look.roles):
+        return (avg(),)
+    k = min(_DRAWN, look.fewest)
+    if k == 1:
+        return (avg(),)
+    return avg(), pass_at_k(k), pass_hat_k(k)
+
+
+def common_questions(look: LogSummary) -> pl.DataFrame:
+    """Of each stratum the cells of the questions that all of its models have.
+
+    Where they have none in common, all are kept, for the comparison to refuse. With
+    ``unscored="drop"`` a model does not have a question without any outcome.
+    """
+    cells, keys = look.cells, ["stratum", "question"]
+    models = look.each.group_by("stratum").agg(pl.col("model").n_unique())
+    dropped = look.trials.roles.unscored == "drop"
+    each = look.each.filter(pl.col(TRIALS) > 0) if dropped else look.each
+    asked = each.group_by(keys).agg(pl.len().alias("askers")).join(models, on="stratum")
+    lacking = asked.filter(pl.col("askers") < pl.col("model"))
+    if lacking.is_empty():
+        return cells
+    shared = cells.join(lacking, on=keys, how="anti", maintain_order="left")
+    lost = cells.join(shared, on="stratum", how="anti", maintain_order="left")
+    return pl.concat([shared, lost])
+
+
+def pooled_questions(look: LogSummary, cells: pl.DataFrame) -> pl.DataFrame | None:
+    """The questions of all strata in one pool; None where no stratum has all models."""
+    models = pl.col("model").n_unique()
+    full = cells.filter(models.over("stratum") == len(look.models))
+    if full.is_empty():
+        return None
+    if look.trials.by:
+        full = full.with_columns(key_labels(full, ["stratum", "question"]).alias("question"))
+    return full.drop("stratum")
+
+
+def page_scopes(
+    look: LogSummary, metrics: tuple[Metric, ...], settings: Settings
+) -> tuple[Scope | None, list[Scope]]:
+    """The scope that the verdict is about, and the strata with their reports and ranks.
+
+    The verdict is about the whole log. Of strata along a number or a time (training steps) it is
+    about the last one that has all models: a mean over them would have no meaning.
+
+    Returns
+    -------
+    Scope or None
+        None if no stratum has all models; the strata then have all their numbers.
+    list of Scope
+        The strata in their order, without comparisons; none if the log has none.
+    """
+    roles = replace(look.roles, by=())
+    cells = common_questions(look)
+    pool = pooled_questions(look, cells)
+    if pool is not None and look.steps is None:
+        overall = Scope("", pool, roles, metrics).evaluated(settings)
+        return overall, stratum_scopes(look, cells, metrics, settings)
+    strata = _stratum_cells(look, cells)
+    if pool is not None:
+        full = [
+            name for name, part in strata.items() if part["model"].n_unique() == len(look.models)
+        ]
+        name = f"{look.trials.by[0].name} {full[-1]}"
+        overall = Scope(name, strata[full[-1]], roles, metrics).evaluated(settings)
+        return overall, stratum_scopes(look, cells, metrics, settings)
+    parts = [Scope(name, part, roles, metrics) for name, part in strata.items()]
+    return None, [part.evaluated(settings) for part in parts]
+
+
+def _stratum_cells(look: LogSummary, cells: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """The cells of each stratum, in the order of the strata."""
+    parts = {part["stratum"][0]: part.drop("stratum") for part in cells.partition_by("stratum")}
+    return {name: parts[name] for name in look.strata if name in parts}
+
+
+def stratum_scopes(
+    look: LogSummary, cells: pl.DataFrame, metrics: tuple[Metric, ...], settings: Settings
+) -> list[Scope]:
+    """The strata with their reports and ranks, all from one pass, without comparisons."""
+    if not look.trials.by:
+        return []
+    lead = metrics[0].at_first_row()
+    log = cells.lazy()
+    plans = [
+        report(log, look.roles, metrics, **settings.report),
+        rank(log, look.roles, lead, **settings.report),
+    ]
+    rows, ranks = (
+        {part["stratum"][0]: part.drop("stratum") for part in each.partition_by("stratum")}
+        for each in pl.collect_all(plans)
+    )
+    roles = replace(look.roles, by=())
+    return [
+        Scope(
+            name, part, roles, metrics, rows=in_one_column(rows[name]), ranks=ranks[name]
+        ).with_sizes()
+        for name, part in _stratum_cells(look, cells).items()
+    ]

@@ -1,0 +1,670 @@
+"""Tables: cells, order, text, Markdown, LaTeX."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, groupby
+from math import floor, isfinite, log10
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from polars_scorio.arguments import check_count, check_flag
+from polars_scorio.display.leaderboard import FACTS, JUDGED_ENDS, SEPARATOR
+from polars_scorio.display.words import (
+    HEADINGS,
+    MISSING,
+    Scale,
+    column_heading,
+    each_trials,
+    probability_text,
+    row_heading,
+    sigma_values,
+    table_note,
+    visible_text,
+)
+from polars_scorio.study.report import in_one_column
+
+if TYPE_CHECKING:
+    from great_tables import GT
+
+
+_DIGITS = 6  # decimals of a number that a user joined, at most
+# Tables with a single number in each row: what it is called, where the name of its metric is not.
+_TIDY = {"mu": "score", "diff": "difference"}
+_CHANCES = {"prob", "p_best"}
+# What a table has no room for, or says in the note.
+_HIDDEN = {
+    *FACTS,
+    "holds",
+    "sigma",
+    "rank_ci",
+    "rank_lo",
+    "rank_hi",
+    "could_be_best",
+    "z_next",
+    "prior",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table for people.
+
+    Attributes
+    ----------
+    group, label : str
+        The stratum, or nothing; and what stands below it.
+    texts : tuple of str
+        The cells.
+    right : bool
+        Whether they are numbers, which stand on the right.
+    interval : bool
+        Whether they have intervals.
+    heat : tuple of float or None
+        Where each lies between the least (0) and the largest (1); empty without colours.
+    bold : tuple of bool
+        Whether each is bold: the names of models that are first beyond doubt; empty without any.
+    """
+
+    group: str
+    label: str
+    texts: tuple[str, ...]
+    right: bool = False
+    interval: bool = False
+    heat: tuple[float | None, ...] = ()
+    bold: tuple[bool, ...] = ()
+
+    def bold_texts(self, text: Callable[[str], str], bold: str) -> list[str]:
+        """The cells after a change of their texts, the bold ones in a frame such as ``**{}**``."""
+        marks = self.bold or (False,) * len(self.texts)
+        return [
+            bold.format(text(cell)) if mark else text(cell)
+            for cell, mark in zip(self.texts, marks, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The columns of a frame that have a number, its interval and its estimate.
+
+    Attributes
+    ----------
+    name : str
+        The column of the number, which says where the table has it.
+    group, metric : str
+        The stratum, and the name of the metric.
+    value : str
+        The column of what lies in the interval: `name`, or that of mu.
+    parts : tuple of str
+        The columns of lo, hi, sigma and the estimate, of which the last two may be missing.
+    """
+
+    name: str
+    group: str
+    metric: str
+    value: str
+    parts: tuple[str, str, str, str]
+
+    @classmethod
+    def find(cls, columns: Sequence[str]) -> list[Number]:
+        """The numbers of a leaderboard or of any other result."""
+        found, known = [], set(columns)
+        for name in columns:
+            *group, metric = name.rsplit(SEPARATOR, 1)
+            lo, hi, sigma, estimate, mu = (
+                f"{name}_{end}" for end in ("lo", "hi", "sigma", "estimate", "mu")
+            )
+            # Of a wide report the name is that of the estimate where mu has a column of its own.
+            estimate, value = (name, mu) if mu in known else (estimate, name)
+            if {lo, hi} <= known and name not in _HIDDEN and name != "rank":
+                parts = (lo, hi, sigma, estimate)
+                found.append(cls(name, "".join(group), metric, value, parts))
+        if not found and {"lo", "hi"} <= known:
+            parts = ("lo", "hi", "sigma", "estimate")
+            found = [cls(name, "", name, name, parts) for name in _TIDY if name in known]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The texts of a frame."""
+
+    columns: tuple[Column, ...]
+    note: str
+
+    @classmethod
+    def read(cls, frame: object, *, percent: bool | None, digits: int | None = None) -> Table:
+        """Find the numbers by their names, and write them."""
+        percent = None if percent is None else check_flag("percent", percent)
+        digits = None if digits is None else check_count("digits", digits, least=0, most=12)
+        if not isinstance(frame, pl.DataFrame):
+            raise TypeError(f"a table is made of a DataFrame, got {type(frame).__name__}")
+        numbers = Number.find(frame.columns)
+        if not numbers:
+            raise ValueError(
+                "a table is made of what leaderboard, report, compare or rank returns, with "
+                f"columns such as bayes, bayes_lo and bayes_hi; the columns are {frame.columns}"
+            )
+        shown = {number.name: number for number in numbers}
+        hidden = {part for each in numbers for part in (each.value, *each.parts)} | _HIDDEN
+        hidden |= {f"{each.name}{end}" for each in numbers for end in JUDGED_ENDS}
+        frame = in_one_column(frame)
+        # One metric is said once, above its numbers.
+        hidden |= {"metric"} if _only_heading(frame) else set()
+        columns: list[Column] = []
+        for name in frame.columns:
+            if name in shown:
+                columns += _number_columns(
+                    frame, shown[name], numbers, percent=percent, digits=digits
+                )
+            elif name not in hidden and not (name == "k" and "metric" in frame.columns):
+                columns.append(_plain_column(frame, name))
+        pairs = [(each.value, each.parts[-1]) for each in numbers]
+        columns, stratum = _without_twins(_with_bold_names(columns, frame))
+        if stratum or all(number.group for number in numbers):
+            frame = frame.drop("overall", strict=False)
+        notes = [f"Stratum: {stratum}."] * bool(stratum)
+        notes += [table_note(frame, pairs)] if frame.height else []
+        return cls(tuple(columns), " ".join(filter(None, notes)))
+
+    @classmethod
+    def of_columns(cls, frame: pl.DataFrame) -> Table:
+        """A table of the columns as they are, without intervals or a note."""
+        return cls(tuple(_plain_column(frame, name) for name in frame.columns), "")
+
+    def written(self, text: Callable[[str], str]) -> Table:
+        """The table after a change of all its texts."""
+        columns = tuple(
+            replace(each, group=text(each.group), label=text(each.label),
+                    texts=tuple(map(text, each.texts)))
+            for each in self.columns
+        )  # fmt: skip
+        return Table(columns, self.note)
+
+
+def _with_bold_names(columns: Sequence[Column], frame: pl.DataFrame) -> list[Column]:
+    """The columns, with bold names of the models that have the first rank and no other."""
+    if not {"rank", "rank_lo", "rank_hi"} <= set(frame.columns) or frame.height == 1:
+        return [*columns]
+    first = tuple(frame["rank_hi"].eq_missing(1))
+    place = [column.label for column in columns].index("rank") + 1
+    return [
+        replace(column, bold=first) if at == place and any(first) else column
+        for at, column in enumerate(columns)
+    ]
+
+
+def _without_twins(columns: Sequence[Column]) -> tuple[list[Column], str]:
+    """The columns without those of the only stratum, if the whole log has the same; its name."""
+    strata = {column.group for column in columns if column.group}
+    twins = [replace(column, group="") for column in columns if column.group]
+    if len(strata) != 1 or not all(twin in columns for twin in twins):
+        return [*columns], ""
+    return [column for column in columns if not column.group], strata.pop()
+
+
+def _number_columns(
+    frame: pl.DataFrame,
+    number: Number,
+    numbers: Sequence[Number],
+    *,
+    percent: bool | None,
+    digits: int | None,
+) -> Iterator[Column]:
+    """A number with its interval and, where it is another, its estimate.
+
+    All strata of a metric have the same unit, digits and colours.
+    """
+    same = [other for other in numbers if other.metric == number.metric]
+    values = [value for other in same for value in frame[other.value].drop_nulls()]
+    sigmas = [
+        sigma for other in same for sigma in sigma_values(frame, other.parts[2], *other.parts[:2])
+    ]
+    least = -1.0 if number.name == "diff" else 0.0
+    scale = Scale.of(values, sigmas, least=least, percent=percent, digits=digits)
+    label = _number_heading(frame, number)
+    lo, hi, _, estimate = number.parts
+    cells = tuple(scale.cell(*row) for row in frame.select(number.value, lo, hi).rows())
+    heat = tuple(_heat_share(value, values) for value in frame[number.value])
+    yield Column(number.group, f"{label}{scale.sign}", cells, right=True, interval=True, heat=heat)
+    if estimate in frame.columns:
+        texts = tuple(map(scale.text, frame[estimate]))
+        known = frame[estimate].is_not_null().any()
+        if known and texts != tuple(map(scale.text, frame[number.value])):
+            yield Column(number.group, f"estimate{scale.sign}", texts, right=True)
+
+
+def _number_heading(frame: pl.DataFrame, number: Number) -> str:
+    """Heading of a number: its metric, and what it is of several or of a pair of models."""
+    if number.name not in _TIDY:
+        known = _board_headings(frame).get(number.metric)
+        return known or column_heading(number.metric, each_trials(frame))
+    metric, kind = _only_heading(frame), _TIDY[number.name]
+    if not metric:
+        return kind
+    return f"{kind} of {metric}" if number.name == "diff" else metric
+
+
+def _only_heading(frame: pl.DataFrame) -> str:
+    """The metric of all rows as people write it; empty if there is none or several."""
+    if not {"metric", "k"} <= set(frame.columns):
+        return ""
+    found = frame.select("metric", "k").unique().rows()
+    return row_heading(found[0][0], found[0][1], each_trials(frame)) if len(found) == 1 else ""
+
+
+def _board_headings(frame: pl.DataFrame) -> dict[str, str]:
+    """Headings that a leaderboard has for the columns of its metrics."""
+    if HEADINGS not in frame.columns:
+        return {}
+    texts = frame[HEADINGS].drop_nulls().unique().sort()  # several, if boards were joined
+    return {name: heading for text in texts for name, heading in json.loads(text).items()}
+
+
+def _plain_column(frame: pl.DataFrame, name: str) -> Column:
+    """A column beside the numbers: the ranks that are open, metrics as people write them."""
+    if name == "rank" and {"rank_lo", "rank_hi"} <= set(frame.columns):
+        return Column("", name, tuple(rank_texts(frame)), right=True)
+    if name == "metric" and "k" in frame.columns:
+        trials = each_trials(frame)
+        texts = tuple(
+            row_heading(metric, k, trials) for metric, k in frame.select(name, "k").rows()
+        )
+        return Column("", name, texts)
+    column = frame[name]
+    if name in _CHANCES:
+        return Column("", name, tuple(map(probability_text, column)), right=True)
+    if column.dtype.is_float():
+        return Column("", name, tuple(_short_numbers(column)), right=True)
+    return Column("", name, tuple(map(_cell_text, column)), right=column.dtype.is_numeric())
+
+
+def rank_texts(frame: pl.DataFrame) -> Iterator[str]:
+    """The places that a model may have.
+
+    >>> list(rank_texts(pl.DataFrame({"rank_lo": [1, 1, None], "rank_hi": [1, 3, None]})))
+    ['1', '1\N{EN DASH}3', '\N{EN DASH}']
+    """
+    for lo, hi in frame.select("rank_lo", "rank_hi").rows():
+        yield MISSING if lo is None else f"{lo}" if lo == hi else f"{lo}\N{EN DASH}{hi}"
+
+
+def _short_numbers(column: pl.Series) -> Iterator[str]:
+    """Numbers with so many decimals that each has its first three digits.
+
+    >>> list(_short_numbers(pl.Series([0.15, 2.5, 10.0, 0.1 + 0.2])))
+    ['0.15', '2.50', '10.00', '0.30']
+    """
+    finite = [value for value in column.drop_nulls() if isfinite(value) and value]
+    shorter = [f"{round(value, 2 - floor(log10(abs(value)))):.{_DIGITS}f}" for value in finite]
+    digits = max((len(text.rstrip("0").partition(".")[2]) for text in shorter), default=0)
+    for value in column:
+        yield MISSING if value is None else f"{value:.{digits}f}"
+
+
+def _cell_text(value: object) -> str:
+    """Text of a value; of a list, its members.
+
+    >>> _cell_text(["a", None, "b"]), _cell_text(None)
+    ('a, \N{EN DASH}, b', '\N{EN DASH}')
+    """
+    if value is None:
+        return MISSING
+    if isinstance(value, pl.Series | list | tuple):
+        return ", ".join(map(_cell_text, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _heat_share(value: float | None, values: Sequence[float]) -> float | None:
+    """Place of a value between the smallest (0) and the largest (1); None if all are equal."""
+    if value is None or min(values) == max(values):
+        return None
+    return (value - min(values)) / (max(values) - min(values))
+
+
+_LIGHT, _FULL = (255, 255, 255), (130, 190, 235)  # of heat colours; black is legible on both
+_WIDE = 5  # columns that stand side by side on a page, beside those that say what a row is
+_FLOAT, _HEADS = 40, 5  # lines of a table environment in LaTeX, and of the head of a tabular
+_LONG = 40  # characters of a text that is broken into lines in LaTeX
+_LONG_COLUMN = r"p{0.28\linewidth}"
+_PIECES = re.compile(r"[^-/_.:]{1,12}[-/_.:]*|[-/_.:]+")
+_MARKDOWN = re.compile(r"[\\|*`<\[\]~]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|&(?=[#0-9A-Za-z])")
+# Where Markdown makes links of bare addresses, whatever stands before them.
+_LINKS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@[\w-]+\.)|(?<!\w)(?=@)", re.IGNORECASE)
+_LATEX = {
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    MISSING: "--",
+}
+
+
+def to_great_table(
+    frame: pl.DataFrame, *, percent: bool | None = None, digits: int | None = None
+) -> GT:
+    """A result as a Great Tables table, for notebooks and HTML.
+
+    It needs the extra `style`: ``pip install "polars-scorio[style]"``.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The result of `leaderboard`, `report`, `compare` or `rank`; you may filter rows, drop
+        columns and join others.
+    percent : bool, optional
+        Whether to show percentages. Default: for each metric whose numbers lie between 0 and 1.
+    digits : int, optional
+        Decimals. Default: as many as show two significant digits of the metric's median sigma; at
+        least one for percentages.
+
+    Returns
+    -------
+    great_tables.GT
+        Numbers as ``64.3 [41.1, 87.5]``; the estimate has a column of its own if it differs from
+        the number before the interval. Larger numbers have darker cells, with one scale for a
+        metric in all strata. The source note says how many questions and trials there are, and
+        what the intervals are.
+
+    Raises
+    ------
+    ImportError
+        If Great Tables is not installed.
+    TypeError, ValueError
+        If `frame` is no such result.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
+    >>> table = ps.to_great_table(trials.scorio(trial=None).leaderboard(ps.avg()))
+    >>> "100.0 [5.0, 100.0]" in table.as_raw_html()
+    True
+    """
+    try:
+        from great_tables import GT, loc, style  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ImportError(
+            'to_great_table needs Great Tables: pip install "polars-scorio[style]"'
+        ) from None
+    table = _visible_table(frame, percent, digits)
+    names = {str(place): column for place, column in enumerate(table.columns)}
+    made = GT(pl.DataFrame({name: column.texts for name, column in names.items()}))
+    made = made.cols_label({name: column.label for name, column in names.items()})
+    for place, (group, members) in enumerate(groupby(names, lambda name: names[name].group)):
+        if group:
+            # Strata of the same name beside each other are one; others need an id of their own.
+            made = made.tab_spanner(group, columns=list(members), id=f"{place}:{group}")
+    right = [name for name, column in names.items() if column.right]
+    intervals = [name for name, column in names.items() if column.interval]
+    made = made.cols_align("left").cols_align("right", columns=right)
+    made = made.tab_style(style.css("white-space: nowrap;"), loc.body(columns=intervals))
+    for name in intervals:
+        rows = [row for row, share in enumerate(names[name].heat) if share is not None]
+        if rows:
+            shades = _Shades(names[name].heat)
+            made = made.data_color(name, rows, fn=shades, autocolor_text=False)
+    for name, column in names.items():
+        bold = [row for row, mark in enumerate(column.bold) if mark]
+        if bold:
+            made = made.tab_style(style.text(weight="bold"), loc.body(columns=name, rows=bold))
+    return made.tab_source_note(table.note) if table.note else made
+
+
+def to_markdown(
+    frame: pl.DataFrame, *, percent: bool | None = None, digits: int | None = None
+) -> str:
+    """A result as a Markdown table, for a README or an issue.
+
+    Parameters
+    ----------
+    frame, percent, digits
+        As in `to_great_table`.
+
+    Returns
+    -------
+    str
+        The table, an empty line, and the note on questions, trials and intervals.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `frame` is no such result.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
+    >>> board = trials.scorio(trial=None).leaderboard(ps.avg())
+    >>> print(ps.to_markdown(board.drop("rank")))
+    | model | avg@1 (%) |
+    | --- | ---: |
+    | ada | 100.0 [5.0, 100.0] |
+    | bob | 0.0 [0.0, 95.0] |
+    <BLANKLINE>
+    1 question, 1 trial per question. In brackets: calibrated 95 % intervals, about these questions.
+    """
+    return _markdown_table(_visible_table(frame, percent, digits))
+
+
+def markdown_rows(frame: pl.DataFrame) -> str:
+    r"""Any frame as a Markdown table: as `to_markdown`, or each column as it is.
+
+    >>> print(markdown_rows(pl.DataFrame({"model": ["a|b"], "count": [2]})))
+    | model | count |
+    | --- | ---: |
+    | a\|b | 2 |
+    """
+    if Number.find(frame.columns):
+        return to_markdown(frame)
+    return _markdown_table(Table.of_columns(frame).written(visible_text))
+
+
+def _markdown_table(table: Table) -> str:
+    """Markdown of a table, with its note."""
+    cells = [
+        [
+            markdown_text(": ".join(filter(None, (column.group, column.label)))),
+            "---:" if column.right else "---",
+            *column.bold_texts(str if column.right else markdown_text, "**{}**"),
+        ]
+        for column in table.columns
+    ]
+    lines = [f"| {' | '.join(row)} |" for row in zip(*cells, strict=True)]
+    return "\n".join([*lines, *(["", table.note] if table.note else [])])
+
+
+def to_latex(
+    frame: pl.DataFrame,
+    *,
+    percent: bool | None = None,
+    digits: int | None = None,
+    caption: str | None = None,
+    label: str | None = None,
+) -> str:
+    r"""A result as a LaTeX table that fits the page; it needs the packages booktabs and graphicx.
+
+    A table of more than five numbers in a row is split, and so are strata. The parts stand below
+    each other in one table environment; if they are longer than a page, in several environments
+    with the same number. Names of more than 40 characters break into lines, and a table that is
+    wider than the text shrinks. Emoji or Chinese need lualatex and a font that has them.
+
+    Parameters
+    ----------
+    frame, percent, digits
+        As in `to_great_table`.
+    caption, label : str, optional
+        Caption and label of a table environment around it; LaTeX in the caption is shown as text.
+
+    Returns
+    -------
+    str
+        A tabular, or a table environment if there is a caption or a label; below it the note on
+        questions, trials and intervals.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `frame` is no such result.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> trials = pl.DataFrame({"model": ["a_1", "b_2"], "question": 1, "category": [1, 0]})
+    >>> latex = ps.to_latex(trials.scorio(trial=None).leaderboard(ps.avg()).drop("rank"))
+    >>> print("\n".join(latex.splitlines()[2:7]))
+    \begin{tabular}{lr}
+    \toprule
+    model & avg@1 (\%) \\
+    \midrule
+    a\_1 & 100.0 [5.0, 100.0] \\
+    """
+    table = _visible_table(frame, percent, digits)
+    foot = [rf"{{\footnotesize {_latex_text(table.note)}\par}}"] if table.note else []
+    *parts, last = (
+        [*_fitted_tabular(_tabular_lines(part)), r"\par\smallskip"]
+        for part in _page_columns(table.columns)
+    )
+    parts.append([*last, *foot])
+    if caption is None and label is None:
+        return "\n".join([r"{\small", *chain.from_iterable(parts), "}"])
+    together = max(_FLOAT // (frame.height + _HEADS), 1)
+    floats = [parts[start : start + together] for start in range(0, len(parts), together)]
+    return "\n".join(
+        line
+        for place, tabulars in enumerate(floats)
+        for line in _table_environment(tabulars, caption, label, continued=place > 0)
+    )
+
+
+def _table_environment(
+    tabulars: Sequence[Sequence[str]], caption: str | None, label: str | None, *, continued: bool
+) -> list[str]:
+    """A table environment; one that goes on keeps the number, and has no label of its own."""
+    heads, words = [], "" if caption is None else _latex_text(caption)
+    if caption is not None and continued:
+        heads = [r"\addtocounter{table}{-1}", rf"\caption{{{words} (continued)}}"]
+    elif caption is not None:
+        heads = [rf"\caption{{{words}}}"]
+    if label is not None and not continued:
+        heads.append(rf"\label{{{label}}}")
+    lines = chain.from_iterable(tabulars)
+    return [r"\begin{table}", r"\centering\small", *heads, *lines, r"\end{table}"]
+
+
+def _visible_table(frame: pl.DataFrame, percent: bool | None, digits: int | None) -> Table:  # noqa: FBT001 - passed on
+    """The texts of a frame, where every character is seen."""
+    return Table.read(frame, percent=percent, digits=digits).written(visible_text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shades:
+    """The heat colours of a column, whatever its cells say: from the least to the largest."""
+
+    heat: Sequence[float | None]
+
+    def __call__(self, _: Sequence[object]) -> list[str | None]:
+        return [self._shade(share) for share in self.heat if share is not None]
+
+    def _shade(self, share: float) -> str:
+        mixed = (light + share * (full - light) for light, full in zip(_LIGHT, _FULL, strict=True))
+        return "#" + "".join(f"{round(part):02x}" for part in mixed)
+
+
+def _page_columns(columns: Sequence[Column]) -> Iterator[list[Column]]:
+    """The columns of tables that fit a page, each with those that say what a row is."""
+    first = [place for place, column in enumerate(columns) if column.interval]
+    keys, rest = columns[: first[0]], columns[first[0] :]
+    page: list[Column] = []
+    for _, members in groupby(rest, lambda column: column.group):
+        block = list(members)
+        if page and len([*page, *block]) > _WIDE:
+            yield [*keys, *page]
+            page = []
+        page += block
+    yield [*keys, *page]
+
+
+def _tabular_lines(columns: Sequence[Column]) -> list[str]:
+    alignment, cells = "", []
+    for column in columns:
+        long = not column.right and max(map(len, column.texts), default=0) > _LONG
+        alignment += "r" if column.right else _LONG_COLUMN if long else "l"
+        text = _latex_number if column.right else _broken_latex if long else _latex_text
+        cells.append([_latex_text(column.label), *column.bold_texts(text, r"\textbf{{{}}}")])
+    labels, *rows = (_latex_row(row) for row in zip(*cells, strict=True))
+    heads = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", *_stratum_spanners(columns), labels]
+    return [*heads, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+
+
+def _fitted_tabular(tabular: Sequence[str]) -> list[str]:
+    """A tabular that shrinks where it is wider than a line."""
+    width = r"\ifdim\width>\linewidth\linewidth\else\width\fi"
+    return [rf"\par\noindent\resizebox{{{width}}}{{!}}{{%", *tabular, "}"]
+
+
+def _stratum_spanners(columns: Sequence[Column]) -> list[str]:
+    """The strata above their columns, in LaTeX."""
+    if not any(column.group for column in columns):
+        return []
+    heads, rules, start = [], [], 1
+    for group, members in groupby(columns, lambda column: column.group):
+        size = len(list(members))
+        heads.append(rf"\multicolumn{{{size}}}{{c}}{{{_latex_text(group)}}}")
+        if group:
+            rules.append(rf"\cmidrule(lr){{{start}-{start + size - 1}}}")
+        start += size
+    return [" & ".join(heads) + r" \\", "".join(rules)]
+
+
+def markdown_text(text: str) -> str:
+    """Text that Markdown shows as it is; a hyphen in front is no list inside a cell.
+
+    No backslash keeps an address from becoming a link, but a word joiner, which is not seen, does.
+    """
+    escaped = _MARKDOWN.sub(lambda found: f"\\{found.group()}", " ".join(text.split()))
+    return _LINKS.sub("\N{WORD JOINER}", escaped)
+
+
+def _latex_text(text: str) -> str:
+    """Text that LaTeX shows as it is."""
+    return "".join(_LATEX.get(char, char) for char in " ".join(text.split()))
+
+
+def _broken_latex(text: str) -> str:
+    r"""Text that LaTeX may break behind signs, and inside of long words.
+
+    >>> _broken_latex("org/ada_7b")
+    'org/\\allowbreak{}ada\\_\\allowbreak{}7b'
+    """
+    words = ([*map(_latex_text, _PIECES.findall(word))] for word in text.split())
+    return " ".join(r"\allowbreak{}".join(pieces) for pieces in words)
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    """A row that does not begin with what the line break or the rule before would take for its own.
+
+    >>> _latex_row(["[x]", "1"])[:9]
+    '{}[x] & 1'
+    """
+    row = " & ".join(cells) + r" \\"
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row
+
+
+def _latex_number(text: str) -> str:
+    r"""A number with its interval, where a hyphen is a minus.
+
+    >>> _latex_number("-0.5 [-1.0, 0.0]"), _latex_number("<0.001")
+    ('$-$0.5 [$-$1.0, 0.0]', '\\textless{}0.001')
+    """
+    return "$-$".join(map(_latex_text, text.split("-")))

@@ -1,0 +1,486 @@
+"""Numbers, titles and phrases for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from math import floor, log10
+from statistics import median
+
+import polars as pl
+
+from polars_scorio.arguments import InferenceKind
+from polars_scorio.counting.judge_counts import Judge
+from polars_scorio.counting.roles import Roles
+from polars_scorio.maths.posteriors import Target
+from polars_scorio.metrics.from_text import named_metric
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.cell_numbers import JUDGED, LABEL_COUNT
+from polars_scorio.study.request import InferenceOptions, inference_kind
+
+MISSING = "\N{EN DASH}"
+_USUAL_SIGMA = 0.01  # where all are zero
+_SURE = 0.9995  # above it three digits would say that it is certain
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How the numbers of a metric are written.
+
+    Attributes
+    ----------
+    percent : bool
+        Whether as percentages.
+    digits : int
+        Decimals.
+    """
+
+    percent: bool
+    digits: int
+
+    @classmethod
+    def of(
+        cls,
+        values: Iterable[float | None],
+        sigmas: Iterable[float | None],
+        *,
+        least: float = 0.0,
+        percent: bool | None = None,
+        digits: int | None = None,
+    ) -> Scale:
+        """Percentages of what lies within 0 and 1, and two significant digits of sigma.
+
+        Parameters
+        ----------
+        values, sigmas : iterable of float
+            The numbers, and how far they may be off; of none nothing is known.
+        least : float
+            Down to which values are percentages.
+        percent, digits : optional
+            What somebody chose.
+
+        Examples
+        --------
+        >>> Scale.of([0.5, 0.75], [0.012, 0.03])
+        Scale(percent=True, digits=1)
+        """
+        if percent is None:
+            percent = all(value is None or least <= value <= 1 for value in values)
+        if digits is None:
+            known = [sigma for sigma in sigmas if sigma is not None and sigma > 0]
+            size = (100 if percent else 1) * median(known or [_USUAL_SIGMA])
+            digits = max(1 - floor(log10(size)), 1 if percent else 0)
+        return cls(percent, digits)
+
+    @property
+    def sign(self) -> str:
+        """Unit behind the heading of a metric."""
+        return " (%)" if self.percent else ""
+
+    def text(self, value: float | None) -> str:
+        """A number without its unit.
+
+        >>> Scale(percent=True, digits=1).text(0.98765)
+        '98.8'
+        """
+        if value is None:
+            return MISSING
+        # Adding zero turns -0.0 into 0.0.
+        return f"{round((100 if self.percent else 1) * value, self.digits) + 0.0:.{self.digits}f}"
+
+    def cell(
+        self, value: float | None, lo: float | None, hi: float | None, *, unit: bool = False
+    ) -> str:
+        """A number, with its unit if that is not said elsewhere, and its interval if there is one.
+
+        >>> Scale(percent=True, digits=1).cell(0.5, 0.25, 1.0, unit=True)
+        '50.0 % [25.0, 100.0]'
+        """
+        interval = "" if lo is None or hi is None else f" [{self.text(lo)}, {self.text(hi)}]"
+        return self.text(value) + " %" * (unit and self.percent) + interval
+
+
+def sigma_values(
+    rows: pl.DataFrame, sigma: str = "sigma", lo: str = "lo", hi: str = "hi"
+) -> list[float | None]:
+    """How far numbers may be off: sigma, or a quarter of an interval that is wider.
+
+    Where all trials are right sigma is next to nothing, and the interval is not.
+    """
+    quarter = (pl.col(hi) - pl.col(lo)) / 4
+    usual = pl.col(sigma) if sigma in rows.columns else pl.lit(None, pl.Float64)
+    return rows.select(pl.max_horizontal(usual, quarter)).to_series().to_list()
+
+
+def probability_text(value: float | None) -> str:
+    """A probability, which never says that something is certain.
+
+    >>> probability_text(0.98765), probability_text(1.0), probability_text(0.0)
+    ('0.988', '>0.999', '<0.001')
+    """
+    if value is None:
+        return MISSING
+    return ">0.999" if value >= _SURE else "<0.001" if value <= 1 - _SURE else f"{value:.3f}"
+
+
+# What the intervals of a leaderboard or a picture rest on.
+_INFERENCES = {
+    "calibrated": "calibrated",
+    "pooled": "fitted population",
+    "published": "uniform prior, as published",
+}
+
+
+def row_heading(name: str, k: int | None, trials: int | None = None) -> str:
+    """Metric of a row of a report, as people write it.
+
+    A frame holds the name of a metric, not the metric; the name of one of this package is what one
+    types to get it.
+
+    Parameters
+    ----------
+    name : str
+        Its name in a report.
+    k : int or None
+        Its draw size; for a curve over thresholds, the threshold.
+    trials : int, optional
+        Trials of each question, if all have the same number.
+
+    Examples
+    --------
+    >>> row_heading("pass_at_k", 4), row_heading("bayes", None, 8), row_heading("my_score", 4)
+    ('Pass@4', 'Bayes@8', 'my_score, k = 4')
+    >>> row_heading("tail_pass(k=8)", 3)  # a curve, of which this is the third threshold
+    'TailPass@8 (t=3)'
+    """
+    metric = named_metric(name, k)
+    if metric is not None:
+        return metric.heading(k, trials)
+    return name if k is None else f"{name}, k = {k:,}"
+
+
+def column_heading(name: str, trials: int | None = None) -> str:
+    """Column of a report with metrics as columns, as people write its metric.
+
+    Examples
+    --------
+    >>> column_heading("pass_hat_k_4"), column_heading("bayes", 8), column_heading("my_score")
+    ('Pass^4', 'Bayes@8', 'my_score')
+    """
+    function, _, k = name.rpartition("_")
+    metric = named_metric(function, int(k)) if k.isdecimal() else named_metric(name, None)
+    return name if metric is None else metric.heading(metric.row_sizes[0], trials)
+
+
+def inference_words(
+    options: InferenceOptions | Mapping[str, object], metrics: Sequence[Metric]
+) -> str:
+    """Inference and target of the intervals of some metrics, in words.
+
+    Posterior means are never calibrated, votes always are. About a population, neither are blends
+    of the whole benchmark.
+
+    >>> from polars_scorio.metrics.weighted import avg, bayes
+    >>> inference_words({"inference": "pooled", "target": "population"}, [avg()])
+    'fitted population, questions as a sample'
+    >>> inference_words({"inference": "calibrated", "anytime": 16}, [avg()])
+    'calibrated, which hold at every look (planned: 16 trials a question)'
+    >>> for metrics in ([avg()], [avg(), bayes()], [bayes()]):
+    ...     inference_words({"inference": "calibrated"}, metrics)
+    'calibrated'
+    'calibrated (Bayes@N: fitted population)'
+    'fitted population'
+    """
+    chosen: InferenceKind | None = options.get("inference")  # type: ignore[assignment]  # checked by the report
+    target: Target = options.get("target") or "benchmark"  # type: ignore[assignment]  # as above
+    if chosen is None and options.get("prior") is not None:
+        chosen = "published"  # as `InferenceChoice.inference_of`
+    kinds = {metric: inference_kind(metric, chosen, target) for metric in metrics}
+    wanted = chosen or "calibrated"
+    first = wanted if wanted in kinds.values() or not kinds else next(iter(kinds.values()))
+    words = [_INFERENCES[first]]
+    for kind in dict.fromkeys(kind for kind in kinds.values() if kind != first):
+        names = ", ".join(metric.heading() for metric in metrics if kinds[metric] == kind)
+        words[0] += f" ({names}: {_INFERENCES[kind]})"
+    if options.get("prior") is not None:
+        words.append("with prior trials")
+    if options.get("target") == "population":
+        words.append("questions as a sample")
+    if options.get("anytime") is not None:
+        planned = "questions" if target == "population" else "trials a question"
+        words.append(f"which hold at every look (planned: {options['anytime']:,} {planned})")
+    return ", ".join(words)
+
+
+def interval_words(confidence: float, inference: str) -> str:
+    """Kind and confidence of intervals, in words.
+
+    >>> interval_words(0.95, "calibrated"), interval_words(0.9, "fitted population")
+    ('calibrated 95 % intervals', '90 % intervals (fitted population)')
+    >>> interval_words(0.95, "calibrated (Bayes@N: fitted population)")
+    'calibrated 95 % intervals (Bayes@N: fitted population)'
+    """
+    level, calibrated = f"{100 * confidence:.6g} %", _INFERENCES["calibrated"]
+    if inference.startswith(calibrated):
+        return f"calibrated {level} intervals{inference.removeprefix(calibrated)}"
+    return f"{level} intervals ({inference})"
+
+
+_LISTED = 5  # names in a sentence
+_NAME = 60  # characters of a name in a sentence
+# Characters that command a terminal, reverse the direction of a text, or break XML or JavaScript:
+# C0 and C1 but for tab and newline, separators of lines, marks of direction, and no characters.
+HIDDEN = {
+    chr(code): f"(U+{code:04X})"
+    for first, last in (
+        *((0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0x061C, 0x061C), (0x200E, 0x200F)),
+        *((0x2028, 0x202E), (0x2066, 0x2069), (0xFFFE, 0xFFFF)),
+    )
+    for code in range(first, last + 1)
+}
+_SURROGATE = {chr(code): f"(U+{code:04X})" for code in range(0xD800, 0xE000)}  # of broken paths
+_VISIBLE = str.maketrans(HIDDEN | _SURROGATE)
+
+
+def visible_text(text: str) -> str:
+    r"""Text with the codes of characters that are not seen but do things; it may have lines.
+
+    >>> visible_text("safe\u202e5-tpg\x1b[2J")
+    'safe(U+202E)5-tpg(U+001B)[2J'
+    """
+    return text.translate(_VISIBLE)
+
+
+def count_of(number: int, unit: str) -> str:
+    """A number of things.
+
+    >>> count_of(1, "trial"), count_of(2500, "trial")
+    ('1 trial', '2,500 trials')
+    """
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"
+
+
+def range_text(least: int, most: int) -> str:
+    """A range of numbers.
+
+    >>> range_text(3, 3), range_text(3, 8)
+    ('3', '3 to 8')
+    """
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def short_name(name: object, most: int = _NAME) -> str:
+    """A name on one line without hidden characters, and if it is long without its middle.
+
+    >>> short_name("organisation/model-with-a-name-7b", 16)
+    'organisa…name-7b'
+    """
+    text = visible_text(str(name)).replace("\n", "(U+000A)")
+    kept = most - 1
+    if len(text) <= most:
+        return text
+    return f"{text[: kept - kept // 2]}\N{HORIZONTAL ELLIPSIS}{text[-(kept // 2) :]}"
+
+
+def name_list(names: Iterable[object], most: int = _LISTED) -> str:
+    """Names in a sentence, of many the first ones.
+
+    >>> name_list(["a", "b", "c"]), name_list(["a", "b", "c"], 1)
+    ('a, b and c', 'a and 2 more')
+    """
+    return text_list([*map(short_name, names)], most)
+
+
+def number_list(pairs: Iterable[tuple[str, int]]) -> str:
+    """Names with a number each, in a sentence.
+
+    >>> number_list([("ada", 2), ("bob", 1)])
+    'ada: 2 and bob: 1'
+    """
+    return text_list([f"{short_name(name)}: {number:,}" for name, number in pairs])
+
+
+def text_list(texts: Sequence[str], most: int = _LISTED) -> str:
+    """Texts in a sentence, of many the first ones.
+
+    >>> text_list(["ada (2)", "bob (1)"])
+    'ada (2) and bob (1)'
+    """
+    shown = [*texts[:most]]
+    if len(texts) > most:
+        shown.append(f"{len(texts) - most:,} more")
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+
+
+def judge_words(roles: Roles, labels: pl.Series | None = None) -> str:
+    """Correction of the numbers of a log, in words; empty if its outcomes are no verdicts.
+
+    Parameters
+    ----------
+    roles : Roles
+        The roles of the log.
+    labels : Series, optional
+        The labels behind each number.
+
+    Examples
+    --------
+    >>> print(judge_words(Roles(judge=Judge((88, 100), (78, 100)))))
+    corrected for the judge: sensitivity 0.88 of 100, specificity 0.78 of 100
+    >>> judge_words(Roles(truth="human"), pl.Series([64, 71]))
+    'corrected for the judge by 64 to 71 labels'
+    """
+    sample = roles.calibration
+    if isinstance(sample, Judge):
+        rates = (("sensitivity", sample.sensitivity), ("specificity", sample.specificity))
+        said = ", ".join(f"{name} {part / whole:.2f} of {whole:,}" for name, (part, whole) in rates)
+        return f"corrected for the judge: {said}"
+    if sample is not None:
+        return "corrected for the judge by a calibration sample of each model"
+    if roles.truth is None:
+        return ""
+    return f"corrected for the judge by {label_range(labels)}labels"
+
+
+def label_range(labels: pl.Series | None) -> str:
+    """The fewest and the most labels, with a space behind them; empty if nobody counted them."""
+    known = [] if labels is None else labels.drop_nulls().to_list()
+    if not known:
+        return ""
+    fewest, most = min(known), max(known)
+    return f"{fewest:,} " if fewest == most else f"{fewest:,} to {most:,} "
+
+
+def labels_of(rows: pl.DataFrame) -> pl.Series | None:
+    """The labels behind rows of a report, if it has them."""
+    return rows[LABEL_COUNT] if LABEL_COUNT in rows.columns else None
+
+
+def installed_version() -> str:
+    """The version in the metadata of the installed package."""
+    try:
+        return metadata.version("polars-scorio")
+    except metadata.PackageNotFoundError:  # a source tree that is not installed
+        return "0+unknown"
+
+
+# Of a leaderboard, as JSON: for each column of a number the metric as people write it.
+HEADINGS = "headings"
+_HOLDS = {
+    "each pair": "each pair by itself",
+    "all pairs": "all pairs of models at once",
+    "all with the baseline": "all models against the baseline at once",
+}
+_OVERALL = {"macro": "means of the strata", "micro": "all questions in one pool"}
+
+
+def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
+    """Note about all numbers, from the columns of facts that the frame still has.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The result.
+    pairs : sequence of pairs
+        The columns of each number and of its estimate.
+    """
+    known, notes = set(frame.columns), []
+    if {"questions", "trials"} <= known:
+        together = ", all strata together" if "overall" in known else ""
+        notes.append(f"{question_count(frame)}{together}.")
+    if "dropped" in known and frame["dropped"].sum():
+        notes.append(f"{_value_range(frame['dropped'], 'trial')} of a model dropped.")
+    if {JUDGED, LABEL_COUNT} <= known:
+        labels = label_range(frame[LABEL_COUNT])
+        notes.append(
+            f"Corrected for the errors of the judge, by {labels}labels; {JUDGED}: as it said."
+        )
+    if "overall" in known:
+        kinds = [_OVERALL.get(kind, kind) for kind in frame["overall"].unique().sort()]
+        notes.append(f"Columns without a stratum: {', '.join(kinds)}.")
+    if {"confidence", "inference"} <= known:
+        found = frame.select("confidence", "inference").unique().sort("confidence", "inference")
+        words = " or ".join(_target_words(interval_words(*row)) for row in found.rows())
+        notes.append(f"In brackets: {words}.")
+    elif {"inference", "metric", "estimate"} <= known:  # a report, whose rows have no confidence
+        notes.append(f"In brackets: intervals ({', '.join(frame['inference'].unique().sort())}).")
+    ahead = [
+        pl.col(number).is_not_null() & pl.col(estimate).is_null()
+        for number, estimate in pairs
+        if estimate in known
+    ]
+    if ahead and frame.select(pl.any_horizontal(ahead).any()).item():
+        notes.append("Where k exceeds the trials, a number is a prediction.")
+    if {"holds", "diff"} <= known:
+        kinds = [_HOLDS.get(kind, kind) for kind in frame["holds"].unique().sort()]
+        notes.append(
+            "Above zero model_a is better. In brackets: intervals whose confidence holds for "
+            f"{' or '.join(kinds)}."
+        )
+    notes += _rank_note(frame) if known & {"confidence", "rank_ci"} else []
+    return " ".join(notes)
+
+
+def _target_words(intervals: str) -> str:
+    """Intervals, in words, and the questions that they are about.
+
+    >>> _target_words("90 % intervals"), _target_words("90 % intervals, questions as a sample")
+    ('90 % intervals, about these questions', '90 % intervals, about questions like these')
+    """
+    population = ", questions as a sample"
+    if population in intervals:
+        return intervals.replace(population, ", about questions like these")
+    return f"{intervals}, about these questions"
+
+
+def question_count(frame: pl.DataFrame) -> str:
+    """How many questions there are, and trials of each.
+
+    >>> question_count(pl.DataFrame({"questions": [2, 2], "trials": [8, 10]}))
+    '2 questions, 4 to 5 trials per question'
+    """
+    each = (frame["trials"] / frame["questions"]).round(1)
+    together = (
+        f" in {_value_range(frame['clusters'], 'cluster')}" if "clusters" in frame.columns else ""
+    )
+    questions = f"{_value_range(frame['questions'], 'question')}{together}"
+    return f"{questions}, {_value_range(each, 'trial')} per question"
+
+
+def each_trials(frame: pl.DataFrame) -> int | None:
+    """The trials of a question, if all have the same number."""
+    if not {"questions", "trials"} <= set(frame.columns):
+        return None
+    each = (frame["trials"] / frame["questions"]).unique().to_list()
+    return int(each[0]) if len(each) == 1 and each[0] and each[0].is_integer() else None
+
+
+def _rank_note(frame: pl.DataFrame) -> list[str]:
+    """Meaning of the ranks."""
+    if not {"rank", "rank_lo", "rank_hi"} <= set(frame.columns):
+        return []
+    level = ""
+    if "confidence" in frame.columns:
+        levels = frame["confidence"].unique().sort()
+        level = " at " + " or ".join(f"{100 * each:.6g} %" for each in levels)
+    bold = frame.height > 1 and 1 in frame["rank_hi"]
+    first = " A bold model has the first one beyond doubt." if bold else ""
+    by = _ordering_metric(frame)
+    return [f"Ranks{by}: the places that are open{level}, for all models at once.{first}"]
+
+
+def _ordering_metric(frame: pl.DataFrame) -> str:
+    """The metric that orders the models of a leaderboard, its first one."""
+    if HEADINGS not in frame.columns:
+        return ""
+    headings = json.loads(str(frame[HEADINGS].drop_nulls().first() or "{}"))
+    return f" by {next(iter(headings.values()))}" if len(headings) > 1 else ""
+
+
+def _value_range(numbers: pl.Series, unit: str) -> str:
+    """One number, or the smallest and the largest, with their unit."""
+    values = numbers.drop_nulls().to_list()
+    ends = sorted({min(values), max(values)}) if values else []
+    texts = [f"{end:,.1f}".removesuffix(".0") for end in ends]
+    return f"{' to '.join(texts)} {unit}{'' if ends == [1] else 's'}"

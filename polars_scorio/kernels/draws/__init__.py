@@ -1,1 +1,0 @@
-"""Draws of k trials from a question: their credit, and its mean and variance."""

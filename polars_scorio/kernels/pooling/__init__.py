@@ -1,1 +1,0 @@
-"""One population of questions, fitted to the counts of a group."""

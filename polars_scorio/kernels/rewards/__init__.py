@@ -1,1 +1,0 @@
-"""Real-valued rewards: estimates of questions, their noise, and its price, without any fit."""

@@ -1,0 +1,141 @@
+"""Array types, distinct rows, slices of bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+Mass = TypeVar("Mass", Floats, Ints)
+
+# Numbers in a temporary array of a kernel: 1 MB, so that several stay in the caches.
+CELLS = 2**17
+
+
+def weight_range(w: Floats) -> float:
+    """Return the largest weight minus the smallest: the unit of the variances.
+
+    The square of a weight near 1e155 does not fit into a float. Kernels therefore
+    return variances in units of ``weight_range(w) ** 2``; multiply sigma by ``weight_range(w)``
+    after the root.
+
+    Raises
+    ------
+    ValueError
+        If the difference itself does not fit into a float.
+
+    Examples
+    --------
+    >>> weight_range(np.array([0.5, -1.0, 3.0]))
+    4.0
+    """
+    width = float(w.max()) - float(w.min())
+    if not np.isfinite(width):
+        low, high = float(w.min()), float(w.max())
+        raise ValueError(f"weights must lie less than 1.8e308 apart, got {low!r} and {high!r}")
+    return width
+
+
+def row_slices(rows: int, columns: int) -> list[slice]:
+    """Cut rows into blocks of at most `CELLS` numbers, for kernels of so many columns.
+
+    Examples
+    --------
+    >>> row_slices(50_000, 4)
+    [slice(0, 32768, None), slice(32768, 65536, None)]
+    """
+    step = max(CELLS // max(columns, 1), 1)
+    return [slice(start, start + step) for start in range(0, rows, step)]
+
+
+def row_batches(rows: Ints, columns: int) -> list[Ints]:
+    """Cut row numbers into the same blocks.
+
+    Examples
+    --------
+    >>> [batch.size for batch in row_batches(np.arange(50_000), 4)]
+    [32768, 17232]
+    """
+    return [rows[block] for block in row_slices(rows.size, columns)]
+
+
+def require_weight_per_category(mass: Mass, w: Floats) -> None:
+    """Raise ValueError unless `mass` is (S, K) and `w` is (K,): broadcasting would hide it."""
+    if w.ndim != 1 or w.size == 0 or mass.shape[1:] != w.shape:
+        raise ValueError(
+            "expected arrays of shapes (S, K) and (K,) with K > 0: one weight for each "
+            f"category; got {mass.shape} and {w.shape}"
+        )
+
+
+def distinct_rows(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
+    """First place of each distinct row, in ascending order, and the distinct row of each row.
+
+    Rows become one integer each: sorting those is many times faster than sorting rows, and where
+    they are small, a table of all of them is faster again.
+
+    Parameters
+    ----------
+    columns : iterable of ndarray of int, shape (R,)
+        The columns of the rows, at least one; not negative.
+
+    Returns
+    -------
+    first : ndarray of int, shape (S,)
+        The first row with each distinct content.
+    row : ndarray of int, shape (R,)
+        Which of these each row equals.
+
+    Examples
+    --------
+    >>> first, row = distinct_rows([np.array([2, 0, 2]), np.array([1, 3, 1])])
+    >>> first.tolist(), row.tolist()
+    ([1, 0], [1, 0, 1])
+    """
+    columns = [*columns]
+    code, size = np.zeros(columns[0].size, dtype=np.int64), 1
+    for column in columns:
+        digit, top = column, int(column.max(initial=0)) + 1
+        if size * top >= 2**63:
+            code, size = _ordinal_codes(code)
+            digit, top = _ordinal_codes(digit)
+        if top > 1:
+            code *= top
+            code += digit
+            size *= top
+    bits = code.size.bit_length()
+    if size >= 2 ** (63 - bits):
+        code, size = _ordinal_codes(code)
+    return _distinct_by_table(code, size) if size <= code.size else _distinct_by_sorting(code, bits)
+
+
+def _distinct_by_table(code: Ints, size: int) -> tuple[Ints, Ints]:
+    """Distinct codes by a table of all codes below `size`."""
+    place = np.full(size, -1)
+    place[code[::-1]] = np.arange(code.size - 1, -1, -1)
+    found = place >= 0
+    return place[found], (np.cumsum(found) - 1)[code]
+
+
+def _distinct_by_sorting(code: Ints, bits: int) -> tuple[Ints, Ints]:
+    """Distinct codes by sorting them, each with its row as the last bits."""
+    # Sorting numbers is several times faster than np.unique, which sorts their places.
+    both = np.sort(code << bits | np.arange(code.size))
+    rows = both & (1 << bits) - 1
+    new = np.diff(both >> bits, prepend=-1) > 0
+    row = np.empty_like(rows)
+    row[rows] = np.cumsum(new) - 1
+    return rows[new], row
+
+
+def _ordinal_codes(values: Ints) -> tuple[Ints, int]:
+    """Index of each value among the distinct values, and the number of those."""
+    found, ordinal = np.unique(values, return_inverse=True)
+    return ordinal, found.size

@@ -1,0 +1,391 @@
+"""Votes over answers, with noise.
+
+Draws are without replacement. How many of an answer's c trials are drawn counts as binomial with
+``p = k / n`` here, whatever the answer, and the whole is divided by the chance of k in total: the
+conditional law is that of the draw, and no binomial coefficient can overflow.
+
+Each question prices itself: nothing is known of how answers are shared out among questions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import scipy
+
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_batches
+from polars_scorio.maths.price import Price
+from polars_scorio.maths.questions import QuestionGroups, Strata, question_pairs
+
+Ties: TypeAlias = Literal["split", "fail"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ballots:
+    """Answers of the trials of each question.
+
+    Attributes
+    ----------
+    votes : ndarray of int, shape (M, A)
+        Trials of each answer; zeros fill the rows of questions with fewer answers.
+    right : ndarray of bool, shape (M, A)
+        Which answers are right.
+    abstained : ndarray of int, shape (M,)
+        Trials without an answer: they are drawn like others, and have no vote.
+    """
+
+    votes: Ints
+    right: Mask
+    abstained: Ints
+
+    @property
+    def trials(self) -> Ints:
+        """Trials of each question, shape (M,)."""
+        return np.asarray(self.votes.sum(axis=1) + self.abstained)
+
+    def of(self, rows: Ints | Mask | slice) -> Ballots:
+        """Ballots of some of the questions."""
+        return Ballots(self.votes[rows], self.right[rows], self.abstained[rows])
+
+
+def vote_success(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
+    """Chance that the vote of k drawn trials is right, for each question.
+
+    Parameters
+    ----------
+    ballots : Ballots
+        The answers of M questions.
+    k : int
+        Trials in a draw, at least 1.
+    ties : "split" or "fail"
+        What a tie of t right and u wrong answers is worth: ``t / (t + u)``; or nothing, unless all
+        of them are right.
+
+    Returns
+    -------
+    ndarray of float, shape (M,)
+        The mean over all draws without replacement; NaN where k exceeds the trials. A draw in
+        which all abstain has no right answer.
+
+    Notes
+    -----
+    The sum over the winning number of votes j, over the right answers, of the ways to draw the
+    others with at most j votes each. A share ``1 / (t + 1)`` of a tie with t others is the integral
+    of ``s**t``: each other answer has the weight s where it holds j votes, and Gauss-Legendre nodes
+    s integrate the product exactly.
+
+    Examples
+    --------
+    Two of five trials are right, three wrong answers differ: of two drawn trials both are right
+    once in ten, one of them six times in ten, and then the vote is tied.
+
+    >>> ballots = Ballots(np.array([[2, 1, 1, 1]]), np.arange(4)[None] == 0, np.array([0]))
+    >>> vote_success(ballots, 2).round(6), vote_success(ballots, 2, "fail").round(6)
+    (array([0.4]), array([0.1]))
+    """
+    canonical, index = distinct_ballots(ballots)
+    chance = np.full(canonical.abstained.size, np.nan)
+    possible = np.flatnonzero(canonical.trials >= k)
+    # Where many votes win, few trials and few nodes are left: no product has k times k numbers.
+    for rows in row_batches(possible, (k + 1) ** 2 // 8):
+        chance[rows] = _drawn_success(canonical.of(rows), k, ties)
+    return chance[index]
+
+
+def vote_variance(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
+    """Jackknife estimate of the variance of `vote_success`, for each question [1]_.
+
+    Parameters
+    ----------
+    ballots, k, ties
+        As for `vote_success`.
+
+    Returns
+    -------
+    ndarray of float, shape (M,)
+        ``(n - 1) / n sum_i (U_(-i) - mean)**2`` over the trials i of a question, each left out in
+        turn: too large rather than too small. NaN where ``k >= n``: without one trial there is no
+        draw of k.
+
+    References
+    ----------
+    .. [1] B. Efron, C. Stein (1981), The Jackknife Estimate of Variance, Ann. Statist. 9, 586-596.
+
+    Examples
+    --------
+    With k = 1 it is that of a mean, ``c (n - c) / (n**2 (n - 1))``.
+
+    >>> ballots = Ballots(np.array([[2, 1, 1]]), np.array([[True, False, False]]), np.array([0]))
+    >>> (vote_variance(ballots, 1) * 12).round(6)
+    array([1.])
+    """
+    canonical, index = distinct_ballots(ballots)
+    n, choices = canonical.trials, np.column_stack([canonical.votes, canonical.abstained])
+    left_out, times, owner = [], [], []
+    for column in range(choices.shape[1]):
+        # Answers with equal votes and verdict are the same to leave a trial out of.
+        rows = np.flatnonzero(_first_of_equals(canonical, column) & (n > k))
+        less = choices[rows]
+        less[:, column] -= 1
+        left_out.append(Ballots(less[:, :-1], canonical.right[rows], less[:, -1]))
+        times.append(_equal_answers(canonical, column)[rows] * choices[rows, column])
+        owner.append(rows)
+    every = Ballots(
+        *(np.concatenate([getattr(part, name) for part in left_out])
+          for name in ("votes", "right", "abstained"))
+    )  # fmt: skip
+    u, weight, row = vote_success(every, k, ties), np.concatenate(times), np.concatenate(owner)
+    size = np.maximum(n, 1)
+    mean = np.bincount(row, weight * u, n.size) / size
+    squares = np.bincount(row, weight * (u - mean[row]) ** 2, n.size)
+    return np.where(n > k, (n - 1) / size * squares, np.nan)[index]
+
+
+def _equal_answers(ballots: Ballots, column: int) -> Ints:
+    """How many answers of each question look like that of a column; shape (M,)."""
+    if column == ballots.votes.shape[1]:
+        return np.ones(ballots.abstained.size, dtype=np.int64)
+    return np.asarray(_same_looking(ballots, column).sum(axis=1))
+
+
+def _first_of_equals(ballots: Ballots, column: int) -> Mask:
+    """Whether the answer of a column has votes and is the first of its kind."""
+    if column == ballots.votes.shape[1]:
+        return ballots.abstained > 0
+    before = _same_looking(ballots, column)[:, :column].any(axis=1)
+    return (ballots.votes[:, column] > 0) & ~before
+
+
+def _same_looking(ballots: Ballots, column: int) -> Mask:
+    votes, right = ballots.votes, ballots.right
+    same: Mask = (votes == votes[:, [column]]) & (right == right[:, [column]])
+    return same
+
+
+def distinct_ballots(ballots: Ballots) -> tuple[Ballots, Ints]:
+    """The questions that differ by more than the order of their answers, and which each is."""
+    # Right answers first, then by votes: the sign parts them.
+    signed = np.where(ballots.right, 1, -1) * (ballots.votes + ballots.right)
+    signed = np.where(ballots.votes > 0, signed, 0)
+    key = np.column_stack([np.sort(signed, axis=1)[:, ::-1], ballots.abstained])
+    first, index = distinct_rows((key - key.min(initial=0)).T)
+    rows = key[first]
+    answers, right = rows[:, :-1], rows[:, :-1] > 0
+    return Ballots(np.abs(answers) - right, right, rows[:, -1]), index
+
+
+def _drawn_success(ballots: Ballots, k: int, ties: Ties) -> Floats:
+    """`vote_success` of questions with at least k trials."""
+    # Answers without votes in any of these questions are not there.
+    ballots = _given_answers(ballots)
+    n = ballots.trials
+    p = k / n
+    total = np.zeros(n.size)
+    for winner in np.flatnonzero(ballots.right.any(axis=0)):
+        rows = np.flatnonzero(ballots.right[:, winner])
+        for j in range(1, min(k, int(ballots.votes[rows, winner].max(initial=0))) + 1):
+            some = rows[ballots.votes[rows, winner] >= j]
+            part = ballots.of(some)
+            won = _binomial_chance(part.votes[:, winner], j, p[some])
+            total[some] += won * _rest_weight(part, int(winner), j, k, p[some], ties)
+    return np.asarray(np.clip(total / _binomial_chance(n, k, p), 0.0, 1.0))
+
+
+def _given_answers(ballots: Ballots) -> Ballots:
+    used = ballots.votes.any(axis=0)
+    return Ballots(ballots.votes[:, used], ballots.right[:, used], ballots.abstained)
+
+
+def _rest_weight(ballots: Ballots, winner: int, j: int, k: int, p: Floats, ties: Ties) -> Floats:
+    """Weight of the draws of the other k - j trials that leave the win to one right answer."""
+    votes = np.delete(ballots.votes, winner, axis=1)
+    right = np.delete(ballots.right, winner, axis=1)
+    rivals = votes >= j  # who cannot reach j votes is one of many
+    nodes, weights = _tie_nodes(int(rivals.sum(axis=1).max(initial=0)), j, k, ties)
+    product = np.zeros((len(votes), k - j + 1, nodes.size))
+    product[:, 0] = 1.0
+    for column in np.flatnonzero(rivals.any(axis=0)):
+        # With "fail" a tie among right answers goes to the first of them; others lose it.
+        tied = nodes if ties == "split" else (right[:, [column]] & (column >= winner)).astype(float)
+        product = _with_answer(product, votes[:, column], rivals[:, column], j, p, tied)
+    rest = np.where(rivals, 0, votes).sum(axis=1) + ballots.abstained
+    drawn = np.arange(k - j, -1, -1)
+    left = _binomial_chance(rest[:, None], drawn, p[:, None])
+    return np.asarray(np.einsum("rdq,rd,q->r", product, left, weights))
+
+
+def _with_answer(
+    product: Floats, votes: Ints, rival: Mask, j: int, p: Floats, tied: Floats
+) -> Floats:
+    """The product with one more answer, of which at most j trials may be drawn."""
+    share = np.where(rival, _binomial_chance(votes, 0, p), 1.0)[:, None, None]
+    result = share * product
+    for m in range(1, min(j, product.shape[1] - 1) + 1):
+        share = np.where(rival, _binomial_chance(votes, m, p), 0.0)[:, None, None]
+        share = share * np.reshape(tied, (-1, 1, tied.shape[-1])) if m == j else share
+        result[:, m:] += share * product[:, :-m]
+    return result
+
+
+def _tie_nodes(rivals: int, j: int, k: int, ties: Ties) -> tuple[Floats, Floats]:
+    """Points and weights in (0, 1) that integrate the ties of as many rivals as there can be."""
+    if ties == "fail":
+        return np.ones(1), np.ones(1)
+    most = min(rivals, (k - j) // j)
+    points, weights = np.polynomial.legendre.leggauss(most // 2 + 1)
+    return (points + 1) / 2, weights / 2
+
+
+def _binomial_chance(n: Ints, m: Ints | int, p: Floats) -> Floats:
+    """Chance of m out of n at the rate p; 0 where m exceeds n."""
+    size = np.maximum(n, m)
+    log = (
+        scipy.special.xlogy(m, p)
+        + scipy.special.xlog1py(size - m, -p)
+        - np.log1p(size)
+        - scipy.special.betaln(size - m + 1, m + 1)
+    )
+    return np.where(np.asarray(m) <= n, np.exp(log), 0.0)
+
+
+_QUARTER = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Votes(QuestionGroups):
+    """The answers of the questions of some groups.
+
+    Attributes
+    ----------
+    ballots : Ballots
+        The answers of S questions, no two of them alike.
+    """
+
+    ballots: Ballots
+
+    @classmethod
+    def tally(cls, ballots: Ballots, group: Ints, groups: int) -> Votes:
+        """Collect questions, each of a group, shape (M,)."""
+        ballots, place = distinct_ballots(ballots)
+        return cls(*question_pairs(group, place, np.ones_like(place)), groups, ballots)
+
+    @property
+    def kind_count(self) -> int:
+        """Number of different questions, S."""
+        return len(self.ballots.votes)
+
+    @property
+    def alone(self) -> Votes:
+        """Each of the S questions as a group of its own."""
+        return Votes.tally(self.ballots, np.arange(self.kind_count), self.kind_count)
+
+
+def vote_price(
+    votes: Votes, k: int, ties: Ties = "split", strata: Strata[Votes] | None = None
+) -> Price:
+    """The price of the votes of k trials in each group.
+
+    Parameters
+    ----------
+    votes : Votes
+        The answers.
+    k, ties
+        As for `vote_success`.
+    strata : Strata, optional
+        Strata of the questions that weigh the same; default: all questions do.
+
+    Returns
+    -------
+    Price
+        NaN where k exceeds the trials of some question.
+
+    Notes
+    -----
+    The variance is the sum of `vote_noise` over the questions by their squared weights (1 / M^2, or
+    of strata those of M equal ones with the same sum of squares); the factor is how
+    uncertain that sum is, as in `price.Moments.factor`: where one question has all the noise, it is
+    known no better than by that question. The mean is the estimate, shrunk by half a question of
+    each kind, ``(M u + 1/2) / (M + 1)``. Trials that all agree seem to have no noise. So sigma is
+    never below what one trial can change, and near a bound, where agreement is all there is, the
+    estimate is worth no more Bernoulli draws than there are trials.
+
+    Examples
+    --------
+    Two questions, of each of which three of four trials are right.
+
+    >>> ballots = Ballots(np.array([[3, 1]] * 2), np.array([[True, False]] * 2), np.array([0, 0]))
+    >>> votes = Votes.tally(ballots, np.array([0, 0]), 1)
+    >>> price = vote_price(votes, 1)
+    >>> print(price.mu, price.sigma.round(4), price.factor.round(4))
+    [0.75] [0.1768] [1.7071]
+    """
+    sums_of = (strata or Strata.of_whole_groups(votes)).weighted_sums
+    each, size = vote_success(votes.ballots, k, ties), 1 / sums_of(np.ones(votes.kind_count), 2)
+    estimate, rest = sums_of(each), sums_of(1 - each)
+    mean, mean_rest = ((size * part + 0.5) / (size + 1) for part in (estimate, rest))
+    own = vote_noise(votes.ballots, k, ties)
+    # A single trial tells nothing of its question; the mean of all bounds the sum of those.
+    single = np.isnan(own) & (votes.ballots.trials >= k)
+    known, unknown, of_one = np.where(single, 0.0, own), single.astype(float), mean * mean_rest
+    total = sums_of(known, 2) + sums_of(unknown, 2) * of_one
+    square = sums_of(known**2, 4) + sums_of(unknown, 4) * of_one**2
+    trials = size * sums_of(votes.ballots.trials.astype(float))
+    variance = _floored_variance(total, estimate, rest, of_one, trials)
+    factor = 1 + np.sqrt(square) / variance
+    return Price(estimate, rest, mean, mean_rest, variance, factor)
+
+
+def vote_noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
+    """Variance of `vote_success` of each question: expected not to be below the true one.
+
+    Parameters
+    ----------
+    ballots, k, ties
+        As for `vote_success`.
+
+    Returns
+    -------
+    ndarray of float, shape (M,)
+        For draws of up to a quarter of the trials, and up to the root of their number [2]_, the
+        jackknife, `vote_variance`. Beyond, where hardly two draws have nothing in common or rare
+        failures of a vote leave no trace, ``k / (n - j) U_j (1 - U_j)`` of the votes of
+        ``j = min(k, n // 2)`` trials: a mean over draws of k of n trials varies by at most
+        ``k / n`` times what one draw does [1]_, and so does that of j. NaN for a single trial, and
+        where k exceeds the trials.
+
+    References
+    ----------
+    .. [1] W. Hoeffding (1948), A class of statistics with asymptotically normal distribution, Ann.
+       Math. Statist. 19, 293-325, eq. 5.22.
+    .. [2] L. Mentch, G. Hooker (2016), Quantifying Uncertainty in Random Forests, J. Mach. Learn.
+       Res. 17(26), theorem 1: means over draws are normal where k grows more slowly than that.
+
+    Examples
+    --------
+    Half of four trials are right: the votes of all four are priced by those of two.
+
+    >>> ballots = Ballots(np.array([[2, 2]]), np.array([[True, False]]), np.array([0]))
+    >>> vote_noise(ballots, 4).round(6)
+    array([0.5])
+    """
+    n = ballots.trials
+    found = np.full(n.size, np.nan)
+    few = (k <= n // _QUARTER) & (k * k <= n)
+    if few.any():
+        found[few] = vote_variance(ballots.of(few), k, ties)
+    for trials in np.unique(n[~few & (n >= max(k, 2))]).tolist():
+        rows, drawn = n == trials, min(k, trials // 2)
+        share = vote_success(ballots.of(rows), drawn, ties)
+        found[rows] = k / (trials - drawn) * share * (1 - share)
+    return found
+
+
+def _floored_variance(
+    variance: Floats, estimate: Floats, rest: Floats, of_one: Floats, trials: Floats
+) -> Floats:
+    """The variance of each group, of which the answers of a few trials do not say enough."""
+    variance = np.maximum(variance, 1 / trials**2)
+    square = np.minimum(estimate, rest) ** 2
+    return np.maximum(variance, variance / (square + variance) * of_one / trials)

@@ -1,0 +1,307 @@
+"""Best and worst of k, with noise.
+
+With the distinct rewards ``r_1 < ... < r_L`` the best of k trials is
+
+    r_1 + sum_l (r_{l+1} - r_l) [some trial is above r_l],
+
+so all that is needed is, for each level, the chance that all k trials stay at or below it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from polars_scorio.maths.array_rows import (
+    Floats,
+    Ints,
+    Mass,
+    require_weight_per_category,
+    row_batches,
+    weight_range,
+)
+from polars_scorio.maths.credit import all_success
+from polars_scorio.maths.draws import overlap_chances
+from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.powers import chances_and_growth, power_chances
+from polars_scorio.maths.price import Price, credit_prices
+from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.variance import fixed_gains
+
+
+def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
+    """Expected best reward of k trials drawn without replacement, for each state [1]_.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (S, L)
+        Trials of each state that fell into each category; ``n`` is their sum.
+    rewards : ndarray of float, shape (L,)
+        Reward of each category, in any order, finite; equal rewards are one level.
+    k : int
+        Size of the draw, positive.
+
+    Returns
+    -------
+    ndarray of float, shape (S,)
+        ``r_L - sum_{l<L} (r_{l+1} - r_l) C(F_l, k) / C(n, k)``, ``F_l`` the trials with a
+        reward of at most ``r_l``; NaN where ``k > n``. Only rewards of different sign can
+        cancel: where all have one sign, the relative error is below 1e-12.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    References
+    ----------
+    .. [1] F. Bagirov et al. (2025), arXiv:2510.23393, appendix C.1, summed by parts.
+
+    Examples
+    --------
+    Of the three pairs of rewards (0, 0.5, 2) one has the best 0.5 and two have 2.
+
+    >>> expected_best(np.array([[1, 1, 1]]), np.array([0.0, 0.5, 2.0]), 2)
+    array([1.5])
+    """
+    require_weight_per_category(counts, rewards)
+    n, levels = counts.sum(axis=1), np.unique(rewards)
+    best = np.full(n.size, np.nan)
+    for rows in row_batches(np.flatnonzero(n >= k), rewards.size):
+        at_most, _ = _cumulated_mass(counts[rows], rewards)
+        # C(F, k) / C(n, k) is E[A^k] with A ~ Beta(F - k + 1, n - F), or 0 where F < k.
+        below = np.maximum(at_most, k - 1) - (k - 1)
+        below, above, pair = _distinct_masses(below, n[rows, None] - (k - 1) - below)
+        miss, hit = power_chances(above, below, k)
+        best[rows] = _mean_best(levels, miss[pair], hit[pair])
+    return best
+
+
+def best_moments(nu: Floats, rewards: Floats, k: int) -> tuple[Floats, Floats]:
+    """Posterior mean and variance of the expected best reward of k trials, for each state.
+
+    The expected best reward is ``g = r_L - sum_{l<L} (r_{l+1} - r_l) A_l**k`` with
+    ``A_l = p_1 + ... + p_l`` and ``p ~ Dirichlet(nu)``, categories in order of reward.
+
+    Parameters
+    ----------
+    nu : ndarray of float, shape (S, L)
+        Dirichlet parameters of each state, positive.
+    rewards : ndarray of float, shape (L,)
+        Reward of each category, in any order, finite; equal rewards are one level.
+    k : int
+        Size of the draw, positive.
+
+    Returns
+    -------
+    mean : ndarray of float, shape (S,)
+        ``E[g]``. Only rewards of different sign can cancel.
+    variance : ndarray of float, shape (S,)
+        ``Var(g)`` in units of ``weight_range(rewards) ** 2``; 0 where all rewards are equal, or
+        where it is below the smallest float.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or `rewards` are wider than a float.
+
+    Notes
+    -----
+    ``A_l = Q A_m`` for ``l <= m`` with ``Q`` independent of ``A_m``, hence
+    ``Cov(A_l^k, A_m^k) = E[A_l^k] (E[A_m^2k] / E[A_m^k] - E[A_m^k])``: never negative, so
+    nothing cancels in the double sum over levels.
+
+    Examples
+    --------
+    ``g = 4 - 4 (1 - p)`` with ``p ~ Beta(1, 1)``: mean 2, variance 16/12.
+
+    >>> mean, variance = best_moments(np.array([[1.0, 1.0]]), np.array([4.0, 0.0]), 1)
+    >>> mean, 12 * variance
+    (array([2.]), array([1.]))
+    """
+    require_weight_per_category(nu, rewards)
+    unit, levels = weight_range(rewards), np.unique(rewards)
+    step = np.diff(levels) / unit
+    mean, variance = np.empty(len(nu)), np.empty(len(nu))
+    for rows in row_batches(np.arange(len(nu)), rewards.size):
+        below, above, pair = _distinct_masses(*_cumulated_mass(nu[rows], rewards))
+        miss, hit, growth = chances_and_growth(above, below, k)
+        mean[rows] = _mean_best(levels, miss[pair], hit[pair])
+        terms = step * miss[pair]
+        # sum_m step_m growth_m (terms_m + 2 sum_{l<m} terms_l)
+        up_to = 2 * terms.cumsum(axis=1) - terms
+        variance[rows] = (step * growth[pair] * up_to).sum(axis=1)
+    return mean, variance
+
+
+def _cumulated_mass(mass: Mass, rewards: Floats) -> tuple[Mass, Mass]:
+    """Mass at or below, and mass above, each distinct reward but the highest: (S, levels - 1)."""
+    order = np.argsort(rewards, kind="stable")
+    last_of_level = np.flatnonzero(rewards[order[:-1]] < rewards[order[1:]])
+    ordered = mass[:, order]
+    below = ordered.cumsum(axis=1)[:, last_of_level]
+    # Summed from the other end: total - below would lose the digits of a small rest.
+    above = ordered[:, ::-1].cumsum(axis=1)[:, ::-1][:, last_of_level + 1]
+    return below, above
+
+
+def _distinct_masses(below: Mass, above: Mass) -> tuple[Floats, Floats, Ints]:
+    """Distinct pairs, and the place of each pair among them: a million states share few."""
+    pairs, place = np.unique((below + 1j * above).ravel(), return_inverse=True)
+    return pairs.real.copy(), pairs.imag.copy(), place.reshape(below.shape)
+
+
+def _mean_best(levels: Floats, miss: Floats, hit: Floats) -> Floats:
+    """Mean of the best reward; no trial exceeds level l with chance ``miss[l] = 1 - hit[l]``.
+
+    Positive rewards are summed up from the lowest level, negative ones down from the highest:
+    so a term is subtracted only where rewards differ in sign.
+    """
+    positive, negative = np.maximum(levels, 0.0), np.maximum(-levels, 0.0)
+    gain = positive[0] + (np.diff(positive) * hit).sum(axis=1)
+    loss = negative[-1] - (np.diff(negative) * miss).sum(axis=1)
+    mean: Floats = gain - loss
+    return mean
+
+
+def best_prices(
+    states: States, w: Floats, sizes: list[int], strata: Strata[States] | None = None
+) -> list[Price]:
+    """The price of the expected best reward of k trials, for each k.
+
+    Parameters
+    ----------
+    states : States
+        The questions by category, without prior trials.
+    w : ndarray of float, shape (K,)
+        Reward of each category, in any order; equal ones are one.
+    sizes : list of int
+        Draw sizes k.
+    strata : Strata, optional
+        Strata of the questions that weigh the same; default: all questions do.
+
+    Returns
+    -------
+    list of Price
+        NaN in groups where k exceeds the trials of some question. With two rewards: that of
+        Pass@k.
+
+    Examples
+    --------
+    >>> counts, questions = np.array([[4, 0, 0], [3, 1, 0], [0, 2, 2], [0, 0, 4]]), [6, 2, 1, 3]
+    >>> group = np.zeros(4, dtype=int)
+    >>> states = States.tally(counts, 0 * counts, group, np.array(questions), 1)
+    >>> (price,) = best_prices(states, np.array([0, 0.5, 1]), [2])
+    >>> print(price.mu.round(6), price.sigma.round(6))
+    [0.368056] [0.03687]
+    """
+    rewards, level = np.unique(w, return_inverse=True)
+    low, width = float(rewards[0]), float(rewards[-1] - rewards[0])
+    if not width:
+        return [_constant_price(states, low, k) for k in sizes]
+    gaps = np.diff(rewards) / width
+    below = [np.flatnonzero(level <= step).tolist() for step in range(gaps.size)]
+    fits = [Calibrated.fit(states.binary(own), strata and strata.binary(own)) for own in below]
+    staying = [credit_prices(fit, [fixed_gains(all_success(k)) for k in sizes]) for fit in fits]
+    urns = _group_urns(states, level, fits, gaps, strata or Strata.of_whole_groups(states))
+    results = []
+    for row, k in enumerate(sizes):
+        matrices = [_reward_correlations(urn, k) for urn in urns]
+        correlations = np.reshape(matrices, (-1, gaps.size, gaps.size))  # also of no group
+        parts = [own[row] for own in staying]
+        results.append(replace(_combined_price(parts, gaps, correlations), low=low, width=width))
+    return results
+
+
+def _constant_price(states: States, value: float, k: int) -> Price:
+    """Price of a metric whose rewards are all equal: no noise, and no estimate of missing draws."""
+    lacking = states.mean((states.n < k).astype(np.float64)) > 0
+    none, estimate = np.zeros(states.groups), np.where(lacking, np.nan, 0.0)
+    return Price(estimate, estimate + 1, none, none + 1, estimate, none + 1, value, 0.0)
+
+
+class _Urn(NamedTuple):
+    """One Dirichlet posterior for the questions of a group in each state."""
+
+    n: Ints  # trials, shape (S,)
+    below: Floats  # parameters up to each reward but the last, shape (S, L - 1)
+    total: Floats  # all of them, shape (S,)
+    square: Floats  # squared weights of the questions in each state
+
+
+def _group_urns(
+    states: States, level: Ints, fits: list[Calibrated], gaps: Floats, strata: Strata[States]
+) -> list[_Urn]:
+    """The posteriors of each group, under the correlation and the mean that were fitted."""
+    counts = states.counts @ np.eye(gaps.size + 1, dtype=np.int64)[level]
+    ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
+    urns = []
+    for group, weights in enumerate(strata.weights(states)):
+        start, end = ends[group], ends[group + 1]
+        own, questions = counts[states.state[start:end]], states.questions[start:end]
+        grids = [fit.groups[group].grid for fit in fits]
+        rho = sum(gap * (g.weight @ g.rho) for gap, g in zip(gaps, grids, strict=True))
+        n = own.sum(axis=1)
+        pooled = 0.5 + (questions / (1 + (n - 1) * rho)) @ own
+        nu = (1 - rho) / rho * pooled / pooled.sum() + own
+        urns.append(_Urn(n, nu.cumsum(axis=1)[:, :-1], nu.sum(axis=1), weights.second))
+    return urns
+
+
+def _reward_correlations(urn: _Urn, k: int) -> Floats:
+    """Correlations of the estimates that all of k trials stay at or below a reward, (L-1, L-1)."""
+    steps = urn.below.shape[1]
+    covariance = np.zeros((steps, steps))
+    if urn.n.min() < k:
+        return covariance
+    for rows in row_batches(np.arange(urn.n.size), steps * (2 * k + 1)):
+        covariance += _reward_covariances(
+            urn.n[rows], urn.below[rows], urn.total[rows], urn.square[rows], k
+        )
+    covariance = np.triu(covariance) + np.triu(covariance, 1).T
+    sigma = np.sqrt(np.diag(covariance))
+    scale = np.outer(sigma, sigma)
+    own = np.eye(steps)
+    return np.where(own > 0, 1.0, np.divide(covariance, scale, out=own, where=scale > 0))
+
+
+def _reward_covariances(n: Ints, below: Floats, total: Floats, square: Floats, k: int) -> Floats:
+    """Upper triangle of the summed covariances, given the success rates.
+
+    Two draws of k share r trials: where the first stays below reward l <= m, so do these, and both
+    stay with chance ``A_l^k A_m^(k-r)``; ``A_l = Q A_m`` with Q independent of A_m.
+    """
+    i = np.arange(2 * k)
+    power = np.cumprod((below[:, :, None] + i) / (total[:, None, None] + i), axis=2)
+    sizes, place = np.unique(n, return_inverse=True)
+    shared = np.stack([overlap_chances(size, k)[1:] for size in sizes.tolist()])[place]
+    # power[..., x - 1] is E[A^x]; r = 1..k trials are shared.
+    lower = power[:, :, 2 * k - 2 : k - 2 if k > 1 else None : -1]
+    gain = np.einsum("sr,smr->sm", shared, lower - power[:, :, -1:])
+    stays = power[:, :, k - 1]
+    weight = square[:, None] * np.divide(gain, stays, out=np.zeros_like(gain), where=stays > 0)
+    covariance: Floats = np.triu(stays.T @ weight)
+    return covariance
+
+
+def _combined_price(staying: list[Price], gaps: Floats, correlations: Floats) -> Price:
+    """The price of the sum over the steps, from those of staying below each."""
+
+    def total(values: list[Floats]) -> Floats:
+        summed: Floats = gaps @ np.stack(values)
+        return summed
+
+    noise = gaps[:, None] * np.sqrt(np.stack([each.variance for each in staying]))
+    wider = noise * np.stack([each.factor for each in staying])
+    variance = np.einsum("lg,glm,mg->g", noise, correlations, noise)
+    widened = np.einsum("lg,glm,mg->g", wider, correlations, noise)
+    return Price(
+        total([each.rest for each in staying]),
+        total([each.estimate for each in staying]),
+        total([each.mean_rest for each in staying]),
+        total([each.mean for each in staying]),
+        variance,
+        np.divide(widened, variance, out=np.ones_like(variance), where=variance != 0),
+    )

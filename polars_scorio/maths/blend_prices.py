@@ -1,0 +1,181 @@
+"""Products of powers: noise, ends, bias."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.credit_at_rates import Powers, blend_means
+from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.posteriors import Target
+from polars_scorio.maths.price import Price, capped_price
+from polars_scorio.maths.questions import Clustered, QuestionWeights, States
+from polars_scorio.maths.sample_bound import QuestionSample, population_variance
+from polars_scorio.maths.scores import Numbers, credit_numbers, is_saturated, price_numbers
+from polars_scorio.maths.variance import (
+    CreditSum,
+    fixed_gains,
+    group_estimates,
+    group_moments,
+    state_estimates,
+)
+
+
+def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Price:
+    """The price of a blend of two metrics of the same draw.
+
+    To first order a blend is a weighted sum of its two metrics, which is a credit of its own.
+
+    Parameters
+    ----------
+    fitted : Calibrated
+        The groups and their fits.
+    x, y : ndarray of float, shape (k,)
+        Gains of both metrics.
+    powers : tuple of float
+        ``(a, b)``. With a negative one the blend has no range, and its interval is normal.
+
+    Returns
+    -------
+    Price
+        NaN where k exceeds the trials of some question.
+
+    Examples
+    --------
+    >>> from polars_scorio.maths.questions import States
+    >>> counts = np.array([[4, 0], [3, 1], [2, 2], [0, 4]])
+    >>> questions, group = np.array([24, 3, 2, 1]), np.zeros(4, dtype=int)
+    >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, group, questions, 1))
+    >>> any_of_two, both = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    >>> price = blend_price(fitted, any_of_two, both, (0.5, 0.5))
+    >>> print(price.mu.round(6), price.sigma.round(6))
+    [0.078567] [0.020398]
+    """
+    draws = fixed_gains(x), fixed_gains(y)
+    means = [group_estimates(fitted.states, draw)[0] for draw in draws]
+    mean, variance, factor = np.full((3, fitted.states.groups), np.nan)
+    for column, group in enumerate(fitted.groups):
+        seen = np.array([each[column] for each in means])
+        if np.isnan(seen).any():
+            continue
+        weights = QuestionWeights.equal(group.questions)
+        both = group_moments(group, [CreditSum([(1.0, draw)]) for draw in draws], weights)
+        # One more question, as the smooth fit expects it: no mean is zero then.
+        centre = (group.size * seen + both.smooth_mean) / (group.size + 1)
+        share = np.array(powers) / centre * float(np.prod(centre ** np.array(powers)))
+        linear = [CreditSum([*zip(share.tolist(), draws, strict=True)])]
+        noise = group_moments(group, linear, weights)
+        price = capped_price(group, linear, noise, weights)
+        expected = (
+            blend_means(fit[:1], fit[1:], powers) for fit in (both.free_mean, both.smooth_mean)
+        )
+        (mean[column],) = price.between(*expected)
+        variance[column], factor[column] = price.variance[0], price.factor[0]
+    value = blend_means(means[0], means[1], powers)
+    return Price(value, 1 - value, mean, 1 - mean, variance, factor, bounded=min(powers) >= 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlendOfMeans:
+    """A blend ``X^a Y^b`` of two means over the questions.
+
+    Attributes
+    ----------
+    x, y : ndarray of float, shape (k,)
+        Gains of both credits of a draw.
+    powers : tuple of float
+        ``(a, b)``, not negative.
+    """
+
+    x: Floats
+    y: Floats
+    powers: Powers
+
+
+def blend_numbers(
+    fitted: Calibrated,
+    blended: BlendOfMeans,
+    price: Price,
+    confidence: Floats | float,
+    target: Target = "benchmark",
+    clusters: Clustered[States] | None = None,
+) -> Numbers:
+    """The numbers of a blend of means, without forecasts.
+
+    A blend grows with both means, whose errors go together: it lies between the blends of their
+    lower and of their upper ends. About these very questions the interval of the price counts too,
+    as far as it is shorter.
+
+    Parameters
+    ----------
+    fitted, confidence, target, clusters
+        As for `credit_numbers`.
+    blended : BlendOfMeans
+        The blend.
+    price : Price
+        Its price, as of `blend_price`.
+
+    Examples
+    --------
+    >>> from polars_scorio.maths.blend_prices import blend_price
+    >>> from polars_scorio.maths.questions import States
+    >>> counts = np.array([[4, 0], [3, 1], [2, 2], [0, 4]])
+    >>> questions, group = np.array([24, 3, 2, 1]), np.zeros(4, dtype=int)
+    >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, group, questions, 1))
+    >>> blended = BlendOfMeans(np.array([1.0, 0.0]), np.array([0.0, 1.0]), (0.5, 0.5))
+    >>> price = blend_price(fitted, blended.x, blended.y, blended.powers)
+    >>> numbers = blend_numbers(fitted, blended, price, 0.95, "population")
+    >>> print(*(end.round(3) for end in (numbers.mu, numbers.lo, numbers.hi)))
+    [0.079] [0.019] [0.232]
+    """
+    draws = [fixed_gains(blended.x), fixed_gains(blended.y)]
+    parts = credit_numbers(fitted, draws, confidence, target, clusters)
+    known = ~np.isnan(price.estimate)
+    lo, hi = (
+        np.where(known, blend_means(x, y, blended.powers), np.nan)
+        for x, y in ((parts[0].lo, parts[1].lo), (parts[0].hi, parts[1].hi))
+    )
+    if target == "benchmark":
+        numbers = price_numbers(price, confidence)
+        # A price made of equal counts knows nothing of failures that were not seen; both means do.
+        own = ~np.array([is_saturated(group) for group in fitted.groups], dtype=np.bool_)
+        lo = np.maximum(lo, numbers.lo, where=own, out=lo)
+        return numbers._replace(lo=lo, hi=np.minimum(hi, numbers.hi, where=own, out=hi))
+    sample = QuestionSample(fitted.states, clusters)
+    sigma = _population_sigma(fitted, blended, price, sample)
+    return Numbers(price.mu, price.mu, sigma, lo, hi, np.zeros_like(known))
+
+
+def _population_sigma(
+    fitted: Calibrated, blended: BlendOfMeans, price: Price, sample: QuestionSample
+) -> Floats:
+    """Standard deviation of a blend of means over a sample of questions, to first order."""
+    draws, states = [fixed_gains(blended.x), fixed_gains(blended.y)], fitted.states
+    values = np.stack([state_estimates(states, draw)[0] for draw in draws])
+    means = np.stack([states.mean(each) for each in values])
+    # One more question that half succeeds: no mean is zero then.
+    centre = (states.size * means + 0.5) / (states.size + 1)
+    powers = np.array(blended.powers)[:, None]
+    share: Floats = powers / centre * np.prod(centre**powers, axis=0)
+    known = ~np.isnan(price.estimate)
+
+    def of_fit(weights: tuple[float, float]) -> Floats:
+        metric = CreditSum([*zip(weights, draws, strict=True)])
+        return population_variance(fitted, metric, known)
+
+    def of_clusters(weights: tuple[float, float]) -> Floats:
+        return sample.cluster_variance(weights[0] * values[0] + weights[1] * values[1])
+
+    variance = np.maximum(_summed_variance(of_fit, share), _summed_variance(of_clusters, share))
+    return np.where(sample.number > 1, np.sqrt(variance), np.nan)
+
+
+def _summed_variance(variance_of: Callable[[tuple[float, float]], Floats], share: Floats) -> Floats:
+    """Variance of a sum of two metrics with a share of each, from the variances of three sums."""
+    of_x, of_y, of_both = (variance_of(weights) for weights in ((1.0, 0.0), (0.0, 1.0), (1.0, 1.0)))
+    x, y = share
+    total: Floats = x**2 * of_x + y**2 * of_y + x * y * (of_both - of_x - of_y)
+    return np.maximum(total, 0.0)

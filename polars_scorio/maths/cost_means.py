@@ -1,0 +1,520 @@
+"""Ratios of means with noise; the frontier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import scipy
+
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
+from polars_scorio.maths.covariance import first_alike
+from polars_scorio.maths.max_t import normal_draws
+from polars_scorio.maths.posteriors import Target
+
+_ROUNDED = 1e-13  # relative rounding error of sums of squares that cancel
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostValues:
+    """Spending and reward of each question, whose means over questions make a ratio.
+
+    Attributes
+    ----------
+    x, y : ndarray of float, shape (Q,)
+        Unbiased estimates of what is spent on a question, and of the chance to solve it.
+    noise : ndarray of float, shape (3, Q)
+        Variance of x, covariance of x and y, variance of y, by the trials of the question; NaN
+        where it has too few trials.
+    draws : ndarray of float, shape (Q,)
+        Independent draws of a question: its trials over those of a draw; infinite if y is known.
+    """
+
+    x: Floats
+    y: Floats
+    noise: Floats
+    draws: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionCosts:
+    """Trials, successes and sums of costs of questions, all of shape (Q,).
+
+    Attributes
+    ----------
+    n, c : ndarray of int
+        Trials and successes, 0 <= c <= n, 0 < n.
+    total, squares : ndarray of float
+        Cost of all trials, and the sum of its squares.
+    largest : ndarray of float
+        Cost of the dearest trial.
+    of_success, success_squares : ndarray of float, optional
+        Cost of the successes, and the sum of its squares; needed by metrics of successes, and of
+        tries until the first of them.
+    """
+
+    n: Ints
+    c: Ints
+    total: Floats
+    squares: Floats
+    largest: Floats
+    of_success: Floats | None = None
+    success_squares: Floats | None = None
+
+    def at(self, places: Ints) -> QuestionCosts:
+        """The questions at some places."""
+        columns = {each.name: getattr(self, each.name) for each in fields(self)}
+        known = {name: each[places] for name, each in columns.items() if each is not None}
+        return replace(self, **known)
+
+    def per_trial(self) -> CostValues:
+        """Mean cost of a trial; the reward is 1, without noise.
+
+        Examples
+        --------
+        Two trials that cost 1 and 3.
+
+        >>> two, one = np.array([2]), np.array([1.0])
+        >>> costs = QuestionCosts(two, 0 * two, 4 * one, 10 * one, 3 * one)
+        >>> values = costs.per_trial()
+        >>> values.x, values.noise[0]
+        (array([2.]), array([1.]))
+        """
+        n, sure = self.n.astype(np.float64), np.zeros(self.n.shape)
+        products = np.stack([_centred_squares(self.squares, self.total, n), sure, sure])
+        return CostValues(self.total / n, sure + 1, _per_pairs(products, n), sure + np.inf)
+
+    def per_success(self) -> CostValues:
+        """Mean cost of a trial, and the success rate."""
+        assert self.of_success is not None  # counted for metrics of successes
+        n = self.n.astype(np.float64)
+        x, y = self.total / n, self.c / n
+        products = np.stack(
+            [
+                _centred_squares(self.squares, self.total, n),
+                self.of_success - self.c * x,
+                self.c * (1 - y),
+            ]
+        )
+        return CostValues(x, y, _per_pairs(products, n), n)
+
+    def until_success(self, k: int) -> CostValues:
+        """Spending until the first success, in at most k tries, and pass@k.
+
+        A question with c successes of mean cost m1 and n - c failures of mean cost m0 spends
+        m1 [1 - C(n-c,k)/C(n,k)] + m0 sum_{j=1..k} C(n-c,j)/C(n,j) on average over all orders of
+        its trials. The noise is that of the jackknife, which needs more than k trials.
+
+        Parameters
+        ----------
+        k : int
+            Most tries; both estimates are NaN where it exceeds the trials.
+
+        Examples
+        --------
+        One success of 4 trials, which cost 1; the failures cost 1.5 each.
+
+        >>> four, one = np.array([4]), np.array([1.0])
+        >>> costs = QuestionCosts(four, four - 3, 5.5 * one, 7.75 * one, 1.5 * one, one, one)
+        >>> costs.until_success(2).x, costs.until_success(2).y
+        (array([2.375]), array([0.5]))
+        """
+        assert self.of_success is not None  # counted for metrics of successes
+        assert self.success_squares is not None  # counted for metrics of draws
+        failed = self.n - self.c
+        of_failure = np.where(failed > 0, self.total - self.of_success, 0.0)
+        m1, m0 = self.of_success / np.maximum(self.c, 1), of_failure / np.maximum(failed, 1)
+        won, lost = expected_tries(self.n, self.c, k)
+        values = np.where(won + lost > 0, m1 * won + m0 * lost, np.nan)
+        spread = np.stack(
+            [
+                _centred_squares(self.success_squares, self.of_success, self.c),
+                _centred_squares(self.squares - self.success_squares, of_failure, failed),
+            ]
+        )
+        noise = self._jackknife(k, m1, m0, spread)
+        return CostValues(values, np.where(np.isnan(values), np.nan, won), noise, self.n / k)
+
+    def _jackknife(self, k: int, m1: Floats, m0: Floats, spread: Floats) -> Floats:
+        """Variances and covariance of spending and pass@k, from leaving each trial out.
+
+        Parameters
+        ----------
+        k : int
+            Most tries.
+        m1, m0 : ndarray of float, shape (Q,)
+            Mean cost of the successes and of the failures; 0 if there are none.
+        spread : ndarray of float, shape (2, Q)
+            Sums of their squared distances from these means.
+        """
+        n, c, failed = self.n, self.c, self.n - self.c
+        # Without one success, and without one failure.
+        left_out = [expected_tries(n - 1, each, k) for each in (np.maximum(c - 1, 0), c)]
+        won, lost = (np.stack(tries) for tries in zip(*left_out, strict=True))
+        times = np.stack([c, failed])
+        spent = m1 * won + m0 * lost
+        x, y = ((times * mean).sum(axis=0) / n for mean in (spent, won))
+        each = times * np.stack([(spent - x) ** 2, (spent - x) * (won - y), (won - y) ** 2])
+        products = each.sum(axis=1)
+        # The mean cost of an outcome moves with the trial of it that is left out.
+        weight = np.stack([won[0], lost[1]]) / np.maximum(times - 1, 1)
+        products[0] += (spread * weight**2).sum(axis=0)
+        return np.where(n > k, (n - 1) / n * products, np.nan)
+
+
+def expected_tries(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:
+    """Expected successes and failures until the first success, in at most k of n trials.
+
+    Returns
+    -------
+    won, lost : ndarray of float, shape (Q,)
+        Pass@k, and sum_{j=1..k} C(n-c,j)/C(n,j); 0 where k > n.
+
+    Examples
+    --------
+    >>> won, lost = expected_tries(np.array([4, 4, 1]), np.array([1, 4, 0]), 2)
+    >>> won, lost
+    (array([0.5, 1. , 0. ]), array([1.25, 0.  , 0.  ]))
+    """
+    unlucky, lost = np.ones(n.shape), np.zeros(n.shape)
+    for j in range(k):  # the chance that the first j + 1 trials of an order fail
+        unlucky = unlucky * np.maximum(n - c - j, 0) / np.maximum(n - j, 1)
+        lost += unlucky
+    possible = n >= k
+    return np.where(possible, 1 - unlucky, 0.0), np.where(possible, lost, 0.0)
+
+
+def _centred_squares(squares: Floats, total: Floats, n: Floats | Ints) -> Floats:
+    """Sum of squared distances from the mean; 0 if it is a rounding error."""
+    centred = squares - total**2 / np.maximum(n, 1)
+    return np.where(centred > _ROUNDED * np.abs(squares), centred, 0.0)
+
+
+def _per_pairs(products: Floats, n: Floats) -> Floats:
+    """Sums of products of distances as variances of means; NaN for single trials."""
+    pairs = n * (n - 1)
+    known = np.broadcast_to(pairs > 0, products.shape)
+    found = np.divide(products, pairs, out=np.full(products.shape, np.nan), where=known)
+    return np.asarray(found)
+
+
+_DRAWS = 4_000
+_JITTER = 1e-12  # of the mean variance: keeps a singular covariance factorable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrontierModels:
+    """Mean scores and mean log costs of the models of a stratum, on questions that are a sample.
+
+    Attributes
+    ----------
+    score, cost : ndarray of float, shape (L,)
+        More score and less cost are better.
+    parts : ndarray of float, shape (K, 2 L)
+        What each question (or cluster) adds to the scores, and then to the costs: their squares and
+        products sum to the covariance of the means.
+    freedom : float
+        Degrees of freedom; 0: nothing tells the noise.
+    floor : float
+        Variance that the difference of two scores has beside that of the questions.
+    """
+
+    score: Floats
+    cost: Floats
+    parts: Floats
+    freedom: float
+    floor: float
+
+    @property
+    def on(self) -> Mask:
+        """Models on the frontier of the estimates, shape (L,)."""
+        better = self.score[:, None] >= self.score
+        cheaper = self.cost[:, None] <= self.cost
+        strictly = (self.score[:, None] > self.score) | (self.cost[:, None] < self.cost)
+        return np.asarray(~(better & cheaper & strictly).any(axis=0))
+
+    def dominated(self, confidence: float) -> Mask:
+        """Models than which another one is surely better and cheaper, for all models at once.
+
+        Both differences of a pair have to exceed Student's quantile, which needs no correction for
+        there being two; the pairs share the error by Bonferroni.
+
+        Examples
+        --------
+        >>> parts = 0.01 * np.array([[1.0, -1.0, 1.0, 0.0], [-1.0, 1.0, -1.0, 0.0]])
+        >>> models = FrontierModels(np.array([0.9, 0.5]), np.zeros(2) - 1, parts, 30.0, 0.0)
+        >>> models.dominated(0.95)  # no cheaper one
+        array([False, False])
+        """
+        models = self.score.size
+        if models < 2 or self.freedom <= 0:  # of one model there is no pair
+            return np.zeros(models, np.bool_)
+        tail = (1 - confidence) / (models * (models - 1))
+        critical = -scipy.special.stdtrit(self.freedom, tail)
+        scores, costs = self.parts[:, :models], self.parts[:, models:]
+        above = _standardized_gaps(self.score, scores, self.floor) > critical
+        cheaper = _standardized_gaps(-self.cost, -costs, 0.0) > critical
+        return np.asarray((above & cheaper).any(axis=0))
+
+    def draws(self) -> tuple[Floats, Floats]:
+        """Normal draws of all scores and of all costs, shape (L, draws) each, always the same.
+
+        Models with the same data have the same draws.
+        """
+        models = self.score.size
+        alike = first_alike(np.vstack([self.parts[:, :models], self.parts[:, models:]]))
+        covariance = self.parts.T @ self.parts
+        jitter = _JITTER * np.trace(covariance) / len(covariance) + np.finfo(float).tiny
+        root = np.linalg.cholesky(covariance + jitter * np.eye(len(covariance)))
+        moved = root @ normal_draws(2 * models, _DRAWS)
+        same = np.concatenate([alike, models + alike])
+        means = np.concatenate([self.score, self.cost])
+        moved = means[:, None] + moved[same]
+        return moved[:models], moved[models:]
+
+    def chance(self) -> Floats:
+        """Chance of each model to be on the frontier, shape (L,); NaN if nothing tells it."""
+        if self.freedom <= 0:
+            return np.full(self.score.size, np.nan)
+        return np.asarray(_on_frontier(*self.draws()).mean(axis=1))
+
+    def band(self, costs: Floats, confidence: float) -> tuple[Floats, Floats]:
+        """Ends of the best score that is to be had for at most some costs, over the draws.
+
+        Parameters
+        ----------
+        costs : ndarray of float, shape (C,)
+            Logs of costs.
+
+        Returns
+        -------
+        lo, hi : ndarray of float, shape (C,)
+            NaN where in most draws no model is so cheap.
+        """
+        score, cost = self.draws()
+        best = np.stack([np.where(cost <= most, score, -np.inf).max(axis=0) for most in costs])
+        tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+        lo, hi = np.quantile(best, tails, axis=1, method="nearest")
+        known = np.isfinite(np.median(best, axis=1)) & np.isfinite(lo)
+        return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
+
+
+def _standardized_gaps(mean: Floats, parts: Floats, floor: float) -> Floats:
+    """How far the mean of each row is above that of each column, in standard errors."""
+    square = parts.T @ parts
+    own = np.diagonal(square)
+    scale = own[:, None] + own
+    variance = np.where(scale - 2 * square > _JITTER * scale, scale - 2 * square, 0.0) + floor
+    gap = mean[:, None] - mean
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(gap > 0, gap / np.sqrt(variance), 0.0)
+
+
+def _on_frontier(score: Floats, cost: Floats) -> Mask:
+    """Whether each model is on the frontier of each draw, shape (L, draws).
+
+    In the order of the costs, it is on if it is better than all cheaper ones. A model with both
+    numbers of one before it shares its verdict.
+
+    >>> _on_frontier(np.array([[0.5], [0.7], [0.6]]), np.array([[1.0], [2.0], [3.0]])).ravel()
+    array([ True,  True, False])
+    """
+    order = np.lexsort((-score, cost), axis=0)
+    ordered, paid = (np.take_along_axis(each, order, axis=0) for each in (score, cost))
+    before = np.maximum.accumulate(ordered, axis=0)[:-1]
+    on = np.vstack([np.ones((1, score.shape[1]), np.bool_), ordered[1:] > before])
+    for place in range(1, len(on)):
+        same = (ordered[place] == ordered[place - 1]) & (paid[place] == paid[place - 1])
+        on[place] |= same & on[place - 1]
+    found = np.empty_like(on)
+    np.put_along_axis(found, order, on, axis=0)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostQuestions:
+    """The group, stratum and cluster of each question, arrays of shape (Q,).
+
+    Attributes
+    ----------
+    group, stratum : ndarray of int
+        The group of each question, and its stratum; the strata of a group weigh the same.
+    groups : int
+        Number of groups, G.
+    cluster : ndarray of int or None
+        The cluster of each question, if clusters are the sample.
+    """
+
+    group: Ints
+    stratum: Ints
+    groups: int
+    cluster: Ints | None = None
+
+    def at(self, places: Ints) -> CostQuestions:
+        """The questions at some places."""
+        cluster = None if self.cluster is None else self.cluster[places]
+        return CostQuestions(self.group[places], self.stratum[places], self.groups, cluster)
+
+    def shares(self) -> Floats:
+        """Share of each question in the mean of its group."""
+        first, stratum = distinct_rows([self.group, self.stratum])
+        strata = np.bincount(self.group[first], minlength=self.groups)
+        return np.asarray(1 / (np.bincount(stratum)[stratum] * strata[self.group]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostMeans:
+    """Mean spending and mean reward of each group, arrays of shape (G,).
+
+    Attributes
+    ----------
+    x, y : ndarray of float
+        The two means.
+    variance : ndarray of float, shape (3, G)
+        Variance of x, covariance of x and y, variance of y; NaN if nothing tells it.
+    freedom : ndarray of float
+        Degrees of freedom; infinite for the noise of trials.
+    size : ndarray of float
+        Questions, or clusters.
+    """
+
+    x: Floats
+    y: Floats
+    variance: Floats
+    freedom: Floats
+    size: Floats
+
+    @classmethod
+    def of(cls, values: CostValues, questions: CostQuestions, target: Target) -> CostMeans:
+        """The means of the questions of each group, and how far they vary.
+
+        About these very questions, the noise is that of their trials; if some question of a group
+        has too few of these, the spread between the questions stands for it, which is larger.
+
+        Examples
+        --------
+        >>> zero, one = np.zeros(2, dtype=int), np.ones(2)
+        >>> values = CostValues(np.array([1.0, 3.0]), one, np.full((3, 2), np.nan), one)
+        >>> means = CostMeans.of(values, CostQuestions(zero, zero, 1), "benchmark")
+        >>> means.x, means.variance[0], means.freedom
+        (array([2.]), array([1.]), array([1.]))
+        """
+        share, group, groups = questions.shares(), questions.group, questions.groups
+
+        def mean(each: Floats) -> Floats:
+            return np.bincount(group, share * each, groups).astype(np.float64)
+
+        x, y = mean(values.x), mean(values.y)
+        if target == "population":
+            return cls(x, y, *_spread_between(values, questions, share))
+        squared = [np.bincount(group, share**2 * each, groups) for each in values.noise]
+        size = np.bincount(group, minlength=groups).astype(np.float64)
+        # No success and no failure do not prove that the rate is 0 or 1.
+        unseen = mean(0.25 / values.draws) / (size**2 * (size + 1))
+        noise = np.stack(squared).astype(np.float64) + np.outer([0.0, 0.0, 1.0], unseen)
+        known = np.isfinite(noise).all(axis=0)
+        if known.all():
+            return cls(x, y, noise, np.full(groups, np.inf), size)
+        spread, freedom, _ = _spread_between(values, questions, share)
+        return cls(x, y, np.where(known, noise, spread), np.where(known, np.inf, freedom), size)
+
+    @property
+    def ratio(self) -> Floats:
+        """Spending per reward; infinite without any reward, NaN if there is no estimate."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.x / self.y)
+
+    @property
+    def log_ratio(self) -> Floats:
+        """Log of the ratio; NaN without spending or reward."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            known = (self.x > 0) & (self.y > 0)
+            return np.where(known, np.log(self.x) - np.log(self.y), np.nan)
+
+    @property
+    def log_error(self) -> Floats:
+        """Standard error of the log of the ratio; NaN if the ratio is 0, infinite or unknown."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            xx, xy, yy = self.variance / np.stack([self.x**2, self.x * self.y, self.y**2])
+            square = np.where((self.y > 0) & (self.x > 0), xx - 2 * xy + yy, np.nan)
+        return np.sqrt(np.maximum(square, 0.0))
+
+    def critical(self, tail: Floats | float) -> Floats:
+        """Critical value of a one-sided error; NaN without degrees of freedom."""
+        freedom = np.where(self.freedom > 0, self.freedom, np.nan)
+        return np.asarray(-scipy.special.stdtrit(np.minimum(freedom, 1e12), tail))
+
+    def unbounded(self, tail: Floats | float) -> Mask:
+        """Groups without an upper end: their reward may be 0 at this error."""
+        return np.asarray(self.y <= self.critical(tail) * np.sqrt(self.variance[2]))
+
+    def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
+        """Ends of the interval of the ratio, from the chance beyond either of them.
+
+        Without any success the lower end is that of the cost over the largest rate that M questions
+        without success allow.
+
+        Returns
+        -------
+        lo, hi : ndarray of float, shape (G,)
+            hi is infinite if there is no upper end; both are NaN if nothing tells the noise.
+        """
+        q = self.critical(tail)
+        reach = np.exp(q * self.log_error)
+        lo, hi = self.ratio / reach, self.ratio * reach
+        least = np.maximum(self.x - q * np.sqrt(self.variance[0]), 0.0)
+        with np.errstate(divide="ignore"):
+            unsolved = least / -np.expm1(np.log(tail) / self.size)
+        none = self.y == 0
+        lo = np.where(none, unsolved, lo)
+        return lo, np.where(self.unbounded(tail) & ~np.isnan(lo), np.inf, hi)
+
+    def residuals(self, values: CostValues, group: Ints) -> Floats:
+        """Part of each question in the log of the ratio; their mean over the questions is 0.
+
+        Examples
+        --------
+        >>> zero, one = np.zeros(2, dtype=int), np.ones(2)
+        >>> values = CostValues(np.array([1.0, 3.0]), one, np.full((3, 2), np.nan), one)
+        >>> means = CostMeans.of(values, CostQuestions(zero, zero, 1), "benchmark")
+        >>> means.residuals(values, zero)
+        array([-0.5,  0.5])
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(values.x / self.x[group] - values.y / self.y[group])
+
+
+def _spread_between(
+    values: CostValues, questions: CostQuestions, share: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Variance of the means by the spread of questions or clusters within their strata.
+
+    Returns
+    -------
+    variance : ndarray of float, shape (3, G)
+    freedom, units : ndarray of float, shape (G,)
+        Units less strata, and the number of units.
+    """
+    unit = np.arange(share.size) if questions.cluster is None else questions.cluster
+    group, groups = questions.group, questions.groups
+    first, stratum = distinct_rows([group, questions.stratum])
+    of_unit, place = distinct_rows([stratum, unit])
+    parts = [_centred_sums(each, share, stratum, place) for each in (values.x, values.y)]
+    home = stratum[of_unit]
+    number = np.bincount(home)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = np.where(number > 1, number / (number - 1), np.nan)[home]
+    owner = group[of_unit]
+    pairs = ((0, 0), (0, 1), (1, 1))
+    variance = np.stack(
+        [np.bincount(owner, factor * parts[i] * parts[j], groups) for i, j in pairs]
+    )
+    units = np.bincount(owner, minlength=groups).astype(np.float64)
+    strata = np.bincount(group[first], minlength=groups).astype(np.float64)
+    return np.asarray(variance, dtype=np.float64), units - strata, units
+
+
+def _centred_sums(each: Floats, share: Floats, stratum: Ints, place: Ints) -> Floats:
+    """Sums over units of weighted distances from the mean of the stratum."""
+    mean = np.bincount(stratum, share * each) / np.bincount(stratum, share)
+    return np.bincount(place, share * (each - mean[stratum])).astype(np.float64)

@@ -1,0 +1,248 @@
+"""Credit of a metric at a success rate, blends included.
+
+Geom@k of a question with success rate p is ``f(p) = (1 - (1 - p)^k)^a p^(kb)``. It is no polynomial
+of p, so no function of the counts has it as its mean; a ridge regression on a grid of rates finds
+one that comes close, and the largest deviation on the grid is the bias that an interval must add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from polars_scorio.maths import credit
+from polars_scorio.maths.area import area_at
+from polars_scorio.maths.array_rows import Floats, Ints, row_slices
+from polars_scorio.maths.credit import is_area, only_success
+from polars_scorio.maths.draws import binomial_chances
+from polars_scorio.maths.free_fit import rate_nodes
+from polars_scorio.maths.pooled_moments import Joint
+
+
+def credit_at(p: Floats, q: Floats, gains: Floats) -> Floats:
+    """Mean credit of k trials at each success rate.
+
+    Parameters
+    ----------
+    p, q : ndarray of float, shape (I,)
+        Success rates and their complements.
+    gains : ndarray of float, shape (k,)
+        What each success adds (see `kernels.draws.credit`).
+
+    Returns
+    -------
+    ndarray of float, shape (I,)
+        ``E[gains[0] + ... + gains[J - 1]]``, ``J ~ Binomial(k, p)``. Where one success earns all,
+        and for AUC@k, k costs nothing.
+
+    Examples
+    --------
+    >>> p = np.array([0.0, 0.5, 1.0])
+    >>> credit_at(p, 1 - p, np.array([1.0, 0.0])), credit_at(p, 1 - p, np.array([0.25, 0.5]))
+    (array([0.  , 0.75, 1.  ]), array([0.    , 0.3125, 0.75  ]))
+    """
+    k, success = gains.size, only_success(gains)
+    if success is not None:
+        return np.asarray(gains[success - 1] * _at_least(success, k, p, q))
+    if is_area(gains):
+        return area_at(p, q, k)
+    credit = np.concatenate(([0.0], np.cumsum(gains)))
+    values = np.empty_like(p)
+    for rows in row_slices(p.size, k + 1):
+        values[rows] = binomial_chances(k, p[rows], q[rows]) @ credit
+    return values
+
+
+def _at_least(success: int, k: int, p: Floats, q: Floats) -> Floats:
+    """Chance of so many successes or more."""
+    with np.errstate(divide="ignore"):
+        if success == 1:
+            return -np.expm1(k * _log_rate(q, p))
+        if success == k:
+            return np.exp(k * _log_rate(p, q))
+    tail: Floats = scipy.special.betainc(success, k - success + 1, p)
+    return tail
+
+
+def _log_rate(x: Floats, rest: Floats) -> Floats:
+    """``log(x)``, from what is left of 1 where that is less."""
+    return np.where(rest < x, np.log1p(-np.minimum(rest, 0.5)), np.log(x))
+
+
+Powers = tuple[float, float]
+
+
+def blend_means(x: Floats, y: Floats, powers: Powers) -> Floats:
+    """``x**a * y**b`` for means that may be zero.
+
+    Parameters
+    ----------
+    x, y : ndarray of float, shape (S,)
+        Means, not negative; NaN where there is none.
+    powers : tuple of float
+        ``(a, b)``; negative ones are allowed.
+
+    Returns
+    -------
+    ndarray of float, shape (S,)
+        Zero where a mean of zero has a positive power; infinite where one has a negative power and
+        the other mean is not zero under a positive one.
+
+    Examples
+    --------
+    >>> blend_means(np.array([0.25, 0.0, 0.0]), np.array([1.0, 4.0, 0.0]), (0.5, -1.0))
+    array([0.5, 0. , 0. ])
+    """
+    zero = (x == 0) & (powers[0] > 0) | (y == 0) & (powers[1] > 0)
+    with np.errstate(divide="ignore"):
+        powered = np.where(zero, 1.0, x) ** powers[0] * np.where(zero, 1.0, y) ** powers[1]
+    return np.where(zero, 0.0, powered)
+
+
+def blend_moments(joint: Joint, powers: Powers) -> tuple[Floats, Floats]:
+    """Mean and variance of ``x**a * y**b`` by the delta method, to first order.
+
+    Parameters
+    ----------
+    joint : Joint
+        Means, variances and covariance of x and y, each of shape (S,).
+    powers : tuple of float
+        ``(a, b)``.
+
+    Returns
+    -------
+    mean, variance : ndarray of float, shape (S,)
+        The blend of the means, and ``mean**2 (a**2 Var(x)/x**2 + b**2 Var(y)/y**2
+        + 2 a b Cov(x, y)/(x y))``, which is zero where the mean is zero.
+
+    Examples
+    --------
+    ``x y`` of independent means: ``y**2 Var(x) + x**2 Var(y)``.
+
+    >>> one = np.array([1.0])
+    >>> blend_moments(Joint(2 * one, 3 * one, 0.1 * one, 0.2 * one, 0 * one), (1.0, 1.0))
+    (array([6.]), array([1.7]))
+    """
+    a, b = powers
+    mean = blend_means(joint.x, joint.y, powers)
+    x, y = (np.where(each > 0, each, np.inf) for each in (joint.x, joint.y))
+    # Relative to the means first: the square of a tiny one would be zero.
+    relative = (a * np.sqrt(joint.var_x) / x) ** 2 + (b * np.sqrt(joint.var_y) / y) ** 2
+    relative += 2 * a * b * (joint.covariance / x / y)
+    return mean, mean**2 * np.maximum(relative, 0.0)
+
+
+_RIDGE = 0.001
+_FEWEST, _PER_ROOT = 121, 15  # success rates of the grid, at least and per root of n
+_ENOUGH = 256  # trials in a draw: more of them lower neither bias nor noise by what they cost
+_MOST = 2048  # size of a draw: the equations of a larger one take more than seconds
+
+
+class RootCredit(NamedTuple):
+    """Credit of c = 0, ..., n successes, shape (n + 1,), and the largest bias of its mean."""
+
+    credit: Floats
+    bias: float
+
+
+@lru_cache(maxsize=1024)
+def root_credit(n: int, k: int, pass_power: float, unanimous_power: float) -> RootCredit:
+    """Credit of the successes of n trials whose mean is nearly Geom@k, whatever the success rate.
+
+    Parameters
+    ----------
+    n, k : int
+        Trials of the question and size of a draw, ``1 <= k <= n``.
+    pass_power, unanimous_power : float
+        Powers of Pass@k and of Pass^k, not negative and not both 0.
+
+    Returns
+    -------
+    RootCredit
+        Credit inside [0, 1], 0 for no success and 1 for n. The bias is 0 for n = 1.
+
+    Examples
+    --------
+    >>> credit, bias = root_credit(2, 2, 0.5, 0.5)
+    >>> credit.round(4), round(bias, 4)
+    (array([0.    , 0.3584, 1.    ]), 0.0352)
+    """
+    p, _ = rate_nodes(max(_FEWEST, ceil(_PER_ROOT * n**0.5) + 1))
+    passing = -np.expm1(k * np.log1p(-p[:-1]))
+    wanted = np.append(passing**pass_power * p[:-1] ** (k * unanimous_power), 1.0)
+    chances: Floats = np.asarray(scipy.stats.binom.pmf(np.arange(n + 1), n, p[:, None]))
+    normal = (1 - _RIDGE) * chances.T @ chances + _RIDGE * np.diag(chances.sum(axis=0))
+    found = np.append(np.zeros(n), 1.0)
+    inner = slice(1, n)
+    right = chances[:, inner].T @ wanted - normal[inner, n]
+    found[inner] = np.linalg.solve(normal[inner, inner], right)
+    found = np.clip(found, 0.0, 1.0)
+    return RootCredit(found, float(np.abs(chances @ found - wanted).max()))
+
+
+@dataclass(frozen=True, slots=True)
+class RootDraw:
+    """Geom@k of a question as the credit of a draw of its trials, nearly without bias.
+
+    A draw has all trials of a question, or as many as k (at least 256) if there are more: the mean
+    credit over all such draws has the same bias, and the equations stay small.
+
+    Attributes
+    ----------
+    k : int
+        The draw size of Geom@k.
+    powers : tuple of float
+        Powers of Pass@k and of Pass^k, not negative.
+    """
+
+    k: int
+    powers: Powers
+
+    def __call__(self, n: int) -> Floats:
+        """Gain of each success of a draw, for a question with n trials.
+
+        Raises
+        ------
+        ValueError
+            If k exceeds 2,048 and a question has so many trials.
+        """
+        if n < self.k:
+            return np.zeros(self.k)  # as many trials as the question would need
+        return np.diff(self._credit(n).credit)
+
+    @property
+    def size(self) -> int:
+        """Trials that a question needs, as the size of an array of gains."""
+        return self.k
+
+    def bias(self, n: Ints) -> Floats:
+        """Largest bias of the credit of a question with so many trials; 0 if k exceeds them."""
+        found = np.zeros(n.shape)
+        for size in np.unique(n[n >= self.k]).tolist():
+            found[n == size] = self._credit(size).bias
+        return found
+
+    def at_rates(self, p: Floats, q: Floats) -> Floats:
+        """Geom@k of questions with success rates p, whose complements are q."""
+        both = credit.any_success(self.k), credit.all_success(self.k)
+        x, y = (credit_at(p, q, gains) for gains in both)
+        return blend_means(x, y, self.powers)
+
+    def _credit(self, n: int) -> RootCredit:
+        """The credit of a draw from n trials, at least k."""
+        if self.k > _MOST:
+            raise ValueError(
+                f"geom_at_k: calibrated numbers are known up to k = {_MOST:,}, got k={self.k!r}; "
+                'choose inference="published", or ps.geom_ds_at_k'
+            )
+        return root_credit(min(n, max(self.k, _ENOUGH)), self.k, *self.powers)
+
+
+def largest_bias(draw: object, n: Ints) -> Floats:
+    """Largest bias of the estimate of questions with so many trials: only Geom@k has one."""
+    return draw.bias(n) if isinstance(draw, RootDraw) else np.zeros(n.shape)

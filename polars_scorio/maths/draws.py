@@ -1,0 +1,504 @@
+"""Expected credit of draws without replacement, and tables of their chances.
+
+A binary metric comes as its *gains* (see `polars_scorio.maths.credit`):
+``gains[r - 1] >= 0`` is what the r-th success of a draw adds to its credit. As no gain is negative,
+every sum here has terms of one sign: nothing cancels, and results keep their relative accuracy.
+No sum is a matrix product: its last digit would depend on which states come together.
+
+The chances of draws of one size from all contents of an urn are needed at once, and again for the
+next group: a table of logs is much faster than a library's pmf of each, and small tables are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import numpy as np
+import scipy
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from polars_scorio.maths import area, powers
+from polars_scorio.maths.array_rows import CELLS, Floats, Ints, Mask, row_slices
+from polars_scorio.maths.credit import is_area, only_success
+
+# The draws from questions with n trials each, shape (S,): the states whose draws have one size, and
+# the gains of such a draw.
+DrawsOf = Callable[[Ints], Iterator[tuple[slice | Mask, Floats]]]
+
+
+def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
+    """Expected credit of k trials drawn without replacement, for each state [1]_.
+
+    Parameters
+    ----------
+    n, c : ndarray of int, shape (S,)
+        Trials and successes of each state, ``0 <= c <= n``.
+    gains : ndarray of float, shape (k,)
+        ``gains[r - 1] >= 0`` is what the r-th success of a draw adds.
+
+    Returns
+    -------
+    ndarray of float, shape (S,)
+        ``E[gains[0] + ... + gains[J - 1]]``, ``J ~ Hypergeometric(n, c, k)``; NaN where ``k > n``.
+
+    Raises
+    ------
+    ValueError
+        If `n` and `c` differ in shape: broadcasting would hide it.
+
+    References
+    ----------
+    .. [1] M. Chen et al. (2021), arXiv:2107.03374, eq. 1: the case ``gains = [1, 0, ..., 0]``.
+
+    Examples
+    --------
+    Of 5 trials 3 (then 4) succeed; a draw of 2 passes when either of them does.
+
+    >>> expected_credit(np.array([5, 5]), np.array([3, 4]), np.array([1.0, 0.0])).round(6)
+    array([0.9, 1. ])
+    """
+    _check_shapes(n=n, c=c)
+    known = n >= gains.size
+    if known.all():
+        return _drawn_credit_mean(n, c, gains)
+    credit = np.full(n.shape, np.nan)
+    if known.any():
+        credit[known] = _drawn_credit_mean(n[known], c[known], gains)
+    return credit
+
+
+def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]:
+    """Posterior mean and variance of the expected credit of k new trials, for each state.
+
+    Parameters
+    ----------
+    a, b : ndarray of float, shape (S,)
+        The posterior ``p ~ Beta(a, b)`` of the chance of a success, ``a > 0``, ``b > 0``.
+    gains : ndarray of float, shape (k,)
+        ``gains[r - 1] >= 0`` is what the r-th success of a draw adds.
+
+    Returns
+    -------
+    mean, variance : ndarray of float, shape (S,)
+        Of ``g(p) = E[gains[0] + ... + gains[J - 1] | p]``, ``J ~ Binomial(k, p)``. Neither is ever
+        negative; a variance under 1e-280 may lose digits, down to 0.
+
+    Raises
+    ------
+    ValueError
+        If `a` and `b` differ in shape.
+
+    Examples
+    --------
+    After 3 successes in 5 trials, ``p ~ Beta(4, 3)``; for a draw of one, ``g(p) = p``.
+
+    >>> mean, variance = credit_moments(np.array([4.0]), np.array([3.0]), np.array([1.0]))
+    >>> print(mean.round(6), variance.round(6))  # 4/7 and 4 * 3 / (7**2 * 8)
+    [0.571429] [0.030612]
+    """
+    _check_shapes(a=a, b=b)
+    k, success = gains.size, only_success(gains)
+    if success == 1:
+        _, rest, variance = powers.no_success(a, b, k)
+        return gains[0] * rest, gains[0] ** 2 * variance
+    if success == k:
+        chance, _, variance = powers.no_success(b, a, k)
+        return gains[-1] * chance, gains[-1] ** 2 * variance
+    if is_area(gains):
+        return area.area_moments(a, b, k)
+    return _blockwise_values(_urn_mean, a, b, gains), _blockwise_values(
+        _urn_covariance, a, b, gains, gains
+    )
+
+
+def credit_by_state(a: Floats, b: Floats, counts: Ints, gains: Floats) -> tuple[Floats, Floats]:
+    """`credit_moments` of each of some populations, after the trials of each state.
+
+    Parameters
+    ----------
+    a, b : ndarray of float, shape (J,)
+        The populations, ``p ~ Beta(a, b)`` before the trials.
+    counts : ndarray of int, shape (S, 2)
+        Failures and successes of each state.
+    gains : ndarray of float, shape (k,)
+        As for `credit_moments`.
+
+    Returns
+    -------
+    mean, variance : ndarray of float, shape (S, J)
+
+    Examples
+    --------
+    >>> uniform, counts = np.array([1.0]), np.array([[2, 3]])
+    >>> mean, variance = credit_by_state(uniform, uniform, counts, np.array([1.0]))
+    >>> print(mean.round(6), variance.round(6))
+    [[0.571429]] [[0.030612]]
+    """
+    k, success = gains.size, only_success(gains)
+    failures, successes = counts.T
+    if success not in {1, k}:
+        flat = (np.add.outer(c, each).ravel() for c, each in ((successes, a), (failures, b)))
+        mean, variance = credit_moments(next(flat), next(flat), gains)
+        return mean.reshape(-1, a.size), variance.reshape(-1, a.size)
+    # Pass^k is what the failures of Pass@k are, with the roles exchanged.
+    urns, c = ((a, b), successes) if success == 1 else ((b, a), failures)
+    n, gain = counts.sum(axis=1), float(gains.sum())
+    moments = np.empty((2, len(counts), a.size))
+    for trials in np.unique(n).tolist():
+        rows = np.flatnonzero(n == trials)
+        rows = rows[np.argsort(c[rows], kind="stable")]
+        chance, rest, spread = powers.no_success_by_state(*urns, trials, c[rows], k)
+        place = _row_slice(rows)
+        moments[0, place] = gain * (rest if success == 1 else chance)
+        moments[1, place] = gain**2 * spread
+    return moments[0], moments[1]
+
+
+def _row_slice(rows: Ints) -> Ints | slice:
+    """The rows as a slice, where they follow each other: several times as fast to assign to."""
+    if rows.size < 2 or not (np.diff(rows) == (step := int(np.sign(rows[1] - rows[0])))).all():
+        return rows
+    stop = int(rows[-1]) + step
+    return slice(int(rows[0]), stop if stop >= 0 else None, step)
+
+
+def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
+    """Posterior covariance of two expected credits, for each state.
+
+    Parameters
+    ----------
+    a, b : ndarray of float, shape (S,)
+        The posterior ``p ~ Beta(a, b)`` of the chance of a success, ``a > 0``, ``b > 0``.
+    gains, other : ndarray of float, shape (k,) and (m,)
+        What each success adds to the credit of a draw of k and of another draw of m trials.
+
+    Returns
+    -------
+    ndarray of float, shape (S,)
+        ``Cov(g(p), h(p))``, g and h as in `credit_moments`: never negative, as both only grow with
+        p; under 1e-280 it may lose digits, down to 0.
+
+    Raises
+    ------
+    ValueError
+        If `a` and `b` differ in shape.
+
+    Examples
+    --------
+    ``g(p) = p`` and ``h(p) = p**2`` under a uniform posterior: ``1/4 - 1/2 * 1/3``.
+
+    >>> uniform = np.array([1.0])
+    >>> credit_covariance(uniform, uniform, np.array([1.0]), np.array([0.0, 1.0])).round(6)
+    array([0.083333])
+    """
+    _check_shapes(a=a, b=b)
+    k, m = gains.size, other.size
+    if _is_power(gains) and _is_power(other):
+        first, second = (only_success(each) == 1 for each in (gains, other))
+        if not first:  # Pass^k is what the failures of Pass@k are, with the roles exchanged.
+            a, b = b, a
+        product = powers.power_covariance(a, b, k, m, mixed=first != second)
+        return float(gains.sum() * other.sum()) * product
+    if np.count_nonzero(gains) < np.count_nonzero(other):
+        gains, other = other, gains  # The work grows with the second.
+    return _blockwise_values(_urn_covariance, a, b, gains, other)
+
+
+def _is_power(gains: Floats) -> bool:
+    """Whether all is earned by the first success, or by the last."""
+    return only_success(gains) in {1, gains.size}
+
+
+def _drawn_credit_mean(n: Ints, c: Ints, gains: Floats) -> Floats:
+    """`expected_credit` where there are enough trials."""
+    k, success = gains.size, only_success(gains)
+    if success == 1:
+        return float(gains[0]) * powers.no_success_drawn(n, c, k)[1]
+    if success == k:
+        return float(gains[-1]) * powers.no_success_drawn(n, n - c, k)[0]
+    if is_area(gains):
+        return area.area_drawn(n, c, k)
+    # Drawing without replacement is Polya's urn with a negative content (see `urn_chances`).
+    return _blockwise_values(_urn_mean, -c.astype(float), (c - n).astype(float), gains)
+
+
+def _urn_mean(a: Floats, b: Floats, gains: Floats) -> Floats:
+    """Mean credit of a draw from the urns of `urn_chances`."""
+    credit = np.concatenate(([0.0], np.cumsum(gains)))
+    mean: Floats = (urn_chances(a, b, gains.size) * credit).sum(axis=1).clip(max=credit[-1])
+    return mean
+
+
+def _urn_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
+    """Covariance of two credits, as a sum over positive terms.
+
+    Let a first draw of k trials hold J successes, and let H_s be what `other` is expected to earn
+    once ``J = s`` is known. Then ``Cov(g(p), h(p)) = Cov(credit_J, H_J)``, and as both only grow
+    with J, Hoeffding's identity [1]_ splits it into terms that are positive:
+    ``sum_s (H_s - H_{s-1}) sum_r gains_r P(J >= max(r, s)) P(J < min(r, s))``.
+
+    References
+    ----------
+    .. [1] E. L. Lehmann (1966), Some concepts of dependence, Ann. Math. Statist. 37, Lemma 2.
+    """
+    k, m = gains.size, other.size
+    chances = urn_chances(a, b, k)
+    s = np.arange(1.0, k + 1)
+    # H_s - H_{s-1} = m / (a + b + k) joint_s / P(S = s - 1), with S as in `_joint_terms`, and
+    # P(S = s - 1) = given_s (a + b) (a + b + 1) / (k a b (a + b + k)). A tiny b asks for (k - s).
+    given = chances[:, 1:] * s * (b[:, None] + (k - s))
+    joint = _joint_terms(urn_chances(a + 1, b + 1, k + m - 2), k, other)
+    rise = np.divide(joint, given, out=np.zeros_like(joint), where=given > 0)
+    total: Floats = (rise * _spread_terms(chances, gains)).sum(axis=1)
+    return total * (k * m * a * b / ((a + b) * (a + b + 1)))
+
+
+def _spread_terms(chances: Floats, gains: Floats) -> Floats:
+    """``sum_r gains_r P(J >= max(r, s)) P(J < min(r, s))`` for s = 1..k, shape (S, k)."""
+    below = np.cumsum(chances[:, :-1], axis=1)
+    above = np.cumsum(chances[:, :0:-1], axis=1)[:, ::-1]
+    spread: Floats = above * np.cumsum(gains * below, axis=1)
+    spread[:, :-1] += below[:, :-1] * np.cumsum((gains * above)[:, :0:-1], axis=1)[:, ::-1]
+    return spread
+
+
+def _joint_terms(pooled: Floats, k: int, gains: Floats) -> Floats:
+    """``sum_r gains_r P(S = s - 1, R = r - 1)`` for s = 1..k, shape (S, k).
+
+    S and R are the successes in k - 1 and m - 1 of k + m - 2 trials, ``pooled`` the chances of
+    S + R.
+    """
+    joint, paid = np.zeros((pooled.shape[0], k)), np.flatnonzero(gains)
+    for part in np.split(paid, np.flatnonzero(np.diff(paid // max(CELLS // k, 1))) + 1):
+        if part.size:
+            first, last = int(part[0]), int(part[-1])
+            sums = sliding_window_view(pooled[:, first : last + k], last - first + 1, axis=1)
+            share = _shared_successes(k, gains.size, first, last) * gains[first : last + 1]
+            joint += np.einsum("isr,sr->is", sums, share)
+    return joint
+
+
+@lru_cache(maxsize=32)
+def _shared_successes(k: int, m: int, first: int, last: int) -> Floats:
+    """``P(S = s - 1 | S + R = s + r - 2)`` for each s and r - 1 = first..last (see `_joint_terms`).
+
+    No state enters. It is ``(k + m - 1) / m P(J = s - 1)``, J of k - 1 draws from an urn
+    (r, m - r + 1) of `urn_chances`.
+    """
+    r = np.arange(first + 1.0, last + 2)
+    return np.ascontiguousarray(urn_chances(r, m + 1 - r, k - 1).T * ((k + m - 1) / m))
+
+
+def urn_chances(a: Floats, b: Floats, k: int) -> Floats:
+    """Chances of 0..k successes in k draws from Polya's urns.
+
+    After j successes in i draws the next one succeeds with chance ``(a + j) / (a + b + i)``: the
+    beta-binomial where a, b > 0, the hypergeometric of n and c where ``a = -c``, ``b = c - n``.
+
+    Parameters
+    ----------
+    a, b : ndarray of float, shape (S,)
+        Content of each urn.
+    k : int
+        Size of the draw.
+
+    Returns
+    -------
+    ndarray of float, shape (S, k + 1)
+        Each row sums to 1.
+
+    Examples
+    --------
+    >>> urn_chances(np.array([1.0]), np.array([1.0]), 3)  # uniform
+    array([[0.25, 0.25, 0.25, 0.25]])
+    """
+    j = np.arange(float(k))
+    chances = np.ones((a.size, k + 1))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        ratios = (k - j) * (a[:, None] + j)
+        ratios /= (j + 1) * (b[:, None] + (k - 1 - j))
+        np.cumprod(ratios, axis=1, out=chances[:, 1:])
+        total = chances.sum(axis=1, keepdims=True)
+        chances /= total
+    # No success at all may be impossible, or so much rarer than the mean that products overflow.
+    lost = ~np.isfinite(total[:, 0])
+    if lost.any():
+        chances[lost] = _outward_chances(a[lost], b[lost], k)
+    return chances
+
+
+def _outward_chances(a: Floats, b: Floats, k: int) -> Floats:
+    """`urn_chances` by products that run outwards from the mean: none leaves the support."""
+    a, b, j = a[:, None], b[:, None], np.arange(float(k))
+    up, down = (k - j) * (a + j), (j + 1) * (b + (k - 1 - j))
+    outer = j + 0.5 >= k * a / (a + b)
+    onward = np.divide(up, down, out=np.ones_like(up), where=outer)
+    back = np.divide(down, up, out=np.ones_like(up), where=~outer)
+    chances = np.ones((a.size, k + 1))
+    np.cumprod(onward, axis=1, out=chances[:, 1:])
+    chances[:, :-1] *= np.cumprod(back[:, ::-1], axis=1)[:, ::-1]
+    chances /= chances.sum(axis=1, keepdims=True)
+    return chances
+
+
+def _blockwise_values(
+    kernel: Callable[..., Floats], a: Floats, b: Floats, *gains: Floats
+) -> Floats:
+    """``kernel(a, b, *gains)``, for so many states at a time that temporaries stay in the cache."""
+    result = np.empty(a.shape)
+    for block in row_slices(a.size, sum(each.size for each in gains)):
+        result[block] = kernel(a[block], b[block], *gains)
+    return result
+
+
+def _check_shapes(**states: NDArray[np.generic]) -> None:
+    (first, x), (second, y) = states.items()
+    if x.shape != y.shape:
+        raise ValueError(
+            f"{first} and {second} must have the same shape, got {x.shape} and {y.shape}"
+        )
+
+
+_KEPT = 2**14  # numbers of a table that is worth keeping: 128 kB
+_TABULATED = 4096  # trials of an urn up to which logs of binomial coefficients come from a table
+
+
+@lru_cache(maxsize=32)
+def log_binomials(n: int) -> Floats:
+    """``ln C(n, j)`` for j = 0..n.
+
+    Examples
+    --------
+    >>> np.exp(log_binomials(4)).round(9)
+    array([1., 4., 6., 4., 1.])
+    """
+    logs = scipy.special.gammaln(np.arange(1.0, n + 2))
+    binomials: Floats = logs[-1] - logs - logs[::-1]
+    return binomials
+
+
+def draw_chances(total: int, size: int) -> Floats:
+    """Chances of j successes in a draw without replacement from u successes among `total`.
+
+    Parameters
+    ----------
+    total, size : int
+        Trials in the urn and in the draw, ``size <= total``.
+
+    Returns
+    -------
+    ndarray of float, shape (total + 1, size + 1)
+        Row u, column j. Not to be written to.
+
+    Examples
+    --------
+    >>> draw_chances(2, 1)
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ]])
+    """
+    kept = (total + 1) * (size + 1) <= _KEPT
+    return _kept_chances(total, size) if kept else _all_chances(total, size)
+
+
+def _all_chances(total: int, size: int) -> Floats:
+    return draw_chance_rows(total, size, np.arange(total + 1))
+
+
+_kept_chances = lru_cache(maxsize=512)(_all_chances)
+
+
+def draw_chance_rows(total: int, size: int, successes: Ints) -> Floats:
+    """Rows of `draw_chances`, for some numbers of successes in the urn, shape (S, size + 1).
+
+    Beyond 4,096 trials in the urn, `total` changes neither time nor memory.
+
+    Examples
+    --------
+    >>> draw_chance_rows(2, 1, np.array([1]))
+    array([[0.5, 0.5]])
+    """
+    if total > _TABULATED:
+        # Polya's urn with a negative content is an urn without replacement.
+        return urn_chances(
+            -successes.astype(np.float64), (successes - total).astype(np.float64), size
+        )
+    u, j = successes[:, None], np.arange(size + 1)
+    rest = u - j
+    possible = (rest >= 0) & (rest <= total - size)
+    others = log_binomials(total - size)[np.where(possible, rest, 0)]
+    logs = log_binomials(size) + others - log_binomials(total)[u]
+    return np.where(possible, np.exp(np.where(possible, logs, 0.0)), 0.0)
+
+
+def overlap_chances(total: int, size: int) -> Floats:
+    """Chances that two draws of equal size from `total` trials have 0..size trials in common.
+
+    Parameters
+    ----------
+    total, size : int
+        Trials in the urn and in each draw, ``size <= total``.
+
+    Returns
+    -------
+    ndarray of float, shape (size + 1,)
+        One row of `draw_chances`.
+
+    Examples
+    --------
+    >>> overlap_chances(4, 2).round(6)
+    array([0.166667, 0.666667, 0.166667])
+    """
+    return np.asarray(draw_chance_rows(total, size, np.array([size]))[0])
+
+
+def share_chances(n: int, further: int, c: Ints) -> Floats:
+    """Chance that the c of ``c + t`` successes fall on the first n trials, t on `further` ones.
+
+    Parameters
+    ----------
+    n, further : int
+        Trials.
+    c : ndarray of int, shape (S,)
+        Successes among the first n.
+
+    Returns
+    -------
+    ndarray of float, shape (S, further + 1)
+        For t = 0..further.
+
+    Examples
+    --------
+    >>> share_chances(1, 1, np.array([0, 1]))
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    both = log_binomials(n + further)[c[:, None] + np.arange(further + 1)]
+    chances: Floats = np.exp(log_binomials(n)[c, None] + log_binomials(further) - both)
+    return chances
+
+
+def binomial_chances(n: int, p: Floats, q: Floats) -> Floats:
+    """Chances of 0..n successes in n trials, for success rates p = 1 - q.
+
+    Returns
+    -------
+    ndarray of float, shape (I, n + 1)
+
+    Examples
+    --------
+    >>> binomial_chances(2, np.array([0.0, 0.5]), np.array([1.0, 0.5])).round(9)
+    array([[1.  , 0.  , 0.  ],
+           [0.25, 0.5 , 0.25]])
+    """
+    j = np.arange(n + 1.0)
+    with np.errstate(divide="ignore"):  # xlogy(1, 0) is -inf, as it should be
+        logs = (
+            log_binomials(n)
+            + scipy.special.xlogy(j, p[:, None])
+            + scipy.special.xlogy(n - j, q[:, None])
+        )
+    chances: Floats = np.exp(logs)
+    return chances

@@ -1,0 +1,319 @@
+"""Tukey's and Dunnett's integrals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+import scipy
+
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches, row_slices
+
+
+def illinois_root(
+    function: Callable[[Floats], Floats], low: Floats, high: Floats, steps: int
+) -> Floats:
+    """Root of each function between its ends by the Illinois method.
+
+    Parameters
+    ----------
+    function : callable
+        Elementwise and increasing; at most 0 at `low` and at least 0 at `high`.
+    low, high : ndarray of float
+        Ends, of one shape.
+    steps : int
+        How many evaluations: a fixed number, so that no root hangs on the others beside it.
+
+    Returns
+    -------
+    ndarray of float
+        The end that is nearer to the root after the last step.
+
+    Examples
+    --------
+    >>> illinois_root(lambda x: x**2 - 2, np.array([1.0]), np.array([2.0]), 9).round(9)
+    array([1.41421356])
+    """
+    left, right = low, high
+    at_left, at_right = function(low), function(high)
+    best, at_best = left, at_left
+    last = np.zeros_like(low)  # which end moved last: -1 left, 1 right
+    for _ in range(steps):
+        rise = at_right - at_left
+        share = np.divide(-at_left, rise, out=np.full_like(rise, 0.5), where=rise > 0)
+        new = np.clip(left + share * (right - left), left, right)
+        value = function(new)
+        best = np.where(np.abs(value) <= np.abs(at_best), new, best)
+        at_best = np.where(np.abs(value) <= np.abs(at_best), value, at_best)
+        below = value < 0
+        # The end that stays for the second time counts half, or it would stay for ever.
+        at_right = np.where(below, np.where(last < 0, at_right / 2, at_right), value)
+        at_left = np.where(below, value, np.where(last > 0, at_left / 2, at_left))
+        left, right = np.where(below, new, left), np.where(below, right, new)
+        last = np.where(below, -1.0, 1.0)
+    return best
+
+
+# The lowest of the models, in steps: the trapezoidal rule holds 1e-13 for up to 10,000 models.
+_STEP = 1 / 16
+_LOWEST = np.arange(-9, 9 + _STEP, _STEP)
+_WEIGHT = np.exp(-(_LOWEST**2) / 2) * _STEP / np.sqrt(2 * np.pi)
+
+
+def range_within(models: Ints, c: Floats) -> Floats:
+    """Chance that no two of some models with equal sigmas differ by more than c sigmas of a pair.
+
+    Parameters
+    ----------
+    models : ndarray of int
+        How many models there are, at least 1.
+    c : ndarray of float
+        In standard deviations of the difference of two models; of the shape of `models`.
+
+    Returns
+    -------
+    ndarray of float
+        ``P(max - min <= sqrt(2) c)`` of standard normal variables.
+
+    Examples
+    --------
+    >>> range_within(np.array([2, 3]), np.array([1.959964, 2.343701])).round(4)
+    array([0.95, 0.95])
+    """
+    highest = _LOWEST + np.sqrt(2) * c[..., None]
+    within = scipy.special.ndtr(highest) - scipy.special.ndtr(_LOWEST)
+    return np.asarray(models * (within ** (models[..., None] - 1) * _WEIGHT).sum(axis=-1))
+
+
+def tukey_critical(models: Ints, confidence: float) -> Floats:
+    """Critical values for all pairs of independent models (Tukey-Kramer).
+
+    Parameters
+    ----------
+    models : ndarray of int
+        How many models each stratum has.
+    confidence : float
+        With which all intervals of a stratum hold at once.
+
+    Returns
+    -------
+    ndarray of float
+        A value to use instead of z: exact for equal sigmas, at least as wide as needed for unequal
+        ones [1]_. z itself for two models or fewer.
+
+    References
+    ----------
+    .. [1] A. J. Hayter (1984), Annals of Statistics 12(1), 61-75.
+
+    Examples
+    --------
+    >>> tukey_critical(np.array([2, 10, 1000]), 0.95).round(4)
+    array([1.96  , 3.1637, 5.2111])
+    """
+    sizes, place = np.unique(models, return_inverse=True)
+    values = [_critical_value(max(int(size), 2), confidence) for size in sizes]
+    return np.array(values)[place].reshape(models.shape)
+
+
+def confidence_of_each(models: Ints, confidence: float) -> Floats:
+    """Confidence of single intervals of which those of all pairs hold at once.
+
+    Parameters
+    ----------
+    models, confidence
+        As for `tukey_critical`.
+
+    Examples
+    --------
+    >>> confidence_of_each(np.array([2, 10]), 0.95).round(6)
+    array([0.95    , 0.998442])
+    """
+    return np.asarray(scipy.special.erf(tukey_critical(models, confidence) / np.sqrt(2)))
+
+
+@lru_cache(maxsize=4096)
+def _critical_value(models: int, confidence: float) -> float:
+    if models == 2:
+        return float(scipy.special.ndtri((1 + confidence) / 2))
+    low = scipy.special.ndtri(np.array([(1 + confidence) / 2]))
+    # Bonferroni's value is never too small.
+    high = -scipy.special.ndtri(np.array([(1 - confidence) / (models * (models - 1))]))
+    size = np.array([models])
+    return float(illinois_root(lambda c: range_within(size, c) - confidence, low, high, 40)[0])
+
+
+_GROUPS = 32  # of other models with similar sigmas, at most
+_BEYOND = 7.0  # standard deviations of the baseline beyond c that still count
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rule:
+    """Nodes of the integral over half of the distribution of the baseline.
+
+    ``fixed`` nodes stay where they are; the others are shares of (0, c) and of the range beyond.
+    """
+
+    node: Floats
+    weight: Floats
+    fixed: bool
+
+    def nodes(self, c: Floats) -> tuple[Floats, Floats]:
+        """Nodes and weights for each critical value, shape (S, nodes)."""
+        if self.fixed:
+            return np.broadcast_to(self.node, (len(c), self.node.size)), self.weight[None]
+        column = c[:, None]
+        y = np.concatenate([column * self.node, column + _BEYOND * self.node], axis=1)
+        inside = column * self.weight
+        return y, np.concatenate(
+            [inside, np.broadcast_to(_BEYOND * self.weight, inside.shape)], axis=1
+        )
+
+
+def _trapezoid_rule(step: float) -> _Rule:
+    node = np.arange(0, 7 + step, step)
+    return _Rule(node, np.where(node > 0, step, step / 2), fixed=True)
+
+
+def _double_exponential_rule(half: int, width: float) -> _Rule:
+    """Dense at the ends of both parts, for integrands that drop at c."""
+    t = np.linspace(-width, width, 2 * half + 1)
+    node = 1 / (1 + np.exp(-np.pi * np.sinh(t)))
+    weight = np.pi * np.cosh(t) * node * (1 - node) * (t[1] - t[0])
+    return _Rule(node, weight, fixed=False)
+
+
+# By the smallest sigma beside the baseline's: each holds 1e-8.
+_RATIOS = (0.3, 0.6)
+_RULES = (_double_exponential_rule(16, 2.6), _trapezoid_rule(0.25), _trapezoid_rule(0.5))
+
+
+def dunnett_critical(sigma: Floats, baseline: Floats, confidence: float) -> Floats:
+    """Critical values for the differences of some models to one baseline, all independent.
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (S, L)
+        Standard deviations of the other models, NaN where there is none.
+    baseline : ndarray of float, shape (S,)
+        Standard deviation of the baseline.
+    confidence : float
+        With which all intervals of a stratum hold at once.
+
+    Returns
+    -------
+    ndarray of float, shape (S,)
+        The c with ``P(|X_i - X_0| <= c sqrt(s_i**2 + s_0**2) for all i) = confidence``. More than
+        32 others count in groups of similar sigmas, each with its largest: c is then a little too
+        large. A pair without any sigma is not random and does not count; where no other is left, c
+        is z.
+
+    Notes
+    -----
+    Given the baseline the others are independent, so that one integral over it is left. It is split
+    at c, where the integrand drops if another sigma is tiny.
+
+    Examples
+    --------
+    Three models, equal sigmas: the table of Dunnett (1964) has 2.35 at infinite degrees of freedom.
+
+    >>> dunnett_critical(np.ones((1, 3)), np.ones(1), 0.95).round(2)
+    array([2.35])
+    """
+    z = float(scipy.special.ndtri((1 + confidence) / 2))
+    critical = np.full(len(sigma), z)
+    counted = np.isfinite(sigma) & (np.hypot(sigma, baseline[:, None]) > 0)
+    kinds = np.digitize(_smallest_ratio(sigma, baseline, counted), _RATIOS)
+    for kind, rule in enumerate(_RULES):
+        wanted = np.flatnonzero((kinds == kind) & (counted.sum(axis=1) > 1))
+        for rows in row_batches(wanted, 2 * rule.node.size):
+            part = sigma[rows], baseline[rows], counted[rows]
+            critical[rows] = _integral_critical(*part, confidence, rule)
+    return critical
+
+
+def _smallest_ratio(sigma: Floats, baseline: Floats, counted: Mask) -> Floats:
+    """The smallest of the other sigmas, in units of the baseline's."""
+    smallest = np.where(counted, sigma, np.inf).min(axis=1, initial=np.inf)
+    known = np.isfinite(smallest) & (baseline > 0)
+    ratio = np.full_like(smallest, np.inf)
+    return np.asarray(np.divide(smallest, baseline, out=ratio, where=known))
+
+
+def _integral_critical(
+    sigma: Floats, baseline: Floats, counted: Mask, confidence: float, rule: _Rule
+) -> Floats:
+    if not len(sigma):
+        return baseline
+    groups = list(_sigma_groups(sigma, counted))
+    low = np.full(len(sigma), scipy.special.ndtri((1 + confidence) / 2))
+    # Independent differences need the most (Sidak).
+    high = -scipy.special.ndtri(-np.expm1(np.log(confidence) / counted.sum(axis=1)) / 2)
+
+    def excess(c: Floats) -> Floats:
+        # The log of the tail is nearly straight in c.
+        tail = np.maximum(1 - _all_within(c, groups, baseline, rule), 1e-300)
+        return np.asarray(np.log1p(-confidence) - np.log(tail))
+
+    return illinois_root(excess, low, high, 4)
+
+
+def _sigma_groups(sigma: Floats, counted: Mask) -> Iterator[tuple[Floats, Floats]]:
+    """Sigma and number of models of each group of similar ones, the largest sigma for all."""
+    ordered = np.sort(np.where(counted, sigma, -1.0), axis=1)
+    models = ordered.shape[1]
+    ends = np.unique(np.linspace(0, models, min(models, _GROUPS) + 1).astype(np.int64))
+    for start, stop in pairwise(ends):
+        members = ordered[:, start:stop] >= 0
+        yield ordered[:, stop - 1], members.sum(axis=1).astype(np.float64)
+
+
+def _all_within(
+    c: Floats, groups: list[tuple[Floats, Floats]], baseline: Floats, rule: _Rule
+) -> Floats:
+    """Chance that all differences to the baseline are at most c of their sigmas."""
+    column = c[:, None]
+    y, weight = rule.nodes(c)
+    chance = 2 * np.exp(-(y**2) / 2) / np.sqrt(2 * np.pi) * weight
+    shift = baseline[:, None] * y
+    for sigma, number in groups:
+        spread = np.where(number > 0, np.maximum(sigma, 1e-300), 1.0)[:, None]
+        reach = column * np.hypot(spread, baseline[:, None])
+        within = scipy.special.ndtr((shift + reach) / spread) - scipy.special.ndtr(
+            (shift - reach) / spread
+        )
+        within[number == 0] = 1.0
+        chance *= within if number.max() <= 1 else within ** number[:, None]
+    return np.asarray(chance.sum(axis=1))
+
+
+def baseline_of_each(sigma: Floats, confidence: float) -> Floats:
+    """Critical values for each model against all others of its stratum.
+
+    Parameters
+    ----------
+    sigma : ndarray of float, shape (S, L)
+        Standard deviations of the models, NaN where there is none.
+    confidence : float
+        With which the intervals of one model hold at once.
+
+    Returns
+    -------
+    ndarray of float, shape (S, L)
+        `dunnett_critical` with each model as the baseline; NaN where there is none.
+
+    Examples
+    --------
+    >>> baseline_of_each(np.array([[1.0, 1.0, np.nan]]), 0.95).round(2)
+    array([[1.96, 1.96,  nan]])
+    """
+    critical = np.full(sigma.shape, np.nan)
+    stratum, model = np.nonzero(np.isfinite(sigma))
+    for some in row_slices(stratum.size, sigma.shape[1]):
+        rows, columns = stratum[some], model[some]
+        others = sigma[rows]
+        others[np.arange(rows.size), columns] = np.nan
+        critical[rows, columns] = dunnett_critical(others, sigma[rows, columns], confidence)
+    return critical

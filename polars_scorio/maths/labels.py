@@ -1,0 +1,405 @@
+"""Accuracy by labels on these trials; agreement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy
+
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
+from polars_scorio.maths.judges import JudgedRate, JudgeRates
+from polars_scorio.maths.posteriors import Target
+from polars_scorio.maths.price import Price, beta_quantile, unit_interval
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledQuestions:
+    """The questions of some groups, with their verdicts and labels.
+
+    Attributes
+    ----------
+    group : ndarray of int, shape (M,)
+        The group of each question, inside 0..G-1.
+    groups : int
+        Number of groups, G; each has a question.
+    trials, verdicts : ndarray of float, shape (M,)
+        Trials with a verdict, and verdicts "right".
+    labels : ndarray of float, shape (M, 4)
+        Labelled verdicts "right", those of them that are right, labelled verdicts "wrong", and
+        those of them that are right.
+    cluster : ndarray of int, shape (M,), optional
+        The cluster of each question; default: each question stands alone.
+    """
+
+    group: Ints
+    groups: int
+    trials: Floats
+    verdicts: Floats
+    labels: Floats
+    cluster: Ints | None = None
+
+    def unit_sums(self, values: Floats) -> tuple[Floats, Ints]:
+        """Sums over the questions of each cluster, and the group of each; or of each question."""
+        if self.cluster is None:
+            return values, self.group
+        first, place = distinct_rows([self.group, self.cluster])
+        return np.asarray(np.bincount(place, values), dtype=np.float64), self.group[first]
+
+    def squares(self, values: Floats) -> Floats:
+        """Sums over the clusters (or questions) of each group of the squares of their sums."""
+        parts, owner = self.unit_sums(values)
+        return np.asarray(np.bincount(owner, parts**2, self.groups), dtype=np.float64)
+
+    def units(self, chosen: Mask) -> Floats:
+        """Clusters (or questions) of each group with a chosen question."""
+        parts, owner = self.unit_sums(chosen.astype(np.float64))
+        return np.asarray(np.bincount(owner, parts > 0, self.groups), dtype=np.float64)
+
+    def sums(self, values: Floats) -> Floats:
+        """Sums over the questions of each group, shape (G,)."""
+        return np.asarray(np.bincount(self.group, values, self.groups), dtype=np.float64)
+
+    def verdict_sums(self) -> tuple[Floats, Floats]:
+        """Trials and labels of the verdicts "right" and "wrong" of each group, shape (2, G)."""
+        right = self.sums(self.verdicts)
+        trials = np.stack([right, self.sums(self.trials) - right])
+        return trials, np.stack([self.sums(self.labels[:, column]) for column in (0, 2)])
+
+    def verdict_variance(self) -> Floats:
+        """Variance of the accuracy of each group if all its trials were labelled."""
+        return _PostStratified.of(self).verdict_variance()
+
+    def accuracy(self, confidence: float, target: Target) -> LabelledRate:
+        """Accuracy of each group, post-stratified by verdict and clustered by question.
+
+        About a population, questions of one cluster are one draw from it.
+
+        The rate of right answers among the labelled trials of a verdict stands for all trials with
+        that verdict [1]_. It is right for every judge, as long as the choice of the trials that
+        were labelled depends on the verdict at most, or whole questions were chosen at random.
+
+        Parameters
+        ----------
+        confidence : float
+            Of the interval, inside (0, 1).
+        target : "benchmark" or "population"
+            The mean over these questions, or over the population they come from.
+
+        Returns
+        -------
+        LabelledRate
+            NaN in groups with fewer than two labelled questions (or clusters of these).
+
+        References
+        ----------
+        .. [1] A. Tenenbein (1970), A Double Sampling Scheme for Estimating from Binomial Data with
+           Misclassifications, Journal of the American Statistical Association 65, 1350-1361.
+
+        Examples
+        --------
+        Eight questions with four trials, one of which was labelled.
+
+        >>> verdicts = np.array([4.0, 3, 0, 2, 1, 4, 0, 2])
+        >>> right = np.array([[1.0, 1], [1, 1], [0, 0], [1, 0], [0, 0], [1, 1], [0, 0], [0, 0]])
+        >>> wrong = np.array([[0.0, 0], [0, 0], [1, 0], [0, 0], [1, 1], [0, 0], [1, 0], [1, 0]])
+        >>> one, labels = np.zeros(8, dtype=int), np.hstack([right, wrong])
+        >>> log = LabelledQuestions(one, 1, np.full(8, 4.0), verdicts, labels)
+        >>> rate = log.accuracy(0.95, "benchmark")
+        >>> print(rate.estimate, rate.lo.round(4), rate.hi.round(4))
+        [0.5] [0.0935] [0.9065]
+        """
+        parts = _PostStratified.of(self if target == "population" else replace(self, cluster=None))
+        variance = parts.variance(target)
+        z = -scipy.special.ndtri((1 - confidence) / 2)
+        units = parts.labelled_units
+        enough = units > 1
+        freedom = np.where(enough, units - 1, 1.0)
+        student = -scipy.special.stdtrit(freedom, (1 - confidence) / 2)
+        spread = parts.smoothed * (1 - parts.smoothed)
+        effective = np.maximum(spread / (variance * (student / z) ** 2), 1.0)
+        estimate, sigma, effective = (
+            np.where(enough, number, np.nan)
+            for number in (parts.estimate, np.sqrt(variance), effective)
+        )
+        rest, none = 1 - estimate, 0 * estimate
+        price = Price(estimate, rest, estimate, rest, none, none + 1)
+        lo, hi = unit_interval(price, effective, (1 - confidence) / 2)
+        return LabelledRate(JudgedRate(estimate, lo, hi), sigma)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledRate:
+    """The accuracy of each group with its interval, and its standard deviation, shape (G,)."""
+
+    rate: JudgedRate
+    sigma: Floats
+
+    @property
+    def estimate(self) -> Floats:
+        """The accuracy."""
+        return self.rate.estimate
+
+    @property
+    def lo(self) -> Floats:
+        """Lower end of the interval."""
+        return self.rate.lo
+
+    @property
+    def hi(self) -> Floats:
+        """Upper end of the interval."""
+        return self.rate.hi
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PostStratified:
+    """Parts of the post-stratified estimate, arrays of shape (G,) unless said.
+
+    Attributes
+    ----------
+    log : LabelledQuestions
+        The questions.
+    labels, weighted : ndarray of float, shape (4, G)
+        Sums of labels; with weights by which questions with fewer trials count the same.
+    judged : ndarray of float
+        Rate of verdicts "right", r.
+    confirmed, overruled : ndarray of float
+        Share of right answers behind a verdict "right", m1, and behind a verdict "wrong", m0.
+    """
+
+    log: LabelledQuestions
+    labels: Floats
+    weighted: Floats
+    judged: Floats
+    confirmed: Floats
+    overruled: Floats
+
+    @classmethod
+    def of(cls, log: LabelledQuestions) -> _PostStratified:
+        """Sum the questions of each group."""
+        labels = np.stack([log.sums(column) for column in log.labels.T])
+        weighted = np.stack([log.sums(column / log.trials) for column in log.labels.T])
+        judged = log.sums(log.verdicts / log.trials) / log.sums(np.ones_like(log.trials))
+        right, wrong = weighted[0], weighted[2]
+        every = _share_of(weighted[1] + weighted[3], right + wrong, np.nan)
+        confirmed, overruled = (
+            _share_of(weighted[1], right, every),
+            _share_of(weighted[3], wrong, every),
+        )
+        return cls(log, labels, weighted, judged, confirmed, overruled)
+
+    @property
+    def questions(self) -> Floats:
+        """Questions of each group, M."""
+        return self.log.sums(np.ones_like(self.log.trials))
+
+    @property
+    def labelled_units(self) -> Floats:
+        """Questions with a label (or clusters of these), Q."""
+        return self.log.units(self.log.labels[:, [0, 2]].sum(axis=1) > 0)
+
+    @property
+    def estimate(self) -> Floats:
+        """The accuracy, ``r m1 + (1 - r) m0``."""
+        return self.judged * self.confirmed + (1 - self.judged) * self.overruled
+
+    @property
+    def smoothed(self) -> Floats:
+        """The accuracy with half a right and half a wrong label added to each verdict, e."""
+        p1, p0 = self._smoothed_shares
+        return self.judged * p1 + (1 - self.judged) * p0
+
+    @property
+    def _smoothed_shares(self) -> tuple[Floats, Floats]:
+        """Shares of right answers behind both verdicts, inside (0, 1)."""
+        right, confirmed, wrong, overruled = self.labels
+        return (confirmed + 0.5) / (right + 1), (overruled + 0.5) / (wrong + 1)
+
+    def variance(self, target: Target) -> Floats:
+        """Variance of the estimate."""
+        of_labels = self._binomial_variance()
+        gain = self._question_gains()
+        labelled = np.maximum(self.labelled_units, 2)
+        if target == "benchmark":
+            between = labelled / (labelled - 1) * self.log.sums(gain**2)
+            return np.asarray(np.maximum(of_labels, between) + self.verdict_variance())
+        offset = self._question_offsets()
+        units = self.log.units(np.ones(offset.shape, np.bool_))
+        wider = np.maximum(units, 2) / (np.maximum(units, 2) - 1)
+        sampled = wider * self.log.squares(offset)
+        both = wider * self.log.squares(offset + gain)
+        # Questions that are all alike are no proof that others are: at most one event for each.
+        events = np.where(sampled > 0, self.log.sums(self.log.trials), units)
+        least = self.smoothed * (1 - self.smoothed) / events
+        return np.asarray(np.maximum(np.maximum(both, of_labels + sampled), least))
+
+    def _binomial_variance(self) -> Floats:
+        """Variance of the labels as a binomial sample from the trials of each verdict."""
+        log, (right, _, wrong, _) = self.log, self.labels
+        judged_right = log.sums(log.verdicts)
+        judged_wrong = log.sums(log.trials) - judged_right
+        p1, p0 = self._smoothed_shares
+        of_right = self.judged**2 * _sampling_variance(p1, right, judged_right)
+        return of_right + (1 - self.judged) ** 2 * _sampling_variance(p0, wrong, judged_wrong)
+
+    def _question_gains(self) -> Floats:
+        """How far the labels of a question move the estimate, shape (M,)."""
+        log, group = self.log, self.log.group
+        labels = log.labels / log.trials[:, None]
+        moved = np.zeros(group.size)
+        for share, m, column in (
+            (self.judged, self.confirmed, 0),
+            (1 - self.judged, self.overruled, 2),
+        ):
+            away = labels[:, column + 1] - m[group] * labels[:, column]
+            scale = _share_of(share, self.weighted[column], 0.0)
+            moved += np.where(labels[:, column] > 0, scale[group] * away, 0.0)
+        return moved
+
+    def _question_offsets(self) -> Floats:
+        """How far the verdicts of a question lie from the estimate, over M, shape (M,)."""
+        log, group = self.log, self.log.group
+        rate = log.verdicts / log.trials
+        expected = self.overruled[group] + (self.confirmed - self.overruled)[group] * rate
+        return np.asarray((expected - self.estimate[group]) / self.questions[group])
+
+    def verdict_variance(self) -> Floats:
+        """Variance of the verdicts on these questions, as far as the truth follows them."""
+        log = self.log
+        rate, single = log.verdicts / log.trials, log.trials < 2  # no variance of one
+        within = rate * (1 - rate) / np.where(single, 1.0, log.trials - 1)
+        alone = (self.judged * (1 - self.judged))[log.group]
+        noise = log.sums(np.where(single, alone, within)) / self.questions**2
+        least = self.smoothed * (1 - self.smoothed) / log.sums(log.trials)
+        return np.asarray(np.maximum((self.confirmed - self.overruled) ** 2 * noise, least))
+
+
+def _sampling_variance(share: Floats, some: Floats, every: Floats) -> Floats:
+    """Variance of a share among some trials, drawn without replacement from every trial."""
+    some, every = np.maximum(some, 1), np.maximum(every, 1)
+    return np.asarray(share * (1 - share) / some * np.maximum(1 - some / every, 0))
+
+
+def _share_of(part: Floats, whole: Floats, without: Floats | float) -> Floats:
+    """Part over whole; `without` where the whole is 0."""
+    out = np.broadcast_to(without, whole.shape).astype(float)
+    return np.asarray(np.divide(part, whole, out=out, where=whole > 0), dtype=np.float64)
+
+
+def rate_interval(part: Floats, whole: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Interval of Clopper and Pearson of a share of labels; NaN without labels.
+
+    Examples
+    --------
+    >>> lo, hi = rate_interval(np.array([88.0]), np.array([100.0]), 0.95)
+    >>> lo.round(4), hi.round(4)
+    (array([0.7998]), array([0.9364]))
+    """
+    tail, rest = (1 - confidence) / 2, whole - part
+    lo = np.where(part > 0, beta_quantile(part, rest + 1, tail, upper=False), 0.0)
+    hi = np.where(rest > 0, beta_quantile(part + 1, rest, tail, upper=True), 1.0)
+    return np.where(whole > 0, lo, np.nan), np.where(whole > 0, hi, np.nan)
+
+
+def agreement_shares(rates: JudgeRates, right: Floats) -> Floats:
+    """Shares of all answers by verdict, then truth, shape (2, 2, G), with "right" last.
+
+    Parameters
+    ----------
+    rates : JudgeRates
+        The judges.
+    right : ndarray of float, shape (G,)
+        Share of right answers.
+    """
+    hits, spared = right * rates.sensitivity, (1 - right) * rates.specificity
+    return np.array([[spared, right - hits], [1 - right - spared, hits]])
+
+
+def cohens_kappa(shares: Floats) -> Floats:
+    """Agreement beyond chance, if chance has the same shares of verdicts and of truth [1]_.
+
+    Parameters
+    ----------
+    shares : ndarray of float, shape (2, 2, G)
+        As `agreement_shares` returns them.
+
+    Returns
+    -------
+    ndarray of float, shape (G,)
+        NaN if judge and people use one category alone.
+
+    References
+    ----------
+    .. [1] J. Cohen (1960), A Coefficient of Agreement for Nominal Scales, Educational and
+       Psychological Measurement 20, 37-46.
+
+    Examples
+    --------
+    >>> cohens_kappa(np.array([[0.4, 0.1], [0.1, 0.4]])[..., None]).round(3)
+    array([0.6])
+    """
+    by_chance = (shares.sum(axis=1) * shares.sum(axis=0)).sum(axis=0)
+    return _beyond_chance(shares, by_chance)
+
+
+def gwets_ac1(shares: Floats) -> Floats:
+    """Agreement beyond chance, if chance matters for doubtful answers alone [1]_.
+
+    Unlike kappa it does not fall where nearly all answers are right, or wrong.
+
+    References
+    ----------
+    .. [1] K. Gwet (2008), Computing inter-rater reliability and its variance in the presence of
+       high agreement, British Journal of Mathematical and Statistical Psychology 61, 29-48.
+
+    Examples
+    --------
+    >>> rare = np.array([[0.9, 0.04], [0.04, 0.02]])[..., None]
+    >>> cohens_kappa(rare).round(2), gwets_ac1(rare).round(2)
+    (array([0.29]), array([0.91]))
+    """
+    share = (shares.sum(axis=1)[1] + shares.sum(axis=0)[1]) / 2
+    return _beyond_chance(shares, 2 * share * (1 - share))
+
+
+def _beyond_chance(shares: Floats, by_chance: Floats) -> Floats:
+    """Agreement less that by chance, over the most that there may be of it."""
+    observed, left = shares[0, 0] + shares[1, 1], 1 - by_chance
+    missing = np.full_like(observed, np.nan)
+    return np.asarray(np.divide(observed - by_chance, left, out=missing, where=left > 0))
+
+
+def labels_for_width(
+    shares: Floats, verdict_variance: Floats, width: float, confidence: float
+) -> Floats:
+    """Labels of random trials by which the interval of the accuracy becomes as short as wished.
+
+    Parameters
+    ----------
+    shares : ndarray of float, shape (2, 2, G)
+        As `agreement_shares` returns them.
+    verdict_variance : ndarray of float, shape (G,)
+        Variance of the accuracy if all trials were labelled.
+    width : float
+        Of the whole interval.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    ndarray of float, shape (G,)
+        NaN if no number of labels suffices: then the log needs more trials or questions.
+
+    Examples
+    --------
+    >>> shares = np.array([[0.4, 0.1], [0.1, 0.4]])[..., None]
+    >>> labels_for_width(shares, np.array([0.0]), 0.1, 0.95)
+    array([246.])
+    """
+    z = -scipy.special.ndtri((1 - confidence) / 2)
+    judged = shares.sum(axis=1)
+    right = np.divide(shares[:, 1], judged, out=np.full_like(judged, 0.5), where=judged > 0)
+    of_one = (judged * right * (1 - right)).sum(axis=0)
+    left = (width / (2 * z)) ** 2 - verdict_variance
+    enough = np.divide(of_one, left, out=np.full_like(of_one, np.nan), where=left > 0)
+    return np.asarray(np.ceil(enough))

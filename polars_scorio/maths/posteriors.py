@@ -1,0 +1,712 @@
+"""Posteriors of questions under a prior of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from polars_scorio.maths.array_rows import (
+    Floats,
+    Ints,
+    distinct_rows,
+    require_weight_per_category,
+    row_slices,
+    weight_range,
+)
+from polars_scorio.maths.draws import DrawsOf, credit_moments
+from polars_scorio.maths.lattice import Grid, Posterior, fit_binary_groups, fit_categories
+from polars_scorio.maths.pooled_moments import (
+    Joint,
+    JointMoments,
+    Moments,
+    draw_posterior,
+    metric_covariance,
+    metric_posterior,
+    trial_variance,
+    weighted_posterior,
+)
+from polars_scorio.maths.questions import States
+
+
+def weighted_average(counts: Ints, w: Floats) -> Floats:
+    """Mean weight of the observed trials of each state.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (S, K)
+        Trials of each state that fell into each category; at least one per state.
+    w : ndarray of float, shape (K,)
+        Weight of each category, in any order, finite.
+
+    Returns
+    -------
+    ndarray of float, shape (S,)
+        ``sum_j w_j c_j / n``. Only weights of different sign can cancel: where all have
+        one sign, the relative error is a few units in the last place.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or a state has no trial.
+
+    Examples
+    --------
+    >>> weighted_average(np.array([[1, 2, 2], [1, 2, 1]]), np.array([0.0, 0.5, 1.0]))
+    array([0.6, 0.5])
+    """
+    require_weight_per_category(counts, w)
+    n = counts.sum(axis=1)
+    if np.any(n == 0):
+        empty = np.flatnonzero(n == 0)
+        raise ValueError(
+            f"{empty.size:,} of {n.size:,} states have no trial, the first is state {empty[0]}. "
+            "Leave them out: their average is undefined."
+        )
+    average = np.empty(n.size)
+    for rows in row_slices(n.size, w.size):
+        average[rows] = _average_weight(np.ascontiguousarray(counts[rows].T) / n[rows], w)
+    return average
+
+
+def weighted_moments(nu: Floats, w: Floats) -> tuple[Floats, Floats]:
+    """Mean and variance of ``sum_j w_j p_j``, ``p ~ Dirichlet(nu)``, for each state [1]_.
+
+    Parameters
+    ----------
+    nu : ndarray of float, shape (S, K)
+        Dirichlet parameters of each state, positive; ``T`` is their sum.
+    w : ndarray of float, shape (K,)
+        Weight of each category, in any order, finite.
+
+    Returns
+    -------
+    mean : ndarray of float, shape (S,)
+        ``sum_j w_j nu_j / T``, as accurate as `weighted_average`.
+    variance : ndarray of float, shape (S,)
+        ``(sum_j w_j**2 nu_j / T - mean**2) / (T + 1)`` in units of ``weight_range(w) ** 2``;
+        0 where all weights are equal.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or `w` is wider than a float.
+
+    References
+    ----------
+    .. [1] M. Hariri et al. (2026), arXiv:2510.04265, the posterior mean and variance of
+       Bayes@N for one question.
+
+    Examples
+    --------
+    ``p_1 + 3 p_2`` is ``1 + 2 p_2``, and ``p_2 ~ Beta(1, 1)`` has variance 1/12.
+
+    >>> mean, variance = weighted_moments(np.array([[1.0, 1.0]]), np.array([1.0, 3.0]))
+    >>> mean, 12 * variance
+    (array([2.]), array([1.]))
+    """
+    require_weight_per_category(nu, w)
+    mean, variance = np.empty(len(nu)), np.empty(len(nu))
+    for rows in row_slices(len(nu), w.size):
+        # Category after category: sums over few columns of a row are slow.
+        own = np.ascontiguousarray(nu[rows].T)
+        total = _row_sum(own)
+        share = own / total
+        mean[rows] = _average_weight(share, w)
+        variance[rows] = _weight_variance(share, w) / (total + 1)
+    return mean, variance
+
+
+def _row_sum(rows: Floats) -> Floats:
+    """Sum of the rows, in their order: that of `sum` depends on how many columns there are."""
+    total: Floats = reduce(np.add, rows)
+    return total
+
+
+def _average_weight(share: Floats, w: Floats) -> Floats:
+    """Mean weight of each column of shares."""
+    # Counted from the weight nearest to zero, no two terms of one sign ever cancel.
+    origin = np.clip(0.0, w.min(), w.max())
+    average: Floats = origin + _row_sum(share * (w - origin)[:, None])
+    return average
+
+
+def _weight_variance(share: Floats, w: Floats) -> Floats:
+    """Variance of the weights under each column of shares, in units of ``weight_range(w) ** 2``."""
+    unit = weight_range(w) or 1.0
+    # Counted from the weight of the largest share, the mean is no larger than about the
+    # scatter: with shares (1e-9, .5, .5) and w = (0, 1 - 1e-5, 1) any other origin costs digits.
+    largest, origin = share[0], np.full(share.shape[1], w[0])
+    for other, weight in zip(share[1:], w[1:], strict=True):  # several times as fast as `argmax`
+        origin = np.where(other > largest, weight, origin)
+        largest = np.maximum(largest, other)
+    deviation = (w[:, None] - origin) / unit
+    deviation -= _row_sum(share * deviation)
+    deviation *= deviation
+    return _row_sum(share * deviation)
+
+
+# SciPy's inverse of the Beta integral errs by 1e-5 of a standard deviation from shapes of 1e10 on
+# and gives NaN from 1e15 on; the normal with a correction for skewness holds 1e-8 from 1e8 on.
+_NARROW = 1e8
+
+_NARROWEST = 1e-150  # its square can still be divided by
+
+
+def normal_interval(
+    mu: Floats, sigma: Floats, confidence: Floats | float, bounds: tuple[float, float] | None
+) -> tuple[Floats, Floats]:
+    """``mu +- z sigma``, both ends clipped into both bounds.
+
+    Parameters
+    ----------
+    mu, sigma : ndarray of float
+        Posterior means and standard deviations.
+    confidence : float or ndarray of float
+        Probability of the interval, inside (0, 1).
+    bounds : tuple of float or None
+        Lower and upper bound; None: no clipping.
+
+    Returns
+    -------
+    lo, hi : ndarray of float
+
+    Examples
+    --------
+    >>> lo, hi = normal_interval(np.array([0.8]), np.array([0.2]), 0.95, (0.0, 1.0))
+    >>> lo.round(3), hi
+    (array([0.408]), array([1.]))
+
+    """
+    reach = -scipy.special.ndtri(_tail_chance(confidence)) * sigma
+    low, high = (-np.inf, np.inf) if bounds is None else bounds
+    return np.clip(mu - reach, low, high), np.clip(mu + reach, low, high)
+
+
+def beta_interval(
+    mu: Floats,
+    sigma: Floats,
+    confidence: Floats | float,
+    bounds: tuple[float, float],
+    *,
+    lowest: NDArray[np.bool_] | bool = False,
+    highest: NDArray[np.bool_] | bool = False,
+) -> tuple[Floats, Floats]:
+    """Central quantiles of the Beta distribution with these moments, on the bounds.
+
+    Parameters
+    ----------
+    mu, sigma : ndarray of float
+        Means and standard deviations; NaN gives NaN. For the population multiply `sigma` by
+        `small_sample_factor` first.
+    confidence : float or ndarray of float
+        Probability of the interval, inside (0, 1).
+    bounds : tuple of float
+        Finite lower and upper bound, ``lower < upper``.
+    lowest, highest : ndarray of bool or bool, default False
+        Whether all observed trials are in the lowest (highest) category: then `lo` (`hi`) is the
+        bound itself, which quantiles never reach.
+
+    Returns
+    -------
+    lo, hi : ndarray of float
+        ``mu`` twice where sigma is 0. `normal_interval` where no Beta distribution is that wide.
+        The interval always holds `mu`: the mean of a skewed distribution lies outside its central
+        quantiles if the confidence is low, and then the nearer end is `mu`.
+
+    Examples
+    --------
+    The uniform distribution has the standard deviation ``sqrt(1/12)``.
+
+    >>> lo, hi = beta_interval(np.array([0.5]), np.array([12**-0.5]), 0.95, (0.0, 1.0))
+    >>> lo.round(6), hi.round(6)
+    (array([0.025]), array([0.975]))
+
+    """
+    low, high = bounds
+    width = high - low
+    u, sd = (mu - low) / width, sigma / width
+    kappa = u * (1 - u) / np.clip(sd, _NARROWEST, 1) ** 2 - 1
+    beta = (sd > 0) & (kappa > 0)
+    narrow = beta & (np.minimum(u, 1 - u) * kappa > _NARROW)
+    moved = np.where(narrow, _third_moment_shift(u, kappa, confidence), 0.0)
+    lo, hi = normal_interval(mu + width * moved, sigma, confidence, bounds)
+    a, b = (np.where(beta & ~narrow, share * kappa, 1.0) for share in (u, 1 - u))
+    lo = np.where(
+        beta & ~narrow, low + width * scipy.special.betaincinv(a, b, _tail_chance(confidence)), lo
+    )
+    hi = np.where(
+        beta & ~narrow, low + width * scipy.special.betainccinv(a, b, _tail_chance(confidence)), hi
+    )
+    inside = np.clip(mu, low, high)
+    lo, hi = np.minimum(lo, inside), np.maximum(hi, inside)
+    known = ~np.isnan(mu + sigma)
+    return np.where(lowest & known, low, lo), np.where(highest & known, high, hi)
+
+
+def small_sample_factor(questions: Ints | Floats, confidence: float) -> Floats:
+    """Student's quantile over the normal one: what few questions add to a population's sigma.
+
+    Parameters
+    ----------
+    questions : ndarray of int or float
+        How many questions, M; or clusters of them, as far as they count.
+    confidence : float
+        Probability of the interval, inside (0, 1).
+
+    Returns
+    -------
+    ndarray of float
+        ``t_{M-1} / z``; NaN for ``M <= 1``: one question says nothing about the others.
+
+    Examples
+    --------
+    >>> small_sample_factor(np.array([1, 2, 30]), 0.95).round(3)
+    array([  nan, 6.483, 1.044])
+
+    """
+    freedom = np.maximum(questions - 1, 1)
+    tail = _tail_chance(confidence)
+    return np.where(
+        questions > 1, scipy.special.stdtrit(freedom, tail) / scipy.special.ndtri(tail), np.nan
+    )
+
+
+def _third_moment_shift(u: Floats, kappa: Floats, confidence: Floats | float) -> Floats:
+    """Cornish and Fisher's correction for skewness, the same at both ends."""
+    z = scipy.special.ndtri(_tail_chance(confidence))
+    return np.asarray((1 - 2 * u) * (z**2 - 1) / (3 * np.maximum(kappa, 1.0)))
+
+
+def _tail_chance(confidence: Floats | float) -> Floats | float:
+    return (1 - confidence) / 2
+
+
+_NEWTON = 60  # steps at most; the start is below the root of a convex function
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExpectedVariance:
+    """Expected variance of each question after m further trials: ``a / (x + m) + b / (x + m)**2``.
+
+    Convex and decreasing in m, so that each further trial of a question gains less.
+
+    Attributes
+    ----------
+    a, b : ndarray of float, shape (P,)
+        Not negative.
+    x : ndarray of float, shape (P,)
+        Positive.
+
+    Examples
+    --------
+    A uniform Beta(1, 1) has variance 1/12 and is worth 2 trials: 1/24 is left after 2 more.
+
+    >>> one = np.array([1.0])
+    >>> ExpectedVariance(one / 6, 0 * one, 2 * one).variance(2) * 24
+    array([1.])
+    """
+
+    a: Floats
+    b: Floats
+    x: Floats
+
+    def variance(self, m: Ints | Floats | int) -> Floats:
+        """Expected variance after m further trials."""
+        size = self.x + m
+        left: Floats = (self.a + self.b / size) / size
+        return left
+
+    def gain(self, m: Ints) -> Floats:
+        """Variance that the trial after m further ones removes, with all its digits."""
+        size = self.x + m
+        product = size * (size + 1)
+        taken: Floats = (self.a + self.b * (2 * size + 1) / product) / product
+        return taken
+
+    def of(self, rows: Ints | slice) -> ExpectedVariance:
+        """Expected variance of some of the questions, in any order."""
+        return ExpectedVariance(self.a[rows], self.b[rows], self.x[rows])
+
+    def weighted(self, weight: Floats) -> ExpectedVariance:
+        """Expected variance with each question's variance multiplied by a weight."""
+        return ExpectedVariance(weight * self.a, weight * self.b, self.x)
+
+    def worthwhile(self, threshold: float) -> Ints:
+        """How many further trials gain at least the threshold each."""
+        size = np.maximum(np.sqrt(self.a / threshold), self.x)
+        for _ in range(_NEWTON):
+            # Newton's step for the derivative, a / size^2 + 2 b / size^3 = threshold.
+            excess = np.maximum((self.a + 2 * self.b / size) / size**2 - threshold, 0)
+            slope = (2 * self.a + 6 * self.b / size) / size**3
+            step = np.divide(excess, slope, out=np.zeros_like(size), where=slope > 0)
+            size = size + step
+            if np.all(np.abs(step) <= 1e-9 * size):
+                break
+        # gain(m) lies between the derivatives at m and m + 1.
+        m = np.floor(size - self.x).astype(np.int64)
+        return m + (self.gain(m) >= threshold)
+
+
+def expected_squared_sigma(
+    ahead: ExpectedVariance, m: Ints | int, questions: Ints, group: Ints, sigma: Floats
+) -> Floats:
+    """Expected squared sigmas of means over questions after m further trials of each.
+
+    Parameters
+    ----------
+    ahead : ExpectedVariance
+        Of the states of all groups.
+    m : ndarray of int, shape (P,), or int
+        Further trials of each question of a state.
+    questions : ndarray of int, shape (P,)
+        How many questions share a state.
+    group : ndarray of int, shape (P,)
+        The group of each state.
+    sigma : ndarray of float, shape (G,)
+        Standard deviation of the mean of each group now.
+
+    Returns
+    -------
+    ndarray of float, shape (G,)
+        With independent questions ``sum(variance(m)) / M**2``. Where they share a fitted prior,
+        what they have in common (the rest of ``sigma**2``) shrinks with the square of the share of
+        variance that is left.
+
+    Examples
+    --------
+    >>> ahead = ExpectedVariance(np.array([1 / 6]), np.array([0.0]), np.array([2.0]))
+    >>> now = np.array([1 / 12 / 2]) ** 0.5
+    >>> expected_squared_sigma(ahead, 2, np.array([2]), np.array([0]), now) / now**2
+    array([0.5])
+    """
+
+    def total(values: Floats | Ints) -> Floats:
+        return np.bincount(group, values, sigma.size).astype(np.float64)
+
+    size = np.maximum(total(questions), 1) ** 2
+    now = total(questions * ahead.variance(0)) / size
+    then = total(questions * ahead.variance(m)) / size
+    left = np.divide(then, now, out=np.zeros_like(now), where=now > 0)
+    return np.asarray(left * (now * (1 - left) + left * sigma**2))
+
+
+def best_allocation(ahead: ExpectedVariance, budget: int) -> Ints:
+    """How to spend a budget of trials so that the sum of the variances becomes smallest.
+
+    Parameters
+    ----------
+    ahead : ExpectedVariance
+        Of every question.
+    budget : int
+        Number of trials.
+
+    Returns
+    -------
+    ndarray of int, shape (P,)
+        Further trials of each question; their sum is the budget. Gains decrease from trial to
+        trial, so taking the largest ones is optimal: all above a threshold, then one by one, the
+        earlier question first where gains are equal.
+
+    Examples
+    --------
+    The second question varies four times as much.
+
+    >>> one = np.ones(2)
+    >>> best_allocation(ExpectedVariance(np.array([1.0, 4.0]), 0 * one, one), 4)
+    array([1, 3])
+    """
+    kinds, number, place = _distinct_questions(ahead)
+    m = kinds.worthwhile(_paid_gain(kinds, number, budget))[place]
+    rest = budget - int(m.sum())
+    m += rest // m.size  # only where nothing gains anything
+    m[np.argsort(-ahead.gain(m), kind="stable")[: rest % m.size]] += 1
+    return m
+
+
+def _paid_gain(ahead: ExpectedVariance, number: Ints, budget: int) -> float:
+    """The smallest gain, to the last bit, that the budget pays wherever it is to be had."""
+    high = float(ahead.gain(np.zeros(number.size, dtype=np.int64)).max())
+    if not (high and budget):
+        return np.inf
+    high, low = 2 * high, high
+    while number @ ahead.worthwhile(low) <= budget:
+        high, low = low, low / 16
+    while low < (middle := float(np.sqrt(low) * np.sqrt(high))) < high:
+        spent = int(number @ ahead.worthwhile(middle))
+        if spent == budget:
+            return middle
+        low, high = (low, middle) if spent < budget else (middle, high)
+    return high
+
+
+def _distinct_questions(ahead: ExpectedVariance) -> tuple[ExpectedVariance, Ints, Ints]:
+    """The distinct questions, how many there are of each, and which one every question is."""
+    columns = (ahead.a, ahead.b, ahead.x)
+    first, place = distinct_rows([np.unique(each, return_inverse=True)[1] for each in columns])
+    return ahead.of(first), np.bincount(place, minlength=first.size), place
+
+
+Target = Literal["benchmark", "population"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeparatePosteriors:
+    """Every question has its own prior, Dirichlet(1, ..., 1) unless a metric says otherwise.
+
+    Weights are expected in units of their spread: their variances are in its square.
+    """
+
+    states: States
+
+    def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of a metric in each group, shape (G,)."""
+        mean, variance = moments(self._nu(alpha), self.states.n)
+        return self.states.mean(mean), self.states.sigma(variance)
+
+    def credit(self, draws: DrawsOf, alpha: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the credit of a draw in each group, shape (G,)."""
+        failures, successes = self._nu(alpha).T
+        mean, variance = np.zeros((2, successes.size))
+        for rows, gains in draws(self.states.n):
+            mean[rows], variance[rows] = credit_moments(successes[rows], failures[rows], gains)
+        return self.states.mean(mean), self.states.sigma(variance)
+
+    def integrate_joint(self, moments: JointMoments, alpha: Floats | float = 1.0) -> Joint:
+        """Means, variances and covariance of two metrics in each group."""
+        x, y, *variances = moments(self._nu(alpha), self.states.n)
+        return Joint(
+            self.states.mean(x), self.states.mean(y), *map(self.states.variance, variances)
+        )
+
+    def weighted(self, w: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the average weight in each group."""
+        mean, variance = weighted_moments(self._nu(1.0), w)
+        return self.states.mean(mean), self.states.sigma(variance)
+
+    def average_sigma(self, w: Floats) -> Floats:
+        """Uncertainty of the average weight of the trials in each group."""
+        nu = (1 + self.states.counts).astype(np.float64)
+        _, variance = weighted_moments(nu, w)
+        scale = nu.sum(axis=1) / self.states.n
+        return self.states.sigma(scale**2 * variance)
+
+    def expected_variance(self, w: Floats) -> ExpectedVariance:
+        """Variance of the average weight that is expected after further trials.
+
+        Of the questions of each pair of a group and a state, shape (P,); the spread of the weights
+        is 1. By the law of total variance a question with posterior variance v = S / (T + 1), where
+        S is the expected scatter of one trial's weight, loses Var(E[. | trial]) = v / (T + 1) by
+        one more trial: v T / (T + 1) is left, and v T / (T + m) after m.
+        """
+        nu = self._nu(1.0)
+        total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
+        return ExpectedVariance(total * variance, 0 * total, total).of(self.states.state)
+
+    def expected_average_variance(self, w: Floats) -> ExpectedVariance:
+        """Expected variance of the average of the trials: rescaled by T / n."""
+        counts = self.states.counts
+        nu, n = 1 + counts.astype(np.float64), counts.sum(axis=1).astype(np.float64)
+        total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
+        size = total * variance
+        return ExpectedVariance(size, size * (total - n), n).of(self.states.state)
+
+    def without_prior(self) -> SeparatePosteriors:
+        """Posterior of the same questions without prior trials."""
+        return SeparatePosteriors(self.states.observed())
+
+    def _nu(self, alpha: Floats | float) -> Floats:
+        nu: Floats = alpha + self.states.mass
+        return nu
+
+
+class _Group(NamedTuple):
+    """The questions to which one prior is fitted, and what of them has results."""
+
+    grid: Grid
+    state: Ints  # the states of its questions
+    questions: Ints
+    cells: slice  # the group itself, or its questions
+    place: Ints | None  # if its questions have results, where among `state` that of each is
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooled:
+    """The questions of a group share one prior, which is fitted to them: partial pooling.
+
+    Weights are expected in units of their spread, as for `SeparatePosteriors`.
+
+    Attributes
+    ----------
+    states : States
+        The questions; its groups are what has results: groups, or each question on its own.
+    fitted : States
+        The same questions in the groups to which the priors are fitted.
+    owner : ndarray of int, shape (G,)
+        The group of `fitted` to which each group of `states` belongs, ascending.
+    target : "benchmark" or "population"
+        The mean over these questions, or over the population they come from.
+    groups : list of _Group
+        The fitted priors.
+    """
+
+    states: States
+    fitted: States
+    owner: Ints
+    target: Target
+    groups: list[_Group]
+
+    @classmethod
+    def fit(cls, states: States, fitted: States, owner: Ints, target: Target) -> Pooled:
+        """Fit a prior to each group; prior trials count as data.
+
+        Parameters
+        ----------
+        states, fitted, owner, target
+            As above.
+        """
+        counts, groups = fitted.counts + fitted.prior, []
+        ends = np.searchsorted(fitted.group, np.arange(fitted.groups + 1))
+        parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
+        grids = _group_priors(
+            [(counts[fitted.state[part]], fitted.questions[part]) for part in parts]
+        )
+        cells = np.searchsorted(owner, np.arange(fitted.groups + 1))
+        for grid, part, (first, last) in zip(grids, parts, pairwise(cells), strict=True):
+            state, questions = fitted.state[part], fitted.questions[part]
+            own = slice(int(first), int(last))
+            place = None if states is fitted else np.searchsorted(state, states.state[own])
+            groups.append(_Group(grid, state, questions, own, place))
+        return cls(states, fitted, owner, target, groups)
+
+    def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of a metric in each group; `alpha` is what is fitted."""
+        del alpha
+        counts, n = self.states.counts + self.states.prior, self.states.n
+        population = self.target == "population"
+        return self._chosen(
+            lambda grid, state, questions: metric_posterior(
+                grid, counts[state], n[state], questions, moments, population=population
+            )
+        )
+
+    def credit(self, draws: DrawsOf, alpha: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the credit of a draw in each group."""
+        del alpha
+        counts, n = self.states.counts + self.states.prior, self.states.n
+        population = self.target == "population"
+        return self._chosen(
+            lambda grid, state, questions: draw_posterior(
+                grid, counts[state], n[state], questions, draws, population=population
+            )
+        )
+
+    def integrate_joint(self, moments: JointMoments, alpha: Floats | float = 1.0) -> Joint:
+        """Means, variances and covariance of two metrics in each group."""
+
+        def of_x(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
+            joint = moments(nu, n)
+            return joint.x, joint.var_x
+
+        def of_y(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
+            joint = moments(nu, n)
+            return joint.y, joint.var_y
+
+        (x, sigma_x), (y, sigma_y) = self.integrate(of_x, alpha), self.integrate(of_y, alpha)
+        counts, n = self.states.counts + self.states.prior, self.states.n
+        covariance = np.empty(self.states.groups)
+        for grid, state, questions, cells, place in self.groups:
+            result = metric_covariance(grid, counts[state], n[state], questions, moments)
+            chosen = result.benchmark if self.target == "benchmark" else result.population
+            covariance[cells] = chosen if place is None else result.question[place]
+        return Joint(x, y, sigma_x**2, sigma_y**2, covariance)
+
+    def weighted(self, w: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the average weight in each group."""
+        counts = self.states.counts + self.states.prior
+        return self._chosen(
+            lambda grid, state, questions: weighted_posterior(grid, counts[state], questions, w)
+        )
+
+    def average_sigma(self, w: Floats) -> Floats:
+        """Calibrated uncertainty of the average weight of the trials in each group."""
+        counts, n = self.states.counts, self.states.n
+        variance = np.empty(self.states.groups)
+        for grid, state, questions, cells, place in self.groups:
+            error = trial_variance(grid, counts[state], w) / n[state]
+            if place is not None:
+                variance[cells] = error[place]
+                continue
+            variance[cells] = (questions * error).sum() / questions.sum() ** 2
+            if self.target == "population":
+                variance[cells] += weighted_posterior(grid, counts[state], questions, w).between
+        return np.sqrt(variance)
+
+    def expected_variance(self, w: Floats) -> ExpectedVariance:
+        """Variance of the average weight that is expected after further trials.
+
+        With the fitted prior held fixed: v is the variance of a question, T its ratio to the
+        expected variance of a trial, as for `SeparatePosteriors`.
+        """
+        counts = self.states.counts + self.states.prior
+        a, x = np.zeros((2, self.states.state.size))
+        for grid, state, questions, cells, place in self.groups:
+            own = weighted_posterior(grid, counts[state], questions, w)
+            rows = self._pairs(cells, place)
+            chosen = slice(None) if place is None else place
+            a[rows] = trial_variance(grid, counts[state], w)[chosen]
+            x[rows] = own.question_sigma[chosen] ** 2
+        return ExpectedVariance(a, 0 * a, np.divide(a, x, out=np.ones_like(a), where=x > 0))
+
+    def expected_average_variance(self, w: Floats) -> ExpectedVariance:
+        """Expected variance of the average of the trials: their variance over their number."""
+        counts = self.states.counts
+        a = np.zeros(self.states.state.size)
+        for grid, state, _, cells, place in self.groups:
+            chosen = slice(None) if place is None else place
+            a[self._pairs(cells, place)] = trial_variance(grid, counts[state], w)[chosen]
+        return ExpectedVariance(a, 0 * a, counts.sum(axis=1)[self.states.state].astype(np.float64))
+
+    def _pairs(self, cells: slice, place: Ints | None) -> slice:
+        """The pairs of a group and a state that belong to one fitted prior."""
+        if place is not None:  # each question is a group with one state
+            return cells
+        first, last = np.searchsorted(self.states.group, [cells.start, cells.stop])
+        return slice(int(first), int(last))
+
+    def without_prior(self) -> Pooled:
+        """Posterior of the same questions without prior trials, with a fit of its own."""
+        if not self.states.prior.any():
+            return self
+        observed = self.states.observed()
+        fitted = observed if self.fitted is self.states else self.fitted.observed()
+        return Pooled.fit(observed, fitted, self.owner, self.target)
+
+    def _chosen(self, result: Callable[[Grid, Ints, Ints], Posterior]) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of what is asked for, of each group's result."""
+        mu, sigma = np.empty((2, self.states.groups))
+        for grid, state, questions, cells, place in self.groups:
+            own = result(grid, state, questions)
+            if place is not None:
+                mu[cells], sigma[cells] = own.question_mu[place], own.question_sigma[place]
+            elif self.target == "population":
+                mu[cells], sigma[cells] = own.population_mu, own.population_sigma
+            else:
+                mu[cells], sigma[cells] = own.mu, own.sigma
+        return mu, sigma
+
+
+def _group_priors(groups: Sequence[tuple[Ints, Ints]]) -> list[Grid]:
+    """The prior of each group, from counts of states and questions: exact for two categories."""
+    if all(counts.shape[1] == 2 for counts, _ in groups):  # failure and success
+        return fit_binary_groups([(counts.sum(axis=1), counts[:, 1], q) for counts, q in groups])
+    return [fit_categories(*group) for group in groups]
+
+
+QuestionPosteriors: TypeAlias = "SeparatePosteriors | Pooled"

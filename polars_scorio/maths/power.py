@@ -1,0 +1,472 @@
+"""Assurance, detectable differences, shares of variance.
+
+References
+----------
+.. [1] E. Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640: the variance of a difference
+   from the spread of the questions, the correlation of the models, and the trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+
+# Standard deviations after m further trials; they do not grow with m.
+SigmaAfter = Callable[[Ints], Floats]
+# Critical values: of one look, or of a look after m further trials.
+CriticalAfter = Floats | float | Callable[[Ints], Floats]
+
+
+def decision_chance(
+    diff: Floats,
+    now: Floats,
+    then: Floats,
+    z: Floats | float,
+    share: Floats | float,
+    margin: Floats | float = 0.0,
+) -> Floats:
+    """Chance that a pair is decided once its difference is known more closely [1]_.
+
+    Parameters
+    ----------
+    diff : ndarray of float
+        Difference today.
+    now, then : ndarray of float
+        Its standard deviation today and after further trials.
+    z : float or ndarray of float
+        Standard deviations from zero at which a pair is decided.
+    share : float or ndarray of float
+        B of `signal_share`: the true difference is normal with mean ``B d`` and variance
+        ``B s_0**2``. 1: nothing is known of other models.
+    margin : float or ndarray of float
+        A pair is decided if the difference is not ``-margin``; by default, if it is not zero.
+
+    Returns
+    -------
+    ndarray of float
+        ``Phi((e - z s_m) / r) + Phi((-e - z s_m) / r)``, with ``w = s_m**2 / s_0**2``,
+        ``e = d (w + (1 - w) B) + margin`` and ``r**2 = (s_0**2 - s_m**2) (w + (1 - w) B)``: mean
+        and variance of the difference then. Where nothing is learned (r = 0): 1 if the pair is
+        decided, else 0.
+
+    References
+    ----------
+    .. [1] A. O'Hagan, J. W. Stevens, M. J. Campbell (2005), Pharmaceutical Statistics 4(3),
+       187-201: assurance.
+
+    Examples
+    --------
+    At twice the trials of a pair that lacks little: as observed, and if half of the gap is luck.
+
+    >>> now, share = np.array([0.06, 0.06]), np.array([1.0, 0.5])
+    >>> decision_chance(np.array([0.1, 0.1]), now, now / 2**0.5, 1.96, share).round(3)
+    array([0.654, 0.412])
+    """
+    left = np.divide(then, now, out=np.ones_like(now), where=now > 0) ** 2
+    kept = left + (1 - left) * share
+    lead, needed = np.abs(diff * kept + margin), z * then
+    change = np.sqrt(np.maximum((now - then) * (now + then), 0.0) * kept)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chance = scipy.special.ndtr((lead - needed) / change) + scipy.special.ndtr(
+            (-lead - needed) / change
+        )
+    unknown = np.isnan(lead) | np.isnan(needed) | np.isnan(change)
+    decided = np.where((lead >= needed) & (lead > 0), 1.0, 0.0)
+    return np.where(unknown, np.nan, np.where(change > 0, chance, decided))
+
+
+def trials_with_assurance(
+    diff: Floats,
+    sigma: SigmaAfter,
+    z: CriticalAfter,
+    share: Floats | float,
+    goal: float,
+    limit: int,
+    margin: Floats | float = 0.0,
+) -> Ints:
+    """The fewest further trials after which pairs are decided with a given chance.
+
+    Parameters
+    ----------
+    diff : ndarray of float, shape (P,)
+        Differences today.
+    sigma : callable
+        The standard deviation of each difference after m further trials, for m of shape (P,).
+    z : float, ndarray of float or callable
+        As for `decision_chance`; or from m to such values, for looks that are repeated.
+    share, margin : float or ndarray of float
+        As for `decision_chance`.
+    goal : float
+        The chance, in (0, 1), that the pair is decided, for either of its models.
+    limit : int
+        The largest number of trials to consider.
+
+    Returns
+    -------
+    ndarray of int, shape (P,)
+        0 where the pair is decided today. ``limit + 1`` where the limit does not suffice, as for
+        ``share = 0``, or where a number is NaN.
+
+    Examples
+    --------
+    >>> def sigma(m):
+    ...     return 0.06 / np.sqrt(1 + m / 100)
+    >>> diff, share = np.full(3, 0.1), np.array([1.0, 0.5, 0.0])
+    >>> trials_with_assurance(diff, sigma, 1.96, share, 0.8, 10_000)
+    array([  344,  2772, 10001])
+    """
+    now = sigma(np.zeros(diff.shape, dtype=np.int64))
+
+    def decided(m: Ints) -> Mask:
+        chance = decision_chance(diff, now, sigma(m), _critical_after(z, m), share, margin)
+        return np.asarray(chance >= goal)
+
+    extra = fewest_trials(decided, diff.size, limit)
+    # Without any signal verdicts would be false ones; that a difference exceeds a margin is none.
+    some = (np.asarray(share) > 0) | (np.asarray(margin) > 0)
+    return np.where((extra == 0) | some, extra, limit + 1)
+
+
+def trials_for_half_width(
+    half_width: Floats, sigma: SigmaAfter, z: CriticalAfter, limit: int
+) -> Ints:
+    """The fewest further trials after which intervals are narrow enough.
+
+    Parameters
+    ----------
+    half_width : ndarray of float, shape (P,)
+        Wanted half-widths, positive.
+    sigma, z, limit
+        As for `trials_with_assurance`.
+
+    Returns
+    -------
+    ndarray of int, shape (P,)
+        ``limit + 1`` where the limit does not suffice, or where a number is NaN.
+
+    Examples
+    --------
+    >>> trials_for_half_width(np.array([0.1]), lambda m: 0.06 / np.sqrt(1 + m / 100), 1.96, 10_000)
+    array([39])
+    """
+
+    def narrow(m: Ints) -> Mask:
+        return np.asarray(half_width >= _critical_after(z, m) * sigma(m))
+
+    return fewest_trials(narrow, half_width.size, limit)
+
+
+def _critical_after(z: CriticalAfter, m: Ints) -> Floats | float:
+    """Critical values after m further trials."""
+    return z(m) if callable(z) else z
+
+
+def fewest_trials(enough: Callable[[Ints], Mask], size: int, limit: int) -> Ints:
+    """The smallest number that is enough, up to a limit; `limit` + 1 if none is.
+
+    Parameters
+    ----------
+    enough : callable
+        From a number for each place, shape (size,), to whether it is enough; every larger one is.
+    size, limit : int
+        How many numbers are wanted, and the largest to consider.
+
+    Examples
+    --------
+    >>> fewest_trials(lambda m: m >= np.array([0, 7, 99]), 3, 20)
+    array([ 0,  7, 21])
+    """
+    none = np.zeros(size, dtype=np.int64)
+    # Of a pair that is decided today the chance falls at first: the pair needs no trials.
+    low = np.where(enough(none), 0, 1)
+    high = np.where(low == 0, 0, limit + 1)
+    for _ in range(int(limit).bit_length() + 1):
+        middle = (low + high) // 2
+        reached = enough(np.minimum(middle, limit))
+        active = low < high
+        high = np.where(active & reached, middle, high)
+        low = np.where(active & ~reached, middle + 1, low)
+    return high
+
+
+_HALVINGS = 100
+_PAIRED_WINS = 0.85  # as in comparisons: the share of the paired half-width that the trials' beats
+_LEAST_SHRINKAGE = 0.001
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """An evaluation of two models on the same questions.
+
+    Attributes
+    ----------
+    questions : int
+        Number of questions, at least two.
+    trials : tuple of float
+        Trials per question of each model.
+    rate : float
+        Mean success rate of both models, inside (0, 1).
+    spread : float
+        Variance of the success rates between questions, as a share of ``rate (1 - rate)``.
+    correlation : float
+        Correlation of both models' rates over the questions.
+    critical : float
+        Normal critical value of the comparison.
+    """
+
+    questions: float
+    trials: tuple[float, float]
+    rate: float
+    spread: float
+    correlation: float
+    critical: float
+
+
+def detectable_difference(design: Design, power: float, *, population: bool) -> float:
+    """Smallest difference of the rates that a comparison names with the wanted power.
+
+    Parameters
+    ----------
+    design : Design
+        What is to be run.
+    power : float
+        Chance that the interval of the difference excludes zero.
+    population : bool
+        Whether the difference is about all questions that could have been asked.
+
+    Returns
+    -------
+    float
+        Infinity if no difference that the mean rate allows is found with that power.
+
+    Examples
+    --------
+    >>> one_run = Design(
+    ...     questions=100, trials=(1, 1), rate=0.5, spread=0.5, correlation=0.5, critical=1.96
+    ... )
+    >>> round(detectable_difference(one_run, 0.8, population=False), 3)
+    0.163
+    """
+    shift = scipy.special.ndtri(power)
+    low, high = 0.0, 2 * min(design.rate, 1 - design.rate)
+
+    def lacking(difference: float) -> float:
+        noise, total = _difference_variances(design, difference)
+        paired = _paired_half_width(design, total)
+        if population:
+            return float(paired + shift * np.sqrt(total) - difference)
+        trials = _trials_half_width(design, difference)
+        half_width = trials if trials < _PAIRED_WINS * paired else paired
+        return float(half_width + shift * np.sqrt(noise) - difference)
+
+    if lacking(high) > 0:
+        return float("inf")
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if lacking(middle) > 0 else (low, middle)
+    return high
+
+
+def _rate_variances(design: Design, difference: float) -> tuple[float, float]:
+    """Variance of one trial of each model, if their rates lie that far apart."""
+    rates = design.rate + difference / 2, design.rate - difference / 2
+    a, b = (max(rate * (1 - rate), 0.0) for rate in rates)
+    return a, b
+
+
+def _difference_variances(design: Design, difference: float) -> tuple[float, float]:
+    """Variance of the estimated difference: on these very questions, and on other ones."""
+    a, b = _rate_variances(design, difference)
+    first, second = design.trials
+    noise = (1 - design.spread) * (a / first + b / second) / design.questions
+    between = design.spread * (a + b - 2 * design.correlation * np.sqrt(a * b))
+    return noise, noise + between / design.questions
+
+
+def _paired_half_width(design: Design, total: float) -> float:
+    """Expected half-width of the interval by the paired differences of the questions."""
+    m, (first, second) = design.questions, design.trials
+    harmonic = 2 / (1 / first + 1 / second)
+    seen = m**2 * total
+    events = seen + max(m / 2 - seen, 0.0) * (1 - 1 / harmonic)
+    variance = total + (seen + 2) / ((events + 1) * m * (m + 1))
+    tail = float(scipy.special.ndtr(-design.critical))
+    student = -scipy.special.stdtrit(m - 1, tail)
+    return float(student * np.sqrt(variance))
+
+
+def _trials_half_width(design: Design, difference: float) -> float:
+    """Expected half-width of the interval by the noise of the trials."""
+    rates = _rate_variances(design, difference)
+    variance = 0.0
+    for rate, trials in zip(rates, design.trials, strict=True):
+        share = 1.0 if trials == 1 else (1 - design.spread) / trials
+        variance += share * rate / design.questions
+    if sum(rates) == 0:
+        return 0.0
+    shrinkage = 1 - design.critical**2 * variance / (2 * sum(rates))
+    if shrinkage <= _LEAST_SHRINKAGE:
+        return float("inf")
+    return float(design.critical * np.sqrt(variance / shrinkage))
+
+
+SOURCES = ("models", "questions", "interaction", "trials")
+_JACKKNIFED = 3  # fewer questions leave no residual if one is deleted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VarianceShares:
+    """Components of the variance of one trial, in the order of `SOURCES`; NaN: unknown.
+
+    Attributes
+    ----------
+    variance, share, lo, hi : ndarray of float, shape (4,)
+        Each component, its share of their sum, and the interval of the share.
+    benchmark, population : float
+        Variance of the difference of two models on these questions, and on a new sample of as many.
+    removable : float
+        The share of `population` that more trials of each question can remove.
+    """
+
+    variance: Floats
+    share: Floats
+    lo: Floats
+    hi: Floats
+    benchmark: float
+    population: float
+    removable: float
+
+
+def variance_shares(mean: Floats, noise: Floats, trial: Floats, tail: float) -> VarianceShares:
+    """Split the variance of a table of questions and models.
+
+    Parameters
+    ----------
+    mean : ndarray of float, shape (M, A)
+        Mean outcome of each question under each model.
+    noise : ndarray of float, shape (M, A)
+        Estimated variance of this mean; NaN for a single trial.
+    trial : ndarray of float, shape (M, A)
+        Estimated variance of one trial, n times `noise`.
+    tail : float
+        Chance beyond each end of the intervals.
+
+    Returns
+    -------
+    VarianceShares
+        With MS the residual mean square of the table: interaction is MS less the mean noise,
+        questions the variance of their means less MS / A, models that of theirs less MS / M, trials
+        the mean of `trial`. Estimates may be negative. If some noise is unknown, interaction and
+        trials are too; their sum, MS, still enters the shares of models and questions. Ends: the
+        jackknife over questions, Student's t with M - 1 degrees of freedom, clipped to [0, 1]. All
+        is NaN for a single model or question.
+
+    Examples
+    --------
+    Two models, one better by .2 at each of three questions, without noise.
+
+    >>> mean = np.array([[0.2, 0.4], [0.4, 0.6], [0.6, 0.8]])
+    >>> variance_shares(mean, 0 * mean, 0 * mean, 0.025).variance.round(3) + 0.0
+    array([0.02, 0.04, 0.  , 0.  ])
+    """
+    questions, models = mean.shape
+    if min(questions, models) < 2:  # no variance of one
+        nothing = np.full(4, np.nan)
+        return VarianceShares(nothing, nothing, nothing, nothing, *[np.nan] * 3)
+    variance = _variance_components(_TableSums.whole(mean, noise, trial))
+    share = _shares_of_total(variance)[:, 0]
+    reach = _jackknife_reach(mean, noise, trial, tail)
+    lo, hi = np.clip([share - reach, share + reach], 0.0, 1.0)
+    mean_noise = float(noise.mean())
+    known = np.array([True, True, *[np.isfinite(mean_noise)] * 2])
+    variance, share, lo, hi = (
+        np.where(known, each, np.nan) for each in (variance[:, 0], share, lo, hi)
+    )
+    here, everywhere = 2 * mean_noise / questions, max(float(variance[2]), 0.0) + mean_noise
+    removable = mean_noise / everywhere if everywhere > 0 else np.nan
+    return VarianceShares(variance, share, lo, hi, here, 2 * everywhere / questions, removable)
+
+
+def _jackknife_reach(mean: Floats, noise: Floats, trial: Floats, tail: float) -> Floats:
+    """How far the interval of each share reaches, by deleting one question at a time."""
+    questions = len(mean)
+    if questions < _JACKKNIFED:
+        return np.full(4, np.nan)
+    without = _shares_of_total(_variance_components(_TableSums.without_one(mean, noise, trial)))
+    squares = ((without - without.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    error = np.sqrt((questions - 1) / questions * squares)
+    return np.asarray(-scipy.special.stdtrit(questions - 1, tail) * error)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TableSums:
+    """Sums of some tables with the same models and numbers of questions, shape (T,)."""
+
+    questions: int
+    models: int
+    of_questions: Floats  # sum of squares of the means of questions
+    of_models: Floats  # sum of squares of the means of models
+    residual: Floats  # sum of squares of what both leave
+    noise: Floats
+    trial: Floats
+
+    @classmethod
+    def whole(cls, mean: Floats, noise: Floats, trial: Floats) -> _TableSums:
+        """The sums of one table."""
+        average, effect = mean.mean(axis=1), _model_effects(mean)
+        own = effect.mean(axis=0)
+        questions, models = mean.shape
+        return cls(
+            questions,
+            models,
+            of_questions=np.array([((average - average.mean()) ** 2).sum()]),
+            of_models=np.array([(own**2).sum()]),
+            residual=np.array([((effect - own) ** 2).sum()]),
+            noise=np.array([noise.mean()]),
+            trial=np.array([trial.mean()]),
+        )
+
+    @classmethod
+    def without_one(cls, mean: Floats, noise: Floats, trial: Floats) -> _TableSums:
+        """The sums of the tables that lack one question."""
+        (questions, models), whole = mean.shape, cls.whole(mean, noise, trial)
+        average, effect = mean.mean(axis=1), _model_effects(mean)
+        own = effect.mean(axis=0)
+        factor = questions / (questions - 1)
+        return cls(
+            questions - 1,
+            models,
+            of_questions=whole.of_questions - factor * (average - average.mean()) ** 2,
+            of_models=((own - (effect - own) / (questions - 1)) ** 2).sum(axis=1),
+            residual=whole.residual - factor * ((effect - own) ** 2).sum(axis=1),
+            noise=(questions * whole.noise - noise.mean(axis=1)) / (questions - 1),
+            trial=(questions * whole.trial - trial.mean(axis=1)) / (questions - 1),
+        )
+
+
+def _model_effects(mean: Floats) -> Floats:
+    """How far each model is above the mean of the question."""
+    return np.asarray(mean - mean.mean(axis=1, keepdims=True))
+
+
+def _variance_components(sums: _TableSums) -> Floats:
+    """The components of tables, shape (4, T)."""
+    questions, models = sums.questions, sums.models
+    square = sums.residual / ((questions - 1) * (models - 1))
+    of_models = sums.of_models / (models - 1) - square / questions
+    of_questions = sums.of_questions / (questions - 1) - square / models
+    # Single trials tell the sum of interaction and trials alone: all of it stands for trials.
+    noise, trial = (np.where(np.isnan(each), square, each) for each in (sums.noise, sums.trial))
+    return np.stack([of_models, of_questions, square - noise, trial])
+
+
+def _shares_of_total(variance: Floats) -> Floats:
+    """The shares of components in their sum; NaN if that is not positive."""
+    total = variance.sum(axis=0)
+    shares = np.full(variance.shape, np.nan)
+    return np.asarray(np.divide(variance, total, out=shares, where=total > 0))

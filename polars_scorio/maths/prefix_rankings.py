@@ -1,0 +1,334 @@
+"""After how many trials do rankings settle? Rankings of prefixes, of a log and its replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log2
+from typing import Literal
+
+import numpy as np
+
+from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
+from polars_scorio.maths.questions import Outcomes, States
+
+Scheme = Literal["trial", "question"]
+Score = Callable[[States], Floats]
+
+# States of questions that are scored at once: ten arrays of 24 MB. Fewer would mean to evaluate the
+# metric more often, more do not fit into caches.
+_CHUNK = 3_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Convergence:
+    """When rankings become that of all trials, and how near they are before.
+
+    Attributes
+    ----------
+    share : ndarray of float, shape (N,)
+        Share of the replicates that converge at n = 1..N.
+    never : float
+        Share of those that never do; all shares sum up to 1.
+    tau : ndarray of float, shape (N,)
+        Mean Kendall tau-b of the ranking after n trials against that of all trials. It is not
+        defined where either ranking ties all models; such replicates are left out of the mean, and
+        NaN says that none is left.
+    """
+
+    share: Floats
+    never: float
+    tau: Floats
+
+
+def ranking_convergence(
+    outcomes: Outcomes,
+    score: Score | Floats,
+    *,
+    replicates: int,
+    scheme: Scheme,
+    rng: np.random.Generator,
+    tolerance: float = 1e-12,
+    progress: Callable[[int], object] | None = None,
+) -> Convergence:
+    """After how many trials the ranking of the models is that of all trials, to stay so [1]_.
+
+    Every replicate is ranked after n = 1..N trials of each question, N the largest number of trials
+    of a question; a question that has fewer stays at all of them. It converges at the smallest n
+    from which on all rankings equal that of all trials of the log as it is. The replicate may end
+    with another ranking than the log: then it never converges.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+        The groups are the models; question i of one is question i of the others.
+    score : callable or ndarray of float, shape (R,)
+        The score of each group of a `States`, shape (G,), higher is better. The pairs of these
+        states are not tallied: there is one for each question. NaN: no ranking for this n. Or the
+        rewards of all trials: then the score is the mean of the mean rewards of the questions.
+    replicates : int
+        Number of bootstrap replicates; 0: the log as it is.
+    scheme : "trial" or "question"
+        Draw, with replacement, the trials of each model, the same for all its questions, or those
+        of each question.
+    rng : Generator
+        Gives the draws: the same replicates for the same state, whatever `score` is.
+    tolerance : float
+        Models whose scores are no further apart, as neighbours in the ranking, are tied.
+    progress : callable, optional
+        Is called with the number of replicates that were done since its last call.
+
+    Returns
+    -------
+    Convergence
+
+    Raises
+    ------
+    ValueError
+        If the models have different numbers of questions, if `scheme` is "trial" and the questions
+        different numbers of trials, or if a model has no score with all trials.
+
+    Notes
+    -----
+    Takes some 40 ns for each trial of each replicate, with two classes and most metrics, and a few
+    hundred MB; about 100 bytes for each trial of a log of more than three million.
+
+    References
+    ----------
+    .. [1] M. Hariri, A. Samandar, M. Hinczewski, V. Chaudhary (2026), Don't Pass@k: A Bayesian
+       Framework for Large Language Model Evaluation, ICLR 2026, arXiv:2510.04265, section 3.3 and
+       "Convergence@n" of the appendix.
+
+    Examples
+    --------
+    Two models with the trials 0, 1, 1 and 1, 0, 0 of one question: the second leads after one
+    trial, both are tied after two, the first leads after three.
+
+    >>> zero = np.zeros((2, 2), dtype=np.int64)
+    >>> log = Outcomes(
+    ...     np.array([0, 1, 1, 1, 0, 0]), np.array([0, 3, 6]), np.array([0, 1]), 2, zero
+    ... )
+    >>> def accuracy(states):
+    ...     return states.mean(states.counts[:, 1] / states.counts.sum(axis=1))
+    >>> rng = np.random.default_rng(1)
+    >>> result = ranking_convergence(log, accuracy, replicates=0, scheme="trial", rng=rng)
+    >>> result.share, result.never, result.tau
+    (array([0., 0., 1.]), 0.0, array([-1., nan,  1.]))
+    """
+    sequences = _Sequences.of(outcomes)
+    n, questions = sequences.size.shape
+    if replicates and scheme == "trial" and not sequences.size.all():
+        trials = outcomes.trials
+        raise ValueError(
+            'scheme="trial" draws the same trials for all questions and needs equally many of each,'
+            f' got {trials.min():,} to {trials.max():,}: use scheme="question"'
+        )
+    logged = sequences.scores(sequences.logged(), score)
+    gold = competition_ranks(logged[-1:], tolerance)[:, 0]
+    if not gold.all():
+        raise ValueError("score must be a number for every model with all trials, got NaN")
+    if not replicates:
+        return _settling_summary(*_settling_places(logged, gold, n, tolerance))
+    first, tau = np.empty(replicates, dtype=np.int64), np.empty((replicates, n))
+    size = max(_CHUNK // (n * questions), 1)
+    for start in range(0, replicates, size):
+        part = slice(start, min(start + size, replicates))
+        chosen = sequences.drawn(part.stop - start, scheme, rng)
+        scores = sequences.scores(chosen, score)
+        first[part], tau[part] = _settling_places(scores, gold, n, tolerance)
+        if progress is not None:
+            progress(part.stop - start)
+    return _settling_summary(first, tau)
+
+
+def competition_ranks(scores: Floats, tolerance: float) -> Ints:
+    """Rank of each model in some rankings: 1 and the number of models that are better.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (L, G)
+        Scores of G models, higher is better.
+    tolerance : float
+        Neighbours in the descending list that are no further apart are tied, and so are their ties.
+
+    Returns
+    -------
+    ndarray of int, shape (G, L)
+        Ranks, of the smallest unsigned type that holds them; all are 0 where a score is NaN.
+
+    Examples
+    --------
+    0.4 and 0.5 are tied, and so are 0.5 and 0.6.
+
+    >>> competition_ranks(np.array([[0.4, 0.9, 0.5, 0.6, 0.1]]), 0.15)[:, 0].tolist()
+    [2, 1, 2, 2, 5]
+    """
+    # Models first: a loop over them, with long arrays, is several times faster than argsort.
+    ordered = np.ascontiguousarray(np.sort(scores, axis=1).T)
+    ranks = np.ones(ordered.shape, dtype=np.min_scalar_type(len(ordered)))
+    score, lowest = np.ascontiguousarray(scores.T), ordered[0]
+    for lower, upper in pairwise(ordered):
+        # The lowest score of those that are tied with `upper`.
+        lowest = np.where(upper - lower > tolerance, upper, lowest)
+        ranks += score < lowest
+    ranks[:, np.isnan(ordered[-1])] = 0  # sorted to the end
+    return ranks
+
+
+def tau_b(ranks: Ints, gold: Ints) -> Floats:
+    """Kendall's rank correlation of some rankings with one of the same models [1]_.
+
+    Parameters
+    ----------
+    ranks : ndarray of int, shape (G, L)
+        Competition ranks of G models in L rankings; zeros: no ranking.
+    gold : ndarray of int, shape (G,)
+        Competition ranks of the one.
+
+    Returns
+    -------
+    ndarray of float, shape (L,)
+        ``(P - Q) / sqrt(A B)``, P and Q the pairs of models in the same and in opposite order, A
+        and B the pairs that either ranking does not tie; NaN where A or B is zero.
+
+    References
+    ----------
+    .. [1] M. G. Kendall (1945), The Treatment of Ties in Ranking Problems, Biometrika 33(3).
+
+    Examples
+    --------
+    The last two models are tied: two pairs of three in the same order, ``2 / sqrt(2 * 3)``.
+
+    >>> tau_b(np.array([[1], [2], [2]]), np.array([1, 2, 3])).round(4)
+    array([0.8165])
+    """
+    order = np.argsort(gold, kind="stable")
+    ranks, gold = ranks[order], gold[order].astype(np.int64)
+    balance = np.zeros(ranks.shape[1], dtype=np.int64)
+    for rank, better in zip(ranks, gold - 1, strict=True):
+        balance += (ranks[:better] < rank).sum(axis=0)
+        balance -= (ranks[:better] > rank).sum(axis=0)
+    # A rank counts the models that are better, from one on: their sum counts the untied pairs.
+    untied = (ranks.sum(axis=0, dtype=np.int64) - gold.size) * (gold.sum() - gold.size)
+    tau = np.full(balance.size, np.nan)
+    np.divide(balance, np.sqrt(np.maximum(untied, 1)), where=untied > 0, out=tau)
+    return tau
+
+
+def _settling_places(scores: Floats, gold: Ints, n: int, tolerance: float) -> tuple[Ints, Floats]:
+    """Places where sequences of n rankings settle at `gold` (n if never), and the tau of each."""
+    ranks = competition_ranks(scores, tolerance)
+    equal = (ranks == gold[:, None]).all(axis=0).reshape(-1, n)
+    lasts = np.logical_and.accumulate(equal[:, ::-1], axis=1).sum(axis=1)
+    return n - lasts, tau_b(ranks, gold).reshape(-1, n)
+
+
+def _settling_summary(first: Ints, tau: Floats) -> Convergence:
+    """From the place where each sequence settles, and its tau, shape (sequences, N)."""
+    n = tau.shape[1]
+    share = np.bincount(first, minlength=n + 1) / first.size
+    known = ~np.isnan(tau)
+    size = known.sum(axis=0)
+    mean = np.full(n, np.nan)
+    np.divide(np.where(known, tau, 0.0).sum(axis=0), size, where=size > 0, out=mean)
+    return Convergence(share[:n], float(share[n]), mean)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sequences:
+    """Parts of sequences of N trials, for the Q questions of all models side by side.
+
+    A question whose trials are used up goes on with one further trial, which counts for nothing.
+    """
+
+    outcomes: Outcomes
+    start: Ints  # (N, Q): where the trials of the question begin
+    size: Ints  # (N, Q): their number, 0 when used up
+    kind: Ints  # (Q,): which of the distinct priors the question has
+    steps: list[Ints]  # (R + 1,): what a trial adds to the code of the counts of some classes
+    width: int  # number of such classes
+
+    @classmethod
+    def of(cls, outcomes: Outcomes) -> _Sequences:
+        per_model = np.bincount(outcomes.group, minlength=outcomes.groups)
+        if per_model.min() < per_model.max():
+            raise ValueError(
+                "all models must have the same questions, got "
+                f"{per_model.min():,} to {per_model.max():,} of them"
+            )
+        trials = outcomes.trials
+        n = np.arange(int(trials.max()))[:, None]
+        exists, radix = n < trials, n.size + 1
+        width = int(62 / log2(radix))  # digits of an integer
+        _, kind = distinct_rows(outcomes.prior.T)
+        return cls(
+            outcomes,
+            np.where(exists, outcomes.offsets[:-1], outcomes.classes.size),
+            np.where(exists, trials, 0),
+            kind,
+            [
+                _digit_steps(outcomes.classes - lowest, radix, width)
+                for lowest in range(0, outcomes.prior.shape[1], width)
+            ],
+            width,
+        )
+
+    def logged(self) -> Ints:
+        """The trials of the log, (1, N, Q)."""
+        n = np.arange(len(self.start))[:, None]
+        return (self.start + np.where(self.size > 0, n, 0))[None]
+
+    def drawn(self, replicates: int, scheme: Scheme, rng: np.random.Generator) -> Ints:
+        """Trials drawn with replacement, (replicates, N, Q)."""
+        n, questions = self.start.shape
+        columns = self.outcomes.groups if scheme == "trial" else questions
+        # A double for each draw, so that the stream does not depend on how many are drawn at once.
+        uniform = rng.random((replicates, n, columns))
+        if columns < questions:
+            uniform = np.repeat(uniform, questions // columns, axis=2)
+        uniform *= self.size
+        chosen = uniform.astype(np.int64)
+        chosen += self.start
+        return chosen
+
+    def scores(self, chosen: Ints, score: Score | Floats) -> Floats:
+        """Score of each model after each trial of the chosen ones, (replicates N, models)."""
+        if isinstance(score, np.ndarray):
+            return self._mean_rewards(chosen, score)
+        codes = [np.cumsum(step[chosen], axis=1).ravel() for step in self.steps]
+        kinds = [np.broadcast_to(self.kind, chosen.shape).ravel()] if self.kind.any() else []
+        first, state = distinct_rows([*kinds, *codes])
+        counts = self._counts([code[first] for code in codes])
+        prior = self.outcomes.prior[first % self.kind.size]
+        models = self.outcomes.groups
+        groups = len(chosen) * len(self.start) * models
+        group = np.repeat(np.arange(groups), state.size // groups)
+        one = np.broadcast_to(np.int64(1), state.shape)
+        return score(States(group, state, one, groups, counts, prior)).reshape(-1, models)
+
+    def _mean_rewards(self, chosen: Ints, rewards: Floats) -> Floats:
+        """Mean over the questions of each model of the mean reward of the trials so far."""
+        trials = np.minimum(np.arange(1, len(self.start) + 1)[:, None], self.outcomes.trials)
+        means = np.cumsum(np.append(rewards, 0.0)[chosen], axis=1) / trials
+        models = self.outcomes.groups
+        return np.asarray(means.reshape(*means.shape[:2], models, -1).mean(-1)).reshape(-1, models)
+
+    def _counts(self, codes: list[Ints]) -> Ints:
+        """Trials by class, (rows, K), from their codes."""
+        places = self._radix ** np.arange(self.width)
+        counts = np.hstack([code[:, None] // places % self._radix for code in codes])
+        return counts[:, : self.outcomes.prior.shape[1]]
+
+    @property
+    def _radix(self) -> int:
+        return len(self.start) + 1
+
+
+def _digit_steps(digit: Ints, radix: int, width: int) -> Ints:
+    """Value of one unit of a digit in a number; 0 for a digit that this number does not have.
+
+    One entry more, 0, is for a trial that counts for nothing.
+    """
+    place = np.append(radix ** np.arange(width), 0)
+    return np.append(place[np.where((digit >= 0) & (digit < width), digit, width)], 0)

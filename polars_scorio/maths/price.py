@@ -1,0 +1,480 @@
+"""The larger of two variances, its cap, and the interval that it makes.
+
+The smooth fit prices an estimate far too high if the questions are no Beta population. Its price is
+believed only up to a cap, which rests on no model of the questions:
+
+- With 2 k trials or more of each question, the variance has an unbiased estimate from the counts.
+- With fewer it has none. The cap is then the largest variance under all distributions of success
+  rates that the counts do not reject. It takes time, so it is worked out only if the free fit,
+  which has the lower price, explains the counts better.
+
+Without the cap, intervals of 1,000 questions are up to 20 times as wide as needed. To delete it,
+let `capped_price` return the larger of the two variances.
+
+The estimate needs no model of the questions if each has k trials or more. The size of its error
+does: for n < 2 k no unbiased estimate of it exists. So a smooth and a free fit price it. The larger
+price counts, as far as the counts do not contradict it (`price_cap`), and how uncertain the price
+is widens it by a factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.free_fit import Calibrated, Group, rate_nodes
+from polars_scorio.maths.lattice import Grid, fit_categories, state_blocks
+from polars_scorio.maths.pooled_moments import trial_moments
+from polars_scorio.maths.posteriors import weighted_average
+from polars_scorio.maths.questions import QuestionWeights, States, Strata
+from polars_scorio.maths.region import Region, reaches_mean
+from polars_scorio.maths.variance import (
+    CreditSum,
+    GainsOf,
+    Moments,
+    draw_sizes,
+    moments_of_groups,
+    state_estimates,
+)
+
+_HIGHER = 1.05  # the smooth price, over the free one, from which on a region is worth its time
+_MISFIT = 0.5  # of the smooth fit, likewise
+# Width of the region in log likelihood, at any confidence: half the 95 % quantile of chi-squared.
+# A number, since computing it would import SciPy's functions with the package.
+_ROOM = 3.8414588206941285 / 2
+_EVERY_STATE = 2048  # trials up to which the largest noise is looked up among all states
+_STATES_PER_ROOT = 15  # beyond: among so many states, times the root of the trials,
+_MOST_STATES = 15_000  # up to these
+
+
+class CappedPrice(NamedTuple):
+    """The variance of the estimates of some metrics of one group, each array of shape (C,).
+
+    Attributes
+    ----------
+    variance : ndarray of float
+        The price: that of the smooth fit up to the cap, but never less than that of the free fit.
+    factor : ndarray of float
+        How much the uncertainty of the price widens it, at least 1.
+    smooth_share : ndarray of float
+        Where the price lies between that of the free fit (0) and that of the smooth fit (1).
+    """
+
+    variance: Floats
+    factor: Floats
+    smooth_share: Floats
+
+    def between(self, free: Floats, smooth: Floats) -> Floats:
+        """Numbers between those of both fits, as far as the price is."""
+        return self.smooth_share * smooth + (1 - self.smooth_share) * free
+
+
+def capped_price(
+    group: Group, metrics: Sequence[CreditSum], moments: Moments, weights: QuestionWeights
+) -> CappedPrice:
+    """The price of some metrics, from their moments under both fits.
+
+    Parameters
+    ----------
+    group, metrics, weights
+        As for `group_moments`.
+    moments : Moments
+        The result of `group_moments`.
+    """
+    smooth, free = moments.smooth_variance, moments.free_variance
+    higher, cap = smooth > free, np.full(smooth.size, np.inf)
+    shown = shows_noise(group, metrics)
+    rows = np.flatnonzero(higher & shown)
+    if rows.size:
+        cap[rows] = observed_caps(group, [metrics[row] for row in rows.tolist()], weights)
+    # A price that is hardly higher than the free one is not worth a region.
+    for row in np.flatnonzero((smooth > _HIGHER * free) & ~shown).tolist():
+        cap[row] = unseen_cap(group, moments.rate_variance[row], float(smooth[row]))
+    variance = np.maximum(free, np.minimum(smooth, cap))
+    share = np.where(higher, (variance - free) / np.where(higher, smooth - free, 1.0), 0.0)
+    spread = np.hypot(np.where(higher, share, 1.0) * moments.smooth_spread, moments.free_spread)
+    wider = np.divide(spread, variance, out=np.zeros_like(variance), where=variance > 0)
+    return CappedPrice(variance, 1 + wider, share)
+
+
+def shows_noise(group: Group, metrics: Sequence[CreditSum]) -> Mask:
+    """Mask of the metrics of which each question has 2 k trials or more: they show the noise."""
+    levels = [2 * draw_sizes(metrics, level.n) <= level.n for level in group.levels]
+    return np.asarray(np.all(levels, axis=0))
+
+
+def unseen_cap(group: Group, rate_variance: Floats, price: float = np.inf) -> float:
+    """Upper limit of the variance of an estimate whose noise the counts do not show.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    rate_variance : ndarray of float, shape (I,)
+        Variance of its estimate at each rate, as in `Moments`.
+    price : float
+        The price that may be capped. A limit above it is infinite: it takes time, and changes
+        nothing.
+    """
+    top = float(rate_variance.max())
+    if not top:
+        return 0.0 if group.misfit > _MISFIT else np.inf
+    values, enough = rate_variance / top, price / top
+    if group.misfit <= _MISFIT or reaches_mean(group.free, values, enough, _ROOM):
+        return np.inf
+    return region_cap(group, rate_variance)
+
+
+def observed_caps(group: Group, metrics: Sequence[CreditSum], weights: QuestionWeights) -> Floats:
+    """Unbiased estimates of the variance, each with a standard deviation of that estimate.
+
+    The standard deviation is never less than what one more question of the noisiest state would
+    add: questions without any noise are no proof that others have none.
+
+    Parameters
+    ----------
+    group, metrics, weights
+        As for `group_moments`; each question has 2 k trials or more.
+
+    Returns
+    -------
+    ndarray of float, shape (C,)
+        Infinite beyond 2,048 trials for draws of more than 64 trials of which neither one success
+        nor all earn the whole credit: their noise has no estimate that is worth its memory.
+
+    Examples
+    --------
+    Two questions with one success in two trials each: both differ from their own mean.
+
+    >>> from polars_scorio.maths.variance import fixed_gains
+    >>> group = Group.fit(np.array([2]), np.array([1]), np.array([2]))
+    >>> share = CreditSum([(1.0, fixed_gains(np.array([1.0])))])
+    >>> observed_caps(group, [share], QuestionWeights.equal(group.questions))  # (1/2 + 1/4) / 4
+    array([0.1875])
+    """
+    noise, most = np.empty((len(metrics), group.c.size)), np.zeros(len(metrics))
+    for level in group.levels:
+        every = _spread_states(level.n)
+        for row, metric in enumerate(metrics):
+            noise[row, level.rows] = metric.noise_estimates(level.n, level.c)
+            most[row] = max(most[row], np.abs(metric.noise_estimates(level.n, every)).max())
+    size = group.size
+    # Row by row: the last bits of a matrix product depend on the other metrics.
+    away = noise - (noise * group.questions).sum(axis=1, keepdims=True) / size
+    spread = size / max(size - 1, 1) * (away**2 * weights.fourth).sum(axis=1)
+    seen = (noise * weights.second).sum(axis=1)
+    caps = seen + np.hypot(np.sqrt(spread), weights.largest**2 * most)
+    return np.where(np.isfinite(caps), caps, np.inf)
+
+
+def _spread_states(n: int) -> Ints:
+    """Successes among which the noisiest state is looked up: all, or as many as rates resolve."""
+    if n <= _EVERY_STATE:
+        return np.arange(n + 1)
+    p, _ = rate_nodes(min(int(_STATES_PER_ROOT * np.sqrt(n)), _MOST_STATES))
+    return np.unique(np.rint(n * p).astype(np.int64))
+
+
+def region_cap(group: Group, rate_variance: Floats) -> float:
+    """Largest variance under all distributions of success rates that the counts do not reject.
+
+    Parameters
+    ----------
+    group : Group
+        The group.
+    rate_variance : ndarray of float, shape (I,)
+        Variance of the estimate at each rate, as in `Moments`.
+    """
+    free, top = group.free, float(rate_variance.max())
+    if not top:
+        return 0.0
+    region = Region.around(free.likelihood, free.questions, free.best, _ROOM)
+    # On a scale of its own: a region is precise to 1e-7 of 1.
+    return top * region.largest(rate_variance / top)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Price:
+    """A metric of each group: its estimate, what a fit expects, and the variance of the estimate.
+
+    On the unit scale of the metric's own range. Each value has its complement beside it: ``1 - x``
+    would lose the digits of a small rest.
+
+    Attributes
+    ----------
+    estimate, rest : ndarray of float, shape (G,)
+        The unbiased estimate and its complement; NaN where k exceeds the trials of some question.
+    mean, mean_rest : ndarray of float, shape (G,)
+        Expectation of the fit that has the larger price; between both if the price is capped.
+    variance : ndarray of float, shape (G,)
+        The price.
+    factor : ndarray of float, shape (G,)
+        How uncertain the price is, at least 1: it multiplies the variance in intervals.
+    low, width : float
+        The least value of the metric, and how far the largest lies above it.
+    bounded : bool
+        Whether the metric has that range, or (blends with a negative power) none.
+    """
+
+    estimate: Floats
+    rest: Floats
+    mean: Floats
+    mean_rest: Floats
+    variance: Floats
+    factor: Floats
+    low: float = 0.0
+    width: float = 1.0
+    bounded: bool = True
+
+    @property
+    def mu(self) -> Floats:
+        """The estimate on the scale of the metric."""
+        return self.low + self.width * self.estimate
+
+    @property
+    def sigma(self) -> Floats:
+        """Root of the price on the scale of the metric, not widened."""
+        return self.width * np.sqrt(self.variance)
+
+    def at(self, groups: Ints) -> Price:
+        """Prices of some groups, in the given order: one side of comparisons."""
+        return replace(self, **{name: getattr(self, name)[groups] for name in PRICE_PARTS})
+
+    @classmethod
+    def stacked(cls, prices: Sequence[Price]) -> Price:
+        """Some metrics on the unit scale as one: each array of shape (metrics, G)."""
+        estimate, rest, mean, mean_rest, variance, factor = (
+            np.stack([getattr(price, name) for price in prices]) for name in PRICE_PARTS
+        )
+        return cls(estimate, rest, mean, mean_rest, variance, factor)
+
+
+PRICE_PARTS = [field.name for field in fields(Price)][:6]
+
+
+def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
+    """The price of metrics that are a credit: about these very questions.
+
+    Metrics that are asked for together share most of the work.
+
+    Parameters
+    ----------
+    fitted : Calibrated
+        The groups, their fits, and the weights of their questions.
+    draws : sequence of callable
+        For each metric the gains of a draw, by n: `fixed_gains` where it is one k.
+
+    Returns
+    -------
+    list of Price
+        NaN in groups where k exceeds the trials of some question: see `forecast_range`.
+
+    Examples
+    --------
+    30 questions with 4 trials, of which nearly all fail.
+
+    >>> from polars_scorio.maths.variance import fixed_gains
+    >>> from polars_scorio.maths.questions import States
+    >>> counts = np.array([[4, 0], [3, 1], [2, 2], [0, 4]])
+    >>> questions, group = np.array([24, 3, 2, 1]), np.zeros(4, dtype=int)
+    >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, group, questions, 1))
+    >>> (price,) = credit_prices(fitted, [fixed_gains(np.array([1.0]))])
+    >>> print(price.mu.round(6), price.sigma.round(6))
+    [0.091667] [0.020595]
+    """
+    estimates = np.concatenate([state_estimates(fitted.states, gains) for gains in draws])
+    shown = fitted.mean(estimates).reshape(len(draws), 2, -1)
+    parts = np.full((4, len(draws), len(fitted.groups)), np.nan)
+    metrics = [CreditSum([(1.0, gains)]) for gains in draws]
+    for asked, columns in _asked_together(shown[:, 0]):
+        wanted = [metrics[row] for row in asked]
+        groups = [fitted.groups[column] for column in columns]
+        weights = [fitted.weights[column] for column in columns]
+        each = moments_of_groups(groups, wanted, weights)
+        for column, group, own, moments in zip(columns, groups, weights, each, strict=True):
+            price = capped_price(group, wanted, moments, own)
+            mean = price.between(moments.free_mean, moments.smooth_mean)
+            rest = price.between(moments.free_rest, moments.smooth_rest)
+            parts[:, asked, column] = mean, rest, price.variance, price.factor
+    return [Price(*values, *parts[:, row]) for row, values in enumerate(shown)]
+
+
+def _asked_together(estimates: Floats) -> Iterator[tuple[list[int], list[int]]]:
+    """Metrics that some groups have an estimate of, and these groups."""
+    together: dict[tuple[bool, ...], list[int]] = {}
+    for group, known in enumerate((estimates.T >= 0).tolist()):
+        together.setdefault(tuple(known), []).append(group)
+    for known, groups in together.items():
+        if any(known):
+            yield [row for row, here in enumerate(known) if here], groups
+
+
+_END = 1e-12  # from a bound: as good as on it
+_LARGEST = 1e100  # shape: SciPy's inverse of the Beta integral is NaN from 1e155 on
+_NARROW = 1e8  # shapes from which on the normal is closer than SciPy's inverse of the Beta integral
+
+
+def clopper_pearson_interval(price: Price, confidence: Floats | float) -> tuple[Floats, Floats]:
+    """The interval of each group, on the scale of the metric.
+
+    Parameters
+    ----------
+    price : Price
+        Estimate and noise.
+    confidence : float or ndarray of float, shape (G,)
+        Of the interval, inside (0, 1).
+
+    Returns
+    -------
+    lo, hi : ndarray of float, shape (G,)
+        ``lo <= estimate <= hi`` inside the range of the metric; NaN without an estimate.
+
+    Examples
+    --------
+    A rate of .5 with the variance of 100 questions: that of 50 successes among 100.
+
+    >>> half = np.array([0.5])
+    >>> price = Price(half, half, half, half, half / 200, np.array([1.0]))
+    >>> lo, hi = clopper_pearson_interval(price, 0.95)
+    >>> lo.round(4), hi.round(4)
+    (array([0.3983]), array([0.6017]))
+    """
+    tail = (1 - confidence) / 2
+    if not price.bounded:
+        noise = price.width * -scipy.special.ndtri(tail) * np.sqrt(price.variance * price.factor)
+        return price.mu - noise, price.mu + noise
+    lo, hi = unit_interval(price, effective_questions(price), tail)
+    return price.low + price.width * lo, price.low + price.width * hi
+
+
+def bound_distance(price: Price) -> Floats:
+    """How far the estimate lies from the nearer bound, from 0 (on it) to 1, against its noise."""
+    square = np.minimum(price.estimate, price.rest) ** 2
+    both = square + price.variance
+    distance: Floats = np.divide(square, both, out=np.zeros_like(both), where=both != 0)
+    return distance
+
+
+def effective_questions(price: Price) -> Floats:
+    """Bernoulli questions with the variance of the estimate; infinite where it has none."""
+    distance = bound_distance(price)
+    own = distance * price.estimate * price.rest
+    model = (1 - distance) * price.mean * price.mean_rest
+    noise = price.variance * (1 + (price.factor - 1) * distance)
+    questions: Floats = np.divide(
+        own + model, noise, out=np.full_like(noise, np.inf), where=noise != 0
+    )
+    return questions
+
+
+def unit_interval(price: Price, questions: Floats, tail: Floats | float) -> tuple[Floats, Floats]:
+    """Both ends on the unit scale, from effective questions and the chance beyond either end."""
+    known, finite = ~np.isnan(questions), np.isfinite(questions)
+    some = np.where(finite, questions, 1.0)
+    x, y = price.estimate * some, price.rest * some
+    lo = np.where(price.estimate > _END, beta_quantile(x, y + 1, tail, upper=False), 0.0)
+    hi = np.where(price.rest > _END, beta_quantile(x + 1, y, tail, upper=True), 1.0)
+    exact = known & ~finite
+    lo, hi = (np.where(exact, price.estimate, end) for end in (lo, hi))
+    lo, hi = np.minimum(lo, price.estimate), np.maximum(hi, price.estimate)
+    return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
+
+
+def beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) -> Floats:
+    """Beta(a, b) leaves `tail` below, or above, this."""
+    tiny = np.finfo(float).tiny
+    a, b = np.clip(a, tiny, _LARGEST), np.clip(b, tiny, _LARGEST)
+    narrow = np.minimum(a, b) > _NARROW
+    inverse = scipy.special.betainccinv if upper else scipy.special.betaincinv
+    exact = inverse(np.where(narrow, 1.0, a), np.where(narrow, 1.0, b), tail)
+    mean, z = a / (a + b), -scipy.special.ndtri(tail) if upper else scipy.special.ndtri(tail)
+    sigma = np.sqrt(mean * (b / (a + b)) / (a + b + 1))
+    skew = (1 - 2 * mean) * (z**2 - 1) / (3 * (a + b))  # Cornish and Fisher's correction
+    return np.where(narrow, mean + z * sigma + skew, exact)
+
+
+def average_price(states: States, w: Floats, strata: Strata[States] | None = None) -> Price:
+    """The price of the average weight of three or more categories.
+
+    Two categories are a credit: `credit_prices` with the gain 1, by both fits.
+
+    Parameters
+    ----------
+    states : States
+        The questions by category, without prior trials.
+    w : ndarray of float, shape (K,)
+        Weight of each category.
+    strata : Strata, optional
+        Strata of the questions that weigh the same; default: all questions do.
+
+    Returns
+    -------
+    Price
+
+    Examples
+    --------
+    >>> counts, questions = np.array([[4, 0, 0], [3, 1, 0], [0, 2, 2], [0, 0, 4]]), [6, 2, 1, 3]
+    >>> group = np.zeros(4, dtype=int)
+    >>> states = States.tally(counts, 0 * counts, group, np.array(questions), 1)
+    >>> price = average_price(states, np.array([0, 0.5, 1]))
+    >>> print(price.mu.round(6), price.sigma.round(2))
+    [0.333333] [0.03]
+    """
+    low, width = float(w.min()), float(w.max() - w.min())
+    unit, rest = (w - low) / (width or 1.0), (w.max() - w) / (width or 1.0)
+    mean, mean_rest, variance, factor = np.empty((4, states.groups))
+    strata = strata or Strata.of_whole_groups(states)
+    ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
+    for group, weights in enumerate(strata.weights(states)):
+        part = slice(ends[group], ends[group + 1])
+        counts, questions = states.counts[states.state[part]], states.questions[part]
+        grid = fit_categories(counts, questions)
+        (up, noise), (down, _) = (_node_sums(grid, counts, weights, v) for v in (unit, rest))
+        smooth = float(grid.weight @ noise)
+        seen_noise, seen_spread = _trial_noise(counts, weights, unit, smooth)
+        total = max(smooth, seen_noise)
+        mean[group], mean_rest[group] = grid.weight @ up, grid.weight @ down
+        variance[group] = total
+        spread = np.hypot(np.sqrt(grid.weight @ (noise - smooth) ** 2), seen_spread)
+        factor[group] = 1 + (spread / total if total > 0 else 0.0)
+    seen, left = (
+        strata.weighted_sums(weighted_average(states.counts, each)) for each in (unit, rest)
+    )
+    return Price(seen, left, mean, mean_rest, variance, factor, low, width)
+
+
+def _trial_noise(
+    counts: Ints, weights: QuestionWeights, w: Floats, smooth: float
+) -> tuple[float, float]:
+    """Variance of the mean by the trials alone, and its largest standard deviation.
+
+    Two trials of a question give its variance without any model: a Dirichlet population prices too
+    low where some questions always end in the middle and others at either end. A single trial says
+    nothing: it has the mean of the variance under the `smooth` fit.
+    """
+    n = counts.sum(axis=1)
+    mean = counts @ w / n
+    square = (counts * (w - mean[:, None]) ** 2).sum(axis=1)
+    squares = weights.second.sum()
+    noise = np.where(n > 1, square / (np.maximum(n - 1, 1) * n), smooth / squares)
+    total = weights.second @ noise
+    spread = np.sqrt(weights.fourth @ (noise - total / squares) ** 2)
+    return float(total), float(spread)
+
+
+def _node_sums(
+    grid: Grid, counts: Ints, weights: QuestionWeights, w: Floats
+) -> tuple[Floats, Floats]:
+    """The mean over the questions, and the variance of their averages' mean, at each node."""
+    means, variances = np.zeros((2, grid.weight.size))
+    for part in state_blocks(grid, counts):
+        mean, of_trial, size = trial_moments(grid, counts[part], w)
+        means += mean @ weights.first[part]
+        n = counts[part].sum(axis=1)
+        variances += (of_trial * (size / (size + 1))) @ (weights.second[part] / n)
+    return means, variances

@@ -1,0 +1,145 @@
+"""Signals of questions about models: how well they separate them, and whether they contradict them.
+
+A question is compared with the mean of all other questions, model by model. A question that strong
+models fail and weak ones solve may have a wrong key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+
+_TESTED_MODELS = 4  # fewer have no test: two degrees of freedom at least
+_SIGNAL_SHARE = 0.3  # a variance of which less is signal says nothing about a correlation
+_SAME = 1e-12  # means whose range is smaller, relative to their size, are equal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionSignals:
+    """Numbers of each question over all models, shape (Q,); NaN: unknown.
+
+    Attributes
+    ----------
+    spread : ndarray of float
+        Standard deviation of the models at the question, without the noise of the trials.
+    rest_correlation : ndarray of float
+        Correlation over models of the question with the mean of the other questions.
+    discrimination : ndarray of float
+        `rest_correlation` without the noise of the trials, in [-1, 1].
+    p_reversed : ndarray of float
+        Chance of so low a correlation if question and rest are unrelated.
+    q_reversed : ndarray of float
+        p_reversed, adjusted for all questions.
+    """
+
+    spread: Floats
+    rest_correlation: Floats
+    discrimination: Floats
+    p_reversed: Floats
+    q_reversed: Floats
+
+
+def question_signals(mean: Floats, noise: Floats, size: Ints) -> QuestionSignals:
+    """Compare each question with the others, over the models.
+
+    Parameters
+    ----------
+    mean : ndarray of float, shape (Q, A)
+        Mean outcome of each question under each model.
+    noise : ndarray of float, shape (Q, A)
+        Estimated variance of this mean, ``y (1 - y) / (n - 1)`` of n binary trials; NaN if the
+        question has a single trial.
+    size : ndarray of int, shape (Q,)
+        Questions of which each row is the mean: 1, or the size of a cluster.
+
+    Returns
+    -------
+    QuestionSignals
+        With v and v_r the sample variances over models of a question and of its rest, cov their
+        covariance, e and e_r their mean noise:
+        ``spread = sqrt(max(0, v - e))``; ``rest_correlation = r = cov / sqrt(v v_r)``;
+        ``discrimination = cov / sqrt((v - e)(v_r - e_r))``, NaN if at most .3 of v or of v_r is
+        not noise; p_reversed is the lower tail of Student's t at ``r sqrt((A - 2) / (1 - r^2))``
+        with A - 2 degrees of freedom, 1 if all models are alike at the question or at its rest;
+        q_reversed is p after Benjamini and Hochberg's adjustment. Both are NaN for fewer than 4
+        models.
+
+    Examples
+    --------
+    Four models, ever better at the first three questions; the last one is reversed.
+
+    >>> mean = np.array([[0.0, 0.3, 0.7, 1.0], [0.1, 0.3, 0.6, 0.9], [0.0, 0.4, 0.6, 1.0],
+    ...                  [0.9, 0.6, 0.4, 0.2]])
+    >>> signals = question_signals(mean, 0 * mean, np.ones(4, dtype=int))
+    >>> signals.rest_correlation.round(2), signals.q_reversed.round(2)
+    (array([ 0.99,  1.  ,  0.97, -0.99]), array([1.  , 1.  , 1.  , 0.02]))
+    """
+    models = mean.shape[1]
+    if models < 2 or len(mean) < 2:  # no variance over one model, no rest
+        unknown = np.full(len(mean), np.nan)
+        spread = _model_spread(mean, noise) if models > 1 else unknown
+        return QuestionSignals(spread, unknown, unknown, unknown, unknown)
+    rest, rest_noise = _rest_of_questions(mean, noise, size)
+    ours, theirs = _distance_from_mean(mean), _distance_from_mean(rest)
+    v, v_r = _model_variance(mean), _model_variance(rest)
+    covariance = (ours * theirs).sum(axis=1) / (models - 1)
+    unlike = (v > 0) & (v_r > 0)
+    r = np.clip(_ratios_where(covariance, np.sqrt(v * v_r), unlike), -1.0, 1.0)
+    signal, rest_signal = v - noise.mean(axis=1), v_r - rest_noise
+    telling = unlike & (signal > _SIGNAL_SHARE * v) & (rest_signal > _SIGNAL_SHARE * v_r)
+    discrimination = _ratios_where(
+        covariance, np.sqrt(np.maximum(signal * rest_signal, 0)), telling
+    )
+    p, q = _reversal_tests(r, models)
+    return QuestionSignals(_model_spread(mean, noise), r, np.clip(discrimination, -1.0, 1.0), p, q)
+
+
+def _rest_of_questions(mean: Floats, noise: Floats, size: Ints) -> tuple[Floats, Floats]:
+    """Mean of the other questions under each model, and the mean noise of that over the models."""
+    weight = size[:, None].astype(np.float64)
+    others = weight.sum() - weight
+    rest = ((weight * mean).sum(axis=0) - weight * mean) / others
+    squares = weight**2 * noise
+    rest_noise = np.maximum(squares.sum(axis=0) - squares, 0.0) / others**2
+    return rest, rest_noise.mean(axis=1)
+
+
+def _distance_from_mean(mean: Floats) -> Floats:
+    """Distance of each model from the mean of all models."""
+    return np.asarray(mean - mean.mean(axis=1, keepdims=True))
+
+
+def _model_variance(mean: Floats) -> Floats:
+    """Sample variance over models; exactly 0 if they are equal but for rounding."""
+    variance = (_distance_from_mean(mean) ** 2).sum(axis=1) / (mean.shape[1] - 1)
+    return np.where(_models_equal(mean), 0.0, variance)
+
+
+def _models_equal(mean: Floats) -> Mask:
+    """Rows in which all models are equal but for rounding."""
+    return np.asarray(np.ptp(mean, axis=1) <= _SAME * np.abs(mean).max(axis=1))
+
+
+def _model_spread(mean: Floats, noise: Floats) -> Floats:
+    """Standard deviation of the models without the noise of the trials; NaN if that is unknown."""
+    return np.asarray(np.sqrt(np.maximum(_model_variance(mean) - noise.mean(axis=1), 0.0)))
+
+
+def _ratios_where(above: Floats, below: Floats, where: Mask) -> Floats:
+    """Ratios where they mean something; NaN elsewhere."""
+    ratios = np.full(above.size, np.nan)
+    return np.asarray(np.divide(above, below, out=ratios, where=where & (below > 0)))
+
+
+def _reversal_tests(r: Floats, models: int) -> tuple[Floats, Floats]:
+    """p-value and q-value of each question for a correlation below zero."""
+    if models < _TESTED_MODELS:
+        return np.full(r.size, np.nan), np.full(r.size, np.nan)
+    with np.errstate(divide="ignore"):
+        t = r * np.sqrt((models - 2) / (1 - r**2))
+    p = np.where(np.isnan(r), 1.0, scipy.special.stdtr(models - 2, t))
+    return p, np.asarray(scipy.stats.false_discovery_control(p))

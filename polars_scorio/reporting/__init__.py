@@ -1,1 +1,0 @@
-"""From states to the tidy frame of a report."""

@@ -1,1 +1,0 @@
-"""Inferences: how mu, sigma and the interval of a metric are found."""

@@ -1,0 +1,1 @@
+"""From counts to the tidy frame."""

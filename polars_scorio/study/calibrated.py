@@ -1,0 +1,524 @@
+"""Calibrated numbers: outcomes, rewards, votes, means over strata.
+
+Each stratum alone would have a fit of its own, and intervals that are twice as wide as needed where
+strata are small. One fit prices the questions of all of them, which have the weights of their
+strata.
+
+The price is the larger of two estimates of the variance, under a smooth and a free fit of the
+questions; the interval is that of Clopper and Pearson with an effective number of questions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import polars as pl
+import scipy
+from polars.dataframe.group_by import GroupBy
+
+from polars_scorio.arguments import View
+from polars_scorio.counting.categories import Classes
+from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.blend_prices import blend_numbers
+from polars_scorio.maths.credit_at_rates import largest_bias
+from polars_scorio.maths.families import anytime_critical
+from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.posteriors import SeparatePosteriors, Target
+from polars_scorio.maths.price import Price, credit_prices
+from polars_scorio.maths.questions import Clustered, QuestionGroups, States, Strata
+from polars_scorio.maths.reward_prices import ComparedRewards, QuestionRewards, RewardPrice
+from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
+from polars_scorio.maths.scores import (
+    Numbers,
+    bounded_numbers,
+    credit_numbers,
+    draw_bounds,
+    price_numbers,
+    smaller_draws,
+    with_bias,
+    with_saturated_ends,
+)
+from polars_scorio.maths.variance import GainsOf, state_estimates
+from polars_scorio.metrics.costs import CostMetric
+from polars_scorio.metrics.metric import Metric, RewardMetric, quiet_infinities
+from polars_scorio.study.cell_numbers import (
+    BOUNDS,
+    INFORMATION,
+    PRICE,
+    REWARD_PRICE,
+    CellNumbers,
+    Row,
+    RowNumbers,
+    clipped_numbers,
+    look_confidence,
+    planned_share,
+    read_price,
+    read_reward_price,
+    root_of_squares,
+    sampled_numbers,
+    unless_lacking,
+)
+from polars_scorio.study.cost_numbers import cost_numbers
+from polars_scorio.study.question_cells import QuestionCells
+from polars_scorio.study.score_differences import (
+    EstimateScores,
+    PricedScores,
+    StretchedScores,
+    read_question_values,
+)
+
+
+def macro_numbers(
+    credited: dict[tuple[int, ...], list[Metric]],
+    cells: QuestionCells,
+    confidence: Floats | float,
+    target: Target,
+) -> dict[Row, CellNumbers]:
+    """The numbers of metrics that credit successes, for means over the strata of each cell.
+
+    Parameters
+    ----------
+    credited : dict
+        The metrics that credit the same classes as successes.
+    cells : QuestionCells
+        A cell for each model, with its strata.
+    confidence, target
+        As for `credit_numbers`.
+
+    Returns
+    -------
+    dict
+        NaN for a number that the strata have to give: over a population, sigma; everything, if k
+        exceeds the trials of some question.
+    """
+    found = dict[Row, CellNumbers]()
+    assert cells.strata is not None
+    for successes, metrics in credited.items():
+        states, strata = cells.states.binary([*successes]), cells.strata.binary([*successes])
+        rows = [(metric, k) for metric in metrics for k in metric.row_sizes]
+        draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
+        if target == "benchmark":
+            fitted = Calibrated.fit(states, strata)
+            bounds = [draw_bounds(draw, states.n) for draw in draws]
+            every = [*draws, *(small.draw_gains() for small in smaller_draws(bounds))]
+            priced = _priced_credits(fitted, strata, confidence, every)
+            numbers = bounded_numbers(fitted, bounds, priced[: len(draws)], priced[len(draws) :])
+        else:
+            numbers = [
+                _sample_numbers(
+                    strata,
+                    state_estimates(strata.states, draw)[0],
+                    largest_bias(draw, strata.states.n),
+                    confidence,
+                )
+                for draw in draws
+            ]
+        for (metric, k), each in zip(rows, numbers, strict=True):
+            found[metric.name, k] = clipped_numbers(each.scaled(*metric.support), metric)
+    return found
+
+
+def _priced_credits(
+    fitted: Calibrated,
+    strata: Strata[States],
+    confidence: Floats | float,
+    draws: Sequence[GainsOf],
+) -> list[Numbers]:
+    """The numbers of metrics that are a credit, from their prices."""
+    biased = [
+        with_bias(price_numbers(price, confidence), _mean_bias(strata, draw))
+        for draw, price in zip(draws, credit_prices(fitted, draws), strict=True)
+    ]
+    return with_saturated_ends(fitted, draws, biased, confidence)
+
+
+def _mean_bias(strata: Strata[States], gains: GainsOf) -> Floats:
+    """Largest bias of the mean over the strata of each cell."""
+    states, owner = strata.states, strata.owner
+    each = strata.shares[states.group] * states.questions
+    bias = largest_bias(gains, states.n)[states.state]
+    groups = int(owner.max(initial=-1)) + 1
+    return np.bincount(owner[states.group], each * bias, groups).astype(np.float64)
+
+
+def priced_macro_numbers(
+    metric: Metric, view: View, cells: QuestionCells, confidence: Floats | float
+) -> dict[Row, CellNumbers]:
+    """The numbers of a metric that is no credit, about the questions of the strata of each cell.
+
+    Parameters
+    ----------
+    metric : Metric
+        The metric: votes, Max@k or an average of several weights.
+    view : View
+        What it looks at: answers, or categories.
+    cells, confidence
+        As for `macro_numbers`.
+
+    Returns
+    -------
+    dict
+        NaN for a number that the strata have to give, as in `macro_numbers`.
+    """
+    if view == "answers":
+        prices = metric.prices(cells.votes(), cells.votes_of_strata())
+    else:
+        prices = metric.prices(cells.states, cells.strata)
+    return {
+        (metric.name, k): clipped_numbers(price_numbers(price, confidence), metric)
+        for k, price in zip(metric.row_sizes, prices, strict=True)
+    }
+
+
+def sampled_macro_numbers(
+    metric: Metric, view: View, cells: QuestionCells, confidence: Floats | float
+) -> dict[Row, CellNumbers]:
+    """The numbers of a metric that is no credit, about the populations of the strata of each cell.
+
+    Of votes, Max@k and averages of several weights, each question has an unbiased estimate, and
+    the bound of a population needs nothing else.
+
+    Parameters
+    ----------
+    metric, view, cells, confidence
+        As for `priced_macro_numbers`.
+    """
+    low, high = metric.support
+    found = dict[Row, CellNumbers]()
+    for k in metric.row_sizes:
+        strata, values = _question_estimates(metric, view, k, cells)
+        unit = (values - low) / ((high - low) or 1.0)
+        numbers = _sample_numbers(strata, unit, 0 * unit, confidence)
+        found[metric.name, k] = clipped_numbers(numbers.scaled(low, high), metric)
+    return found
+
+
+def _question_estimates(
+    metric: Metric, view: View, k: int | None, cells: QuestionCells
+) -> tuple[Strata[QuestionGroups], Floats]:
+    """The strata of each cell, and the estimate of a question in each of their states."""
+    if view == "answers":
+        of_votes = cells.votes_of_strata()
+        return of_votes, metric.summary(of_votes.states.alone, k).estimate
+    assert cells.strata is not None
+    alone = SeparatePosteriors(cells.strata.states.alone)
+    return cells.strata, metric.summary(alone, k).estimate
+
+
+def _sample_numbers(
+    strata: Strata[QuestionGroups], values: Floats, bias: Floats, confidence: Floats | float
+) -> Numbers:
+    """The mean of strata whose questions are a sample, without its standard deviation.
+
+    `values` and `bias` are the estimate of a question in each state, and its largest bias.
+    """
+    states, owner = strata.states, strata.owner
+    shares, group = strata.shares[states.group], owner[states.group]
+    values, bias = values[states.state], bias[states.state]
+    groups = int(owner.max(initial=-1)) + 1
+    mean = np.bincount(group, shares * states.questions * values, groups).astype(np.float64)
+    sample = UnitSample(values, shares, states.questions, group, groups, bias)
+    lo, hi = sample.bounds(confidence)
+    # If all questions are alike, the mean may differ from an end by a rounding.
+    lo, hi = np.minimum(lo, mean), np.maximum(hi, mean)
+    unknown = np.full_like(mean, np.nan)
+    return Numbers(mean, mean, unknown, lo, hi, np.zeros_like(mean, dtype=np.bool_))
+
+
+def reward_numbers(
+    metrics: Sequence[RewardMetric],
+    cells: QuestionCells,
+    confidence: Floats | float,
+    target: Target,
+) -> dict[Row, CellNumbers]:
+    """The numbers of metrics of real-valued rewards, for each draw size and cell."""
+    found = dict[Row, CellNumbers]()
+    for metric in metrics:
+        low, width = cells.reward_range(metric)
+        bounds = "observed" if cells.given_range(metric) is None else "given"
+        for k in metric.row_sizes:
+            questions = cells.reward_estimates(metric, k)
+            if target == "benchmark":  # these very questions are no sample of clusters
+                questions = replace(questions, cluster=None)
+            questions = questions.ordered()
+            numbers = (
+                _benchmark_numbers(RewardPrice.of(questions, low, width), confidence)
+                if target == "benchmark"
+                else _population_numbers(questions, low, width, confidence)
+            )
+            found[metric.name, k] = numbers._replace(bounds=bounds)
+    return found
+
+
+def _benchmark_numbers(price: RewardPrice, confidence: Floats | float) -> CellNumbers:
+    """The numbers of a mean on these very questions."""
+    lo, hi = (price.low + price.width * end for end in price.ends((1 - confidence) / 2))
+    return CellNumbers("calibrated", price.mu, price.mu, price.sigma, lo, hi, price=price)
+
+
+def _population_numbers(
+    questions: QuestionRewards, low: Floats, width: Floats, confidence: Floats | float
+) -> CellNumbers:
+    """The numbers of a mean over a population of which the questions are a sample."""
+    mean = questions.mean
+    ends = questions.sample().bounds(confidence)
+    # If all questions are alike, the mean may differ from an end by a rounding.
+    lo, hi = np.minimum(ends.lo, mean), np.maximum(ends.hi, mean)
+    mu, known = low + width * mean, width > 0
+    lo, hi = (np.where(known, low + width * end, np.nan) for end in (lo, hi))
+    return CellNumbers("calibrated", mu, mu, width * questions.population_sigma(), lo, hi)
+
+
+def vote_numbers(
+    metrics: Sequence[Metric], cells: QuestionCells, confidence: Floats | float, target: Target
+) -> dict[Row, CellNumbers]:
+    """The numbers of metrics of answers, for each draw size and cell."""
+    votes = cells.votes()
+    clusters = cells.vote_clusters() if target == "population" else None
+    sample = QuestionSample(votes, clusters)
+
+    def numbers_of(metric: Metric, k: int | None, price: Price) -> Numbers:
+        if target == "benchmark":
+            return price_numbers(price, confidence)
+        values = metric.summary(votes.alone, k).estimate
+        return sampled_numbers(price, sample, values, confidence)
+
+    return {
+        (metric.name, k): clipped_numbers(numbers_of(metric, k, price), metric)
+        for metric in metrics
+        for k, price in zip(metric.row_sizes, metric.prices(votes), strict=True)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedInference:
+    """Mu is the unbiased estimate; for k beyond the trials, lo and hi are the range of a forecast.
+
+    Four kinds of metrics are priced: those that credit successes (avg, the Pass@k family), those
+    that price themselves (blends of the benchmark, Max@k and averages of several weights), those of
+    real-valued rewards, and votes.
+    """
+
+    confidence: float
+    target: Target
+    anytime: int | None = None  # the planned trials a question (or questions) of repeated looks
+
+    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
+        """The numbers of metrics, each with its view, for each draw size and cell."""
+        if self.anytime is None:
+            return self._numbers_at(self.confidence, asked, cells)
+        information = planned_share(cells, self.target, self.anytime)
+        rows = self._numbers_at(look_confidence(self.confidence, information), asked, cells)
+        return {row: numbers._replace(information=information) for row, numbers in rows.items()}
+
+    def _numbers_at(
+        self,
+        confidence: Floats | float,
+        asked: Sequence[tuple[Metric, View]],
+        cells: QuestionCells,
+    ) -> dict[Row, CellNumbers]:
+        """The numbers of metrics at a confidence, or at one of each cell."""
+        # These very questions are no sample.
+        clusters = cells.clusters if self.target == "population" else None
+        votes, rewards, costs = list[Metric](), list[RewardMetric](), list[CostMetric]()
+        counted = list[tuple[Metric, View]]()
+        credited = defaultdict[tuple[int, ...], list[Metric]](list)
+        for metric, view in asked:
+            successes = credited_classes(metric, view, cells.classes)
+            if view == "answers":
+                votes.append(metric)
+            elif isinstance(metric, CostMetric):
+                costs.append(metric)
+            elif view == "rewards" and isinstance(metric, RewardMetric):
+                rewards.append(metric)
+            elif successes is None:
+                counted.append((metric, view))
+            else:
+                credited[successes].append(metric)
+
+        @cache
+        def fit(successes: tuple[int, ...]) -> Calibrated:
+            return Calibrated.fit(cells.states.binary([*successes]))
+
+        rows = dict[Row, CellNumbers](reward_numbers(rewards, cells, confidence, self.target))
+        rows |= cost_numbers(costs, cells, self.confidence, self.target)
+        if votes:
+            rows |= vote_numbers(votes, cells, confidence, self.target)
+        for metric, view in counted:
+            success = tuple(cells.classes.successful)
+            priced = fit(success) if view == "success" else cells.states
+            rows |= self._priced_numbers(metric, priced, cells, clusters, confidence)
+        for successes, metrics in credited.items():
+            clustered = clusters and clusters.binary([*successes])
+            rows |= self._credited_numbers(metrics, fit(successes), clustered, confidence)
+        return rows
+
+    def macro_numbers(
+        self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
+    ) -> dict[Row, CellNumbers]:
+        """The numbers of means over strata, as far as the questions of all strata give them.
+
+        They give those of costs, and of all metrics that have an estimate of each question, but not
+        about a population of clusters. The strata give the others.
+        """
+        costs = [metric for metric, _ in asked if isinstance(metric, CostMetric)]
+        if costs:
+            return cost_numbers(costs, cells, self.confidence, self.target)
+        if self.target == "population" and cells.clusters is not None:
+            return {}
+        confidence: Floats | float = self.confidence
+        if self.anytime is not None:
+            information = planned_share(cells, self.target, self.anytime)
+            confidence = look_confidence(self.confidence, information)
+        found = dict[Row, CellNumbers]()
+        credited = defaultdict[tuple[int, ...], list[Metric]](list)
+        for metric, view in asked:
+            successes = credited_classes(metric, view, cells.classes)
+            if successes is not None and view in {"success", "categories"}:
+                credited[successes].append(metric)
+            elif view in {"answers", "categories"}:
+                benchmark = self.target == "benchmark"
+                numbers = priced_macro_numbers if benchmark else sampled_macro_numbers
+                found |= numbers(metric, view, cells, confidence)
+        return found | macro_numbers(credited, cells, confidence, self.target)
+
+    def ranking_numbers(
+        self, metric: Metric, view: View, k: int | None, cells: QuestionCells
+    ) -> Floats:
+        """The estimate of each cell, which needs no fit."""
+        unbiased = metric.with_unbiased_estimate()
+        return unbiased.summary(SeparatePosteriors(cells.seen_as(view)), k).estimate
+
+    def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> EstimateScores:
+        """The models of strata, from rows of a report.
+
+        Differences have the price of the trials or that of the paired questions; or, if the rows
+        have no price because they are means over strata, they reach as far as their intervals.
+        """
+        numbers = [rows[name].to_numpy()[places] for name in ("mu", "sigma", "lo", "hi")]
+        information = None if self.anytime is None else rows[INFORMATION].to_numpy()[places]
+        of_rewards = BOUNDS in rows.columns and rows[BOUNDS].null_count() < len(rows)
+        if of_rewards and rows[REWARD_PRICE].gather(places[:, 0]).null_count() == 0:
+            return _reward_scores(numbers, rows, places, information)
+        # Differences of rewards end where their range does, which is no field of the metric.
+        bounds = None if of_rewards else metric.bounds
+        limit = np.inf if bounds is None else bounds[1] - bounds[0]
+        if PRICE in rows.columns and rows[PRICE].gather(places[:, 0]).null_count() == 0:
+            price = read_price(rows, metric).at(places.ravel())
+            questions = read_question_values(rows, places, price.low, price.width)
+            single = (rows["trials"] == rows["questions"]).to_numpy()[places]
+            return PricedScores.floored(numbers, limit, price, questions, single, information)
+        mu, sigma, lo, hi = numbers
+        z = np.full(places.shape, scipy.special.ndtri((1 + self.confidence) / 2))
+        if information is not None:
+            z = anytime_critical(z, information)
+        return StretchedScores(mu, sigma, limit, lo, hi, z, information=information)
+
+    def mean_interval(
+        self,
+        metric: Metric,
+        strata: GroupBy,
+    ) -> tuple[Floats, Floats]:
+        """Ends of the interval of a mean over strata, from rows of a report [1]_.
+
+        From the mean it reaches as far as the root of the summed squares of the reaches of the
+        strata. The ends are means of the ends if a stratum has a range, which has no sigma; and of
+        a blend of means, whose estimate has a bias that is the same in each stratum: with roots of
+        squares, Geom_ds@2 of 50 strata of 3 questions with 2 trials held in .45 of the logs.
+
+        References
+        ----------
+        .. [1] G. Y. Zou, A. Donner (2008), Construction of confidence limits about effect measures,
+           Statistics in Medicine 27, 1693-1702.
+        """
+        mu, lo, hi = pl.col("mu"), pl.col("lo"), pl.col("hi")
+        unbiased = pl.lit(metric.per_question)
+        measured = pl.when(unbiased & (pl.col("sigma").null_count() == 0))
+        below = measured.then(mu.mean() - root_of_squares(mu - lo)).otherwise(lo.mean())
+        above = measured.then(mu.mean() + root_of_squares(hi - mu)).otherwise(hi.mean())
+        ends = strata.agg(unless_lacking("lo", below), unless_lacking("hi", above))
+        return ends["lo"].to_numpy(), ends["hi"].to_numpy()
+
+    def _priced_numbers(
+        self,
+        metric: Metric,
+        priced: Calibrated | States,
+        cells: QuestionCells,
+        clusters: Clustered[States] | None,
+        confidence: Floats | float,
+    ) -> dict[Row, CellNumbers]:
+        """The numbers of a metric that prices itself."""
+        with quiet_infinities(metric):
+            prices = zip(metric.row_sizes, metric.prices(priced), strict=True)
+            return {
+                (metric.name, k): clipped_numbers(
+                    self._of_price(metric, k, price, priced, cells, clusters, confidence), metric
+                )
+                for k, price in prices
+            }
+
+    def _of_price(
+        self,
+        metric: Metric,
+        k: int | None,
+        price: Price,
+        priced: Calibrated | States,
+        cells: QuestionCells,
+        clusters: Clustered[States] | None,
+        confidence: Floats | float,
+    ) -> Numbers:
+        """The numbers of a price; about a population, with the spread of the questions."""
+        blended = metric.blend_of_means(k)
+        if blended is not None and isinstance(priced, Calibrated):
+            own = clusters and clusters.binary([*cells.classes.successful])
+            return blend_numbers(priced, blended, price, confidence, self.target, own)
+        if self.target == "benchmark":
+            return price_numbers(price, confidence)
+        states = cells.states
+        values = metric.summary(SeparatePosteriors(states.alone), k).estimate
+        sample = QuestionSample(states, clusters)
+        return sampled_numbers(price, sample, values, confidence)
+
+    def _credited_numbers(
+        self,
+        metrics: Sequence[Metric],
+        fitted: Calibrated,
+        clusters: Clustered[States] | None,
+        confidence: Floats | float,
+    ) -> dict[Row, CellNumbers]:
+        """The numbers of metrics that credit the same successes: one pass for all of them."""
+        rows = [(metric, k) for metric in metrics for k in metric.row_sizes]
+        draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
+        credited = credit_numbers(fitted, draws, confidence, self.target, clusters)
+        return {
+            (metric.name, k): clipped_numbers(numbers.scaled(*metric.support), metric)
+            for (metric, k), numbers in zip(rows, credited, strict=True)
+        }
+
+
+def _reward_scores(
+    numbers: Sequence[Floats], rows: pl.DataFrame, places: Ints, information: Floats | None
+) -> PricedScores:
+    """The models of strata by real-valued rewards, each stratum with one range for all models."""
+    price = read_reward_price(rows)
+    questions = read_question_values(rows, places, price.low, price.width)
+    mu, sigma, lo, hi = numbers
+    compared = ComparedRewards(price.at(places.ravel()))
+    return PricedScores(mu, sigma, np.inf, lo, hi, compared, questions, information=information)
+
+
+def credited_classes(metric: Metric, view: View, classes: Classes) -> tuple[int, ...] | None:
+    """The classes that count as success of a metric that credits successes; None: it does not."""
+    if view in {"rewards", "costs"} or metric.draw(metric.row_sizes[0]) is None:
+        return None
+    return tuple(classes.successful) if view == "success" else successful_categories(metric)
+
+
+def successful_categories(metric: Metric) -> tuple[int, ...] | None:
+    """The categories of the larger of two weights; None: a metric has one weight, or several."""
+    w = metric.weights
+    return tuple(np.flatnonzero(w == w.max()).tolist()) if np.unique(w).size == 2 else None

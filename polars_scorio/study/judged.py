@@ -1,0 +1,606 @@
+"""Numbers behind an imperfect judge.
+
+Accuracy by labels on these trials needs no assumption on how the judge errs. All else assumes that
+only the truth matters to the judge: accuracy by a calibration sample from elsewhere, and metrics of
+draws, whose credit is corrected for the errors.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+import scipy
+from polars.dataframe.group_by import GroupBy
+
+from polars_scorio.arguments import View
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.judges import (
+    JudgedPrice,
+    JudgeRates,
+    judged_accuracy,
+    judged_difference,
+    judged_price,
+)
+from polars_scorio.maths.labels import LabelledRate
+from polars_scorio.maths.posteriors import Target
+from polars_scorio.maths.price import Price, credit_prices, effective_questions
+from polars_scorio.maths.questions import Clustered, States
+from polars_scorio.maths.sample_bound import QuestionSample, population_variance
+from polars_scorio.maths.scores import credit_numbers
+from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_estimates
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.cell_numbers import (
+    CALIBRATION,
+    PRICE,
+    CellNumbers,
+    JudgeCalibration,
+    Row,
+    RowNumbers,
+    read_calibration,
+    read_price,
+    refuse_outside,
+    root_of_squares,
+    unless_lacking,
+)
+from polars_scorio.study.question_cells import CellJudges, QuestionCells, label_totals
+from polars_scorio.study.score_differences import (
+    Differences,
+    EstimatePairs,
+    EstimateScores,
+    PricedScores,
+    StretchedScores,
+    read_question_values,
+    standardized_differences,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedScores(EstimateScores):
+    """Models by the truth behind their verdicts.
+
+    Attributes
+    ----------
+    calibration : JudgeCalibration
+        The judge of each model, in the order of ``mu.ravel()``.
+    """
+
+    calibration: JudgeCalibration
+
+    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
+        """Differences of pairs of columns; NaN if the judge tells nothing."""
+        pairs = self.pairs(a, b, np.arange(len(self.mu)))
+        diff: Floats = pairs.diff  # type: ignore[attr-defined]  # both kinds of pairs have it
+        z = standardized_differences(diff, pairs.sigma)
+        lo, hi = self._clipped_ends(pairs, c)
+        shown = np.clip(diff, -self.limit, self.limit)
+        return Differences(shown, pairs.sigma, z, pairs.probability(z), lo, hi)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VerdictScores(JudgedScores):
+    """Accuracies whose verdicts one judge gave.
+
+    Attributes
+    ----------
+    verdicts : PricedScores
+        The models by their verdicts.
+    """
+
+    verdicts: PricedScores
+
+    def pairs(self, a: Ints, b: Ints, strata: Ints) -> VerdictPairs:
+        """Pairs of columns of some strata."""
+        row, models = strata[:, None], self.mu.shape[1]
+        of_verdicts = self.verdicts.pairs(a, b, strata)
+        diff = self.verdicts.mu[row, a] - self.verdicts.mu[row, b]
+        judge = np.broadcast_to(row * models + a, diff.shape)
+        return VerdictPairs(of_verdicts, diff, self.calibration.rates, judge)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VerdictPairs:
+    """Pairs of accuracies whose verdicts one judge gave.
+
+    Attributes
+    ----------
+    verdicts : EstimatePairs
+        The pairs by their verdicts.
+    judged : ndarray of float, shape (S, P)
+        Differences of the rates of verdicts "right".
+    rates : JudgeRates
+        All judges.
+    judge : ndarray of int, shape (S, P)
+        The place of the judge of each pair.
+    """
+
+    verdicts: EstimatePairs
+    judged: Floats
+    rates: JudgeRates
+    judge: Ints
+
+    @property
+    def diff(self) -> Floats:
+        """The differences of the truth."""
+        return np.asarray(self.judged / self._index)
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviations of the differences."""
+        own = self.rates.at(self.judge)
+        calibration = self.diff**2 * (own.sensitivity_variance + own.specificity_variance)
+        return np.asarray(np.sqrt(self.verdicts.sigma**2 + calibration) / self._index)
+
+    @property
+    def _index(self) -> Floats:
+        """The adjusted index; NaN for a judge like a coin."""
+        index = self.rates.at(self.judge).adjusted_index
+        return np.where(index > 0, index, np.nan)
+
+    def probability(self, z: Floats) -> Floats:
+        """Probability that the first model of a pair is better, from its z."""
+        return self.verdicts.probability(z)
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals by critical values."""
+        lo, hi = self.verdicts.ends(c)
+        reaches = self.judged - lo, hi - self.judged
+        found = judged_difference(self.judged, reaches, self.rates.at(self.judge), c)
+        return found.lo, found.hi
+
+    def of_strata(self, strata: Ints) -> VerdictPairs:
+        """The pairs of some of the strata."""
+        pairs = self.verdicts.of_strata(strata)
+        return VerdictPairs(pairs, self.judged[strata], self.rates, self.judge[strata])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawScores(JudgedScores):
+    """Metrics of draws, by credits that are corrected for the errors of a judge."""
+
+    def pairs(self, a: Ints, b: Ints, strata: Ints) -> DrawPairs:
+        """Pairs of columns of some strata.
+
+        Under one judge the slopes of both models subtract before they are squared.
+        """
+        row, models = strata[:, None], self.mu.shape[1]
+        first, other = self.calibration.at(row * models + a), self.calibration.at(row * models + b)
+        one, two = first.rates, other.rates
+        noise = first.variance + other.variance
+        for slope, variance in (
+            ("sensitivity_slope", "sensitivity_variance"),
+            ("specificity_slope", "specificity_variance"),
+        ):
+            up, down = getattr(first, slope), getattr(other, slope)
+            shared = (up - down) ** 2 * getattr(one, variance)
+            apart = up**2 * getattr(one, variance) + down**2 * getattr(two, variance)
+            noise = noise + np.where(first.judge == other.judge, shared, apart)
+        return DrawPairs(first.estimate - other.estimate, np.sqrt(noise))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawPairs:
+    """Differences of metrics of draws with their standard deviations, shape (S, P)."""
+
+    diff: Floats
+    sigma: Floats
+
+    def probability(self, z: Floats) -> Floats:
+        """Probability that the first model of a pair is better: the normal one."""
+        return np.asarray(scipy.special.ndtr(z))
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals by critical values."""
+        return self.diff - c * self.sigma, self.diff + c * self.sigma
+
+    def of_strata(self, strata: Ints) -> DrawPairs:
+        """The pairs of some of the strata."""
+        return DrawPairs(self.diff[strata], self.sigma[strata])
+
+
+# Labels without which the trials of a verdict are unknown, unless all of them are labelled.
+_LEAST, _BETTER = 5, 30
+_CURES = (
+    "More labels help as long as the judge is better than a coin; else take a better judge, a "
+    "smaller k, or labels on these trials (truth=) for ps.avg(), which need no assumption."
+)
+
+
+class JudgeWarning(UserWarning):
+    """The errors of a judge cannot be corrected, or differ between the trials of a log.
+
+    The message says in how many models, why, and what to do.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import polars_scorio as ps
+    >>> warnings.simplefilter("error", ps.JudgeWarning)  # for who wants to be stopped
+    >>> warnings.simplefilter("default", ps.JudgeWarning)
+    """
+
+
+def warn_of_hopeless(name: str, lacking: Mask, rates: JudgeRates, z: float) -> None:
+    """Warn of models without a number, and say why.
+
+    Parameters
+    ----------
+    name : str
+        The metric.
+    lacking : ndarray of bool, shape (G,)
+        Models without a number.
+    rates : JudgeRates
+        The judge of each model.
+    z : float
+        Critical value.
+    """
+    if not lacking.any():
+        return
+    first = int(lacking.argmax())
+    coin = not rates.is_informative(z)[first]
+    reason = (
+        "the labels do not show that the judge is better than a coin"
+        if coin
+        else "the verdicts contradict the labels, or the noise of the corrected draws exceeds the "
+        "range of the metric"
+    )
+    warnings.warn(
+        f"{name}: {lacking.sum():,} of {lacking.size:,} groups have no number, because {reason} "
+        f"({rate_words(rates, first)} in the first of them). {_CURES}",
+        JudgeWarning,
+        stacklevel=2,
+    )
+
+
+def hardly_labelled(trials: Floats, labels: Floats) -> Mask:
+    """Whether so few trials of a verdict are labelled that nothing is known of the others.
+
+    Examples
+    --------
+    >>> hardly_labelled(np.array([180.0, 180, 3]), np.array([4.0, 5, 3])).tolist()
+    [True, False, False]
+    """
+    return np.asarray((labels < trials) & (labels < _LEAST))
+
+
+def warn_of_unlabelled(name: str, trials: Floats, labels: Floats) -> None:
+    """Warn of models without a number, because a verdict is hardly labelled.
+
+    Parameters
+    ----------
+    name : str
+        The metric.
+    trials, labels : ndarray of float, shape (2, G)
+        Trials with the verdicts "right" and "wrong", and how many of them are labelled.
+    """
+    lacking = hardly_labelled(trials, labels)
+    groups = lacking.any(axis=0)
+    if not groups.any():
+        return
+    first = int(groups.argmax())
+    verdict = int(lacking[:, first].argmax())
+    warnings.warn(
+        f"{name}: {groups.sum():,} of {groups.size:,} groups "
+        f"{'has' if groups.sum() == 1 else 'have'} no corrected number. In the first of them, of "
+        f"the verdicts {('right', 'wrong')[verdict]!r} {int(labels[verdict, first]):,} of "
+        f"{int(trials[verdict, first]):,} are labelled: label at least {_LEAST}, better {_BETTER} "
+        "(ps.sample_to_label says which)",
+        JudgeWarning,
+        stacklevel=2,
+    )
+
+
+def warn_of_contradictions(differs: Mask) -> None:
+    """Warn of models whose labels contradict the assumption that only the truth matters.
+
+    Parameters
+    ----------
+    differs : ndarray of bool, shape (G,)
+        Models whose accuracy by both corrections differs by more than three standard errors.
+    """
+    if differs.any():
+        warnings.warn(
+            f"the judge is not equally reliable everywhere: in {differs.sum():,} of "
+            f"{differs.size:,} groups the accuracy by labels on these trials and the accuracy by "
+            "sensitivity and specificity differ by more than three standard errors. ps.avg() with "
+            "truth= remains right; metrics of draws (k above 1) and judge= do not. Look at "
+            "judge_agreement(), and at the questions on which the judge errs",
+            JudgeWarning,
+            stacklevel=2,
+        )
+
+
+def rate_words(rates: JudgeRates, place: int = 0) -> str:
+    """Both rates of a judge, with the numbers of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(rate_words(JudgeRates(*(np.array([x]) for x in (88.0, 100.0, 0.0, 0.0)))))
+    sensitivity 0.88 of 100, specificity unknown
+    """
+    words = []
+    for name, whole in (("sensitivity", rates.right), ("specificity", rates.wrong)):
+        share, labels = getattr(rates, name)[place], int(whole[place])
+        words.append(f"{name} {share:.2f} of {labels:,}" if labels else f"{name} unknown")
+    return ", ".join(words)
+
+
+# Standard errors by which two corrections of the same verdicts may differ.
+_DIFFERENT = 3.0
+_ONE_TRIAL = fixed_gains(np.ones(1))
+
+
+@dataclass(frozen=True, eq=False)  # no slots: the fits are kept
+class JudgedNumbers:
+    """The verdicts on the questions of some groups, and the numbers of the truth behind them.
+
+    Attributes
+    ----------
+    states : States
+        The questions by their verdicts, wrong and right.
+    judges : CellJudges
+        The judge of each group.
+    confidence : float
+        Of the intervals.
+    target : "benchmark" or "population"
+        What the numbers are about.
+    clusters : Clustered or None
+        The questions in their clusters, if these are a sample.
+    """
+
+    states: States
+    judges: CellJudges
+    confidence: float
+    target: Target
+    clusters: Clustered[States] | None = None
+
+    def of_metric(self, name: str, k: int | None, gains: GainsOf) -> CellNumbers:
+        """The numbers of a metric at one draw size.
+
+        Raises
+        ------
+        ValueError
+            If some question has fewer trials than are drawn.
+        """
+        sizes = {n: gains(n).size for n in np.unique(self.states.n).tolist()}
+        short = [n for n, size in sizes.items() if size > n]
+        if short:
+            raise ValueError(
+                f"{name}: k={k} is more than the {min(short):,} trials of some question, and a "
+                "forecast knows no correction for the errors of a judge: take a smaller k, leave "
+                "questions with fewer trials out, or leave truth= and judge= out"
+            )
+        if max(sizes.values(), default=1) > 1:
+            return self._draw_numbers(name, gains)
+        if self.judges.labels is not None:
+            return self._labelled_accuracy(name)
+        return self._sampled_accuracy(name)
+
+    @property
+    def _tail(self) -> float:
+        """The chance beyond either end."""
+        return (1 - self.confidence) / 2
+
+    @property
+    def _critical(self) -> float:
+        """Critical value of the intervals."""
+        return float(-scipy.special.ndtri(self._tail))
+
+    @cached_property
+    def _fitted(self) -> Calibrated:
+        """The fits of the verdicts, which metrics share."""
+        return Calibrated.fit(self.states)
+
+    def _labelled_accuracy(self, name: str) -> CellNumbers:
+        """Accuracy by labels on these trials."""
+        labels, z = self.judges.labels, self._critical
+        assert labels is not None
+        found = labels.questions.accuracy(self.confidence, self.target)
+        judged = group_estimates(self.states, _ONE_TRIAL)[0]
+        verdicts = labels.questions.verdict_sums()
+        unknown: Mask = np.asarray(hardly_labelled(*verdicts).any(axis=0))
+        self._warn_of_contradictions(found, judged, unknown)
+        warn_of_unlabelled(name, *verdicts)
+        warn_of_hopeless(name, np.isnan(found.lo) & ~unknown, labels.own, z)
+        estimate, sigma, lo, hi = (
+            np.where(unknown, np.nan, number)
+            for number in (found.estimate, found.sigma, found.lo, found.hi)
+        )
+        counts = label_totals(labels.questions)[:, [0, 2]].sum(axis=1)
+        return CellNumbers(
+            "calibrated", estimate, estimate, sigma, lo, hi, judged=judged, labels=counts
+        )
+
+    def _warn_of_contradictions(self, found: LabelledRate, judged: Floats, unknown: Mask) -> None:
+        """Compare known accuracies with those by the sensitivity and specificity of all labels."""
+        labels, z = self.judges.labels, self._critical
+        assert labels is not None
+        trials = self.states.trials.astype(np.float64)
+        rate = judged_accuracy(judged, trials, labels.together, z)
+        other = (rate.hi - rate.lo) / (2 * z)
+        gap = np.abs(found.estimate - rate.estimate)
+        warn_of_contradictions(~unknown & (gap > _DIFFERENT * np.hypot(found.sigma, other)))
+
+    def _sampled_accuracy(self, name: str) -> CellNumbers:
+        """Accuracy by a calibration sample from elsewhere."""
+        judged, rates = group_estimates(self.states, _ONE_TRIAL)[0], self.judges.rates
+        price, questions = self._verdict_price(judged)
+        found = judged_accuracy(judged, questions, rates, self._critical)
+        warn_of_hopeless(name, np.isnan(found.estimate), rates, self._critical)
+        noise = judged * (1 - judged) / questions
+        noise += found.estimate**2 * rates.sensitivity_variance
+        noise += (1 - found.estimate) ** 2 * rates.specificity_variance
+        sigma = np.sqrt(noise) / np.where(rates.adjusted_index > 0, rates.adjusted_index, np.nan)
+        none = np.full(judged.shape, np.nan)
+        calibration = JudgeCalibration(self.judges.judge, rates, none, none, none, none)
+        return CellNumbers(
+            "calibrated",
+            found.estimate,
+            found.estimate,
+            sigma,
+            found.lo,
+            found.hi,
+            price=price,
+            judged=judged,
+            labels=self.judges.number,
+            calibration=calibration,
+        )
+
+    def _verdict_price(self, judged: Floats) -> tuple[Price | None, Floats]:
+        """The price of the rate of verdicts "right", and its effective number of questions."""
+        if self.target == "benchmark":
+            (price,) = credit_prices(self._fitted, [_ONE_TRIAL])
+            return price, effective_questions(price)
+        sample = QuestionSample(self.states, self.clusters)
+        every = np.ones(self.states.groups, np.bool_)
+        values = self.states.counts[:, 1] / self.states.n
+        independent = population_variance(self._fitted, CreditSum([(1.0, _ONE_TRIAL)]), every)
+        sigma, size = sample.sigma(values, independent), sample.number
+        freedom = np.maximum(size - 1, 1)
+        student = -scipy.special.stdtrit(freedom, self._tail) / self._critical
+        # Questions that are all alike count as one event each.
+        spread = judged * (1 - judged) + 0.25 / size
+        return None, spread / ((student * sigma) ** 2 + 0.25 / size**2)
+
+    def _draw_numbers(self, name: str, gains: GainsOf) -> CellNumbers:
+        """A metric of draws of several trials."""
+        rates, z = self.judges.rates, self._critical
+        price = self._draw_price(gains)
+        (plain,) = credit_numbers(self._fitted, [gains], self.confidence, self.target)
+        reaches = plain.estimate - plain.lo, plain.hi - plain.estimate
+        found, sigma = price.rate(rates, z, reaches), np.sqrt(price.total_variance(rates))
+        lacking = np.isnan(found.estimate)
+        warn_of_hopeless(name, lacking, rates, z)
+        slopes = price.sensitivity_slope, price.specificity_slope
+        informative = rates.is_informative(z)
+        known = np.where(informative, price.estimate, np.nan)
+        calibration = JudgeCalibration(self.judges.judge, rates, known, price.variance, *slopes)
+        return CellNumbers(
+            "calibrated",
+            found.estimate,
+            found.estimate,
+            np.where(lacking, np.nan, sigma),
+            found.lo,
+            found.hi,
+            judged=plain.estimate,
+            labels=self.judges.number,
+            calibration=calibration,
+        )
+
+    def _draw_price(self, gains: GainsOf) -> JudgedPrice:
+        """The price of a metric of draws, worked out for each judge."""
+        tail = self._tail if self.target == "population" else None
+        names = [field.name for field in fields(JudgedPrice)]
+        numbers = {name: np.full(self.states.groups, np.nan) for name in names}
+        for judge in np.unique(self.judges.judge).tolist():
+            groups: Ints = np.flatnonzero(self.judges.judge == judge)
+            one: JudgeRates = self.judges.rates.at(groups[:1])
+            price = judged_price(self._fitted.of_groups(groups), gains, one, tail)
+            for name in names:
+                numbers[name][groups] = getattr(price, name)
+        return JudgedPrice(**numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedInference:
+    """Mu is the unbiased estimate of the truth.
+
+    Attributes
+    ----------
+    confidence : float
+        Of the intervals.
+    target : "benchmark" or "population"
+        What mu is about.
+    labelled : bool
+        Whether the labels are on these trials, or those of a calibration sample from elsewhere.
+    """
+
+    confidence: float
+    target: Target
+    labelled: bool
+
+    @property
+    def z(self) -> float:
+        """Critical value of an interval."""
+        return float(scipy.special.ndtri((1 + self.confidence) / 2))
+
+    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
+        """The numbers of metrics of success and failure, for each draw size and cell."""
+        judges = cells.judges
+        assert judges is not None  # the evaluation of a report reads them
+        states = cells.seen_as("success")
+        clusters = cells.clusters if self.target == "population" else None
+        clusters = clusters and clusters.binary([*cells.classes.successful])
+        truth = JudgedNumbers(states, judges, self.confidence, self.target, clusters)
+        rows = dict[Row, CellNumbers]()
+        for metric, _ in asked:
+            for k in metric.row_sizes:
+                gains = metric.draw(k)
+                assert gains is not None  # the request has seen to that
+                low, high = metric.bounds or (-np.inf, np.inf)
+                found = truth.of_metric(metric.name, k, gains)
+                refuse_outside(found.mu, metric)
+                clipped = np.clip(found.lo, low, high), np.clip(found.hi, low, high)
+                rows[metric.name, k] = found._replace(lo=clipped[0], hi=clipped[1])
+        return rows
+
+    def ranking_numbers(
+        self, metric: Metric, view: View, k: int | None, cells: QuestionCells
+    ) -> Floats:
+        """The estimate of each cell."""
+        return self.numbers([(metric, view)], cells)[metric.name, k].estimate
+
+    def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> EstimateScores:
+        """The models of strata, from rows of a report.
+
+        Accuracies by labels on these trials reach as far as their own intervals. Under one judge
+        the errors that models share cancel in a difference.
+        """
+        mu, sigma, lo, hi = (rows[name].to_numpy()[places] for name in ("mu", "sigma", "lo", "hi"))
+        limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
+        known = (
+            CALIBRATION in rows.columns and not rows[CALIBRATION].gather(places[:, 0]).null_count()
+        )
+        if known:
+            calibration = read_calibration(rows).at(places.ravel())
+            judge = calibration.judge.reshape(places.shape)
+            if not np.isnan(calibration.variance).all():
+                return DrawScores(mu, sigma, limit, lo, hi, calibration)
+            one_judge = (judge == judge[:, :1]).all()
+            if one_judge and not rows[PRICE].gather(places[:, 0]).null_count():
+                verdicts = _verdict_scores(metric, rows, places)
+                return VerdictScores(mu, sigma, limit, lo, hi, calibration, verdicts)
+        return StretchedScores(mu, sigma, limit, lo, hi, np.full(places.shape, self.z))
+
+    def mean_interval(
+        self,
+        metric: Metric,
+        strata: GroupBy,
+    ) -> tuple[Floats, Floats]:
+        """Ends of the interval of a mean over strata, from rows of a report.
+
+        Strata with labels of their own have independent errors; those under one calibration sample
+        share them, so that the ends are means of the ends.
+        """
+        mu, lo, hi = pl.col("mu"), pl.col("lo"), pl.col("hi")
+        below, above = lo.mean(), hi.mean()
+        if self.labelled:
+            below = mu.mean() - root_of_squares(mu - lo)
+            above = mu.mean() + root_of_squares(hi - mu)
+        ends = strata.agg(unless_lacking("lo", below), unless_lacking("hi", above))
+        return ends["lo"].to_numpy(), ends["hi"].to_numpy()
+
+
+def _verdict_scores(metric: Metric, rows: pl.DataFrame, places: Ints) -> PricedScores:
+    """The models by their verdicts as they are."""
+    price = read_price(rows, metric).at(places.ravel())
+    questions = read_question_values(rows, places, 0.0, 1.0)
+    mu, sigma = price.mu.reshape(places.shape), price.sigma.reshape(places.shape)
+    single = (rows["trials"] == rows["questions"]).to_numpy()[places]
+    return PricedScores.floored((mu, sigma, mu, mu), 1.0, price, questions, single)

@@ -1,0 +1,296 @@
+"""Posteriors under a prior of each question, or of a population."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+import numpy as np
+import polars as pl
+import scipy
+from polars.dataframe.group_by import GroupBy
+
+from polars_scorio.arguments import View
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.families import Decided, beta_score, decided_by_score
+from polars_scorio.maths.independent import baseline_of_each
+from polars_scorio.maths.posteriors import (
+    Pooled,
+    SeparatePosteriors,
+    Target,
+    beta_interval,
+    normal_interval,
+    small_sample_factor,
+)
+from polars_scorio.maths.ranks import counts_by_score, lower_models
+from polars_scorio.metrics.metric import Metric, Summary, quiet_infinities
+from polars_scorio.study.cell_numbers import (
+    CENTER,
+    REACH,
+    CellNumbers,
+    ClusterSample,
+    RowNumbers,
+    cluster_samples,
+    error_of_mean,
+    mean_of_strata,
+)
+from polars_scorio.study.question_cells import QuestionCells
+from polars_scorio.study.score_differences import (
+    Differences,
+    IndependentScores,
+    PairEnds,
+    standardized_differences,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PosteriorScores(IndependentScores):
+    """Models by posterior means: differences are normal, or Beta on the range of the metric.
+
+    Attributes
+    ----------
+    range : float or None
+        Largest difference that the metric allows; None: differences are normal.
+    """
+
+    range: float | None
+
+    @classmethod
+    def read(
+        cls, metric: Metric, rows: pl.DataFrame, places: Ints, *, beta: bool
+    ) -> PosteriorScores:
+        """Read the models of strata from rows of a report.
+
+        Parameters
+        ----------
+        metric : Metric
+            The metric of the rows.
+        rows : DataFrame
+            With mu and sigma of each model.
+        places : ndarray of int, shape (S, L)
+            The row of each model of each stratum.
+        beta : bool
+            Whether differences have Beta quantiles, if the metric has a range.
+        """
+        mu, sigma = (rows[name].to_numpy()[places] for name in ("mu", "sigma"))
+        low, high = metric.support
+        width = high - low if beta and not metric.unbounded and low < high else None
+        limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
+        return cls(mu, sigma, limit, width)
+
+    def decided_pairs(self, a: Ints, b: Ints) -> Decided:
+        """Pairs that a critical value decides; for `step_down`."""
+        return decided_by_score(self.pair_scores(a, b))
+
+    def counts_at(self, c: Floats, strata: Ints) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models in some strata, by critical values."""
+        mu, sigma = self.ranked[strata], self.sigma[strata]
+        c = np.broadcast_to(c, mu.shape)
+        if self.range is not None:
+            return counts_by_score(mu, c, replace(self, mu=mu, sigma=sigma).pair_scores)
+        # Posterior means within bounds of no width differ by nothing.
+        limit = np.inf if self.limit > 0 else 0.0
+        better = lower_models(-mu, sigma, sigma, c, limit)
+        return better, lower_models(mu, sigma, sigma, c, limit)
+
+    def row_critical(self, confidence: float) -> Floats:
+        """Critical values for all pairs of each model at once."""
+        return baseline_of_each(np.where(np.isfinite(self.mu), self.sigma, np.nan), confidence)
+
+    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
+        """Differences of pairs of columns, by critical values."""
+        diff, sigma, z = self._pair_moments(a, b)
+        if self.range is None:
+            lo, hi = diff - c * sigma, diff + c * sigma
+        else:
+            lo, hi = beta_interval(
+                diff, sigma, 2 * scipy.special.ndtr(c) - 1, (-self.range, self.range)
+            )
+        lo, hi = (np.clip(end, -self.limit, self.limit) for end in (lo, hi))
+        return Differences(diff, sigma, z, scipy.special.ndtr(z), lo, hi)
+
+    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
+        """Ends of the intervals of pairs of columns, as a function of critical values."""
+
+        def ends(c: Floats) -> tuple[Floats, Floats]:
+            found = self.pair_differences(a, b, c)
+            return found.lo, found.hi
+
+        return ends
+
+    def _pair_moments(self, a: Ints, b: Ints) -> tuple[Floats, Floats, Floats]:
+        diff = self.mu[:, a] - self.mu[:, b]
+        sigma = np.hypot(self.sigma[:, a], self.sigma[:, b])
+        return diff, sigma, standardized_differences(diff, sigma)
+
+    def pair_scores(self, a: Ints, b: Ints) -> Floats:
+        """Largest critical value at which the interval of a pair excludes zero."""
+        diff, sigma, z = self._pair_moments(a, b)
+        score = np.abs(z)
+        if self.range is not None:
+            score = beta_score(np.abs(diff) / self.range, sigma / self.range, score)
+        return score if self.limit > 0 else np.zeros_like(score)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedInference:
+    """Mu is the posterior mean, the interval ``mu -+ z sigma``, clipped to the bounds [1]_.
+
+    References
+    ----------
+    .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265.
+    """
+
+    confidence: float
+
+    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
+        """The numbers of metrics, each with its view, for each draw size and cell."""
+        posterior_of = cache(partial(self.posterior, cells=cells))
+        return {
+            (metric.name, k): self._cell_numbers(metric, k, posterior_of(view))
+            for metric, view in asked
+            for k in metric.row_sizes
+        }
+
+    def posterior(self, view: View, cells: QuestionCells) -> SeparatePosteriors:
+        """The posterior of the questions in each cell."""
+        return SeparatePosteriors(cells.seen_as(view))
+
+    def ranking_numbers(
+        self, metric: Metric, view: View, k: int | None, cells: QuestionCells
+    ) -> Floats:
+        """Mu of each cell, without an interval."""
+        return metric.summary(self.posterior(view, cells), k).mu
+
+    def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> PosteriorScores:
+        """The models of strata, from rows of a report; differences of posteriors are normal."""
+        return PosteriorScores.read(metric, rows, places, beta=False)
+
+    def mean_interval(self, metric: Metric, strata: GroupBy) -> tuple[Floats, Floats]:
+        """Ends of the interval of a mean over strata, from rows of a report."""
+        means = strata.agg(mean_of_strata("mu"), error_of_mean("sigma"))
+        mu, sigma = means["mu"].to_numpy(), means["sigma"].to_numpy()
+        return normal_interval(mu, sigma, self.confidence, metric.interval_limits)
+
+    def _cell_numbers(
+        self, metric: Metric, k: int | None, posterior: SeparatePosteriors
+    ) -> CellNumbers:
+        with quiet_infinities(metric):
+            estimate, mu, sigma, _ = metric.summary(posterior, k)
+            lo, hi = normal_interval(mu, sigma, self.confidence, metric.interval_limits)
+        return CellNumbers("published", estimate, mu, sigma, lo, hi)
+
+
+_LOWEST, _HIGHEST = ":lowest", ":highest"
+
+
+@dataclass(frozen=True, slots=True)
+class PooledInference:
+    """Mu is the posterior mean under the fitted population, the interval has Beta quantiles.
+
+    The Beta distribution has the mean and the standard deviation of the posterior, on the range of
+    the weights of the metric. A metric that can be infinite, or has one weight only, has a normal
+    interval.
+    """
+
+    confidence: float
+    target: Target
+
+    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
+        """The numbers of metrics, each with its view, for each draw size and cell."""
+        posterior_of = cache(partial(self.posterior, cells=cells))
+        sample_of = cluster_samples(cells, self.target)
+        return {
+            (metric.name, k): self._cell_numbers(
+                metric, k, posterior_of(view), sample_of(metric, k, view)
+            )
+            for metric, view in asked
+            for k in metric.row_sizes
+        }
+
+    def posterior(self, view: View, cells: QuestionCells) -> Pooled:
+        """The posterior of the questions in each cell, under the population of its group."""
+        states = cells.seen_as(view)
+        fitted = cells.seen_as(view, cells.fitted) if cells.per_question else states
+        return Pooled.fit(states, fitted, cells.group_of_cell, self.target)
+
+    def ranking_numbers(
+        self, metric: Metric, view: View, k: int | None, cells: QuestionCells
+    ) -> Floats:
+        """Mu of each cell, without an interval."""
+        return metric.summary(self.posterior(view, cells), k).mu
+
+    def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> PosteriorScores:
+        """The models of strata, from rows of a report; their differences have Beta quantiles."""
+        return PosteriorScores.read(metric, rows, places, beta=True)
+
+    def mean_interval(self, metric: Metric, strata: GroupBy) -> tuple[Floats, Floats]:
+        """Ends of the interval of a mean over strata, from rows of a report."""
+        low, high = metric.support
+        means = strata.agg(
+            mean_of_strata("mu"),
+            mean_of_strata(CENTER),
+            error_of_mean(REACH),
+            (pl.col("lo") == low).all().alias(_LOWEST),
+            (pl.col("hi") == high).all().alias(_HIGHEST),
+        )
+        made_of = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
+        lo, hi = self._beta_interval(metric, *made_of)
+        # A stratum without success (or failure) has its interval around another number.
+        mu = np.clip(means["mu"].to_numpy(), low, high)
+        return np.minimum(lo, mu), np.maximum(hi, mu)
+
+    def _cell_numbers(
+        self, metric: Metric, k: int | None, posterior: Pooled, sample: ClusterSample | None
+    ) -> CellNumbers:
+        with quiet_infinities(metric):
+            summary = metric.summary(posterior, k)
+            center, reach = self._center_and_reach(summary, posterior, sample)
+            extremes = _at_extremes(metric, posterior)
+            lo, hi = self._beta_interval(metric, center, reach, *extremes)
+        estimate, mu, sigma, _ = summary
+        sigma = sigma if sample is None else sample.stretch * sigma
+        return CellNumbers("pooled", estimate, mu, sigma, lo, hi, center, reach)
+
+    def _center_and_reach(
+        self, summary: Summary, posterior: Pooled, sample: ClusterSample | None
+    ) -> tuple[Floats, Floats]:
+        """Mean and standard deviation from which the interval of each cell is made."""
+        mu, sigma = (summary.mu, summary.sigma) if summary.around is None else summary.around
+        if self.target == "benchmark":
+            return mu, sigma
+        size, stretch = sample or (posterior.states.size, 1.0)
+        return mu, stretch * sigma * small_sample_factor(size, self.confidence)
+
+    def _beta_interval(
+        self, metric: Metric, mu: Floats, sigma: Floats, lowest: Mask, highest: Mask
+    ) -> tuple[Floats, Floats]:
+        """The interval of means and standard deviations, clipped to the bounds of the metric.
+
+        `lowest` (`highest`) tells for each mean whether all observed outcomes are the worst (the
+        best) that there are: the interval ends there then.
+        """
+        low, high = metric.support
+        if metric.unbounded or low == high:
+            return normal_interval(mu, sigma, self.confidence, metric.bounds)
+        uncertain = sigma > 0
+        lo, hi = beta_interval(
+            mu,
+            sigma,
+            self.confidence,
+            (low, high),
+            lowest=lowest & uncertain,
+            highest=highest & uncertain,
+        )
+        bounds = metric.bounds or (-np.inf, np.inf)
+        return np.clip(lo, *bounds), np.clip(hi, *bounds)
+
+
+def _at_extremes(metric: Metric, posterior: Pooled) -> tuple[Mask, Mask]:
+    """Whether all that was observed in a cell has the least, and the largest, weight."""
+    w, states = metric.weights, posterior.states
+    if not metric.uses_prior:
+        states = states.observed()
+    lowest, highest = (states.only(np.flatnonzero(w == end).tolist()) for end in metric.support)
+    return lowest, highest

@@ -1,0 +1,346 @@
+"""The rows of a report: tidy, wide, curves, with warnings of priors."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.arguments import Overall, Per, check_flag
+from polars_scorio.counting.checks import check_frame, once_whole
+from polars_scorio.counting.cluster_samples import check_sample
+from polars_scorio.counting.common_questions import Alignment
+from polars_scorio.counting.coverage import check_stopping
+from polars_scorio.counting.log import CLUSTER, EVERYTHING, STAND_IN, bind_roles, refuse_repeats
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.tally import QUESTIONS, class_columns
+from polars_scorio.metrics.metric import INFINITE, Metric
+from polars_scorio.study.calibrated import CalibratedInference
+from polars_scorio.study.cell_numbers import INFERENCE, JUDGE_DTYPES
+from polars_scorio.study.evaluate import (
+    RESULTS,
+    Evaluation,
+    ReportColumns,
+    report_columns,
+    tidy_rows,
+)
+from polars_scorio.study.overall import check_overall, with_mean, with_pool
+from polars_scorio.study.posterior import PublishedInference
+from polars_scorio.study.request import InferenceOptions, Request
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def wide_rows(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
+    """The rows of a report as one row for each of the keys."""
+    groups = [pl.col(name) for name in keys] or [STAND_IN]
+    board = rows.group_by(groups).agg(columns).sort(*keys or [EVERYTHING], nulls_last=True)
+    return board.select(pl.exclude(EVERYTHING))
+
+
+def wide_columns(
+    metrics: Sequence[Metric],
+    keys: Sequence[str],
+    shared: Sequence[str],
+    judged: Sequence[str] = (),
+) -> list[pl.Expr]:
+    """One aggregation for each column of a report with metrics as columns.
+
+    The columns of `judged` are those that a metric has if the outcomes are verdicts of a judge.
+
+    Raises
+    ------
+    ValueError
+        If two columns would have the same name.
+    """
+    columns = [pl.col(name).first() for name in shared]
+    for metric in metrics:
+        beside = [*(["mu"] * (metric.headline != "mu")), "sigma", "lo", "hi", *judged]
+        for k in metric.row_sizes:
+            plain = plain_name(metric, k)
+            row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
+            for number in (metric.headline, *beside):
+                name = plain if number == metric.headline else f"{plain}_{number}"
+                columns.append(pl.col(number).filter(row).first().alias(name))
+    names = [column.meta.output_name() for column in columns]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise ValueError(
+            f"wide=True would have two columns named {repeated[0]!r}: name one of their metrics "
+            "otherwise with name="
+        )
+    refuse_repeats([*keys, *names])
+    return columns
+
+
+def plain_name(metric: Metric, k: int | None) -> str:
+    """The name of a metric as a column that SQL need not quote.
+
+    Letters and digits of ASCII with single underscores between them, after `m_` where no letter
+    comes first. A `name` that is a word of SQL, such as "order", stays what it is.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> metric = ps.g_pass_at_k_tau(4, 0.5)
+    >>> metric.name, plain_name(metric, 4)
+    ('g_pass_at_k_tau(tau=0.5)', 'g_pass_at_k_tau_tau_0_5_4')
+    """
+    words = re.findall(r"[0-9A-Za-z]+", metric.name)
+    name = "_".join([*words, *([] if k is None else [str(k)])])
+    return name if name[:1].isalpha() else f"m_{name}"
+
+
+THRESHOLD = "t"
+
+
+def curve_columns(columns: Sequence[str], metrics: Sequence[Metric]) -> list[str]:
+    """The columns of a result, with that of the thresholds if there are any.
+
+    Raises
+    ------
+    ValueError
+        If a key has the name of the column of thresholds.
+    """
+    if all(metric.t is None for metric in metrics):
+        return [*columns]
+    after = columns.index("k") + 1
+    named = [*columns[:after], THRESHOLD, *columns[after:]]
+    refuse_repeats(named)
+    return named
+
+
+def with_curves(rows: pl.LazyFrame, metrics: Sequence[Metric]) -> pl.LazyFrame:
+    """The rows, those of curves with their t beside their k.
+
+    The rows of a curve come with the thresholds in place of the draw size.
+    """
+    drawn = {metric.name: metric.k[0] for metric in metrics if metric.t is not None}
+    if not drawn:
+        return rows
+    sizes = pl.col("metric").replace_strict(drawn, default=None, return_dtype=pl.Int64)
+    return rows.with_columns(
+        pl.coalesce(sizes, "k").alias("k"),
+        pl.when(sizes.is_not_null()).then("k").alias(THRESHOLD),
+    )
+
+
+def in_one_column(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a result with the t of a curve in place of its k."""
+    columns = rows.columns
+    place = columns.index("k") + 1 if "k" in columns else 0
+    if not place or columns[place : place + 1] != [THRESHOLD]:
+        return rows
+    return rows.with_columns(pl.coalesce(THRESHOLD, "k").alias("k")).drop(THRESHOLD)
+
+
+CURES = (
+    'inference="calibrated" keeps to the estimates; inference="published" says that the numbers '
+    "are wanted as they are."
+)
+_ROUNDING = 1e-12
+
+
+class PriorWarning(UserWarning):
+    """The prior of the questions outweighs their trials.
+
+    The posteriors then contradict the unbiased estimates of the same trials, or rest on no estimate
+    at all. The message says how often, and what to do.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import polars_scorio as ps
+    >>> warnings.simplefilter("error", ps.PriorWarning)  # for who wants to be stopped
+    >>> warnings.simplefilter("default", ps.PriorWarning)
+    """
+
+
+def warn_of_rows(metrics: Sequence[Metric]) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Say once in how many rows of a report the prior decides; for `check_frame`.
+
+    A metric with a prior of its own says aloud what it rests on.
+    """
+    estimate = pl.col("estimate")
+    for metric in metrics:
+        low, high = metric.bounds or (-np.inf, np.inf)
+        if low > metric.support[0] or high < metric.support[1]:  # they clip the interval
+            of_metric = pl.col("metric") == metric.name
+            estimate = pl.when(of_metric).then(estimate.clip(low, high)).otherwise(estimate)
+    lo, hi, near = pl.col("lo"), pl.col("hi"), _ROUNDING * (1 + pl.col("mu").abs())
+    own_priors = [metric.name for metric in metrics if metric.beta_prior != (1.0, 1.0)]
+    published = (pl.col(INFERENCE) == "published") & ~pl.col("metric").is_in(own_priors)
+    outside = published & ((estimate < lo - near) | (estimate > hi + near))
+    beyond = published & pl.col("estimate").is_null() & pl.col("mu").is_not_null()
+
+    def check(grouped: pl.DataFrame) -> pl.DataFrame:
+        rows = tidy_rows(grouped)
+        counts = rows.select(outside=outside.sum(), beyond=beyond.sum()).row(0, named=True)
+        said = [
+            f"{number:,} {'has' if number == 1 else 'have'} {what}"
+            for number, what in (
+                (counts["outside"], "an estimate outside its own interval"),
+                (counts["beyond"], "a k beyond the trials of some question"),
+            )
+            if number
+        ]
+        if said:
+            warnings.warn(
+                f"of {rows.height:,} {'row' if rows.height == 1 else 'rows'} of the report "
+                f"{' and '.join(said)}: there the uniform prior of each question decides, not the "
+                f"trials. {CURES}",
+                PriorWarning,
+                stacklevel=2,
+            )
+        return grouped
+
+    return check
+
+
+def report(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    metrics: Sequence[Metric],
+    *,
+    per: Per = "model",
+    overall: Overall | None = None,
+    wide: bool = False,
+    **options: Unpack[InferenceOptions],
+) -> pl.LazyFrame:
+    """The plan of a report; see `Scorio.report`."""
+    wide = check_flag("wide", wide)
+    trials, inference = bind_roles(frame, roles), options.get("inference")
+    request = Request.of(trials, metrics, per=per, **options)
+    columns = report_columns(
+        trials,
+        per,
+        rewards=request.classes.rewards is not None,
+        costs=request.classes.costs is not None,
+    )
+    columns = columns.with_information(request.choice.anytime)
+    keys = [*columns.keys, *columns.question]
+    judged = [name for name in columns.numbers if name in JUDGE_DTYPES]
+    wanted = wide_columns(metrics, keys, [*columns.facts], judged) if wide else []
+    grouped = grouped_rows(request, columns, overall=overall)
+    if inference is None and _publishes_numbers(request):
+        grouped = check_frame(grouped, warn_of_rows(metrics))
+    rows = tidy_rows(grouped).select(columns.shown)
+    if wide:
+        return wide_rows(rows, keys, wanted)
+    rows = with_curves(rows, metrics).select(curve_columns(columns.shown, metrics))
+    # A stable sort: the metrics of a question keep the order in which they were asked for.
+    return rows.sort(*keys, maintain_order=True) if columns.question else rows
+
+
+def _publishes_numbers(request: Request) -> bool:
+    """Whether a metric has published numbers, if its outcomes are success and failure."""
+    return any(
+        isinstance(request.choice.inference_of(metric, "success"), PublishedInference)
+        for metric, _ in request.metrics
+    )
+
+
+def grouped_rows(
+    request: Request,
+    columns: ReportColumns,
+    *,
+    overall: Overall | None = None,
+    questions: Alignment = "any",
+    watched: bool = False,
+    keeps_questions: bool = False,
+    warns_of_stopping: bool = True,
+) -> pl.LazyFrame:
+    """The rows of a report in a list for each group.
+
+    Parameters
+    ----------
+    request : Request
+        What is asked of the log.
+    columns : ReportColumns
+        The columns of the rows.
+    overall
+        As in `Scorio.report`.
+    questions : "any", "same" or "common"
+        Whether the models of a stratum may have different questions; see `counting.groups`.
+    watched : bool
+        Whether trials that stopped on outcomes are refused; they are too if looks are repeated.
+    keeps_questions : bool
+        Whether the groups keep their `QUESTIONS`; groups over all strata have none.
+    warns_of_stopping : bool
+        Whether to warn of trials that stopped on their outcomes, unless all numbers are pooled.
+
+    Returns
+    -------
+    LazyFrame
+        One row per group, ascending: its keys, and the rows in `RESULTS`.
+    """
+    trials, per_question = request.trials, bool(columns.question)
+    if overall is not None:
+        check_overall(overall, trials, per_question=per_question)
+    refuse_repeats(columns.shown)
+    if overall == "macro":
+        columns = columns.with_intervals()
+    groups = request.groups(per_question=columns.names_questions, questions=questions)
+    if watched or request.choice.anytime is not None:
+        groups = check_frame(groups, check_stopping(trials, class_columns(request.classes)))
+    sampled = CLUSTER in columns.hidden or request.choice.target == "population"
+    if trials.cluster is not None and sampled:
+        groups = check_frame(groups, check_sample(trials, class_columns(request.classes)))
+    if overall == "micro":
+        groups = with_pool(groups, trials)
+    # Calibrated means over strata need the questions of all strata once more.
+    again = keeps_questions or (
+        overall == "macro"
+        and any(
+            isinstance(request.choice.inference_of(metric, view), CalibratedInference)
+            for metric, view in request.metrics
+        )
+    )
+    whole = {
+        **(columns.keys or {EVERYTHING: pl.UInt8()}),
+        **({QUESTIONS: groups.collect_schema()[QUESTIONS]} if again else {}),
+        RESULTS: pl.List(pl.Struct(columns.schema)),
+    }
+    evaluation = Evaluation(
+        request, columns, keeps_questions=again, warns_of_stopping=warns_of_stopping
+    )
+    # A filter below would change the range of the rewards, and whether all of them are 0 or 1.
+    # So it would change which labels of other models count for the judge that all share.
+    filters = request.classes.rewards is None and trials.truth is None
+    grouped = once_whole(groups, evaluation, whole, filters=filters)
+    if any(metric.unbounded for metric, _ in request.metrics):
+        forecasts = request.choice.kind in {None, "calibrated"}
+        grouped = check_frame(
+            grouped, partial(_refuse_infinite, columns=columns, forecasts=forecasts)
+        )
+    if overall != "macro":
+        return grouped
+    means = with_mean(grouped, request, columns)
+    return means if keeps_questions else means.drop(QUESTIONS, strict=False)
+
+
+def _refuse_infinite(
+    grouped: pl.DataFrame, *, columns: ReportColumns, forecasts: bool
+) -> pl.DataFrame:
+    """Refuse a blend with a negative power of zero.
+
+    With `forecasts`, a row without numbers is one with more draws than trials.
+    """
+    rows = tidy_rows(grouped)
+    bad = rows.filter(INFINITE & ~(pl.col("mu").is_null() & forecasts))
+    if bad.height:
+        keys = [*columns.keys, *columns.question]
+        first = bad.sort(*keys, maintain_order=True) if keys else bad
+        place = first.select(*keys, "metric", "k").row(0, named=True)
+        where = ", ".join(f"{name}={value!r}" for name, value in place.items())
+        raise ValueError(
+            f"{bad.height:,} results have a negative power of zero, the first at {where}: a metric "
+            "to which it is applied is 0 there, or nearly so. Use powers that are not negative."
+        )
+    return grouped

@@ -1,0 +1,836 @@
+"""Requests: metrics and options, and combinations that are refused.
+
+An inference is one of four values, each in the file of its name. All have the same methods:
+`numbers`, of metrics for the cells of a report; `model_scores`, for differences of models;
+`mean_interval`, of a mean over strata; `ranking_numbers`, without intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal, TypeAlias, TypedDict, TypeVar
+
+import polars as pl
+
+from polars_scorio.arguments import (
+    Adjusted,
+    Compared,
+    InferenceKind,
+    Overall,
+    Per,
+    View,
+    check_anytime,
+    check_choice,
+    check_confidence,
+)
+from polars_scorio.counting.categories import Classes, counted_classes
+from polars_scorio.counting.common_questions import Alignment
+from polars_scorio.counting.graded_rewards import check_reward_range
+from polars_scorio.counting.judge_counts import JudgeSample
+from polars_scorio.counting.log import Trials, as_categories, bind_roles
+from polars_scorio.counting.refusals import UNCALIBRATED_REWARDS
+from polars_scorio.counting.reward_sums import RewardColumns
+from polars_scorio.counting.roles import Category, Column, Unscored
+from polars_scorio.counting.tally import group_plan
+from polars_scorio.counting.truth_labels import check_truth
+from polars_scorio.maths.array_rows import Ints
+from polars_scorio.maths.credit_at_rates import RootDraw
+from polars_scorio.maths.posteriors import QuestionPosteriors, Target
+from polars_scorio.maths.prefix_rankings import Scheme
+from polars_scorio.metrics.costs import cost_columns
+from polars_scorio.metrics.from_text import check_metric
+from polars_scorio.metrics.metric import Metric, RewardMetric
+from polars_scorio.metrics.metric_arguments import Bounds, check_weight_sizes
+from polars_scorio.signatures import Option
+from polars_scorio.study.calibrated import CalibratedInference
+from polars_scorio.study.judged import JudgedInference
+from polars_scorio.study.posterior import PooledInference, PublishedInference
+from polars_scorio.study.question_cells import QuestionCells
+
+Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
+
+
+class PlanOptions(TypedDict, total=False):
+    """The keywords of what plans more trials."""
+
+    prior: Annotated[
+        Frame | None,
+        Option(
+            None,
+            """Earlier trials of the same questions, with the same roles.
+
+            Without a model column they count for every model. All posteriors but that of `avg` use
+            them; questions that the log does not have are ignored. With
+            ``inference="calibrated"`` they are an error.""",
+        ),
+    ]
+    inference: Annotated[
+        InferenceKind | None,
+        Option(
+            None,
+            """How mu, sigma, lo and hi are found; `report` explains the three. Default: the
+            inference of the accessor, else calibrated (posteriors such as `bayes`: published).
+
+            **Default.** Leave it out unless you need another one. Published by default are `bayes`,
+            metrics with `alpha0` or `beta0`, and reports with `prior` or ``per="question"``; all
+            other numbers are calibrated. The column `inference` says for each row which one it has.
+
+            **Calibrated.** mu is the unbiased estimate. Two models are fitted to the questions to
+            find its variance, and the larger variance counts; the interval is Clopper and Pearson's
+            for the number of questions that has this variance. If k exceeds the trials of some
+            question there is no estimate: lo and hi are the range over all populations of questions
+            that fit the counts, mu is a prediction (null if k is more than twice the trials), and
+            the column `inference` says "range". ``bayes`` is pooled if you ask for "calibrated".
+
+            **Published.** mu is the posterior mean with a uniform prior for each question (of `avg`
+            the estimate), and the interval is mu -+ z sigma, clipped to the bounds (Hariri et al.
+            2026, arXiv:2510.04265). With few trials the prior moves mu towards 1/2 (the mean of the
+            weights) by more than sigma says.
+
+            **Pooled.** One Beta population of questions is fitted to each model and stratum, and
+            the interval has quantiles of a Beta distribution. Use it for single questions, for
+            planning, and if trials stopped on their outcomes. It fails if the number of trials
+            follows a difficulty that was known before, and for k > 1 if the questions are not one
+            Beta population. `priors` shows the fit.
+
+            **Without effect.** `vote_at_k` has one interval for every inference. Real-valued
+            rewards are always calibrated, without any fit: the noise of each question is measured,
+            and `bounds` says which rewards may not have been seen.""",
+        ),
+    ]
+
+
+class InferenceOptions(PlanOptions, total=False):
+    """The keywords of how mu, sigma and the interval of a metric are found."""
+
+    target: Annotated[
+        Target,
+        Option(
+            "benchmark",
+            """What the numbers are about: "benchmark", the mean over these very questions, or
+            "population", the mean over all questions that could have been asked, of which these are
+            a sample. Default: the target of the accessor, else "benchmark".
+
+            Intervals about the population are usually wider, since other questions would have been
+            harder or easier (E. Miller 2024, Adding Error Bars to Evals, arXiv:2411.00640).
+            Published numbers are about these questions alone.""",
+        ),
+    ]
+    confidence: Annotated[
+        float,
+        Option(0.95, "Of the intervals. Default: the confidence of the accessor, else 0.95."),
+    ]
+    anytime: Annotated[
+        int | None,
+        Option(
+            None,
+            """The planned trials of each question (about a population: the planned questions),
+            written down before the first look. Intervals and verdicts then hold at every look,
+            while the evaluation runs. Default: the log is looked at once.
+
+            Two equal models that are compared after each of 16 rounds, at 95 % each time, give a
+            false winner in 12 to 26 % of the logs. With `anytime` you may look after each batch,
+            stop when there is a winner, or go on beyond the plan: the chance that an interval ever
+            misses is then about 1 - confidence at most (simulated with 100 and 500 questions: a
+            false winner in at most .025 of the logs on average, .06 of the worst population), if
+            each further batch has trials of all questions of both models. It needs calibrated
+            numbers, and trials that stopped on their outcomes are an error (see `coverage`).
+
+            At the plan intervals are 1.285 times as wide. The critical value is
+            c max(t, 1/t)^(1/4), where t is the information so far over the planned one (the column
+            `information`), and c is 2.519 instead of 1.960 at 95 %. If you stop at a winner, `diff`
+            is too far from zero on average; the interval is right.""",
+        ),
+    ]
+
+
+class ReportOptions(InferenceOptions, total=False):
+    """The keywords of `report`, and of every metric's own report."""
+
+    per: Annotated[
+        Per,
+        Option(
+            "model",
+            """Whether there are rows for each model and stratum, the default, or for each question.
+
+            Single questions have published or pooled numbers; calibrated numbers are about means.
+            Pooled numbers of a question use all questions of the model: they change if you add
+            other questions, and they are not independent of each other.""",
+        ),
+    ]
+    overall: Annotated[
+        Overall | None,
+        Option(
+            None,
+            """Add a row over all strata of each model, with null in the `by` columns: "macro" is
+            the mean of the strata, each with the same weight; "micro" has all their questions in
+            one pool. All models must have all strata.
+
+            The sigma of a published or pooled "macro" row is the root of the summed squared sigmas
+            of the strata, over their number S. The calibrated row takes one fit of the questions
+            of all strata if the metric has one, so that strata of one size have the same interval
+            as "micro"; otherwise the distances from mu to lo and hi are combined like the sigmas.
+            A filter after such a report does not reach the scan.""",
+        ),
+    ]
+    wide: Annotated[
+        bool,
+        Option(
+            False,  # noqa: FBT003 - the default
+            """Whether metrics are columns: one row per stratum and model (and question).
+
+            After the keys, questions, trials and dropped, `pass_at_k` with k = 4 has the columns
+            `pass_at_k_4` (the estimate; of `bayes`, mu), `pass_at_k_4_mu` (not for `bayes`),
+            `pass_at_k_4_sigma`, `pass_at_k_4_lo` and `pass_at_k_4_hi`. If k exceeds the trials, the
+            first is null. The names need no quotes in SQL: `g_pass_at_k_tau(tau=0.5)` becomes
+            `g_pass_at_k_tau_tau_0_5_4`.""",
+        ),
+    ]
+
+
+class DecisionOptions(InferenceOptions, total=False):
+    """The keywords of what compares the models of a stratum."""
+
+    questions: Annotated[
+        Adjusted,
+        Option(
+            "same",
+            """What to do if the models of a stratum have different questions: "same", the default,
+            is an error that names them; "common" counts the questions that all models have;
+            "adjusted" (`compare` and `rank` alone) corrects for how hard the questions of each
+            model were.
+
+            Adjusted, for logs in which each model was asked a part of the questions: effects of
+            models and of questions are fitted by least squares to the estimates of the questions,
+            so that easy questions are no advantage. It is for `avg` and `bayes` (by their
+            estimates) with ``target="population"``; the covariance is a sandwich over the
+            questions.""",
+        ),
+    ]
+
+
+class ConvergenceOptions(PlanOptions, total=False):
+    """The keywords of what replicates a log."""
+
+    replicates: Annotated[
+        int,
+        Option(
+            1000,
+            """Bootstrap replicates, drawn from the trials with replacement; 0: only the log itself,
+            in the order of its trial ids.""",
+        ),
+    ]
+    scheme: Annotated[
+        Scheme,
+        Option(
+            "trial",
+            """What a replicate draws: trial numbers of each model, the same for all its questions
+            (which needs equally many trials of each), or those of each question on its own.""",
+        ),
+    ]
+    seed: Annotated[int, Option(0, "Of the random numbers; the same in every stratum.")]
+    progress: Annotated[bool, Option(False, "Show a bar, which needs the extra `progress`.")]  # noqa: FBT003 - the default
+    questions: Annotated[Compared, Option("same", "As in `compare`.")]
+
+
+class OutcomeOptions(TypedDict, total=False):
+    """Meaning of outcomes, in the keywords of accessors and readers of logs."""
+
+    success: Category | Iterable[Category] | None
+    missing: Category
+
+
+class ExpressionOptions(OutcomeOptions, total=False):
+    """The keywords of `ScorioExpr.__call__`."""
+
+    threshold: float | None
+
+
+def check_choices(options: Mapping[str, object]) -> None:
+    """Refuse options that are none of their words, before anything compares them with one.
+
+    Raises
+    ------
+    TypeError
+        If one is no word: Polars' expressions, Series and frames have no truth value.
+    ValueError
+        If one is another word.
+    """
+    words = {"inference": InferenceKind, "target": Target, "per": Per, "overall": Overall}
+    for name, choices in words.items():
+        if options.get(name) is not None:
+            check_choice(name, options[name], choices)
+
+
+class Chosen(TypedDict, total=False):
+    """The keywords of how numbers are found, for all that an accessor does."""
+
+    inference: InferenceKind | None
+    target: Target
+    confidence: float
+    anytime: int | None
+
+
+def chosen_options(
+    inference: InferenceKind | None,
+    target: Target,
+    confidence: float,
+    anytime: int | None = None,
+) -> Chosen:
+    """Options of numbers that differ from the defaults, after a check."""
+    if inference is not None:
+        check_choice("inference", inference, InferenceKind)
+    check_choice("target", target, Target)
+    kept: Chosen = {} if inference is None else {"inference": inference}
+    if target != "benchmark":
+        kept["target"] = target
+    if check_confidence(confidence) != 0.95:  # the default of all methods
+        kept["confidence"] = float(confidence)
+    if anytime is not None:
+        kept["anytime"] = check_anytime(anytime)
+    return kept
+
+
+class RoleOptions(OutcomeOptions, Chosen, total=False):
+    """The keywords of `Scorio.__call__`."""
+
+    model: Column | None
+    question: Column
+    trial: Column | None
+    category: Column
+    by: Column | Iterable[Column] | None
+    threshold: float | None
+    n: int | None
+    count: Column | None
+    levels: Iterable[float] | None
+    cluster: Column | None
+    answer: Column | None
+    truth: Column | None
+    judge: JudgeSample | pl.DataFrame | None
+    cost: Column | None
+    bounds: tuple[float, float] | None
+    validate: bool
+    unscored: Unscored
+
+
+_MANY = 100  # trials of a question
+_METRICS = "take ps.avg() or a metric of the Pass@k family"
+
+
+def refuse_judge(trials: Trials, method: str) -> None:
+    """Refuse a method that would take the verdicts of a judge for the truth.
+
+    Raises
+    ------
+    ValueError
+        If the log has truth or a judge.
+    """
+    if trials.judged:
+        raise ValueError(
+            f"{method} knows no correction for the errors of a judge: leave {judge_role(trials)}= "
+            "out, and it is about the verdicts as they are"
+        )
+
+
+def judge_role(trials: Trials) -> str:
+    """The keyword that says how reliable the judge is."""
+    return "judge" if trials.truth is None else "truth"
+
+
+def judged_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
+    """The views of metrics of verdicts: all are of success and failure.
+
+    Raises
+    ------
+    ValueError
+        If no correction of a metric is known.
+    """
+    role = judge_role(trials)
+    for metric in metrics:
+        if metric.looks_at == "answers":
+            raise ValueError(
+                f"{metric.name}: votes over answers have no correction for the errors of a judge: "
+                f"leave {role}= out, or {_METRICS}"
+            )
+        if metric.w is not None:
+            raise ValueError(
+                f"{metric.name}: the errors of a judge are corrected for right and wrong, not for "
+                f"weights: leave w= out and say with success= or threshold= what is right, or "
+                f"leave {role}= out"
+            )
+        draw = metric.draw(metric.row_sizes[0])
+        if draw is None or isinstance(draw, RootDraw) or not metric.calibrated:
+            raise ValueError(
+                f"{metric.name} has no correction for the errors of a judge: {_METRICS}, or leave "
+                f"{role}= out"
+            )
+    return ["success"] * len(metrics)
+
+
+def check_judged(
+    trials: Trials,
+    metrics: Sequence[Metric],
+    inference: InferenceKind | None,
+    target: Target,
+    per: Per,
+    *,
+    prior: bool,
+    anytime: int | None,
+) -> None:
+    """Refuse options that go with no correction for the errors of a judge.
+
+    Raises
+    ------
+    TypeError, ValueError
+        With the way out.
+    """
+    role = judge_role(trials)
+    if trials.truth is not None:
+        check_truth(trials.truth, trials.category, trials.roles.successes)
+    if (
+        inference in {"published", "pooled"}
+        or prior
+        or any(metric.beta_prior != (1.0, 1.0) for metric in metrics)
+    ):
+        raise ValueError(
+            f"{role}= corrects unbiased estimates, and posterior means are biased: leave "
+            f"inference={inference!r}, prior=, alpha0= and beta0= out"
+        )
+    if per == "question":
+        raise ValueError(f'{role}= corrects means over questions: leave per="question" out')
+    if anytime is not None:
+        raise ValueError(
+            f"anytime= is not known for numbers that are corrected for a judge: leave {role}= out "
+            "to look repeatedly at the verdicts (who is better needs no correction under one "
+            "judge), or anytime= to look once"
+        )
+    if target == "population" and trials.cluster is not None:
+        _refuse_clustered_draws(metrics, role)
+
+
+def _refuse_clustered_draws(metrics: Sequence[Metric], role: str) -> None:
+    """Refuse metrics of several trials over a population of clusters."""
+    for metric in metrics:
+        for k in metric.row_sizes:
+            gains = metric.draw(k)
+            if gains is not None and gains(_MANY).size > 1:
+                raise ValueError(
+                    f"{metric.name}: with {role}= and cluster= only ps.avg() is known about a "
+                    "population, as the correction of draws of several trials takes questions as "
+                    'independent: ask about these questions (target="benchmark"), which clusters '
+                    f"do not change, or leave {role}= out for the verdicts as they are"
+                )
+
+
+Inference: TypeAlias = PublishedInference | PooledInference | CalibratedInference | JudgedInference
+# Inferences of unbiased estimates, which have no posterior.
+UnbiasedInference = CalibratedInference | JudgedInference
+
+
+JudgeLabels = Literal["on these trials", "from elsewhere"]
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceChoice:
+    """The inference that a user chose for a report, its confidence, and what mu is about."""
+
+    kind: InferenceKind | None
+    confidence: float = 0.95
+    target: Target = "benchmark"
+    anytime: int | None = None  # planned trials a question (or questions) of repeated looks
+    posteriors: bool = False  # prior trials or single questions: what is asked for are posteriors
+    judged: JudgeLabels | None = None  # where the labels are that a judge is corrected by
+
+    def inference_of(self, metric: Metric, view: View) -> Inference:
+        """The inference that gives the numbers of a metric."""
+        if self.judged is not None:
+            return JudgedInference(self.confidence, self.target, self.judged == "on these trials")
+        chosen = "published" if self.kind is None and self.posteriors else self.kind
+        kind = inference_kind(metric, chosen, self.target, view)
+        if kind == "published":
+            return PublishedInference(self.confidence)
+        if kind == "pooled":
+            return PooledInference(self.confidence, self.target)
+        return CalibratedInference(self.confidence, self.target, self.anytime)
+
+
+def inference_kind(
+    metric: Metric,
+    chosen: InferenceKind | None,
+    target: Target = "benchmark",
+    view: View | None = None,
+) -> InferenceKind:
+    """The name of the inference that gives the numbers of a metric.
+
+    Votes, costs and rewards of any value are always calibrated. If nobody chose an inference, a
+    metric is calibrated unless its user wrote a prior into it. Posterior means are published if
+    nobody chose otherwise, and pooled if calibrated numbers are chosen; so are, about a population,
+    blends with a negative power, which have no range.
+    """
+    if metric.looks_at != "outcomes" or view == "rewards":
+        return "calibrated"
+    if chosen is None and metric.beta_prior != (1.0, 1.0):
+        return "published"
+    if chosen in {"published", "pooled"}:
+        return chosen
+    if not metric.calibrated:
+        return "pooled" if chosen or target == "population" else "published"
+    return "calibrated" if target == "benchmark" or not metric.unbounded else "pooled"
+
+
+MetricT = TypeVar("MetricT", bound=Metric)
+# Views of metrics that need success and failure.
+BINARY_VIEWS = frozenset({"success", "answers", "costs"})
+RewardUse: TypeAlias = 'Literal["allowed", "always", "never"]'
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """Metrics of a log, and how their numbers are found.
+
+    Attributes
+    ----------
+    trials : Trials
+        The log.
+    metrics : tuple of tuple
+        Each metric, with what it looks at.
+    classes : Classes
+        The classes into which trials are counted.
+    choice : InferenceChoice
+        Inference, confidence and target.
+    prior : Trials or None
+        Prior trials.
+    """
+
+    trials: Trials
+    metrics: tuple[tuple[Metric, View], ...]
+    classes: Classes
+    choice: InferenceChoice
+    prior: Trials | None
+
+    @classmethod
+    def of(
+        cls,
+        trials: Trials,
+        metrics: Sequence[Metric],
+        *,
+        prior: Frame | None = None,
+        inference: InferenceKind | None = None,
+        target: Target = "benchmark",
+        confidence: float = 0.95,
+        per: Per = "model",
+        rewards: RewardUse = "allowed",
+        anytime: int | None = None,
+    ) -> Request:
+        """Check what is requested, as far as arguments and schema tell.
+
+        Parameters
+        ----------
+        trials : Trials
+            The log.
+        metrics, prior, inference, target, confidence, per, anytime
+            As in `Scorio.report`.
+        rewards : "allowed", "always" or "never"
+            Whether rewards may have other values than 0 and 1: unless posteriors are asked for,
+            whatever is asked for, or never.
+
+        Returns
+        -------
+        Request
+
+        Raises
+        ------
+        TypeError, ValueError, ColumnNotFoundError
+            As `Scorio.report` at the call.
+        """
+        check_metrics(metrics)
+        confidence = check_confidence(confidence)
+        if inference is not None:
+            check_choice("inference", inference, InferenceKind)
+        check_choice("target", target, Target)
+        check_choice("per", per, Per)
+        anytime = None if anytime is None else check_anytime(anytime)
+        metrics = [on_levels(metric, trials) for metric in metrics]
+        judged: JudgeLabels | None = None
+        if trials.judged:
+            views = judged_views(metrics, trials)
+            check_judged(
+                trials, metrics, inference, target, per, prior=prior is not None, anytime=anytime
+            )
+            judged = "from elsewhere" if trials.truth is None else "on these trials"
+        else:
+            views = report_views(metrics, trials)
+        posterior = prior is not None or inference in ("published", "pooled")
+        if rewards == "never" or (rewards == "allowed" and posterior):
+            views = _without_rewards(views, metrics, trials)
+        weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
+        counted = counted_classes(
+            trials,
+            weighted,
+            binary=not BINARY_VIEWS.isdisjoint(views),
+            rewards=reward_columns(metrics, views, trials.roles.bounds),
+            answers="answers" in views,
+            costs=cost_columns(metrics),
+        )
+        posteriors = prior is not None or per == "question"
+        choice = InferenceChoice(inference, confidence, target, anytime, posteriors, judged)
+        _check_together(metrics, choice, prior, per)
+        earlier = None if prior is None else bind_prior(prior, trials, counted)
+        asked = tuple(zip(metrics, views, strict=True))
+        if anytime is not None:
+            _refuse_repeated_looks(asked, choice)
+        return cls(trials, asked, counted, choice, earlier)
+
+    def groups(
+        self,
+        *,
+        per_question: bool = False,
+        questions: Alignment = "any",
+        sequences: bool = False,
+    ) -> pl.LazyFrame:
+        """The questions of every group; see `counting.groups`."""
+        return group_plan(
+            self.trials,
+            self.classes,
+            self.prior,
+            per_question=per_question,
+            questions=questions,
+            sequences=sequences,
+        )
+
+    def cells(
+        self, groups: pl.Series, *, per_question: bool = False, strata: Ints | None = None
+    ) -> QuestionCells:
+        """The cells of a report, from the lists of questions of some groups.
+
+        `strata` are numbers of the strata of the groups, of which each has a range of rewards.
+        """
+        with_prior = self.prior is not None
+        return QuestionCells.read(
+            groups, self.classes, with_prior=with_prior, per_question=per_question, strata=strata
+        )
+
+    def posterior(self, cells: QuestionCells) -> QuestionPosteriors:
+        """The posterior of the questions in each cell, for the first metric, which has one."""
+        metric, view = cells.without_rewards(self.metrics)[0]
+        inference = self.choice.inference_of(metric, view)
+        assert not isinstance(inference, UnbiasedInference)
+        return inference.posterior(view, cells)
+
+
+def on_levels(metric: MetricT, trials: Trials) -> MetricT:
+    """The metric with the levels of the rewards as its weights, if it weighs and has none."""
+    levels = trials.roles.levels
+    if levels is None:
+        return metric
+    check_weight_sizes("levels", levels)
+    return metric.weighing(tuple(zip(levels, levels, strict=True)))
+
+
+def view_of(metric: Metric, trials: Trials) -> View:
+    """The view of a metric: counts by category or success, the rewards, answers or costs.
+
+    Raises
+    ------
+    ValueError
+        If it looks at answers or costs, and nobody has said where they are.
+    """
+    if metric.looks_at == "answers":
+        if trials.answer is None:
+            raise ValueError(
+                f"{metric.name} is about votes over answers: name the column of what trials "
+                "answered with answer=. A majority of verdicts, right or wrong, is ps.maj_at_k"
+            )
+        return "answers"
+    if metric.looks_at == "costs":
+        if trials.cost is None:
+            raise ValueError(
+                f'{metric.name} needs a cost column: df.scorio(cost="usd"). The log must have a '
+                "row for each trial, as counts do not say what the trials cost"
+            )
+        if trials.judged:
+            raise ValueError(
+                f"{metric.name}: a judge's errors are corrected in rates alone: leave truth= and "
+                "judge= out"
+            )
+        return "costs"
+    if metric.w is not None:
+        return "categories"
+    rewarded = isinstance(metric, RewardMetric) and holds_rewards(trials)
+    return "rewards" if rewarded else "success"
+
+
+def holds_rewards(trials: Trials) -> bool:
+    """Whether the category column may hold rewards of any value."""
+    dtype, roles = trials.category.dtype, trials.roles
+    ranged = roles.bounds is not None and (dtype.is_integer() or dtype.is_float())
+    return ranged or (dtype.is_float() and roles.success is None)
+
+
+def report_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
+    """The view of each metric of a report.
+
+    Beside a metric of success and failure, of answers or of costs, rewards have to be 0 and 1, so
+    that all metrics are of success and failure.
+    """
+    views = [view_of(metric, trials) for metric in metrics]
+    binary = not BINARY_VIEWS.isdisjoint(views) and trials.roles.bounds is None
+    return ["success" if binary and view == "rewards" else view for view in views]
+
+
+def reward_columns(
+    metrics: Sequence[Metric], views: Sequence[View], usual: Bounds | None
+) -> RewardColumns | None:
+    """The columns of rewards that the metrics of a report need; None if there are none.
+
+    Raises
+    ------
+    ValueError
+        If metrics have ranges that exclude each other.
+    """
+    asked = [
+        metric
+        for metric, view in zip(metrics, views, strict=True)
+        if view == "rewards" and isinstance(metric, RewardMetric)
+    ]
+    if not asked:
+        return None
+    ranges = [metric.reward_range or usual for metric in asked]
+    given = [check_reward_range(bounds) for bounds in [*ranges, usual] if bounds is not None]
+    both = (max(low for low, _ in given), min(high for _, high in given)) if given else None
+    if both is not None and not both[0] < both[1]:
+        raise ValueError(f"bounds: all metrics are about the same rewards, got {ranges}")
+    averages = [metric.averages_rewards for metric in asked]
+    return RewardColumns(both, usual, None in ranges, any(averages), not all(averages))
+
+
+def _without_rewards(
+    views: Sequence[View], metrics: Sequence[Metric], trials: Trials
+) -> list[View]:
+    """The views with rewards as successes, for numbers that rewards of any value do not have.
+
+    Raises
+    ------
+    ValueError
+        If the log says that its rewards have other values than 0 and 1.
+    """
+    for metric, view in zip(metrics, views, strict=True):
+        if view == "rewards" and trials.roles.bounds is not None:
+            raise ValueError(f"{metric.name}: {UNCALIBRATED_REWARDS}")
+    return ["success" if view == "rewards" else view for view in views]
+
+
+def _check_together(
+    metrics: Sequence[Metric], choice: InferenceChoice, prior: Frame | None, per: Per
+) -> None:
+    """Refuse options that contradict each other or a metric."""
+    kind, target = choice.kind, choice.target
+    for metric in metrics:
+        if metric.looks_at == "costs" and (kind in {"published", "pooled"} or prior is not None):
+            raise ValueError(
+                f"{metric.name}: costs have calibrated numbers alone: leave inference= and prior= "
+                "out"
+            )
+    priors = [metric for metric in metrics if metric.beta_prior != (1.0, 1.0)]
+    if kind in {None, "published"}:
+        if target == "population" and (kind or choice.posteriors or priors):
+            raise ValueError(
+                'target="population" needs inference="calibrated" or "pooled": with a prior of its '
+                "own for each question mu keeps a bias however many questions there are, so that "
+                "the coverage of the interval goes to zero"
+            )
+        return
+    if target == "population" and per == "question":
+        raise ValueError('target="population" is about the mean: it has no per="question"')
+    if kind == "calibrated":
+        _refuse_uncalibrated(prior, per)
+    for metric in priors:
+        raise ValueError(
+            f"{metric.name}: inference={kind!r} finds out from the questions what alpha0 and "
+            "beta0 would say: leave them out"
+        )
+    for metric in metrics:
+        if target == "population" and kind == "pooled" and metric.all_trials:
+            raise ValueError(
+                f"{metric.name}: without k, a question outside the log has no number of trials; "
+                'target="population" needs a k, or inference="calibrated"'
+            )
+
+
+def _refuse_repeated_looks(
+    metrics: tuple[tuple[Metric, View], ...], choice: InferenceChoice
+) -> None:
+    """Refuse posteriors, whose bias no critical value repairs, if looks are repeated."""
+    for metric, view in metrics:
+        if view == "costs":
+            raise ValueError(
+                f"{metric.name}: nobody knows intervals of costs that hold at every look: leave "
+                "anytime= out"
+            )
+        unbiased = isinstance(choice.inference_of(metric, view), CalibratedInference)
+        if not unbiased:
+            raise ValueError(
+                f"{metric.name}: posterior means are biased, so intervals that hold at every look "
+                "do not exist for them. Use ps.avg() or a metric of the Pass@k family, with "
+                'inference="calibrated", no prior trials, and a row for each model'
+            )
+
+
+def _refuse_uncalibrated(prior: Frame | None, per: Per) -> None:
+    """Refuse prior trials and single questions, of which calibrated numbers know nothing."""
+    if prior is not None:
+        raise ValueError(
+            "calibrated intervals cannot use prior trials: concatenate them if they are trials of "
+            'the same models, or pass inference="pooled"'
+        )
+    if per == "question":
+        raise ValueError(
+            'inference="calibrated" is about means over questions; for per="question" say '
+            'inference="pooled"'
+        )
+
+
+def check_metrics(metrics: Sequence[Metric], method: str = "report") -> None:
+    """Refuse other things than metrics, and two metrics with the same rows in the result.
+
+    Raises
+    ------
+    TypeError
+        If there is none, or one is something else.
+    ValueError
+        If two rows of the result would have the same name.
+    """
+    if not metrics:
+        raise TypeError("name at least one metric, for instance ps.avg()")
+    for metric in metrics:
+        check_metric(metric, f"{method} takes metrics")
+    rows = [(metric.name, k) for metric in metrics for k in metric.row_sizes]
+    repeated = [row for row in rows if rows.count(row) > 1]
+    if repeated:
+        name, k = repeated[0]
+        raise ValueError(
+            f"the report has two rows of the metric {name!r} with k={k}: tell them apart with name="
+        )
+
+
+def bind_prior(prior: Frame, trials: Trials, counted: Classes) -> Trials:
+    """Find the roles of the data in a frame of prior trials."""
+    if not isinstance(prior, pl.DataFrame | pl.LazyFrame):
+        raise TypeError(f"prior must be a Polars frame of prior trials, got {prior!r}")
+    roles = replace(trials.roles, n=None, cluster=None, answer=None, truth=None, cost=None)
+    earlier = bind_roles(prior.lazy(), roles, owner="prior: ")
+    named = counted.known or counted.success
+    if named:
+        as_categories(named, earlier.category, "prior: w or success")
+    for ours, theirs in zip(
+        [*trials.by, trials.model, trials.question],
+        [*earlier.by, earlier.model, earlier.question],
+        strict=True,
+    ):
+        if ours and theirs and ours.dtype != theirs.dtype:
+            raise TypeError(
+                f"prior: {theirs.name!r} is {theirs.dtype}, but {ours.dtype} in the data, so that "
+                "no question can be matched. Cast one of them."
+            )
+    return earlier

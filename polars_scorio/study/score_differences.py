@@ -1,0 +1,724 @@
+"""Differences of models, whatever the inference."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+import polars as pl
+import scipy
+
+from polars_scorio.arguments import View
+from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_slices
+from polars_scorio.maths.comparison import (
+    CHOICE,
+    ComparedPrice,
+    ComparedSide,
+    PairedPrice,
+    Reach,
+    forecast_difference,
+    interval_ends,
+    paired_variance,
+    takes_pairs,
+)
+from polars_scorio.maths.families import (
+    Critical,
+    Decided,
+    all_pairs_critical,
+    anytime_critical,
+    baseline_critical,
+    final_critical,
+    step_down,
+)
+from polars_scorio.maths.independent import baseline_of_each, tukey_critical
+from polars_scorio.maths.max_t import best_critical
+from polars_scorio.maths.posteriors import SeparatePosteriors
+from polars_scorio.maths.price import Price
+from polars_scorio.maths.ranks import p_best, signal_share
+from polars_scorio.maths.scores import Range
+from polars_scorio.metrics.metric import Metric, RewardMetric
+from polars_scorio.study.cell_numbers import VALUES, WEIGHT, Row
+from polars_scorio.study.question_cells import QuestionCells
+
+
+class Differences(NamedTuple):
+    """Numbers of some pairs of each stratum, shape (S, P); NaN if there is no such number.
+
+    `z` has the sign of `diff`, `prob` is the chance that the first model is better.
+    """
+
+    diff: Floats
+    sigma: Floats
+    z: Floats
+    prob: Floats
+    lo: Floats
+    hi: Floats
+
+    def without_zero(self) -> Mask:
+        """Pairs whose order is known: their interval excludes zero."""
+        return np.isfinite(self.sigma) & ((self.lo > 0) | (self.hi < 0))
+
+
+# From normal critical values of one look, shape (S, P), to the ends of intervals of that shape.
+PairEnds: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
+
+
+class Scores(Protocol):
+    """The models of some strata, with the same number in each, and their differences."""
+
+    @property
+    def ranked(self) -> Floats:
+        """Numbers by which the models are ranked, shape (S, L); NaN: a model is not ranked."""
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the log is looked at again and again; critical values are those of one look."""
+
+    def quantile(self, probability: float) -> Floats:
+        """Quantile of a standardized difference of one pair, shape (S,)."""
+
+    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:
+        """Critical values for all pairs at once, those of columns `a` and `b`; for `step_down`."""
+
+    def decided_pairs(self, a: Ints, b: Ints) -> Decided:
+        """Pairs that a critical value decides; for `step_down`."""
+
+    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models, shape (S, L).
+
+        The verdicts hold at once for all pairs (`simultaneous`), or for all pairs of the model.
+        """
+
+    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
+        """Differences of columns `a` less columns `b`, shape (P,), by critical values (S, P)."""
+
+    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
+        """Ends of the intervals of pairs of columns, as a function of critical values."""
+
+    def pair_information(self, a: Ints, b: Ints) -> Floats:
+        """Information of pairs of columns over the planned one, shape (S, P); NaN for one look."""
+
+    def z_of_neighbours(self, order: Ints) -> Floats:
+        """Standardized differences of neighbours in an order of shape (S, L), shape (S, L - 1)."""
+
+    def p_best(self) -> Floats:
+        """Chance of each model to be the best, shape (S, L)."""
+
+    def signal_share(self) -> Floats:
+        """Share of the spread of the models that is more than noise, shape (S,)."""
+
+    def could_be_best(self, confidence: float) -> Mask:
+        """Models than which no other is better, shape (S, L); False for models without a rank.
+
+        With the given confidence the best model of a stratum is one of them.
+        """
+
+
+def simultaneous_verdicts(
+    scores: Scores, a: Ints, b: Ints, confidence: float, baseline: int | None = None
+) -> tuple[Mask, Floats]:
+    """Pairs that differ, by verdicts of which all of a stratum hold at once.
+
+    Returns
+    -------
+    differs : ndarray of bool, shape (S, P)
+        By `step_down`; of a log that is looked at again and again, by its first step alone.
+    c : ndarray of float, shape (S, P)
+        The critical value with which the interval of a pair agrees with its verdict.
+    """
+    here = np.isfinite(scores.ranked)
+    critical, decided = scores.critical(a, b, confidence, baseline), scores.decided_pairs(a, b)
+    compared = here[:, a] & here[:, b]
+    if not scores.repeated:
+        return step_down(compared, critical, decided)
+    strata = np.arange(len(here))
+    c = critical(compared, strata)
+    return compared & decided(c, strata), np.repeat(c[:, None], a.size, axis=1)
+
+
+def standardized_differences(diff: Floats, sigma: Floats) -> Floats:
+    """Differences in units of their standard deviation; 0 if there is no difference."""
+    z = np.zeros_like(diff)
+    with np.errstate(divide="ignore"):
+        return np.divide(diff, sigma, out=z, where=diff != 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndependentScores(ABC):
+    """Models with independent errors, arrays of shape (S, L).
+
+    Attributes
+    ----------
+    mu, sigma : ndarray of float
+        Number of each model and its standard deviation; NaN if only a range is known.
+    limit : float
+        Largest difference that is shown: intervals are clipped to it.
+    """
+
+    mu: Floats
+    sigma: Floats
+    limit: float
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the log is looked at again and again."""
+        return False
+
+    @property
+    def ranked(self) -> Floats:
+        """Numbers by which the models are ranked."""
+        return np.where(np.isfinite(self.sigma), self.mu, np.nan)
+
+    def quantile(self, probability: float) -> Floats:
+        """Quantile of a standardized difference of one pair: that of a normal distribution."""
+        return np.full(len(self.mu), scipy.special.ndtri(probability))
+
+    def z_of_neighbours(self, order: Ints) -> Floats:
+        """Standardized differences of neighbours in an order."""
+        mu, sigma = (np.take_along_axis(each, order, axis=1) for each in (self.ranked, self.sigma))
+        return standardized_differences(
+            mu[:, :-1] - mu[:, 1:], np.hypot(sigma[:, :-1], sigma[:, 1:])
+        )
+
+    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:
+        """Critical values for `step_down`."""
+        if baseline is None:
+            return all_pairs_critical(np.isfinite(self.ranked).sum(axis=1), confidence)
+        return baseline_critical(self.sigma, baseline, confidence)
+
+    @abstractmethod
+    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
+        """Ends of the intervals of pairs of columns, as a function of critical values."""
+
+    @abstractmethod
+    def counts_at(self, c: Floats, strata: Ints) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models in some strata, by critical values.
+
+        The values have the shape (S, 1), or (S, L) for a value for each model.
+        """
+
+    @abstractmethod
+    def row_critical(self, confidence: float) -> Floats:
+        """Critical values for all pairs of each model at once, for `counts_at`."""
+
+    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models."""
+        if not simultaneous:
+            return self.counts_at(self.row_critical(confidence), np.arange(len(self.mu)))
+
+        def decided_pairs(c: Floats, strata: Ints) -> Ints:
+            return np.asarray(self.counts_at(c[:, None], strata)[1].sum(axis=1))
+
+        models = np.isfinite(self.ranked).sum(axis=1)
+        if self.repeated:
+            c = tukey_critical(models, confidence)
+        else:
+            c = final_critical(models, confidence, decided_pairs)
+        return self.counts_at(c[:, None], np.arange(len(c)))
+
+    def pair_information(self, a: Ints, b: Ints) -> Floats:
+        """Information of pairs of columns over the planned one; NaN for one look."""
+        del b
+        return np.full((len(self.mu), a.size), np.nan)
+
+    def p_best(self) -> Floats:
+        """Chance of each model to be the best, after shrinking the gaps."""
+        shrinkage = np.sqrt(self.signal_share())
+        return p_best(shrinkage[:, None] * self.ranked, self.sigma)
+
+    def signal_share(self) -> Floats:
+        """Share of the spread of the models that is more than noise."""
+        return signal_share(self.ranked, self.sigma)
+
+    def could_be_best(self, confidence: float) -> Mask:
+        """Models than which no other is better, by one-sided verdicts against each model."""
+        here = np.isfinite(self.ranked)
+        c = best_critical(np.where(here, self.sigma, np.nan), confidence)
+        # By a negative value the highest model would be worse than others.
+        better, _ = self.counts_at(np.maximum(c, 0.0), np.arange(len(c)))
+        return np.asarray(here & (better == 0))
+
+
+_MOST_MODELS = 2_000  # of which the variances of all pairs are kept: 32 MB
+
+
+@dataclass(frozen=True, eq=False)  # no slots: the variances of all pairs are kept
+class QuestionValues:
+    """Estimates of the questions that the models of a stratum share, on the unit scale.
+
+    Attributes
+    ----------
+    values : ndarray of float, shape (M, L)
+        Of each question and model; empty if the metric has none of single questions.
+    weight : ndarray of float, shape (M,)
+        Share of each question in the mean.
+    """
+
+    values: Floats
+    weight: Floats
+
+    def mean_variance(self) -> Floats:
+        """Variance of the mean of each model between the questions, shape (L,)."""
+        away = self.values - self.weight @ self.values
+        return np.asarray((self.weight**2) @ away**2)
+
+    @property
+    def known(self) -> bool:
+        """Whether the metric has estimates of single questions."""
+        return bool(self.values.size)
+
+    @property
+    def number(self) -> float:
+        """Number of questions; of unequal ones, the equal ones with the same squared weights."""
+        return float(1 / (self.weight @ self.weight)) if self.known else np.nan
+
+    def pair_variances(self, a: Ints, b: Ints) -> Floats:
+        """`paired_variance` of pairs of columns, shape (P,)."""
+        if not self.known:
+            return np.full(a.size, np.nan)
+        models = self.values.shape[1]
+        known = "_all_pair_variances" in self.__dict__
+        if known or (models <= _MOST_MODELS and 2 * a.size >= models * (models - 1)):
+            return np.asarray(self._all_pair_variances[a, b])
+        return self._each_pair_variance(a, b)
+
+    @cached_property
+    def _all_pair_variances(self) -> Floats:
+        """`paired_variance` of all pairs of columns, shape (L, L), which rankings ask for often."""
+        models = self.values.shape[1]
+        a, b = np.triu_indices(models)
+        every = np.empty((models, models))
+        every[a, b] = every[b, a] = self._each_pair_variance(a, b)
+        return every
+
+    def _each_pair_variance(self, a: Ints, b: Ints) -> Floats:
+        """`paired_variance` of pairs of columns, some at a time."""
+        values = np.empty(a.size)
+        for part in row_slices(a.size, len(self.values)):
+            gaps = self.values[:, a[part]] - self.values[:, b[part]]
+            values[part] = paired_variance(gaps, self.weight)
+        return values
+
+
+def value_columns(
+    asked: Sequence[tuple[Metric, View]], cells: QuestionCells, question: str
+) -> dict[Row, pl.Series]:
+    """For each metric and draw size, the estimates of the questions of each group, in one order.
+
+    Parameters
+    ----------
+    asked : sequence of tuple
+        Metrics that have estimates of single questions, each with its view.
+    cells : QuestionCells
+        The questions of the groups, by their names.
+    question : str
+        The column of these names. Groups with the same questions have them in the same order; so
+        have groups that pool strata, in which a name may occur several times.
+    """
+    rows = pl.DataFrame({"group": cells.group, "question": cells.flat[question]})
+    order = rows.select(pl.arg_sort_by("group", "question", maintain_order=True)).to_series()
+    group, single = rows["group"].gather(order), cells.by_question()
+
+    def lists(values: Floats) -> pl.Series:
+        of_groups = pl.DataFrame({"group": group, VALUES: values[order.to_numpy()]})
+        return of_groups.group_by("group", maintain_order=True).agg(VALUES)[VALUES]
+
+    return {
+        (metric.name, k): lists(question_estimates(metric, view, k, single))
+        for metric, view in asked
+        for k in metric.row_sizes
+    }
+
+
+def question_estimates(metric: Metric, view: View, k: int | None, single: QuestionCells) -> Floats:
+    """The estimate of each question, from cells of one question each."""
+    if view == "rewards" and isinstance(metric, RewardMetric):
+        low, width = single.reward_range(metric)
+        return np.asarray(low + width * single.reward_estimates(metric, k).values)
+    if view == "answers":
+        return metric.summary(single.votes(), k).estimate
+    unbiased = metric.with_unbiased_estimate()
+    return unbiased.summary(SeparatePosteriors(single.seen_as(view)), k).estimate
+
+
+def read_question_values(
+    rows: pl.DataFrame, places: Ints, low: Floats | float, width: Floats | float
+) -> list[QuestionValues]:
+    """The questions of each stratum, from rows of a report.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        With `VALUES`, null for a metric that has no estimates of single questions; and `WEIGHT`,
+        null if all questions count the same.
+    places : ndarray of int, shape (S, L)
+        The row of each model of each stratum, all of which have the same questions.
+    low, width : float or ndarray of float, shape (R,)
+        The least value of the metric, and how far the largest lies above it; of each row, if the
+        models of a stratum have a range of their own.
+    """
+    low, width = (np.broadcast_to(each, len(rows)) for each in (low, width))
+    sizes = rows[VALUES].list.len().fill_null(0).to_numpy().astype(np.int64)
+    starts = np.cumsum(sizes) - sizes
+    flat = rows[VALUES].explode(**AS_ROWS).drop_nulls().to_numpy()
+    shares = rows[WEIGHT]
+
+    def of_stratum(models: Ints) -> QuestionValues:
+        first = int(models[0])
+        size = int(sizes[first])
+        values = flat[starts[models] + np.arange(size)[:, None]]
+        values = (values - low[first]) / (width[first] or 1.0)
+        share = np.ones(size) if shares[first] is None else shares[first].to_numpy()
+        return QuestionValues(values, share / share.sum())
+
+    return [of_stratum(models) for models in places]
+
+
+class EstimatePairs(Protocol):
+    """Pairs of models of some strata: what their intervals need beside a critical value."""
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviations of the differences, shape (S, P)."""
+
+    def probability(self, z: Floats) -> Floats:
+        """Probability that the first model of a pair is better, from its z."""
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals, not clipped, by critical values of shape (S, P)."""
+
+    def of_strata(self, strata: Ints) -> EstimatePairs:
+        """The pairs of some of the strata."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RepeatedPairs:
+    """Pairs of models whose intervals hold at every look.
+
+    Attributes
+    ----------
+    pairs : EstimatePairs
+        The same pairs at one look.
+    information : ndarray of float, shape (S, P)
+        Information of the model that has less of it, over the planned one.
+    """
+
+    pairs: EstimatePairs
+    information: Floats
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviations of the differences."""
+        return self.pairs.sigma
+
+    def probability(self, z: Floats) -> Floats:
+        """Probability that the first model of a pair is better, from its z."""
+        return self.pairs.probability(z)
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals, by critical values of one look."""
+        return self.pairs.ends(anytime_critical(c, self.information))
+
+    def of_strata(self, strata: Ints) -> RepeatedPairs:
+        """The pairs of some of the strata."""
+        return RepeatedPairs(self.pairs.of_strata(strata), self.information[strata])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EstimateScores(IndependentScores):
+    """Models by unbiased estimates; a model without one has a range.
+
+    Attributes
+    ----------
+    lo, hi : ndarray of float
+        Interval of each model, or its range.
+    information : ndarray of float, shape (S, L), or None
+        Information of each model over the planned one, if intervals hold at every look.
+    """
+
+    lo: Floats
+    hi: Floats
+    information: Floats | None = field(default=None, kw_only=True)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the log is looked at again and again."""
+        return self.information is not None
+
+    @abstractmethod
+    def pairs(self, a: Ints, b: Ints, strata: Ints) -> EstimatePairs:
+        """Pairs of columns of some strata; each array has the shape (S, P) or (P,)."""
+
+    def interval_pairs(self, a: Ints, b: Ints, strata: Ints) -> EstimatePairs:
+        """Pairs of columns of some strata, whose intervals hold at every look if that is wanted."""
+        pairs = self.pairs(a, b, strata)
+        if not self.repeated:
+            return pairs
+        return RepeatedPairs(pairs, self.pair_information(a, b)[strata])
+
+    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
+        """Ends of the intervals of pairs of columns, as a function of critical values."""
+        pairs = self.interval_pairs(a, b, np.arange(len(self.mu)))
+        return lambda c: self._clipped_ends(pairs, c)
+
+    def pair_information(self, a: Ints, b: Ints) -> Floats:
+        """Information of pairs of columns over the planned one; NaN for one look."""
+        if self.information is None:
+            return np.full((len(self.mu), a.shape[-1]), np.nan)
+        return np.minimum(self.information[:, a], self.information[:, b])
+
+    def decided_pairs(self, a: Ints, b: Ints) -> Decided:
+        """Pairs that a critical value decides; for `step_down`."""
+        every = self.interval_pairs(a, b, np.arange(len(self.mu)))
+
+        def decided(c: Floats, strata: Ints) -> Mask:
+            lo, hi = self._clipped_ends(every.of_strata(strata), c[:, None])
+            return np.asarray((lo > 0) | (hi < 0))
+
+        return decided
+
+    def counts_at(self, c: Floats, strata: Ints) -> tuple[Ints, Ints]:
+        """Numbers of better and of worse models in some strata, by critical values.
+
+        The models are compared with all others, some at a time.
+        """
+        models = self.mu.shape[1]
+        better, worse = np.zeros((2, strata.size, models), np.int64)
+        for rows in row_slices(models, strata.size * models):
+            first = np.arange(models)[rows]
+            a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
+            critical = c if c.shape[-1] == 1 else np.broadcast_to(c, (strata.size, models))[:, a]
+            lo, hi = self._clipped_ends(self.interval_pairs(a, b, strata), critical)
+            for counts, decided in ((better, hi < 0), (worse, lo > 0)):
+                counts[:, rows] = decided.reshape(strata.size, -1, models).sum(axis=2)
+        return better, worse
+
+    def row_critical(self, confidence: float) -> Floats:
+        """Critical value for all pairs of each model at once: the largest of its stratum.
+
+        With a value for each model, each pair would need intervals of its own.
+        """
+        each = baseline_of_each(np.where(np.isfinite(self.mu), self.sigma, np.nan), confidence)
+        known = np.where(np.isnan(each), -np.inf, each)
+        return np.asarray(known.max(axis=1, keepdims=True, initial=0.0))
+
+    def z_of_neighbours(self, order: Ints) -> Floats:
+        """Standardized differences of neighbours in an order."""
+        a, b = order[:, :-1], order[:, 1:]
+        ranked = np.take_along_axis(self.ranked, order, axis=1)
+        gaps = ranked[:, :-1] - ranked[:, 1:]
+        return standardized_differences(gaps, self.pairs(a, b, np.arange(len(order))).sigma)
+
+    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
+        """Differences of pairs of columns; of a model with a range, the range of the difference."""
+        pairs = self.interval_pairs(a, b, np.arange(len(self.mu)))
+        diff, beyond = self.mu[:, a] - self.mu[:, b], np.isnan(pairs.sigma)
+        one, other = (Range(self.mu[:, x], self.lo[:, x], self.hi[:, x]) for x in (a, b))
+        ranges = forecast_difference(one, other)
+        lo, hi = (
+            np.where(beyond, np.clip(range_, -self.limit, self.limit), end)
+            for range_, end in zip(ranges[1:], self._clipped_ends(pairs, c), strict=True)
+        )
+        z = np.where(beyond, np.nan, standardized_differences(diff, pairs.sigma))
+        return Differences(diff, pairs.sigma, z, pairs.probability(z), lo, hi)
+
+    def _clipped_ends(self, pairs: EstimatePairs, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of intervals within the largest difference that is shown."""
+        lo, hi = (np.clip(end, -self.limit, self.limit) for end in pairs.ends(c))
+        return lo, hi
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StretchedScores(EstimateScores):
+    """Estimates with an interval and no price, such as means over strata.
+
+    Attributes
+    ----------
+    z : float or ndarray of float, shape (S, L)
+        Critical value of each interval, which is stretched to other critical values.
+    """
+
+    z: Floats | float
+
+    def pairs(self, a: Ints, b: Ints, strata: Ints) -> StretchedPairs:
+        """Pairs of columns of some strata."""
+        row = strata[:, None]
+        mu, down, up = self.mu, (self.mu - self.lo) / self.z, (self.hi - self.mu) / self.z
+        return StretchedPairs(
+            mu[row, a] - mu[row, b],
+            np.hypot(self.sigma[row, a], self.sigma[row, b]),
+            np.hypot(down[row, a], up[row, b]),
+            np.hypot(up[row, a], down[row, b]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StretchedPairs:
+    """Pairs of models; both sides reach as far as their stretched intervals.
+
+    Attributes
+    ----------
+    diff, sigma : ndarray of float, shape (S, P)
+        Differences and their standard deviations.
+    down, up : ndarray of float
+        How far the differences reach at a critical value of 1.
+    """
+
+    diff: Floats
+    sigma: Floats
+    down: Floats
+    up: Floats
+
+    def probability(self, z: Floats) -> Floats:
+        """Probability that the first model of a pair is better: the normal one."""
+        return np.asarray(scipy.special.ndtr(z))
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals by critical values."""
+        return self.diff - c * self.down, self.diff + c * self.up
+
+    def of_strata(self, strata: Ints) -> StretchedPairs:
+        """The pairs of some of the strata."""
+        return StretchedPairs(
+            self.diff[strata], self.sigma[strata], self.down[strata], self.up[strata]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PricedScores(EstimateScores):
+    """Estimates with a price: a pair has the price of its trials, or of its paired differences.
+
+    Attributes
+    ----------
+    price : ComparedSide
+        Price of the models in the order of ``mu.ravel()``.
+    questions : sequence of QuestionValues
+        The questions of each stratum.
+    """
+
+    price: ComparedSide
+    questions: Sequence[QuestionValues]
+
+    @classmethod
+    def floored(
+        cls,
+        numbers: Sequence[Floats],
+        limit: float,
+        price: Price,
+        questions: Sequence[QuestionValues],
+        single: Mask,
+        information: Floats | None = None,
+    ) -> PricedScores:
+        """Scores of models, with the price of those raised that have single trials only.
+
+        Parameters
+        ----------
+        numbers : sequence of ndarray of float, shape (S, L)
+            Mu, sigma, lo and hi of each model.
+        limit : float
+            Largest difference that is shown.
+        price : Price
+            Price of the models in the order of ``mu.ravel()``.
+        questions : sequence of QuestionValues
+            The questions of each stratum.
+        single : ndarray of bool, shape (S, L)
+            Whether no question of a model has more than one trial.
+        information : ndarray of float, shape (S, L), or None
+            As for `EstimateScores`.
+        """
+        mu, sigma, lo, hi = numbers
+        variance, most = np.zeros(mu.shape), np.full(mu.shape, np.inf)
+        for stratum in np.flatnonzero(single.any(axis=1)).tolist():
+            asked = questions[stratum]
+            if asked.known:
+                variance[stratum] = np.where(single[stratum], asked.mean_variance(), 0.0)
+                most[stratum] = np.where(single[stratum], asked.number, np.inf)
+        compared = ComparedPrice.floored(price, variance.ravel(), most.ravel())
+        return cls(mu, sigma, limit, lo, hi, compared, questions, information=information)
+
+    def pairs(self, a: Ints, b: Ints, strata: Ints) -> PricedPairs:
+        """Pairs of columns of some strata."""
+        size = np.broadcast_shapes((strata.size, 1), a.shape)
+        a, b = np.broadcast_to(a, size), np.broadcast_to(b, size)
+        variance, freedom = np.empty(size), np.empty((strata.size, 1))
+        for row, stratum in enumerate(strata.tolist()):
+            asked = self.questions[stratum]
+            variance[row] = asked.pair_variances(a[row], b[row])
+            freedom[row] = asked.number - 1
+        first = strata[:, None] * self.mu.shape[1]
+        return PricedPairs.of(self.price, first + a, first + b, PairedPrice(variance, freedom))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PricedPairs:
+    """Pairs of models of some strata.
+
+    Attributes
+    ----------
+    price : ComparedSide
+        Price of all models.
+    a, b : ndarray of int, shape (S, P)
+        Places of both models of each pair.
+    paired : PairedPrice
+        Price of their paired differences.
+    by_pairs : ndarray of bool, shape (S, P)
+        Whether a pair uses that price.
+    """
+
+    price: ComparedSide
+    a: Ints
+    b: Ints
+    paired: PairedPrice
+    by_pairs: Mask
+
+    @classmethod
+    def of(cls, price: ComparedSide, a: Ints, b: Ints, paired: PairedPrice) -> PricedPairs:
+        """Pairs of models, after the choice of the price of each."""
+        reaches = pair_reaches(price, a, b, np.full((len(a), 1), CHOICE))
+        return cls(price, a, b, paired, takes_pairs(price.at(a), price.at(b), *reaches, paired))
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviations of the differences."""
+        price, other = self.price.at(self.a).price, self.price.at(self.b).price
+        by_trials = np.hypot(price.sigma, other.sigma)
+        by_pairs = price.width * np.sqrt(self.paired.variance)
+        return np.where(self.by_pairs, by_pairs, by_trials)
+
+    def probability(self, z: Floats) -> Floats:
+        """Probability that the first model of a pair is better: normal, or Student's."""
+        student = scipy.special.stdtr(self.paired.freedom, z)
+        return np.where(self.by_pairs, student, scipy.special.ndtr(z))
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals by critical values."""
+        sides = self.price.at(self.a), self.price.at(self.b)
+        reaches = pair_reaches(self.price, self.a, self.b, c)
+        return interval_ends(*sides, reaches, self.paired, self.by_pairs, c)
+
+    def of_strata(self, strata: Ints) -> PricedPairs:
+        """The pairs of some of the strata."""
+        paired = PairedPrice(self.paired.variance[strata], self.paired.freedom[strata])
+        return PricedPairs(
+            self.price, self.a[strata], self.b[strata], paired, self.by_pairs[strata]
+        )
+
+
+def pair_reaches(price: ComparedSide, a: Ints, b: Ints, c: Floats) -> tuple[Reach, Reach]:
+    """Reaches of both sides of each pair, computed once for each model and critical value.
+
+    `c` has the shape of the pairs, or one value for each stratum, shape (S, 1).
+    """
+    levels, level = np.unique(c, return_inverse=True)
+    level = level.reshape(c.shape)
+    wanted = np.stack([a, b]) * levels.size + level
+    first, place = distinct_rows([wanted.ravel()])
+    code = wanted.ravel()[first]
+    reached = price.at(code // levels.size).reach(levels[code % levels.size])
+    one, other = place.reshape(wanted.shape)
+    return Reach(*(each[one] for each in reached)), Reach(*(each[other] for each in reached))

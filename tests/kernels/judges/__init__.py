@@ -1,1 +1,0 @@
-"""Verdicts of imperfect judges."""

@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polars_scorio.maths.cost_means import CostMeans, CostQuestions, CostValues
+
+COST = [1.2, 0.8, 3.5, 2.2, 1.1, 0.9, 4.0, 2.5, 1.7, 1.3]
+SUCCESS = [1.0, 1.0, 0.0, 0.5, 0.75, 1.0, 0.0, 0.25, 0.5, 1.0]
+RARE = [0.0, 0.0, 0.0, 0.0, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0]
+TAIL = 0.025
+
+
+def means(cost, success, target="population", noise=None, **where):
+    """The means of one group of questions with two trials each."""
+    x, y = (np.asarray(each, dtype=float) for each in (cost, success))
+    noise = np.full((3, x.size), np.nan) if noise is None else noise
+    group = np.zeros(x.size, dtype=np.int64)
+    questions = CostQuestions(group, where.pop("stratum", group), 1, **where)
+    return CostMeans.of(CostValues(x, y, noise, np.full(x.size, 2.0)), questions, target)
+
+
+# The vectors of the method, from an implementation of its own.
+@pytest.mark.parametrize(
+    ("success", "numbers"),
+    [
+        pytest.param(SUCCESS, (3.2, 1.3083701501837397, 7.8265313516683), id="bounded"),
+        pytest.param(RARE, (76.8, 6.94526794901745, np.inf), id="unbounded"),
+    ],
+)
+def test_reproduces_intervals_of_another_implementation(success, numbers):
+    found = means(COST, success)
+    lo, hi = found.ends(TAIL)
+    np.testing.assert_allclose([found.ratio[0], lo[0], hi[0]], numbers, rtol=1e-10)
+    assert found.unbounded(TAIL)[0] == np.isinf(numbers[2])
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 64), st.integers(0, 4)), min_size=3, max_size=12).filter(
+        lambda pairs: any(c for _, c in pairs)
+    ),
+    st.sampled_from([0.125, 2.0, 1024.0]),
+)
+def test_another_unit_of_cost_scales_the_ratio_and_its_ends(pairs, unit):
+    cost, success = (np.array(each, dtype=float) for each in zip(*pairs, strict=True))
+    one, other = means(cost, success / 4), means(unit * cost, success / 4)
+    numbers, scaled = ([each.ratio, *each.ends(TAIL)] for each in (one, other))
+    np.testing.assert_allclose(scaled, unit * np.array(numbers), rtol=1e-9)
+
+
+@given(st.lists(st.integers(1, 4), min_size=3, max_size=9))
+def test_trials_that_cost_one_have_the_inverse_of_the_success_rate(successes):
+    success = np.array(successes) / 4
+    found = means(np.ones(success.size), success)
+    assert found.ratio[0] == pytest.approx(1 / success.mean(), rel=1e-12)
+
+
+def test_without_a_success_there_is_a_lower_end_alone():
+    found = means(COST, np.zeros(10))
+    (lo,), (hi,) = found.ends(TAIL)
+    # M = 10 questions without a success allow a rate of 1 - .025^(1/10).
+    largest_rate = 1 - TAIL**0.1
+    least_cost = np.mean(COST) - 2.2621571628 * np.std(COST, ddof=1) / np.sqrt(10)  # Student, 9
+    assert np.isinf(found.ratio[0])
+    assert np.isinf(hi)
+    assert lo == pytest.approx(least_cost / largest_rate, rel=1e-9)
+
+
+def test_one_question_is_no_sample():
+    found = means([1.0], [0.5])
+    assert np.isnan(found.ends(TAIL)).all()
+    assert not found.unbounded(TAIL)[0]
+
+
+def test_questions_with_too_few_trials_are_priced_by_their_spread():
+    known = np.stack([np.full(10, 0.1), np.zeros(10), np.full(10, 0.05)])
+    half_known = known.copy()
+    half_known[:, 3] = np.nan
+    sample, of_trials = means(COST, SUCCESS), means(COST, SUCCESS, "benchmark", known)
+    fallback = means(COST, SUCCESS, "benchmark", half_known)
+    np.testing.assert_allclose(fallback.variance, sample.variance)
+    assert np.isinf(of_trials.freedom[0])
+    # The rate has .25/(n M^2 (M + 1)) beside the noise that was measured.
+    floor = 0.25 / 2 / (100 * 11)
+    np.testing.assert_allclose(of_trials.variance[:, 0], [0.01, 0, 0.005 + floor])
+
+
+def test_clusters_of_one_question_are_questions():
+    alone = means(COST, SUCCESS, cluster=np.arange(10))
+    np.testing.assert_allclose(alone.variance, means(COST, SUCCESS).variance)
+
+
+def test_repeated_questions_in_a_cluster_say_no_more_than_one():
+    twice = means(COST * 2, SUCCESS * 2, cluster=np.tile(np.arange(10), 2))
+    np.testing.assert_allclose(twice.variance, means(COST, SUCCESS).variance)
+
+
+def test_strata_weigh_the_same():
+    stratum = np.array([0] * 3 + [1] * 7)
+    found = means(COST, SUCCESS, stratum=stratum)
+    parts = [means(COST[i], SUCCESS[i]) for i in (slice(3), slice(3, 10))]
+    assert found.x[0] == pytest.approx(np.mean([part.x[0] for part in parts]))
+    total = sum(part.variance for part in parts)
+    np.testing.assert_allclose(found.variance, total / 4)
+    assert found.freedom[0] == 8
+
+
+def test_residuals_have_the_variance_of_the_log():
+    found = means(COST, SUCCESS)
+    values = CostValues(np.array(COST), np.array(SUCCESS), np.full((3, 10), np.nan), np.ones(10))
+    parts = found.residuals(values, np.zeros(10, dtype=np.int64))
+    assert parts.mean() == pytest.approx(0, abs=1e-12)
+    assert np.sqrt(parts.var(ddof=1) / 10) == pytest.approx(found.log_error[0])

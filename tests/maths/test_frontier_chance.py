@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+
+from polars_scorio.maths.cost_means import FrontierModels
+
+# The vectors of the method: accuracy and cost of three models on ten questions.
+ACCURACY = np.array(
+    [[1.0, 0.8, 0.2], [0.9, 0.9, 0.3], [1.0, 0.7, 0.1], [0.8, 0.8, 0.2], [1.0, 0.6, 0.4],
+     [0.9, 0.9, 0.3], [1.0, 0.8, 0.2], [0.8, 0.7, 0.1], [1.0, 0.9, 0.3], [0.9, 0.8, 0.2]]
+)  # fmt: skip
+COST = np.array(
+    [[2.0, 1.0, 3.0], [2.1, 1.1, 2.9], [1.9, 0.9, 3.1], [2.0, 1.2, 3.0], [2.2, 1.0, 3.2],
+     [2.0, 1.0, 2.8], [1.8, 0.9, 3.0], [2.1, 1.1, 3.1], [2.0, 1.0, 3.0], [1.9, 1.0, 2.9]]
+)  # fmt: skip
+
+
+def models(accuracy, cost):
+    """The models of a stratum of questions, by their accuracy and the log of their cost."""
+    number = len(accuracy)
+    both = np.hstack([accuracy, cost / cost.mean(axis=0)])
+    parts = (both - both.mean(axis=0)) / np.sqrt(number * (number - 1))
+    floor = 0.5 / (number * (number + 1))
+    log_cost = np.log(cost.mean(axis=0))
+    return FrontierModels(accuracy.mean(axis=0), log_cost, parts, number - 1.0, floor)
+
+
+def test_reproduces_the_frontier_of_another_implementation():
+    found = models(ACCURACY, COST)
+    assert found.on.tolist() == [True, True, False]
+    assert found.dominated(0.95).tolist() == [False, False, True]
+    np.testing.assert_allclose(found.chance(), [0.999, 1.0, 0.0], atol=0.05)
+
+
+def test_models_with_the_same_data_share_all_verdicts():
+    twice = models(ACCURACY[:, [0, 1, 1]], COST[:, [0, 1, 1]])
+    chance = twice.chance()
+    assert chance[1] == chance[2] > 0.9
+    assert twice.on.tolist() == [True, True, True]
+    assert not twice.dominated(0.95).any()
+
+
+def test_a_single_model_is_on_the_frontier():
+    alone = models(ACCURACY[:, :1], COST[:, :1])
+    assert alone.on.tolist() == [True]
+    assert alone.chance().tolist() == [1.0]
+    assert not alone.dominated(0.95).any()
+
+
+def test_more_confidence_calls_fewer_models_dominated():
+    found = models(ACCURACY[:3], COST[:3])
+    assert (found.dominated(0.5) >= found.dominated(0.95)).all()
+    assert not found.dominated(1 - 1e-12).any()
+
+
+def test_without_degrees_of_freedom_nothing_is_known():
+    found = models(ACCURACY, COST)
+    unknown = FrontierModels(found.score, found.cost, 0 * found.parts, 0.0, found.floor)
+    assert np.isnan(unknown.chance()).all()
+    assert not unknown.dominated(0.95).any()
+
+
+def test_the_chance_is_the_frequency_with_which_a_model_is_on_the_frontier():
+    rng = np.random.default_rng(34)
+    accuracy = np.clip(rng.normal([0.6, 0.62, 0.7], 0.2, (60, 3)), 0, 1)
+    cost = rng.lognormal([0.0, 0.02, 0.3], 0.3, (60, 3))
+    found = models(accuracy, cost)
+    score, log_cost = found.score, found.cost
+    root = np.linalg.cholesky(found.parts.T @ found.parts)
+    frequency = np.zeros(3)
+    for _ in range(2000):
+        moved = np.concatenate([score, log_cost]) + root @ rng.standard_normal(6)
+        drawn = FrontierModels(moved[:3], moved[3:], found.parts, found.freedom, found.floor)
+        frequency += drawn.on / 2000
+    np.testing.assert_allclose(found.chance(), frequency, atol=0.04)
+
+
+def test_the_band_rises_with_the_cost_and_holds_the_frontier():
+    found = models(ACCURACY, COST)
+    costs = np.linspace(found.cost.min() + 0.1, found.cost.max(), 9)
+    lo, hi = found.band(costs, 0.95)
+    best = np.array([found.score[found.cost <= most].max() for most in costs])
+    assert (lo <= best).all()
+    assert (best <= hi).all()
+    assert (np.diff(lo) >= 0).all()
+
+
+@pytest.mark.slow
+def test_models_on_the_frontier_are_rarely_called_dominated():
+    rng = np.random.default_rng(35)
+    false = 0
+    for _ in range(400):
+        rate = rng.beta(2, 2, (40, 1)) * np.array([0.9, 0.9, 1.0])
+        accuracy = rng.binomial(4, rate) / 4
+        cost = rng.lognormal([0.0, 0.0, 0.5], 0.6, (40, 3))
+        false += models(accuracy, cost).dominated(0.95).any()
+    assert false <= 0.05 * 400

@@ -1,0 +1,157 @@
+"""Integration over the prior: a tensor oracle, covariances, bits."""
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polars_scorio.maths import array_rows
+from polars_scorio.maths.lattice import Grid, fit_binary, state_blocks
+from polars_scorio.maths.pooled_moments import Joint, metric_covariance, trial_variance
+from tests.made_logs import law
+from tests.maths.groups import (
+    HARD,
+    UNIT,
+    accuracy,
+    all_fail,
+    average_variance,
+    binary_posterior,
+    counts_of,
+    pass_at,
+    small_groups,
+)
+from tests.tensor import Tensor, any_success
+
+# The grid's own error: 2e-6 at most (no success at all), mostly 1e-9.
+QUADRATURE = 4e-6
+
+
+def covariance_of(group, joint):
+    n, _, questions = group
+    return metric_covariance(
+        fit_binary(*group), counts_of(group), n, questions, lambda nu, _: joint(*nu.T[::-1])
+    )
+
+
+@law
+@given(small_groups(), st.sampled_from([1, 3]))
+def test_moments_equal_tensor_quadrature(data, k):
+    n, c = data
+    result = binary_posterior((n, c, np.ones_like(n)), pass_at(k))
+    expected = Tensor(n, c).moments(any_success(k))
+    assert astuple(result)[:4] == pytest.approx(expected, rel=QUADRATURE)
+
+
+def test_each_question_equals_tensor_quadrature():
+    n, c, one = np.array([3, 3, 5]), np.array([0, 2, 5]), np.array([1, 1, 1])
+    result = binary_posterior((n, c, one), pass_at(2))
+    mu, sigma = Tensor(n, c).of_each(any_success(2))
+    np.testing.assert_allclose(result.question_mu, mu, rtol=QUADRATURE)
+    np.testing.assert_allclose(result.question_sigma, sigma, rtol=QUADRATURE)
+
+
+def test_what_more_trials_would_not_take_away_is_the_spread_of_the_questions():
+    # Of 1e9 trials each, no error is left: a third of 3,000,000 questions at 0.1, 0.3, 0.8 each.
+    n, c = np.full(3, 10**9), np.array([1, 3, 8]) * 10**8
+    result = binary_posterior((n, c, np.full(3, 10**6)), accuracy)
+    # Two pseudo-questions among 3,000,000 weigh about 1e-6.
+    assert result.between == pytest.approx(np.var([0.1, 0.3, 0.8]) / 3e6, rel=2e-6)
+    assert result.between == pytest.approx(result.population_sigma**2, rel=2e-6)
+    few = binary_posterior((np.array([2, 2]), np.array([0, 1]), np.array([3, 3])), accuracy)
+    assert 0 < few.between < few.population_sigma**2
+
+
+def test_a_covariance_of_a_metric_with_itself_is_its_variance():
+    def twice(a, b):
+        mean, variance = pass_at(3)(a, b)
+        return Joint(mean, mean, variance, variance, variance)
+
+    pair, single = covariance_of(HARD, twice), binary_posterior(HARD, pass_at(3))
+    # A square root and its square.
+    assert pair.benchmark == pytest.approx(single.sigma**2, rel=1e-13, abs=0)
+    assert pair.population == pytest.approx(single.population_sigma**2, rel=1e-13, abs=0)
+    np.testing.assert_allclose(pair.question, single.question_sigma**2, rtol=1e-14)
+
+
+def test_variance_of_a_sum_is_the_sum_of_all_covariances():
+    def both(a, b):
+        (x, xx), (y, yy) = accuracy(a, b), all_fail(2)(a, b)
+        # Cov(p, q^2) = E[p q^2] - E[p] E[q^2], with E[p q^2] from three draws.
+        t = a + b
+        return Joint(x, y, xx, yy, a * b * (b + 1) / (t * (t + 1) * (t + 2)) - x * y)
+
+    def total(a, b):
+        x, y, xx, yy, xy = both(a, b)
+        return x + y, xx + yy + 2 * xy
+
+    x, y, z = (binary_posterior(HARD, moments) for moments in (accuracy, all_fail(2), total))
+    pair = covariance_of(HARD, both)
+    # Variances and covariances of opposite signs: some digits cancel.
+    assert z.sigma**2 == pytest.approx(
+        x.sigma**2 + y.sigma**2 + 2 * pair.benchmark, rel=1e-10, abs=0
+    )
+    assert z.population_sigma**2 == pytest.approx(
+        x.population_sigma**2 + y.population_sigma**2 + 2 * pair.population, rel=1e-10, abs=0
+    )
+    np.testing.assert_allclose(
+        z.question_sigma**2,
+        x.question_sigma**2 + y.question_sigma**2 + 2 * pair.question,
+        rtol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_the_states_does_not_change_a_bit(seed):
+    rng = np.random.default_rng(seed)
+    n, c = (part.ravel() for part in np.meshgrid(np.arange(1, 21), np.arange(21)))
+    n, c = n[c <= n], c[c <= n]
+    order, questions = rng.permutation(n.size), rng.integers(1, 9, n.size)
+    group, shuffled = (n, c, questions), (n[order], c[order], questions[order])
+    first, second = (binary_posterior(some, pass_at(3)) for some in (group, shuffled))
+    assert astuple(first)[:5] == astuple(second)[:5]
+    np.testing.assert_array_equal(first.question_mu[order], second.question_mu)
+    np.testing.assert_array_equal(first.question_sigma[order], second.question_sigma)
+    errors = [
+        trial_variance(fit_binary(*some), counts_of(some), UNIT) for some in (group, shuffled)
+    ]
+    np.testing.assert_array_equal(errors[0][order], errors[1])
+
+
+def test_blocks_change_only_the_rounding(monkeypatch):
+    rng = np.random.default_rng(3)
+    n = rng.integers(1, 9, 40)
+    group = n, rng.integers(0, n + 1), rng.integers(1, 4, 40)
+    whole, average = binary_posterior(group, pass_at(3)), average_variance(group)
+    monkeypatch.setattr(array_rows, "CELLS", 2**13)
+    parts = binary_posterior(group, pass_at(3))
+    # Averages of 40 states, taken in another order.
+    np.testing.assert_allclose(astuple(whole)[:5], astuple(parts)[:5], rtol=1e-13)
+    np.testing.assert_array_equal(whole.question_mu, parts.question_mu)
+    np.testing.assert_array_equal(whole.question_sigma, parts.question_sigma)
+    assert average_variance(group) == pytest.approx(average, rel=1e-13)
+
+
+def test_blocks_hold_every_state_once_and_sorted():
+    states = np.random.default_rng(4).integers(0, 9, (50_000, 2))
+    grid = Grid(np.full((11, 2), 0.5), np.full(11, 0.5), np.full(11, 1 / 11))
+    parts = list(state_blocks(grid, states))
+    order = np.concatenate(parts)
+    assert sorted(order.tolist()) == list(range(50_000))
+    assert states[order][:, ::-1].tolist() == sorted(states[:, ::-1].tolist())
+    assert [part.size for part in parts[:-1]] == [131_072 // 22] * (len(parts) - 1)
+
+
+@pytest.mark.parametrize("k", [1, 8])
+def test_credits_are_asked_for_in_bounded_arrays(k):
+    sizes = []
+
+    def noting(a, b):
+        sizes.append(2 * a.size)
+        return pass_at(k)(a, b)
+
+    n, c = (part.ravel() for part in np.meshgrid(np.arange(1, 81), np.arange(81)))
+    binary_posterior((n[c <= n], c[c <= n], n[c <= n]), noting)
+    assert max(sizes) <= 131_072
+    assert len(sizes) > 4

@@ -1,0 +1,120 @@
+"""Prices of the best of k, against plain loops and Pass@k."""
+
+from dataclasses import replace
+from math import comb, sqrt
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+from polars_scorio.maths import credit
+from polars_scorio.maths.best_of import best_prices
+from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.price import clopper_pearson_interval, credit_prices
+from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.variance import fixed_gains
+from tests.maths import oracle
+from tests.maths.cases import (
+    CASES,
+    COUNTS,
+    GRID_TOLERANCE,
+    QUESTIONS,
+    W,
+    assert_prices_equal,
+    states_of,
+    states_of_categories,
+)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_better_of_two_rewards_is_a_success(case):
+    states = states_of(CASES[case])
+    k = int(states.counts.sum(axis=1).min())
+    found, _ = best_prices(states, np.array([0.0, 1.0]), [k, 1])
+    (known,) = credit_prices(Calibrated.fit(states), [fixed_gains(credit.any_success(k))])
+    # The same fit, from successes that are counted the other way round: rounding.
+    assert_prices_equal(found, known, 1e-8)
+    # Other weights, other order: the scale moves, nothing else does.
+    swapped = replace(states, counts=states.counts[:, ::-1])
+    (moved,) = best_prices(swapped, np.array([5.0, 3.0]), [k])
+    # The same sums in another order.
+    assert_prices_equal(moved, found, 1e-12)
+    # A few roundings: far below the default of approx.
+    assert moved.mu == pytest.approx(3 + 2 * found.mu)
+
+
+def moment(nu, first, second, i, j):
+    """E[A_first^i A_second^j], cumulated shares of a Dirichlet, first <= second."""
+
+    def rising(x, size):
+        return np.exp(gammaln(x + size) - gammaln(x))
+
+    low, high, total = nu[: first + 1].sum(), nu[: second + 1].sum(), nu.sum()
+    inner = 1.0 if first == second else rising(low, i) / rising(high, i)
+    return inner * rising(high, i + j) / rising(total, i + j)
+
+
+def overlap(nu, n, k, first, second):
+    """Covariance of two draws of k from n trials: that each stays below its reward."""
+    return sum(
+        comb(k, r)
+        * comb(n - k, k - r)
+        / comb(n, k)
+        * (moment(nu, first, second, k, k - r) - moment(nu, first, second, k, k))
+        for r in range(1, k + 1)
+    )
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_best_of_k_equals_plain_loops(k):
+    gaps, staying, rho = [1 / 3, 2 / 3], [], 0.0
+    values = [0.0] * k + [1.0]
+    for step, gap in enumerate(gaps):
+        below = COUNTS[:, : step + 1].sum(axis=1)
+        group = list(zip(COUNTS.sum(axis=1), below, QUESTIONS, strict=True))
+        group = [tuple(int(x) for x in row) for row in group]
+        u = sum(h * oracle.estimates(n, values)[c] for n, c, h in group) / QUESTIONS.sum()
+        staying.append((u, *oracle.price(group, lambda _: values)))
+        rho += gap * oracle.fits(tuple(group))[0].rho
+    n = COUNTS.sum(axis=1)
+    pooled = 0.5 + sum(
+        h * row / (1 + (row.sum() - 1) * rho) for h, row in zip(QUESTIONS, COUNTS, strict=True)
+    )
+    nu = (1 - rho) / rho * pooled / pooled.sum() + COUNTS
+
+    covariance = np.zeros((2, 2))
+    for row, h in enumerate(QUESTIONS):
+        for first, second in ((0, 0), (0, 1), (1, 1)):
+            covariance[first, second] += h * overlap(nu[row], int(n[row]), k, first, second)
+    r = covariance[0, 1] / sqrt(covariance[0, 0] * covariance[1, 1])
+    noise = [gap * sqrt(s2) for gap, (_, _, s2, _) in zip(gaps, staying, strict=True)]
+    wider = [v * part[3] for v, part in zip(noise, staying, strict=True)]
+    s2 = noise[0] ** 2 + noise[1] ** 2 + 2 * r * noise[0] * noise[1]
+    widened = wider[0] * (noise[0] + r * noise[1]) + wider[1] * (noise[1] + r * noise[0])
+    (found,) = best_prices(states_of_categories(COUNTS, QUESTIONS), W, [k])
+    u = sum(gap * part[0] for gap, part in zip(gaps, staying, strict=True))
+    m = sum(gap * part[1] for gap, part in zip(gaps, staying, strict=True))
+    # A few roundings: far below the default of approx.
+    assert found.mu[0] == pytest.approx(2 - 3 * u)
+    assert found.mean_rest[0] == pytest.approx(m, abs=GRID_TOLERANCE)
+    assert found.sigma[0] == pytest.approx(3 * sqrt(s2), abs=GRID_TOLERANCE)
+    # A quotient of two variances, each with the error of its grid.
+    assert found.factor[0] == pytest.approx(widened / s2, abs=1e-5)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_best_of_two_rewards_over_strata_is_a_success(k):
+    counts, stratum = np.array([[2, 0], [1, 1], [0, 2], [1, 1], [0, 2]]), np.array([0, 0, 0, 0, 1])
+    none, one = np.zeros(5, dtype=int), np.ones(5, dtype=int)
+    strata = Strata.tally(counts, none, stratum, one)
+    states = States.tally(counts, 0 * counts, none, one, 1)
+    (found,) = best_prices(states, np.array([0.0, 1.0]), [k], strata)
+    gains = fixed_gains(credit.any_success(k))
+    (known,) = credit_prices(Calibrated.fit(states, strata), [gains])
+    # A complement: rounding.
+    assert_prices_equal(found, known, 1e-9)
+
+
+def test_the_best_of_equal_rewards_is_certain():
+    (price,) = best_prices(states_of_categories(COUNTS, QUESTIONS), np.full(3, 0.7), [2])
+    assert [price.mu, price.sigma, *clopper_pearson_interval(price, 0.95)] == [0.7, 0, 0.7, 0.7]

@@ -1,0 +1,162 @@
+"""Posteriors of groups of questions: by hand with separate priors, by laws with a fitted one."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from polars_scorio.maths.pooled_moments import Joint
+from polars_scorio.maths.posteriors import Pooled, SeparatePosteriors
+from polars_scorio.maths.questions import States
+
+W = np.array([0.0, 1.0])
+TARGETS = ["benchmark", "population"]
+
+
+def tallied(counts, questions, group=None, prior=None):
+    """The states of some groups, from the counts by category."""
+    counts, questions = np.array(counts), np.array(questions)
+    group = np.zeros_like(questions) if group is None else np.array(group)
+    prior = 0 * counts if prior is None else np.array(prior)
+    return States.tally(counts, prior, group, questions, int(group.max()) + 1)
+
+
+def pooled(states, target="benchmark"):
+    return Pooled.fit(states, states, np.arange(states.groups), target)
+
+
+def average(nu, _):
+    """Mean and variance of the success rate, by textbook."""
+    total = nu.sum(axis=1)
+    mean = nu[:, 1] / total
+    return mean, mean * (1 - mean) / (total + 1)
+
+
+TWO = tallied([[3, 1], [0, 4]], [1, 1])
+
+
+def test_separate_priors_are_uniform():
+    # Beta(2, 4) and Beta(5, 1): means 1/3 and 5/6, variances 8/(36 7) and 5/(36 7).
+    mu, sigma = SeparatePosteriors(TWO).weighted(W)
+    assert mu == pytest.approx((1 / 3 + 5 / 6) / 2)
+    assert sigma == pytest.approx(sqrt(13 / (36 * 7)) / 2)
+    assert SeparatePosteriors(TWO).integrate(average) == (
+        pytest.approx(mu),
+        pytest.approx(sigma),
+    )
+
+
+def test_a_metric_may_have_a_prior_of_its_own():
+    # Beta(1 + 3, 3 + 1) of failures and successes, and Beta(1 + 0, 3 + 4).
+    mu, _ = SeparatePosteriors(TWO).integrate(average, np.array([1.0, 3.0]))
+    assert mu == pytest.approx((4 / 8 + 7 / 8) / 2)
+
+
+def test_prior_trials_count_until_they_are_taken_away():
+    states = tallied([[1, 1]], [1], prior=[[0, 3]])
+    posterior = SeparatePosteriors(states)
+    assert posterior.weighted(W)[0] == pytest.approx(5 / 7)
+    assert posterior.without_prior().weighted(W)[0] == pytest.approx(1 / 2)
+
+
+def test_the_credit_of_one_draw_is_the_success_rate():
+    def one_of_one(_):
+        yield slice(None), np.array([1.0])
+
+    posterior = SeparatePosteriors(TWO)
+    assert posterior.credit(one_of_one, np.ones(2)) == (
+        pytest.approx(posterior.weighted(W)[0]),
+        pytest.approx(posterior.weighted(W)[1]),
+    )
+
+
+def test_the_average_of_trials_has_the_scale_of_its_trials():
+    # Of n trials and the prior's two: the posterior's sigma times (n + 2) / n.
+    posterior = SeparatePosteriors(tallied([[3, 1]], [1]))
+    assert posterior.average_sigma(W) == pytest.approx(6 / 4 * posterior.weighted(W)[1])
+
+
+def test_further_trials_lessen_the_variance_of_separate_questions():
+    # One trial more leaves the share (n + 2) / (n + 3) of the variance, by Beta(2, 4).
+    expected = SeparatePosteriors(tallied([[3, 1]], [1])).expected_variance(W)
+    now, later = expected.variance(0), expected.variance(1)
+    assert now == pytest.approx(8 / (36 * 7))
+    assert later == pytest.approx(now * 6 / 7)
+
+
+def test_a_fitted_prior_draws_questions_together():
+    states = tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10])
+    fitted = pooled(states)
+    assert fitted.weighted(W)[0] == pytest.approx(0.5)
+    each = tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10], [0, 1, 2])
+    own = Pooled.fit(
+        each, tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10]), np.zeros(3, int), "benchmark"
+    )
+    rates, _ = own.weighted(W)
+    assert 0 < rates[0] < rates[1] < rates[2] < 1
+    assert rates[1] == pytest.approx(0.5)
+
+
+def test_a_population_is_less_certain_than_its_questions():
+    states = tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10])
+    (mean, inside), (expected, outside) = (
+        pooled(states, target).weighted(W) for target in ("benchmark", "population")
+    )
+    assert outside > 1.5 * inside
+    assert mean == pytest.approx(expected, abs=0.01)
+
+
+def test_groups_are_fitted_apart():
+    counts, questions = [[4, 0], [2, 2], [0, 4], [1, 3]], [9, 5, 3, 8]
+    both = pooled(tallied(counts, questions, [0, 0, 1, 1])).weighted(W)
+    first = pooled(tallied(counts[:2], questions[:2])).weighted(W)
+    second = pooled(tallied(counts[2:], questions[2:])).weighted(W)
+    # Fits of the same questions: rounding.
+    np.testing.assert_allclose(both, np.concatenate([first, second], axis=1), rtol=1e-9)
+
+
+def test_without_prior_trials_nothing_is_fitted_anew():
+    fitted = pooled(TWO)
+    assert fitted.without_prior() is fitted
+    again = pooled(tallied([[3, 1], [0, 4]], [1, 1], prior=[[9, 0], [9, 0]])).without_prior()
+    # The same questions, fitted twice.
+    assert again.weighted(W)[0] == pytest.approx(fitted.weighted(W)[0], rel=1e-9)
+
+
+def test_a_metric_goes_with_itself():
+    def twice(nu, n):
+        mean, variance = average(nu, n)
+        return Joint(mean, mean, variance, variance, variance)
+
+    for posterior in (SeparatePosteriors(TWO), pooled(TWO)):
+        joint = posterior.integrate_joint(twice)
+        mu, sigma = posterior.integrate(average)
+        assert joint.x == pytest.approx(mu)
+        # Both are sums over the same grid.
+        assert joint.var_x == pytest.approx(sigma**2, rel=1e-9)
+        assert joint.covariance == pytest.approx(joint.var_x, rel=1e-6)
+
+
+def test_the_average_of_a_population_adds_the_spread_of_its_questions():
+    states = tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10])
+    inside, outside = (pooled(states, target).average_sigma(W) for target in TARGETS)
+    # Thirty rates with a standard deviation of nearly .4 have a mean that is off by .07.
+    assert 0.05 < np.sqrt(outside**2 - inside**2).item() < 0.1
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_fitted_credit_of_one_draw_is_the_success_rate(target):
+    def one_of_one(_):
+        yield slice(None), np.array([1.0])
+
+    posterior = pooled(tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10]), target)
+    found, known = posterior.credit(one_of_one, np.ones(2)), posterior.integrate(average)
+    # Both are sums over the same grid, with another order of the moments.
+    np.testing.assert_allclose(found, known, rtol=1e-6)
+
+
+def test_further_trials_lessen_a_fitted_variance():
+    expected = pooled(tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10])).expected_variance(W)
+    now, later = expected.variance(0), expected.variance(4)
+    assert (later < now).all()
+    assert (later > 0).all()

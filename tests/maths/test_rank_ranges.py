@@ -1,0 +1,57 @@
+"""Ranges of ranks, against counting by hand."""
+
+import numpy as np
+import pytest
+
+from polars_scorio.maths.ranks import better_and_worse, counts_by_score, lower_models, rank_ranges
+
+
+def test_counts_better_and_worse_models():
+    random = np.random.default_rng(1)
+    mu = random.normal(size=(20, 6))
+    differs = random.random((20, 6, 6)) < 0.5
+    lo, hi = rank_ranges(*better_and_worse(mu, differs), np.isfinite(mu))
+    for s in range(20):
+        for i in range(6):
+            better = sum(differs[s, i, j] and mu[s, j] > mu[s, i] for j in range(6))
+            worse = sum(differs[s, i, j] and mu[s, j] < mu[s, i] for j in range(6))
+            assert (lo[s, i], hi[s, i]) == (1 + better, 6 - worse)
+
+
+def test_absent_models_take_no_rank():
+    mu = np.array([[0.5, np.nan, 0.7]])
+    counts = better_and_worse(mu, np.ones((1, 3, 3), dtype=bool))
+    lo, hi = rank_ranges(*counts, np.isfinite(mu))
+    assert lo.tolist() == [[2, 0, 1]]
+    assert hi.tolist() == [[2, 0, 1]]
+
+
+def test_equal_estimates_are_neither_better_nor_worse():
+    mu = np.array([[0.5, 0.5, 0.5]])
+    lo, hi = rank_ranges(*better_and_worse(mu, np.ones((1, 3, 3), dtype=bool)), np.isfinite(mu))
+    assert lo.tolist() == [[1, 1, 1]]
+    assert hi.tolist() == [[3, 3, 3]]
+
+
+@pytest.mark.parametrize("limit", [np.inf, 0.8, 0.0])
+@pytest.mark.parametrize(("strata", "models"), [(3, 1), (50, 7), (2, 300), (1, 0)])
+def test_lower_models_are_those_of_a_table_of_all_pairs(strata, models, limit):
+    random = np.random.default_rng(models)
+    value, down, up = random.random((3, strata, models))
+    c = random.uniform(0.1, 0.6, value.shape)
+    value[random.random(value.shape) < 0.1] = np.nan
+    c[random.random(value.shape) < 0.1] = np.nan
+    with np.errstate(invalid="ignore"):
+        gap = np.minimum(value[:, :, None] - value[:, None, :], limit)
+        table = gap > c[:, :, None] * np.hypot(down[:, :, None], up[:, None, :])
+    table &= np.isfinite(c)[:, None, :]
+    np.testing.assert_array_equal(lower_models(value, down, up, c, limit), table.sum(axis=2))
+
+
+def test_scores_of_pairs_are_counted_in_parts():
+    random = np.random.default_rng(2)
+    mu, c = random.random((2, 5, 200))  # 40,000 pairs of five strata: two parts
+    mu[0, 3] = np.nan
+    better, worse = counts_by_score(mu, c, lambda a, b: 3 * np.abs(mu[:, a] - mu[:, b]))
+    differs = 3 * np.abs(mu[:, :, None] - mu[:, None, :]) > c[:, :, None]
+    np.testing.assert_array_equal(better_and_worse(mu, differs), (better, worse))

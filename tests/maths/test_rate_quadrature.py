@@ -1,0 +1,183 @@
+"""Sums over rates and successes, against exact polynomials, and at sizes beyond them."""
+
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import binom
+
+import polars_scorio as ps
+from polars_scorio.maths import credit
+from polars_scorio.maths import variance as fit_moments
+from polars_scorio.maths.blend_prices import blend_price
+from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.price import credit_prices
+from polars_scorio.maths.rate_quadrature import estimate_moments, posterior_sums, rate_grid
+from polars_scorio.maths.scores import credit_numbers
+from polars_scorio.maths.variance import drawn_credit, fixed_gains
+from tests.maths.cases import states_of
+
+SPREAD = [(300, 0, 20), (300, 1, 4), (300, 90, 3), (300, 200, 5), (300, 299, 2), (300, 300, 9)]
+GROUPS = {
+    "spread": SPREAD,
+    "ragged": [(220, 0, 3), (250, 250, 4), (300, 140, 5), (300, 7, 1)],
+    "all wrong": [(300, 0, 30)],
+    "all right": [(300, 300, 30)],
+    "alike": [(300, 98, 20), (300, 100, 30), (300, 103, 20)],
+    "one question": [(300, 3, 1)],
+}
+DRAWS = {
+    "pass@100": fixed_gains(credit.any_success(100)),
+    "pass@200": fixed_gains(credit.any_success(200)),
+    "pass^70": fixed_gains(credit.all_success(70)),
+    "maj@101": fixed_gains(credit.majority_gains(101)),
+    "mg@90": fixed_gains(credit.excess_over_half(90)),
+    "auc@80": fixed_gains(credit.area_under_curve(80)),
+    "maj@n": credit.majority_gains,
+    "pass^n": credit.all_success,
+}
+CLOSE = 1e-9  # of a number, or of the range where the number is next to nothing
+
+
+@pytest.fixture
+def summed(monkeypatch):
+    """Sums in place of polynomials, whatever the degree."""
+    return lambda: monkeypatch.setattr(fit_moments, "_MOST_DEGREE", 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+@pytest.mark.parametrize("name", GROUPS)
+def test_sums_agree_with_polynomials(name, target, summed):
+    if name == "one question" and target == "population":
+        pytest.skip("one question says nothing about others")
+    fitted, draws = Calibrated.fit(states_of(GROUPS[name])), [*DRAWS.values()]
+    known = credit_numbers(fitted, draws, 0.95, target)
+    summed()
+    for found, exact in zip(credit_numbers(fitted, draws, 0.95, target), known, strict=True):
+        np.testing.assert_allclose(found[:5], exact[:5], rtol=CLOSE, atol=CLOSE**2)
+
+
+@pytest.mark.parametrize("powers", [(0.5, 0.5), (1.0, -0.5)])
+def test_blends_agree_with_polynomials(powers, summed):
+    fitted = Calibrated.fit(states_of(SPREAD))
+    gains = credit.any_success(90), credit.excess_over_half(90)
+    known = blend_price(fitted, *gains, powers)
+    summed()
+    found = blend_price(fitted, *gains, powers)
+    for name in ("mean", "variance", "factor"):
+        np.testing.assert_allclose(getattr(found, name), getattr(known, name), rtol=CLOSE)
+
+
+@pytest.mark.parametrize(("c", "shape"), [(0, (0.05, 0.01)), (300, (0.02, 3.0)), (70, (9e4, 2e4))])
+def test_the_grid_integrates_any_beta_distribution(c, shape):
+    grid = rate_grid(300 + sum(shape))
+    a, b = shape[1] + c, shape[0] + 300 - c
+    values = np.stack([grid.p * grid.q, 1 - grid.p * grid.q, (grid.p * grid.q) ** 2])[None]
+    found = posterior_sums(np.array([shape]), 300, np.array([c]), np.array([1]), grid, values)
+    known = a * b / ((a + b) * (a + b + 1))  # E[p (1 - p)] of a Beta distribution
+    assert found[0, 0, 0] == pytest.approx(known, rel=1e-12)
+    assert found[0, 0, 1] == pytest.approx(1 - known, rel=1e-12)
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+def test_windows_replace_all_successes(smooth):
+    n, p = 3000, np.array([0.0, 1e-9, 1e-4, 0.03, 0.5, 0.93, 1 - 1e-6, 1.0])
+    every = np.arange(n + 1)
+    estimates = drawn_credit(0 * every + n, every, credit.any_success(200))
+    moments = estimate_moments(
+        n, p, 1 - p, lambda c: np.stack(estimates)[None][..., c], smooth=smooth
+    )
+    for rate, (mean, rest, variance) in zip(p, moments[0].T, strict=True):
+        chance = binom.pmf(every, n, rate)
+        centre = chance @ estimates[1]
+        known = chance @ (estimates[1] - centre) ** 2
+        assert mean == pytest.approx(chance @ estimates[0], rel=1e-10, abs=1e-190)
+        assert rest == pytest.approx(centre, rel=1e-10, abs=1e-30)
+        # Few digits are left of the definition, which subtracts, where p is tiny.
+        assert variance == pytest.approx(known, rel=1e-6, abs=1e-25)
+
+
+def counted_log(n, questions, models=2):
+    """Counts of a repeated-sampling study."""
+    random = np.random.default_rng(0)
+    c = random.binomial(n, random.beta(0.3, 1, (models, questions)))
+    return pl.DataFrame(
+        {
+            "model": np.repeat([f"m{model}" for model in range(models)], 2 * questions),
+            "question": np.tile(np.repeat(np.arange(questions), 2), models),
+            "category": np.tile([0, 1], models * questions),
+            "count": np.stack([n - c, c], axis=-1).ravel(),
+        }
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "questions"), [(20_000, 128), (1_000_000, 3)])
+def test_long_logs_take_seconds_and_megabytes(n, questions):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.process_time()
+    log = counted_log(n, questions).scorio(count="count", inference="calibrated")
+    report = log.report(ps.pass_at_k([1, 100]))
+    assert time.process_time() - start < 20  # about 1 s and 3 s; the tables took minutes
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
+    assert (report["sigma"] > 0).all()
+
+
+def test_an_average_has_any_number_of_trials():
+    n = 10**15
+    log = counted_log(n, 3, models=1).scorio(count="count", inference="calibrated")
+    (row,) = log.report(ps.avg()).rows(named=True)
+    c = counted_log(n, 3, models=1).filter(category=1)["count"].to_numpy()
+    # The noise of a question is p (1 - p) / n; the free fit knows 1,001 rates.
+    assert row["sigma"] == pytest.approx(np.sqrt((c / n * (1 - c / n) / n).sum()) / 3, rel=1e-3)
+
+
+def test_a_draw_that_would_take_minutes_is_refused_at_once():
+    states = states_of([(10**13, 10**12, 2)])
+    with pytest.raises(
+        ValueError, match=r"more than 256 out of 10,\d+,\d+,\d+,\d+ trials .*minutes"
+    ):
+        credit_prices(Calibrated.fit(states), [fixed_gains(credit.any_success(300))])
+
+
+# Three questions of about the same rate, or of rates at both ends: each has its own tables.
+LONG_QUESTIONS = """
+import resource, sys, time
+import polars as pl, polars_scorio as ps
+n = int(sys.argv[1])
+for rates in (0.3, 0.301, 0.299), (0.3, 0.3, 0), (0, 0.5, 1):
+    right = [round(n * rate) for rate in rates]
+    counts = pl.DataFrame({"model": "a", "question": range(3), "right": right})
+    counts = counts.with_columns(wrong=n - pl.col("right"))
+    log = counts.unpivot(["right", "wrong"], index=["model", "question"], value_name="count")
+    start = time.process_time()
+    passes = ps.pass_at_k([1, 8, 100, 1000] if n == 10**6 else [1, 8, 100])
+    metrics = ps.avg(), passes, ps.pass_hat_k([2, 64]), ps.maj_at_k(9), ps.auc_at_k(64)
+    report = log.scorio(category="variable", success="right", count="count").report(*metrics)
+    assert not report.select("sigma", "lo", "hi").null_count().sum_horizontal().item(), report
+    assert time.process_time() - start < 30
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [10**6, 10**9, 10**12, 10**15])
+def test_questions_of_any_number_of_trials_take_seconds_and_megabytes(n):
+    # About 1 s and 150 MB, with Polars itself; a table of the trials took 8 GB and more.
+    command = [sys.executable, "-c", LONG_QUESTIONS, str(n)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert not done.returncode, done.stderr
+    assert int(done.stdout) < 500_000
+
+
+def test_nearly_certain_estimates_have_both_ends():
+    log = counted_log(10**6, 3, models=1).with_columns(count=10**6 // 2)
+    (row,) = (
+        log.scorio(count="count", inference="calibrated").report(ps.pass_at_k(700)).rows(named=True)
+    )
+    assert (row["lo"], row["hi"]) == (1.0, 1.0)

@@ -1,0 +1,161 @@
+"""Numbers of the study that the method comes from, calculated there twice."""
+
+import numpy as np
+import pytest
+
+from polars_scorio.maths import credit
+from polars_scorio.maths.best_of import best_prices
+from polars_scorio.maths.blend_prices import blend_price
+from polars_scorio.maths.free_fit import Calibrated, FreeFit, maximise_likelihood
+from polars_scorio.maths.price import (
+    clopper_pearson_interval,
+    credit_prices,
+    observed_caps,
+    shows_noise,
+    unseen_cap,
+)
+from polars_scorio.maths.questions import QuestionWeights, States
+from polars_scorio.maths.scores import credit_numbers, forecast_range, price_numbers
+from polars_scorio.maths.variance import CreditSum, fixed_gains, group_moments
+from tests.documents import study_numbers
+from tests.maths.cases import states_of
+
+VECTORS, LATER = study_numbers("calibrated"), study_numbers("calibrated_2")
+GAINS = {
+    "avg": credit.any_success,
+    "pass_at_k": credit.any_success,
+    "pass_hat_k": credit.all_success,
+    "maj_at_k": credit.majority_gains,
+    "mg_pass_at_k": credit.excess_over_half,
+    "auc_at_k": credit.area_under_curve,
+}
+EXACT, POPULATION, RANGE = 1e-9, 1e-6, 1e-5  # as the study says
+HARD_TO_PRICE = ("SURE16", "SURE64")  # its two calculations differ by 2e-7 there
+
+
+def gains(case):
+    if case["metric"] == "g_pass_at_k_tau":
+        return credit.at_least_share(case["k"], case["tau"])
+    return GAINS[case["metric"]](case["k"])
+
+
+def binary(rows):
+    return states_of([(row["n"], row["c"], row["questions"]) for row in rows])
+
+
+def group_params(key):
+    return [pytest.param(group, id=group["data"]) for group in VECTORS[key]]
+
+
+@pytest.mark.parametrize("group", group_params("results"))
+def test_estimate_sigma_and_interval(group):
+    fitted = Calibrated.fit(binary(group["states"]))
+    for case in group["results"]:
+        draw = fixed_gains(gains(case))
+        if case["target"] == "benchmark":  # the study did not bound them by the success rate yet
+            numbers = price_numbers(*credit_prices(fitted, [draw]), case["confidence"])
+        else:
+            (numbers,) = credit_numbers(fitted, [draw], case["confidence"], case["target"])
+        # The ends over a population are those of a later study: see `test_population_mean`.
+        names = ("mu", "sigma", *(("lo", "hi") if case["target"] == "benchmark" else ()))
+        found = [getattr(numbers, name)[0] for name in names]
+        known = [np.nan if case[name] is None else case[name] for name in names]
+        if case["target"] == "benchmark" and found[1] < known[1] - EXACT:
+            # The study had no cap of the price yet; `test_price_cap` has the oracle of it.
+            assert known[2] < found[2] < found[3] < known[3]
+            continue
+        loose = case["target"] == "population" or group["data"] in HARD_TO_PRICE
+        tolerance = POPULATION if loose else EXACT
+        np.testing.assert_allclose(found, known, rtol=0, atol=tolerance, err_msg=str(case))
+
+
+@pytest.fixture
+def weights_of_the_study(monkeypatch):
+    """Let regions be around the weights after 2,000 steps, short of the largest likelihood."""
+
+    def best(free):
+        return maximise_likelihood(free.likelihood, free.questions, free.weight, 2000)
+
+    monkeypatch.setattr(FreeFit, "best", property(best))
+
+
+CAPPED = [case for case in LATER["benchmark"] if case["metric"] in GAINS]
+
+
+@pytest.mark.usefixtures("weights_of_the_study")
+@pytest.mark.parametrize("case", CAPPED)
+def test_prices_with_a_cap(case):
+    tolerance = RANGE if case["cap_by"] == "region" else 1e-6  # as the study says
+    states, metric = states_of(case["counts"]), CreditSum([(1.0, fixed_gains(gains(case)))])
+    fitted = Calibrated.fit(states)
+    (group,) = fitted.groups
+    weights = QuestionWeights.equal(group.questions)
+    moments = group_moments(group, [metric], weights)
+    variances = moments.smooth_variance, moments.free_variance
+    assert np.ravel(variances) == pytest.approx([case["vb"], case["ve"]], abs=EXACT)
+    cap = np.inf
+    if shows_noise(group, [metric]).all():
+        (cap,) = observed_caps(group, [metric], weights)
+    elif case["vb"] > 1.05 * case["ve"]:
+        cap = unseen_cap(group, moments.rate_variance[0])
+    assert cap == pytest.approx(case["cap"] or np.inf, rel=tolerance)
+    (price,) = credit_prices(fitted, [fixed_gains(gains(case))])
+    found = (
+        price.variance[0],
+        price.mean[0],
+        price.factor[0],
+        *np.ravel(clopper_pearson_interval(price, 0.95)),
+    )
+    known = [case[x] for x in ("s2", "m", "F", "lo", "hi")]
+    np.testing.assert_allclose(found, known, rtol=0, atol=tolerance)
+
+
+@pytest.mark.usefixtures("weights_of_the_study")
+@pytest.mark.parametrize("group", group_params("forecasts_and_more"))
+def test_forecasts_blends_and_the_best_of_k(group):
+    for case in group.get("forecasts", []):
+        fitted = Calibrated.fit(binary(group["states"]))
+        mu, lo, hi = forecast_range(fitted, gains(case), case["confidence"])
+        # The study predicted the mean for any k; a later one dropped it beyond twice the trials.
+        if case["k"] <= 2 * min(row["n"] for row in group["states"]):
+            assert mu == pytest.approx(case["mu"], abs=EXACT)
+        else:
+            assert np.isnan(mu[0])
+        assert (lo[0], hi[0]) == pytest.approx((case["lo"], case["hi"]), abs=RANGE)
+    for case in group.get("blends", []):
+        k, fitted = case["k"], Calibrated.fit(binary(group["states"]))
+        both = credit.any_success(k), credit.all_success(k)
+        check(price_numbers(blend_price(fitted, *both, case["powers"]), case["confidence"]), case)
+    for case in group.get("max_at_k", []):
+        counts = np.array([row["counts"] for row in group["states"]])
+        questions = np.array([row["questions"] for row in group["states"]])
+        states = States.tally(counts, 0 * counts, 0 * questions, questions, 1)
+        (price,) = best_prices(states, np.array(group["w"], dtype=float), [case["k"]])
+        check(price_numbers(price, case["confidence"]), case)
+
+
+@pytest.mark.parametrize("case", VECTORS["misfit"])
+def test_misfit(case):
+    fitted = Calibrated.fit(binary(case["states"]))
+    # Of two grids: the best node of either is a little below the best population.
+    assert fitted.misfit[0] == pytest.approx(case["misfit"], abs=0.1)
+
+
+def test_metrics_that_are_asked_for_together_say_the_same():
+    group = VECTORS["results"][5]
+    fitted = Calibrated.fit(binary(group["states"]))
+    draws = [fixed_gains(gains(case)) for case in group["results"][:20]]
+    for together, own in zip(credit_prices(fitted, draws), draws, strict=True):
+        (alone,) = credit_prices(fitted, [own])
+        # Another degree, another order of additions.
+        np.testing.assert_allclose(
+            clopper_pearson_interval(together, 0.95),
+            clopper_pearson_interval(alone, 0.95),
+            atol=1e-11,
+        )
+
+
+def check(numbers, case):
+    found = [numbers.mu[0], numbers.sigma[0], numbers.lo[0], numbers.hi[0]]
+    known = [case[x] for x in ("mu", "sigma", "lo", "hi")]
+    np.testing.assert_allclose(found, known, rtol=0, atol=EXACT, err_msg=str(case))

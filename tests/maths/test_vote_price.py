@@ -1,0 +1,121 @@
+"""The price of votes: unbiased for one vote, no less than the noise for more, and at the bounds."""
+
+from itertools import product
+from math import factorial, prod
+
+import numpy as np
+import pytest
+
+from polars_scorio.maths.ballots import (
+    Ballots,
+    Votes,
+    vote_noise,
+    vote_price,
+    vote_success,
+    vote_variance,
+)
+from polars_scorio.maths.price import clopper_pearson_interval
+from polars_scorio.maths.questions import Strata
+
+
+def ballots(votes, abstained=0):
+    """Questions of which the first answer is right."""
+    votes = np.atleast_2d(votes)
+    right = np.zeros(votes.shape, dtype=bool)
+    right[:, 0] = True
+    return Ballots(votes, right, np.full(len(votes), abstained))
+
+
+def every_outcome(rates, n):
+    """All counts of n trials, and their chances."""
+    counts = np.array([each for each in product(range(n + 1), repeat=len(rates)) if sum(each) == n])
+    chances = [
+        factorial(n) * prod(p**c / factorial(c) for p, c in zip(rates, each.tolist(), strict=True))
+        for each in counts
+    ]
+    return ballots(counts), np.array(chances)
+
+
+RATES = [(0.5, 0.5), (0.4, 0.35, 0.25), (0.8, 0.1, 0.1), (0.3, 0.4, 0.3), (0.05, 0.9, 0.05)]
+
+
+@pytest.mark.parametrize("rates", RATES)
+@pytest.mark.parametrize("n", [2, 4, 7])
+def test_of_one_vote_the_price_is_unbiased(rates, n):
+    outcomes, chance = every_outcome(rates, n)
+    share = vote_success(outcomes, 1)
+    mean = chance @ share
+    # Sums over all outcomes: rounding.
+    assert chance @ vote_noise(outcomes, 1) == pytest.approx(chance @ (share - mean) ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("rates", RATES)
+@pytest.mark.parametrize(("n", "k"), [(4, 2), (4, 3), (8, 2), (8, 3), (8, 5), (9, 4)])
+def test_of_more_votes_the_price_is_expected_not_to_be_too_low(rates, n, k):
+    outcomes, chance = every_outcome(rates, n)
+    share = vote_success(outcomes, k)
+    true = chance @ (share - chance @ share) ** 2
+    if k <= n // 2:
+        assert chance @ vote_noise(outcomes, k) >= true * (1 - 1e-9)  # rounding
+    else:  # what draws of half of the trials say of larger ones
+        assert chance @ vote_noise(outcomes, k) >= 0.9 * true
+
+
+def test_beyond_the_root_of_the_trials_rare_failures_are_bounded_not_estimated():
+    # 50 of 64 are right: 16 votes hardly ever fail, and single trials do not show that they may.
+    votes = ballots([[50, 14]])
+    share = vote_success(votes, 16)
+    bound = 16 / (64 - 16) * share * (1 - share)
+    assert vote_noise(votes, 16) == pytest.approx(bound, rel=1e-12)  # the formula, in other words
+    assert (vote_variance(votes, 16) < bound / 2).all()
+    assert vote_noise(votes, 8) == pytest.approx(vote_variance(votes, 8), rel=1e-12)  # 8 * 8 = 64
+
+
+def test_a_single_trial_has_no_price_of_its_own():
+    assert np.isnan(vote_noise(ballots([[1, 0], [0, 1]]), 1)).all()
+    votes = Votes.tally(ballots([[1, 0], [0, 1]] * 5), np.zeros(10, dtype=int), 1)
+    # All of them bounded by the mean: 1/2 * 1/2 each, over the square of their number.
+    assert vote_price(votes, 1).sigma == pytest.approx([(10 * 0.25 / 10**2) ** 0.5])
+
+
+def test_votes_of_unequal_strata_weigh_as_much_as_their_stratum():
+    each = ballots([[2, 2], [4, 0], [3, 1]])
+    strata = Strata(Votes.tally(each, np.array([0, 1, 1]), 2), np.array([0, 0]))
+    price = vote_price(Votes.tally(each, np.zeros(3, dtype=int), 1), 1, strata=strata)
+    # (1/2 + (1 + 3/4) / 2) / 2, and of each question p (1 - p) / 3 by its squared weight: rounding.
+    assert price.mu == pytest.approx([11 / 16])
+    assert price.sigma**2 == pytest.approx([(1 / 4 / 4 + 3 / 16 / 16) / 3])
+
+
+def test_beyond_the_trials_there_is_no_price():
+    votes = Votes.tally(ballots([[2, 1], [4, 0]]), np.zeros(2, dtype=int), 1)
+    price = vote_price(votes, 4)
+    assert np.isnan([price.estimate, price.variance, *clopper_pearson_interval(price, 0.95)]).all()
+    assert not np.isnan(clopper_pearson_interval(vote_price(votes, 3), 0.95)).any()
+
+
+@pytest.mark.parametrize("n", [1, 4, 64])
+@pytest.mark.parametrize("questions", [1, 5, 100])
+@pytest.mark.parametrize("k", [1, 3, 16])
+def test_trials_that_all_agree_are_worth_no_more_than_they_are(n, questions, k):
+    if k > n:
+        return
+    group = np.zeros(questions, dtype=int)
+    right = Votes.tally(ballots([[n, 0]] * questions), group, 1)
+    lo, hi = clopper_pearson_interval(vote_price(right, k), 0.95)
+    # Clopper and Pearson's lower end of all successes, of as many trials, or fewer.
+    assert hi == 1
+    assert 0 < lo <= 0.025 ** (1 / (n * questions)) + 1e-9
+    wrong = Votes.tally(ballots([[0, n]] * questions), group, 1)
+    mirrored = clopper_pearson_interval(vote_price(wrong, k), 0.95)
+    np.testing.assert_allclose(mirrored, (1 - hi, 1 - lo), atol=1e-9)
+
+
+def test_questions_that_look_alike_count_each():
+    many = Votes.tally(ballots([[3, 1], [2, 2], [3, 1]]), np.array([0, 0, 1]), 2)
+    assert many.kind_count == 2
+    alone = [
+        vote_price(Votes.tally(ballots(each), np.zeros(len(each), dtype=int), 1), 1).mu.item()
+        for each in ([[3, 1], [2, 2]], [[3, 1]])
+    ]
+    assert vote_price(many, 1).mu.tolist() == alone

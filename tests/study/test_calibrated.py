@@ -1,0 +1,371 @@
+"""Calibrated numbers through the accessor: estimates inside their intervals, for any log."""
+
+import json
+from math import sqrt
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from tests.documents import study_numbers
+from tests.made_logs import drawn, long, outcomes, unreadable
+from tests.maths.cases import CASES
+
+CALIBRATED = {"inference": "calibrated"}
+TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
+NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
+W = [0, 0.5, 1]
+# What is a credit of k draws has an interval for either target, and a range beyond the trials.
+CREDITS = (
+    *(ps.avg(), ps.avg([-1, 3], name="points"), ps.pass_at_k([1, 2, 9]), ps.pass_hat_k([1, 2])),
+    *(ps.unanimous_at_k(2), ps.g_pass_at_k(2), ps.g_pass_at_k_tau(3, 0.5), ps.mg_pass_at_k(3)),
+    *(ps.maj_at_k(3), ps.maj_at_k(name="cons"), ps.auc_at_k(3), ps.max_at_k(2)),
+    *(ps.threshold_spectrum_at_k(2, [0.5, 0.25]), ps.max_at_k(2, [0, 1], name="best")),
+    ps.geom_at_k(2),
+)
+BLENDS = (
+    *(ps.geom_ds_at_k(2), ps.geo_spectrum_at_k(2, lam=0.3), ps.geo_spectrum_star_at_k(3)),
+    ps.geom_ds_at_k(2, pass_power=0.2, unanimous_power=0.8, name="uneven"),
+)
+POOLED = (ps.bayes(),)  # a posterior mean
+ALL = (*CREDITS, *BLENDS, *POOLED)
+FORECAST = pl.col("estimate").is_null()
+
+
+@pytest.fixture(scope="module")
+def cases() -> pl.DataFrame:
+    """A model for each kind of log: ragged n, all right, all wrong, one trial, 1 %, 99 %, ..."""
+    return pl.concat(
+        outcomes({(n, c): questions for n, c, questions in states}, name)
+        for name, states in CASES.items()
+    )
+
+
+@pytest.fixture(scope="module")
+def reports(cases) -> dict[str, pl.DataFrame]:
+    """Calibrated reports of all metrics, by target: each takes seconds."""
+    targets = "benchmark", "population"
+    return {target: cases.scorio.report(*ALL, **CALIBRATED, target=target) for target in targets}
+
+
+@pytest.fixture
+def log() -> pl.DataFrame:
+    """Outcomes 0..2 of three models in two strata, of one to four trials of a question."""
+    return drawn(8, range(9), most=4)
+
+
+def names(metrics) -> list[str]:
+    return [metric.name for metric in metrics]
+
+
+# --- the ends of every scale
+
+
+@pytest.mark.slow
+@TARGETS
+def test_the_estimate_lies_in_its_interval(reports, target):
+    rows = reports[target]
+    known = rows.filter(~FORECAST, pl.col("metric").is_in(names([*CREDITS, *BLENDS])))
+    assert (known["estimate"] == known["mu"]).all()
+    seen = known.filter(pl.col("lo").is_not_null())
+    assert (seen["estimate"] >= seen["lo"]).all()
+    assert (seen["estimate"] <= seen["hi"]).all()
+    # Only the population of one question is unknown.
+    alone = (pl.col("questions") == 1) & (target == "population")
+    unknown = known.filter(pl.any_horizontal(pl.col("sigma", "lo", "hi").is_null()))
+    # The same rows, selected in two ways: no tolerance is needed.
+    assert_frame_equal(unknown, known.filter(alone))
+    assert unknown.select("sigma", "lo", "hi").null_count().row(0) == (unknown.height,) * 3
+
+
+@TARGETS
+def test_all_numbers_are_those_of_a_published_report_but_how_sure_they_are(cases, reports, target):
+    rows = reports[target]
+    published = cases.scorio.report(*ALL, inference="published")
+    facts = ["model", "metric", "k", "questions", "trials", "dropped", "estimate"]
+    # The estimates are sums over states in another order, and powers of such sums.
+    of_both = [
+        # A calibrated Geom@k has an estimate of its own.
+        report.filter(pl.col("metric") != "geom_at_k").select(facts)
+        for report in (rows, published)
+    ]
+    assert_frame_equal(*of_both, rel_tol=1e-9, abs_tol=1e-12)
+    assert rows.schema == published.schema
+
+
+@TARGETS
+def test_beyond_the_trials_there_is_a_range_or_nothing(reports, target):
+    rows = reports[target].filter(FORECAST, ~pl.col("metric").is_in(names(POOLED)))
+    ahead = rows.filter(pl.col("metric").is_in(names(CREDITS)))
+    assert {"n = 1", "one trial", "ragged", "hard"} <= {*ahead["model"]}
+    assert ahead["sigma"].null_count() == ahead.height
+    assert (
+        ahead.select((pl.col("lo") <= pl.col("mu")) & (pl.col("mu") <= pl.col("hi")))
+        .to_series()
+        .all()
+    )
+    assert (ahead["lo"] < ahead["hi"]).all()
+    blends = rows.filter(pl.col("metric").is_in(names(BLENDS)))  # of draws ahead have no range
+    assert blends.height > 0
+    assert blends.select(NUMBERS).null_count().row(0) == (blends.height,) * 5
+
+
+@TARGETS
+@pytest.mark.parametrize(
+    ("model", "end", "value"), [("all right", "hi", 1), ("all wrong", "lo", 0)]
+)
+def test_an_end_is_the_bound_where_all_trials_point_to_it(cases, target, model, end, value):
+    rows = cases.filter(model=model).scorio.report(
+        *(ps.avg(), ps.pass_at_k([1, 3]), ps.pass_hat_k(3), ps.auc_at_k(3), ps.maj_at_k(3)),
+        **CALIBRATED,
+        target=target,
+    )
+    assert rows[end].to_list() == [value] * 6
+    assert rows["lo" if end == "hi" else "hi"].is_between(0, 1, closed="none").all()
+
+
+@TARGETS
+def test_what_is_a_posterior_mean_stays_pooled(cases, target):
+    calibrated, pooled = (
+        cases.scorio.report(*POOLED, inference=inference, target=target)
+        for inference in ("calibrated", "pooled")
+    )
+    assert_frame_equal(calibrated, pooled, check_exact=True)
+
+
+def test_blends_with_a_negative_power_stay_pooled_about_a_population(log):
+    metrics = (ps.geom_ds_at_k(1, pass_power=-0.1, unanimous_power=0.5),)
+    calibrated, pooled = (
+        log.scorio(by="domain", success=2).report(*metrics, inference=word, target="population")
+        for word in ("calibrated", "pooled")
+    )
+    assert_frame_equal(calibrated, pooled, check_exact=True)
+
+
+def test_weighted_metrics_of_the_population_vary_as_their_questions_do():
+    counts = [[8, 0, 0], [0, 8, 0], [2, 2, 4], [0, 0, 8], [4, 4, 0], [1, 6, 1]]
+    w, labels = np.array(W), [0, 1, 2]
+    rows = [(q, c, n) for q, own in enumerate(counts) for c, n in zip(labels, own, strict=True)]
+    log = pl.DataFrame(rows, schema=["question", "category", "count"], orient="row")
+    scorio = log.scorio(model=None, count="count", **CALIBRATED)
+    (row,) = scorio.avg(W, target="population").rows(named=True)
+    each = np.array(counts) @ w / 8
+    # NumPy's means and spreads of six terms, here and below: far closer than the default of 1e-6.
+    assert (row["estimate"], row["mu"]) == pytest.approx((each.mean(),) * 2)
+    assert row["sigma"] == pytest.approx(each.std(ddof=1) / np.sqrt(6))
+    assert row["lo"] < row["estimate"] < row["hi"]
+    (best,) = scorio.max_at_k(8, W, target="population").rows(named=True)
+    highest = np.array([w[np.flatnonzero(own).max()] for own in counts])
+    # A mean of six terms: rounding, far below the default of 1e-6.
+    assert best["estimate"] == pytest.approx(highest.mean())
+    assert best["sigma"] >= highest.std(ddof=1) / np.sqrt(6) * (1 - 1e-12)
+    # Questions that all say the same leave something open; one question leaves everything.
+    same = log.filter(pl.col("question") == 0).drop("question").join(
+        pl.DataFrame({"question": range(9)}), how="cross"
+    )  # fmt: skip
+    (row,) = (
+        same.scorio(model=None, count="count", **CALIBRATED)
+        .avg(W, target="population")
+        .rows(named=True)
+    )
+    assert (row["estimate"], row["lo"]) == (0, 0)
+    assert 0.2 < row["hi"] < 0.5
+    alone = log.filter(pl.col("question") == 2)
+    (row,) = (
+        alone.scorio(model=None, count="count", **CALIBRATED)
+        .avg(W, target="population")
+        .rows(named=True)
+    )
+    assert (row["sigma"], row["lo"], row["hi"]) == (None, None, None)
+
+
+@pytest.mark.slow
+@TARGETS
+def test_eager_equals_lazy_by_either_engine(cases, reports, target):
+    plan = cases.lazy().scorio.report(*ALL, **CALIBRATED, target=target)
+    eager = reports[target]
+    for engine in ("in-memory", "streaming"):
+        # Groups come in parts, whose sums a product of matrices may order otherwise.
+        assert_frame_equal(plan.collect(engine=engine), eager, rel_tol=1e-8, abs_tol=1e-9)
+    assert plan.collect_schema() == eager.schema
+
+
+def test_nothing_is_read_before_collect(log):
+    plan = unreadable(log.schema).scorio(by="domain", success=2).avg(**CALIBRATED)
+    with pytest.raises(AssertionError, match="the data were read"):
+        plan.collect()
+
+
+# --- numbers of the study
+
+VECTORS = study_numbers("calibrated")
+# Later studies cap the variance (TAU), and bound ends by those of draws of fewer trials (R1, HARD).
+CHANGED_LATER = {
+    "R1": {("pass_at_k", 5)},
+    "HARD": {("pass_hat_k", 4)},
+    "ONE": set(),
+    "TAU": {(name, 2) for name in ("pass_hat_k", "maj_at_k", "mg_pass_at_k", "g_pass_at_k_tau")},
+}
+
+
+def metric_of(case: dict) -> ps.Metric:
+    function = getattr(ps, case["metric"])
+    if case["metric"] == "avg":
+        return function()
+    return function(case["k"], *([case["tau"]] if case["tau"] is not None else []))
+
+
+@pytest.mark.parametrize("data", CHANGED_LATER)
+def test_reproduces_the_numbers_of_the_study(data):
+    (group,) = (group for group in VECTORS["results"] if group["data"] == data)
+    log = outcomes({(row["n"], row["c"]): row["questions"] for row in group["states"]})
+    for target, confidence in {(case["target"], case["confidence"]) for case in group["results"]}:
+        options = {"target": target, "confidence": confidence}
+        cases = [
+            case
+            for case in group["results"]
+            if options.items() <= case.items()
+            and (case["metric"], case["k"]) not in CHANGED_LATER[data]
+        ]
+        rows = log.scorio.report(*map(metric_of, cases), **CALIBRATED, **options)
+        tolerance = 1e-9 if target == "benchmark" else 1e-6  # as the study says
+        for case, found in zip(cases, rows.rows(named=True), strict=True):
+            for name in ("mu", "sigma", "lo", "hi"):
+                assert found[name] == pytest.approx(case[name], abs=tolerance), (case, name)
+
+
+def test_two_categories_are_failure_and_success_on_a_scale(r1):
+    plain, scaled = (
+        r1.scorio.report(metric, **CALIBRATED).select(NUMBERS).row(0)
+        for metric in (ps.avg(), ps.avg([-1, 3]))
+    )
+    estimate, mu, sigma, lo, hi = plain
+    expected = (4 * estimate - 1, 4 * mu - 1, 4 * sigma, 4 * lo - 1, 4 * hi - 1)
+    # The scale is applied before or after the same sums: rounding of numbers near 1.
+    assert scaled == pytest.approx(expected, abs=1e-12)
+    turned = r1.scorio.avg([3, -1], **CALIBRATED).select(NUMBERS).row(0)
+    # The interval knows no direction: Clopper and Pearson's is symmetric.
+    # Failures and successes change places: ends are found by a search, to 1e-9 or so.
+    assert turned == pytest.approx(
+        (3 - 4 * estimate, 3 - 4 * mu, 4 * sigma, 3 - 4 * hi, 3 - 4 * lo), abs=1e-9
+    )
+
+
+@pytest.mark.slow
+def test_the_best_of_k_of_two_rewards_is_pass_at_k(log):
+    solved = log.with_columns(category=(pl.col("category") == 2).cast(pl.Int8))
+    best, passed = (
+        solved.scorio(by="domain").report(metric, **CALIBRATED).drop("metric")
+        for metric in (ps.max_at_k([1, 2], [0, 1]), ps.pass_at_k([1, 2]))
+    )
+    assert_frame_equal(best, passed, check_exact=True)
+
+
+def test_the_best_of_one_is_the_average(log):
+    best, average = (
+        log.scorio(by="domain").report(metric, **CALIBRATED).drop("metric", "k")
+        for metric in (ps.max_at_k(1, W), ps.avg(W))
+    )
+    # Other formulas of the same average: their sums are rounded otherwise.
+    assert_frame_equal(
+        best.select("estimate", "mu"), average.select("estimate", "mu"), rel_tol=1e-12
+    )
+    for rows in (best, average):
+        assert (
+            rows.select((pl.col("lo") < pl.col("mu")) & (pl.col("mu") < pl.col("hi")))
+            .to_series()
+            .all()
+        )
+
+
+@pytest.mark.slow
+def test_categories_that_weigh_the_same_are_one(log):
+    three, two = [0.0, 1.0, 1.0], log.with_columns(category=(pl.col("category") > 0).cast(pl.Int8))
+    metrics = [(ps.avg(three), ps.avg()), (ps.max_at_k(2, three), ps.max_at_k(2, [0, 1]))]
+    for merged, plain in metrics:
+        rows = log.scorio(by="domain").report(merged, **CALIBRATED).select(NUMBERS)
+        expected = two.scorio(by="domain").report(plain, **CALIBRATED).select(NUMBERS)
+        assert_frame_equal(rows, expected, check_exact=True)
+
+
+# --- over strata
+
+
+def test_macro_about_clusters_reaches_as_far_as_the_root_of_squares(log):
+    metrics = ps.avg(W), ps.max_at_k(1, W)
+    accessor = log.scorio(by="domain", success=2, cluster="question", target="population")
+    rows = accessor.report(*metrics, **CALIBRATED, overall="macro")
+    for (_, metric), group in rows.group_by("model", "metric"):
+        *parts, over_all = group.sort("domain", nulls_last=True).rows(named=True)
+        number = len(parts)
+        mean = sum(row["estimate"] for row in parts) / number
+        down = sqrt(sum((row["estimate"] - row["lo"]) ** 2 for row in parts)) / number
+        up = sqrt(sum((row["hi"] - row["estimate"]) ** 2 for row in parts)) / number
+        sigma = sqrt(sum(row["sigma"] ** 2 for row in parts)) / number
+        expected = (mean, mean, sigma, mean - down, mean + up)
+        # Sums and roots of two strata: rounding; ends are differences.
+        assert [over_all[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-12), metric
+
+
+def test_macro_of_ranges_is_their_mean(log):
+    rows = log.scorio(by="domain", success=2).pass_at_k(9, **CALIBRATED, overall="macro")
+    for _, group in rows.group_by("model"):
+        *parts, over_all = group.sort("domain", nulls_last=True).rows(named=True)
+        assert over_all["estimate"] is over_all["mu"] is over_all["sigma"] is None
+        for end in ("lo", "hi"):
+            mean = sum(row[end] for row in parts) / len(parts)
+            # A mean of two ends: rounding.
+            assert over_all[end] == pytest.approx(mean, rel=1e-12)
+
+
+@pytest.mark.slow
+def test_micro_is_one_pool(log):
+    accessor = log.scorio(by="domain", success=2)
+    metrics = [ps.avg(W), ps.pass_at_k([1, 3]), ps.geom_ds_at_k(1)]
+    over_all = accessor.report(*metrics, **CALIBRATED, overall="micro").filter(
+        pl.col("domain").is_null()
+    )
+    question = pl.concat_str("domain", "question").alias("question")
+    pool = log.with_columns(question).scorio(success=2).report(*metrics, **CALIBRATED)
+    # Questions of all strata are added in another order; ends are found to 1e-9 or so.
+    assert_frame_equal(over_all.drop("domain"), pool, rel_tol=1e-9, abs_tol=1e-12)
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (
+            ps.avg(),
+            {"prior": long([[1]])},
+            r'^calibrated intervals cannot use prior trials: concatenate .*inference="pooled"',
+        ),
+        (ps.avg(), {"per": "question"}, r'means .*per="question" say inference="pooled"'),
+        (
+            ps.pass_at_k(2, alpha0=0.5),
+            {},
+            r"pass_at_k\(alpha0=0\.5\): inference='calibrated' .* alpha0 and beta0 .* out",
+        ),
+        (
+            ps.bayes(),
+            {"target": "population", "per": "question"},
+            'target="population" is about the mean: it has no per="question"',
+        ),
+    ],
+)
+def test_what_has_no_say_is_refused_at_the_call(r1, metric, options, message):
+    for accessor in (r1.scorio, r1.lazy().scorio, r1.scorio(**CALIBRATED)):
+        with pytest.raises(ValueError, match=message):
+            accessor.report(metric, **{**CALIBRATED, **options})
+
+
+def same(one: object, other: object) -> bool:
+    if isinstance(one, pl.DataFrame):
+        return one.equals(other)
+    return json.dumps(one, default=str, sort_keys=True) == json.dumps(
+        other, default=str, sort_keys=True
+    )

@@ -1,0 +1,257 @@
+"""Looks again and again at a log that grows: what `anytime` does to every number."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from scipy.special import ndtr, ndtri
+
+import polars_scorio as ps
+from polars_scorio.counting.categories import Classes
+from polars_scorio.decisions.models import SampledScores
+from polars_scorio.maths.covariance import paired_means
+from polars_scorio.maths.families import anytime_critical
+from polars_scorio.maths.questions import States
+from polars_scorio.study.cell_numbers import look_confidence, planned_share
+from polars_scorio.study.question_cells import QuestionCells
+from tests.documents import study_numbers
+from tests.made_logs import law, long
+
+VECTORS = study_numbers("decisions")
+ENDS = ["lo", "hi"]
+
+
+def random_log(seed, trials=8, questions=20, models=("ada", "bob", "cy")):
+    rng = np.random.default_rng(seed)
+    rates = rng.random(questions)
+    return pl.concat(
+        long((rng.random((questions, trials)) < rates[:, None]).astype(int).tolist(), model)
+        for model in models
+    )
+
+
+def confidence_at(information, confidence=0.95):
+    """The confidence of one look that has the critical value of a repeated one."""
+    return float(2 * ndtr(anytime_critical(ndtri((1 + confidence) / 2), information)) - 1)
+
+
+def cells_of(states):
+    counts = np.array([[n - c, c] for n, c, _ in states])
+    questions, every = np.array([each for *_, each in states]), np.zeros(len(states), int)
+    tallied = States.tally(counts, 0 * counts, every, questions, 1)
+    return QuestionCells.of_states(tallied, Classes((0, 1), (1,)))
+
+
+def test_information_is_the_harmonic_mean_of_the_trials_over_the_plan():
+    cells = cells_of([(4, 1, 2), (12, 6, 2)])  # 4 / (2/4 + 2/12) = 6
+    assert planned_share(cells, "benchmark", 12) == pytest.approx([0.5])
+    assert planned_share(cells, "population", 8) == pytest.approx([0.5])
+
+
+def test_far_from_the_plan_confidence_stays_below_one():
+    confidence = look_confidence(0.95, np.array([1e-6, 1.0, 1e6]))
+    assert (confidence < 1).all()
+    assert confidence[1] == pytest.approx(2 * ndtr(2.518754337898815) - 1)
+
+
+@pytest.mark.parametrize("metric", [ps.avg(), ps.pass_at_k([2, 4]), ps.geom_ds_at_k(4)], ids=str)
+@pytest.mark.parametrize("plan", [4, 16, 64])
+def test_a_comparison_is_that_of_one_look_at_a_larger_confidence(metric, plan):
+    log = random_log(1).scorio
+    found = log.compare(metric, inference="calibrated", anytime=plan)
+    once = log.compare(metric, inference="calibrated", confidence=confidence_at(8 / plan))
+    assert found["information"].to_list() == [8 / plan] * found.height
+    assert_frame_equal(found.drop("information"), once, rel_tol=1e-7, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize("overall", [None, "macro"])
+def test_about_a_population_the_plan_counts_questions(overall):
+    log = random_log(2)
+    log = pl.concat([log.with_columns(domain=pl.lit("x")), log.with_columns(domain=pl.lit("y"))])
+    accessor = log.scorio(by="domain", target="population")
+    found = accessor.compare(ps.avg(), inference="calibrated", anytime=40, overall=overall)
+    strata = found.filter(pl.col("domain").is_not_null())
+    assert strata["information"].to_list() == [0.5] * 6
+    once = accessor.compare(ps.avg(), inference="calibrated", confidence=confidence_at(0.5))
+    assert_frame_equal(strata.drop("information"), once, rel_tol=1e-7, abs_tol=1e-9)
+    if overall is not None:
+        assert found["information"].tail(3).to_list() == [1.0] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_reports_and_rankings_have_the_intervals_of_the_same_look(target):
+    accessor = random_log(3).scorio(target=target, inference="calibrated")
+    plan, confidence = (16, confidence_at(0.5)) if target == "benchmark" else (20, confidence_at(1))
+    for ask in (accessor.report, accessor.rank, accessor.leaderboard):
+        found = ask(ps.avg(), anytime=plan)
+        once = ask(ps.avg(), confidence=confidence)
+        ends = [
+            name for name in found.columns if name.endswith(("lo", "hi")) and "rank" not in name
+        ]
+        assert len(ends) == 2
+        assert_frame_equal(
+            found.select(ends), once.select(ends), check_column_order=False, abs_tol=1e-9
+        )
+
+
+def test_differences_over_a_population_are_those_of_the_study():
+    for case in VECTORS["anytime"]["population"]:
+        gaps, plan = np.array(case["d"]), case["plan"]
+        models = paired_means(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
+        share = np.array([gaps.size / plan])
+        scores = SampledScores(models, 1.0, 1.0, (-2.0, 2.0), information=share)
+        one = np.array([0]), np.array([1])
+        found = scores.pair_differences(*one, np.repeat(scores.quantile(0.975)[:, None], 1, axis=1))
+        assert found.sigma.item() == pytest.approx(case["sigma"], rel=1e-9)
+        ends = found.lo.item(), found.hi.item()
+        assert ends == pytest.approx((case["lo"], case["hi"]), abs=1e-9)
+
+
+@pytest.mark.slow
+@given(st.integers(0, 5), st.integers(1, 200))
+@law
+def test_intervals_that_hold_at_every_look_contain_those_of_one(seed, plan):
+    log = random_log(seed, trials=4, questions=8).scorio
+    repeated, once = (
+        log.compare(ps.avg(), inference="calibrated", anytime=plan),
+        log.compare(ps.avg(), inference="calibrated"),
+    )
+    assert (repeated["lo"] <= once["lo"] + 1e-12).all()
+    assert (repeated["hi"] >= once["hi"] - 1e-12).all()
+    assert set(repeated["better"].drop_nulls()) <= set(once["better"].drop_nulls())
+
+
+@pytest.mark.slow
+def test_intervals_are_narrowest_at_the_plan():
+    log = random_log(4).scorio
+    widths = [
+        log.compare(ps.avg(), inference="calibrated", anytime=plan)
+        .select(pl.col("hi") - pl.col("lo"))["hi"]
+        .max()
+        for plan in (2, 4, 8, 16, 32)
+    ]
+    assert np.argmin(widths) == 2
+    assert widths[2] / log.compare(ps.avg(), inference="calibrated").select(
+        pl.col("hi") - pl.col("lo")
+    )["hi"].max() == (
+        pytest.approx(1.285, abs=0.06)  # 2.519 / 1.960; more, as few questions need longer ends
+    )
+
+
+def test_the_model_with_less_information_decides_about_a_pair():
+    log = pl.concat([random_log(5, trials=16, models=["ada"]), random_log(5, models=["bob"])])
+    pair = log.scorio.compare(ps.avg(), inference="calibrated", anytime=16)
+    assert pair["information"].item() == 0.5
+    rows = log.scorio.avg(inference="calibrated", anytime=16)
+    assert rows["information"].to_list() == [1.0, 0.5]
+
+
+def test_verdicts_about_all_pairs_are_made_in_one_step():
+    # Steps of looks that are repeated were not studied: all pairs have the first critical value.
+    log = pl.concat(
+        long([[1] * hits + [0] * (16 - hits)] * 12, model)
+        for model, hits in (("ada", 15), ("bob", 8), ("cy", 8), ("dee", 1))
+    )
+    critical = anytime_critical(2.5690, 1.0)  # the studentized range of four, over root 2
+    pairs = log.scorio.compare(ps.avg(), inference="calibrated", anytime=16, simultaneous=True)
+    once = log.scorio.compare(
+        ps.avg(), inference="calibrated", confidence=float(2 * ndtr(critical) - 1)
+    )
+    assert_frame_equal(pairs.select(ENDS), once.select(ENDS), abs_tol=1e-4)
+    ranks = log.scorio.rank(ps.avg(), inference="calibrated", anytime=16)
+    assert ranks.select("model", "rank_lo", "rank_hi").rows() == [
+        ("ada", 1, 1), ("bob", 2, 3), ("cy", 2, 3), ("dee", 4, 4)
+    ]  # fmt: skip
+
+
+def test_a_trajectory_is_a_confidence_sequence():
+    log = random_log(6, models=["ada"]).scorio(anytime=8)
+    path = log.trajectory(ps.avg(), inference="calibrated")
+    widths = (path["hi"] - path["lo"]).to_list()
+    assert widths == sorted(widths, reverse=True)
+    last = log.avg(inference="calibrated").select(ENDS)
+    assert_frame_equal(path.tail(1).select(ENDS), last, abs_tol=1e-9)
+
+
+def test_the_best_model_is_corrected_for_every_look():
+    log = random_log(7).scorio
+    repeated, once = (
+        log.best(ps.avg(), inference="calibrated", **plan).row(0, named=True)
+        for plan in ({"anytime": 16}, {})
+    )
+    assert repeated["best_lo"] < once["best_lo"] < once["best_hi"] < repeated["best_hi"]
+    assert set(once["could_be_best"]) <= set(repeated["could_be_best"])
+
+
+def test_plans_need_more_trials_for_a_verdict_that_holds_at_every_look():
+    log = pl.concat(
+        long([[1] * hits + [0] * (16 - hits)] * 12, model)
+        for model, hits in (("ada", 9), ("bob", 8))
+    ).scorio
+    once, plan = log.trials_needed()["extra"].item(), 64
+    repeated = log.trials_needed(anytime=plan)["extra"].item()
+    assert repeated > once > 0
+    width = log.trials_needed(half_width=0.05)["extra"].max()
+    assert log.trials_needed(half_width=0.05, anytime=plan)["extra"].max() > width
+
+
+def test_plans_of_questions_need_more_of_them_too():
+    log = random_log(8).scorio
+    once = log.questions_needed(half_width=0.05)["extra"].to_list()
+    repeated = log.questions_needed(half_width=0.05, anytime=100)["extra"].to_list()
+    assert all(more > few for more, few in zip(repeated, once, strict=True))
+
+
+@pytest.mark.slow
+def test_what_people_read_says_that_it_holds_at_every_look():
+    log = random_log(9).scorio(anytime=16)
+    words = "which hold at every look (planned: 16 trials a question)"
+    assert words in ps.to_markdown(log.leaderboard())
+    assert words in str(log.plot.intervals().to_dict()["title"]["subtitle"])
+    sample = random_log(9).scorio(anytime=40, target="population")
+    assert "(planned: 40 questions)" in ps.to_markdown(sample.leaderboard())
+
+
+@pytest.mark.parametrize("plan", [True, 0, -1, 1.5, "16", 10**19])
+def test_a_plan_that_is_no_positive_int_is_refused(plan):
+    message = "^anytime must be the number of trials .* written down before the first look"
+    for ask in (random_log(1).scorio.compare, random_log(1).scorio.trials_needed):
+        with pytest.raises(ValueError, match=message):
+            ask(anytime=plan)
+    with pytest.raises(ValueError, match=message):
+        random_log(1).scorio(anytime=plan)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        (ps.bayes(), {}),
+        (ps.avg(), {"inference": "published"}),
+        (ps.pass_at_k(2), {"inference": "pooled"}),
+    ],
+    ids=str,
+)
+def test_posterior_means_are_refused_with_the_way_out(metric, options):
+    with pytest.raises(ValueError, match=r'means are biased, so .* with inference="calibrated"'):
+        random_log(1).scorio.report(metric, anytime=16, **options)
+
+
+def test_draws_beyond_the_trials_have_a_range_and_no_verdict():
+    pair = random_log(1).scorio.compare(
+        ps.pass_at_k(16), inference="calibrated", anytime=16, baseline="ada"
+    )
+    assert pair["better"].null_count() == pair.height
+    assert pair["lo"].is_not_null().all()
+
+
+def test_a_look_far_before_the_plan_leaves_everything_open():
+    pair = random_log(1, trials=2).scorio.compare(ps.avg(), inference="calibrated", anytime=10**9)
+    assert pair.select(ENDS).rows() == [(-1.0, 1.0)] * 3
+    once, far = (
+        random_log(1, trials=2).scorio.avg(inference="calibrated", anytime=plan)
+        for plan in (2, 10**9)
+    )
+    assert (far["lo"] < once["lo"] / 2).all()

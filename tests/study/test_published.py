@@ -1,0 +1,61 @@
+"""Published inference: numbers of one question by hand, and means over strata."""
+
+from math import sqrt
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import polars_scorio as ps
+from polars_scorio.counting.categories import Classes
+from polars_scorio.maths.questions import States
+from polars_scorio.study.posterior import PublishedInference
+from polars_scorio.study.question_cells import QuestionCells
+
+BINARY = Classes((0, 1), (1,))
+
+
+@pytest.fixture
+def cells() -> QuestionCells:
+    """Two groups of one question: 1 of 4 trials succeeded, and 4 of 4."""
+    counts, group = np.array([[3, 1], [0, 4]]), np.array([0, 1])
+    return QuestionCells.of_states(
+        States.tally(counts, 0 * counts, group, 1 + 0 * group, 2), BINARY
+    )
+
+
+def test_numbers_are_those_of_a_beta_posterior_with_a_normal_interval(cells):
+    rows = PublishedInference(0.8).numbers([(ps.bayes(), "success")], cells)
+    numbers = rows["bayes", None]
+    posterior = stats.beta([2, 5], [4, 1])
+    np.testing.assert_allclose(numbers.estimate, [0.25, 1], rtol=1e-14)
+    np.testing.assert_allclose(numbers.mu, posterior.mean(), rtol=1e-12)
+    np.testing.assert_allclose(numbers.sigma, posterior.std(), rtol=1e-12)
+    reach = stats.norm.ppf(0.9) * posterior.std()
+    np.testing.assert_allclose(numbers.lo, posterior.mean() - reach, rtol=1e-12)
+    assert numbers.price is None
+
+
+def test_each_draw_size_has_its_numbers_and_the_rank_needs_mu_alone(cells):
+    inference, metric = PublishedInference(0.95), ps.pass_at_k([1, 2])
+    rows = inference.numbers([(metric, "success"), (ps.avg(), "success")], cells)
+    assert [*rows] == [("pass_at_k", 1), ("pass_at_k", 2), ("avg", None)]
+    mu = inference.ranking_numbers(metric, "success", 2, cells)
+    np.testing.assert_array_equal(mu, rows["pass_at_k", 2].mu)
+
+
+def test_the_interval_of_a_mean_over_strata_is_normal():
+    rows = pl.DataFrame({"model": ["a", "a"], "mu": [0.2, 0.6], "sigma": [0.03, 0.04]})
+    strata = rows.group_by("model", maintain_order=True)
+    (lo,), (hi,) = PublishedInference(0.95).mean_interval(ps.avg(), strata)
+    # sqrt(0.03^2 + 0.04^2) / 2 = 0.025.
+    assert (lo, hi) == pytest.approx((0.4 - 1.959964 * 0.025, 0.4 + 1.959964 * 0.025), abs=1e-7)
+
+
+def test_differences_of_models_are_normal():
+    rows = pl.DataFrame({"mu": [0.7, 0.5], "sigma": [0.03, 0.04]})
+    scores = PublishedInference(0.95).model_scores(ps.bayes(), rows, np.array([[0, 1]]))
+    pair = scores.pair_differences(np.array([0]), np.array([1]), np.array([[2.0]]))
+    assert pair.diff.item() == pytest.approx(0.2)
+    assert pair.lo.item() == pytest.approx(0.2 - 2 * sqrt(0.03**2 + 0.04**2))

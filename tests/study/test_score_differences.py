@@ -1,0 +1,36 @@
+"""Differences of models: what holds whatever the inference."""
+
+from math import inf
+
+import numpy as np
+import pytest
+
+from polars_scorio.study.posterior import PosteriorScores
+from polars_scorio.study.score_differences import Differences, standardized_differences
+
+
+def test_a_difference_without_sigma_is_certain():
+    diff, sigma = np.array([0.0, 0.0, 1e-300, -0.5, np.nan]), np.array([0.0, 1.0, 0.0, 0.25, 0.0])
+    # All are exact; approx is here for the nan.
+    assert standardized_differences(diff, sigma).tolist() == pytest.approx(
+        [0, 0, inf, -2, np.nan], nan_ok=True
+    )
+
+
+def test_the_order_is_known_where_zero_lies_outside_and_sigma_is_known():
+    lo, hi = np.array([0.1, -0.1, -0.2, 0.1]), np.array([0.2, 0.1, -0.1, 0.2])
+    sigma = np.array([0.1, 0.1, 0.1, np.nan])
+    pairs = Differences(lo, sigma, lo, lo, lo, hi)
+    assert pairs.without_zero().tolist() == [True, False, True, False]
+
+
+def test_neighbours_are_compared_in_the_order_that_is_given():
+    mu, sigma = np.array([[0.2, 0.8, 0.5]]), np.array([[0.3, 0.4, 0.0]])
+    scores = PosteriorScores(mu, sigma, inf, None)
+    z = scores.z_of_neighbours(np.array([[1, 2, 0]]))
+    assert z[0].tolist() == pytest.approx([0.3 / 0.4, 0.3 / 0.3])
+
+
+def test_a_model_without_sigma_is_not_ranked():
+    scores = PosteriorScores(np.array([[0.2, 0.8]]), np.array([[0.5, np.nan]]), inf, None)
+    assert scores.ranked[0].tolist() == pytest.approx([0.2, np.nan], nan_ok=True)
