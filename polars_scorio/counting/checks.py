@@ -79,34 +79,69 @@ def quoted_columns(rules: Sequence[Rule]) -> list[str]:
     return [*dict.fromkeys(part.column for part in parts if isinstance(part, Quoted))]
 
 
-def check_frame(frame: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
-    """Let a check look at a frame, once and whole, while the plan is collected.
+@dataclass(frozen=True, slots=True, eq=False)
+class WholePlan:
+    """A plan whose small result Python sees once and whole: one callback, whatever it does.
 
-    What the check returns goes on. Filters pass through it to the scan. The frame must be small: it
-    is held in memory.
+    Attributes
+    ----------
+    rows : LazyFrame
+        The plan, of expressions alone. Its result must be small: it is held in memory.
+    steps : tuple of callable
+        Functions of a DataFrame that are applied to the result, one after the other.
+    schema : callable or None
+        Returns the columns of the last step; None: those of `rows`.
+    filters : bool
+        Whether filters of the result may go below the steps, to the scan.
     """
-    return once_whole(frame, check, filters=True)
 
+    rows: pl.LazyFrame
+    steps: tuple[Callable[[pl.DataFrame], pl.DataFrame], ...] = ()
+    schema: Callable[[], Mapping[str, pl.DataType]] | None = None
+    filters: bool = True
 
-def once_whole(
-    frame: pl.LazyFrame,
-    function: Callable[[pl.DataFrame], pl.DataFrame],
-    schema: Mapping[str, pl.DataType] | None = None,
-    *,
-    filters: bool,
-) -> pl.LazyFrame:
-    """Apply a function to a frame, once and whole; `filters` says whether they may go below it."""
-    return frame.map_batches(
-        function,
-        schema=schema,
-        predicate_pushdown=filters,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
+    def then(
+        self,
+        step: Callable[[pl.DataFrame], pl.DataFrame],
+        schema: Mapping[str, pl.DataType] | None = None,
+        *,
+        filters: bool = True,
+    ) -> WholePlan:
+        """The plan with one more step, which has other columns if a schema is given."""
+        columns = self.schema if schema is None else lambda: schema
+        return WholePlan(self.rows, (*self.steps, step), columns, self.filters and filters)
+
+    def selected(self, names: Sequence[str]) -> WholePlan:
+        """The plan with some of the columns of its rows."""
+
+        def columns() -> Mapping[str, pl.DataType]:
+            schema = self.rows.collect_schema()
+            return {name: schema[name] for name in names}
+
+        steps = (*self.steps, lambda frame: frame.select(names))
+        return WholePlan(self.rows, steps, columns, self.filters)
+
+    def plan(self) -> pl.LazyFrame:
+        """The plan with all steps in one callback."""
+
+        def apply(frame: pl.DataFrame) -> pl.DataFrame:
+            for step in self.steps:
+                frame = step(frame)
+            return frame
+
+        if not self.steps:
+            return self.rows
+        return self.rows.map_batches(
+            apply,
+            schema=None if self.schema is None else self.schema(),
+            predicate_pushdown=self.filters,
+            projection_pushdown=False,
+            slice_pushdown=False,
+        )
 
 
 def refuse_bad(trials: Trials, rules: Sequence[Rule]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """The check of a frame of marked questions, to be used with `check_frame`."""
+    """The check of a frame of marked questions, a step of a `WholePlan`."""
 
     def check(questions: pl.DataFrame) -> pl.DataFrame:
         bad = questions.filter(pl.col(PROBLEM).is_not_null())

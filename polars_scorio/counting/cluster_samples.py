@@ -20,7 +20,7 @@ class ClusterWarning(UserWarning):
 
 
 def check_sample(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """The check of groups whose clusters are a sample; for `checks.check_frame`.
+    """The check of groups whose clusters are a sample, a step of a `WholePlan`.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import polars as pl
 from polars.exceptions import ColumnNotFoundError
 
 from polars_scorio.arguments import Per, check_choice
-from polars_scorio.counting.checks import AS_ROWS, check_frame, once_whole
+from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.duplicates import repeated_trials
 from polars_scorio.counting.log import (
     CATEGORY,
@@ -158,7 +158,7 @@ def _outcome_counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame
             )
         return rows
 
-    whole = check_frame(frame.with_columns(bad.alias(_BAD)), check)
+    whole = WholePlan(frame.with_columns(bad.alias(_BAD))).then(check).plan()
     codes = pl.concat_list(pl.lit(0, pl.Int8), pl.lit(1, pl.Int8)).alias("category")
     counts = pl.concat_list((total - good).cast(pl.Int64), good.cast(pl.Int64)).alias("count")
     return whole.select(*others, codes, counts).explode("category", "count", **AS_ROWS)
@@ -283,7 +283,7 @@ def _question_gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
         return whole.with_columns(pl.col(filled).fill_null(0)).select(found.columns)
 
     # A filter on models must not go below: it would hide what the others have.
-    whole = once_whole(known, completed, filters=False)
+    whole = WholePlan(known).then(completed, filters=False).plan()
     expected = most if n is None else pl.lit(n, pl.Int64)
     return (
         whole.with_columns(expected.alias(_MOST))
@@ -295,7 +295,7 @@ def _question_gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
 
 
 def check_stopping(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """The check that no model stopped its trials on their outcomes; for `checks.check_frame`.
+    """The check that no model stopped its trials on their outcomes, a step of a `WholePlan`.
 
     Only where the questions of a model differ in their trials, the log is read once more, for its
     `coverage`.

@@ -20,7 +20,7 @@ from polars_scorio.counting.checks import (
     ROWS,
     Number,
     Rule,
-    check_frame,
+    WholePlan,
     joined_list,
     least_number,
     mark_problems,
@@ -143,7 +143,8 @@ def counts_frame(questions: pl.LazyFrame, trials: Trials, identity: Sequence[Rul
     sums = [ROWS, DIGEST] if any(rule.look for rule in identity) else []
     named = dict.fromkeys([*keys, STATES, PROBLEM, PLACE, *quoted_columns(broken), *sums])
     kept = mark_problems(questions, question, broken).select(*named)
-    cells = check_frame(kept, refuse_bad(trials, broken)).explode(STATES, **AS_ROWS).unnest(STATES)
+    checked = WholePlan(kept).then(refuse_bad(trials, broken)).plan()
+    cells = checked.explode(STATES, **AS_ROWS).unnest(STATES)
     return cells.sort(*keys, CATEGORY).select(
         *trials.keys,
         question,
@@ -409,7 +410,7 @@ def group_plan(
     per_question: bool = False,
     questions: Alignment = "any",
     sequences: bool = False,
-) -> pl.LazyFrame:
+) -> WholePlan:
     """The questions of every group, in one plan over one scan of the trials.
 
     Questions whose trial ids are in doubt are read once more while it is checked.
@@ -433,7 +434,7 @@ def group_plan(
 
     Returns
     -------
-    LazyFrame
+    WholePlan
         One row per group, ascending. `QUESTIONS` is a list of a struct for each question, in any
         order: its name (if `per_question`), its `CLUSTER` (if the log has them), its counts, its
         prior counts, how many missing outcomes were `DROPPED`, and its rewards or `BALLOTS` (if
@@ -449,7 +450,8 @@ def group_plan(
     names = [trials.question.name] if per_question or values else []
     names += cluster_keys(trials)
     grouped = one.grouped(one.marked(sequences=sequences), [*names, *values])
-    return check_frame(grouped.sort(*trials.groups), one.check).select(*trials.groups, QUESTIONS)
+    checked = WholePlan(grouped.sort(*trials.groups)).then(one.check)
+    return checked.selected([*trials.groups, QUESTIONS])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -560,7 +562,7 @@ class _OnePass:
         )
 
     def check(self, whole: pl.DataFrame) -> pl.DataFrame:
-        """Refuse what is wrong anywhere in the log; for `check_frame`."""
+        """Refuse what is wrong anywhere in the log."""
         trials, prior = self.trials, self.prior
         if whole[_PROBLEMS].list.len().sum():
             bad = whole.select(*trials.groups, _PROBLEMS).filter(pl.col(_PROBLEMS).list.len() > 0)
@@ -616,7 +618,7 @@ def _prior_counts(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFra
         watched.refuse_alike(questions, prior)
         return refuse_bad(prior, broken)(questions)
 
-    return check_frame(table, check).select(*_shared_keys(trials, prior), *renamed)
+    return WholePlan(table).then(check).plan().select(*_shared_keys(trials, prior), *renamed)
 
 
 def _with_prior(

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Overall, check_count
-from polars_scorio.counting.checks import check_frame
 from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.cost_models import CostRows, refuse_costs
@@ -73,8 +72,12 @@ def best(
     }
     refuse_repeats([*trials.strata, *schema])
     selection = _Selection(models, candidates)
-    rows = in_all_strata(grouped, trials, selection, schema | DOUBTS, overall=overall is not None)
-    return check_frame(rows, warn_of_prior).select(*trials.strata, *schema)
+
+    def selected(groups: pl.DataFrame) -> pl.DataFrame:
+        return warn_of_prior(selection(groups))
+
+    rows = in_all_strata(grouped, trials, selected, schema, overall=overall is not None)
+    return rows.select(*trials.strata, *schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Overall, check_flag
-from polars_scorio.counting.checks import check_frame
 from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.log import Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
@@ -94,9 +93,9 @@ def compare(
     refuse_repeats(columns)
     comparison = _Comparison(models, baseline, simultaneous, warns)
     beside = ("metric", "holds")
-    schema = {name: dtype for name, dtype in shown.items() if name not in beside} | DOUBTS
+    schema = {name: dtype for name, dtype in shown.items() if name not in beside}
     pairs = in_all_strata(grouped, trials, comparison, schema, overall=overall is not None)
-    named = check_frame(pairs, warn_of_prior).with_columns(
+    named = pairs.with_columns(
         pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("holds")
     )
     return with_curves(named, [metric]).select(columns)
@@ -142,9 +141,13 @@ class _Comparison:
                 _warn_of_no_pair(names)
             return _no_pairs(names, self.models).with_columns(bounds_column(rows))
         winner = pl.when(pl.col("z") > 0).then("model_a").otherwise("model_b")
-        return pairs.with_columns(
-            pl.Series(side, names.gather(pairs[side])) for side in ("model_a", "model_b")
-        ).with_columns(bounds_column(rows), better=pl.when("differs").then(winner))
+        return (
+            warn_of_prior(pairs)
+            .with_columns(
+                pl.Series(side, names.gather(pairs[side])) for side in ("model_a", "model_b")
+            )
+            .with_columns(bounds_column(rows), better=pl.when("differs").then(winner))
+        )
 
     def _refuse_many_pairs(self, stratum: pl.Series) -> None:
         """Refuse a result that would not fit into memory."""

@@ -21,7 +21,7 @@ from polars_scorio.arguments import (
     value_tuple,
 )
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.checks import AS_ROWS, MISSING, ROWS, once_whole, over_trials
+from polars_scorio.counting.checks import AS_ROWS, MISSING, ROWS, WholePlan, over_trials
 from polars_scorio.counting.log import CATEGORY, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.reward_sums import (
     reward_numbers,
@@ -133,7 +133,7 @@ def even_sample(
     keep = partial(_kept_rows, n=n, rate=rate, strata=strata, seed=seed)
     if isinstance(questions, pl.DataFrame):
         return keep(questions)
-    return once_whole(questions, keep, schema, filters=False)
+    return WholePlan(questions).then(keep, filters=False).plan()
 
 
 def _kept_rows(

@@ -9,7 +9,7 @@ import polars as pl
 import scipy
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import Trials
 from polars_scorio.decisions.models import (
     Block,
@@ -109,7 +109,7 @@ def cost_models(
     overall: Overall | None = None,
     *,
     for_gate: bool = False,
-) -> tuple[pl.LazyFrame, CostModels]:
+) -> tuple[WholePlan, CostModels]:
     """The results of the models of a log by a metric of costs; see `model_scores.models_of`."""
     asked = aligned_options(options)
     questions = asked.pop("questions")

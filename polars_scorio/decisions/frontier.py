@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Compared, check_confidence, check_count
-from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.cost_models import refuse_costs
@@ -92,7 +92,7 @@ def _asked_frontier(
     metric: Metric | None,
     confidence: float,
     questions: Compared,
-) -> tuple[_Frontier, pl.LazyFrame]:
+) -> tuple[_Frontier, WholePlan]:
     """The frontier of a log, and the rows of a report from which it is made."""
     metric = metric_of(metric, "frontier")
     single_k(metric, "frontier")

@@ -11,6 +11,7 @@ import polars as pl
 import scipy
 
 from polars_scorio.arguments import POSITIVE, Overall, Range, check_anytime, check_number
+from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.common_questions import refuse_divided
 from polars_scorio.counting.log import CLUSTER, Trials
 from polars_scorio.decisions.cost_models import CostModels, CostRows, cost_models
@@ -366,7 +367,7 @@ def rounding_error(metric: Metric) -> float:
 
 
 def warn_of_prior(rows: pl.DataFrame) -> pl.DataFrame:
-    """Warn once of the pairs in which the prior decides; for `check_frame`."""
+    """Warn once of the pairs in which the prior decides."""
     outside, pairs = (int(rows[name].sum()) for name in DOUBTS)
     if outside:
         warnings.warn(
@@ -579,7 +580,7 @@ def models_of(
     overall: Overall | None = None,
     *,
     for_gate: bool = False,
-) -> tuple[pl.LazyFrame, Models]:
+) -> tuple[WholePlan, Models]:
     """The results of the models of a log, and how they are compared.
 
     For a gate they keep the questions; posterior means, and trials that stopped on their outcomes,
@@ -587,7 +588,7 @@ def models_of(
 
     Returns
     -------
-    results : LazyFrame
+    results : WholePlan
         A row for each group, with the rows of a report in `RESULTS`.
     models : BenchmarkModels or PopulationModels
 

@@ -22,7 +22,7 @@ from polars_scorio.arguments import (
     value_tuple,
 )
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.checks import AS_ROWS, once_whole
+from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import Trials, is_label
 from polars_scorio.counting.roles import Category
@@ -56,7 +56,7 @@ _ROWS = ":rows"
 
 
 def in_all_strata(
-    grouped: pl.LazyFrame,
+    grouped: WholePlan,
     trials: Trials,
     function: Callable[[pl.DataFrame], pl.DataFrame],
     schema: dict[str, pl.DataType],
@@ -67,7 +67,7 @@ def in_all_strata(
 
     Parameters
     ----------
-    grouped : LazyFrame
+    grouped : WholePlan
         One row per group: its keys, and a list of its questions or its results.
     trials : Trials
         The log, for the names of its keys.
@@ -101,9 +101,12 @@ def in_all_strata(
         columns = [places[name].gather(packed[STRATUM]) for name in keys]
         return pl.DataFrame([*columns, packed[_ROWS].cast(pl.List(row))])
 
-    # On a frame, not in an expression: there Polars adds a sentence of its own to an error.
-    done = once_whole(grouped, apply, {**keys, _ROWS: pl.List(row)}, filters=True)
-    return done.explode(_ROWS, **AS_ROWS).unnest(_ROWS)
+    return (
+        grouped.then(apply, {**keys, _ROWS: pl.List(row)})
+        .plan()
+        .explode(_ROWS, **AS_ROWS)
+        .unnest(_ROWS)
+    )
 
 
 class Block(NamedTuple):
@@ -393,7 +396,7 @@ class SampledScores:
 
 
 def per_stratum(
-    grouped: pl.LazyFrame,
+    grouped: WholePlan,
     trials: Trials,
     function: Callable[[pl.DataFrame], pl.DataFrame],
     schema: dict[str, pl.DataType],

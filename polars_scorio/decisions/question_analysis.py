@@ -16,7 +16,7 @@ from polars_scorio.arguments import (
     check_confidence,
     check_number,
 )
-from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CLUSTER, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.reward_sums import (
     FRACTIONS,
@@ -49,7 +49,7 @@ def average_request(trials: Trials, w: Weights | None) -> Request:
     return replace(request, classes=ranged)
 
 
-def named_questions(request: Request, questions: Compared) -> pl.LazyFrame:
+def named_questions(request: Request, questions: Compared) -> WholePlan:
     """The groups of a log, with the names of their questions, which all models of a stratum have.
 
     Raises

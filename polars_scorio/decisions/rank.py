@@ -18,7 +18,6 @@ from polars_scorio.arguments import (
     check_flag,
     check_number,
 )
-from polars_scorio.counting.checks import check_frame
 from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.model_scores import (
@@ -106,10 +105,12 @@ def rank(
     refuse_repeats(columns)
     schema = {name: (found | trials.models)[name] for name in order}
     ranking = Ranking(models, method, ties, simultaneous)
-    rows = in_all_strata(grouped, trials, ranking, schema | DOUBTS, overall=overall is not None)
-    named = check_frame(rows, warn_of_prior).with_columns(
-        pl.lit(metric.name).alias("metric"), pl.lit(k, pl.Int64).alias("k")
-    )
+
+    def ranked(groups: pl.DataFrame) -> pl.DataFrame:
+        return warn_of_prior(ranking(groups))
+
+    rows = in_all_strata(grouped, trials, ranked, schema, overall=overall is not None)
+    named = rows.with_columns(pl.lit(metric.name).alias("metric"), pl.lit(k, pl.Int64).alias("k"))
     return with_curves(named, [metric]).select(columns)
 
 

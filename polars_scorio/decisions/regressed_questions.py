@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 from polars_scorio.arguments import CHANCE, check_flag, check_number
-from polars_scorio.counting.checks import check_frame, once_whole
 from polars_scorio.counting.coverage import check_stopping
 from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
@@ -221,10 +220,10 @@ def regressed_questions(
     refuse_repeats([*schema])
     request = Request.of(trials, [pass_at_k(1)])
     groups = request.groups(per_question=True, questions="same")
-    groups = check_frame(groups, check_stopping(trials, class_columns(request.classes)))
+    groups = groups.then(check_stopping(trials, class_columns(request.classes)))
     tests = _QuestionTests(request, baseline, fdr, improvements, schema)
     # A filter must not go below: all questions of a model are one family.
-    return once_whole(groups, tests, schema, filters=False)
+    return groups.then(tests, schema, filters=False).plan()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,7 +21,6 @@ from polars_scorio.arguments import (
     check_number,
     known_text,
 )
-from polars_scorio.counting.checks import once_whole
 from polars_scorio.counting.cost_sums import exact_cost
 from polars_scorio.counting.log import STAND_IN, Part, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
@@ -662,7 +661,7 @@ def next_trials(
     )
     spend = _Spending(request, metric, budget, wanted, schema, per)
     # A filter must not go below: what is spent on one model is not spent on another.
-    rows = once_whole(request.groups(per_question=True), spend, schema, filters=False)
+    rows = request.groups(per_question=True).then(spend, schema, filters=False).plan()
     return with_trial_cost(rows, trials)
 
 

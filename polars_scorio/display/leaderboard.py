@@ -87,7 +87,7 @@ def leaderboard(
         questions=questions,
         warns_of_stopping=not sampled,  # `rank` warns
     )
-    rows = tidy_rows(plan.select(*trials.keys, RESULTS)).collect(engine="streaming")
+    rows = tidy_rows(plan.plan().select(*trials.keys, RESULTS)).collect(engine="streaming")
     numbers = [
         number
         for metric, _ in request.metrics

@@ -228,7 +228,7 @@ class PlotBase:
             costs=request.classes.costs is not None,
         )
         grouped = grouped_rows(request, columns, overall=overall)
-        return tidy_rows(grouped.select(*trials.keys, RESULTS))
+        return tidy_rows(grouped.plan().select(*trials.keys, RESULTS))
 
 
 def _strata_roles(roles: Roles, along: str | None) -> tuple[Roles, Roles]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_scorio.arguments import CHANCE, check_confidence, check_number
 from polars_scorio.counting.categories import Classes, counted_classes
-from polars_scorio.counting.checks import AS_ROWS, once_whole
+from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.log import Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, group_plan
@@ -55,7 +55,7 @@ def judge_agreement(
     counted = counted_classes(trials, [], binary=True)
     agreement = _Agreement(trials, counted, width, confidence)
     schema = {**trials.strata, **trials.models, **COLUMNS}
-    return once_whole(group_plan(trials, counted), agreement, schema, filters=False)
+    return group_plan(trials, counted).then(agreement, schema, filters=False).plan()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -53,10 +53,13 @@ def forecast(
     refuse_repeats([*trials.keys, *COLUMNS])
     request = Request.of(trials, [drawn], inference="calibrated", confidence=confidence)
     forecasts = _GroupForecasts(request, forecast_successes(request))
-    dtype = pl.List(pl.Struct(COLUMNS))
-    rows = pl.col(QUESTIONS).map_batches(forecasts, return_dtype=dtype, is_elementwise=True)
-    groups = request.groups().select(*trials.groups, rows.alias(RESULTS))
-    return tidy_rows(groups).select(*trials.keys, *COLUMNS)
+
+    def forecast_rows(groups: pl.DataFrame) -> pl.DataFrame:
+        listed = groups.select(*trials.keys, forecasts(groups[QUESTIONS]).alias(RESULTS))
+        return tidy_rows(listed).select(*trials.keys, *COLUMNS)
+
+    schema = {**trials.strata, **trials.models, **COLUMNS}
+    return request.groups().then(forecast_rows, schema).plan()
 
 
 def drawn_by(metric: Drawn, k: DrawSizes | None) -> Metric:

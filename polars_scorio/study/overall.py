@@ -8,7 +8,7 @@ import polars as pl
 from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.arguments import Overall, View, check_choice
-from polars_scorio.counting.checks import AS_ROWS, once_whole
+from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import EVERYTHING, STAND_IN, Trials
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.metrics.costs import CostMetric
@@ -51,7 +51,7 @@ def check_overall(overall: Overall, trials: Trials, *, per_question: bool) -> No
         raise ValueError(f'overall={overall!r} is about models: it has no per="question"')
 
 
-def with_pool(groups: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
+def with_pool(groups: WholePlan, trials: Trials) -> WholePlan:
     """Add a group for each model, without a stratum, that has the questions of all its strata."""
 
     def pooled(strata: pl.DataFrame) -> pl.DataFrame:
@@ -60,7 +60,7 @@ def with_pool(groups: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     return _with_overall(groups, trials, pooled)
 
 
-def with_all_questions(grouped: pl.LazyFrame, trials: Trials, overall: Overall) -> pl.LazyFrame:
+def with_all_questions(grouped: WholePlan, trials: Trials, overall: Overall) -> WholePlan:
     """Add a group for each model that has the rows of the questions of all its strata.
 
     With "macro" each row has its `WEIGHT`: strata count the same, however many questions they have.
@@ -77,7 +77,7 @@ def with_all_questions(grouped: pl.LazyFrame, trials: Trials, overall: Overall) 
     return _with_overall(grouped, trials, pooled)
 
 
-def with_mean(grouped: pl.LazyFrame, request: Request, columns: ReportColumns) -> pl.LazyFrame:
+def with_mean(grouped: WholePlan, request: Request, columns: ReportColumns) -> WholePlan:
     """Add a group for each model, without a stratum, that has the mean results of its strata.
 
     The strata have their `QUESTIONS`, if these give the numbers of a mean; means have none.
@@ -130,8 +130,8 @@ def _pooled_numbers(
 
 
 def _with_overall(
-    groups: pl.LazyFrame, trials: Trials, overall: Callable[[pl.DataFrame], pl.DataFrame]
-) -> pl.LazyFrame:
+    groups: WholePlan, trials: Trials, overall: Callable[[pl.DataFrame], pl.DataFrame]
+) -> WholePlan:
     """Add rows that a function makes of the strata of each model, after the strata."""
 
     def apply(strata: pl.DataFrame) -> pl.DataFrame:
@@ -140,7 +140,7 @@ def _with_overall(
         return pl.concat([strata, rows], how="diagonal_relaxed")
 
     # A filter must not go below: it would change what is averaged.
-    return once_whole(groups, apply, filters=False)
+    return groups.then(apply, filters=False)
 
 
 def _per_model(frame: pl.DataFrame, trials: Trials) -> GroupBy:

@@ -48,10 +48,12 @@ def priors(
     earlier = None if prior is None else bind_prior(prior, trials, counted)
     fit = _Fit(counted, weight_array(pairs), binary=pairs is None, confidence=confidence,
                with_prior=earlier is not None)  # fmt: skip
-    dtype = pl.Struct(COLUMNS)
-    fitted = pl.col(QUESTIONS).map_batches(fit, return_dtype=dtype, is_elementwise=True)
-    listed = group_plan(trials, counted, earlier)
-    return listed.select(*trials.keys, fitted.alias(_PRIORS)).unnest(_PRIORS)
+
+    def fitted(groups: pl.DataFrame) -> pl.DataFrame:
+        return groups.select(*trials.keys, fit(groups[QUESTIONS]).alias(_PRIORS)).unnest(_PRIORS)
+
+    schema = {**trials.strata, **trials.models, **COLUMNS}
+    return group_plan(trials, counted, earlier).then(fitted, schema).plan()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +67,7 @@ class _Fit:
     with_prior: bool
 
     def __call__(self, groups: pl.Series) -> pl.Series:
-        """A struct for each group; Polars calls it with a part of the groups."""
+        """A struct for each group."""
         fitted = QuestionCells.read(groups, self.classes, with_prior=self.with_prior).fitted
         if self.binary:
             fitted = fitted.binary(self.classes.successful)

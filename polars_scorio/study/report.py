@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Overall, Per, check_flag
-from polars_scorio.counting.checks import check_frame, once_whole
+from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.coverage import check_stopping
@@ -163,7 +163,7 @@ class PriorWarning(UserWarning):
 
 
 def warn_of_rows(metrics: Sequence[Metric]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Say once in how many rows of a report the prior decides; for `check_frame`.
+    """Say once in how many rows of a report the prior decides, a step of a `WholePlan`.
 
     A metric with a prior of its own says aloud what it rests on.
     """
@@ -229,8 +229,8 @@ def report(
     wanted = wide_columns(metrics, keys, [*columns.facts], judged) if wide else []
     grouped = grouped_rows(request, columns, overall=overall)
     if inference is None and _publishes_numbers(request):
-        grouped = check_frame(grouped, warn_of_rows(metrics))
-    rows = tidy_rows(grouped).select(columns.shown)
+        grouped = grouped.then(warn_of_rows(metrics))
+    rows = tidy_rows(grouped.plan()).select(columns.shown)
     if wide:
         return wide_rows(rows, keys, wanted)
     rows = with_curves(rows, metrics).select(curve_columns(columns.shown, metrics))
@@ -255,7 +255,7 @@ def grouped_rows(
     watched: bool = False,
     keeps_questions: bool = False,
     warns_of_stopping: bool = True,
-) -> pl.LazyFrame:
+) -> WholePlan:
     """The rows of a report in a list for each group.
 
     Parameters
@@ -277,7 +277,7 @@ def grouped_rows(
 
     Returns
     -------
-    LazyFrame
+    WholePlan
         One row per group, ascending: its keys, and the rows in `RESULTS`.
     """
     trials, per_question = request.trials, bool(columns.question)
@@ -288,10 +288,10 @@ def grouped_rows(
         columns = columns.with_intervals()
     groups = request.groups(per_question=columns.names_questions, questions=questions)
     if watched or request.choice.anytime is not None:
-        groups = check_frame(groups, check_stopping(trials, class_columns(request.classes)))
+        groups = groups.then(check_stopping(trials, class_columns(request.classes)))
     sampled = CLUSTER in columns.hidden or request.choice.target == "population"
     if trials.cluster is not None and sampled:
-        groups = check_frame(groups, check_sample(trials, class_columns(request.classes)))
+        groups = groups.then(check_sample(trials, class_columns(request.classes)))
     if overall == "micro":
         groups = with_pool(groups, trials)
     # Calibrated means over strata need the questions of all strata once more.
@@ -302,9 +302,9 @@ def grouped_rows(
             for metric, view in request.metrics
         )
     )
+    # Beside the keys and the rows, a step that follows may find the questions.
     whole = {
         **(columns.keys or {EVERYTHING: pl.UInt8()}),
-        **({QUESTIONS: groups.collect_schema()[QUESTIONS]} if again else {}),
         RESULTS: pl.List(pl.Struct(columns.schema)),
     }
     evaluation = Evaluation(
@@ -313,16 +313,16 @@ def grouped_rows(
     # A filter below would change the range of the rewards, and whether all of them are 0 or 1.
     # So it would change which labels of other models count for the judge that all share.
     filters = request.classes.rewards is None and trials.truth is None
-    grouped = once_whole(groups, evaluation, whole, filters=filters)
+    grouped = groups.then(evaluation, whole, filters=filters)
     if any(metric.unbounded for metric, _ in request.metrics):
         forecasts = request.choice.kind in {None, "calibrated"}
-        grouped = check_frame(
-            grouped, partial(_refuse_infinite, columns=columns, forecasts=forecasts)
-        )
+        grouped = grouped.then(partial(_refuse_infinite, columns=columns, forecasts=forecasts))
     if overall != "macro":
         return grouped
     means = with_mean(grouped, request, columns)
-    return means if keeps_questions else means.drop(QUESTIONS, strict=False)
+    if keeps_questions:
+        return means
+    return means.then(lambda groups: groups.drop(QUESTIONS, strict=False))
 
 
 def _refuse_infinite(

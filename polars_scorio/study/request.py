@@ -25,6 +25,7 @@ from polars_scorio.arguments import (
     check_confidence,
 )
 from polars_scorio.counting.categories import Classes, counted_classes
+from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.graded_rewards import check_reward_range
 from polars_scorio.counting.judge_counts import JudgeSample
@@ -588,8 +589,8 @@ class Request:
         per_question: bool = False,
         questions: Alignment = "any",
         sequences: bool = False,
-    ) -> pl.LazyFrame:
-        """The questions of every group; see `counting.groups`."""
+    ) -> WholePlan:
+        """The questions of every group; see `group_plan`."""
         return group_plan(
             self.trials,
             self.classes,

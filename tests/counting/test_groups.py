@@ -16,7 +16,7 @@ CLASSES = Classes(None, (1,))
 
 def test_each_group_has_the_counts_of_its_questions():
     trials = bind_roles(LOG, Roles(trial=None, missing=0))
-    rows = group_plan(trials, CLASSES, per_question=True).collect()
+    rows = group_plan(trials, CLASSES, per_question=True).plan().collect()
     assert rows["model"].to_list() == ["a", "b"]
     questions = [sorted(tuple(q.values()) for q in group) for group in rows[":questions"].to_list()]
     # The name, failures, successes, dropped.
@@ -32,7 +32,7 @@ def test_questions_that_are_alike_share_a_struct_if_nothing_but_counts_is_kept()
         )
     )
     trials = bind_roles(log, Roles(model=None, missing="drop"))
-    (questions,) = group_plan(trials, CLASSES).collect()[":questions"].to_list()
+    (questions,) = group_plan(trials, CLASSES).plan().collect()[":questions"].to_list()
     found = sorted(tuple(state.values()) for state in questions)
     # Failures, successes, dropped of each, questions.
     assert found == [(1, 1, 1, 6), (2, 1, 0, 1)]
@@ -43,11 +43,11 @@ def test_questions_that_are_alike_share_a_struct_if_nothing_but_counts_is_kept()
 
 def test_only_common_questions_are_kept_if_asked():
     trials = bind_roles(LOG, Roles(trial=None, missing=0))
-    rows = group_plan(trials, CLASSES, questions="common").collect()
+    rows = group_plan(trials, CLASSES, questions="common").plan().collect()
     assert rows[":questions"].list.len().to_list() == [1, 1]
 
 
 def test_what_is_wrong_in_any_group_is_refused_at_collection():
-    plan = group_plan(bind_roles(LOG, Roles(trial=None)), CLASSES)
+    plan = group_plan(bind_roles(LOG, Roles(trial=None)), CLASSES).plan()
     with pytest.raises(ValueError, match=r"^1 question has a missing category .* model='a'"):
         plan.collect()

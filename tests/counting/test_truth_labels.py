@@ -18,7 +18,7 @@ COLUMNS = {
 
 def counts(frame: pl.DataFrame, **roles) -> list:
     trials = bind_roles(frame.lazy(), Roles(model=None, trial=None, truth="human", **roles))
-    plan = group_plan(trials, counted_classes(trials, [], binary=True))
+    plan = group_plan(trials, counted_classes(trials, [], binary=True)).plan()
     rows = plan.select(QUESTIONS).explode(QUESTIONS, **AS_ROWS).unnest(QUESTIONS).collect()
     return rows.sort("question").select(LABELS).rows()
 

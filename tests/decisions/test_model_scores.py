@@ -26,14 +26,14 @@ def test_a_population_is_compared_by_its_questions(options, kind, rows):
     results, models = models_of(TRIALS, ps.avg(), {**options, "confidence": 0.9})
     assert isinstance(models, kind)
     assert models.confidence == 0.9
-    lists = results.select(":results").collect().to_series()
+    lists = results.plan().select(":results").collect().to_series()
     assert lists.list.len().unique().to_list() == [rows]
 
 
 @pytest.mark.parametrize(("inference", "priced"), [("pooled", False), ("calibrated", True)])
 def test_only_calibrated_comparisons_carry_a_price(inference, priced):
     results, _ = models_of(TRIALS, ps.avg(), {"inference": inference})
-    fields = [field.name for field in results.collect_schema()[":results"].inner.fields]
+    fields = [field.name for field in results.plan().collect_schema()[":results"].inner.fields]
     assert (":price" in fields) == priced
 
 

@@ -38,7 +38,7 @@ def test_rows_come_in_a_list_for_each_group():
     trials = bind_roles(drawn(2, range(4), most=3).lazy(), Roles(by=["domain"], success=2))
     request = Request.of(trials, [ps.avg(), ps.pass_at_k([1, 2])])
     columns = report_columns(trials)
-    groups = request.groups().collect()
+    groups = request.groups().plan().collect()
     evaluated = Evaluation(request, columns)(groups)
     assert evaluated[RESULTS].list.len().unique().to_list() == [3]
     assert evaluated.schema[RESULTS] == pl.List(pl.Struct(columns.schema))

@@ -370,3 +370,12 @@ def test_twenty_thousand_strata_are_not_too_many(engine):
     # Means of three numbers that floats hold exactly, here and below: the last bits.
     np.testing.assert_allclose(bayes["mu"], by_hand["bayes"], rtol=1e-14)
     np.testing.assert_allclose(passed["estimate"], by_hand["pass_at_k"], rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [report, per_question, counts, models, ranking, needed, widths, steps, settling, spending],
+)
+def test_python_stands_once_in_a_plan(ask, log):
+    """Each further callback would hold the whole frame once more, and hide the plan below it."""
+    assert ask(log.lazy()).explain().count("OPAQUE_PYTHON") == 1

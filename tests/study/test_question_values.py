@@ -16,7 +16,7 @@ LOG = drawn(4, range(6), most=3)
 
 def lists(log, metric):
     results, _ = models_of(bind_roles(log.lazy(), ROLES), metric, {"inference": "calibrated"})
-    return tidy_rows(results.collect())
+    return tidy_rows(results.plan().collect())
 
 
 @pytest.mark.parametrize(
@@ -44,5 +44,5 @@ def test_votes_have_the_estimate_of_each_question():
     log = LOG.with_columns(answer=pl.col("category").cast(pl.String))
     trials = bind_roles(log.lazy(), Roles(by=["domain"], success=2, answer="answer"))
     results, _ = models_of(trials, ps.vote_at_k(1), {})
-    rows = tidy_rows(results.collect())
+    rows = tidy_rows(results.plan().collect())
     assert rows[":values"].list.mean().to_list() == pytest.approx(rows["estimate"].to_list())
