@@ -12,7 +12,7 @@ from polars.exceptions import PolarsError
 
 from polars_scorio.arguments import Per, public_names, unknown_name
 from polars_scorio.counting.coverage import coverage
-from polars_scorio.counting.log import bind_roles
+from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows
 from polars_scorio.counting.roles import USUAL_ROLES, Column, Roles
 from polars_scorio.counting.tally import counts_plan
 from polars_scorio.metrics.metric import Metric
@@ -104,7 +104,6 @@ def _role_dtype(column: Column, schema: pl.Schema | None) -> str:
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 OptionsT = TypeVar("OptionsT", bound=InferenceOptions)
 PlanT = TypeVar("PlanT", bound=PlanOptions)
-_FEW_ROWS = 10_000  # of a frame up to which the streaming engine takes longer: by 1 to 3 ms
 
 
 class Accessor(Generic[FrameT]):
@@ -121,6 +120,7 @@ class Accessor(Generic[FrameT]):
         self._roles = roles or USUAL_ROLES
         self._chosen = chosen or Chosen()
         self._tool_totals = tool_totals
+        self._study: Study | None = None
 
     if not TYPE_CHECKING:  # checkers would take it for a promise of every name
 
@@ -228,7 +228,7 @@ class Accessor(Generic[FrameT]):
         from polars_scorio.study.report import report
 
         options = self._with(options)
-        return self._returned(report(self._lazy(), self._roles, metrics, **options))
+        return self._returned(report(self._log_study(), self._roles, metrics, **options))
 
     def counts(self) -> FrameT:
         """How many trials of each question fell into each category.
@@ -374,7 +374,7 @@ class Accessor(Generic[FrameT]):
         """
         from polars_scorio.study.priors import priors
 
-        plan = priors(self._lazy(), self._roles, w, prior=prior, confidence=confidence)
+        plan = priors(self._log_study(), self._roles, w, prior=prior, confidence=confidence)
         return self._returned(plan)
 
     @takes_options()
@@ -443,7 +443,7 @@ class Accessor(Generic[FrameT]):
         from polars_scorio.study.forecast import forecast
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
-        plan = forecast(self._lazy(), self._roles, k, metric, confidence=sure)
+        plan = forecast(self._log_study(), self._roles, k, metric, confidence=sure)
         return self._returned(plan)
 
     def _with(self, options: OptionsT) -> OptionsT:
@@ -462,9 +462,17 @@ class Accessor(Generic[FrameT]):
     def _lazy(self) -> pl.LazyFrame:
         return self.frame.lazy()
 
+    def _log_study(self) -> Log:
+        """The log for methods that share its counts; a LazyFrame is read by each plan."""
+        frame = self.frame
+        if isinstance(frame, pl.LazyFrame):
+            return frame
+        if self._study is None:
+            self._study = Study(frame)
+        return self._study
+
     def _returned(self, plan: pl.LazyFrame) -> FrameT:
         """Eager in, eager out; lazy in, lazy out."""
         if isinstance(self.frame, pl.LazyFrame):
             return plan
-        few = self.frame.height <= _FEW_ROWS
-        return plan.collect(engine="in-memory" if few else "streaming")
+        return collected_rows(plan, self.frame.height)

@@ -169,7 +169,7 @@ class DecisionMethods(Accessor[FrameT]):
 
         options = self._with(options)
         plan = compare(
-            self._lazy(),
+            self._log_study(),
             self._roles,
             metric,
             baseline=baseline,
@@ -261,7 +261,12 @@ class DecisionMethods(Accessor[FrameT]):
 
         options = self._with(options)
         plan = best(
-            self._lazy(), self._roles, metric, candidates=candidates, overall=overall, **options
+            self._log_study(),
+            self._roles,
+            metric,
+            candidates=candidates,
+            overall=overall,
+            **options,
         )
         return self._returned(plan)
 
@@ -378,7 +383,7 @@ class DecisionMethods(Accessor[FrameT]):
 
         options = self._with(options)
         plan = rank(
-            self._lazy(),
+            self._log_study(),
             self._roles,
             metric,
             method=method,
@@ -528,7 +533,7 @@ class GateMethods(Accessor[FrameT]):
 
         options = self._with(options)
         plan = gate(
-            self._lazy(),
+            self._log_study(),
             self._roles,
             baseline,
             metric,
@@ -625,7 +630,7 @@ class GateMethods(Accessor[FrameT]):
         from polars_scorio.decisions.regressed_questions import regressed_questions
 
         plan = regressed_questions(
-            self._lazy(), self._roles, baseline, fdr=fdr, improvements=improvements
+            self._log_study(), self._roles, baseline, fdr=fdr, improvements=improvements
         )
         return self._returned(plan)
 

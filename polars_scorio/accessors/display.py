@@ -57,7 +57,7 @@ class ReaderMethods(Accessor[FrameT]):
         """
         from polars_scorio.display.plots import Plots
 
-        return Plots(self._lazy(), self._roles, self._with(InferenceOptions()))
+        return Plots(self._log_study(), self._roles, self._with(InferenceOptions()))
 
     @takes_options(DecisionOptions)
     def leaderboard(
@@ -125,7 +125,7 @@ class ReaderMethods(Accessor[FrameT]):
         from polars_scorio.display.leaderboard import leaderboard
 
         return leaderboard(
-            self._lazy(), self._roles, metrics or (avg(),), overall=overall, **options
+            self._log_study(), self._roles, metrics or (avg(),), overall=overall, **options
         )
 
     @takes_options()
@@ -337,7 +337,13 @@ class QuestionMethods(Accessor[FrameT]):
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plan = question_analysis(
-            self._lazy(), self._roles, w, fdr=fdr, per=per, questions=questions, confidence=sure
+            self._log_study(),
+            self._roles,
+            w,
+            fdr=fdr,
+            per=per,
+            questions=questions,
+            confidence=sure,
         )
         return self._returned(plan)
 
@@ -427,7 +433,9 @@ class QuestionMethods(Accessor[FrameT]):
         from polars_scorio.decisions.question_analysis import variance_sources
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
-        plan = variance_sources(self._lazy(), self._roles, w, questions=questions, confidence=sure)
+        plan = variance_sources(
+            self._log_study(), self._roles, w, questions=questions, confidence=sure
+        )
         return self._returned(plan)
 
 
@@ -511,5 +519,7 @@ class CostMethods(Accessor[FrameT]):
         from polars_scorio.decisions.frontier import frontier
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
-        plan = frontier(self._lazy(), self._roles, metric, confidence=sure, questions=questions)
+        plan = frontier(
+            self._log_study(), self._roles, metric, confidence=sure, questions=questions
+        )
         return self._returned(plan)

@@ -134,7 +134,7 @@ class PlanMethods(Accessor[FrameT]):
         from polars_scorio.decisions.trials_needed import trials_needed
 
         plan = trials_needed(
-            self._lazy(),
+            self._log_study(),
             self._roles,
             metric,
             half_width=half_width,
@@ -223,7 +223,7 @@ class PlanMethods(Accessor[FrameT]):
         from polars_scorio.decisions.questions_needed import questions_needed
 
         plan = questions_needed(
-            self._lazy(),
+            self._log_study(),
             self._roles,
             metric,
             half_width=half_width,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
 
-from polars_scorio.counting.log import Trials
+from polars_scorio.counting.log import Study, Trials
+from polars_scorio.counting.roles import Roles
 
 # Numbers that an aggregation over the trials of a question finds.
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"
@@ -93,12 +94,15 @@ class WholePlan:
         Returns the columns of the last step; None: those of `rows`.
     filters : bool
         Whether filters of the result may go below the steps, to the scan.
+    known : callable or None
+        Returns the result of `rows` if a study keeps it.
     """
 
     rows: pl.LazyFrame
     steps: tuple[Callable[[pl.DataFrame], pl.DataFrame], ...] = ()
     schema: Callable[[], Mapping[str, pl.DataType]] | None = None
     filters: bool = True
+    known: Callable[[], pl.DataFrame] | None = None
 
     def then(
         self,
@@ -109,7 +113,8 @@ class WholePlan:
     ) -> WholePlan:
         """The plan with one more step, which has other columns if a schema is given."""
         columns = self.schema if schema is None else lambda: schema
-        return WholePlan(self.rows, (*self.steps, step), columns, self.filters and filters)
+        steps, passed = (*self.steps, step), self.filters and filters
+        return WholePlan(self.rows, steps, columns, passed, self.known)
 
     def selected(self, names: Sequence[str]) -> WholePlan:
         """The plan with some of the columns of its rows."""
@@ -121,6 +126,11 @@ class WholePlan:
         steps = (*self.steps, lambda frame: frame.select(names))
         return WholePlan(self.rows, steps, columns, self.filters)
 
+    def kept_by(self, study: Study, roles: Roles, key: tuple[Hashable, ...]) -> WholePlan:
+        """The plan, of which a study keeps the result."""
+        rows = self.plan()
+        return WholePlan(rows, known=lambda: study.counted(roles, key, rows))
+
     def plan(self) -> pl.LazyFrame:
         """The plan with all steps in one callback."""
 
@@ -129,9 +139,10 @@ class WholePlan:
                 frame = step(frame)
             return frame
 
+        rows = self.rows if self.known is None else self.known().lazy()
         if not self.steps:
-            return self.rows
-        return self.rows.map_batches(
+            return rows
+        return rows.map_batches(
             apply,
             schema=None if self.schema is None else self.schema(),
             predicate_pushdown=self.filters,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from hashlib import blake2b
+from threading import RLock
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from polars.exceptions import ColumnNotFoundError
 
 from polars_scorio.arguments import known_text
@@ -180,6 +183,64 @@ class Part:
         return self.expr.fill_nan(None) if self.dtype.is_float() else self.expr
 
 
+FitT = TypeVar("FitT")
+_FEW_ROWS = 10_000  # of a frame up to which the streaming engine takes longer: by 1 to 3 ms
+
+
+def collected_rows(plan: pl.LazyFrame, rows: int) -> pl.DataFrame:
+    """The result of a plan over a frame of so many rows, by the engine that is faster."""
+    return plan.collect(engine="in-memory" if rows <= _FEW_ROWS else "streaming")
+
+
+class Study:
+    """A DataFrame of trials that is counted once, and fitted once, for all that is asked of it.
+
+    Methods that share an accessor, and the sections of a page, share a study: report, compare, rank
+    and best of one log take one aggregation and one fit. A frame that was changed in place is
+    counted anew. To do without it, pass the LazyFrame itself.
+    """
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self.frame = frame
+        self._lock = RLock()  # plans that are collected together have threads of their own
+        self._forget()
+
+    def _forget(self) -> None:
+        self._known = self.frame.clone()  # shares the columns
+        self._counted = dict[tuple[Hashable, ...], tuple[object, pl.DataFrame]]()
+        self._fits = dict[bytes, object]()
+
+    def counted(self, roles: Roles, key: tuple[Hashable, ...], plan: pl.LazyFrame) -> pl.DataFrame:
+        """The result of a plan, which follows from the frame, its roles and a key."""
+        with self._lock:
+            if not self._known.equals(self.frame):
+                self._forget()
+            full = id(roles), *key
+            if full not in self._counted:
+                # The roles are kept, so that no others get their identity.
+                self._counted[full] = roles, collected_rows(plan, self.frame.height)
+            return self._counted[full][1]
+
+    def has_counted(self, roles: Roles, key: tuple[Hashable, ...]) -> bool:
+        """Whether the result for these roles and this key is known."""
+        return (id(roles), *key) in self._counted
+
+    def fitted(self, contents: Sequence[NDArray[Any]], fit: Callable[[], FitT]) -> FitT:
+        """The fit of some arrays, made once for each content."""
+        digest = blake2b()
+        for each in contents:
+            digest.update(str((each.shape, each.dtype)).encode())
+            digest.update(np.ascontiguousarray(each).data)
+        with self._lock:
+            key = digest.digest()
+            if key not in self._fits:
+                self._fits[key] = fit()
+            return cast("FitT", self._fits[key])
+
+
+Log: TypeAlias = pl.LazyFrame | Study
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Trials:
     """A log with its roles found: one row per trial, or per counted group of trials.
@@ -203,6 +264,7 @@ class Trials:
     misread: pl.Expr | None = None
     reward: pl.Expr | None = None
     owner: str = ""
+    study: Study | None = None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -305,12 +367,12 @@ def _truth_part(columns: _Columns, roles: Roles, owner: str) -> Part:
     return part if part.dtype == pl.Boolean else _graded_part(part, roles, owner)
 
 
-def bind_roles(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
+def bind_roles(log: Log, roles: Roles, *, owner: str = "") -> Trials:
     """Find every role in a frame; looks at nothing but the schema.
 
     Parameters
     ----------
-    frame : LazyFrame
+    log : LazyFrame or Study
         The log.
     roles : Roles
         Which column plays which part.
@@ -331,6 +393,7 @@ def bind_roles(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
     ValueError
         If two roles that become columns of the result share a name.
     """
+    frame = log.frame.lazy() if isinstance(log, Study) else log
     columns = _Columns(frame, frame.collect_schema(), owner)
     columns.refuse_absent(roles)
     category = columns.part("category", roles.category)
@@ -356,6 +419,7 @@ def bind_roles(frame: pl.LazyFrame, roles: Roles, *, owner: str = "") -> Trials:
         truth=None if roles.truth is None else _truth_part(columns, roles, owner),
         cost=None if roles.cost is None else columns.part("cost", roles.cost),
         owner=owner,
+        study=log if isinstance(log, Study) else None,
     )
     _refuse_shared_column(roles, owner)
     refuse_repeats([*trials.keys, trials.question.name], owner)

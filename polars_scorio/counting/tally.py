@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -451,7 +451,16 @@ def group_plan(
     names += cluster_keys(trials)
     grouped = one.grouped(one.marked(sequences=sequences), [*names, *values])
     checked = WholePlan(grouped.sort(*trials.groups)).then(one.check)
-    return checked.selected([*trials.groups, QUESTIONS])
+    plan = checked.selected([*trials.groups, QUESTIONS])
+    if trials.study is None or prior is not None:
+        return plan
+    key: tuple[Hashable, ...] = classes, bool(names), questions, sequences
+    # Named questions serve those who need no names.
+    for aligned in ("any", "same"):
+        other = classes, True, aligned, sequences
+        if questions == "any" and trials.study.has_counted(trials.roles, other):
+            key = other
+    return plan.kept_by(trials.study, trials.roles, key)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Overall, check_count
-from polars_scorio.counting.log import bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.cost_models import CostRows, refuse_costs
 from polars_scorio.decisions.model_scores import (
@@ -45,7 +45,7 @@ _NUMBERS = ("estimate", "best_mu", "best_lo", "best_hi")
 
 
 def best(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metric: Metric | None = None,
     *,
@@ -59,7 +59,7 @@ def best(
     metric = metric_of(metric, "best")
     single_k(metric, "best")
     refuse_costs(metric, "best", "rank() has the cheapest first")
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     model = named_model(trials, "best")
     grouped, models = models_of(trials, metric, options, overall)

@@ -11,7 +11,7 @@ import polars as pl
 
 from polars_scorio.arguments import Overall, check_flag
 from polars_scorio.counting.judge_counts import Judge
-from polars_scorio.counting.log import Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.cost_models import cost_ratios
 from polars_scorio.decisions.model_scores import (
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metric: Metric | None = None,
     *,
@@ -71,7 +71,7 @@ def compare(
     """
     simultaneous = check_flag("simultaneous", simultaneous)
     metric = metric_of(metric, "compare")
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     model = named_model(trials, "compare")
     if baseline is not None:

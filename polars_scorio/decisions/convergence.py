@@ -22,7 +22,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS, MISSING, ROWS, WholePlan, over_trials
-from polars_scorio.counting.log import CATEGORY, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import CATEGORY, Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.reward_sums import (
     reward_numbers,
     with_reward_moments,
@@ -246,13 +246,13 @@ _SHARES: dict[str, pl.DataType] = {
 
 
 def trajectory(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metric: Metric | None = None,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a trajectory; see `Scorio.trajectory`."""
-    request = _ordered_request(bind_roles(frame, roles), metric, "trajectory", options)
+    request = _ordered_request(bind_roles(log, roles), metric, "trajectory", options)
     trials = request.trials
     schema = {"n": pl.UInt32(), **trials.models, **_NUMBERS, "rank": pl.UInt32()}
     refuse_repeats([*trials.strata, *schema])
@@ -262,7 +262,7 @@ def trajectory(
 
 
 def convergence_plan(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metric: Metric | None = None,
     *,
@@ -280,7 +280,7 @@ def convergence_plan(
     seed = check_count("seed", seed, least=0, most=None)
     progress = check_flag("progress", progress)
     options: PlanOptions = {"prior": prior, "inference": inference}
-    request = _ordered_request(bind_roles(frame, roles), metric, "convergence", options)
+    request = _ordered_request(bind_roles(log, roles), metric, "convergence", options)
     named_model(request.trials, "convergence")
     refuse_repeats([*request.trials.strata, *_SHARES])
     groups = request.groups(

@@ -11,7 +11,7 @@ import polars as pl
 
 from polars_scorio.arguments import Compared, check_confidence, check_count
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
-from polars_scorio.counting.log import Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import metric_of
@@ -40,7 +40,7 @@ _COSTS = ("mean_cost", "cost_lo", "cost_hi")
 
 
 def frontier(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metric: Metric | None = None,
     *,
@@ -48,7 +48,7 @@ def frontier(
     questions: Compared = "same",
 ) -> pl.LazyFrame:
     """The plan of a frontier; see `Scorio.frontier`."""
-    found, grouped = _asked_frontier(frame, roles, metric, confidence, questions)
+    found, grouped = _asked_frontier(log, roles, metric, confidence, questions)
     trials = found.trials
     shown: dict[str, pl.DataType] = {
         **trials.models,
@@ -64,7 +64,7 @@ def frontier(
 
 
 def frontier_band(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metric: Metric | None = None,
     *,
@@ -76,7 +76,7 @@ def frontier_band(
 
     Columns by..., cost, lo and hi, for costs evenly spaced on a log axis.
     """
-    found, grouped = _asked_frontier(frame, roles, metric, confidence, questions)
+    found, grouped = _asked_frontier(log, roles, metric, confidence, questions)
     points = check_count("points", points)
     shown: dict[str, pl.DataType] = dict.fromkeys(("cost", "lo", "hi"), pl.Float64())
 
@@ -87,7 +87,7 @@ def frontier_band(
 
 
 def _asked_frontier(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metric: Metric | None,
     confidence: float,
@@ -97,7 +97,7 @@ def _asked_frontier(
     metric = metric_of(metric, "frontier")
     single_k(metric, "frontier")
     refuse_costs(metric, "frontier", "it sets a metric of successes against the mean cost")
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     metric = on_levels(metric, trials).with_unbiased_estimate()
     if not metric.per_question:
         raise ValueError(

@@ -20,7 +20,7 @@ from polars_scorio.arguments import (
     check_flag,
     check_number,
 )
-from polars_scorio.counting.log import Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.compare import compare
@@ -148,7 +148,12 @@ def with_cost_verdict(
     (model,) = trials.models
     both_ends: DecisionOptions = {**options, "confidence": 2 * options["confidence"] - 1}
     ratios = compare(
-        trials.frame, roles, mean_cost(), baseline=baseline, overall=overall, **both_ends
+        trials.study or trials.frame,
+        roles,
+        mean_cost(),
+        baseline=baseline,
+        overall=overall,
+        **both_ends,
     )
     verdict = (
         pl.when(pl.col("hi") < margin)
@@ -294,7 +299,7 @@ _NUMBERS = ("diff", "sigma", "lo", "hi", "margin", "p_pass", "p_fail")
 
 
 def gate(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     baseline: Category,
     metric: Metric | None = None,
@@ -319,7 +324,7 @@ def gate(
         )
     options = {**options, "inference": options.get("inference") or "calibrated"}
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     margins = _checked_margins(metric, value_range(metric, trials), margin, stratum_margin)
     model = named_model(trials, "gate")

@@ -17,7 +17,7 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
-from polars_scorio.counting.log import CLUSTER, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import CLUSTER, Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.reward_sums import (
     FRACTIONS,
     LARGEST_REWARD,
@@ -217,7 +217,7 @@ _QUESTION_COLUMNS: dict[str, pl.DataType] = {
 
 
 def question_analysis(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     w: Weights | None = None,
     *,
@@ -230,7 +230,7 @@ def question_analysis(
     fdr = check_number("fdr", fdr, CHANCE)
     check_choice("per", per, QuestionUnit)
     confidence = check_confidence(confidence)
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     refuse_judge(trials, "questions")
     unit: dict[str, pl.DataType] = {trials.question.name: trials.question.dtype}
     if per == "cluster":
@@ -324,7 +324,7 @@ _MOSTLY = 0.5  # trials are worth buying first if they can remove so much
 
 
 def variance_sources(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     w: Weights | None = None,
     *,
@@ -333,7 +333,7 @@ def variance_sources(
 ) -> pl.LazyFrame:
     """The plan of the shares of variance; see `Scorio.variance`."""
     confidence = check_confidence(confidence)
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     refuse_judge(trials, "variance")
     refuse_repeats([*trials.strata, *_SOURCE_COLUMNS])
     request = average_request(trials, w)

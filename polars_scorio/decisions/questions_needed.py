@@ -10,7 +10,7 @@ import polars as pl
 import scipy
 
 from polars_scorio.arguments import CHANCE, NOT_NEGATIVE, check_count, check_flag, check_number
-from polars_scorio.counting.log import bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import (
@@ -50,7 +50,7 @@ _NEEDED: dict[str, pl.DataType] = {
 
 
 def questions_needed(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metric: Metric | None = None,
     *,
@@ -75,7 +75,7 @@ def questions_needed(
     metric = metric_of(metric, "questions_needed")
     single_k(metric, "questions_needed")
     refuse_costs(metric, "questions_needed", "plan with ps.avg(), by which the scores differ")
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     refuse_judge(trials, "questions_needed")
     metric = on_levels(metric, trials)
     if half_width is not None:

@@ -18,7 +18,7 @@ from polars_scorio.arguments import (
     check_flag,
     check_number,
 )
-from polars_scorio.counting.log import bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.model_scores import (
     DOUBTS,
@@ -67,7 +67,7 @@ _METHODS = {"competition": "min", "competition_max": "max", "dense": "dense", "a
 
 
 def rank(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metric: Metric | None = None,
     *,
@@ -83,7 +83,7 @@ def rank(
     simultaneous = check_flag("simultaneous", simultaneous)
     metric = metric_of(metric, "rank")
     k = single_k(metric, "rank")
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     named_model(trials, "rank")
     grouped, models = models_of(trials, metric, options, overall)

@@ -20,7 +20,7 @@ from polars_scorio.study.calibrated import successful_categories
 from polars_scorio.study.request import view_of
 
 if TYPE_CHECKING:
-    from polars_scorio.counting.log import Trials
+    from polars_scorio.counting.log import Log, Trials
 
 
 from polars_scorio.arguments import CHANCE, check_flag, check_number
@@ -193,7 +193,7 @@ _NUMBERS = ("rate_baseline", "rate", "p", "p_min", "p_adjusted")
 
 
 def regressed_questions(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     baseline: Category,
     *,
@@ -203,7 +203,7 @@ def regressed_questions(
     """The plan of the tests of single questions; see `Scorio.regressions`."""
     fdr = check_number("fdr", fdr, CHANCE)
     improvements = check_flag("improvements", improvements)
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     named_model(trials, "regressions")
     (baseline,) = check_models((baseline,), trials, "baseline")
     found = "improved" if improvements else "regressed"

@@ -22,7 +22,7 @@ from polars_scorio.arguments import (
     known_text,
 )
 from polars_scorio.counting.cost_sums import exact_cost
-from polars_scorio.counting.log import STAND_IN, Part, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import STAND_IN, Log, Part, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.model_scores import check_goal, value_range
@@ -396,7 +396,7 @@ _NEEDED: dict[str, pl.DataType] = {
 
 
 def trials_needed(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metric: Metric | None = None,
     *,
@@ -421,7 +421,7 @@ def trials_needed(
             "simultaneous=True is about pairs of models, half_width= about each by itself: leave "
             "one of them out"
         )
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     refuse_judge(trials, "trials_needed")
     metric = planned_metric(metric, trials, "trials_needed")
     if half_width is not None:

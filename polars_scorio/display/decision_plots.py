@@ -76,9 +76,7 @@ class DecisionPlots(PlotBase):
         """
         subject = self._subject(metric, options)
         single_k(subject.metric, "comparison")
-        plan = compare(
-            self._frame, self._roles, subject.metric, simultaneous=True, **subject.options
-        )
+        plan = compare(self._log, self._roles, subject.metric, simultaneous=True, **subject.options)
         subject, (compared,) = self._collected(subject, plan)
         pairs = paired_rows(both_ways(compared, subject.trials))
         level = f"{100 * subject.options.get('confidence', 0.95):g} %"
@@ -122,7 +120,7 @@ class DecisionPlots(PlotBase):
         """
         subject = self._subject(metric, options)
         single_k(subject.metric, "ranks")
-        plan = rank(self._frame, self._roles, subject.metric, **subject.options)
+        plan = rank(self._log, self._roles, subject.metric, **subject.options)
         subject, (rows,) = self._collected(subject, plan)
         own = rows.select(
             *row_labels(subject.trials), "rank", "rank_lo", "rank_hi", "mu", "lo", "hi"
@@ -172,7 +170,7 @@ class DecisionPlots(PlotBase):
         [(1, 1.0), (2, 0.5)]
         """
         subject = self._subject(metric, options)
-        plan = trajectory(self._frame, self._roles, subject.metric, **subject.options)
+        plan = trajectory(self._log, self._roles, subject.metric, **subject.options)
         subject, (rows,) = self._collected(subject, plan)
         few = thinned_rows(rows, subject.trials.keys, _STEPS).with_columns(estimate=pl.col("mu"))
         drawn = marked_rows(few, subject.metric).select(
@@ -220,7 +218,7 @@ class DecisionPlots(PlotBase):
         # First, for so many strata are refused that replicates of them would take hours.
         subject, _ = self._collected(self._subject(metric, options))
         known = {name: subject.options[name] for name in _KEYWORDS & subject.options.keys()}
-        plan = convergence_plan(self._frame, self._roles, subject.metric, **known)
+        plan = convergence_plan(self._log, self._roles, subject.metric, **known)
         settled = plan.collect(engine="streaming").drop_nulls("n")
         rows = thinned_rows(settled, [*subject.trials.strata], _STEPS)
         what = {

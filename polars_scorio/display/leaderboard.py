@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.log import bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.cost_models import CostModels
 from polars_scorio.decisions.model_scores import Models, benchmark_models
@@ -52,7 +52,7 @@ FACTS = (
 
 
 def leaderboard(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metrics: Sequence[Metric],
     *,
@@ -60,7 +60,7 @@ def leaderboard(
     **options: Unpack[DecisionOptions],
 ) -> pl.DataFrame:
     """The leaderboard of a log; see `Scorio.leaderboard`."""
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     named_model(trials, "leaderboard")
     overall = overall or ("micro" if trials.by else None)
     names = number_columns(metrics, judged=trials.judged)
@@ -99,7 +99,7 @@ def leaderboard(
     # The rows over all strata, which are all rows where there are none.
     whole = [pl.col(name).is_null() for name in strata]
     if sampled:
-        ranking = rank(frame, roles, first, overall=overall, **options)
+        ranking = rank(log, roles, first, overall=overall, **options)
         places = ranking.filter(*whole).collect(engine="streaming")
     else:
         places = _overall_ranks(

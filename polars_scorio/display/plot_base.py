@@ -16,7 +16,7 @@ from polars_scorio.arguments import (
     check_columns,
     check_confidence,
 )
-from polars_scorio.counting.log import Trials, bind_roles
+from polars_scorio.counting.log import Log, Trials, bind_roles
 from polars_scorio.counting.roles import Column, Roles
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import marked_rows, metric_heading, panel_heading, row_labels
@@ -125,10 +125,8 @@ class Subject:
 class PlotBase:
     """The log of pictures, and how their numbers are found."""
 
-    def __init__(
-        self, frame: pl.LazyFrame, roles: Roles, chosen: InferenceOptions | None = None
-    ) -> None:
-        self._frame, self._roles = frame, roles
+    def __init__(self, log: Log, roles: Roles, chosen: InferenceOptions | None = None) -> None:
+        self._log, self._roles = log, roles
         self._chosen: InferenceOptions = chosen or {}
 
     def _subject(
@@ -142,7 +140,7 @@ class PlotBase:
         if own.get("anytime") is not None:
             check_anytime(own["anytime"])
         others, every = _strata_roles(self._roles, along)
-        trials, source = bind_roles(self._frame, others), bind_roles(self._frame, every)
+        trials, source = bind_roles(self._log, others), bind_roles(self._log, every)
         metric = avg() if metric is None else metric
         check_metric(metric, "a picture takes a metric")
         metric = on_levels(metric, trials)

@@ -271,7 +271,7 @@ questions, frontier>
         [(1, False), (2, False), (4, True)]
         """
         drawn = drawn_by(metric, None if isinstance(metric, Metric) else curve_sizes(k))
-        trials = bind_roles(self._frame, self._roles)
+        trials = bind_roles(self._log, self._roles)
         forecast_successes(Request.of(trials, [drawn], inference="calibrated"))
         chosen: PlotOptions = {"inference": "calibrated"}
         if confidence is not None:

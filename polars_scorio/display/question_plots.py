@@ -155,7 +155,7 @@ class QuestionPlots(PlotBase):
         if not averages:
             raise ValueError(f'{metric.name}: kind="histogram" is of mean outcomes: take ps.avg()')
         w = None if metric.w is None else dict(metric.w)
-        plan = question_analysis(self._frame, self._roles, w, questions="common")  # type: ignore[arg-type]  # words or numbers
+        plan = question_analysis(self._log, self._roles, w, questions="common")  # type: ignore[arg-type]  # words or numbers
         subject, (rows,) = self._collected(subject, plan)
         rates, span = rows["rate"], metric.support
         if rows["solved_by"].null_count():  # rewards of an unknown range
@@ -230,7 +230,7 @@ class FrontierPlots(PlotBase):
         subject = self._subject(metric, options)
         chosen = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plans = (
-            each(self._frame, self._roles, subject.metric, confidence=chosen, questions=questions)
+            each(self._log, self._roles, subject.metric, confidence=chosen, questions=questions)
             for each in (frontier, frontier_band)
         )
         subject, (models, band) = self._collected(subject, *plans)

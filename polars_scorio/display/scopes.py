@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from polars_scorio.counting.categories import counted_classes
-from polars_scorio.counting.log import CATEGORY, COUNT, Trials, bind_roles, category_literal
+from polars_scorio.counting.log import CATEGORY, COUNT, Study, Trials, bind_roles, category_literal
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import TRIALS
 from polars_scorio.decisions.best import best
@@ -38,8 +38,8 @@ class Scope:
     ----------
     name : str
         The stratum, of steps with their column ("step 800"); empty for the whole log.
-    counts : DataFrame
-        model, question, category, count: the same questions of all models.
+    study : Study
+        Of the counts: model, question, category, count; the same questions of all models.
     roles : Roles
         Which column of it plays which part.
     metrics : tuple of Metric
@@ -63,7 +63,7 @@ class Scope:
     """
 
     name: str
-    counts: pl.DataFrame
+    study: Study
     roles: Roles
     metrics: tuple[Metric, ...]
     rows: pl.DataFrame = field(default_factory=pl.DataFrame)
@@ -74,6 +74,11 @@ class Scope:
     each: int | None = None
     needed: pl.DataFrame = field(default_factory=pl.DataFrame)
     biased: bool = False
+
+    @property
+    def counts(self) -> pl.DataFrame:
+        """The counts of the questions."""
+        return self.study.frame
 
     @property
     def lead(self) -> Metric:
@@ -96,7 +101,7 @@ class Scope:
 
     def evaluated(self, settings: Settings) -> Scope:
         """The scope with its numbers."""
-        log = self.counts.lazy()
+        log = self.study
         rows = report(log, self.roles, self.metrics, **settings.report)
         order = rank(log, self.roles, self.lead, **settings.report)
         pairs = compare(log, self.roles, self.lead, simultaneous=True, **settings.report)
@@ -147,7 +152,7 @@ class Scope:
             return pl.DataFrame()
         metric = average_metric(self.lead) if self.lead.headline == "estimate" else self.lead
         plan = trials_needed(
-            self.counts.lazy(),
+            self.study,
             self.roles,
             metric,
             confidence=settings.confidence,
@@ -165,7 +170,7 @@ class Scope:
         if needed["extra"].null_count() == 0 or self.counts["question"].n_unique() == 1:
             return needed
         questions = questions_needed(
-            self.counts.lazy(),
+            self.study,
             self.roles,
             metric,
             confidence=settings.confidence,
@@ -195,7 +200,7 @@ class Scope:
         w = average_metric(self.lead).w
         weights = None if w is None else dict(w)
         return question_analysis(
-            self.counts.lazy(),
+            self.study,
             self.roles,
             weights,  # type: ignore[arg-type]  # words or numbers
             confidence=settings.confidence,
@@ -318,7 +323,7 @@ def page_scopes(
     cells = common_questions(look)
     pool = pooled_questions(look, cells)
     if pool is not None and look.steps is None:
-        overall = Scope("", pool, roles, metrics).evaluated(settings)
+        overall = Scope("", Study(pool), roles, metrics).evaluated(settings)
         return overall, stratum_scopes(look, cells, metrics, settings)
     strata = _stratum_cells(look, cells)
     if pool is not None:
@@ -326,9 +331,9 @@ def page_scopes(
             name for name, part in strata.items() if part["model"].n_unique() == len(look.models)
         ]
         name = f"{look.trials.by[0].name} {full[-1]}"
-        overall = Scope(name, strata[full[-1]], roles, metrics).evaluated(settings)
+        overall = Scope(name, Study(strata[full[-1]]), roles, metrics).evaluated(settings)
         return overall, stratum_scopes(look, cells, metrics, settings)
-    parts = [Scope(name, part, roles, metrics) for name, part in strata.items()]
+    parts = [Scope(name, Study(part), roles, metrics) for name, part in strata.items()]
     return None, [part.evaluated(settings) for part in parts]
 
 
@@ -345,7 +350,7 @@ def stratum_scopes(
     if not look.trials.by:
         return []
     lead = metrics[0].at_first_row()
-    log = cells.lazy()
+    log = Study(cells)
     plans = [
         report(log, look.roles, metrics, **settings.report),
         rank(log, look.roles, lead, **settings.report),
@@ -357,7 +362,7 @@ def stratum_scopes(
     roles = replace(look.roles, by=())
     return [
         Scope(
-            name, part, roles, metrics, rows=in_one_column(rows[name]), ranks=ranks[name]
+            name, Study(part), roles, metrics, rows=in_one_column(rows[name]), ranks=ranks[name]
         ).with_sizes()
         for name, part in _stratum_cells(look, cells).items()
     ]

@@ -103,6 +103,10 @@ class States(QuestionGroups):
     counts: Ints
     prior: Ints
 
+    def arrays(self) -> list[Ints]:
+        """The arrays that say everything about these questions."""
+        return [self.group, self.state, self.questions, self.counts, self.prior]
+
     @classmethod
     def tally(cls, counts: Ints, prior: Ints, group: Ints, questions: Ints, groups: int) -> States:
         """Collect rows of counts into states.

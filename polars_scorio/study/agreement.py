@@ -10,7 +10,7 @@ import polars as pl
 from polars_scorio.arguments import CHANCE, check_confidence, check_number
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import AS_ROWS
-from polars_scorio.counting.log import Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, group_plan
 from polars_scorio.counting.truth_labels import check_truth
@@ -40,11 +40,11 @@ COLUMNS: dict[str, pl.DataType] = {
 
 
 def judge_agreement(
-    frame: pl.LazyFrame, roles: Roles, *, width: float = 0.1, confidence: float = 0.95
+    log: Log, roles: Roles, *, width: float = 0.1, confidence: float = 0.95
 ) -> pl.LazyFrame:
     """The plan of the agreement of a judge; see `Scorio.judge_agreement`."""
     width, confidence = check_number("width", width, CHANCE), check_confidence(confidence)
-    trials = bind_roles(frame, roles)
+    trials = bind_roles(log, roles)
     if trials.truth is None:
         raise ValueError(
             "judge_agreement compares verdicts with the labels of people on these trials: name "

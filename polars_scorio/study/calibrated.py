@@ -102,7 +102,7 @@ def macro_numbers(
         rows = [(metric, k) for metric in metrics for k in metric.row_sizes]
         draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
         if target == "benchmark":
-            fitted = Calibrated.fit(states, strata)
+            fitted = cells.calibrated(successes, pooled=True)
             bounds = [draw_bounds(draw, states.n) for draw in draws]
             every = [*draws, *(small.draw_gains() for small in smaller_draws(bounds))]
             priced = _priced_credits(fitted, strata, confidence, every)
@@ -342,7 +342,7 @@ class CalibratedInference:
 
         @cache
         def fit(successes: tuple[int, ...]) -> Calibrated:
-            return Calibrated.fit(cells.states.binary([*successes]))
+            return cells.calibrated(successes)
 
         rows = dict[Row, CellNumbers](reward_numbers(rewards, cells, confidence, self.target))
         rows |= cost_numbers(costs, cells, self.confidence, self.target)

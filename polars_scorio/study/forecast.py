@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import value_text
-from polars_scorio.counting.log import bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.credit_at_rates import RootDraw
@@ -40,7 +40,7 @@ COLUMNS: dict[str, pl.DataType] = {
 
 
 def forecast(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     k: DrawSizes | None = None,
     metric: Drawn = pass_at_k,
@@ -48,7 +48,7 @@ def forecast(
     confidence: float = 0.95,
 ) -> pl.LazyFrame:
     """The plan of a forecast; see `Scorio.forecast`."""
-    trials, drawn = bind_roles(frame, roles), drawn_by(metric, k)
+    trials, drawn = bind_roles(log, roles), drawn_by(metric, k)
     refuse_judge(trials, "forecast")
     refuse_repeats([*trials.keys, *COLUMNS])
     request = Request.of(trials, [drawn], inference="calibrated", confidence=confidence)

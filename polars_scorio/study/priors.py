@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_scorio.arguments import check_confidence
 from polars_scorio.counting.categories import Classes, counted_classes
-from polars_scorio.counting.log import bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, group_plan
 from polars_scorio.maths.array_rows import Floats
@@ -29,7 +29,7 @@ _PRIORS = ":priors"
 
 
 def priors(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     w: Weights | None = None,
     *,
@@ -38,7 +38,7 @@ def priors(
 ) -> pl.LazyFrame:
     """The plan of the fitted priors; see `Scorio.priors`."""
     confidence = check_confidence(confidence)
-    trials, pairs = bind_roles(frame, roles), weight_pairs(w)
+    trials, pairs = bind_roles(log, roles), weight_pairs(w)
     if pairs is None and trials.roles.levels is not None:
         pairs = tuple((level, level) for level in trials.roles.levels)
     refuse_judge(trials, "priors")

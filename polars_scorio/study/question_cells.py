@@ -10,10 +10,11 @@ import polars as pl
 
 from polars_scorio.counting.common_questions import cluster_ranks
 from polars_scorio.counting.judge_counts import JudgeSample, model_counts
-from polars_scorio.counting.log import CLUSTER, EVERYTHING, Trials
+from polars_scorio.counting.log import CLUSTER, EVERYTHING, Study, Trials
 from polars_scorio.counting.tally import class_columns
 from polars_scorio.counting.truth_labels import LABELS
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.judges import (
     SAME,
     JudgeRates,
@@ -257,6 +258,8 @@ class QuestionCells:
         The range of the rewards of each group, if nobody gave it.
     judges : CellJudges or None
         The judge of each group, if the outcomes are verdicts of an imperfect one.
+    study : Study or None
+        The study that keeps the fits of these questions, if there is one.
     """
 
     classes: Classes
@@ -270,6 +273,7 @@ class QuestionCells:
     strata: Strata[States] | None = None
     observed: Observed | None = None
     judges: CellJudges | None = None
+    study: Study | None = None
 
     @classmethod
     def read(
@@ -353,6 +357,21 @@ class QuestionCells:
         every = np.arange(len(self.flat))
         states = States.tally(counts, 0 * counts, every, np.ones_like(every), every.size)
         return replace(self, states=states)
+
+    def calibrated(self, successes: Sequence[int], *, pooled: bool = False) -> Calibrated:
+        """Both fits of the cells by their successes; if `pooled`, of pools of strata."""
+        states = self.states.binary([*successes])
+        strata = self.strata.binary([*successes]) if pooled and self.strata is not None else None
+
+        def fit() -> Calibrated:
+            return Calibrated.fit(states, strata)
+
+        if self.study is None:
+            return fit()
+        parts = [states] if strata is None else [states, strata.states]
+        contents = [array for each in parts for array in each.arrays()]
+        weights = [] if strata is None else [strata.shares, strata.owner]
+        return self.study.fitted([*contents, *weights], fit)
 
     def seen_as(self, view: View, states: States | None = None) -> States:
         """The states of the cells, or others of the same classes, as a metric looks at them."""

@@ -16,7 +16,14 @@ from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.coverage import check_stopping
-from polars_scorio.counting.log import CLUSTER, EVERYTHING, STAND_IN, bind_roles, refuse_repeats
+from polars_scorio.counting.log import (
+    CLUSTER,
+    EVERYTHING,
+    STAND_IN,
+    Log,
+    bind_roles,
+    refuse_repeats,
+)
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, class_columns
 from polars_scorio.metrics.metric import INFINITE, Metric
@@ -204,7 +211,7 @@ def warn_of_rows(metrics: Sequence[Metric]) -> Callable[[pl.DataFrame], pl.DataF
 
 
 def report(
-    frame: pl.LazyFrame,
+    log: Log,
     roles: Roles,
     metrics: Sequence[Metric],
     *,
@@ -215,7 +222,7 @@ def report(
 ) -> pl.LazyFrame:
     """The plan of a report; see `Scorio.report`."""
     wide = check_flag("wide", wide)
-    trials, inference = bind_roles(frame, roles), options.get("inference")
+    trials, inference = bind_roles(log, roles), options.get("inference")
     request = Request.of(trials, metrics, per=per, **options)
     columns = report_columns(
         trials,

@@ -608,9 +608,10 @@ class Request:
         `strata` are numbers of the strata of the groups, of which each has a range of rewards.
         """
         with_prior = self.prior is not None
-        return QuestionCells.read(
+        cells = QuestionCells.read(
             groups, self.classes, with_prior=with_prior, per_question=per_question, strata=strata
         )
+        return replace(cells, study=self.trials.study)
 
     def posterior(self, cells: QuestionCells) -> QuestionPosteriors:
         """The posterior of the questions in each cell, for the first metric, which has one."""

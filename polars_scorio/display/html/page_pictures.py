@@ -135,7 +135,7 @@ def model_classes(scope: Scope) -> dict[str, str]:
     metric = average_metric(scope.lead)
     rows = scope.rows.filter(metric=metric.name)
     if rows.is_empty():
-        rows = report(scope.counts.lazy(), scope.roles, [metric]).collect()
+        rows = report(scope.study, scope.roles, [metric]).collect()
     colours = theme.Look().colours(models_by_mean(rows, "estimate"))
     return {name: f"c{place}" for place, name in enumerate(colours)}
 
@@ -154,7 +154,7 @@ def curve_figures(scope: Scope, settings: Settings) -> list[Figure]:
     most = min(scope.fewest, DRAWN)
     if most == 1:
         return []
-    plots = Plots(scope.counts.lazy(), scope.roles, settings.report)
+    plots = Plots(scope.study, scope.roles, settings.report)
     sizes = curve_sizes(most)
     kinds: dict[str, tuple[Metric, str]] = {
         "Pass@k": (pass_at_k(sizes), "at least one of k trials succeeds"),
@@ -179,7 +179,7 @@ def question_figures(scope: Scope, settings: Settings) -> list[Figure]:
     """How many questions are how hard, and a strip of them for each model."""
     if scope.counts["question"].n_unique() == 1:
         return []
-    plots = Plots(scope.counts.lazy(), scope.roles, settings.report)
+    plots = Plots(scope.study, scope.roles, settings.report)
     metric = average_metric(scope.lead)
     cells = max(_CELLS // len(scope.models), _FEWEST_CELLS)
     return [

@@ -250,7 +250,7 @@ def baseline_rows(scope: Scope, baseline: Category, settings: Settings) -> Basel
     if name not in scope.models:
         known = known_text(name, sorted(scope.models))
         raise ValueError(f"baseline: no model {value_text(baseline)}; there are {known}")
-    log, metric = scope.counts.lazy(), _gated_metric(scope)
+    log, metric = scope.study, _gated_metric(scope)
     plans = [
         gate(log, scope.roles, name, metric, margin=0.0, confidence=settings.confidence,
              target=settings.target, anytime=settings.anytime),

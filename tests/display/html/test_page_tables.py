@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.counting.log import Study
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.page_tables import (
     Column,
@@ -120,7 +121,7 @@ def test_trials_that_are_needed_have_a_row_for_each_open_pair():
         [{**row, "extra": 1500, "total": 1504}, {**row, "extra": None, "total": None}]
     )
     empty = pl.DataFrame()
-    table = trials_needed_table(Scope("", empty, Roles(), (ps.avg(),), needed=needed))
+    table = trials_needed_table(Scope("", Study(empty), Roles(), (ps.avg(),), needed=needed))
     assert [*table.columns[2].cells] == ["2 to 4"] * 2
     assert [*table.columns[3].cells] == ["1,500", "no difference in sight"]
     assert [*table.columns[4].cells] == ["1,504", "no difference in sight"]

@@ -1,0 +1,93 @@
+"""A study counts and fits a log once, for all that is asked of it."""
+
+import gc
+import weakref
+from collections import Counter
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from polars_scorio.counting.log import Study
+from polars_scorio.maths.free_fit import Calibrated
+from tests.made_logs import drawn
+
+LOG = drawn(3, range(8), most=4).with_columns(category=pl.col("category") > 0)
+METRICS = ps.avg(), ps.pass_at_k([1, 2])
+
+
+@pytest.fixture
+def work(monkeypatch):
+    """How often plans are collected to count questions, and questions are fitted."""
+    done = Counter[str]()
+    counted, fit = Study.counted, Calibrated.fit
+
+    def counting(self, roles, key, plan):
+        done["counts"] += not self.has_counted(roles, key)
+        return counted(self, roles, key, plan)
+
+    def fitting(*args):
+        done["fits"] += 1
+        return fit(*args)
+
+    monkeypatch.setattr(Study, "counted", counting)
+    monkeypatch.setattr(Calibrated, "fit", fitting)
+    return done
+
+
+def asked(log):
+    return [log.compare(ps.avg()), log.rank(ps.avg()), log.best(ps.avg()), log.report(*METRICS)]
+
+
+def test_methods_of_one_accessor_count_and_fit_once(work):
+    asked(LOG.scorio(by="domain"))
+    assert work == {"counts": 1, "fits": 1}
+
+
+def test_a_page_fits_once(work, tmp_path):
+    LOG.drop("domain").unique(["model", "question", "trial"]).scorio.write_html(tmp_path / "a.html")
+    assert work["fits"] == 1
+
+
+def test_a_mean_over_strata_is_fitted_once(work):
+    log = LOG.scorio(by="domain")
+    for method in (log.compare, log.rank, log.best, log.report):
+        method(ps.avg(), overall="macro")
+    assert work["fits"] == 2  # the strata by themselves, and their mean
+
+
+def test_shared_counts_change_no_number():
+    shared = LOG.scorio(by="domain")
+    alone = [LOG.scorio(by="domain") for _ in range(4)]
+    for first, second in zip(
+        asked(shared), [asked(log)[place] for place, log in enumerate(alone)], strict=True
+    ):
+        assert_frame_equal(first, second, check_exact=True)
+
+
+def test_a_frame_that_is_changed_in_place_is_counted_anew():
+    log = LOG.filter(domain="web", model="a").drop("model")
+    accessor = log.scorio(model=None)
+    before = accessor.avg()["estimate"].item()
+    place = log["category"].arg_min()
+    log[place, "category"] = True
+    assert accessor.avg()["estimate"].item() > before
+    assert_frame_equal(accessor.avg(), log.scorio(model=None).avg(), check_exact=True)
+
+
+def test_bad_rows_are_named_each_time():
+    accessor = LOG.vstack(LOG.head(1)).scorio(by="domain")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="1 question has the same trial twice"):
+            accessor.avg()
+
+
+def test_a_study_dies_with_its_accessor():
+    frame = LOG.clone()
+    accessor = frame.scorio(by="domain")
+    accessor.avg()
+    study = weakref.ref(accessor._study)
+    del accessor
+    gc.collect()
+    assert study() is None
