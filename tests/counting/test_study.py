@@ -87,7 +87,7 @@ def test_a_study_dies_with_its_accessor():
     frame = LOG.clone()
     accessor = frame.scorio(by="domain")
     accessor.avg()
-    study = weakref.ref(accessor._study)
+    study = weakref.ref(vars(accessor)["_study"])
     del accessor
     gc.collect()
     assert study() is None

@@ -111,7 +111,9 @@ WRONG_OPTIONS = [
 
 @pytest.mark.every(3)
 @every_kind
-@pytest.mark.parametrize(("options", "error", "said"), WRONG_OPTIONS, ids=str)
+@pytest.mark.parametrize(
+    ("options", "error", "said"), WRONG_OPTIONS, ids=[*map(str, range(len(WRONG_OPTIONS)))]
+)
 def test_every_picture_looks_at_its_options(log, kind, options, error, said):
     names = inspect.signature(getattr(plot_of(log), PICTURES.get(kind, kind))).parameters
     if not options.keys() <= names.keys():

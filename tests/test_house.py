@@ -1,0 +1,103 @@
+"""Budgets of the package: each number may fall in a commit, and rise only for what users get.
+
+A report that runs through few files is one that a stranger can follow. The tracer counts the
+package's files that a call runs through, and how often it changes from one to another.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+import polars_scorio as ps
+from tests.documents import ROOT
+from tests.golden.logs import made_log
+from tests.test_layout import imported_modules
+
+PACKAGE = ROOT / "polars_scorio"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+MOST_FILES = 190
+MOST_LINES = 55_800
+MOST_LINES_OF_A_FILE = 900
+FEWEST_LINES, FEWEST_IMPORTERS = 150, 2
+LONELY = {
+    "counting/engine_frames.py",
+    "counting/group_tally.py",
+    "counting/label_sample.py",
+    "maths/question_signals.py",
+    "metrics/votes.py",
+    "study/agreement.py",
+    "study/priors.py",
+}
+
+LOG = made_log(3, 40, 4, 0)
+METRIC = ps.pass_at_k(2)
+
+
+def walked_files(call: Callable[[], object]) -> tuple[int, int]:
+    """Files of the package that a call runs through, and changes from one of them to another."""
+    files, changes, last = set[str](), 0, ""
+    package = str(PACKAGE)
+
+    def caller_of(frame: FrameType | None) -> str:
+        while frame and not frame.f_code.co_filename.startswith(package):
+            frame = frame.f_back
+        return frame.f_code.co_filename if frame else ""
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        nonlocal changes, last
+        file = frame.f_code.co_filename
+        if event not in {"call", "return"} or not file.startswith(package):
+            return
+        files.add(file)
+        here = file if event == "call" else caller_of(frame.f_back)
+        if here and here != last:
+            changes, last = changes + 1, here
+
+    call()  # imports, and what is kept between calls
+    sys.setprofile(profile)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return len(files), changes
+
+
+def test_the_package_keeps_within_its_budget():
+    lines = [len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES]
+    assert len(MODULES) <= MOST_FILES
+    assert sum(lines) <= MOST_LINES
+    assert max(lines) <= MOST_LINES_OF_A_FILE
+
+
+@pytest.mark.parametrize(
+    ("call", "files", "changes"),
+    [
+        pytest.param(lambda: LOG.scorio.report(METRIC), 34, 560, id="report"),
+        pytest.param(lambda: LOG.scorio.compare(METRIC), 41, 840, id="compare"),
+        pytest.param(lambda: LOG.scorio.gate("m0", margin=0.1), 49, 4_700, id="gate"),
+    ],
+)
+def test_a_call_runs_through_few_files(call, files, changes):
+    found = walked_files(call)
+    assert found[0] <= files
+    assert found[1] <= changes
+
+
+def test_a_small_module_has_several_importers():
+    """One of fewer than 150 lines with one importer is a part of that one; none may be added."""
+    modules = [path for path in MODULES if not path.name.startswith("__")]
+    importers = Counter(
+        imported for path in MODULES for imported in imported_modules(path) if imported != path
+    )
+    lonely = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in modules
+        if importers[path] < FEWEST_IMPORTERS
+        and len(path.read_text(encoding="utf-8").splitlines()) < FEWEST_LINES
+        and path.parent.name not in {"logs", "command_line"}  # a file for each tool, and command
+    }
+    assert lonely <= LONELY
