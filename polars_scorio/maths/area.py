@@ -1,8 +1,8 @@
-"""AUC@k at a cost that k hardly changes: the area under Pass@1, ..., Pass@k by the trapezoid rule.
+"""AUC@k for large k: the area under Pass@1, ..., Pass@k, in time that hardly grows with k.
 
-``(k - 1) AUC = sum_{i=1}^k (1 - q^i) - (1 - q) / 2 - (1 - q^k) / 2``, and the sum of the powers is
-``q (1 - q^k) / p``. Its posterior moments are sums over a few dozen success rates, equally far from
-each other by their logits.
+The trapezoid rule of the curve has the closed form ``(k - 1) AUC = sum_{i=1}^k (1 - q^i) - (1 - q)
+/ 2 - (1 - q^k) / 2``, and the sum of the powers is ``q (1 - q^k) / p``. Posterior moments are sums
+over a few dozen success rates at equal steps of the logit.
 """
 
 from __future__ import annotations
@@ -28,26 +28,11 @@ _TERMS = 18  # of power series of arguments up to 1
 
 
 def area_drawn(n: Ints, c: Ints, k: int) -> Floats:
-    """The unbiased estimate of AUC@k for each state.
+    """Unbiased estimate of AUC@k for n trials with c successes, shape (S,), ``2 <= k <= n``.
 
-    Parameters
-    ----------
-    n, c : ndarray of int, shape (S,)
-        Trials and successes of each state, ``0 <= c <= n`` and ``k <= n``.
-    k : int
-        Trials of the draw, at least 2.
-
-    Notes
-    -----
-    With the chance ``H_i = C(n - c, i) / C(n, i)`` of no success, the sum of H_1, ..., H_k is
-    ``(n - c) / (c + 1)`` times the chance that one of k draws is among c + 1 of the trials. Where a
-    success is rare, the sum of ``1 - H_i`` is an alternating series of factorial moments, whose
-    terms decrease at once.
-
-    Examples
-    --------
-    >>> area_drawn(np.array([5]), np.array([3]), 3).round(6)
-    array([0.85])
+    With the chance ``H_i = C(n - c, i) / C(n, i)`` of no success, the sum of H_1, ..., H_k is ``(n
+    - c) / (c + 1)`` times the chance that one of k draws is among c + 1 of the trials. If successes
+    are rare, the sum of ``1 - H_i`` is an alternating series of factorial moments.
     """
     chance, rest = no_success_drawn(n, c, k)
     failures = n - c
@@ -62,35 +47,12 @@ def area_drawn(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def area_moments(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
-    """Posterior mean and variance of AUC@k for each state.
+    """Posterior mean and variance of AUC@k under ``p ~ Beta(a, b)``, shape (S,); k at least 24.
 
-    Parameters
-    ----------
-    a, b : ndarray of float, shape (S,)
-        The posterior ``p ~ Beta(a, b)`` of the chance of a success, positive.
-    k : int
-        Trials of the draw, at least 24: power series of 1/k are cut off.
-
-    Notes
-    -----
     The trapezoid rule for the logit of p, whose density and whose ``q^k`` are analytic in a strip
-    of half width pi/2 or more, with ``|q| <= 1``: it converges geometrically [1]_. Where the
-    density is a power of p (or q) and AUC 0 (or 1) its terms are a geometric series.
-
-    References
-    ----------
-    .. [1] L. N. Trefethen, J. A. C. Weideman (2014), The Exponentially Convergent Trapezoidal Rule,
-       SIAM Review 56, 385-458, theorem 5.1.
-
-    Examples
-    --------
-    Pass@i of a uniform rate is ``i / (i + 1)``.
-
-    >>> mean, variance = area_moments(np.array([1.0]), np.array([1.0]), 24)
-    >>> passes = np.arange(1, 25) / np.arange(2, 26)
-    >>> ends = (passes[0] + passes[-1]) / 2
-    >>> mean.round(6), round(float(passes.sum() - ends) / 23, 6)
-    (array([0.889306]), 0.889306)
+    of half width pi/2 or more, converges geometrically (L. N. Trefethen, J. A. C. Weideman 2014,
+    SIAM Review 56, theorem 5.1). Where AUC is 0 or 1 the terms are a geometric series. k is limited
+    because power series of 1/k are cut off.
     """
     low, high = _logit_range(a, b, k)
     # Steps, first rates and numbers of rates that a few states share, but none owes to the others.
@@ -111,10 +73,8 @@ def area_moments(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
 
 
 def area_at(p: Floats, q: Floats, k: int) -> Floats:
-    """AUC@k at success rates ``p = 1 - q``; `k` as for `area_moments`.
+    """AUC@k at success rates ``p = 1 - q``, for k of at least 24.
 
-    Examples
-    --------
     >>> area_at(np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.5, 0.0]), 1001)
     array([0.     , 0.99925, 1.     ])
     """
@@ -163,21 +123,13 @@ def _log_shrunk(share: Floats, other: Floats, far: Floats) -> Floats:
 
 
 class _Rates(NamedTuple):
-    """So many success rates for each of some states, each of shape (S, R).
-
-    Attributes
-    ----------
-    logits, log_p, log_q : ndarray of float
-        Of the rates, and logs of themselves and of ``q = 1 - p``.
-    area, left : ndarray of float
-        AUC@k, and its complement.
-    """
+    """Success rates of each state by logit, with AUC@k at them; each of shape (S, R)."""
 
     logits: Floats
     log_p: Floats
     log_q: Floats
     area: Floats
-    left: Floats
+    left: Floats  # 1 - AUC@k
 
 
 def _rate_areas(logits: Floats, k: int) -> _Rates:

@@ -1,7 +1,7 @@
 """The credit of a draw of k trials, one function for each binary metric.
 
 A credit comes as its *gains*, shape (k,): ``gains[r - 1] >= 0`` is what the r-th success adds, so a
-draw that holds exactly j successes earns ``gains[0] + ... + gains[j - 1]``.
+draw with exactly j successes earns ``gains[0] + ... + gains[j - 1]``.
 """
 
 from collections.abc import Sequence
@@ -18,120 +18,57 @@ _LONG = (
 
 
 def any_success(k: int) -> Floats:
-    """Gains of Pass@k: the first success earns everything [1]_.
+    """Gains of Pass@k: the first success earns everything.
 
-    References
-    ----------
-    .. [1] M. Chen et al. (2021), arXiv:2107.03374, eq. 1.
-
-    Examples
-    --------
-    >>> any_success(3)
-    array([1., 0., 0.])
+    M. Chen et al. (2021), arXiv:2107.03374, eq. 1.
     """
     return _threshold_gains(k, 1)
 
 
 def all_success(k: int) -> Floats:
-    """Gains of Pass^k: only the k-th success earns anything [1]_.
+    """Gains of Pass^k: only the k-th success earns anything.
 
-    References
-    ----------
-    .. [1] S. Yao et al. (2024), arXiv:2406.12045.
-
-    Examples
-    --------
-    >>> all_success(3)
-    array([0., 0., 1.])
+    S. Yao et al. (2024), arXiv:2406.12045.
     """
     return _threshold_gains(k, k)
 
 
 def at_least_share(k: int, tau: float) -> Floats:
-    """Gains of G-Pass@k_tau: the success that makes up a share tau earns everything [1]_.
+    """Gains of G-Pass@k_tau: the smallest ``j >= 1`` with ``j/k >= tau`` earns everything.
 
-    That is the smallest ``j >= 1`` with ``j/k >= tau``, compared as doubles.
-
-    Parameters
-    ----------
-    k : int
-        Trials in a draw, at least 1.
-    tau : float
-        The share of successes that is asked for, ``0 <= tau <= 1``; at 0 one success is asked for.
-
-    References
-    ----------
-    .. [1] J. Liu et al. (2024), arXiv:2412.13147.
-
-    Examples
-    --------
-    Seven of 25 are 28 %, but ``ceil(0.28 * 25)`` asks for eight: the product rounds up.
-
-    >>> np.flatnonzero(at_least_share(25, 0.28)) + 1
-    array([7])
+    J. Liu et al. (2024), arXiv:2412.13147. Compared as doubles: 7 of 25 are .28, but ``ceil(0.28 *
+    25)`` is 8.
     """
     j = np.arange(1, k + 1)
     return _threshold_gains(k, int(j[j / k >= tau][0]))
 
 
 def at_least(t: int, k: int) -> Floats:
-    """Gains of TailPass: the t-th success of k trials earns everything.
-
-    Examples
-    --------
-    >>> at_least(2, 3)
-    array([0., 1., 0.])
-    """
+    """Gains of TailPass: the t-th success of k trials earns everything."""
     return _threshold_gains(k, t)
 
 
 def majority_gains(k: int) -> Floats:
-    """Gains of Maj@k: the success that makes more than half of the draw earns everything.
-
-    Examples
-    --------
-    >>> majority_gains(4)
-    array([0., 0., 1., 0.])
-    """
+    """Gains of Maj@k: the success that makes more than half of the draw earns everything."""
     return _threshold_gains(k, k // 2 + 1)
 
 
 def excess_over_half(k: int) -> Floats:
-    """Gains of mG-Pass@k: ``2/k`` for each success beyond ``ceil(k/2)``, none at ``k = 1`` [1]_.
+    """Gains of mG-Pass@k: ``2/k`` for each success beyond ``ceil(k/2)``, none at ``k = 1``.
 
-    References
-    ----------
-    .. [1] J. Liu et al. (2024), arXiv:2412.13147: ``2/k sum_j max(j - ceil(k/2), 0) P(J = j)``.
-
-    Examples
-    --------
-    >>> excess_over_half(4)
-    array([0. , 0. , 0.5, 0.5])
+    J. Liu et al. (2024), arXiv:2412.13147: ``2/k sum_j max(j - ceil(k/2), 0) P(J = j)``.
     """
     return np.where(np.arange(1, k + 1) > (k + 1) // 2, 2 / k, 0.0)
 
 
 @lru_cache(maxsize=16)
 def area_under_curve(k: int) -> Floats:
-    """Gains of AUC@k: the area under Pass@1, ..., Pass@k by the trapezoid rule [1]_.
+    """Gains of AUC@k by the trapezoid rule; a shared array, not to be written to.
 
-    Pass@i of a draw with r - 1 successes grows by ``C(k - r, i - 1) / C(k, i)`` with the next one.
-    Over i = 1..k this sums to ``(k + 1) / (r (r + 1))``; the trapezoid rule halves both ends, takes
-    ``1/(2 k)`` and, for the first success, ``1/2`` away, and divides by ``k - 1``. The array is
-    shared by whoever asks for this k, and not to be written to.
-
-    References
-    ----------
-    .. [1] Z. Hu et al. (2026), arXiv:2601.08763.
-
-    Examples
-    --------
-    One success of two passes at k = 1 half the time, at k = 2 always: 0.75 on average.
-
-    >>> area_under_curve(2)
-    array([0.75, 0.25])
-    >>> area_under_curve(1)  # Pass@1
-    array([1.])
+    Z. Hu et al. (2026), arXiv:2601.08763. Pass@i of a draw with r - 1 successes grows by ``C(k - r,
+    i - 1) / C(k, i)`` with the next one, which sums to ``(k + 1) / (r (r + 1))`` over i = 1..k; the
+    trapezoid rule halves both ends, takes ``1/(2 k)`` and, for the first success, ``1/2`` away, and
+    divides by ``k - 1``.
     """
     r = np.arange(2, k + 1)
     later = (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1))
@@ -143,8 +80,6 @@ def area_under_curve(k: int) -> Floats:
 def spectrum_gains(k: int, weights: Sequence[float]) -> Floats:
     """Gains of a threshold spectrum: its k weights themselves.
 
-    Examples
-    --------
     >>> spectrum_gains(2, (0.25, 0.75))
     array([0.25, 0.75])
     """
@@ -152,10 +87,8 @@ def spectrum_gains(k: int, weights: Sequence[float]) -> Floats:
 
 
 def only_success(gains: Floats) -> int | None:
-    """The one success that earns anything, if it is one.
+    """Number of the success that earns everything; None if several earn something.
 
-    Examples
-    --------
     >>> only_success(majority_gains(4)), only_success(excess_over_half(4))
     (3, None)
     """
@@ -169,8 +102,6 @@ def average_sides(gains: Floats) -> tuple[bool, bool]:
 
     Then the mean credit is on that side of the success rate too, for questions of any rates.
 
-    Examples
-    --------
     >>> average_sides(any_success(4)), average_sides(all_success(4))
     ((True, False), (False, True))
     >>> average_sides(majority_gains(4)), average_sides(any_success(1))
@@ -181,10 +112,8 @@ def average_sides(gains: Floats) -> tuple[bool, bool]:
 
 
 def is_area(gains: Floats) -> bool:
-    """Whether it is AUC@k, with so many trials that `kernels.draws.area` is worth its while.
+    """Whether these are gains of AUC@k with enough trials for the functions of `area` to pay.
 
-    Examples
-    --------
     >>> is_area(area_under_curve(100)), is_area(area_under_curve(3))
     (True, False)
     """

@@ -25,26 +25,9 @@ from polars_scorio.maths.pooled_moments import Joint
 
 
 def credit_at(p: Floats, q: Floats, gains: Floats) -> Floats:
-    """Mean credit of k trials at each success rate.
+    """Mean credit of k ~ Binomial(p) trials at rates ``p = 1 - q``, shape (I,).
 
-    Parameters
-    ----------
-    p, q : ndarray of float, shape (I,)
-        Success rates and their complements.
-    gains : ndarray of float, shape (k,)
-        What each success adds (see `kernels.draws.credit`).
-
-    Returns
-    -------
-    ndarray of float, shape (I,)
-        ``E[gains[0] + ... + gains[J - 1]]``, ``J ~ Binomial(k, p)``. Where one success earns all,
-        and for AUC@k, k costs nothing.
-
-    Examples
-    --------
-    >>> p = np.array([0.0, 0.5, 1.0])
-    >>> credit_at(p, 1 - p, np.array([1.0, 0.0])), credit_at(p, 1 - p, np.array([0.25, 0.5]))
-    (array([0.  , 0.75, 1.  ]), array([0.    , 0.3125, 0.75  ]))
+    If one success earns all, and for AUC@k, the time does not grow with k.
     """
     k, success = gains.size, only_success(gains)
     if success is not None:
@@ -78,25 +61,10 @@ Powers = tuple[float, float]
 
 
 def blend_means(x: Floats, y: Floats, powers: Powers) -> Floats:
-    """``x**a * y**b`` for means that may be zero.
+    """``x**a * y**b`` for nonnegative means; NaN if there is none.
 
-    Parameters
-    ----------
-    x, y : ndarray of float, shape (S,)
-        Means, not negative; NaN where there is none.
-    powers : tuple of float
-        ``(a, b)``; negative ones are allowed.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        Zero where a mean of zero has a positive power; infinite where one has a negative power and
-        the other mean is not zero under a positive one.
-
-    Examples
-    --------
-    >>> blend_means(np.array([0.25, 0.0, 0.0]), np.array([1.0, 4.0, 0.0]), (0.5, -1.0))
-    array([0.5, 0. , 0. ])
+    0 if a mean of 0 has a positive power; infinite if one has a negative power and the other is not
+    0 under a positive one.
     """
     zero = (x == 0) & (powers[0] > 0) | (y == 0) & (powers[1] > 0)
     with np.errstate(divide="ignore"):
@@ -107,26 +75,8 @@ def blend_means(x: Floats, y: Floats, powers: Powers) -> Floats:
 def blend_moments(joint: Joint, powers: Powers) -> tuple[Floats, Floats]:
     """Mean and variance of ``x**a * y**b`` by the delta method, to first order.
 
-    Parameters
-    ----------
-    joint : Joint
-        Means, variances and covariance of x and y, each of shape (S,).
-    powers : tuple of float
-        ``(a, b)``.
-
-    Returns
-    -------
-    mean, variance : ndarray of float, shape (S,)
-        The blend of the means, and ``mean**2 (a**2 Var(x)/x**2 + b**2 Var(y)/y**2
-        + 2 a b Cov(x, y)/(x y))``, which is zero where the mean is zero.
-
-    Examples
-    --------
-    ``x y`` of independent means: ``y**2 Var(x) + x**2 Var(y)``.
-
-    >>> one = np.array([1.0])
-    >>> blend_moments(Joint(2 * one, 3 * one, 0.1 * one, 0.2 * one, 0 * one), (1.0, 1.0))
-    (array([6.]), array([1.7]))
+    The blend of the means, and ``mean**2 (a**2 Var(x)/x**2 + b**2 Var(y)/y**2 + 2 a b Cov(x, y)/(x
+    y))``, 0 if the mean is 0.
     """
     a, b = powers
     mean = blend_means(joint.x, joint.y, powers)
@@ -154,23 +104,8 @@ class RootCredit(NamedTuple):
 def root_credit(n: int, k: int, pass_power: float, unanimous_power: float) -> RootCredit:
     """Credit of the successes of n trials whose mean is nearly Geom@k, whatever the success rate.
 
-    Parameters
-    ----------
-    n, k : int
-        Trials of the question and size of a draw, ``1 <= k <= n``.
-    pass_power, unanimous_power : float
-        Powers of Pass@k and of Pass^k, not negative and not both 0.
-
-    Returns
-    -------
-    RootCredit
-        Credit inside [0, 1], 0 for no success and 1 for n. The bias is 0 for n = 1.
-
-    Examples
-    --------
-    >>> credit, bias = root_credit(2, 2, 0.5, 0.5)
-    >>> credit.round(4), round(bias, 4)
-    (array([0.    , 0.3584, 1.    ]), 0.0352)
+    In [0, 1], 0 for no success and 1 for n; ``1 <= k <= n``, powers not negative and not both 0.
+    Bias 0 for n = 1.
     """
     p, _ = rate_nodes(max(_FEWEST, ceil(_PER_ROOT * n**0.5) + 1))
     passing = -np.expm1(k * np.log1p(-p[:-1]))
@@ -189,28 +124,15 @@ def root_credit(n: int, k: int, pass_power: float, unanimous_power: float) -> Ro
 class RootDraw:
     """Geom@k of a question as the credit of a draw of its trials, nearly without bias.
 
-    A draw has all trials of a question, or as many as k (at least 256) if there are more: the mean
-    credit over all such draws has the same bias, and the equations stay small.
-
-    Attributes
-    ----------
-    k : int
-        The draw size of Geom@k.
-    powers : tuple of float
-        Powers of Pass@k and of Pass^k, not negative.
+    A draw has all trials of a question, or k (at least 256) if there are more: the mean credit over
+    all such draws has the same bias, and the equations stay small.
     """
 
     k: int
-    powers: Powers
+    powers: Powers  # of Pass@k and of Pass^k, not negative
 
     def __call__(self, n: int) -> Floats:
-        """Gain of each success of a draw, for a question with n trials.
-
-        Raises
-        ------
-        ValueError
-            If k exceeds 2,048 and a question has so many trials.
-        """
+        """Gains of a draw from n trials; ValueError if k > 2,048 and a question has so many."""
         if n < self.k:
             return np.zeros(self.k)  # as many trials as the question would need
         return np.diff(self._credit(n).credit)

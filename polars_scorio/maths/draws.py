@@ -1,12 +1,12 @@
 """Expected credit of draws without replacement, and tables of their chances.
 
-A binary metric comes as its *gains* (see `polars_scorio.maths.credit`):
-``gains[r - 1] >= 0`` is what the r-th success of a draw adds to its credit. As no gain is negative,
-every sum here has terms of one sign: nothing cancels, and results keep their relative accuracy.
-No sum is a matrix product: its last digit would depend on which states come together.
+A binary metric comes as its *gains* (see `credit`): ``gains[r - 1] >= 0`` is what the r-th success
+of a draw adds. As no gain is negative, sums have terms of one sign: nothing cancels, and results
+keep their relative accuracy. No sum is a matrix product: its last digit would depend on which
+states come together.
 
-The chances of draws of one size from all contents of an urn are needed at once, and again for the
-next group: a table of logs is much faster than a library's pmf of each, and small tables are kept.
+The chances of draws from all contents of an urn are needed at once, and again for the next group: a
+table of logs is much faster than a pmf of each, and small tables are cached.
 """
 
 from __future__ import annotations
@@ -29,35 +29,10 @@ DrawsOf = Callable[[Ints], Iterator[tuple[slice | Mask, Floats]]]
 
 
 def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
-    """Expected credit of k trials drawn without replacement, for each state [1]_.
+    """Expected credit of k of n trials drawn without replacement, shape (S,); NaN if ``k > n``.
 
-    Parameters
-    ----------
-    n, c : ndarray of int, shape (S,)
-        Trials and successes of each state, ``0 <= c <= n``.
-    gains : ndarray of float, shape (k,)
-        ``gains[r - 1] >= 0`` is what the r-th success of a draw adds.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        ``E[gains[0] + ... + gains[J - 1]]``, ``J ~ Hypergeometric(n, c, k)``; NaN where ``k > n``.
-
-    Raises
-    ------
-    ValueError
-        If `n` and `c` differ in shape: broadcasting would hide it.
-
-    References
-    ----------
-    .. [1] M. Chen et al. (2021), arXiv:2107.03374, eq. 1: the case ``gains = [1, 0, ..., 0]``.
-
-    Examples
-    --------
-    Of 5 trials 3 (then 4) succeed; a draw of 2 passes when either of them does.
-
-    >>> expected_credit(np.array([5, 5]), np.array([3, 4]), np.array([1.0, 0.0])).round(6)
-    array([0.9, 1. ])
+    ``E[gains[0] + ... + gains[J - 1]]``, ``J ~ Hypergeometric(n, c, k)``. ValueError if the shapes
+    differ: broadcasting would hide it.
     """
     _check_shapes(n=n, c=c)
     known = n >= gains.size
@@ -70,33 +45,10 @@ def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
 
 
 def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]:
-    """Posterior mean and variance of the expected credit of k new trials, for each state.
+    """Posterior mean and variance of the expected credit of k new trials, shape (S,).
 
-    Parameters
-    ----------
-    a, b : ndarray of float, shape (S,)
-        The posterior ``p ~ Beta(a, b)`` of the chance of a success, ``a > 0``, ``b > 0``.
-    gains : ndarray of float, shape (k,)
-        ``gains[r - 1] >= 0`` is what the r-th success of a draw adds.
-
-    Returns
-    -------
-    mean, variance : ndarray of float, shape (S,)
-        Of ``g(p) = E[gains[0] + ... + gains[J - 1] | p]``, ``J ~ Binomial(k, p)``. Neither is ever
-        negative; a variance under 1e-280 may lose digits, down to 0.
-
-    Raises
-    ------
-    ValueError
-        If `a` and `b` differ in shape.
-
-    Examples
-    --------
-    After 3 successes in 5 trials, ``p ~ Beta(4, 3)``; for a draw of one, ``g(p) = p``.
-
-    >>> mean, variance = credit_moments(np.array([4.0]), np.array([3.0]), np.array([1.0]))
-    >>> print(mean.round(6), variance.round(6))  # 4/7 and 4 * 3 / (7**2 * 8)
-    [0.571429] [0.030612]
+    Of ``g(p) = E[gains[0] + ... + gains[J - 1] | p]``, ``J ~ Binomial(k, p)``, ``p ~ Beta(a, b)``.
+    Never negative; a variance under 1e-280 may lose digits, down to 0.
     """
     _check_shapes(a=a, b=b)
     k, success = gains.size, only_success(gains)
@@ -114,27 +66,9 @@ def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]
 
 
 def credit_by_state(a: Floats, b: Floats, counts: Ints, gains: Floats) -> tuple[Floats, Floats]:
-    """`credit_moments` of each of some populations, after the trials of each state.
+    """`credit_moments` (S, J) of populations Beta(a, b), shape (J,), after each state's trials.
 
-    Parameters
-    ----------
-    a, b : ndarray of float, shape (J,)
-        The populations, ``p ~ Beta(a, b)`` before the trials.
-    counts : ndarray of int, shape (S, 2)
-        Failures and successes of each state.
-    gains : ndarray of float, shape (k,)
-        As for `credit_moments`.
-
-    Returns
-    -------
-    mean, variance : ndarray of float, shape (S, J)
-
-    Examples
-    --------
-    >>> uniform, counts = np.array([1.0]), np.array([[2, 3]])
-    >>> mean, variance = credit_by_state(uniform, uniform, counts, np.array([1.0]))
-    >>> print(mean.round(6), variance.round(6))
-    [[0.571429]] [[0.030612]]
+    `counts` (S, 2): failures and successes.
     """
     k, success = gains.size, only_success(gains)
     failures, successes = counts.T
@@ -165,33 +99,10 @@ def _row_slice(rows: Ints) -> Ints | slice:
 
 
 def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
-    """Posterior covariance of two expected credits, for each state.
+    """Posterior covariance of the expected credits of draws of k and of m trials, shape (S,).
 
-    Parameters
-    ----------
-    a, b : ndarray of float, shape (S,)
-        The posterior ``p ~ Beta(a, b)`` of the chance of a success, ``a > 0``, ``b > 0``.
-    gains, other : ndarray of float, shape (k,) and (m,)
-        What each success adds to the credit of a draw of k and of another draw of m trials.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        ``Cov(g(p), h(p))``, g and h as in `credit_moments`: never negative, as both only grow with
-        p; under 1e-280 it may lose digits, down to 0.
-
-    Raises
-    ------
-    ValueError
-        If `a` and `b` differ in shape.
-
-    Examples
-    --------
-    ``g(p) = p`` and ``h(p) = p**2`` under a uniform posterior: ``1/4 - 1/2 * 1/3``.
-
-    >>> uniform = np.array([1.0])
-    >>> credit_covariance(uniform, uniform, np.array([1.0]), np.array([0.0, 1.0])).round(6)
-    array([0.083333])
+    ``Cov(g(p), h(p))`` under ``p ~ Beta(a, b)``, as in `credit_moments`: never negative, as both
+    grow with p; under 1e-280 it may lose digits, down to 0.
     """
     _check_shapes(a=a, b=b)
     k, m = gains.size, other.size
@@ -234,14 +145,10 @@ def _urn_mean(a: Floats, b: Floats, gains: Floats) -> Floats:
 def _urn_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
     """Covariance of two credits, as a sum over positive terms.
 
-    Let a first draw of k trials hold J successes, and let H_s be what `other` is expected to earn
-    once ``J = s`` is known. Then ``Cov(g(p), h(p)) = Cov(credit_J, H_J)``, and as both only grow
-    with J, Hoeffding's identity [1]_ splits it into terms that are positive:
+    J successes in a first draw of k; H_s is what `other` is expected to earn once ``J = s`` is
+    known. Then ``Cov(g(p), h(p)) = Cov(credit_J, H_J)``, and as both grow with J, Hoeffding's
+    identity (E. L. Lehmann 1966, Ann. Math. Statist. 37, Lemma 2) splits it into positive terms:
     ``sum_s (H_s - H_{s-1}) sum_r gains_r P(J >= max(r, s)) P(J < min(r, s))``.
-
-    References
-    ----------
-    .. [1] E. L. Lehmann (1966), Some concepts of dependence, Ann. Math. Statist. 37, Lemma 2.
     """
     k, m = gains.size, other.size
     chances = urn_chances(a, b, k)
@@ -267,8 +174,8 @@ def _spread_terms(chances: Floats, gains: Floats) -> Floats:
 def _joint_terms(pooled: Floats, k: int, gains: Floats) -> Floats:
     """``sum_r gains_r P(S = s - 1, R = r - 1)`` for s = 1..k, shape (S, k).
 
-    S and R are the successes in k - 1 and m - 1 of k + m - 2 trials, ``pooled`` the chances of
-    S + R.
+    S and R are the successes in k - 1 and m - 1 of k + m - 2 trials; `pooled`: the chances of S +
+    R.
     """
     joint, paid = np.zeros((pooled.shape[0], k)), np.flatnonzero(gains)
     for part in np.split(paid, np.flatnonzero(np.diff(paid // max(CELLS // k, 1))) + 1):
@@ -284,33 +191,19 @@ def _joint_terms(pooled: Floats, k: int, gains: Floats) -> Floats:
 def _shared_successes(k: int, m: int, first: int, last: int) -> Floats:
     """``P(S = s - 1 | S + R = s + r - 2)`` for each s and r - 1 = first..last (see `_joint_terms`).
 
-    No state enters. It is ``(k + m - 1) / m P(J = s - 1)``, J of k - 1 draws from an urn
-    (r, m - r + 1) of `urn_chances`.
+    No state enters. It is ``(k + m - 1) / m P(J = s - 1)``, J of k - 1 draws from an urn (r, m - r
+    + 1) of `urn_chances`.
     """
     r = np.arange(first + 1.0, last + 2)
     return np.ascontiguousarray(urn_chances(r, m + 1 - r, k - 1).T * ((k + m - 1) / m))
 
 
 def urn_chances(a: Floats, b: Floats, k: int) -> Floats:
-    """Chances of 0..k successes in k draws from Polya's urns.
+    """Chances of 0..k successes in k draws from Polya's urns, shape (S, k + 1).
 
     After j successes in i draws the next one succeeds with chance ``(a + j) / (a + b + i)``: the
-    beta-binomial where a, b > 0, the hypergeometric of n and c where ``a = -c``, ``b = c - n``.
+    beta-binomial if a, b > 0, the hypergeometric of n and c if ``a = -c``, ``b = c - n``.
 
-    Parameters
-    ----------
-    a, b : ndarray of float, shape (S,)
-        Content of each urn.
-    k : int
-        Size of the draw.
-
-    Returns
-    -------
-    ndarray of float, shape (S, k + 1)
-        Each row sums to 1.
-
-    Examples
-    --------
     >>> urn_chances(np.array([1.0]), np.array([1.0]), 3)  # uniform
     array([[0.25, 0.25, 0.25, 0.25]])
     """
@@ -369,8 +262,6 @@ _TABULATED = 4096  # trials of an urn up to which logs of binomial coefficients 
 def log_binomials(n: int) -> Floats:
     """``ln C(n, j)`` for j = 0..n.
 
-    Examples
-    --------
     >>> np.exp(log_binomials(4)).round(9)
     array([1., 4., 6., 4., 1.])
     """
@@ -380,24 +271,9 @@ def log_binomials(n: int) -> Floats:
 
 
 def draw_chances(total: int, size: int) -> Floats:
-    """Chances of j successes in a draw without replacement from u successes among `total`.
+    """Chances of j successes (column) in a draw without replacement from u successes (row).
 
-    Parameters
-    ----------
-    total, size : int
-        Trials in the urn and in the draw, ``size <= total``.
-
-    Returns
-    -------
-    ndarray of float, shape (total + 1, size + 1)
-        Row u, column j. Not to be written to.
-
-    Examples
-    --------
-    >>> draw_chances(2, 1)
-    array([[1. , 0. ],
-           [0.5, 0.5],
-           [0. , 1. ]])
+    Shape (total + 1, size + 1); not to be written to.
     """
     kept = (total + 1) * (size + 1) <= _KEPT
     return _kept_chances(total, size) if kept else _all_chances(total, size)
@@ -411,14 +287,9 @@ _kept_chances = lru_cache(maxsize=512)(_all_chances)
 
 
 def draw_chance_rows(total: int, size: int, successes: Ints) -> Floats:
-    """Rows of `draw_chances`, for some numbers of successes in the urn, shape (S, size + 1).
+    """Rows of `draw_chances` for these successes in the urn, shape (S, size + 1).
 
     Beyond 4,096 trials in the urn, `total` changes neither time nor memory.
-
-    Examples
-    --------
-    >>> draw_chance_rows(2, 1, np.array([1]))
-    array([[0.5, 0.5]])
     """
     if total > _TABULATED:
         # Polya's urn with a negative content is an urn without replacement.
@@ -436,41 +307,16 @@ def draw_chance_rows(total: int, size: int, successes: Ints) -> Floats:
 def overlap_chances(total: int, size: int) -> Floats:
     """Chances that two draws of equal size from `total` trials have 0..size trials in common.
 
-    Parameters
-    ----------
-    total, size : int
-        Trials in the urn and in each draw, ``size <= total``.
-
-    Returns
-    -------
-    ndarray of float, shape (size + 1,)
-        One row of `draw_chances`.
-
-    Examples
-    --------
-    >>> overlap_chances(4, 2).round(6)
-    array([0.166667, 0.666667, 0.166667])
+    One row of `draw_chances`, in time and memory that do not depend on `total`.
     """
     return np.asarray(draw_chance_rows(total, size, np.array([size]))[0])
 
 
 def share_chances(n: int, further: int, c: Ints) -> Floats:
-    """Chance that the c of ``c + t`` successes fall on the first n trials, t on `further` ones.
+    """Chance that the c of ``c + t`` successes fall on the first n trials, for t = 0..further.
 
-    Parameters
-    ----------
-    n, further : int
-        Trials.
-    c : ndarray of int, shape (S,)
-        Successes among the first n.
+    Shape (S, further + 1); the t others fall on the `further` trials.
 
-    Returns
-    -------
-    ndarray of float, shape (S, further + 1)
-        For t = 0..further.
-
-    Examples
-    --------
     >>> share_chances(1, 1, np.array([0, 1]))
     array([[1. , 0.5],
            [0.5, 1. ]])
@@ -481,18 +327,7 @@ def share_chances(n: int, further: int, c: Ints) -> Floats:
 
 
 def binomial_chances(n: int, p: Floats, q: Floats) -> Floats:
-    """Chances of 0..n successes in n trials, for success rates p = 1 - q.
-
-    Returns
-    -------
-    ndarray of float, shape (I, n + 1)
-
-    Examples
-    --------
-    >>> binomial_chances(2, np.array([0.0, 0.5]), np.array([1.0, 0.5])).round(9)
-    array([[1.  , 0.  , 0.  ],
-           [0.25, 0.5 , 0.25]])
-    """
+    """Chances of 0..n successes in n trials at rates p = 1 - q, shape (I, n + 1)."""
     j = np.arange(n + 1.0)
     with np.errstate(divide="ignore"):  # xlogy(1, 0) is -inf, as it should be
         logs = (

@@ -1,11 +1,9 @@
-"""Powers and sums in logarithms, of which chances of draws are made.
+"""Powers and sums of logs for the chances of draws, without cancellation.
 
-Each sum is a difference of logs of the gamma function, which Stirling's formula takes apart: into a
-difference of ``t log t``, written as a few logs of which none exceeds a few times the sum, and into
-one of a series. Nothing large cancels, neither for few trials nor for very many.
-
-Short products are multiplied out, and sums of positive terms carry what is left of 1; long ones are
-the sums of logs in `sums`.
+Each sum is a difference of logs of the gamma function, which Stirling's formula splits into a
+difference of ``t log t``, written as a few logs of which none exceeds a few times the sum, and one
+of a series: nothing large cancels, for few or many trials. Short products are multiplied out, and
+sums of positive terms keep the complement of a chance; long ones use the sums of logs.
 """
 
 from __future__ import annotations
@@ -25,46 +23,17 @@ _SERIES = (-1 / 24, 7 / 2880, -31 / 40320, 127 / 215040, -511 / 608256)
 
 
 def sum_of_logs(a: Floats, b: Floats, k: int) -> Floats:
-    """Sum of ``log1p(a / (b + i))``, i < k, for each state [1]_.
+    """Sum of ``log1p(a / (b + i))``, i < k, for each state, to about 1e-15; infinite if b is 0.
 
-    Parameters
-    ----------
-    a, b : ndarray of float, shape (S,)
-        Not negative; `a` below 1e38.
-    k : int
-        Number of terms, at least 1.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        To 1e-15 or so; infinite where `b` is 0.
-
-    References
-    ----------
-    .. [1] NIST Digital Library of Mathematical Functions, 5.11.8: Stirling's formula of
-       ``log gamma(t + 1/2)``.
-
-    Examples
-    --------
-    ``(1 + 1/1) (1 + 1/2) ... (1 + 1/k)`` is ``k + 1``.
-
-    >>> np.exp(sum_of_logs(np.array([1.0]), np.array([1.0]), 999_999)).round(6)
-    array([1000000.])
+    Stirling's formula of ``log gamma(t + 1/2)``: NIST DLMF 5.11.8. a below 1e38.
     """
     return _summed_logs(a, b, k, _odds_ratio, _far_logs)
 
 
 def sum_of_gaps(a: Floats, b: Floats, k: int, m: int) -> Floats:
-    """``sum_of_logs(a, b, k) - sum_of_logs(a, b + m, k)``, to its own last digits.
+    """``sum_of_logs(a, b, k) - sum_of_logs(a, b + m, k)``, accurate to its last digits.
 
     It is the sum of ``log1p(m a / ((a + b + m + i) (b + i)))``, i < k; `b` is positive.
-
-    Examples
-    --------
-    ``(2/1 3/2 4/3) / (5/4 6/5 7/6)`` is ``4 / (7/4)``.
-
-    >>> np.exp(sum_of_gaps(np.array([1.0]), np.array([1.0]), 3, 3)).round(12)
-    array([2.28571429])
     """
     return _summed_logs(a, b, k, partial(_odds_of_gaps, m=m), partial(_far_gaps, m=m))
 
@@ -149,45 +118,17 @@ _STEPS = 8  # from state to state that cost less than a state by itself
 
 
 class NoSuccess(NamedTuple):
-    """A draw without a success, for each state, each of shape (S,).
+    """A draw without a success, for each state, each of shape (S,)."""
 
-    Attributes
-    ----------
-    chance : ndarray of float
-        ``E[q**k]``, q the chance of a failure.
-    rest : ndarray of float
-        ``1 - chance``, to its own last digits.
-    variance : ndarray of float
-        Of ``q**k``.
-    """
-
-    chance: Floats
-    rest: Floats
-    variance: Floats
+    chance: Floats  # E[q**k], q the chance of a failure
+    rest: Floats  # 1 - chance, accurate to its last digits
+    variance: Floats  # of q**k
 
 
 def no_success(a: Floats, b: Floats, k: int) -> NoSuccess:
-    """Moments of the chance that k new trials hold no success.
+    """Moments of the chance that k new trials have no success, under ``p ~ Beta(a, b)``.
 
-    Parameters
-    ----------
-    a, b : ndarray of float, shape (S,)
-        The posterior ``p ~ Beta(a, b)`` of the chance of a success, positive.
-    k : int
-        Trials, at least 1.
-
-    Returns
-    -------
-    NoSuccess
-        A variance under 1e-280 may lose digits, down to 0.
-
-    Examples
-    --------
-    ``q**2`` under a uniform posterior: 1/3, and ``1/5 - 1/9`` is 4/45.
-
-    >>> uniform = np.array([1.0])
-    >>> print(*(part * 45 for part in no_success(uniform, uniform, 2)))
-    [15.] [30.] [4.]
+    A variance under 1e-280 may lose digits, down to 0.
     """
     chance, rest, variance = chances_and_growth(a, b, k)
     variance *= chance
@@ -195,10 +136,8 @@ def no_success(a: Floats, b: Floats, k: int) -> NoSuccess:
 
 
 def power_chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
-    """``E[q**k]`` and its complement, as `no_success`; `b` may be 0, where no trial ever fails.
+    """``E[q**k]`` and its complement, as `no_success`; `b` may be 0: no trial ever fails.
 
-    Examples
-    --------
     >>> chance, rest = power_chances(np.array([1.0, 1.0]), np.array([1.0, 0.0]), 3)
     >>> chance, rest
     (array([0.25, 0.  ]), array([0.75, 1.  ]))
@@ -215,8 +154,6 @@ def power_chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
 def chances_and_growth(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Floats]:
     """``E[q**k]``, its complement, and ``E[q**2k] / E[q**k] - E[q**k]``, as `no_success`.
 
-    Examples
-    --------
     >>> uniform = np.array([1.0])
     >>> print(*(part * 15 for part in chances_and_growth(uniform, uniform, 2)))
     [5.] [10.] [4.]
@@ -233,30 +170,9 @@ def chances_and_growth(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Fl
 
 
 def no_success_by_state(a: Floats, b: Floats, n: int, c: Ints, k: int) -> NoSuccess:
-    """`no_success` of each of some populations, after each of some states of n trials.
+    """`no_success` (S, J) of populations Beta(a, b) after n trials with c successes, ascending.
 
-    Parameters
-    ----------
-    a, b : ndarray of float, shape (J,)
-        The populations, ``p ~ Beta(a, b)`` before the trials.
-    n : int
-        Trials.
-    c : ndarray of int, shape (S,)
-        Successes of each state, ascending.
-    k : int
-        Trials of the draw.
-
-    Returns
-    -------
-    NoSuccess
-        Each part of shape (S, J). Where the states lie close, from each number of successes to the
-        next, which costs the same for every k.
-
-    Examples
-    --------
-    >>> uniform = np.array([1.0])
-    >>> no_success_by_state(uniform, uniform, 1, np.array([0, 1]), 2).chance.ravel() * 6
-    array([3., 1.])
+    If the states lie close, each follows from the one before, at a cost that does not depend on k.
     """
     first, last = int(c[0]), int(c[-1])
     if last - first > _STEPS * c.size:
@@ -296,21 +212,7 @@ def _following_states(start: NoSuccess, fewest: Floats, steps: int, k: int) -> N
 
 
 def no_success_drawn(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:
-    """Chance that a draw of k of the n trials holds none of the c successes, and its complement.
-
-    Parameters
-    ----------
-    n, c : ndarray of int, shape (S,)
-        Trials and successes of each state, ``0 <= c <= n`` and ``k <= n``.
-    k : int
-        Trials of the draw, at least 1.
-
-    Examples
-    --------
-    >>> chance, rest = no_success_drawn(np.array([5, 5]), np.array([3, 4]), 2)
-    >>> chance.round(6), rest.round(6)
-    (array([0.1, 0. ]), array([0.9, 1. ]))
-    """
+    """Chance that a draw of k of the n trials has none of the c successes, and its complement."""
     if k <= _SHORT:
         # Polya's urn with a negative content (see `draws.urn_chances`).
         chance, rest = power_chances(-c.astype(float), (c - n).astype(float), k)
@@ -327,10 +229,8 @@ def no_success_drawn(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:
 
 
 def log_none(a: Floats, b: Floats, k: int) -> Floats:
-    """``ln E[q**k]``, ``q ~ Beta(b, a)``: less the sum of ``log1p(a / (b + i))``, i < k.
+    """``ln E[q**k]``, ``q ~ Beta(b, a)``: minus the sum of ``log1p(a / (b + i))``, i < k.
 
-    Examples
-    --------
     >>> round(float(np.exp(log_none(np.array([1.0]), np.array([1.0]), 999))[0]), 12)
     0.001
     """
@@ -341,17 +241,8 @@ def log_none(a: Floats, b: Floats, k: int) -> Floats:
 def power_covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Floats:
     """Covariance of ``1 - q**k`` and ``1 - q**m``; if `mixed`, of ``1 - q**k`` and ``p**m``.
 
-    ``E[q**(k + m)]`` is ``E[q**k] E[q**m]`` times the product of
-    ``1 + m a / ((a + b + m + i) (b + i))``, and ``E[q**k p**m]`` is ``E[q**k] E[p**m]`` over that
-    of ``1 + m / (a + b + i)``, i < k.
-
-    Examples
-    --------
-    ``1 - q`` is p, and ``p**2`` has the covariance ``1/4 - 1/2 * 1/3`` with it.
-
-    >>> uniform = np.array([1.0])
-    >>> power_covariance(uniform, uniform, 1, 2, mixed=True) * 12
-    array([1.])
+    ``E[q**(k + m)]`` is ``E[q**k] E[q**m]`` times the product of ``1 + m a / ((a + b + m + i) (b +
+    i))``, and ``E[q**k p**m]`` is ``E[q**k] E[p**m]`` over that of ``1 + m / (a + b + i)``, i < k.
     """
     first = log_none(a, b, k)
     second = log_none(b, a, m) if mixed else log_none(a, b, m)
@@ -376,11 +267,11 @@ def _multiply_chances(a: Floats, b: Floats, k: int, chance: Floats, rest: Floats
 
 
 def _add_growth(a: Floats, b: Floats, k: int, growth: Floats) -> None:
-    """Growth trial by trial, into an array of zeros.
+    """Add the growth trial by trial to an array of zeros.
 
-    Of the products of ``later_i = (b + k + i) / (a + b + k + i)`` and of
-    ``now_i = (b + i) / (a + b + i)``, i < k, the difference is the sum of
-    ``later_0 ... later_{i-1} (later_i - now_i) now_{i+1} ... now_{k-1}``, all positive.
+    The difference of the products of ``later_i = (b + k + i) / (a + b + k + i)`` and ``now_i = (b +
+    i) / (a + b + i)``, i < k, is the sum of ``later_0 ... later_{i-1} (later_i - now_i) now_{i+1}
+    ... now_{k-1}``, all positive.
     """
     total, gap = a + b, k * a
     later, term = np.ones(a.size), np.empty(a.size)

@@ -1,10 +1,10 @@
 """Mean and variance of unbiased estimates from many trials, by sums over rates and successes.
 
-Up to about two thousand trials the variance of an estimate is a polynomial of the success rate that
-is worked out exactly (`credit_sums`), with tables that grow with the square of the trials.
-Here the cost grows with their root: a binomial is summed over a window around its mean, and a Beta
-posterior over a grid of rates that is as fine as the posterior is narrow. Both sums agree with the
-polynomials to 1e-9 of themselves. Without this module, logs of 10,000 trials a question need 4 GB.
+Up to about two thousand trials the variance is an exact polynomial of the success rate
+(`variance`), with tables that grow with the square of the trials. Here the cost grows with their
+root: a binomial is summed over a window around its mean, a Beta posterior over a grid of rates as
+fine as the posterior is narrow. Both agree to 1e-9. Without this module, logs of 10,000 trials a
+question need 4 GB.
 """
 
 from __future__ import annotations
@@ -31,41 +31,19 @@ _PRIORS = 2**20  # numbers in a table of populations by rates: 8 MB
 
 
 class RateGrid(NamedTuple):
-    """Success rates that resolve each posterior of a level, each array of shape (I,).
-
-    Attributes
-    ----------
-    p, q : ndarray of float
-        Success rates and their complements.
-    log_width : ndarray of float
-        Log of the weight of each rate under the density ``1 / (pi sqrt(p q))``, up to a constant.
-    """
+    """Success rates p = 1 - q that resolve each posterior of a level, each array of shape (I,)."""
 
     p: Floats
     q: Floats
-    log_width: Floats
+    log_width: Floats  # log weight under 1 / (pi sqrt(p q)), up to a constant
 
 
 def rate_grid(trials: float) -> RateGrid:
     """Success rates fine enough for Beta distributions with parameters up to `trials` in sum.
 
-    Equal steps of the angle ``arcsin(sqrt(p))`` in the middle, where the width of a posterior is
-    the same everywhere, and equal steps of ``log p`` near both ends, where a posterior may have a
-    pole. The two are blended smoothly, so that the trapezoid rule converges geometrically.
-
-    Raises
-    ------
-    ValueError
-        If that needs more than 40,000 rates, before any of them is made.
-
-    Examples
-    --------
-    The mean of Beta(2, 3) is 2/5.
-
-    >>> p, q, log_width = rate_grid(5.0)
-    >>> weight = np.exp(1.5 * np.log(p) + 2.5 * np.log(q) + log_width)
-    >>> round(float(weight @ p / weight.sum()), 9)
-    0.4
+    Equal steps of ``arcsin(sqrt(p))`` in the middle, where a posterior has the same width
+    everywhere, and of ``log p`` near both ends, where it may have a pole; blended smoothly, so that
+    the trapezoid rule converges geometrically. ValueError if that needs more than 40,000 rates.
     """
     root = np.sqrt(trials)
     length = np.pi / 2 * root
@@ -86,32 +64,11 @@ def rate_grid(trials: float) -> RateGrid:
 def estimate_moments(
     n: int, p: Floats, q: Floats, estimates: EstimatesOf, *, smooth: bool
 ) -> Floats:
-    """Mean of estimates from n trials, mean of their complements, and variance, at given rates.
+    """Mean of estimates from n trials, of their complements, and variance, (metrics, 3, I).
 
-    Parameters
-    ----------
-    n : int
-        Trials of a question.
-    p, q : ndarray of float, shape (I,)
-        Success rates and their complements.
-    estimates : callable
-        The estimates of some metrics, and their complements, for c successes.
-    smooth : bool
-        Whether the draws are at most half of the trials. Then the estimates hardly change within a
-        fraction of the binomial's standard deviation, and a few successes stand for all.
-
-    Returns
-    -------
-    ndarray of float, shape (metrics, 3, I)
-
-    Examples
-    --------
-    The share of successes has the variance ``p q / n``.
-
-    >>> half = np.array([0.5])
-    >>> share = lambda c: np.array([[c / 9, 1 - c / 9]])
-    >>> (36 * estimate_moments(9, half, half, share, smooth=True)).round(6).ravel()
-    array([18., 18.,  1.])
+    `estimates` maps c successes to estimates and complements. `smooth`: draws are at most half of
+    the trials, so estimates hardly change within a fraction of a standard deviation, and a few
+    successes stand for all.
     """
     rare = p <= q
     (metrics, *_) = estimates(np.zeros(1, dtype=np.int64)).shape
@@ -166,11 +123,9 @@ def _success_windows(n: int, rate: Floats, *, smooth: bool) -> tuple[Ints, Float
 
 
 def _log_chances(n: int, c: Ints, mean: Floats) -> Floats:
-    """Logs of binomial chances, up to a constant, from how far c is from the mean [1]_.
+    """Logs of binomial chances, up to a constant, from how far c is from the mean.
 
-    References
-    ----------
-    .. [1] C. Loader (2000), Fast and Accurate Computation of Binomial Probabilities.
+    C. Loader (2000), Fast and Accurate Computation of Binomial Probabilities.
     """
     mean = np.maximum(mean, _LEAST_MEAN)
     away = c - mean
@@ -191,33 +146,9 @@ def _factorial_rest(c: Ints) -> Floats:
 def posterior_sums(
     shape: Floats, n: int, c: Ints, questions: Ints | Floats, grid: RateGrid, values: Floats
 ) -> Floats:
-    """Sums over questions of posterior means of the moments of estimates, for each population.
+    """Sums over questions of posterior means of `estimate_moments`, (J, metrics, 3).
 
-    Parameters
-    ----------
-    shape : ndarray of float, shape (J, 2)
-        Beta parameters of the populations: of failure, of success.
-    n : int
-        Trials of each question.
-    c, questions : ndarray of int, shape (S,)
-        Successes of each state, and how many questions share it.
-    grid : RateGrid
-        Rates that resolve the posteriors.
-    values : ndarray of float, shape (metrics, 3, I)
-        What `estimate_moments` returns at these rates.
-
-    Returns
-    -------
-    ndarray of float, shape (J, metrics, 3)
-
-    Examples
-    --------
-    After one success in one trial of a uniform rate, the mean rate is 2/3.
-
-    >>> grid, one = rate_grid(3.0), np.array([1])
-    >>> values = np.stack([grid.p, grid.q, grid.p * grid.q])[None]
-    >>> posterior_sums(np.ones((1, 2)), 1, one, one, grid, values).round(6)
-    array([[[0.666667, 0.333333, 0.166667]]])
+    `shape` (J, 2): Beta parameters of failure and success of each population.
     """
     logs = np.stack([np.log(grid.q), np.log(grid.p)])
     sums = np.zeros((len(shape), *values.shape[:2]))

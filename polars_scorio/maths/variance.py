@@ -1,6 +1,6 @@
-"""Variance of a k-metric, and its moments under both fits.
+"""Variance of a k-metric as a polynomial of the success rate, and its moments under both fits.
 
-The credit of 0..d successes stands for a polynomial of the success rate p too (the Bernstein form):
+The credit of 0..d successes also represents a polynomial of the success rate p, in Bernstein form:
 ``g(p) = E[g[T]]``, ``T ~ Binomial(d, p)``. The variance of an estimate is such a polynomial.
 """
 
@@ -47,20 +47,12 @@ _TABULATED = 2048  # trials up to which the noise of all states is worked out at
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CreditSum:
-    """A weighted sum of metrics, of which the variance is asked for: usually one credit.
+    """A weighted sum of metrics whose variance is needed: usually one credit."""
 
-    Attributes
-    ----------
-    terms : sequence of tuple
-        Weight of each credit, and its gains by n.
-    known : dict
-        The polynomials that were worked out so far, by n: groups share them.
-    known_noise : dict
-        The values of `noise_estimates` for all states, by n, as far as they are known.
-    """
-
-    terms: Sequence[tuple[float, GainsOf]]
+    terms: Sequence[tuple[float, GainsOf]]  # weight of each credit, and its gains by n
+    # polynomials by n, shared by groups
     known: dict[int, Polynomials] = field(default_factory=dict)
+    # `noise_estimates` of all states, by n
     known_noise: dict[int, Floats] = field(default_factory=dict)
 
     def degree(self, n: int) -> int:
@@ -77,12 +69,12 @@ class CreditSum:
         return self.known[n]
 
     def noise_estimates(self, n: int, c: Ints) -> Floats:
-        """Unbiased estimates of the variance of the estimate from n >= 2 k trials, shape (C,).
+        """Unbiased estimates of the variance of the estimate from n >= 2 k trials, shape of c.
 
-        For c successes: the square of the estimate, less the mean product of two draws of k that
-        have no trial in common. Its mean over c is the variance, a polynomial of the success rate;
-        hence it is the credit of this polynomial, drawn from the n trials. NaN if the polynomial is
-        too long, and the metric is no power of a rate.
+        The square of the estimate, less the mean product of two draws of k without a common trial.
+        Its mean over c is the variance, a polynomial of the success rate; hence it is the credit of
+        this polynomial, drawn from the n trials. NaN if the polynomial is too long, and the metric
+        is no power of a rate.
         """
         if n <= _TABULATED:
             if n not in self.known_noise:
@@ -135,21 +127,12 @@ def polynomial_stack(metrics: tuple[CreditSum, ...], n: int, degree: int) -> Flo
 
 @lru_cache(maxsize=_KEPT)
 def _kept_variance(n: int, credit: bytes) -> Floats:
-    """`variance_credit` of a credit, which one report after the other asks for.
-
-    It is not to be written to.
-    """
+    """`variance_credit` of a credit, cached across reports; not to be written to."""
     return variance_credit(n, np.frombuffer(credit))
 
 
 def fixed_gains(gains: Floats) -> GainsOf:
-    """Gains of a draw that is the same for each question.
-
-    Examples
-    --------
-    >>> fixed_gains(np.array([1.0, 0.0]))(7)
-    array([1., 0.])
-    """
+    """Gains of a draw that is the same for each question."""
     return lambda n: gains  # noqa: ARG005 - it is the same for each n
 
 
@@ -176,13 +159,7 @@ def drawn_credit(n: Ints, c: Ints, gains: Floats) -> tuple[Floats, Floats]:
 
 
 def credit_complement(gains: Floats) -> Floats:
-    """One less the credit of 0..k successes.
-
-    Examples
-    --------
-    >>> credit_complement(np.array([0.5, 0.25]))
-    array([1.  , 0.5 , 0.25])
-    """
+    """One less the credit of 0..k successes."""
     # Summed from the other end, so that a small rest keeps its digits.
     rest: Floats = _unearned_credit(gains) + credit_of(gains[::-1])[::-1]
     return rest
@@ -213,32 +190,18 @@ def _power_noise(n: int, c: Ints, gains: Floats) -> Floats:
 
 
 def credit_of(gains: Floats) -> Floats:
-    """The credit of 0..k successes, from what each success adds.
-
-    Examples
-    --------
-    >>> credit_of(np.array([0.5, 0.25]))
-    array([0.  , 0.5 , 0.75])
-    """
+    """The credit of 0..k successes, from what each success adds."""
     return np.concatenate(([0.0], np.cumsum(gains)))
 
 
 def elevate_degree(credit: Floats, trials: int) -> Floats:
-    """Elevate a polynomial: its credit by the successes in more trials.
-
-    Examples
-    --------
-    >>> elevate_degree(np.array([0.0, 1.0]), 2)
-    array([0. , 0.5, 1. ])
-    """
+    """Elevate a polynomial: its credit by the successes in more trials."""
     return draw_chances(trials, credit.size - 1) @ credit
 
 
 def expected_successes(n: int, credit: Floats) -> Floats:
     """The unbiased estimate ``U_n(c)`` for c = 0..n: the credit of a draw from the n trials.
 
-    Examples
-    --------
     >>> expected_successes(3, np.array([0.0, 0.0, 1.0])).round(9)
     array([0.        , 0.        , 0.33333333, 1.        ])
     """
@@ -255,36 +218,12 @@ def _most_paired(n: int) -> int:
 
 
 def variance_credit(n: int, credit: Floats) -> Floats:
-    """Variance of the unbiased estimate from n trials of a question, given its success rate.
+    """Variance of the unbiased estimate from n >= k trials of a question, given its success rate.
 
-    ``V_n(p) = E[U_n(C)^2 | p] - g(p)^2``, ``C ~ Binomial(n, p)``.
-
-    Parameters
-    ----------
-    n : int
-        Trials of the question, at least k.
-    credit : ndarray of float, shape (k + 1,)
-        The credit of 0..k successes.
-
-    Returns
-    -------
-    ndarray of float, shape (D + 1,)
-        The polynomial by the successes in `variance_degree` trials: 2 k, or n where that is more
-        and k is large.
-
-    Notes
-    -----
-    A constant that is added to the credit changes nothing. Each entry is taken from the credit
-    above its first or below its last value, whichever leaves less to cancel: near both ends of the
-    range of p the relative accuracy is kept.
-
-    Examples
-    --------
-    The mean of n = 4 trials has the variance ``p (1 - p) / 4``; ``p (1 - p)`` is 1/2 for one
-    success in two trials.
-
-    >>> variance_credit(4, np.array([0.0, 1.0])).round(9)
-    array([0.   , 0.125, 0.   ])
+    ``V_n(p) = E[U_n(C)^2 | p] - g(p)^2``, ``C ~ Binomial(n, p)``, as a polynomial by the successes
+    in `variance_degree` trials: 2 k, or n if that is more and k is large. Each entry is taken from
+    the credit above its first or below its last value, whichever leaves less to cancel: near both
+    ends of the range of p the relative accuracy is kept.
     """
     k = credit.size - 1
     moments = _paired_moments if 2 * k < n and k <= _most_paired(n) else _elevated_moments
@@ -337,36 +276,11 @@ _URN_COST = 4  # an entry of `urn_chances` costs this many of the sum over state
 def further_successes(
     failures: Floats, successes: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
 ) -> Floats:
-    """Expected number of questions with t = 0..D successes in D further trials, for each node.
+    """Expected number of questions with t = 0..D successes in D further trials, (..., J, D + 1).
 
-    Whatever is a polynomial of the success rates, of degree D or less, has its posterior mean from
-    these numbers: all metrics and k share them.
-
-    Parameters
-    ----------
-    failures, successes : ndarray of float, shape (..., J)
-        The Beta populations of some groups.
-    n : int
-        Trials of each question.
-    c : ndarray of int, shape (S,)
-        Successes of each state.
-    questions : ndarray of int or float, shape (..., S)
-        How many questions of a group share the state.
-    further : int
-        D.
-
-    Returns
-    -------
-    ndarray of float, shape (..., J, D + 1)
-        A group has the same numbers to the last bit, whatever the others are.
-
-    Examples
-    --------
-    After one success in one trial of a uniform rate the next succeeds with chance 2/3.
-
-    >>> uniform, one = np.array([1.0]), np.array([1])
-    >>> further_successes(uniform, uniform, 1, one, one, 1).round(6)
-    array([[0.333333, 0.666667]])
+    `failures`, `successes` (..., J): Beta parameters; `questions` (..., S). Every polynomial of the
+    success rates up to degree D has its posterior mean from these numbers. A group has the same to
+    the last bit, whatever the others are.
     """
     by_state = c.size * (further + 1) * _URN_COST
     by_node = (n + further + 1) * _URN_COST + c.size * (further + 1)
@@ -436,59 +350,31 @@ _SHARED = 512  # arrays that groups with as many trials share: 12 MB at most
 
 
 class Moments(NamedTuple):
-    """Moments of some metrics of one group under two fits, each array of shape (C,).
+    """Moments of C metrics of one group under two fits, each array of shape (C,)."""
 
-    Attributes
-    ----------
-    smooth_mean, smooth_rest, smooth_variance : ndarray of float
-        Mean of a metric, of its complement, and variance of its estimate, under the smooth fit.
-    smooth_spread : ndarray of float
-        Standard deviation of that variance between the populations of the smooth fit.
-    free_mean, free_rest, free_variance, free_spread : ndarray of float
-        The same numbers under the free fit; the spread is between the success rates of questions.
-    rate_variance : ndarray of float, shape (C, I)
-        Variance of the estimate if all questions had one of the success rates of the free fit.
-    """
-
-    smooth_mean: Floats
-    smooth_rest: Floats
-    smooth_variance: Floats
-    smooth_spread: Floats
+    smooth_mean: Floats  # mean of a metric under the smooth fit
+    smooth_rest: Floats  # mean of its complement
+    smooth_variance: Floats  # variance of its estimate
+    smooth_spread: Floats  # standard deviation of that variance between populations
     free_mean: Floats
     free_rest: Floats
     free_variance: Floats
-    free_spread: Floats
-    rate_variance: Floats
+    free_spread: Floats  # the same between the success rates of questions
+    rate_variance: Floats  # variance if all questions had one rate, (C, I)
 
 
 def group_moments(group: Group, metrics: Sequence[CreditSum], weights: QuestionWeights) -> Moments:
-    """Mean and variance of some metrics of one group under both fits.
-
-    Parameters
-    ----------
-    group : Group
-        The group, each question of which has k trials or more.
-    metrics : sequence of CreditSum
-        One for each metric.
-    weights : QuestionWeights
-        The weights of its questions.
-    """
+    """Mean and variance of some metrics of one group under both fits; n >= k throughout."""
     return moments_of_groups([group], metrics, [weights])[0]
 
 
 def moments_of_groups(
     groups: Sequence[Group], metrics: Sequence[CreditSum], weights: Sequence[QuestionWeights]
 ) -> list[Moments]:
-    """Mean and variance of some metrics of each group, as `group_moments` has them.
+    """`group_moments` of each group; those with the same states and nodes are computed together.
 
-    Groups with the same states and as many nodes are worked out together: for 400 groups of 250
-    questions with 16 trials this takes a third of the time of a loop. A group has the same moments
-    to the last bit, whatever the others are.
-
-    Parameters
-    ----------
-    groups, metrics, weights
-        As for `group_moments`, with the weights of each group.
+    For 400 groups of 250 questions with 16 trials this takes a third of the time of a loop. A group
+    has the same moments to the last bit, whatever the others are.
     """
     alike: dict[object, list[int]] = {}
     for row, (group, own) in enumerate(zip(groups, weights, strict=True)):
@@ -506,35 +392,17 @@ def moments_of_groups(
 
 
 class GroupStack(NamedTuple):
-    """Groups with the same states and as many nodes.
+    """Groups with the same states and as many nodes."""
 
-    Attributes
-    ----------
-    levels : tuple of Level
-        The states by number of trials; `Level.questions` are those of the first group.
-    shape : ndarray of float, shape (G, J, 2)
-        Beta parameters of the smooth fits: of failure, of success.
-    weight : ndarray of float, shape (G, J)
-        Weights of the smooth fits.
-    posterior : ndarray of float, shape (G, S, I)
-        Posterior weights of the rates of the free fits.
-    first, second, fourth : ndarray of float, shape (G, S)
-        Powers of the weights of questions, as in `QuestionWeights`.
-    largest : ndarray of float, shape (G,)
-        The largest weight of a question of each group.
-    is_equal : bool
-        Whether all questions of a group weigh the same.
-    """
-
-    levels: tuple[Level, ...]
-    shape: Floats
-    weight: Floats
-    posterior: Floats
-    first: Floats
+    levels: tuple[Level, ...]  # states by trials; `Level.questions` are of the first group
+    shape: Floats  # Beta parameters of the smooth fits: failure, success, (G, J, 2)
+    weight: Floats  # of the smooth fits, (G, J)
+    posterior: Floats  # weights of the rates of the free fits, (G, S, I)
+    first: Floats  # powers of `QuestionWeights`, as the next two, (G, S)
     second: Floats
     fourth: Floats
-    largest: Floats
-    is_equal: bool
+    largest: Floats  # weight of a question, (G,)
+    is_equal: bool  # whether all questions of a group weigh the same
 
     @classmethod
     def of(cls, groups: Sequence[Group], weights: Sequence[QuestionWeights]) -> GroupStack:
