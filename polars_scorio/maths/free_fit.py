@@ -1,13 +1,10 @@
-"""The free fit of all groups: stacked EM.
+"""The free fit of each group: nonparametric maximum likelihood (NPMLE) of the success rates.
 
-Expectation and maximisation needs thousands of steps to come close: after 2,000 of them 1,000
-questions with 10 trials are .2 short of the largest log likelihood, and 100,000 with 16 trials 2.6.
-Newton's method needs up to 29 steps (600 logs of 1 to 100,000 questions with up to 512 trials), and
-a tenth of the time.
-
-The smooth fit (`kernels.pooling`) knows one shape, a Beta population. This one knows none: weights
-on a fixed set of success rates, by expectation and maximisation, with two questions' worth of the
-smooth fit as a base.
+The smooth fit of `lattice` knows one shape, a Beta population. The free fit has weights on a fixed
+set of success rates, by expectation and maximisation (EM), with two questions' worth of the smooth
+fit as a base. The plain maximum uses Newton's method: after 2,000 steps EM is still .2 short of the
+largest log likelihood for 1,000 questions with 10 trials; Newton needs up to 29 steps and a tenth
+of the time.
 """
 
 from __future__ import annotations
@@ -33,27 +30,12 @@ _LEAST_SLACK = 0.01  # of the start
 
 
 def likeliest_weights(likelihood: Floats, questions: Ints | Floats) -> Floats:
-    """Weights of success rates that have the largest likelihood [1]_, [2]_.
+    """Weights (I,) of success rates with the largest likelihood, to 1e-6; all positive.
 
-    Parameters
-    ----------
-    likelihood, questions
-        As in `FreeFit`.
+    The primal-dual interior point method: S. Boyd, L. Vandenberghe (2004), Convex Optimization,
+    section 11.7. The gradient function bounds the maximum: B. G. Lindsay (1983), Ann. Statist. 11,
+    86-94.
 
-    Returns
-    -------
-    ndarray of float, shape (I,)
-        All are positive. Their log likelihood is the largest one, to 1e-6.
-
-    References
-    ----------
-    .. [1] S. Boyd, L. Vandenberghe (2004), Convex Optimization, section 11.7: the primal-dual
-       interior point method.
-    .. [2] B. G. Lindsay (1983), Ann. Statist. 11, 86-94: the gradient function of a mixture limits
-       the maximum.
-
-    Examples
-    --------
     Of four questions with two trials one has no success, two have one, and one has two.
 
     >>> rates, questions = np.linspace(0, 1, 5), np.array([1, 2, 1])
@@ -114,24 +96,12 @@ _SHARED = 32  # likelihoods that groups with the same states share: 1 MB each at
 
 @dataclass(frozen=True, eq=False)  # no slots: what follows from it is kept
 class FreeFit:
-    """Weights of success rates after the counts of one group.
+    """Weights of success rates after the counts of one group."""
 
-    Attributes
-    ----------
-    likelihood : ndarray of float, shape (S, I)
-        Of each state under each rate; the best rate of a state has 1.
-    log_scale : ndarray of float, shape (S,)
-        What was taken from the log likelihoods for that.
-    questions : ndarray of int, shape (S,)
-        How many questions share the state.
-    weight : ndarray of float, shape (I,)
-        Weights of the rates; they sum to 1.
-    """
-
-    likelihood: Floats
-    log_scale: Floats
-    questions: Ints | Floats
-    weight: Floats
+    likelihood: Floats  # of each state under each rate, (S, I); 1 at its best rate
+    log_scale: Floats  # log of the factor that scales each row of `likelihood`
+    questions: Ints | Floats  # how many share the state, (S,)
+    weight: Floats  # of each rate, (I,); they sum to 1
 
     @property
     def rates(self) -> tuple[Floats, Floats]:
@@ -162,37 +132,10 @@ class FreeFit:
 
 
 def fit_free(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
-    """Fit weights of success rates [1]_.
+    """Fit weights of success rates to trials n and successes c of each state, given the smooth fit.
 
-    Parameters
-    ----------
-    grid : Grid
-        The smooth fit of the same group.
-    n, c : ndarray of int, shape (S,)
-        Trials and successes of each state.
-    questions : ndarray of int, shape (S,)
-        How many questions share the state, at least 1.
-
-    Returns
-    -------
-    FreeFit
-        After 60 steps, on 121 rates up to 64 trials a question and on more beyond.
-
-    References
-    ----------
-    .. [1] N. Laird (1978), J. Am. Stat. Assoc. 73, 805-811: the unrestricted maximum, which the
-       base keeps from fitting noise.
-
-    Examples
-    --------
-    Half of the questions always fail, half always succeed.
-
-    >>> from polars_scorio.maths.lattice import fit_binary
-    >>> counts = np.array([16, 16]), np.array([0, 16]), np.array([50, 50])
-    >>> fit = fit_free(fit_binary(*counts), *counts)
-    >>> p, _ = fit.rates
-    >>> round(float(fit.weight[(p < 0.05) | (p > 0.95)].sum()), 1)
-    1.0
+    60 EM steps, on 121 rates up to 64 trials a question and on more beyond. The base keeps the
+    unrestricted maximum (N. Laird 1978, J. Am. Stat. Assoc. 73, 805-811) from fitting noise.
     """
     return fit_free_groups([grid], [(n, c, questions)])[0]
 
@@ -200,17 +143,9 @@ def fit_free(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
 def fit_free_groups(
     grids: Sequence[Grid], groups: Sequence[tuple[Ints, Ints, Ints | Floats]]
 ) -> list[FreeFit]:
-    """Fit weights of success rates to some groups, each on its own, as `fit_free` does.
+    """`fit_free` of each group (n, c, questions), with groups of as many states in one stack.
 
-    Groups with as many states take their steps together. A group has the same fit to the last bit,
-    whatever the others are.
-
-    Parameters
-    ----------
-    grids : sequence of Grid
-        The smooth fit of each group.
-    groups : sequence of tuple
-        `n`, `c` and `questions` of each group, as for `fit_free`.
+    A group has the same fit to the last bit, whatever the other groups are.
     """
     starts = [_first_weights(grid, *group) for grid, group in zip(grids, groups, strict=True)]
     alike: dict[tuple[int, ...], list[int]] = {}
@@ -258,25 +193,9 @@ def maximise_likelihood(
     steps: int,
     base: Floats | float = 0.0,
 ) -> Floats:
-    """Weights after some steps of expectation and maximisation.
+    """Weights after some EM steps from `weight`; `base` adds pseudo-questions at each rate.
 
-    Parameters
-    ----------
-    likelihood, questions
-        As in `FreeFit`, of one group, or of some with as many states: shape (G, S, I) and (G, S).
-    weight : ndarray of float, shape (I,) or (G, I)
-        Where to start.
-    steps : int
-        How many steps.
-    base : ndarray of float, shape (I,) or (G, I), or 0
-        Questions of known rates that join the others.
-
-    Examples
-    --------
-    One question with one success: all weight moves to the rate 1.
-
-    >>> maximise_likelihood(np.array([[0.0, 1.0]]), np.array([1]), np.array([0.5, 0.5]), 1)
-    array([0., 1.])
+    Of one group, or stacked: likelihood (G, S, I), questions (G, S), weight and base (G, I).
     """
     if likelihood.ndim == 2 and isinstance(base, float):  # one group
         share = questions / (questions.sum() + base)
@@ -297,8 +216,6 @@ def maximise_likelihood(
 def rate_nodes(size: int) -> tuple[Floats, Floats]:
     """Success rates ``sin^2`` of equal steps of the angle, and their complements.
 
-    Examples
-    --------
     >>> p, q = rate_nodes(3)
     >>> p.round(9), q.round(9)
     (array([0. , 0.5, 1. ]), array([1. , 0.5, 0. ]))
@@ -339,26 +256,14 @@ def group_levels(n: Ints, c: Ints, questions: Ints | Floats) -> tuple[Level, ...
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """One group and its two fits.
-
-    Attributes
-    ----------
-    grid : Grid
-        The smooth fit: Beta populations.
-    free : FreeFit
-        The free fit: weights of success rates.
-    n, c, questions : ndarray of int, shape (S,)
-        Trials and successes of each state, and how many questions share it.
-    levels : tuple of Level
-        The same by ascending n.
-    """
+    """One group and its two fits: `grid` of Beta populations, and free weights of success rates."""
 
     grid: Grid
     free: FreeFit
     n: Ints
     c: Ints
-    questions: Ints | Floats
-    levels: tuple[Level, ...]
+    questions: Ints | Floats  # how many share each state, (S,)
+    levels: tuple[Level, ...]  # the states by ascending n
 
     @classmethod
     def fit(cls, n: Ints, c: Ints, questions: Ints | Floats) -> Group:
@@ -379,49 +284,27 @@ class Group:
 
     @property
     def misfit(self) -> float:
-        """How much better the free fit explains the counts than any Beta population.
+        """Twice the gain in log likelihood of the free fit over any Beta population.
 
-        Twice the difference of the log likelihoods; above 15 the questions are not one Beta
-        population, and pooled metrics of several trials are unreliable.
+        Above 15 the questions are not one Beta population, and pooled metrics of several trials are
+        unreliable.
         """
         return 2 * (self.free.log_likelihood - self.grid.highest)
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what follows from the weights is kept
 class Calibrated:
-    """Groups of questions with failure and success, each with its two fits.
+    """Groups of questions with failure and success, each with its two fits."""
 
-    Attributes
-    ----------
-    states : States
-        The questions, by the categories failure and success, without prior trials.
-    groups : list of Group
-        Each fitted on its own.
-    weights : list of QuestionWeights
-        Weights of the questions of each group in its mean.
-    """
-
-    states: States
+    states: States  # the questions, without prior trials
     groups: list[Group]
-    weights: list[QuestionWeights]
+    weights: list[QuestionWeights]  # of the questions of each group in its mean
 
     @classmethod
     def fit(cls, states: States, strata: Strata[States] | None = None) -> Calibrated:
         """Fit every group of `states` (two categories: see `States.binary`).
 
-        Parameters
-        ----------
-        states : States
-            The questions.
-        strata : Strata, optional
-            Strata that weigh the same; default: all questions do. The fits do not depend on it.
-
-        Examples
-        --------
-        >>> counts, one = np.array([[1, 3], [0, 4]]), np.array([1, 1])
-        >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, 0 * one, one, 1))
-        >>> fitted.groups[0].size
-        2
+        The fits do not depend on `strata`, which weigh the same; without them all questions do.
         """
         n, c = states.counts.sum(axis=1), states.counts[:, 1]
         ends = np.searchsorted(states.group, np.arange(states.groups + 1))
@@ -441,10 +324,7 @@ class Calibrated:
         return Calibrated(self.states.of_groups(groups), fits, weights)
 
     def mean(self, values: Floats) -> Floats:
-        """Weighted means over the questions of each group, of some values of each state.
-
-        From values of shape (C, S) to means of shape (C, G).
-        """
+        """Weighted means (C, G) over the questions of a group, of values (C, S) by state."""
         states = self.states
         if self._weighs_equally:
             return states.mean(values)

@@ -1,13 +1,13 @@
-"""The population of success rates fitted to the counts of a group, and integrals over it.
+"""The Beta population fitted to the success rates of a group, and integrals over it.
 
 A group is one model in one stratum. The fit has no random part: a small grid of populations, each
-with its posterior weight, stands for the posterior of the population's mean and correlation.
+with its posterior weight, stands for the posterior of the population's mean and correlation. Each
+node is a prior for the questions, so the credit of a state has a posterior mean and variance per
+node; their differences between nodes are the uncertainty about the prior.
 
-Each node of the grid is a prior for the questions, so the credit of each state has a posterior
-mean and variance per node; how these differ between the nodes is the uncertainty about the prior.
-Two targets: the mean over these M questions, and the mean over the population they are sampled
-from, for which two pseudo-questions drawn from the prior join them: a Dirichlet process centred
-on the fitted population (T. S. Ferguson (1973), Annals of Statistics 1, 209-230).
+Two targets: the mean over these M questions, and the mean over their population, for which two
+pseudo-questions drawn from the prior join them: a Dirichlet process centred on the fitted
+population (T. S. Ferguson 1973, Annals of Statistics 1, 209-230).
 """
 
 from __future__ import annotations
@@ -44,25 +44,12 @@ _STACKED = ("levels", "sums")
 
 @dataclass(frozen=True)
 class Grid:
-    """Populations of questions and how plausible each is after the data of one group.
+    """J populations of questions and the posterior weight of each, from the data of one group."""
 
-    Attributes
-    ----------
-    mean : ndarray of float, shape (J, K)
-        Mean of each population: the chance of each category, in the order of the categories.
-    rho : ndarray of float, shape (J,)
-        Intra-class correlation: 0 means equal questions, 1 means that each repeats one category.
-    weight : ndarray of float, shape (J,)
-        Posterior weight; sums to 1.
-    highest : float
-        The largest log likelihood of 1,120 populations or more; NaN for more than two categories.
-
-    """
-
-    mean: Floats
-    rho: Floats
-    weight: Floats
-    highest: float = np.nan
+    mean: Floats  # chance of each category, (J, K)
+    rho: Floats  # intra-class correlation, (J,): 0 equal questions, 1 each repeats one category
+    weight: Floats  # posterior weight, (J,); sums to 1
+    highest: float = np.nan  # largest log likelihood over the full grid; NaN for K > 2
 
     @property
     def concentration(self) -> Floats:
@@ -76,46 +63,14 @@ class Grid:
 
 
 def fit_binary(n: Ints, c: Ints, questions: Ints | Floats, *, few: bool = True) -> Grid:
-    """Fit Beta populations [1]_: ``q ~ U(0, 1)``, ``rho ~ Beta(1, 2)``.
+    """Fit Beta populations: ``q ~ U(0, 1)``, ``rho ~ Beta(1, 2)``; ``mean[:, 1]`` is q.
 
-    Parameters
-    ----------
-    n, c : ndarray of int, shape (S,)
-        Trials (prior trials included) and successes of each state, ``0 <= c <= n``.
-    questions : ndarray of int, shape (S,)
-        How many questions share the state, at least 1.
-    few : bool
-        Whether a few nodes may do where the posterior is narrow: for moments, not for its mode.
-
-    Returns
-    -------
-    Grid
-        ``mean[:, 1]`` is the mean success rate q. Up to 32 correlations (Gauss-Legendre) times 67
-        means (equal steps in the logit); few: 10 times 8. Without trials: the prior itself.
-
-    Notes
-    -----
-    The prior's mean correlation is 1/3, the one of the uniform prior Beta(1, 1). Where all n = 1,
+    A. Gelman et al. (2013), Bayesian Data Analysis, section 5.3, with another prior. n includes
+    prior trials. Up to 32 correlations (Gauss-Legendre) times 67 means (equal steps in the logit);
+    10 times 8 if `few` and the posterior is narrow: Gauss rules of the full posterior, of rho and
+    of the logit of q given rho, good for moments (1e-8 relative, mostly 1e-12; not for sigmas below
+    1e-13), not for the mode. The prior mean of rho is 1/3, that of a uniform rate. If all n = 1,
     the data say nothing about rho.
-
-    Few nodes are Gauss rules of the posterior on all nodes: of rho, and of the logit of q given
-    rho, whose density is interpolated between the correlations. Moments of metrics differ by 1e-8
-    of themselves at most, mostly by 1e-12; a sigma below 1e-13, which is nothing but the rounding
-    of either, by more.
-
-    References
-    ----------
-    .. [1] A. Gelman et al. (2013), Bayesian Data Analysis, 3rd ed., section 5.3: this model with
-       another prior for its two parameters.
-
-    Examples
-    --------
-    One trial, one success: q ~ Beta(2, 1), and rho stays at its prior mean.
-
-    >>> grid = fit_binary(np.array([1]), np.array([1]), np.array([1]))
-    >>> (grid.weight @ grid.mean).round(6), round(float(grid.weight @ grid.rho), 6)
-    (array([0.333333, 0.666667]), 0.333333)
-
     """
     return fit_binary_groups([(n, c, questions)], few=few)[0]
 
@@ -123,28 +78,10 @@ def fit_binary(n: Ints, c: Ints, questions: Ints | Floats, *, few: bool = True) 
 def fit_binary_groups(
     groups: Sequence[tuple[Ints, Ints, Ints | Floats]], *, few: bool = True
 ) -> list[Grid]:
-    """Fit Beta populations to some groups, each on its own, as `fit_binary` does.
+    """`fit_binary` of each group (n, c, questions); groups of equal sizes are fitted together.
 
-    Groups whose arrays have the same sizes are worked out together: for 400 groups of 250 questions
-    with 16 trials this takes half the time of a loop. A group has the same grid to the last bit,
-    whatever the others are.
-
-    Parameters
-    ----------
-    groups : sequence of tuple
-        `n`, `c` and `questions` of each group, as for `fit_binary`.
-    few : bool
-        As for `fit_binary`.
-
-    Examples
-    --------
-    One trial that succeeds, and two of which one does.
-
-    >>> one, two = np.array([1]), np.array([2])
-    >>> for grid in fit_binary_groups([(one, one, one), (two, one, one)]):
-    ...     print((grid.weight @ grid.mean).round(3))
-    [0.333 0.667]
-    [0.5 0.5]
+    For 400 groups of 250 questions with 16 trials this takes half the time of a loop. A group has
+    the same grid to the last bit, whatever the other groups are.
     """
     counts = [GroupCounts.of(np.stack([n - c, c], axis=1), questions) for n, c, questions in groups]
     alike: dict[object, list[int]] = {}
@@ -226,34 +163,11 @@ def _few_nodes(
 def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
     """Fit Dirichlet populations: ``rho ~ Beta(1, 2)``, the mean near the pooled outcome.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (S, K)
-        Trials (prior trials included) of each state in each category, ``K >= 2``.
-    questions : ndarray of int, shape (S,)
-        How many questions share the state, at least 1.
-
-    Returns
-    -------
-    Grid
-        Up to 32 correlations, 10 where the posterior is narrow, each with K means.
-
-    Notes
-    -----
-    For one correlation the mean is about Dirichlet(A), A = 1/2 + the trials of each category, where
-    the n trials of a question count as ``n / (1 + (n - 1) rho)``. The K points
-    ``pi + (e_j - pi) / sqrt(A. + 1)`` with the weights ``pi_j`` (pi = A / A., e_j = all in category
-    j) have the mean and the covariance matrix of Dirichlet(A), so whatever is at most quadratic in
-    the mean comes out as if integrated over it. For two categories use `fit_binary`.
-
-    Examples
-    --------
-    Of three categories the last is never seen.
-
-    >>> grid = fit_categories(np.array([[2, 2, 0], [3, 1, 0]]), np.array([5, 5]))
-    >>> (grid.weight @ grid.mean).round(2)
-    array([0.61, 0.37, 0.01])
-
+    `counts` (S, K) include prior trials. For one rho the mean is about Dirichlet(A), A = 1/2 + the
+    trials of each category, where n trials of a question count as ``n / (1 + (n - 1) rho)``. The K
+    points ``pi + (e_j - pi) / sqrt(A. + 1)`` with weights ``pi_j`` (pi = A / A.) have its mean and
+    covariance, so functions at most quadratic in the mean are integrated exactly. Up to 32
+    correlations, 10 if the posterior is narrow. For two categories use `fit_binary`.
     """
     group = GroupCounts.stacked([GroupCounts.of(counts, questions)])
     rho, width = _correlation_nodes(group)
@@ -288,8 +202,8 @@ def _relative_weight(logs: Floats) -> Floats:
 def _is_narrow(rho: Floats, weight: Floats, scale: Floats | float = 0.0) -> Mask:
     """Whether integrals over the posterior of a group are smooth on its scale, shape (G,).
 
-    Moments are singular at ``rho = 0``, and change with the logit over about 1 / s, where k is
-    large: both are measured by rho.
+    Moments are singular at ``rho = 0``, and for large k change with the logit over about 1 / s: rho
+    measures both.
     """
     share = weight / weight.sum(axis=1, keepdims=True)
     mean = (share * rho).sum(axis=1)
@@ -349,21 +263,11 @@ def _legendre_rule() -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupCounts:
-    """Counts that the fits need, of one group or of some groups with arrays of equal sizes.
+    """Counts that the fits need, of one group or of some groups with arrays of equal sizes."""
 
-    Attributes
-    ----------
-    data : Tally
-        The counts for the likelihood.
-    levels : ndarray of int, shape (L,) or (G, L)
-        Each n that occurs.
-    sums : ndarray of float, shape (L, K) or (G, L, K)
-        How many trials of each category belong to it.
-    """
-
-    data: Tally
-    levels: Ints
-    sums: Floats
+    data: Tally  # the counts for the likelihood
+    levels: Ints  # each n that occurs, (L,) or (G, L)
+    sums: Floats  # trials of each category with that n, (L, K) or (G, L, K)
 
     @classmethod
     def of(cls, counts: Ints, questions: Ints | Floats) -> GroupCounts:
@@ -401,60 +305,29 @@ _PSEUDO_QUESTIONS = 2
 
 @dataclass(frozen=True)
 class Posterior:
-    """Moments of one metric in one group.
+    """Moments of one metric in one group; NaN without questions."""
 
-    Attributes
-    ----------
-    mu, sigma : float
-        Of the mean over these questions; NaN without questions.
-    population_mu, population_sigma : float
-        Of the mean over the population; NaN without questions.
-    between : float
-        The part of ``population_sigma**2`` that more trials would not take away: the questions are
-        a sample.
-    question_mu, question_sigma : ndarray of float, shape (S,)
-        Of a single question in each state. Questions share the prior, so the squares of their
-        sigmas do not add up to ``M^2 sigma^2``.
-
-    """
-
-    mu: float
+    mu: float  # mean over these questions
     sigma: float
-    population_mu: float
+    population_mu: float  # mean over the population
     population_sigma: float
-    between: float
-    question_mu: Floats
-    question_sigma: Floats
+    between: float  # part of population_sigma**2 that more trials cannot remove
+    question_mu: Floats  # single question of each state, (S,)
+    question_sigma: Floats  # correlated: their squares do not add up to M^2 sigma^2
 
 
 @dataclass(frozen=True)
 class JointCovariance:
-    """Covariances of two metrics in one group, for the targets of `Posterior`.
+    """Covariances of two metrics in one group, for the targets of `Posterior`."""
 
-    Attributes
-    ----------
-    benchmark, population : float
-        Of the means over these questions, over the population.
-    question : ndarray of float, shape (S,)
-        Of the two metrics of a single question in each state.
-
-    """
-
-    benchmark: float
-    population: float
-    question: Floats
+    benchmark: float  # of the means over these questions
+    population: float  # of the means over the population
+    question: Floats  # for a single question of each state, (S,)
 
 
 @dataclass(frozen=True)
 class Credits:
-    """Two metrics (or one, twice) of questions in each state under each node.
-
-    Attributes
-    ----------
-    x, y, covariance : ndarray of float, shape (J, S)
-        Posterior means and posterior covariance of the two credits.
-
-    """
+    """Posterior means and covariance of two metrics (or one, twice) by node and state, (J, S)."""
 
     x: Floats
     y: Floats
@@ -485,27 +358,10 @@ def posterior_moments(
 ) -> Posterior:
     """Posterior moments of any metric; the other functions are cases of it.
 
-    Parameters
-    ----------
-    grid : Grid
-        The fitted prior, J nodes.
-    states : ndarray of int, shape (S, L)
-        What `evaluate` needs of each state, commonly the counts. A row of zeros must stand for a
-        question without trials.
-    questions : ndarray of int, shape (S,)
-        How many questions share the state, at least 1.
-    evaluate : callable
-        ``evaluate(states[part])``: credits of some of the states under all nodes, shape (J, B).
-    population : bool
-        Whether that target is asked for; else its numbers are NaN.
+    `evaluate` maps rows of `states` (S, L) to credits under all nodes; a row of zeros must stand
+    for a question without trials. Without `population` its numbers are NaN. The same bits whatever
+    the order of the states.
 
-    Returns
-    -------
-    Posterior
-        The same bits whatever the order of the states.
-
-    Examples
-    --------
     A metric that looks at the prior only: its mean success rate.
 
     >>> from polars_scorio.maths.lattice import fit_binary
@@ -516,7 +372,6 @@ def posterior_moments(
     ...     return Credits(q, q, 0 * q)
     >>> round(posterior_moments(grid, np.array([[0, 1]]), one, prior_mean).mu, 6)
     0.666667
-
     """
     sums, question = _integrated_sums(grid, states, questions, evaluate)
     mu, variance = _benchmark_moments(grid.weight, sums)
@@ -532,20 +387,10 @@ def posterior_moments(
 def joint_covariance(
     grid: Grid, states: Ints, questions: Ints, evaluate: Evaluate
 ) -> JointCovariance:
-    """Posterior covariance of the two metrics x and y that `evaluate` gives.
+    """Posterior covariance of the two metrics x and y that `evaluate` returns.
 
-    Parameters
-    ----------
-    grid, states, questions, evaluate
-        As in `posterior_moments`.
+    If y is x: the squared sigmas of `posterior_moments`.
 
-    Returns
-    -------
-    JointCovariance
-        Where y is x: the squared sigmas of `posterior_moments`.
-
-    Examples
-    --------
     Two metrics that look at the prior only: chance of success and of failure. One success in one
     trial makes the mean Beta(2, 1), whose variance is 1/18.
 
@@ -556,7 +401,6 @@ def joint_covariance(
     ...     return Credits(grid.mean[:, 1:], grid.mean[:, :1], 0 * grid.mean[:, :1])
     >>> round(joint_covariance(grid, np.array([[0, 1]]), one, prior_means).benchmark * 18, 6)
     -1.0
-
     """
     sums, question = _integrated_sums(grid, states, questions, evaluate)
     _, benchmark = _benchmark_moments(grid.weight, sums)
@@ -565,27 +409,9 @@ def joint_covariance(
 
 
 def state_blocks(grid: Grid, states: Ints) -> list[Ints]:
-    """Places of the states, sorted, in blocks that with all nodes fit the memory.
+    """Indices of the sorted states, in blocks of at most ``131072 / (J K)`` (at least 1).
 
-    Parameters
-    ----------
-    grid : Grid
-        J nodes, K categories.
-    states : ndarray of int, shape (S, L)
-        The states.
-
-    Returns
-    -------
-    list of ndarray of int
-        Each of at most ``131072 / (J K)`` places (at least 1). Sorting makes sums over the states
-        independent of their order.
-
-    Examples
-    --------
-    >>> grid = Grid(np.array([[0.5, 0.5]]), np.array([0.5]), np.array([1.0]))
-    >>> state_blocks(grid, np.array([[1, 3], [4, 0], [1, 2]]))
-    [array([1, 2, 0])]
-
+    Sorting makes sums over the states independent of their order.
     """
     order = np.lexsort(states.T)
     return row_batches(order, grid.mean.size)

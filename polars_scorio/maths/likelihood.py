@@ -1,11 +1,11 @@
-"""Likelihood of populations, and the nodes that it needs.
+"""Likelihood of Dirichlet populations, and Gauss rules that resolve its density.
 
 A population has a mean ``pi`` (a probability per category) and an intra-class correlation ``rho``;
 its questions are draws of Dirichlet(s pi) with ``s = (1 - rho) / rho``. Everything is written in
 ``rho``, not in ``s``: products of ``(1 - rho) pi + i rho`` stay finite and exact up to both ends.
 
-The nodes of a grid must resolve its density. What is integrated over them, the moments of metrics,
-is much smoother than a narrow density: a Gauss rule of that density needs an eighth of the nodes.
+Moments of metrics are much smoother than a narrow density, so a Gauss rule of that density needs an
+eighth of the nodes.
 """
 
 from __future__ import annotations
@@ -27,20 +27,11 @@ _HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
 
 @dataclass(frozen=True)
 class Risings:
-    """The rising factorials of many questions: how many factors, and how often.
+    """Rising factorials of many questions: lengths of the products, with multiplicities."""
 
-    Attributes
-    ----------
-    tail : ndarray of float, shape (I,) or (G, I) for some groups
-        ``tail[i]``: questions whose product has a factor number `i`.
-    beyond, questions : ndarray of float, shape (R,) or (G, R)
-        Products longer than `I`: the number of further factors, and how many questions share it.
-
-    """
-
-    tail: Floats
-    beyond: Floats
-    questions: Floats
+    tail: Floats  # questions whose product has a factor i, (I,) or (G, I)
+    beyond: Floats  # further factors of products longer than I, (R,) or (G, R)
+    questions: Floats  # how many share that length
 
     def at(self, groups: Ints) -> Risings:
         """Select some groups."""
@@ -75,60 +66,19 @@ class Tally:
 def tally_states(counts: Ints, questions: Ints | Floats) -> Tally:
     """Reduce the states of one group to what `log_likelihood` needs.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (S, K)
-        Trials of each state in each category.
-    questions : ndarray of int, shape (S,)
-        How many questions share the state.
-
-    Returns
-    -------
-    Tally
-        Independent of the order of the states. Its size depends on the largest count or the
-        number of distinct counts, whichever is cheaper, never on the number of questions.
-
-    Examples
-    --------
-    Two questions with 2 trials, one success and two: a first success twice, a second one once.
-
-    >>> tally_states(np.array([[1, 1], [0, 2]]), np.array([1, 1])).categories[1].tail
-    array([2., 1.])
-
+    Independent of the order of the states. The size depends on the largest count or the number of
+    distinct counts, whichever is cheaper, never on the number of questions.
     """
     categories = tuple(_rising_factorials(column, questions) for column in counts.T)
     return Tally(categories, _rising_factorials(counts.sum(axis=1), questions))
 
 
 def log_likelihood(data: Tally, mean: Floats, rho: Floats) -> Floats:
-    """Log likelihood of populations, without the multinomial coefficients [1]_.
+    """Log likelihood of populations, without the multinomial coefficients; 0 without trials.
 
-    Parameters
-    ----------
-    data : Tally
-        The counts, of one group or stacked.
-    mean : ndarray of float, shape (..., K), of stacked groups (G, ..., K)
-        Mean of each population, positive. All K entries count: ``1 - q`` is not formed here.
-    rho : ndarray of float, broadcastable to shape (...)
-        Intra-class correlation, ``0 < rho < 1``.
-
-    Returns
-    -------
-    ndarray of float, shape (...)
-        Zero for data without trials.
-
-    References
-    ----------
-    .. [1] J. E. Mosimann (1962), Biometrika 49, 65-82: the Dirichlet-multinomial distribution.
-
-    Examples
-    --------
-    Two trials, both successes, mean 1/2 and ``rho = 1/3``: ``1/2 * (1/3 + 1/3) = 1/3``.
-
-    >>> data = tally_states(np.array([[0, 2]]), np.array([1]))
-    >>> round(float(np.exp(log_likelihood(data, np.array([0.5, 0.5]), np.array(1 / 3)))), 6)
-    0.333333
-
+    The Dirichlet-multinomial: J. E. Mosimann (1962), Biometrika 49, 65-82. `mean` (..., K), stacked
+    (G, ..., K), is positive, and all K entries count: ``1 - q`` is not formed here. ``0 < rho < 1``
+    broadcasts.
     """
     weight = 1 - rho
     result = -_log_rising(data.trials, weight, rho)
@@ -138,26 +88,10 @@ def log_likelihood(data: Tally, mean: Floats, rho: Floats) -> Floats:
 
 
 def log_dirichlet_at_mean(shape: Floats) -> Floats:
-    """Log density of Dirichlet distributions at their own means.
+    """Log density of Dirichlet distributions at their own means, from parameters (..., K).
 
-    Parameters
-    ----------
-    shape : ndarray of float, shape (..., K)
-        Parameters of each distribution, positive.
-
-    Returns
-    -------
-    ndarray of float, shape (...)
-        By Stirling's series, in which the large terms have been cancelled by hand: with 1e9
-        trials a difference of log gamma functions would keep 7 digits after the point.
-
-    Examples
-    --------
-    Beta(2, 2) has the density ``6 * 1/2 * 1/2`` at 1/2.
-
-    >>> round(float(np.exp(log_dirichlet_at_mean(np.array([2.0, 2.0])))), 6)
-    1.5
-
+    By Stirling's series, with the large terms cancelled by hand: at 1e9 trials a difference of log
+    gamma functions would keep 7 digits after the point.
     """
     total, top = shape.sum(axis=-1), shape.shape[-1]
     leading = (top - 0.5) * np.log(total) - 0.5 * np.log(shape).sum(axis=-1)
@@ -260,32 +194,10 @@ def _stirling_series(x: Floats) -> Floats:
 
 
 def gauss_rules(place: Floats, mass: Floats, size: int) -> tuple[Floats, Floats]:
-    """Few points and weights that have the moments of many, up to degree ``2 * size - 1`` [1]_.
+    """Few points and weights (R, size) with the moments of many, up to degree ``2 * size - 1``.
 
-    Parameters
-    ----------
-    place : ndarray of float, shape (N,)
-        The points that all measures share.
-    mass : ndarray of float, shape (R, N)
-        Mass of each measure at each point, not negative.
-    size : int
-        Number of points of each rule.
-
-    Returns
-    -------
-    points, weights : ndarray of float, shape (R, size)
-        The weights of a rule sum to 1.
-
-    References
-    ----------
-    .. [1] G. H. Golub, J. H. Welsch (1969), Calculation of Gauss quadrature rules, Math. Comp. 23,
-       221-230.
-
-    Examples
-    --------
-    >>> points, weights = gauss_rules(np.array([-2.0, 0.0, 2.0]), np.ones((1, 3)), 2)
-    >>> (points**2).round(6), weights.round(6)
-    (array([[2.666667, 2.666667]]), array([[0.5, 0.5]]))
+    G. H. Golub, J. H. Welsch (1969), Math. Comp. 23, 221-230. `mass` (R, N) of each measure at
+    shared points `place` (N,), not negative; weights of a rule sum to 1.
     """
     jacobi = np.zeros((len(mass), size, size))
     value = 1 / np.sqrt(mass.sum(axis=1, keepdims=True)) * np.ones_like(place)
@@ -305,25 +217,9 @@ def gauss_rules(place: Floats, mass: Floats, size: int) -> tuple[Floats, Floats]
 
 
 def interpolation_matrix(points: Floats, size: int) -> Floats:
-    """Matrix from values at the nodes of Gauss and Legendre to values at other points of [-1, 1].
+    """Matrix (..., P, size) from values at Gauss-Legendre nodes to values at points in [-1, 1].
 
-    Parameters
-    ----------
-    points : ndarray of float, shape (..., P)
-        Where to.
-    size : int
-        Number of nodes.
-
-    Returns
-    -------
-    ndarray of float, shape (..., P, size)
-        Exact for polynomials of a degree below `size`.
-
-    Examples
-    --------
-    >>> nodes, _ = np.polynomial.legendre.leggauss(3)
-    >>> (interpolation_matrix(np.array([0.5]), 3) @ nodes**2).round(9)
-    array([0.25])
+    Exact for polynomials of a degree below `size`.
     """
     return np.asarray(
         np.polynomial.legendre.legvander(points, size - 1) @ _legendre_coefficients(size)

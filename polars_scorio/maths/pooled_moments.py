@@ -1,4 +1,8 @@
-"""Metrics under partial pooling: posterior moments of one group, given its fitted grid."""
+"""Metrics under partial pooling: posterior moments of one group, given its fitted grid.
+
+`counts` (S, K) are those of the fit, prior trials included; `n` (S,) is without prior trials;
+`questions` says how many questions share each state.
+"""
 
 from __future__ import annotations
 
@@ -47,39 +51,8 @@ def metric_posterior(
 ) -> Posterior:
     """Posterior moments of any metric of the category probabilities of a question.
 
-    Parameters
-    ----------
-    grid : Grid
-        What `fit_binary` or `fit_categories` made of the same group.
-    counts : ndarray of int, shape (S, K)
-        As in the fit: trials of each state in each category, prior trials included.
-    n : ndarray of int, shape (S,)
-        Trials of each state, without prior trials; handed on to `moments`.
-    questions : ndarray of int, shape (S,)
-        How many questions share the state.
-    moments : callable
-        ``moments(nu, n)``: mean and variance of the metric for questions whose category
-        probabilities are Dirichlet(nu). ``R K`` is at most 131,072.
-    population : bool
-        As for `posterior_moments`.
-
-    Returns
-    -------
-    Posterior
-        The same bits whatever the order of the states.
-
-    Examples
-    --------
-    The share of the last category. By symmetry of the data it is 1/3.
-
-    >>> from polars_scorio.maths.lattice import fit_categories
-    >>> counts, questions = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]]), np.array([2, 2, 2])
-    >>> def last(nu, n):
-    ...     mean = nu[:, -1] / nu.sum(axis=1)
-    ...     return mean, mean * (1 - mean) / (nu.sum(axis=1) + 1)
-    >>> grid = fit_categories(counts, questions)
-    >>> round(metric_posterior(grid, counts, counts.sum(axis=1), questions, last).mu, 6)
-    0.333333
+    ``moments(nu, n)`` returns its mean and variance for category probabilities that are
+    Dirichlet(nu), rows times K at most 131,072. The same bits whatever the order of the states.
     """
 
     def evaluate(rows: Ints) -> Credits:
@@ -100,29 +73,9 @@ def draw_posterior(
     *,
     population: bool = True,
 ) -> Posterior:
-    """Posterior moments of the credit of a draw.
+    """Posterior moments of the credit of a draw, for the categories failure and success.
 
-    Parameters
-    ----------
-    grid, counts, n, questions, population
-        As in `metric_posterior`, with failure and success for categories.
-    draws : callable
-        The draws from questions with n trials.
-
-    Returns
-    -------
-    Posterior
-        As of `metric_posterior` with `credit_moments`; faster, as the states are on one ladder.
-
-    Examples
-    --------
-    One success in one trial, as for `fit_binary`: the next one succeeds with chance 2/3.
-
-    >>> from polars_scorio.maths.lattice import fit_binary
-    >>> one = np.array([1])
-    >>> group = fit_binary(one, one, one), np.array([[0, 1]]), one, one
-    >>> round(draw_posterior(*group, lambda n: iter([(slice(None), np.ones(1))])).mu, 6)
-    0.777778
+    As `metric_posterior` with `credit_moments`, but faster: the states are on one ladder.
     """
     failures, successes = grid.shape.T
 
@@ -149,36 +102,9 @@ def _drawn_moments(
 def metric_covariance(
     grid: Grid, counts: Ints, n: Ints, questions: Ints, moments: JointMoments
 ) -> JointCovariance:
-    """Posterior covariance of two metrics, as the geometric blends need it.
+    """Posterior covariance of two metrics; ``moments(nu, n)`` returns their joint moments.
 
-    Parameters
-    ----------
-    grid, counts, n, questions
-        As in `metric_posterior`.
-    moments : callable
-        ``moments(nu, n)``: means, variances and covariance of the two.
-
-    Returns
-    -------
-    JointCovariance
-        Of a metric with itself: the squared sigmas of `metric_posterior`.
-
-    Examples
-    --------
-    Success and failure sum to one, so their covariance is the negative variance.
-
-    >>> from polars_scorio.maths.lattice import fit_binary
-    >>> n, c, questions = np.array([4, 4]), np.array([1, 3]), np.array([2, 1])
-    >>> group = fit_binary(n, c, questions), np.column_stack([n - c, c]), n, questions
-    >>> def success(nu, n):
-    ...     mean = nu[:, 1] / nu.sum(axis=1)
-    ...     return mean, mean * (1 - mean) / (nu.sum(axis=1) + 1)
-    >>> def both(nu, n):
-    ...     mean, variance = success(nu, n)
-    ...     return Joint(mean, 1 - mean, variance, variance, -variance)
-    >>> pair = metric_covariance(*group, both)
-    >>> round(pair.benchmark / metric_posterior(*group, success).sigma ** 2, 6)
-    -1.0
+    With itself, a metric has the squared sigmas of `metric_posterior`.
     """
 
     def evaluate(rows: Ints) -> Credits:
@@ -190,35 +116,10 @@ def metric_covariance(
 
 
 def weighted_posterior(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> Posterior:
-    """Posterior moments of the weighted average of the categories (`bayes`).
+    """Posterior moments of the weighted average of the categories (`bayes`), in closed form.
 
-    Parameters
-    ----------
-    grid : Grid
-        What `fit_categories` made of the same group, or `fit_binary` (categories 0 and 1).
-    counts : ndarray of int, shape (S, K)
-        Trials (prior trials included) in each category.
-    questions : ndarray of int, shape (S,)
-        How many questions share the state.
-    w : ndarray of float, shape (K,)
-        Weight of each category.
-
-    Returns
-    -------
-    Posterior
-        In closed form for each node; `between` in units of the squared spread of `w`. Weights 0
-        and 1: the moments of pass_at_k, k = 1.
-
-    Examples
-    --------
-    One question, one trial, one success, worth 10 or 20: ``10 + 10 (2/3 (1 + 1)/(1 + 2) + 1/3)``.
-
-    >>> from polars_scorio.maths.lattice import fit_binary
-    >>> one, counts = np.array([1]), np.array([[0, 1]])
-    >>> grid = fit_binary(one, one, one)
-    >>> round(weighted_posterior(grid, counts, one, np.array([10.0, 20.0])).mu, 5)
-    17.77778
-
+    `between` is in units of the squared spread of `w`. Weights 0 and 1: the moments of pass_at_k, k
+    = 1.
     """
     unit, low, scale = _to_unit(w)
 
@@ -239,32 +140,11 @@ def weighted_posterior(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> 
 
 
 def trial_variance(grid: Grid, counts: Ints, w: Floats) -> Floats:
-    """Expected variance of the weight of a trial, for a question in each state.
+    """Expected variance of a trial's weight given the question, per state, without prior trials.
 
-    Divided by n it is the squared error of the average weight of n trials: it calibrates `avg`,
-    whose average is unbiased also where n depends on the difficulty.
-
-    Parameters
-    ----------
-    grid : Grid
-        Fitted to the same `counts`.
-    counts : ndarray of int, shape (S, K)
-        Trials of each state in each category, without prior trials.
-    w : ndarray of float, shape (K,)
-        Weight of each category.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        ``E[sum_j w_j**2 p_j - (sum_j w_j p_j)**2]``, in units of the squared spread of `w`.
-
-    Examples
-    --------
-    Without trials, ``p ~ Beta(1/2, 1/2)`` or so: ``E[p (1 - p)] = 1/8`` for the arcsine law.
-
-    >>> grid = Grid(np.array([[0.5, 0.5]]), np.array([0.5]), np.array([1.0]))
-    >>> trial_variance(grid, np.array([[0, 0]]), np.array([0.0, 1.0]))
-    array([0.125])
+    ``E[sum_j w_j**2 p_j - (sum_j w_j p_j)**2]`` in units of the squared spread of `w`. Divided by n
+    it is the squared error of the average weight of n trials: it calibrates `avg`, which is
+    unbiased even if n depends on difficulty.
     """
     unit, _, _ = _to_unit(w)
     expected = np.empty(len(counts))
@@ -282,26 +162,10 @@ def _to_unit(w: Floats) -> tuple[Floats, float, float]:
 
 
 def trial_moments(grid: Grid, counts: Ints, w: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean and variance of a further trial's weight, for each node and state.
+    """Mean and variance of a further trial's weight, and the posterior size s + n, (J, S) each.
 
     A mixture of the prior and the observed trials: sums of squares only, nothing cancels.
 
-    Parameters
-    ----------
-    grid : Grid
-        J nodes.
-    counts : ndarray of int, shape (S, K)
-        Trials of each state in each category.
-    w : ndarray of float, shape (K,)
-        Weight of each category.
-
-    Returns
-    -------
-    mean, variance, size : ndarray of float, shape (J, S)
-        `size` is that of the posterior, s + n.
-
-    Examples
-    --------
     One success in one trial, after the two that the prior stands for.
 
     >>> grid = Grid(np.array([[0.5, 0.5]]), np.array([1 / 3]), np.array([1.0]))

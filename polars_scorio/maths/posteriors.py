@@ -1,4 +1,4 @@
-"""Posteriors of questions under a prior of each."""
+"""Posterior moments of questions under separate or pooled priors, and their intervals."""
 
 from __future__ import annotations
 
@@ -36,30 +36,9 @@ from polars_scorio.maths.questions import States
 
 
 def weighted_average(counts: Ints, w: Floats) -> Floats:
-    """Mean weight of the observed trials of each state.
+    """Mean weight of the observed trials of each state, (S,); counts (S, K), at least one trial.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (S, K)
-        Trials of each state that fell into each category; at least one per state.
-    w : ndarray of float, shape (K,)
-        Weight of each category, in any order, finite.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        ``sum_j w_j c_j / n``. Only weights of different sign can cancel: where all have
-        one sign, the relative error is a few units in the last place.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, or a state has no trial.
-
-    Examples
-    --------
-    >>> weighted_average(np.array([[1, 2, 2], [1, 2, 1]]), np.array([0.0, 0.5, 1.0]))
-    array([0.6, 0.5])
+    Only weights of different sign can cancel: otherwise the error is a few units in the last place.
     """
     require_weight_per_category(counts, w)
     n = counts.sum(axis=1)
@@ -76,40 +55,11 @@ def weighted_average(counts: Ints, w: Floats) -> Floats:
 
 
 def weighted_moments(nu: Floats, w: Floats) -> tuple[Floats, Floats]:
-    """Mean and variance of ``sum_j w_j p_j``, ``p ~ Dirichlet(nu)``, for each state [1]_.
+    """Mean and variance of ``sum_j w_j p_j``, ``p ~ Dirichlet(nu)``, for each state.
 
-    Parameters
-    ----------
-    nu : ndarray of float, shape (S, K)
-        Dirichlet parameters of each state, positive; ``T`` is their sum.
-    w : ndarray of float, shape (K,)
-        Weight of each category, in any order, finite.
-
-    Returns
-    -------
-    mean : ndarray of float, shape (S,)
-        ``sum_j w_j nu_j / T``, as accurate as `weighted_average`.
-    variance : ndarray of float, shape (S,)
-        ``(sum_j w_j**2 nu_j / T - mean**2) / (T + 1)`` in units of ``weight_range(w) ** 2``;
-        0 where all weights are equal.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, or `w` is wider than a float.
-
-    References
-    ----------
-    .. [1] M. Hariri et al. (2026), arXiv:2510.04265, the posterior mean and variance of
-       Bayes@N for one question.
-
-    Examples
-    --------
-    ``p_1 + 3 p_2`` is ``1 + 2 p_2``, and ``p_2 ~ Beta(1, 1)`` has variance 1/12.
-
-    >>> mean, variance = weighted_moments(np.array([[1.0, 1.0]]), np.array([1.0, 3.0]))
-    >>> mean, 12 * variance
-    (array([2.]), array([1.]))
+    M. Hariri et al. (2026), arXiv:2510.04265, the posterior of Bayes@N for one question. The
+    variance is ``(sum_j w_j**2 nu_j / T - mean**2) / (T + 1)``, T the sum of nu, in units of
+    ``weight_range(w) ** 2``.
     """
     require_weight_per_category(nu, w)
     mean, variance = np.empty(len(nu)), np.empty(len(nu))
@@ -162,28 +112,7 @@ _NARROWEST = 1e-150  # its square can still be divided by
 def normal_interval(
     mu: Floats, sigma: Floats, confidence: Floats | float, bounds: tuple[float, float] | None
 ) -> tuple[Floats, Floats]:
-    """``mu +- z sigma``, both ends clipped into both bounds.
-
-    Parameters
-    ----------
-    mu, sigma : ndarray of float
-        Posterior means and standard deviations.
-    confidence : float or ndarray of float
-        Probability of the interval, inside (0, 1).
-    bounds : tuple of float or None
-        Lower and upper bound; None: no clipping.
-
-    Returns
-    -------
-    lo, hi : ndarray of float
-
-    Examples
-    --------
-    >>> lo, hi = normal_interval(np.array([0.8]), np.array([0.2]), 0.95, (0.0, 1.0))
-    >>> lo.round(3), hi
-    (array([0.408]), array([1.]))
-
-    """
+    """``mu +- z sigma``, both ends clipped into both bounds; None: no clipping."""
     reach = -scipy.special.ndtri(_tail_chance(confidence)) * sigma
     low, high = (-np.inf, np.inf) if bounds is None else bounds
     return np.clip(mu - reach, low, high), np.clip(mu + reach, low, high)
@@ -200,34 +129,10 @@ def beta_interval(
 ) -> tuple[Floats, Floats]:
     """Central quantiles of the Beta distribution with these moments, on the bounds.
 
-    Parameters
-    ----------
-    mu, sigma : ndarray of float
-        Means and standard deviations; NaN gives NaN. For the population multiply `sigma` by
-        `small_sample_factor` first.
-    confidence : float or ndarray of float
-        Probability of the interval, inside (0, 1).
-    bounds : tuple of float
-        Finite lower and upper bound, ``lower < upper``.
-    lowest, highest : ndarray of bool or bool, default False
-        Whether all observed trials are in the lowest (highest) category: then `lo` (`hi`) is the
-        bound itself, which quantiles never reach.
-
-    Returns
-    -------
-    lo, hi : ndarray of float
-        ``mu`` twice where sigma is 0. `normal_interval` where no Beta distribution is that wide.
-        The interval always holds `mu`: the mean of a skewed distribution lies outside its central
-        quantiles if the confidence is low, and then the nearer end is `mu`.
-
-    Examples
-    --------
-    The uniform distribution has the standard deviation ``sqrt(1/12)``.
-
-    >>> lo, hi = beta_interval(np.array([0.5]), np.array([12**-0.5]), 0.95, (0.0, 1.0))
-    >>> lo.round(6), hi.round(6)
-    (array([0.025]), array([0.975]))
-
+    `lowest` (`highest`): all observed trials are in the lowest (highest) category, and that end is
+    the bound itself, which quantiles never reach. ``mu`` twice if sigma is 0; `normal_interval` if
+    no Beta distribution is that wide. The interval always has `mu`, which a low confidence could
+    exclude. NaN gives NaN. For the population multiply `sigma` by `small_sample_factor` first.
     """
     low, high = bounds
     width = high - low
@@ -251,25 +156,9 @@ def beta_interval(
 
 
 def small_sample_factor(questions: Ints | Floats, confidence: float) -> Floats:
-    """Student's quantile over the normal one: what few questions add to a population's sigma.
+    """``t_{M-1} / z``: widening of a population's sigma for M questions or effective clusters.
 
-    Parameters
-    ----------
-    questions : ndarray of int or float
-        How many questions, M; or clusters of them, as far as they count.
-    confidence : float
-        Probability of the interval, inside (0, 1).
-
-    Returns
-    -------
-    ndarray of float
-        ``t_{M-1} / z``; NaN for ``M <= 1``: one question says nothing about the others.
-
-    Examples
-    --------
-    >>> small_sample_factor(np.array([1, 2, 30]), 0.95).round(3)
-    array([  nan, 6.483, 1.044])
-
+    NaN for ``M <= 1``: one question says nothing about the others.
     """
     freedom = np.maximum(questions - 1, 1)
     tail = _tail_chance(confidence)
@@ -295,22 +184,7 @@ _NEWTON = 60  # steps at most; the start is below the root of a convex function
 class ExpectedVariance:
     """Expected variance of each question after m further trials: ``a / (x + m) + b / (x + m)**2``.
 
-    Convex and decreasing in m, so that each further trial of a question gains less.
-
-    Attributes
-    ----------
-    a, b : ndarray of float, shape (P,)
-        Not negative.
-    x : ndarray of float, shape (P,)
-        Positive.
-
-    Examples
-    --------
-    A uniform Beta(1, 1) has variance 1/12 and is worth 2 trials: 1/24 is left after 2 more.
-
-    >>> one = np.array([1.0])
-    >>> ExpectedVariance(one / 6, 0 * one, 2 * one).variance(2) * 24
-    array([1.])
+    Convex and decreasing in m, so each further trial gains less. a, b >= 0 and x > 0, shape (P,).
     """
 
     a: Floats
@@ -357,34 +231,10 @@ class ExpectedVariance:
 def expected_squared_sigma(
     ahead: ExpectedVariance, m: Ints | int, questions: Ints, group: Ints, sigma: Floats
 ) -> Floats:
-    """Expected squared sigmas of means over questions after m further trials of each.
+    """Expected squared sigmas of group means after m further trials of each question.
 
-    Parameters
-    ----------
-    ahead : ExpectedVariance
-        Of the states of all groups.
-    m : ndarray of int, shape (P,), or int
-        Further trials of each question of a state.
-    questions : ndarray of int, shape (P,)
-        How many questions share a state.
-    group : ndarray of int, shape (P,)
-        The group of each state.
-    sigma : ndarray of float, shape (G,)
-        Standard deviation of the mean of each group now.
-
-    Returns
-    -------
-    ndarray of float, shape (G,)
-        With independent questions ``sum(variance(m)) / M**2``. Where they share a fitted prior,
-        what they have in common (the rest of ``sigma**2``) shrinks with the square of the share of
-        variance that is left.
-
-    Examples
-    --------
-    >>> ahead = ExpectedVariance(np.array([1 / 6]), np.array([0.0]), np.array([2.0]))
-    >>> now = np.array([1 / 12 / 2]) ** 0.5
-    >>> expected_squared_sigma(ahead, 2, np.array([2]), np.array([0]), now) / now**2
-    array([0.5])
+    With independent questions ``sum(variance(m)) / M**2``. If they share a fitted prior, the common
+    part (the rest of ``sigma**2``) shrinks with the square of the share of variance that is left.
     """
 
     def total(values: Floats | Ints) -> Floats:
@@ -398,29 +248,10 @@ def expected_squared_sigma(
 
 
 def best_allocation(ahead: ExpectedVariance, budget: int) -> Ints:
-    """How to spend a budget of trials so that the sum of the variances becomes smallest.
+    """Further trials of each question, for the smallest sum of variances within a budget.
 
-    Parameters
-    ----------
-    ahead : ExpectedVariance
-        Of every question.
-    budget : int
-        Number of trials.
-
-    Returns
-    -------
-    ndarray of int, shape (P,)
-        Further trials of each question; their sum is the budget. Gains decrease from trial to
-        trial, so taking the largest ones is optimal: all above a threshold, then one by one, the
-        earlier question first where gains are equal.
-
-    Examples
-    --------
-    The second question varies four times as much.
-
-    >>> one = np.ones(2)
-    >>> best_allocation(ExpectedVariance(np.array([1.0, 4.0]), 0 * one, one), 4)
-    array([1, 3])
+    Gains decrease from trial to trial, so taking the largest is optimal: all above a threshold,
+    then one by one, the earlier question first if gains are equal.
     """
     kinds, number, place = _distinct_questions(ahead)
     m = kinds.worthwhile(_paid_gain(kinds, number, budget))[place]
@@ -460,7 +291,7 @@ Target = Literal["benchmark", "population"]
 class SeparatePosteriors:
     """Every question has its own prior, Dirichlet(1, ..., 1) unless a metric says otherwise.
 
-    Weights are expected in units of their spread: their variances are in its square.
+    Variances are in units of the squared spread of the weights.
     """
 
     states: States
@@ -498,12 +329,11 @@ class SeparatePosteriors:
         return self.states.sigma(scale**2 * variance)
 
     def expected_variance(self, w: Floats) -> ExpectedVariance:
-        """Variance of the average weight that is expected after further trials.
+        """Variance of the average weight expected after further trials, per group and state (P,).
 
-        Of the questions of each pair of a group and a state, shape (P,); the spread of the weights
-        is 1. By the law of total variance a question with posterior variance v = S / (T + 1), where
-        S is the expected scatter of one trial's weight, loses Var(E[. | trial]) = v / (T + 1) by
-        one more trial: v T / (T + 1) is left, and v T / (T + m) after m.
+        The spread of the weights is 1. By the law of total variance a question with posterior
+        variance v = S / (T + 1), S the expected scatter of one trial's weight, loses v / (T + 1) by
+        one more trial: v T / (T + m) is left after m.
         """
         nu = self._nu(1.0)
         total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
@@ -538,39 +368,17 @@ class _Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pooled:
-    """The questions of a group share one prior, which is fitted to them: partial pooling.
+    """The questions of a group share one prior, which is fitted to them: partial pooling."""
 
-    Weights are expected in units of their spread, as for `SeparatePosteriors`.
-
-    Attributes
-    ----------
-    states : States
-        The questions; its groups are what has results: groups, or each question on its own.
-    fitted : States
-        The same questions in the groups to which the priors are fitted.
-    owner : ndarray of int, shape (G,)
-        The group of `fitted` to which each group of `states` belongs, ascending.
-    target : "benchmark" or "population"
-        The mean over these questions, or over the population they come from.
-    groups : list of _Group
-        The fitted priors.
-    """
-
-    states: States
-    fitted: States
-    owner: Ints
+    states: States  # its groups are what has results: groups, or single questions
+    fitted: States  # the same questions in the groups to which priors are fitted
+    owner: Ints  # group of `fitted` of each group of `states`, ascending
     target: Target
-    groups: list[_Group]
+    groups: list[_Group]  # the fitted priors
 
     @classmethod
     def fit(cls, states: States, fitted: States, owner: Ints, target: Target) -> Pooled:
-        """Fit a prior to each group; prior trials count as data.
-
-        Parameters
-        ----------
-        states, fitted, owner, target
-            As above.
-        """
+        """Fit a prior to each group; prior trials count as data."""
         counts, groups = fitted.counts + fitted.prior, []
         ends = np.searchsorted(fitted.group, np.arange(fitted.groups + 1))
         parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
@@ -649,10 +457,10 @@ class Pooled:
         return np.sqrt(variance)
 
     def expected_variance(self, w: Floats) -> ExpectedVariance:
-        """Variance of the average weight that is expected after further trials.
+        """Variance of the average weight expected after further trials, at the fitted prior.
 
-        With the fitted prior held fixed: v is the variance of a question, T its ratio to the
-        expected variance of a trial, as for `SeparatePosteriors`.
+        v is the variance of a question, T its ratio to the expected variance of a trial, as for
+        `SeparatePosteriors`.
         """
         counts = self.states.counts + self.states.prior
         a, x = np.zeros((2, self.states.state.size))

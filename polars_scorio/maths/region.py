@@ -1,18 +1,18 @@
 """Ends over all populations that the counts do not reject.
 
-For any ``y_a > 0`` is ``ln x <= y_a x - 1 - ln y_a``. So for weights w of success rates with
-``sum_a u_a ln (L w)_a >= r`` (u_a: shares of the questions), any ``l > 0`` and ``z = l y``::
+For any ``y_a > 0``, ``ln x <= y_a x - 1 - ln y_a``. So for weights w of success rates with ``sum_a
+u_a ln (L w)_a >= r`` (u_a: shares of the questions), any ``l > 0`` and ``z = l y``::
 
     v'w <= max_i (v_i + sum_a u_a L_ai z_a) - l (1 + r) - l sum_a u_a ln (z_a / l)
 
-The right side is convex in (z, l), and its least value is the largest mean. It bounds that mean
-wherever it is looked at, so that an end is never less than the truth.
+The right side is convex in (z, l), and its least value is the largest mean. It bounds that mean at
+every point, so an end is never less than the truth.
 
-The largest mean itself (`extremes`) caps a price, and takes 2 to 7 ms. A cap that lies above the
-price changes nothing, and some population that is not rejected usually shows that it does, in .1
-to .6 ms. Of 79 prices that a cap could have lowered (110 groups of 20 to 20,000 questions) the
-first of two attempts settled 30, the second all but 7. Without this module reports of draws of more
-than half of the trials take several times as long; to delete it, ask `extremes` in each case.
+`Region.largest` takes 2 to 7 ms. A cap above the price changes nothing, and `reaches_mean` usually
+finds a population that shows this in .1 to .6 ms: of 79 prices that a cap could have lowered (110
+groups of 20 to 20,000 questions) its first attempt settled 30, the second all but 7. Without it
+reports of draws of more than half of the trials take several times as long; to delete it, call
+`Region.largest` in each case.
 """
 
 from __future__ import annotations
@@ -50,24 +50,12 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """Weights of success rates that the counts do not reject: a convex set.
+    """Weights of success rates that the counts do not reject: a convex set."""
 
-    Attributes
-    ----------
-    likelihood : ndarray of float, shape (S, I)
-        Of each state under each rate.
-    share : ndarray of float, shape (S,)
-        Shares of the questions that are in the states.
-    best : ndarray of float, shape (I,)
-        The weights of the largest likelihood.
-    least : float
-        The mean log likelihood of a question on the boundary, r.
-    """
-
-    likelihood: Floats
-    share: Floats
-    best: Floats
-    least: float
+    likelihood: Floats  # of each state under each rate, (S, I)
+    share: Floats  # shares of the questions in the states, (S,)
+    best: Floats  # the likeliest weights, (I,)
+    least: float  # mean log likelihood of a question on the boundary, r
 
     @classmethod
     def around(
@@ -79,32 +67,10 @@ class Region:
         return cls(likelihood, share, best, highest - room / float(questions.sum()))
 
     def largest(self, values: Floats) -> float:
-        """The largest mean of `values` in the set [1]_.
+        """Largest mean of `values` (I,) in the set; never below the truth, at most 1e-7 above.
 
-        Parameters
-        ----------
-        values : ndarray of float, shape (I,)
-            Of each rate.
-
-        Returns
-        -------
-        float
-            Never less than the truth, and 1e-7 above it at most, but for the rounding of sums.
-
-        References
-        ----------
-        .. [1] S. Boyd, L. Vandenberghe (2004), Convex Optimization, section 11.3: the barrier
-           method, here on the dual.
-
-        Examples
-        --------
-        Three failures and seven successes: how large may the success rate be?
-
-        >>> rates, questions = np.linspace(0, 1, 101), np.array([3, 7])
-        >>> likelihood = np.stack([1 - rates, rates])
-        >>> best = np.where(np.arange(101) == 70, 1.0, 0.0)
-        >>> round(Region.around(likelihood, questions, best, 1.92).largest(rates), 2)
-        0.92
+        The barrier method on the dual: S. Boyd, L. Vandenberghe (2004), Convex Optimization,
+        section 11.3.
         """
         scale = 1.0
         z = scale / (self.likelihood @ self.best)
@@ -177,8 +143,8 @@ class Region:
         """Newton's step by a factor of as many columns as there are states, and two.
 
         The curvature is a sum of squares, one for each rate and two for each state: its factor is
-        that of a tall matrix, and nothing cancels. With 49 states and 1,001 rates an end takes a
-        tenth of the time that it takes by rates. Without this method `_step_by_rates` does it all.
+        that of a tall matrix, and nothing cancels. With 49 states and 1,001 rates it takes a tenth
+        of the time of `_step_by_rates`, which could do it all.
         """
         z, scale, top = point
         steep = 1 / (top - self._sums(values, z))
@@ -240,35 +206,10 @@ _BONUSES = 2.0 ** np.arange(-7, 3)  # of the values, beside the likelihood of a 
 def reaches_mean(free: FreeFit, values: Floats, least: float, room: float) -> bool:
     """Whether a mean of `values` is at least `least` under a population that is not rejected.
 
-    Expectation and maximisation of the likelihood with a bonus for large values leads from weights
-    of a high likelihood towards larger means. The mixture of both weights with the mean `least` is
-    not rejected if its log likelihood is at most `room` below the maximum.
-
-    Parameters
-    ----------
-    free : FreeFit
-        The free fit of a group.
-    values : ndarray of float, shape (I,)
-        Of each rate, not negative and not all zero.
-    least : float
-        The mean to be reached.
-    room : float
-        The difference of log likelihoods from which on a population is rejected.
-
-    Returns
-    -------
-    bool
-        True only if the largest mean is `least` or more.
-
-    Examples
-    --------
-    Three failures and seven successes: the success rate may be .85, but not .95.
-
-    >>> rates, questions = np.linspace(0, 1, 101), np.array([3, 7])
-    >>> likelihood = np.stack([1 - rates, rates])
-    >>> free = FreeFit(likelihood, np.zeros(2), questions, np.full(101, 1 / 101))
-    >>> [reaches_mean(free, rates, least, 1.92) for least in (0.85, 0.95)]
-    [True, False]
+    EM of the likelihood with a bonus for large values leads from weights of a high likelihood to
+    larger means. The mixture of both with the mean `least` is not rejected if its log likelihood is
+    at most `room` below the maximum. `values` are not negative and not all zero. False may be
+    wrong, True is not.
     """
     # Rates without weight never get any, so the way starts where all of them have some.
     apart = np.tile(free.better, (_BONUSES.size, 1))
@@ -283,12 +224,9 @@ def reaches_mean(free: FreeFit, values: Floats, least: float, room: float) -> bo
 
 
 def _highest_likelihood(free: FreeFit, centre: Floats) -> float:
-    """Upper limit of the log likelihood, from weights close to its maximum [1]_.
+    """Upper limit of the log likelihood, from weights close to its maximum.
 
-    References
-    ----------
-    .. [1] B. G. Lindsay (1983), Ann. Statist. 11, 86-94: the gradient function of a mixture limits
-       the maximum.
+    By the gradient function of a mixture: B. G. Lindsay (1983), Ann. Statist. 11, 86-94.
     """
     total = free.questions.sum()
     slope = (free.questions / (free.likelihood @ centre)) @ free.likelihood / total
