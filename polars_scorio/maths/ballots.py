@@ -1,10 +1,9 @@
-"""Votes over answers, with noise.
+"""Majority votes over answers, with their noise.
 
-Draws are without replacement. How many of an answer's c trials are drawn counts as binomial with
-``p = k / n`` here, whatever the answer, and the whole is divided by the chance of k in total: the
-conditional law is that of the draw, and no binomial coefficient can overflow.
-
-Each question prices itself: nothing is known of how answers are shared out among questions.
+The number of an answer's c trials in a draw counts as binomial with ``p = k / n``, and the result
+is divided by the chance of k in total: the conditional law is that of a draw without replacement,
+and no binomial coefficient can overflow. The noise of each question comes from its own trials,
+because nothing is known of how answers are distributed among questions.
 """
 
 from __future__ import annotations
@@ -24,21 +23,11 @@ Ties: TypeAlias = Literal["split", "fail"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ballots:
-    """Answers of the trials of each question.
+    """Answers of the trials of M questions."""
 
-    Attributes
-    ----------
-    votes : ndarray of int, shape (M, A)
-        Trials of each answer; zeros fill the rows of questions with fewer answers.
-    right : ndarray of bool, shape (M, A)
-        Which answers are right.
-    abstained : ndarray of int, shape (M,)
-        Trials without an answer: they are drawn like others, and have no vote.
-    """
-
-    votes: Ints
-    right: Mask
-    abstained: Ints
+    votes: Ints  # trials of each answer, shape (M, A), padded with zeros
+    right: Mask  # which answers are right, shape (M, A)
+    abstained: Ints  # drawn trials without a vote, shape (M,)
 
     @property
     def trials(self) -> Ints:
@@ -51,39 +40,13 @@ class Ballots:
 
 
 def vote_success(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
-    """Chance that the vote of k drawn trials is right, for each question.
+    """Chance that the vote of k drawn trials is right, shape (M,); NaN if k exceeds the trials.
 
-    Parameters
-    ----------
-    ballots : Ballots
-        The answers of M questions.
-    k : int
-        Trials in a draw, at least 1.
-    ties : "split" or "fail"
-        What a tie of t right and u wrong answers is worth: ``t / (t + u)``; or nothing, unless all
-        of them are right.
-
-    Returns
-    -------
-    ndarray of float, shape (M,)
-        The mean over all draws without replacement; NaN where k exceeds the trials. A draw in
-        which all abstain has no right answer.
-
-    Notes
-    -----
-    The sum over the winning number of votes j, over the right answers, of the ways to draw the
-    others with at most j votes each. A share ``1 / (t + 1)`` of a tie with t others is the integral
-    of ``s**t``: each other answer has the weight s where it holds j votes, and Gauss-Legendre nodes
-    s integrate the product exactly.
-
-    Examples
-    --------
-    Two of five trials are right, three wrong answers differ: of two drawn trials both are right
-    once in ten, one of them six times in ten, and then the vote is tied.
-
-    >>> ballots = Ballots(np.array([[2, 1, 1, 1]]), np.arange(4)[None] == 0, np.array([0]))
-    >>> vote_success(ballots, 2).round(6), vote_success(ballots, 2, "fail").round(6)
-    (array([0.4]), array([0.1]))
+    With ties "split" a tie of t right and u wrong answers is worth ``t / (t + u)``; with "fail"
+    only a tie of right answers counts. If all abstain, the vote fails. Sum over the winning number
+    of votes j and the right answers, of the ways to draw the others with at most j votes each. A
+    share ``1 / (t + 1)`` of a tie is the integral of ``s**t``, which Gauss-Legendre nodes s
+    integrate exactly.
     """
     canonical, index = distinct_ballots(ballots)
     chance = np.full(canonical.abstained.size, np.nan)
@@ -95,31 +58,9 @@ def vote_success(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
 
 
 def vote_variance(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
-    """Jackknife estimate of the variance of `vote_success`, for each question [1]_.
+    """Jackknife variance of `vote_success`, shape (M,), conservative; NaN if ``k >= n``.
 
-    Parameters
-    ----------
-    ballots, k, ties
-        As for `vote_success`.
-
-    Returns
-    -------
-    ndarray of float, shape (M,)
-        ``(n - 1) / n sum_i (U_(-i) - mean)**2`` over the trials i of a question, each left out in
-        turn: too large rather than too small. NaN where ``k >= n``: without one trial there is no
-        draw of k.
-
-    References
-    ----------
-    .. [1] B. Efron, C. Stein (1981), The Jackknife Estimate of Variance, Ann. Statist. 9, 586-596.
-
-    Examples
-    --------
-    With k = 1 it is that of a mean, ``c (n - c) / (n**2 (n - 1))``.
-
-    >>> ballots = Ballots(np.array([[2, 1, 1]]), np.array([[True, False, False]]), np.array([0]))
-    >>> (vote_variance(ballots, 1) * 12).round(6)
-    array([1.])
+    ``(n - 1) / n sum_i (U_(-i) - mean)**2``, B. Efron, C. Stein (1981), Ann. Statist. 9, 586-596.
     """
     canonical, index = distinct_ballots(ballots)
     n, choices = canonical.trials, np.column_stack([canonical.votes, canonical.abstained])
@@ -255,13 +196,7 @@ _QUARTER = 4
 
 @dataclass(frozen=True, eq=False)
 class Votes(QuestionGroups):
-    """The answers of the questions of some groups.
-
-    Attributes
-    ----------
-    ballots : Ballots
-        The answers of S questions, no two of them alike.
-    """
+    """Distinct answers of the questions of some groups."""
 
     ballots: Ballots
 
@@ -285,41 +220,13 @@ class Votes(QuestionGroups):
 def vote_price(
     votes: Votes, k: int, ties: Ties = "split", strata: Strata[Votes] | None = None
 ) -> Price:
-    """The price of the votes of k trials in each group.
+    """Variance estimate of the votes of k trials in each group; NaN if k exceeds some trials.
 
-    Parameters
-    ----------
-    votes : Votes
-        The answers.
-    k, ties
-        As for `vote_success`.
-    strata : Strata, optional
-        Strata of the questions that weigh the same; default: all questions do.
-
-    Returns
-    -------
-    Price
-        NaN where k exceeds the trials of some question.
-
-    Notes
-    -----
-    The variance is the sum of `vote_noise` over the questions by their squared weights (1 / M^2, or
-    of strata those of M equal ones with the same sum of squares); the factor is how
-    uncertain that sum is, as in `price.Moments.factor`: where one question has all the noise, it is
-    known no better than by that question. The mean is the estimate, shrunk by half a question of
-    each kind, ``(M u + 1/2) / (M + 1)``. Trials that all agree seem to have no noise. So sigma is
-    never below what one trial can change, and near a bound, where agreement is all there is, the
-    estimate is worth no more Bernoulli draws than there are trials.
-
-    Examples
-    --------
-    Two questions, of each of which three of four trials are right.
-
-    >>> ballots = Ballots(np.array([[3, 1]] * 2), np.array([[True, False]] * 2), np.array([0, 0]))
-    >>> votes = Votes.tally(ballots, np.array([0, 0]), 1)
-    >>> price = vote_price(votes, 1)
-    >>> print(price.mu, price.sigma.round(4), price.factor.round(4))
-    [0.75] [0.1768] [1.7071]
+    The variance is the sum of `vote_noise` by squared weights (1 / M^2 for equal questions); the
+    factor says how uncertain that sum is, as in `pooled_moments`. The mean is the estimate shrunk
+    by half a question of each kind, ``(M u + 1/2) / (M + 1)``. Trials that all agree seem to have
+    no noise, so sigma is at least what one trial can change, and near a bound the estimate is worth
+    no more Bernoulli draws than there are trials.
     """
     sums_of = (strata or Strata.of_whole_groups(votes)).weighted_sums
     each, size = vote_success(votes.ballots, k, ties), 1 / sums_of(np.ones(votes.kind_count), 2)
@@ -338,37 +245,13 @@ def vote_price(
 
 
 def vote_noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
-    """Variance of `vote_success` of each question: expected not to be below the true one.
+    """Variance of `vote_success`, expected not to be below the true one, shape (M,).
 
-    Parameters
-    ----------
-    ballots, k, ties
-        As for `vote_success`.
-
-    Returns
-    -------
-    ndarray of float, shape (M,)
-        For draws of up to a quarter of the trials, and up to the root of their number [2]_, the
-        jackknife, `vote_variance`. Beyond, where hardly two draws have nothing in common or rare
-        failures of a vote leave no trace, ``k / (n - j) U_j (1 - U_j)`` of the votes of
-        ``j = min(k, n // 2)`` trials: a mean over draws of k of n trials varies by at most
-        ``k / n`` times what one draw does [1]_, and so does that of j. NaN for a single trial, and
-        where k exceeds the trials.
-
-    References
-    ----------
-    .. [1] W. Hoeffding (1948), A class of statistics with asymptotically normal distribution, Ann.
-       Math. Statist. 19, 293-325, eq. 5.22.
-    .. [2] L. Mentch, G. Hooker (2016), Quantifying Uncertainty in Random Forests, J. Mach. Learn.
-       Res. 17(26), theorem 1: means over draws are normal where k grows more slowly than that.
-
-    Examples
-    --------
-    Half of four trials are right: the votes of all four are priced by those of two.
-
-    >>> ballots = Ballots(np.array([[2, 2]]), np.array([[True, False]]), np.array([0]))
-    >>> vote_noise(ballots, 4).round(6)
-    array([0.5])
+    The jackknife for draws of up to a quarter of the trials and up to the root of their number (L.
+    Mentch, G. Hooker 2016, JMLR 17(26), theorem 1). Beyond, ``k / (n - j) U_j (1 - U_j)`` of the
+    votes of ``j = min(k, n // 2)`` trials: a mean over draws of k of n trials varies by at most ``k
+    / n`` times one draw (W. Hoeffding 1948, Ann. Math. Statist. 19, eq. 5.22), and so does that of
+    j. NaN for a single trial, and if k exceeds the trials.
     """
     n = ballots.trials
     found = np.full(n.size, np.nan)

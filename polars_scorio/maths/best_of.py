@@ -1,10 +1,7 @@
-"""Best and worst of k, with noise.
+"""Best and worst of k trials, with their noise.
 
-With the distinct rewards ``r_1 < ... < r_L`` the best of k trials is
-
-    r_1 + sum_l (r_{l+1} - r_l) [some trial is above r_l],
-
-so all that is needed is, for each level, the chance that all k trials stay at or below it.
+With the distinct rewards ``r_1 < ... < r_L`` the best of k trials is ``r_1 + sum_l (r_{l+1} - r_l)
+[some trial is above r_l]``: each level needs only the chance that all k trials stay at or below it.
 """
 
 from __future__ import annotations
@@ -32,39 +29,12 @@ from polars_scorio.maths.variance import fixed_gains
 
 
 def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
-    """Expected best reward of k trials drawn without replacement, for each state [1]_.
+    """Expected best reward of k trials drawn without replacement, shape (S,); NaN if ``k > n``.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (S, L)
-        Trials of each state that fell into each category; ``n`` is their sum.
-    rewards : ndarray of float, shape (L,)
-        Reward of each category, in any order, finite; equal rewards are one level.
-    k : int
-        Size of the draw, positive.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        ``r_L - sum_{l<L} (r_{l+1} - r_l) C(F_l, k) / C(n, k)``, ``F_l`` the trials with a
-        reward of at most ``r_l``; NaN where ``k > n``. Only rewards of different sign can
-        cancel: where all have one sign, the relative error is below 1e-12.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
-
-    References
-    ----------
-    .. [1] F. Bagirov et al. (2025), arXiv:2510.23393, appendix C.1, summed by parts.
-
-    Examples
-    --------
-    Of the three pairs of rewards (0, 0.5, 2) one has the best 0.5 and two have 2.
-
-    >>> expected_best(np.array([[1, 1, 1]]), np.array([0.0, 0.5, 2.0]), 2)
-    array([1.5])
+    `counts` has a state a row and a category a column; `rewards` come in any order, equal ones are
+    one level. ``r_L - sum_{l<L} (r_{l+1} - r_l) C(F_l, k) / C(n, k)``, ``F_l`` the trials with a
+    reward of at most ``r_l`` (F. Bagirov et al. 2025, arXiv:2510.23393, appendix C.1, summed by
+    parts). Rewards of one sign never cancel: then the relative error is below 1e-12.
     """
     require_weight_per_category(counts, rewards)
     n, levels = counts.sum(axis=1), np.unique(rewards)
@@ -82,44 +52,10 @@ def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
 def best_moments(nu: Floats, rewards: Floats, k: int) -> tuple[Floats, Floats]:
     """Posterior mean and variance of the expected best reward of k trials, for each state.
 
-    The expected best reward is ``g = r_L - sum_{l<L} (r_{l+1} - r_l) A_l**k`` with
-    ``A_l = p_1 + ... + p_l`` and ``p ~ Dirichlet(nu)``, categories in order of reward.
-
-    Parameters
-    ----------
-    nu : ndarray of float, shape (S, L)
-        Dirichlet parameters of each state, positive.
-    rewards : ndarray of float, shape (L,)
-        Reward of each category, in any order, finite; equal rewards are one level.
-    k : int
-        Size of the draw, positive.
-
-    Returns
-    -------
-    mean : ndarray of float, shape (S,)
-        ``E[g]``. Only rewards of different sign can cancel.
-    variance : ndarray of float, shape (S,)
-        ``Var(g)`` in units of ``weight_range(rewards) ** 2``; 0 where all rewards are equal, or
-        where it is below the smallest float.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, or `rewards` are wider than a float.
-
-    Notes
-    -----
-    ``A_l = Q A_m`` for ``l <= m`` with ``Q`` independent of ``A_m``, hence
-    ``Cov(A_l^k, A_m^k) = E[A_l^k] (E[A_m^2k] / E[A_m^k] - E[A_m^k])``: never negative, so
-    nothing cancels in the double sum over levels.
-
-    Examples
-    --------
-    ``g = 4 - 4 (1 - p)`` with ``p ~ Beta(1, 1)``: mean 2, variance 16/12.
-
-    >>> mean, variance = best_moments(np.array([[1.0, 1.0]]), np.array([4.0, 0.0]), 1)
-    >>> mean, 12 * variance
-    (array([2.]), array([1.]))
+    ``g = r_L - sum_{l<L} (r_{l+1} - r_l) A_l**k`` with ``A_l = p_1 + ... + p_l``, ``p ~
+    Dirichlet(nu)``. The variance is in units of ``weight_range(rewards) ** 2``. ``A_l = Q A_m`` for
+    ``l <= m`` with Q independent of ``A_m``, so ``Cov(A_l^k, A_m^k) = E[A_l^k] (E[A_m^2k] /
+    E[A_m^k] - E[A_m^k])`` is never negative and nothing cancels.
     """
     require_weight_per_category(nu, rewards)
     unit, levels = weight_range(rewards), np.unique(rewards)
@@ -156,8 +92,8 @@ def _distinct_masses(below: Mass, above: Mass) -> tuple[Floats, Floats, Ints]:
 def _mean_best(levels: Floats, miss: Floats, hit: Floats) -> Floats:
     """Mean of the best reward; no trial exceeds level l with chance ``miss[l] = 1 - hit[l]``.
 
-    Positive rewards are summed up from the lowest level, negative ones down from the highest:
-    so a term is subtracted only where rewards differ in sign.
+    Positive rewards are summed up from the lowest level, negative ones down from the highest: terms
+    are subtracted only if rewards differ in sign.
     """
     positive, negative = np.maximum(levels, 0.0), np.maximum(-levels, 0.0)
     gain = positive[0] + (np.diff(positive) * hit).sum(axis=1)
@@ -169,33 +105,10 @@ def _mean_best(levels: Floats, miss: Floats, hit: Floats) -> Floats:
 def best_prices(
     states: States, w: Floats, sizes: list[int], strata: Strata[States] | None = None
 ) -> list[Price]:
-    """The price of the expected best reward of k trials, for each k.
+    """Variance estimate of the expected best reward of k trials, for each k in `sizes`.
 
-    Parameters
-    ----------
-    states : States
-        The questions by category, without prior trials.
-    w : ndarray of float, shape (K,)
-        Reward of each category, in any order; equal ones are one.
-    sizes : list of int
-        Draw sizes k.
-    strata : Strata, optional
-        Strata of the questions that weigh the same; default: all questions do.
-
-    Returns
-    -------
-    list of Price
-        NaN in groups where k exceeds the trials of some question. With two rewards: that of
-        Pass@k.
-
-    Examples
-    --------
-    >>> counts, questions = np.array([[4, 0, 0], [3, 1, 0], [0, 2, 2], [0, 0, 4]]), [6, 2, 1, 3]
-    >>> group = np.zeros(4, dtype=int)
-    >>> states = States.tally(counts, 0 * counts, group, np.array(questions), 1)
-    >>> (price,) = best_prices(states, np.array([0, 0.5, 1]), [2])
-    >>> print(price.mu.round(6), price.sigma.round(6))
-    [0.368056] [0.03687]
+    NaN in groups where k exceeds the trials of some question. Two rewards give the result of
+    Pass@k.
     """
     rewards, level = np.unique(w, return_inverse=True)
     low, width = float(rewards[0]), float(rewards[-1] - rewards[0])
@@ -270,7 +183,7 @@ def _reward_correlations(urn: _Urn, k: int) -> Floats:
 def _reward_covariances(n: Ints, below: Floats, total: Floats, square: Floats, k: int) -> Floats:
     """Upper triangle of the summed covariances, given the success rates.
 
-    Two draws of k share r trials: where the first stays below reward l <= m, so do these, and both
+    Two draws of k share r trials: if the first stays below reward l <= m, so do these, and both
     stay with chance ``A_l^k A_m^(k-r)``; ``A_l = Q A_m`` with Q independent of A_m.
     """
     i = np.arange(2 * k)

@@ -1,4 +1,4 @@
-"""Products of powers: noise, ends, bias."""
+"""Blends ``X^a Y^b`` of two means over the questions: variance, interval and bias."""
 
 from __future__ import annotations
 
@@ -25,34 +25,11 @@ from polars_scorio.maths.variance import (
 
 
 def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Price:
-    """The price of a blend of two metrics of the same draw.
+    """Variance estimate of a blend of two metrics of the same draw, with gains x and y.
 
-    To first order a blend is a weighted sum of its two metrics, which is a credit of its own.
-
-    Parameters
-    ----------
-    fitted : Calibrated
-        The groups and their fits.
-    x, y : ndarray of float, shape (k,)
-        Gains of both metrics.
-    powers : tuple of float
-        ``(a, b)``. With a negative one the blend has no range, and its interval is normal.
-
-    Returns
-    -------
-    Price
-        NaN where k exceeds the trials of some question.
-
-    Examples
-    --------
-    >>> from polars_scorio.maths.questions import States
-    >>> counts = np.array([[4, 0], [3, 1], [2, 2], [0, 4]])
-    >>> questions, group = np.array([24, 3, 2, 1]), np.zeros(4, dtype=int)
-    >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, group, questions, 1))
-    >>> any_of_two, both = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    >>> price = blend_price(fitted, any_of_two, both, (0.5, 0.5))
-    >>> print(price.mu.round(6), price.sigma.round(6))
-    [0.078567] [0.020398]
+    To first order a blend is a weighted sum of its two metrics, which is itself a credit. With a
+    negative power it has no range, and its interval is normal. NaN if k exceeds the trials of some
+    question.
     """
     draws = fixed_gains(x), fixed_gains(y)
     means = [group_estimates(fitted.states, draw)[0] for draw in draws]
@@ -80,19 +57,11 @@ def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Pri
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlendOfMeans:
-    """A blend ``X^a Y^b`` of two means over the questions.
-
-    Attributes
-    ----------
-    x, y : ndarray of float, shape (k,)
-        Gains of both credits of a draw.
-    powers : tuple of float
-        ``(a, b)``, not negative.
-    """
+    """A blend ``X^a Y^b`` of two means; x and y are the gains of their credits, shape (k,)."""
 
     x: Floats
     y: Floats
-    powers: Powers
+    powers: Powers  # (a, b), not negative
 
 
 def blend_numbers(
@@ -103,33 +72,11 @@ def blend_numbers(
     target: Target = "benchmark",
     clusters: Clustered[States] | None = None,
 ) -> Numbers:
-    """The numbers of a blend of means, without forecasts.
+    """Estimate and interval of a blend of means, without forecasts.
 
     A blend grows with both means, whose errors go together: it lies between the blends of their
-    lower and of their upper ends. About these very questions the interval of the price counts too,
-    as far as it is shorter.
-
-    Parameters
-    ----------
-    fitted, confidence, target, clusters
-        As for `credit_numbers`.
-    blended : BlendOfMeans
-        The blend.
-    price : Price
-        Its price, as of `blend_price`.
-
-    Examples
-    --------
-    >>> from polars_scorio.maths.blend_prices import blend_price
-    >>> from polars_scorio.maths.questions import States
-    >>> counts = np.array([[4, 0], [3, 1], [2, 2], [0, 4]])
-    >>> questions, group = np.array([24, 3, 2, 1]), np.zeros(4, dtype=int)
-    >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, group, questions, 1))
-    >>> blended = BlendOfMeans(np.array([1.0, 0.0]), np.array([0.0, 1.0]), (0.5, 0.5))
-    >>> price = blend_price(fitted, blended.x, blended.y, blended.powers)
-    >>> numbers = blend_numbers(fitted, blended, price, 0.95, "population")
-    >>> print(*(end.round(3) for end in (numbers.mu, numbers.lo, numbers.hi)))
-    [0.079] [0.019] [0.232]
+    lower and of their upper ends. For target "benchmark" the interval of `price` is used where it
+    is shorter.
     """
     draws = [fixed_gains(blended.x), fixed_gains(blended.y)]
     parts = credit_numbers(fitted, draws, confidence, target, clusters)

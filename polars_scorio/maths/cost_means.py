@@ -1,4 +1,4 @@
-"""Ratios of means with noise; the frontier."""
+"""Ratios of mean spending and mean reward, with their noise, and the Pareto frontier."""
 
 from __future__ import annotations
 
@@ -17,49 +17,25 @@ _ROUNDED = 1e-13  # relative rounding error of sums of squares that cancel
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostValues:
-    """Spending and reward of each question, whose means over questions make a ratio.
+    """Spending and reward of each question; their means over questions make a ratio."""
 
-    Attributes
-    ----------
-    x, y : ndarray of float, shape (Q,)
-        Unbiased estimates of what is spent on a question, and of the chance to solve it.
-    noise : ndarray of float, shape (3, Q)
-        Variance of x, covariance of x and y, variance of y, by the trials of the question; NaN
-        where it has too few trials.
-    draws : ndarray of float, shape (Q,)
-        Independent draws of a question: its trials over those of a draw; infinite if y is known.
-    """
-
-    x: Floats
-    y: Floats
-    noise: Floats
-    draws: Floats
+    x: Floats  # unbiased estimates of the spending on a question, shape (Q,)
+    y: Floats  # and of the chance to solve it
+    noise: Floats  # (3, Q): var x, cov, var y, given the question; NaN if too few trials
+    draws: Floats  # trials over those of a draw; infinite if y is known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionCosts:
-    """Trials, successes and sums of costs of questions, all of shape (Q,).
-
-    Attributes
-    ----------
-    n, c : ndarray of int
-        Trials and successes, 0 <= c <= n, 0 < n.
-    total, squares : ndarray of float
-        Cost of all trials, and the sum of its squares.
-    largest : ndarray of float
-        Cost of the dearest trial.
-    of_success, success_squares : ndarray of float, optional
-        Cost of the successes, and the sum of its squares; needed by metrics of successes, and of
-        tries until the first of them.
-    """
+    """Trials, successes and sums of costs of questions, all of shape (Q,); ``0 <= c <= n``."""
 
     n: Ints
     c: Ints
-    total: Floats
-    squares: Floats
-    largest: Floats
-    of_success: Floats | None = None
-    success_squares: Floats | None = None
+    total: Floats  # cost of all trials
+    squares: Floats  # sum of squared costs
+    largest: Floats  # cost of the dearest trial
+    of_success: Floats | None = None  # cost of the successes
+    success_squares: Floats | None = None  # and its squares
 
     def at(self, places: Ints) -> QuestionCosts:
         """The questions at some places."""
@@ -68,18 +44,7 @@ class QuestionCosts:
         return replace(self, **known)
 
     def per_trial(self) -> CostValues:
-        """Mean cost of a trial; the reward is 1, without noise.
-
-        Examples
-        --------
-        Two trials that cost 1 and 3.
-
-        >>> two, one = np.array([2]), np.array([1.0])
-        >>> costs = QuestionCosts(two, 0 * two, 4 * one, 10 * one, 3 * one)
-        >>> values = costs.per_trial()
-        >>> values.x, values.noise[0]
-        (array([2.]), array([1.]))
-        """
+        """Mean cost of a trial; the reward is 1, without noise."""
         n, sure = self.n.astype(np.float64), np.zeros(self.n.shape)
         products = np.stack([_centred_squares(self.squares, self.total, n), sure, sure])
         return CostValues(self.total / n, sure + 1, _per_pairs(products, n), sure + np.inf)
@@ -99,25 +64,11 @@ class QuestionCosts:
         return CostValues(x, y, _per_pairs(products, n), n)
 
     def until_success(self, k: int) -> CostValues:
-        """Spending until the first success, in at most k tries, and pass@k.
+        """Spending until the first success, in at most k tries, and pass@k; NaN if k exceeds n.
 
-        A question with c successes of mean cost m1 and n - c failures of mean cost m0 spends
-        m1 [1 - C(n-c,k)/C(n,k)] + m0 sum_{j=1..k} C(n-c,j)/C(n,j) on average over all orders of
-        its trials. The noise is that of the jackknife, which needs more than k trials.
-
-        Parameters
-        ----------
-        k : int
-            Most tries; both estimates are NaN where it exceeds the trials.
-
-        Examples
-        --------
-        One success of 4 trials, which cost 1; the failures cost 1.5 each.
-
-        >>> four, one = np.array([4]), np.array([1.0])
-        >>> costs = QuestionCosts(four, four - 3, 5.5 * one, 7.75 * one, 1.5 * one, one, one)
-        >>> costs.until_success(2).x, costs.until_success(2).y
-        (array([2.375]), array([0.5]))
+        A question with c successes of mean cost m1 and n - c failures of mean cost m0 spends m1 [1
+        - C(n-c,k)/C(n,k)] + m0 sum_{j=1..k} C(n-c,j)/C(n,j) on average over all orders of its
+        trials. The noise is that of the jackknife, which needs more than k trials.
         """
         assert self.of_success is not None  # counted for metrics of successes
         assert self.success_squares is not None  # counted for metrics of draws
@@ -138,14 +89,8 @@ class QuestionCosts:
     def _jackknife(self, k: int, m1: Floats, m0: Floats, spread: Floats) -> Floats:
         """Variances and covariance of spending and pass@k, from leaving each trial out.
 
-        Parameters
-        ----------
-        k : int
-            Most tries.
-        m1, m0 : ndarray of float, shape (Q,)
-            Mean cost of the successes and of the failures; 0 if there are none.
-        spread : ndarray of float, shape (2, Q)
-            Sums of their squared distances from these means.
+        m1, m0: mean cost of successes and failures, 0 if none; `spread` (2, Q): sums of squares
+        around them.
         """
         n, c, failed = self.n, self.c, self.n - self.c
         # Without one success, and without one failure.
@@ -165,16 +110,7 @@ class QuestionCosts:
 def expected_tries(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:
     """Expected successes and failures until the first success, in at most k of n trials.
 
-    Returns
-    -------
-    won, lost : ndarray of float, shape (Q,)
-        Pass@k, and sum_{j=1..k} C(n-c,j)/C(n,j); 0 where k > n.
-
-    Examples
-    --------
-    >>> won, lost = expected_tries(np.array([4, 4, 1]), np.array([1, 4, 0]), 2)
-    >>> won, lost
-    (array([0.5, 1. , 0. ]), array([1.25, 0.  , 0.  ]))
+    Pass@k, and sum_{j=1..k} C(n-c,j)/C(n,j); 0 where k > n.
     """
     unlucky, lost = np.ones(n.shape), np.zeros(n.shape)
     for j in range(k):  # the chance that the first j + 1 trials of an order fail
@@ -204,26 +140,18 @@ _JITTER = 1e-12  # of the mean variance: keeps a singular covariance factorable
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrontierModels:
-    """Mean scores and mean log costs of the models of a stratum, on questions that are a sample.
+    """Mean scores and mean log costs of the L models of a stratum, on questions that are a sample.
 
-    Attributes
-    ----------
-    score, cost : ndarray of float, shape (L,)
-        More score and less cost are better.
-    parts : ndarray of float, shape (K, 2 L)
-        What each question (or cluster) adds to the scores, and then to the costs: their squares and
-        products sum to the covariance of the means.
-    freedom : float
-        Degrees of freedom; 0: nothing tells the noise.
-    floor : float
-        Variance that the difference of two scores has beside that of the questions.
+    `parts` (K, 2 L) are the influences of each unit on the scores, then on the costs: their cross
+    products sum to the covariance of the means.
     """
 
     score: Floats
     cost: Floats
+    # influence of K units on scores, then costs, (K, 2 L); cross products sum to covariance
     parts: Floats
-    freedom: float
-    floor: float
+    freedom: float  # degrees of freedom; 0: the noise is unknown
+    floor: float  # variance that a difference of scores has besides the questions
 
     @property
     def on(self) -> Mask:
@@ -234,17 +162,10 @@ class FrontierModels:
         return np.asarray(~(better & cheaper & strictly).any(axis=0))
 
     def dominated(self, confidence: float) -> Mask:
-        """Models than which another one is surely better and cheaper, for all models at once.
+        """Models dominated by a surely better and cheaper one, for all models at once.
 
         Both differences of a pair have to exceed Student's quantile, which needs no correction for
         there being two; the pairs share the error by Bonferroni.
-
-        Examples
-        --------
-        >>> parts = 0.01 * np.array([[1.0, -1.0, 1.0, 0.0], [-1.0, 1.0, -1.0, 0.0]])
-        >>> models = FrontierModels(np.array([0.9, 0.5]), np.zeros(2) - 1, parts, 30.0, 0.0)
-        >>> models.dominated(0.95)  # no cheaper one
-        array([False, False])
         """
         models = self.score.size
         if models < 2 or self.freedom <= 0:  # of one model there is no pair
@@ -257,7 +178,7 @@ class FrontierModels:
         return np.asarray((above & cheaper).any(axis=0))
 
     def draws(self) -> tuple[Floats, Floats]:
-        """Normal draws of all scores and of all costs, shape (L, draws) each, always the same.
+        """Normal draws of all scores and all costs, shape (L, draws) each, with a fixed seed.
 
         Models with the same data have the same draws.
         """
@@ -279,17 +200,9 @@ class FrontierModels:
         return np.asarray(_on_frontier(*self.draws()).mean(axis=1))
 
     def band(self, costs: Floats, confidence: float) -> tuple[Floats, Floats]:
-        """Ends of the best score that is to be had for at most some costs, over the draws.
+        """Interval of the best score available for at most each log cost (C,), over the draws.
 
-        Parameters
-        ----------
-        costs : ndarray of float, shape (C,)
-            Logs of costs.
-
-        Returns
-        -------
-        lo, hi : ndarray of float, shape (C,)
-            NaN where in most draws no model is so cheap.
+        NaN if no model is so cheap in most draws.
         """
         score, cost = self.draws()
         best = np.stack([np.where(cost <= most, score, -np.inf).max(axis=0) for most in costs])
@@ -313,8 +226,8 @@ def _standardized_gaps(mean: Floats, parts: Floats, floor: float) -> Floats:
 def _on_frontier(score: Floats, cost: Floats) -> Mask:
     """Whether each model is on the frontier of each draw, shape (L, draws).
 
-    In the order of the costs, it is on if it is better than all cheaper ones. A model with both
-    numbers of one before it shares its verdict.
+    In order of cost, a model is on it if it is better than all cheaper ones; equal models share a
+    verdict.
 
     >>> _on_frontier(np.array([[0.5], [0.7], [0.6]]), np.array([[1.0], [2.0], [3.0]])).ravel()
     array([ True,  True, False])
@@ -333,17 +246,7 @@ def _on_frontier(score: Floats, cost: Floats) -> Mask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostQuestions:
-    """The group, stratum and cluster of each question, arrays of shape (Q,).
-
-    Attributes
-    ----------
-    group, stratum : ndarray of int
-        The group of each question, and its stratum; the strata of a group weigh the same.
-    groups : int
-        Number of groups, G.
-    cluster : ndarray of int or None
-        The cluster of each question, if clusters are the sample.
-    """
+    """Group, stratum and optional cluster of each question, shape (Q,); strata weigh the same."""
 
     group: Ints
     stratum: Ints
@@ -364,40 +267,20 @@ class CostQuestions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CostMeans:
-    """Mean spending and mean reward of each group, arrays of shape (G,).
-
-    Attributes
-    ----------
-    x, y : ndarray of float
-        The two means.
-    variance : ndarray of float, shape (3, G)
-        Variance of x, covariance of x and y, variance of y; NaN if nothing tells it.
-    freedom : ndarray of float
-        Degrees of freedom; infinite for the noise of trials.
-    size : ndarray of float
-        Questions, or clusters.
-    """
+    """Mean spending and mean reward of each group, arrays of shape (G,)."""
 
     x: Floats
     y: Floats
-    variance: Floats
-    freedom: Floats
-    size: Floats
+    variance: Floats  # (3, G): var x, cov, var y; NaN if unknown
+    freedom: Floats  # infinite for the noise of trials
+    size: Floats  # questions, or clusters
 
     @classmethod
     def of(cls, values: CostValues, questions: CostQuestions, target: Target) -> CostMeans:
-        """The means of the questions of each group, and how far they vary.
+        """Means of the questions of each group, with their variances.
 
-        About these very questions, the noise is that of their trials; if some question of a group
-        has too few of these, the spread between the questions stands for it, which is larger.
-
-        Examples
-        --------
-        >>> zero, one = np.zeros(2, dtype=int), np.ones(2)
-        >>> values = CostValues(np.array([1.0, 3.0]), one, np.full((3, 2), np.nan), one)
-        >>> means = CostMeans.of(values, CostQuestions(zero, zero, 1), "benchmark")
-        >>> means.x, means.variance[0], means.freedom
-        (array([2.]), array([1.]), array([1.]))
+        For target "benchmark" the noise is that of the trials; if some question of a group has too
+        few of them, the larger between-question variance replaces it.
         """
         share, group, groups = questions.shares(), questions.group, questions.groups
 
@@ -449,15 +332,10 @@ class CostMeans:
         return np.asarray(self.y <= self.critical(tail) * np.sqrt(self.variance[2]))
 
     def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
-        """Ends of the interval of the ratio, from the chance beyond either of them.
+        """Ends of the interval of the ratio, given the chance beyond each of them; NaN if unknown.
 
-        Without any success the lower end is that of the cost over the largest rate that M questions
-        without success allow.
-
-        Returns
-        -------
-        lo, hi : ndarray of float, shape (G,)
-            hi is infinite if there is no upper end; both are NaN if nothing tells the noise.
+        `hi` is infinite if there is no upper end. Without any success `lo` is the cost over the
+        largest rate that M questions without success allow.
         """
         q = self.critical(tail)
         reach = np.exp(q * self.log_error)
@@ -470,16 +348,7 @@ class CostMeans:
         return lo, np.where(self.unbounded(tail) & ~np.isnan(lo), np.inf, hi)
 
     def residuals(self, values: CostValues, group: Ints) -> Floats:
-        """Part of each question in the log of the ratio; their mean over the questions is 0.
-
-        Examples
-        --------
-        >>> zero, one = np.zeros(2, dtype=int), np.ones(2)
-        >>> values = CostValues(np.array([1.0, 3.0]), one, np.full((3, 2), np.nan), one)
-        >>> means = CostMeans.of(values, CostQuestions(zero, zero, 1), "benchmark")
-        >>> means.residuals(values, zero)
-        array([-0.5,  0.5])
-        """
+        """Influence of each question on the log ratio; mean 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(values.x / self.x[group] - values.y / self.y[group])
 
@@ -487,14 +356,7 @@ class CostMeans:
 def _spread_between(
     values: CostValues, questions: CostQuestions, share: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Variance of the means by the spread of questions or clusters within their strata.
-
-    Returns
-    -------
-    variance : ndarray of float, shape (3, G)
-    freedom, units : ndarray of float, shape (G,)
-        Units less strata, and the number of units.
-    """
+    """Variance (3, G) of the means between questions or clusters, units less strata, and units."""
     unit = np.arange(share.size) if questions.cluster is None else questions.cluster
     group, groups = questions.group, questions.groups
     first, stratum = distinct_rows([group, questions.stratum])

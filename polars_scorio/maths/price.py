@@ -1,20 +1,16 @@
-"""The larger of two variances, its cap, and the interval that it makes.
+"""The larger of two variances, its cap, and the interval that follows.
 
-The smooth fit prices an estimate far too high if the questions are no Beta population. Its price is
-believed only up to a cap, which rests on no model of the questions:
+An estimate needs no model of the questions if each has k trials or more. The size of its error
+does: for n < 2 k it has no unbiased estimate. So a smooth and a free fit estimate it, the larger
+variance counts as far as the counts do not contradict it, and a factor widens it by how uncertain
+it is.
 
-- With 2 k trials or more of each question, the variance has an unbiased estimate from the counts.
-- With fewer it has none. The cap is then the largest variance under all distributions of success
-  rates that the counts do not reject. It takes time, so it is worked out only if the free fit,
-  which has the lower price, explains the counts better.
-
-Without the cap, intervals of 1,000 questions are up to 20 times as wide as needed. To delete it,
-let `capped_price` return the larger of the two variances.
-
-The estimate needs no model of the questions if each has k trials or more. The size of its error
-does: for n < 2 k no unbiased estimate of it exists. So a smooth and a free fit price it. The larger
-price counts, as far as the counts do not contradict it (`price_cap`), and how uncertain the price
-is widens it by a factor.
+The smooth fit is far too high if the questions are no Beta population. Its variance is capped
+without a model of the questions: with 2 k trials or more of each question, by an unbiased estimate
+from the counts; with fewer, by the largest variance under all distributions of success rates that
+the counts do not reject, which takes time and is needed only if the free fit, which has the lower
+variance, explains the counts better. Without the cap, intervals of 1,000 questions are up to 20
+times as wide as needed. To delete it, let `capped_price` return the larger of the two variances.
 """
 
 from __future__ import annotations
@@ -53,21 +49,11 @@ _MOST_STATES = 15_000  # up to these
 
 
 class CappedPrice(NamedTuple):
-    """The variance of the estimates of some metrics of one group, each array of shape (C,).
+    """Variance of the estimates of C metrics of one group, each array of shape (C,)."""
 
-    Attributes
-    ----------
-    variance : ndarray of float
-        The price: that of the smooth fit up to the cap, but never less than that of the free fit.
-    factor : ndarray of float
-        How much the uncertainty of the price widens it, at least 1.
-    smooth_share : ndarray of float
-        Where the price lies between that of the free fit (0) and that of the smooth fit (1).
-    """
-
-    variance: Floats
-    factor: Floats
-    smooth_share: Floats
+    variance: Floats  # of the smooth fit up to the cap, at least that of the free fit
+    factor: Floats  # uncertainty of the variance, at least 1
+    smooth_share: Floats  # place between free fit (0) and smooth fit (1)
 
     def between(self, free: Floats, smooth: Floats) -> Floats:
         """Numbers between those of both fits, as far as the price is."""
@@ -77,15 +63,7 @@ class CappedPrice(NamedTuple):
 def capped_price(
     group: Group, metrics: Sequence[CreditSum], moments: Moments, weights: QuestionWeights
 ) -> CappedPrice:
-    """The price of some metrics, from their moments under both fits.
-
-    Parameters
-    ----------
-    group, metrics, weights
-        As for `group_moments`.
-    moments : Moments
-        The result of `group_moments`.
-    """
+    """Variance of some metrics, from their `group_moments` under both fits."""
     smooth, free = moments.smooth_variance, moments.free_variance
     higher, cap = smooth > free, np.full(smooth.size, np.inf)
     shown = shows_noise(group, metrics)
@@ -111,15 +89,8 @@ def shows_noise(group: Group, metrics: Sequence[CreditSum]) -> Mask:
 def unseen_cap(group: Group, rate_variance: Floats, price: float = np.inf) -> float:
     """Upper limit of the variance of an estimate whose noise the counts do not show.
 
-    Parameters
-    ----------
-    group : Group
-        The group.
-    rate_variance : ndarray of float, shape (I,)
-        Variance of its estimate at each rate, as in `Moments`.
-    price : float
-        The price that may be capped. A limit above it is infinite: it takes time, and changes
-        nothing.
+    `rate_variance` (I,) is that of `Moments`. A limit above `price` is infinite: it takes time, and
+    changes nothing.
     """
     top = float(rate_variance.max())
     if not top:
@@ -131,31 +102,12 @@ def unseen_cap(group: Group, rate_variance: Floats, price: float = np.inf) -> fl
 
 
 def observed_caps(group: Group, metrics: Sequence[CreditSum], weights: QuestionWeights) -> Floats:
-    """Unbiased estimates of the variance, each with a standard deviation of that estimate.
+    """Unbiased variance estimates (C,), each plus its standard deviation; n >= 2 k throughout.
 
-    The standard deviation is never less than what one more question of the noisiest state would
-    add: questions without any noise are no proof that others have none.
-
-    Parameters
-    ----------
-    group, metrics, weights
-        As for `group_moments`; each question has 2 k trials or more.
-
-    Returns
-    -------
-    ndarray of float, shape (C,)
-        Infinite beyond 2,048 trials for draws of more than 64 trials of which neither one success
-        nor all earn the whole credit: their noise has no estimate that is worth its memory.
-
-    Examples
-    --------
-    Two questions with one success in two trials each: both differ from their own mean.
-
-    >>> from polars_scorio.maths.variance import fixed_gains
-    >>> group = Group.fit(np.array([2]), np.array([1]), np.array([2]))
-    >>> share = CreditSum([(1.0, fixed_gains(np.array([1.0])))])
-    >>> observed_caps(group, [share], QuestionWeights.equal(group.questions))  # (1/2 + 1/4) / 4
-    array([0.1875])
+    The standard deviation is at least what one more question of the noisiest state would add:
+    questions without noise do not prove that others have none. Infinite beyond 2,048 trials for
+    draws of more than 64 of which neither one success nor all earn the whole credit: the estimate
+    is not worth its memory.
     """
     noise, most = np.empty((len(metrics), group.c.size)), np.zeros(len(metrics))
     for level in group.levels:
@@ -181,15 +133,7 @@ def _spread_states(n: int) -> Ints:
 
 
 def region_cap(group: Group, rate_variance: Floats) -> float:
-    """Largest variance under all distributions of success rates that the counts do not reject.
-
-    Parameters
-    ----------
-    group : Group
-        The group.
-    rate_variance : ndarray of float, shape (I,)
-        Variance of the estimate at each rate, as in `Moments`.
-    """
+    """Largest variance under all distributions of success rates that the counts do not reject."""
     free, top = group.free, float(rate_variance.max())
     if not top:
         return 0.0
@@ -202,34 +146,19 @@ def region_cap(group: Group, rate_variance: Floats) -> float:
 class Price:
     """A metric of each group: its estimate, what a fit expects, and the variance of the estimate.
 
-    On the unit scale of the metric's own range. Each value has its complement beside it: ``1 - x``
-    would lose the digits of a small rest.
-
-    Attributes
-    ----------
-    estimate, rest : ndarray of float, shape (G,)
-        The unbiased estimate and its complement; NaN where k exceeds the trials of some question.
-    mean, mean_rest : ndarray of float, shape (G,)
-        Expectation of the fit that has the larger price; between both if the price is capped.
-    variance : ndarray of float, shape (G,)
-        The price.
-    factor : ndarray of float, shape (G,)
-        How uncertain the price is, at least 1: it multiplies the variance in intervals.
-    low, width : float
-        The least value of the metric, and how far the largest lies above it.
-    bounded : bool
-        Whether the metric has that range, or (blends with a negative power) none.
+    Arrays (G,) on the unit scale of the metric's range. Each value has its complement beside it:
+    ``1 - x`` would lose the digits of a small rest.
     """
 
-    estimate: Floats
+    estimate: Floats  # unbiased; NaN if k exceeds the trials of some question
     rest: Floats
-    mean: Floats
+    mean: Floats  # of the fit with the larger variance; between both if capped
     mean_rest: Floats
     variance: Floats
-    factor: Floats
-    low: float = 0.0
-    width: float = 1.0
-    bounded: bool = True
+    factor: Floats  # uncertainty of the variance, at least 1: multiplies it in intervals
+    low: float = 0.0  # least value of the metric
+    width: float = 1.0  # largest value less `low`
+    bounded: bool = True  # False: no range (blends with a negative power)
 
     @property
     def mu(self) -> Floats:
@@ -258,34 +187,10 @@ PRICE_PARTS = [field.name for field in fields(Price)][:6]
 
 
 def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
-    """The price of metrics that are a credit: about these very questions.
+    """Variance estimates of metrics that are a credit, on these very questions.
 
-    Metrics that are asked for together share most of the work.
-
-    Parameters
-    ----------
-    fitted : Calibrated
-        The groups, their fits, and the weights of their questions.
-    draws : sequence of callable
-        For each metric the gains of a draw, by n: `fixed_gains` where it is one k.
-
-    Returns
-    -------
-    list of Price
-        NaN in groups where k exceeds the trials of some question: see `forecast_range`.
-
-    Examples
-    --------
-    30 questions with 4 trials, of which nearly all fail.
-
-    >>> from polars_scorio.maths.variance import fixed_gains
-    >>> from polars_scorio.maths.questions import States
-    >>> counts = np.array([[4, 0], [3, 1], [2, 2], [0, 4]])
-    >>> questions, group = np.array([24, 3, 2, 1]), np.zeros(4, dtype=int)
-    >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, group, questions, 1))
-    >>> (price,) = credit_prices(fitted, [fixed_gains(np.array([1.0]))])
-    >>> print(price.mu.round(6), price.sigma.round(6))
-    [0.091667] [0.020595]
+    `draws`: the gains of each metric, by n. Metrics of one call share most of the work. NaN in
+    groups where k exceeds the trials of some question: see `forecast_range`.
     """
     estimates = np.concatenate([state_estimates(fitted.states, gains) for gains in draws])
     shown = fitted.mean(estimates).reshape(len(draws), 2, -1)
@@ -320,30 +225,7 @@ _NARROW = 1e8  # shapes from which on the normal is closer than SciPy's inverse 
 
 
 def clopper_pearson_interval(price: Price, confidence: Floats | float) -> tuple[Floats, Floats]:
-    """The interval of each group, on the scale of the metric.
-
-    Parameters
-    ----------
-    price : Price
-        Estimate and noise.
-    confidence : float or ndarray of float, shape (G,)
-        Of the interval, inside (0, 1).
-
-    Returns
-    -------
-    lo, hi : ndarray of float, shape (G,)
-        ``lo <= estimate <= hi`` inside the range of the metric; NaN without an estimate.
-
-    Examples
-    --------
-    A rate of .5 with the variance of 100 questions: that of 50 successes among 100.
-
-    >>> half = np.array([0.5])
-    >>> price = Price(half, half, half, half, half / 200, np.array([1.0]))
-    >>> lo, hi = clopper_pearson_interval(price, 0.95)
-    >>> lo.round(4), hi.round(4)
-    (array([0.3983]), array([0.6017]))
-    """
+    """Interval of each group on the scale of the metric, around the estimate; NaN without one."""
     tail = (1 - confidence) / 2
     if not price.bounded:
         noise = price.width * -scipy.special.ndtri(tail) * np.sqrt(price.variance * price.factor)
@@ -399,31 +281,9 @@ def beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) ->
 
 
 def average_price(states: States, w: Floats, strata: Strata[States] | None = None) -> Price:
-    """The price of the average weight of three or more categories.
+    """Variance estimate of the average weight of three or more categories.
 
     Two categories are a credit: `credit_prices` with the gain 1, by both fits.
-
-    Parameters
-    ----------
-    states : States
-        The questions by category, without prior trials.
-    w : ndarray of float, shape (K,)
-        Weight of each category.
-    strata : Strata, optional
-        Strata of the questions that weigh the same; default: all questions do.
-
-    Returns
-    -------
-    Price
-
-    Examples
-    --------
-    >>> counts, questions = np.array([[4, 0, 0], [3, 1, 0], [0, 2, 2], [0, 0, 4]]), [6, 2, 1, 3]
-    >>> group = np.zeros(4, dtype=int)
-    >>> states = States.tally(counts, 0 * counts, group, np.array(questions), 1)
-    >>> price = average_price(states, np.array([0, 0.5, 1]))
-    >>> print(price.mu.round(6), price.sigma.round(2))
-    [0.333333] [0.03]
     """
     low, width = float(w.min()), float(w.max() - w.min())
     unit, rest = (w - low) / (width or 1.0), (w.max() - w) / (width or 1.0)
@@ -451,11 +311,11 @@ def average_price(states: States, w: Floats, strata: Strata[States] | None = Non
 def _trial_noise(
     counts: Ints, weights: QuestionWeights, w: Floats, smooth: float
 ) -> tuple[float, float]:
-    """Variance of the mean by the trials alone, and its largest standard deviation.
+    """Variance of the mean given the questions, and its largest standard deviation.
 
-    Two trials of a question give its variance without any model: a Dirichlet population prices too
-    low where some questions always end in the middle and others at either end. A single trial says
-    nothing: it has the mean of the variance under the `smooth` fit.
+    Two trials of a question give its variance without a model: a Dirichlet population is too low if
+    some questions always end in the middle and others at either end. A single trial has the mean of
+    the variance under the `smooth` fit.
     """
     n = counts.sum(axis=1)
     mean = counts @ w / n

@@ -1,9 +1,9 @@
-"""Noise of real-valued rewards, and what was not seen.
+"""Variance of mean real-valued rewards, with bounds for outcomes not yet observed.
 
 No population is fitted. The noise of each question is measured, and the interval is Clopper and
-Pearson's with an effective number of trials. Three bounds, which are true of all rewards inside the
-range, add what no measured variance knows: the largest noise that is possible, trials of another
-kind that were not seen anywhere, and such trials of questions that showed no noise at all.
+Pearson's with an effective number of trials. Three bounds, true of all rewards inside the range,
+add what no measured variance shows: the largest possible noise, trials of another kind that were
+not observed anywhere, and such trials of questions that showed no noise at all.
 """
 
 from __future__ import annotations
@@ -25,32 +25,14 @@ _NO_NOISE = 1e-18  # of the squared range: what rounding leaves of equal rewards
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionRewards:
-    """The questions of some groups, by their rewards on the scale of the range: inside [0, 1].
+    """The Q questions of G groups, by their rewards on the scale of the range: inside [0, 1]."""
 
-    Attributes
-    ----------
-    values : ndarray of float, shape (Q,)
-        Unbiased estimate of each question.
-    noise : ndarray of float, shape (Q,)
-        Variance of that estimate; NaN for a question with a single trial.
-    trials : ndarray of int, shape (Q,)
-        Trials of each question.
-    group : ndarray of int, shape (Q,)
-        Group of each question.
-    groups : int
-        Number of groups, G.
-    k : int
-        Trials of a draw: 1 for averages.
-    cluster : ndarray of int, shape (Q,), or None
-        Cluster of each question, if questions come in clusters.
-    """
-
-    values: Floats
-    noise: Floats
+    values: Floats  # unbiased estimate of each question
+    noise: Floats  # variance of that estimate; NaN for a single trial
     trials: Ints
     group: Ints
     groups: int
-    k: int = 1
+    k: int = 1  # trials of a draw: 1 for averages
     cluster: Ints | None = None
 
     def ordered(self) -> QuestionRewards:
@@ -99,11 +81,11 @@ class QuestionRewards:
         return np.asarray(np.divide(square, size * (size - 1), out=unknown, where=known))
 
     def full_noise(self) -> Floats:
-        """Noise of each question, with that of single trials priced by other questions.
+        """Noise of each question, with that of single trials taken from other questions.
 
         Trials are often fewest where the noise is largest. So a question with a single trial has
-        the larger one of two variances: the mean variance of a trial of the questions with several,
-        and the variance between the single trials. NaN if all questions of a group are single.
+        the larger of two variances: the mean variance of a trial of the questions with several, and
+        the variance between the single trials. NaN if all questions of a group are single.
         """
         single = self.trials == 1
         several = self.total(~single)
@@ -116,10 +98,7 @@ class QuestionRewards:
         return np.where(single, np.maximum(within, between)[self.group], self.noise)
 
     def population_sigma(self) -> Floats:
-        """Standard error of the mean of a population of questions, or of clusters of them.
-
-        NaN for a single question, or a single cluster.
-        """
+        """Standard error of the mean of a population of questions (clusters); NaN for one."""
         variance = self.variance_between()
         if self.cluster is not None:
             clustered, number = clustered_variance(
@@ -152,33 +131,11 @@ class QuestionRewards:
 
 
 def best_of_rewards(rewards: Floats, offsets: Ints, k: int) -> Floats:
-    """Expected best reward of k trials of each question, from real-valued rewards [1]_.
+    """Expected best reward of k trials of each question, from real-valued rewards; NaN if k > N.
 
-    Parameters
-    ----------
-    rewards : ndarray of float, shape (R,)
-        Rewards of all trials, finite, question after question, in any order within one.
-    offsets : ndarray of int, shape (Q + 1,)
-        Question ``i`` owns ``rewards[offsets[i]:offsets[i + 1]]``.
-    k : int
-        Size of the draw, positive.
-
-    Returns
-    -------
-    ndarray of float, shape (Q,)
-        ``sum_{i=k}^{N} C(i-1, k-1) g_(i) / C(N, k)``, ``g_(1) <= ... <= g_(N)`` the sorted
-        rewards of a question; NaN where ``k > N``. Only rewards of different sign can cancel.
-
-    References
-    ----------
-    .. [1] F. Bagirov et al. (2025), arXiv:2510.23393, appendix C.1.
-
-    Examples
-    --------
-    Of the three pairs of (2, 0, 0.5) two have the best 2 and one 0.5; no pair in (7,).
-
-    >>> best_of_rewards(np.array([2.0, 0.0, 0.5, 7.0]), np.array([0, 3, 4]), 2)
-    array([1.5, nan])
+    ``sum_{i=k}^{N} C(i-1, k-1) g_(i) / C(N, k)``, g the sorted rewards of a question, which has
+    ``rewards[offsets[i]:offsets[i + 1]]``: F. Bagirov et al. (2025), arXiv:2510.23393, appendix
+    C.1. Only rewards of different sign can cancel.
     """
     best = np.full(offsets.size - 1, np.nan)
     for rows, ranked in _ranked_rewards(rewards, offsets, k):
@@ -190,34 +147,12 @@ def best_of_rewards(rewards: Floats, offsets: Ints, k: int) -> Floats:
 
 
 def best_noise(rewards: Floats, offsets: Ints, k: int) -> Floats:
-    """Variance of the expected best of k trials of each question, conservative on average.
+    """Variance of `best_of_rewards` of each question, conservative on average.
 
-    Parameters
-    ----------
-    rewards, offsets, k
-        As for `best_of_rewards`.
-
-    Returns
-    -------
-    ndarray of float, shape (Q,)
-        For k below the trials the jackknife's: ``(N-1)/N sum_i (U_-i - U)^2``, `U_-i` the estimate
-        without trial i. For k = N the squared gap of the two best. Both have at least the variance
-        as their mean, whatever the rewards are [1]_; for k = 1 the first is the variance of the
-        rewards over N, which has no bias. NaN where ``k > N``, and for a single trial.
-
-    References
-    ----------
-    .. [1] B. Efron and C. Stein (1981), The jackknife estimate of variance, Annals of Statistics 9,
-       586-596.
-
-    Examples
-    --------
-    The pairs of (2, 0, 0.5) without one of them have the best 0.5, 2, and 2; the mean is 1.5.
-
-    >>> best_noise(np.array([2.0, 0.0, 0.5]), np.array([0, 3]), 2)
-    array([1.])
-    >>> best_noise(np.array([2.0, 0.0, 0.5]), np.array([0, 3]), 3)
-    array([2.25])
+    For k below the trials the jackknife's (B. Efron, C. Stein 1981, Annals of Statistics 9,
+    586-596), ``(N-1)/N sum_i (U_-i - U)^2``; for k = N the squared gap of the two best. The mean of
+    both is at least the variance, whatever the rewards are; for k = 1 the first is unbiased. NaN if
+    ``k > N``, and for a single trial.
     """
     noise = np.full(offsets.size - 1, np.nan)
     for rows, ranked in _ranked_rewards(rewards, offsets, k):
@@ -262,47 +197,20 @@ def _rank_weights(n: int, k: int) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupRewards:
-    """Real-valued rewards, question after question, with the range that they are measured on.
-
-    Attributes
-    ----------
-    trials, group : ndarray of int, shape (Q,)
-        Trials of each question, and its group.
-    groups : int
-        Number of groups, G.
-    low, width : ndarray of float, shape (G,)
-        The least reward of the range, and how far the largest lies above it; a width of 0 where
-        all rewards are equal and no range is known.
-    mean, error : ndarray of float, shape (Q,), or None
-        Mean reward of each question and its standard error, NaN for a single trial; None if no
-        metric averages.
-    rewards : ndarray of float, shape (R,), or None
-        Rewards of all trials, question after question; None if no metric needs them.
-    cluster : ndarray of int, shape (Q,), or None
-        Cluster of each question.
-    """
+    """Real-valued rewards, question after question, with the range that they are measured on."""
 
     trials: Ints
     group: Ints
     groups: int
-    low: Floats
-    width: Floats
-    mean: Floats | None = None
-    error: Floats | None = None
-    rewards: Floats | None = None
+    low: Floats  # least reward of the range, (G,)
+    width: Floats  # of the range, (G,); 0: all rewards equal and no range known
+    mean: Floats | None = None  # of each question, (Q,); None if no metric averages
+    error: Floats | None = None  # its standard error; NaN for a single trial
+    rewards: Floats | None = None  # all, question after question; None if no metric needs them
     cluster: Ints | None = None
 
     def averages(self) -> QuestionRewards:
-        """The mean reward of each question.
-
-        Examples
-        --------
-        >>> zero, one = np.zeros(1, dtype=int), np.ones(1)
-        >>> rewards = GroupRewards(zero + 2, zero, 1, -one, 4 * one, one, 2 * one)
-        >>> averages = rewards.averages()
-        >>> averages.values, averages.noise
-        (array([0.5]), array([0.25]))
-        """
+        """The mean reward of each question."""
         assert self.mean is not None  # counted for metrics that average
         assert self.error is not None
         noise = (self.error / self._unit) ** 2
@@ -347,59 +255,22 @@ _NEAR_MEDIAN = 0.499  # the ratio of both quantiles is taken no nearer to the me
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RewardPrice:
-    """The mean reward of each group, and what its interval is made of, each of shape (G,).
+    """The mean reward of each group, and what its interval is made of, each of shape (G,)."""
 
-    Attributes
-    ----------
-    estimate, rest : ndarray of float
-        The unbiased estimate inside [0, 1] and its complement; NaN if there is none.
-    variance : ndarray of float
-        Measured variance of the estimate; NaN if nothing measures it.
-    spread : ndarray of float
-        Factor of the variance for the spread of the noise of the questions; 0 if it is not known.
-    freedom : ndarray of float
-        Degrees of freedom of the variance; 0: none.
-    trials : ndarray of float
-        So many trials with the largest possible noise the estimate is worth at least.
-    silent, silent_rest : ndarray of float
-        Mean of the estimates of the questions without any noise, over all questions, and of their
-        complements.
-    low, width : ndarray of float
-        The least reward, and how far the largest lies above it; a width of 0: not known.
-    """
-
-    estimate: Floats
+    estimate: Floats  # unbiased, inside [0, 1], with its complement; NaN if none
     rest: Floats
-    variance: Floats
-    spread: Floats
-    freedom: Floats
-    trials: Floats
-    silent: Floats
-    silent_rest: Floats
-    low: Floats
-    width: Floats
+    variance: Floats  # measured; NaN if nothing measures it
+    spread: Floats  # its factor for the spread of the questions' noise; 0: unknown
+    freedom: Floats  # degrees of freedom of the variance; 0: none
+    trials: Floats  # fewest trials of largest noise that it is worth
+    silent: Floats  # mean estimate of questions without noise, over all questions
+    silent_rest: Floats  # the same of their complements
+    low: Floats  # least reward
+    width: Floats  # of the range; 0: unknown
 
     @classmethod
     def of(cls, questions: QuestionRewards, low: Floats, width: Floats) -> RewardPrice:
-        """The price of a mean on these very questions.
-
-        Parameters
-        ----------
-        questions : QuestionRewards
-            In an order that does not depend on that of the rows.
-        low, width : ndarray of float, shape (G,)
-            The range of the rewards.
-
-        Examples
-        --------
-        Two questions, each with the rewards 0, 1 and 1.
-
-        >>> two, group = np.array([2 / 3, 2 / 3]), np.zeros(2, dtype=int)
-        >>> questions = QuestionRewards(two, two / 6, np.array([3, 3]), group, 1)
-        >>> price = RewardPrice.of(questions, np.zeros(1), np.ones(1))
-        >>> price.sigma.round(4), np.array(price.ends(0.025)).round(4).ravel()
-        (array([0.2357]), array([0.2228, 0.9567]))
-        """
+        """Variance of a mean on these very questions, given `ordered` and the reward range."""
         total, size = questions.total, questions.size
         noise = questions.full_noise()
         sum_of_noise = total(noise)
@@ -474,7 +345,7 @@ class RewardPrice:
 
 
 def unseen_share(trials: Floats, tail: Floats | float) -> Floats:
-    """Share of trials of another kind that stay unseen with a chance: ``1 - tail^(1 / trials)``.
+    """Share of trials of another kind that may be unobserved: ``1 - tail^(1 / trials)``.
 
     >>> unseen_share(np.array([4.0, 0.0]), 0.025).round(3)
     array([0.602, 1.   ])
@@ -486,15 +357,11 @@ def unseen_share(trials: Floats, tail: Floats | float) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedRewards:
-    """Price of mean rewards that are compared on these very questions.
+    """Mean rewards that are compared on these very questions.
 
-    Both sides of a difference add the squares of what their own intervals reach [1]_. Noise as
-    priced, which binary outcomes have away from the bounds, held in as few as .39 of the logs here.
-
-    References
-    ----------
-    .. [1] G. Y. Zou, A. Donner (2008), Construction of confidence limits about effect measures,
-       Statistics in Medicine 27, 1693-1702.
+    Both sides of a difference add the squares of what their own intervals reach (G. Y. Zou, A.
+    Donner 2008, Statistics in Medicine 27, 1693-1702). Noise as priced, which binary outcomes use
+    away from the bounds, covered in as few as .39 of the logs here.
     """
 
     price: RewardPrice
@@ -509,19 +376,7 @@ class ComparedRewards:
         return np.asarray(price.low + price.width * price.ends(tail)[0])
 
     def reach(self, c: Floats | float) -> Reach:
-        """How far each interval reaches at a critical value.
-
-        Examples
-        --------
-        Two questions without any noise: a share of 1 - .025^(1 / 4) may be unseen.
-
-        >>> from polars_scorio.maths.reward_prices import QuestionRewards
-        >>> zero = np.zeros(2, dtype=int)
-        >>> questions = QuestionRewards(0.0 * zero, 0.0 * zero, zero + 2, zero, 1)
-        >>> price = RewardPrice.of(questions, np.zeros(1), np.ones(1))
-        >>> ComparedRewards(price).reach(1.96).up.round(3)
-        array([0.602])
-        """
+        """How far each interval reaches at a critical value."""
         price = self.price
         lo, hi = price.ends(scipy.special.ndtr(-np.asarray(c)))
         return Reach(np.zeros_like(lo), price.estimate - lo, hi - price.estimate)

@@ -1,16 +1,10 @@
-"""The bound of a mean without a model, and its noise.
+"""Confidence bounds of a population mean without a model of the questions.
 
-The lower bound is a quantile of the mean of the sample under random weights, drawn from a Dirichlet
-distribution that also weighs one more unit of value 0 [1]_ [2]_. For values 0 and 1 it is Clopper
-and Pearson's. The distribution of the weighted mean has no closed form, but its Laplace transform
-has: it is inverted along a hyperbola through the saddle point, by the trapezoid rule.
-
-References
-----------
-.. [1] N. Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean
-   of a nonnegative variable, Mathematical Methods of Statistics 14(4).
-.. [2] E. Learned-Miller and P. Thomas (2019), A New Confidence Interval for the Mean of a Bounded
-   Random Variable, arXiv:1905.06208.
+The lower bound is a quantile of the mean of the sample under random Dirichlet weights that include
+one more unit of value 0: N. Gaffke (2005), Mathematical Methods of Statistics 14(4); E.
+Learned-Miller, P. Thomas (2019), arXiv:1905.06208. For values 0 and 1 it is Clopper and Pearson's.
+The distribution of the weighted mean has no closed form, but its Laplace transform has: it is
+inverted along a hyperbola through the saddle point, by the trapezoid rule.
 """
 
 from __future__ import annotations
@@ -44,31 +38,15 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Distinct values of the units of each group, group after group.
+    """Distinct values of the units of each group, group after group."""
 
-    Attributes
-    ----------
-    values : ndarray of float, shape (P,)
-        Inside [0, 1], ascending within a group.
-    units : ndarray of float, shape (P,)
-        Effective number of units with this value: their number if all units weigh the same.
-    starts : ndarray of int, shape (G,)
-        Place of the first value of each group; no group is empty.
-    """
-
-    values: Floats
-    units: Floats
-    starts: Ints
+    values: Floats  # inside [0, 1], ascending within a group, (P,)
+    units: Floats  # effective number of units with this value, (P,)
+    starts: Ints  # index of the first value of each group, (G,); none is empty
 
     @classmethod
     def merged(cls, values: Floats, units: Floats, group: Ints, groups: int) -> Sample:
-        """Merge equal values of a group.
-
-        Examples
-        --------
-        >>> Sample.merged(np.array([1.0, 0, 1]), np.ones(3), np.zeros(3, int), 1).units
-        array([1., 2.])
-        """
+        """Merge equal values of a group."""
         values = np.clip(values, 0.0, 1.0)
         order = np.lexsort((values, group))
         values, units, group = values[order], units[order], group[order]
@@ -97,32 +75,7 @@ class Sample:
 
 
 def gaffke_bounds(sample: Sample, tail: Floats | float) -> Bounds:
-    """Bounds of the mean of the population that the units of each group are a sample of.
-
-    Parameters
-    ----------
-    sample : Sample
-        Values of the units.
-    tail : float or ndarray of float, shape (G,)
-        Chance that a bound misses the mean, on each side; inside (0, 1/2).
-
-    Returns
-    -------
-    Bounds
-        ``0 <= lo <= weighted mean <= hi <= 1``.
-
-    Examples
-    --------
-    Two values, .6 and .8; Clopper and Pearson's bounds for 7 of 10.
-
-    >>> one = np.zeros(2, dtype=int)
-    >>> pair = Sample.merged(np.array([0.6, 0.8]), np.ones(2), one, 1)
-    >>> np.array(gaffke_bounds(pair, 0.025)).round(4).ravel()
-    array([0.1095, 0.9553])
-    >>> binary = Sample.merged(np.array([0.0, 1.0]), np.array([3.0, 7.0]), one, 1)
-    >>> np.array(gaffke_bounds(binary, 0.025)).round(4).ravel()
-    array([0.3475, 0.9333])
-    """
+    """Bounds of the population mean of each group; each misses with chance `tail`, below 1/2."""
     tails = np.broadcast_to(np.asarray(tail, dtype=float), sample.starts.shape)
     return Bounds(_lower_bound(sample, tails), 1 - _lower_bound(sample.mirrored(), tails))
 
@@ -160,7 +113,7 @@ def _bracketed_root(
 ) -> Floats:
     """Root of each nearly linear, increasing function: by secants, or halves where those leave.
 
-    A root that is close stays as it is, so that none depends on the others beside it.
+    A root that is close stays as it is, so that none depends on those beside it.
     """
     last, at_last = left, np.full_like(left, np.nan)
     x, at_x = start, function(start)
@@ -263,46 +216,20 @@ def _contour_integral(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitSample:
-    """Independent units of some groups: questions, or clusters of them.
+    """Independent units of G groups: questions, or clusters of them."""
 
-    Attributes
-    ----------
-    values : ndarray of float, shape (P,)
-        The unbiased estimate of a unit, inside [0, 1]; NaN if it has none.
-    weight : ndarray of float, shape (P,)
-        Weight of a unit in the mean of its group, on any scale.
-    number : ndarray of int, shape (P,)
-        Units that have this value and this weight.
-    group : ndarray of int, shape (P,)
-        Their group.
-    groups : int
-        Number of groups, G; each has a unit.
-    bias : ndarray of float, shape (P,), or float
-        Largest bias of the estimate of a unit, by which the interval is longer on each side.
-    """
-
-    values: Floats
-    weight: Floats
-    number: Ints
+    values: Floats  # unbiased estimate of a unit, in [0, 1]; NaN if none, (P,)
+    weight: Floats  # in the mean of its group, on any scale, (P,)
+    number: Ints  # units with this value and weight, (P,)
     group: Ints
     groups: int
-    bias: Floats | float = 0.0
+    bias: Floats | float = 0.0  # largest bias of the estimate, added to the interval on each side
 
     def bounds(self, confidence: Floats | float) -> Bounds:
-        """Interval of the mean of each population, without a model of it: see `gaffke_bound`.
+        """Interval of the mean of each population, without a model of it: see `gaffke_bounds`.
 
-        NaN for a group with a single unit, which says nothing about others, and for a group with
-        units that have no estimate.
-
-        Examples
-        --------
-        Four questions, one of which fails in half of its trials.
-
-        >>> values, number = np.array([0.5, 1.0]), np.array([1, 3])
-        >>> one = np.zeros(2, dtype=int)
-        >>> sample = UnitSample(values, np.ones(2), number, one, 1)
-        >>> np.array(sample.bounds(0.95)).round(4).ravel()
-        array([0.3344, 0.9968])
+        NaN for a group with a single unit, which says nothing about others, or with units without
+        an estimate.
         """
         mass = self.number * self.weight
         total, square, units = (
@@ -322,29 +249,14 @@ class UnitSample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionSample:
-    """The questions of some groups as a sample, of single questions or of clusters.
-
-    Attributes
-    ----------
-    questions : QuestionGroups
-        The questions.
-    clusters : Clustered or None
-        The same questions in their clusters, if they have some.
-    """
+    """The questions of some groups as a sample, of single questions or of clusters."""
 
     questions: QuestionGroups
+    # the same questions in their clusters, if any
     clusters: Clustered[QuestionGroups] | None = None
 
     def units(self, values: Floats, bias: Floats | None = None) -> UnitSample:
-        """The independent units.
-
-        Parameters
-        ----------
-        values : ndarray of float, shape (S,)
-            The estimate of a question in each state.
-        bias : ndarray of float, shape (S,), optional
-            Largest bias of these estimates; default 0.
-        """
+        """The independent units, from estimates (and their largest biases) of each state, (S,)."""
         states, clusters = self.questions, self.clusters
         both = [each[states.state] for each in (values, 0 * values if bias is None else bias)]
         weight, number, group = np.ones(states.state.size), states.questions, states.group
@@ -355,19 +267,10 @@ class QuestionSample:
         return UnitSample(both[0], weight, number, group, states.groups, both[1])
 
     def sigma(self, values: Floats, independent: Floats) -> Floats:
-        """Standard deviation of the mean of the questions of each group.
+        """Standard deviation of the mean of each group (G,), from estimates of each state (S,).
 
-        Parameters
-        ----------
-        values : ndarray of float, shape (S,)
-            The estimate of a question in each state.
-        independent : ndarray of float, shape (G,)
-            Variance of the mean if all questions are independent; clusters may have a larger one.
-
-        Returns
-        -------
-        ndarray of float, shape (G,)
-            NaN for a single question, or a single cluster.
+        `independent` is the variance of the mean if all questions are independent; clusters may
+        have a larger one. NaN for a single question, or a single cluster.
         """
         variance = np.maximum(independent, self.cluster_variance(values))
         return np.where(self.number > 1, np.sqrt(variance), np.nan)
@@ -394,28 +297,7 @@ class QuestionSample:
 def population_variance(fitted: Calibrated, metric: CreditSum, wanted: Mask) -> Floats:
     """Variance of the mean estimate of each group, if its free fit is the population.
 
-    Parameters
-    ----------
-    fitted : Calibrated
-        The groups and their fits.
-    metric : CreditSum
-        The metric.
-    wanted : ndarray of bool, shape (G,)
-        The groups whose questions all have an estimate; NaN for the others.
-
-    Returns
-    -------
-    ndarray of float, shape (G,)
-
-    Examples
-    --------
-    >>> counts, every = np.array([[0, 1], [1, 0]]), np.array([5, 5])
-    >>> from polars_scorio.maths.variance import fixed_gains
-    >>> from polars_scorio.maths.questions import States
-    >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
-    >>> average, every_group = CreditSum([(1.0, fixed_gains(np.array([1.0])))]), np.array([True])
-    >>> population_variance(Calibrated.fit(states), average, every_group).round(3)  # 1/4 / 10
-    array([0.025])
+    NaN for groups that are not `wanted`: in these every question needs an estimate.
     """
     found = np.full(len(fitted.groups), np.nan)
     for column in np.flatnonzero(wanted).tolist():
@@ -427,7 +309,7 @@ def population_variance(fitted: Calibrated, metric: CreditSum, wanted: Mask) -> 
 def _question_variance(group: Group, metric: CreditSum) -> float:
     """Variance of the estimate of a question of the population: its noise, and between rates.
 
-    The population is the free fit itself, not the posterior of the questions seen.
+    The population is the free fit itself, not the posterior of the questions.
     """
     weight = group.free.weight
     share = np.array([level.questions.sum() / group.size for level in group.levels])

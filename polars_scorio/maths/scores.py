@@ -1,7 +1,8 @@
-"""Numbers of a metric of success and failure, with all rules of their ends.
+"""Estimates and intervals of a metric of success and failure, with all rules of their ends.
 
-Such counts show no noise, and a fitted population is left to say it. They are most likely where
-every rate is 1 (or 0), and reject other rates by their chance alone.
+Special cases: a group in which all trials agree shows no noise, so its far end is the lowest mean
+at which such a log is likely enough; beyond the trials a metric is a forecast; and Pass@k is
+bounded by smaller draws.
 """
 
 from __future__ import annotations
@@ -38,41 +39,18 @@ class SuccessDraw(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DrawBounds:
-    """The draws that bound a metric.
+    """The draws that bound a metric."""
 
-    Attributes
-    ----------
-    itself : SuccessDraw or None
-        The draw of the metric, if it is of this kind.
-    smaller : tuple of SuccessDraw
-        Draws whose numbers it is never below, or never above.
-    above : bool
-        Whether it is never below them.
-    """
-
-    itself: SuccessDraw | None
-    smaller: tuple[SuccessDraw, ...]
-    above: bool
+    itself: SuccessDraw | None  # the draw of the metric, if it is Pass@k or Pass^k
+    smaller: tuple[SuccessDraw, ...]  # draws whose numbers it is never below, or never above
+    above: bool  # whether it is never below them
 
 
 def draw_bounds(gains: GainsOf, n: Ints) -> DrawBounds:
-    """The draws that bound a metric that is a credit.
+    """The draws that bound a metric that is a credit; `n` are the trials that questions have.
 
     Pass@k and Pass^k have those of j = 1, 2, 4, ... below k that some question has trials for; any
     other credit that is nowhere below (above) the share of successes has j = 1.
-
-    Parameters
-    ----------
-    gains : callable
-        The gains of the metric.
-    n : ndarray of int
-        The numbers of trials that questions have.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [small.k for small in draw_bounds(fixed_gains(any_success(8)), np.array([4, 16])).smaller]
-    [1, 2, 4]
     """
     drawn, other = gains(1), gains(2)
     if isinstance(gains, RootDraw) or other is not drawn:
@@ -89,15 +67,7 @@ def draw_bounds(gains: GainsOf, n: Ints) -> DrawBounds:
 
 
 def smaller_draws(bounds: Sequence[DrawBounds]) -> list[SuccessDraw]:
-    """The draws that bound some metrics and are none of them, in ascending order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bounds = [draw_bounds(fixed_gains(any_success(k)), np.array([8])) for k in (2, 8)]
-    >>> [small.k for small in smaller_draws(bounds)]
-    [1, 4]
-    """
+    """The draws that bound some metrics and are none of them, in ascending order."""
     bounding = {small for each in bounds for small in each.smaller}
     return sorted(bounding - {each.itself for each in bounds})
 
@@ -111,13 +81,7 @@ def _success_draw(gains: Floats) -> SuccessDraw | None:
 
 
 class Ends(NamedTuple):
-    """How far the intervals of some draws reach at least, each of shape (C, G).
-
-    Attributes
-    ----------
-    lo, hi : ndarray of float
-        Infinite, of either sign, where nothing is asked of the interval.
-    """
+    """How far the intervals of some draws reach at least, (C, G); infinite: no demand."""
 
     lo: Floats
     hi: Floats
@@ -128,35 +92,10 @@ def saturated_ends(
 ) -> Ends:
     """How far intervals reach where all trials of a group succeed, or all fail.
 
-    The lowest mean of the questions under success rates at which a log without a failure has a
-    chance of 1 - confidence: nothing else can be missed, as the upper end is that of the range.
-    Either some questions share the failures that were not seen, or all do, whichever mean is lower
-    [1]_.
-
-    Parameters
-    ----------
-    fitted : Calibrated
-        The groups.
-    draws : sequence of callable
-        The gains of each metric.
-    confidence : float or ndarray of float, shape (G,)
-        Of the intervals.
-
-    References
-    ----------
-    .. [1] C. J. Clopper, E. S. Pearson (1934), Biometrika 26, 404-413, for a single rate.
-
-    Examples
-    --------
-    Five questions, right in all 16 trials: Pass^16 may be .05^(1/5).
-
-    >>> from polars_scorio.maths.variance import fixed_gains
-    >>> from polars_scorio.maths.credit import all_success
-    >>> from polars_scorio.maths.questions import States
-    >>> counts, one = np.tile([0, 16], (5, 1)), np.ones(5, dtype=int)
-    >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, 0 * one, one, 1))
-    >>> saturated_ends(fitted, [fixed_gains(all_success(16))], 0.95).lo.round(3)
-    array([[0.549]])
+    The lowest mean under success rates at which a log without a failure has a chance of 1 -
+    confidence (C. J. Clopper, E. S. Pearson 1934, Biometrika 26, 404-413, for a single rate); the
+    upper end is that of the range. Either some questions share the unobserved failures, or all do,
+    whichever mean is lower.
     """
     shape = len(draws), len(fitted.groups)
     lo, hi = np.full(shape, np.inf), np.full(shape, -np.inf)
@@ -199,7 +138,7 @@ def _seen_and_possible(
 def _unseen_rates(
     group: Group, weights: QuestionWeights, chance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Rates of what was not seen, and their complements, with the weight of those that have them.
+    """Rates of unobserved outcomes, their complements, and the weight of questions that have them.
 
     One question has it, or two, or four, up to all: that none of them shows it in its trials has
     the given chance. Questions have as many trials as on average: n does not follow their rates.
@@ -229,39 +168,13 @@ def forecast_range(
     confidence: Floats | float,
     where: Mask | None = None,
 ) -> Range:
-    """The mean credit of draws of any size, in each group.
+    """Mean credit (G,) of draws of any size, with its range over all populations not rejected.
 
-    Nothing identifies it where k exceeds the trials: the range is over all distributions of success
-    rates whose log likelihood is within half a quantile of chi square of the largest.
-
-    Parameters
-    ----------
-    fitted : Calibrated
-        The groups and their fits.
-    gains : ndarray of float, shape (k,), or RootDraw
-        What each success adds to the credit; or Geom@k, which is no such sum.
-    confidence : float or ndarray of float, shape (G,)
-        Of the range, inside (0, 1).
-    where : ndarray of bool, shape (G,), optional
-        The groups that are asked for; NaN in the others.
-
-    Returns
-    -------
-    Range
-        `mu` is the mean under the free fit for draws of up to twice as many trials as the shortest
-        question has; NaN beyond, where neither fit predicts it: of four times as many, the bias is
-        above .05 in a third of the populations that were tried.
-
-    Examples
-    --------
-    Three failures and seven successes, one trial each: two trials of a question may well be equal.
-
-    >>> from polars_scorio.maths.questions import States
-    >>> counts, every = np.array([[1, 0], [0, 1]]), np.array([0, 0])
-    >>> states = States.tally(counts, 0 * counts, every, np.array([3, 7]), 1)
-    >>> ahead = forecast_range(Calibrated.fit(states), np.array([1.0, 0.0]), 0.95)
-    >>> print(*(end.round(4) for end in ahead))
-    [0.8351] [0.3935] [0.9928]
+    Nothing identifies it if k exceeds the trials: the range is over all distributions of success
+    rates whose log likelihood is within half a quantile of chi square of the largest. `mu` is the
+    mean under the free fit up to twice the trials of the shortest question; NaN beyond, where
+    neither fit predicts it: at four times as many the bias is above .05 in a third of the
+    populations tried. NaN outside `where`.
     """
     numbers = np.full((3, len(fitted.groups)), np.nan)
     confidences = np.broadcast_to(confidence, len(fitted.groups)).tolist()
@@ -294,26 +207,8 @@ _FEWEST, _MOST = 8, 2**15  # trials; a quarter of the most has a fit of 70 MB
 def holdout_error(group: Group, gains: Floats) -> float:
     """Forecast of n trials from n // 4 of them by the free fit, less the value of all n trials.
 
-    Parameters
-    ----------
-    group : Group
-        Its questions have equally many trials, n.
-    gains : ndarray of float, shape (n,)
-        What each success adds to the credit of all n trials.
-
-    Returns
-    -------
-    float
-        The mean over every choice of the n // 4 trials enters the fit; NaN below eight trials, and
-        above 32,768, where the fit would need too much memory.
-
-    Examples
-    --------
-    Of 8 trials half of the questions get all right, half none: two of them show that.
-
-    >>> n, c, questions = np.array([8, 8]), np.array([0, 8]), np.array([50, 50])
-    >>> round(holdout_error(Group.fit(n, c, questions), np.eye(8)[7]), 1)
-    -0.0
+    All questions of the group have n trials. The mean over every choice of the n // 4 trials enters
+    the fit. NaN below eight trials, and above 32,768, where the fit would need too much memory.
     """
     n, part = int(group.n[0]), int(group.n[0]) // 4
     if not _FEWEST <= n <= _MOST or len(group.levels) > 1:
@@ -329,31 +224,15 @@ def holdout_error(group: Group, gains: Floats) -> float:
 
 
 class Numbers(NamedTuple):
-    """Numbers of a metric in each group, on the metric's scale, each of shape (G,).
+    """Numbers of a metric in each group, on the metric's scale, each of shape (G,)."""
 
-    Attributes
-    ----------
-    estimate : ndarray of float
-        The unbiased estimate; NaN where k exceeds the trials of some question.
-    mu : ndarray of float
-        The same; there, what the free fit expects.
-    sigma : ndarray of float
-        Standard deviation of the estimate; NaN there.
-    lo, hi : ndarray of float
-        The interval; there, the range of a forecast.
-    forecast : ndarray of bool
-        Where that is.
-    price : Price or None
-        What they are made of, for comparisons; None about a population.
-    """
-
-    estimate: Floats
-    mu: Floats
-    sigma: Floats
-    lo: Floats
+    estimate: Floats  # unbiased; NaN if k exceeds the trials of some question
+    mu: Floats  # the estimate, or the free fit's prediction if k exceeds the trials
+    sigma: Floats  # of the estimate; NaN for forecasts
+    lo: Floats  # interval, or range of a forecast, up to `hi`
     hi: Floats
-    forecast: Mask
-    price: Price | None = None
+    forecast: Mask  # whether it is one
+    price: Price | None = None  # the variance estimate, for comparisons; None about a population
 
     def scaled(self, low: float, high: float) -> Numbers:
         """Rescale to a metric that is `low` for a credit of 0 and `high` for a credit of 1."""
@@ -383,36 +262,9 @@ def credit_numbers(
     target: Literal["benchmark", "population"] = "benchmark",
     clusters: Clustered[States] | None = None,
 ) -> list[Numbers]:
-    """The numbers of metrics that are a credit.
+    """Estimates and intervals of metrics that are a credit; those of one call share most work.
 
-    Parameters
-    ----------
-    fitted, draws
-        As for `credit_prices`; metrics that are asked for together share most of the work.
-    confidence : float or ndarray of float, shape (G,)
-        Of the intervals, inside (0, 1).
-    target : "benchmark" or "population"
-        The mean over these questions, or over the population they come from.
-    clusters : Clustered, optional
-        The same questions in their clusters, which are a sample of the population then.
-
-    Returns
-    -------
-    list of Numbers
-
-    Examples
-    --------
-    Two questions with two trials each; three trials are a forecast.
-
-    >>> from polars_scorio.maths.variance import fixed_gains
-    >>> from polars_scorio.maths.questions import States
-    >>> counts, one = np.array([[1, 1], [0, 2]]), np.array([1, 1])
-    >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, 0 * one, one, 1))
-    >>> draws = [fixed_gains(np.array([1.0])), fixed_gains(np.array([1.0, 0.0, 0.0]))]
-    >>> for numbers in credit_numbers(fitted, draws, 0.95):
-    ...     print(*(number.round(3) for number in numbers[:3]), numbers.forecast)
-    [0.75] [0.75] [0.205] [False]
-    [nan] [0.932] [nan] [ True]
+    `clusters`: the same questions in clusters, which are then the sample of the population.
     """
     bounds = [draw_bounds(gains, fitted.states.n) for gains in draws]
     further = smaller_draws(bounds)
@@ -432,13 +284,7 @@ def measured_numbers(
     target: Literal["benchmark", "population"] = "benchmark",
     clusters: Clustered[States] | None = None,
 ) -> list[Numbers]:
-    """The numbers of metrics that are a credit, each by itself; NaN where k exceeds the trials.
-
-    Parameters
-    ----------
-    fitted, draws, confidence, target, clusters
-        As for `credit_numbers`.
-    """
+    """`credit_numbers` of each metric by itself; NaN where k exceeds the trials."""
     states = fitted.states
     if target == "population":
         sample = QuestionSample(states, clusters)
@@ -468,24 +314,13 @@ def bounded_numbers(
     found: Sequence[Numbers],
     further: Sequence[Numbers],
 ) -> list[Numbers]:
-    """The numbers of metrics that are a credit, whose intervals agree with those of smaller draws.
+    """Numbers of metrics that are a credit, with intervals that agree with those of smaller draws.
 
-    Pass@k is never below Pass@j of a smaller j, and Pass^k never above Pass^j: no interval reaches
+    Pass@k is never below Pass@j of a smaller j, Pass^k never above Pass^j: no interval reaches
     beyond the far end of that of j = 1, 2, 4, ... as long as a question has 2 j trials, which show
-    the noise. The intervals of Pass@k and Pass^k by themselves are wider where nearly all trials
-    agree: with k = n a question gives one draw. Other credits on one side of the average are
-    bounded by j = 1.
-
-    Parameters
-    ----------
-    fitted : Calibrated
-        The groups.
-    bounds : sequence of DrawBounds
-        The draws that bound each metric.
-    found : sequence of Numbers
-        The numbers of each metric by itself.
-    further : sequence of Numbers
-        The numbers of `smaller_draws` of these bounds.
+    the noise. By themselves the intervals are wider if nearly all trials agree: with k = n a
+    question gives one draw. Other credits on one side of the average are bounded by j = 1. `found`:
+    the numbers of each metric by itself; `further`: of `smaller_draws` of the bounds.
     """
     known = {each.itself: numbers for each, numbers in zip(bounds, found, strict=True)}
     known |= zip(smaller_draws(bounds), further, strict=True)
@@ -504,19 +339,7 @@ def bounded_numbers(
 
 
 def price_numbers(price: Price, confidence: Floats | float) -> Numbers:
-    """The numbers of a price: of a blend, of Max@k, of an average.
-
-    Parameters
-    ----------
-    price, confidence
-        As for `clopper_pearson_interval`.
-
-    Examples
-    --------
-    >>> half = np.array([0.5])
-    >>> price_numbers(Price(half, half, half, half, 0 * half, half + 0.5), 0.95).lo
-    array([0.5])
-    """
+    """Estimate and interval of a blend, of Max@k or of an average, from its price."""
     lo, hi = clopper_pearson_interval(price, confidence)
     certain = np.zeros_like(price.estimate, dtype=np.bool_)
     return Numbers(price.mu, price.mu, price.sigma, lo, hi, certain, price)
@@ -539,20 +362,10 @@ def sample_numbers(
     confidence: Floats | float,
     bias: Floats | None = None,
 ) -> Numbers:
-    """The numbers of the mean over a population of questions.
+    """Estimate and interval of the mean over a population of questions.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (S,)
-        The estimate of a question in each state, inside [0, 1].
-    sigma : ndarray of float, shape (G,)
-        Standard deviation of the mean, as of `QuestionSample.sigma`.
-    sample : QuestionSample
-        The questions, or their clusters.
-    confidence : float or ndarray of float, shape (G,)
-        Of the intervals.
-    bias : ndarray of float, shape (S,), optional
-        Largest bias of these estimates; default 0.
+    `values`, `bias` (S,): estimate of a question in each state, inside [0, 1], and its largest bias
+    (default 0); `sigma` (G,) as of `QuestionSample.sigma`.
     """
     mean, (lo, hi) = sample.questions.mean(values), sample.units(values, bias).bounds(confidence)
     # If all units are alike, the mean may differ from an end by a rounding.
@@ -584,15 +397,7 @@ def with_bias(numbers: Numbers, bias: Floats) -> Numbers:
 
 
 def forecast_numbers(fitted: Calibrated, gains: GainsOf, confidence: float) -> Numbers:
-    """The forecast of a metric that is a credit, for each group: mu and the range.
-
-    Parameters
-    ----------
-    fitted, confidence
-        As for `credit_numbers`.
-    gains : callable
-        The gains of the metric.
-    """
+    """The forecast of a metric that is a credit, for each group: mu and the range."""
     unknown = np.full(len(fitted.groups), np.nan)
     mu, lo, hi = forecast_range(fitted, _drawn_credit(gains), confidence)
     found = Numbers(unknown, mu, unknown, lo, hi, np.isnan(unknown))
