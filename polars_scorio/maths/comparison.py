@@ -1,8 +1,8 @@
-"""Differences of two models on the same questions: priced by their trials, or by their pairs.
+"""Differences of two models on the same questions: variance by their trials, or by their pairs.
 
-Trials are independent given the question. So two prices are right for a difference on these very
-questions: that of the trials of both models, and the variance of the paired differences between
-the questions, which is on average at least as large. A pair uses the second only if it makes the
+Trials are independent given the question, so two variances are right for a difference on these very
+questions: that of the trials of both models, and that of the paired differences between the
+questions, which is on average at least as large. A pair uses the second only if it makes the
 interval clearly shorter.
 """
 
@@ -32,50 +32,27 @@ _ROUNDING = 1e-12  # of the range of a metric
 
 
 class Reach(NamedTuple):
-    """How far a model reaches in a comparison, each of shape (G,), on the unit scale.
+    """How far a model reaches in a comparison, each of shape (G,), on the unit scale."""
 
-    Attributes
-    ----------
-    noise : ndarray of float
-        Its priced noise, as far as the estimate lies away from the bounds.
-    down, up : ndarray of float
-        What its own interval adds near a bound.
-    """
-
-    noise: Floats
-    down: Floats
+    noise: Floats  # priced noise, as far as the estimate is from the bounds
+    down: Floats  # what its interval adds near a bound, likewise `up`
     up: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedPrice:
-    """Price of estimates that are compared on these very questions.
+    """Variance of estimates that are compared on these very questions."""
 
-    Attributes
-    ----------
-    price : Price
-        Its factor is raised if no question has more than one trial.
-    most : ndarray of float, shape (G,)
-        The most questions that an estimate may be worth; infinite if some have several trials.
-    """
-
-    price: Price
-    most: Floats
+    price: Price  # its factor is raised if no question has more than one trial
+    most: Floats  # questions an estimate may be worth; inf with several trials
 
     @classmethod
     def floored(cls, price: Price, variance: Floats, most: Floats) -> ComparedPrice:
-        """Raise a price to the variance of the mean between the questions.
+        """Raise a price to `variance`, that of the mean between the questions, on the unit scale.
 
-        Parameters
-        ----------
-        price : Price
-            Of the estimates.
-        variance : ndarray of float, shape (G,)
-            Variance of the mean of the estimates of the questions, on the unit scale; 0 if some
-            question has more than one trial. A single trial tells nothing of the spread of the
-            rates: this is the largest noise that the counts allow.
-        most : ndarray of float, shape (G,)
-            The number of questions; infinite if some question has more than one trial.
+        A single trial says nothing about the noise given the question, so the variance between
+        questions is the largest noise that the counts allow. Questions with several trials:
+        variance 0, `most` infinite.
         """
         least = np.divide(variance, price.variance, out=0 * variance, where=price.variance > 0)
         return cls(replace(price, factor=np.maximum(price.factor, least)), most)
@@ -156,18 +133,10 @@ class SidePrice(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairedPrice:
-    """Price of differences by the paired differences of the questions, on the unit scale.
+    """Variance of differences by the paired differences of the questions, on the unit scale."""
 
-    Attributes
-    ----------
-    variance : ndarray of float, shape (P,)
-        Of the differences; NaN if there is none.
-    freedom : ndarray of float, shape (P,), or (S, 1) if all pairs of a stratum share it
-        Degrees of freedom of Student's t.
-    """
-
-    variance: Floats
-    freedom: Floats
+    variance: Floats  # shape (P,); NaN if there is none
+    freedom: Floats  # of Student's t, (P,), or (S, 1) if pairs share it
 
     def half_width(self, c: Floats | float) -> Floats:
         """Half the width of the intervals at a critical value, by its tail."""
@@ -193,27 +162,11 @@ class Difference(NamedTuple):
 
 
 def paired_variance(gaps: Floats, weight: Floats) -> Floats:
-    """Variance of mean paired differences, with what was not seen but may be.
+    """Variance of mean paired differences, with an allowance for differences not yet observed.
 
-    Parameters
-    ----------
-    gaps : ndarray of float, shape (M, P)
-        Differences of the estimates of each question, on the unit scale.
-    weight : ndarray of float, shape (M,)
-        Share of each question in the mean; ``1 / M`` if all count the same.
-
-    Returns
-    -------
-    ndarray of float, shape (P,)
-        As for a sample of questions (see `simultaneous.paired_means.moments`); NaN for a single
-        question.
-
-    Examples
-    --------
-    Ten questions on which both agree: 2 / 110.
-
-    >>> paired_variance(np.zeros((10, 1)), np.full(10, 0.1)).round(6)
-    array([0.018182])
+    `gaps` (M, P) are differences of the estimates of each question on the unit scale, `weight` the
+    share of each question in the mean. As for a sample of questions (`covariance.means_together`);
+    NaN for one question.
     """
     questions = len(gaps)
     if questions <= 1:
@@ -233,36 +186,11 @@ def paired_variance(gaps: Floats, weight: Floats) -> Floats:
 def metric_difference(
     first: ComparedPrice, second: ComparedPrice, paired: PairedPrice, c: Floats | float
 ) -> Difference:
-    """Difference of a metric on these very questions, whatever the trials of both sides.
+    """Difference of a metric on these very questions, at critical value `c`.
 
-    Parameters
-    ----------
-    first, second : ComparedPrice
-        Both sides of each pair.
-    paired : PairedPrice
-        Of the pairs; NaN if the questions have no estimates of their own.
-    c : float or ndarray of float, shape (P,)
-        Critical value of the interval.
-
-    Returns
-    -------
-    Difference
-        Away from the bounds both sides add their priced noise, at a bound what is left of their own
-        interval: two models that always succeed may still differ.
-
-    Examples
-    --------
-    Two rates of .5 and .6, each as good as that of 100 questions. They may be far apart only
-    because they were selected, so that the interval is a little longer than .1 -+ 1.96 sqrt(.0049).
-
-    >>> def rate(p):
-    ...     p = np.array([p])
-    ...     price = Price(p, 1 - p, p, 1 - p, p * (1 - p) / 100, np.array([1.0]))
-    ...     return ComparedPrice(price, np.array([np.inf]))
-    >>> no_pairs = PairedPrice(np.array([np.nan]), np.array([99.0]))
-    >>> lo, hi = metric_difference(rate(0.6), rate(0.5), no_pairs, 1.96)[2:]
-    >>> lo.round(4), hi.round(4)
-    (array([-0.0386]), array([0.2386]))
+    Away from the bounds both sides add their priced noise, at a bound what is left of their own
+    interval: two models that always succeed may still differ. `paired` is NaN without estimates of
+    single questions.
     """
     chosen = takes_pairs(first, second, first.reach(CHOICE), second.reach(CHOICE), paired)
     lo, hi = interval_ends(first, second, (first.reach(c), second.reach(c)), paired, chosen, c)
@@ -275,12 +203,12 @@ def metric_difference(
 def takes_pairs(
     first: ComparedSide, second: ComparedSide, one: Reach, other: Reach, paired: PairedPrice
 ) -> Mask:
-    """Pairs that use the paired price, given how far both sides reach at `CHOICE`.
+    """Pairs that use the paired variance, given how far both sides reach at `CHOICE`.
 
-    One trial of each question, all of them right, shows no noise in paired differences. If the
-    other model has more trials, its own spread would pass for that of both, so that such a pair
-    has the price of the trials: of five models at .8 on 15 questions with 1, 4 or 16 trials, 10 %
-    of 2,000 logs had a false winner before.
+    One trial of each question, all of them right, shows no noise in paired differences, and the
+    spread of a model with more trials would pass for that of both. Such pairs use the trials:
+    before, 10 % of 2,000 logs of five models at .8 on 15 questions with 1, 4 or 16 trials had a
+    false winner.
     """
     down, up = _trial_reach(first, second, one, other, CHOICE)
     # Without a paired price the comparison with NaN leaves the price of the trials.
@@ -322,9 +250,9 @@ def _trial_reach(
 def _noise_share(first: Price, second: Price, c: Floats | float) -> Floats:
     """Share of the noise at two equal rates that is left at the rates of each pair.
 
-    Models that were found to differ have rates that are far apart by selection. If both had the
-    same rate, the variance ``V`` would be ``V (1 + d^2 / (2 S))``, `S` the sum of ``u (1 - u)``;
-    solved for the difference `d` that is just decided at `c`.
+    Rates of models that were found to differ are far apart by selection. If both had the same rate,
+    the variance V would be ``V (1 + d^2 / (2 S))``, S the sum of ``u (1 - u)``; solved for the d
+    just decided at `c`.
     """
     spread = first.estimate * first.rest + second.estimate * second.rest
     variance = first.variance * first.factor + second.variance * second.factor
@@ -337,8 +265,6 @@ def _noise_share(first: Price, second: Price, c: Floats | float) -> Floats:
 def forecast_difference(first: Range, second: Range) -> Range:
     """Difference of two forecasts: the worst ends of both.
 
-    Examples
-    --------
     >>> one = np.array([1.0])
     >>> wide, narrow = Range(one / 2, 0 * one, one), Range(one / 4, 0 * one, one / 2)
     >>> print(*forecast_difference(wide, narrow))

@@ -1,4 +1,4 @@
-"""How means vary together; models on different questions."""
+"""Covariances of model means over shared questions, and scores of models on different questions."""
 
 from __future__ import annotations
 
@@ -14,31 +14,14 @@ _ROUNDED = 1e-14  # relative rounding error of sums that cancel
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paired:
-    """Means of models over the same questions, and how they vary together.
+    """Means of models over the same questions, and their covariances."""
 
-    Attributes
-    ----------
-    mean : ndarray of float, shape (S, L)
-        NaN where a stratum does not have the model.
-    covariance : ndarray of float, shape (S, L, L)
-        Of the means; 0 where a model is absent. Only what it says of differences is used.
-    variance : ndarray of float, shape (S, L, L)
-        Of each difference, with what was never seen but may be; on the diagonal that of each mean.
-    freedom : ndarray of float, shape (S,)
-        Degrees of freedom of Student's t; infinite for known covariances.
-    root : ndarray of float, shape (S, L - 1, L - 1)
-        `contrast_root` of the covariance.
-    alike : ndarray of int, shape (S, L)
-        For each model the first column with the same data, so that numbers that come from draws can
-        be made equal too.
-    """
-
-    mean: Floats
-    covariance: Floats
-    variance: Floats
-    freedom: Floats
-    root: Floats
-    alike: Ints
+    mean: Floats  # (S, L); NaN if the stratum lacks the model
+    covariance: Floats  # of the means, (S, L, L), 0 for absent models; used for differences only
+    variance: Floats  # of each difference, with unobserved ones; diagonal: of each mean
+    freedom: Floats  # of Student's t, (S,); infinite for known covariances
+    root: Floats  # `contrast_root` of the covariance, (S, L - 1, L - 1)
+    alike: Ints  # first column with the same data, (S, L): equal models share draws
 
     @classmethod
     def of_moments(
@@ -67,8 +50,6 @@ class Paired:
 def of_pairs(covariance: Floats) -> Floats:
     """Variances of all differences, from covariances of shape (S, L, L); on the diagonal their own.
 
-    Examples
-    --------
     >>> of_pairs(np.array([[[2.0, 1.0], [1.0, 3.0]]]))
     array([[[2., 3.],
             [3., 3.]]])
@@ -92,34 +73,11 @@ def paired_means(
 ) -> Paired:
     """Means and covariances of models over the questions that they share.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (Q, L)
-        Estimates of each question for each model, the questions of a stratum together. A model that
-        a stratum does not have is NaN in all of its questions; NaN in some makes it absent too.
-    first : ndarray of int, shape (S,)
-        Where the questions of each stratum begin, ascending.
-    span : float
-        Highest minus lowest possible value.
-    cluster : ndarray of int, shape (Q,), optional
-        Which questions belong together.
-    weight : ndarray of float, shape (Q,), optional
-        The share of each question in the mean of its stratum, but for a factor; the number of
-        questions (or clusters) is then that of equal ones with the same squared shares.
-    single : ndarray of bool, shape (S, L), optional
-        Models with one trial of each question, for `hidden_noise`. Default: no such model.
-
-    Returns
-    -------
-    Paired
-        `means_together` of the questions, or of the clusters, and their degrees of freedom (see
-        `freedom_of`). With none no difference has a sigma.
-
-    Examples
-    --------
-    >>> both = paired_means(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), np.array([0]), 1.0)
-    >>> round(float(both.sigma()[0, 0, 1]) ** 2, 6), both.freedom  # 1/9 and (1 + 2) / (2 + 1) / 12
-    (0.194444, array([2.]))
+    `values` (Q, L): estimates, the questions of a stratum together, strata beginning at `first`
+    (S,); a model with a NaN in a stratum is absent from it. `span`: highest minus lowest possible
+    value. `weight` (Q,): relative share of a question; the sample size is then that of equal ones
+    with the same squared shares. `single` (S, L): models with one trial a question, for
+    `hidden_noise`. With no degrees of freedom sigma is NaN.
     """
     models = values.shape[1]
     mean = np.full((first.size, models), np.nan)
@@ -153,8 +111,6 @@ def paired_means(
 def first_alike(values: Floats) -> Ints:
     """First column with the same values, for each column.
 
-    Examples
-    --------
     >>> first_alike(np.array([[1.0, 0.5, 1.0], [0.0, 0.0, -0.0]]))
     array([0, 1, 0])
     """
@@ -167,13 +123,10 @@ def first_alike(values: Floats) -> Ints:
 def hidden_noise(values: Floats, single: Mask) -> Mask:
     """Pairs of a model whose single trials all have one value, and a model with more trials.
 
-    Nothing is seen of the noise of the first model. What differs between the questions are means of
-    the second, which have far less noise than single trials: taken as evidence, they let a false
-    winner into .07 to .08 of 2,000 logs of five models at .8 on 15 questions with 1, 4 or 16
-    trials, in place of .006 to .008.
+    The noise of the first is unobserved, and means of the second have far less noise than single
+    trials: taken as evidence, they gave .07 to .08 of 2,000 logs a false winner (five models at .8,
+    15 questions, 1, 4 or 16 trials) instead of .006 to .008.
 
-    Examples
-    --------
     >>> values = np.array([[1.0, 0.5], [1.0, 0.75]])
     >>> hidden_noise(values, np.array([True, False])).tolist()
     [[False, True], [True, False]]
@@ -186,45 +139,17 @@ def hidden_noise(values: Floats, single: Mask) -> Mask:
 def means_together(
     parts: Floats, size: float, span: float, here: Mask, alike: Ints, hidden: Mask | None = None
 ) -> tuple[Floats, Floats]:
-    """How means vary together, and each difference: from what each question adds to the means.
+    """Covariance of means and variance of each difference, (L, L), from influences (N, L).
 
-    Parameters
-    ----------
-    parts : ndarray of float, shape (N, L)
-        By how much each question (cluster) moves the means: their squares sum to the variances.
-    size : int
-        K, or fewer where some of them say nothing of differences.
-    span : float
-        Highest minus lowest possible value; 0 where nobody knows it: then only what is seen counts.
-    here : ndarray of bool, shape (L,)
-        Which models there are.
-    alike : ndarray of int, shape (L,)
-        `first_alike` of the values: such models get the same numbers, to the last bit.
-    hidden : ndarray of bool, shape (L, L), optional
-        `hidden_noise`: pairs whose E is 0. Default: none.
+    K = `size` is fewer than N if some questions say nothing about differences; `span` 0 means
+    unknown. The covariance has an extra ``span**2 / (4 K (K + 1))`` on its diagonal: models that
+    never differ may differ. The variance is ``S / K**2`` plus ``(S + 2 span**2) / ((E + 1) K (K +
+    1))``, S = K s**2, for what may have been missed; ``E = (sum y**2)**2 / sum y**4`` is the
+    effective number of differences (0 for pairs in `hidden`). Without the second term Student's t
+    may cover nothing if few questions differ much; with it coverage is at least .90 from 5
+    questions on (.88 for 15 that nearly all differ), for 2.6 % of the width at 100 questions: see
+    ``tests/benchmarks/differences.py``. Models `alike` get the same numbers to the last bit.
 
-    Returns
-    -------
-    covariance : ndarray of float, shape (L, L)
-        Of the means, with an own part of ``span**2 / (4 K (K + 1))`` of each: models that never
-        differ are not surely equal.
-    variance : ndarray of float, shape (L, L)
-        Of the differences: what is seen, ``S / K**2``, and what may have been missed,
-        ``(S + 2 span**2) / ((E + 1) K (K + 1))``. ``S = K s**2``, the sample variance of the K
-        differences; ``E = (sum y**2)**2 / sum y**4`` says how many of them make it, y their
-        distances from the mean: two pseudo-differences of the whole span, and what is seen, are
-        spread over E + 1. On the diagonal the same of the means themselves.
-
-    Notes
-    -----
-    Where few questions differ much, often none does among those that were asked, and Student's t
-    without the second part may hold nothing at all. With it, it holds at least .90 for whatever
-    chances of -1, 0 and 1, from 5 questions on (a sum over all outcomes; .88 for 15 questions of
-    which nearly all differ). Where many questions differ, it adds little: 2.6 % to the width for
-    100 of them, .8 % for 500. Both are measured in ``tests/benchmarks/differences.py``.
-
-    Examples
-    --------
     Ten questions on which both agree: a standard error of 2 / 110, under the root.
 
     >>> here, alike = np.ones(2, dtype=bool), np.arange(2)
@@ -270,10 +195,8 @@ def _missed_variance(seen: Floats, events: Floats, size: float, span: float) -> 
 
 
 def in_clusters(cluster: Ints) -> Ints | None:
-    """The clusters of some questions, from 0 on; None where each question is one by itself.
+    """Clusters of questions, from 0 on; None if each question is its own cluster.
 
-    Examples
-    --------
     >>> in_clusters(np.array([7, 3, 7])), in_clusters(np.array([7, 3, 5]))
     (array([1, 0, 1]), None)
     """
@@ -282,12 +205,10 @@ def in_clusters(cluster: Ints) -> Ints | None:
 
 
 def freedom_of(questions: int, cluster: Ints | None) -> float:
-    """Degrees of freedom: one less than there are questions, or clusters as far as they count.
+    """Degrees of freedom: questions, or the effective number of clusters, less 1.
 
-    At least 1 where there are two clusters; see `effective_number`.
+    At least 1 if there are two clusters; see `effective_number`.
 
-    Examples
-    --------
     >>> freedom_of(6, None), freedom_of(6, np.array([0, 0, 1, 1, 2, 2]))
     (5.0, 2.0)
     """
@@ -308,21 +229,10 @@ def cluster_sums(rows: Floats, cluster: Ints) -> Floats:
 
 
 def contrast_root(covariance: Floats) -> Floats:
-    """Triangular roots of the covariances of the differences to the first model.
+    """Triangular roots (S, L - 1, L - 1) of the covariances of the differences to the first model.
 
-    Parameters
-    ----------
-    covariance : ndarray of float, shape (S, L, L)
-        Of the models.
+    For identical models a trace of noise, 1e-6 of the largest standard deviation, keeps it regular.
 
-    Returns
-    -------
-    ndarray of float, shape (S, L - 1, L - 1)
-        Where models are identical a trace of noise, 1e-6 of the largest standard deviation, keeps
-        it regular; without any variance it is zero.
-
-    Examples
-    --------
     >>> contrast_root(np.eye(2)[None]).round(4)
     array([[[1.4142]]])
     """
@@ -338,24 +248,9 @@ _TINY = 1e-14  # a term of the series, relative to the first, that ends it
 
 
 def connected_parts(model: Ints, question: Ints) -> Ints:
-    """Sets of models that can be compared through common questions.
+    """For each model, the lowest model that it can be compared with through common questions.
 
-    Parameters
-    ----------
-    model, question : ndarray of int, shape (N,)
-        Places of models and questions, from 0 on, of each estimate.
-
-    Returns
-    -------
-    ndarray of int, shape (L,)
-        For each model the lowest model of its part; all 0 where everything is connected.
-
-    Examples
-    --------
-    The third model has a question of its own.
-
-    >>> connected_parts(np.array([0, 1, 2]), np.array([0, 0, 1]))
-    array([0, 0, 2])
+    `model` and `question` (N,) are the indices of each estimate; all 0 if everything is connected.
     """
     models = int(model.max(initial=-1)) + 1
     part = np.arange(models)
@@ -374,39 +269,12 @@ def adjusted_means(
 ) -> Paired:
     """Scores that the models would have on all questions, by model and question effects.
 
-    Parameters
-    ----------
-    model, question : ndarray of int, shape (N,)
-        Places of models and questions, from 0 on; all models connected, each pair at most once.
-    value : ndarray of float, shape (N,)
-        Estimate of the question for the model.
-    span : float
-        Highest minus lowest possible value.
-    cluster : ndarray of int, shape (N,), optional
-        To which cluster, from 0 on, the question of each estimate belongs.
-
-    Returns
-    -------
-    Paired
-        One stratum. The means are model effects plus the average of the question effects; their
-        covariance is a sandwich over the questions, which are the sample (robust to questions on
-        which models differ more), corrected for leverage as CR2 [1]_, with what may have been
-        missed, as `means_together` has it. Degrees of freedom: questions that at least two
-        models share (clusters of them), less 1. Where every model has every question, the
-        result is that of `paired_means` (with clusters, where they are equally large).
-
-    References
-    ----------
-    .. [1] R. M. Bell, D. F. McCaffrey (2002), Survey Methodology 28(2), 169-181.
-
-    Examples
-    --------
-    The second model lacks the easy question; its own average, 0.5, would hide that it is as good.
-
-    >>> model, question = np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 1])
-    >>> value = np.array([0.4, 0.6, 1.0, 0.4, 0.6])
-    >>> adjusted_means(model, question, value, 1.0).mean.round(4)
-    array([[0.6667, 0.6667]])
+    `model`, `question` (N,): indices of each estimate, all models connected, each pair at most
+    once. Means are model effects plus the average question effect. Their covariance is a sandwich
+    over the questions, corrected for leverage as CR2 (R. M. Bell, D. F. McCaffrey 2002, Survey
+    Methodology 28(2), 169-181), plus the allowance of `means_together`. Degrees of freedom:
+    questions (clusters) that two models share, less 1. With complete data the result is that of
+    `paired_means` (with clusters, if they are equally large).
     """
     table = np.zeros((int(question.max()) + 1, int(model.max()) + 1))
     here = np.zeros(table.shape, dtype=np.bool_)
@@ -468,8 +336,8 @@ def _unshrunk_residuals(
 ) -> Floats:
     """Residuals as large as if their question (cluster) had not taken part in the fit.
 
-    ``(1 - H)**(-1/2)`` of the leverage H of each question, as a binomial series: no question needs
-    a decomposition of its own.
+    ``(1 - H)**(-1/2)`` of the leverage H as a binomial series: no question needs its own
+    decomposition.
     """
     total, term = residual.copy(), residual
     limit = _TINY * np.abs(residual).max(initial=0.0)

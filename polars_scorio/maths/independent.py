@@ -1,4 +1,4 @@
-"""Tukey's and Dunnett's integrals."""
+"""Critical values for independent models: Tukey's and Dunnett's integrals."""
 
 from __future__ import annotations
 
@@ -16,26 +16,10 @@ from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches, row_
 def illinois_root(
     function: Callable[[Floats], Floats], low: Floats, high: Floats, steps: int
 ) -> Floats:
-    """Root of each function between its ends by the Illinois method.
+    """Root of each increasing function between its ends by the Illinois method.
 
-    Parameters
-    ----------
-    function : callable
-        Elementwise and increasing; at most 0 at `low` and at least 0 at `high`.
-    low, high : ndarray of float
-        Ends, of one shape.
-    steps : int
-        How many evaluations: a fixed number, so that no root hangs on the others beside it.
-
-    Returns
-    -------
-    ndarray of float
-        The end that is nearer to the root after the last step.
-
-    Examples
-    --------
-    >>> illinois_root(lambda x: x**2 - 2, np.array([1.0]), np.array([2.0]), 9).round(9)
-    array([1.41421356])
+    `function` is elementwise, at most 0 at `low` and at least 0 at `high`. The number of steps is
+    fixed, so that no root depends on those beside it. Returns the end nearer to the root.
     """
     left, right = low, high
     at_left, at_right = function(low), function(high)
@@ -64,54 +48,17 @@ _WEIGHT = np.exp(-(_LOWEST**2) / 2) * _STEP / np.sqrt(2 * np.pi)
 
 
 def range_within(models: Ints, c: Floats) -> Floats:
-    """Chance that no two of some models with equal sigmas differ by more than c sigmas of a pair.
-
-    Parameters
-    ----------
-    models : ndarray of int
-        How many models there are, at least 1.
-    c : ndarray of float
-        In standard deviations of the difference of two models; of the shape of `models`.
-
-    Returns
-    -------
-    ndarray of float
-        ``P(max - min <= sqrt(2) c)`` of standard normal variables.
-
-    Examples
-    --------
-    >>> range_within(np.array([2, 3]), np.array([1.959964, 2.343701])).round(4)
-    array([0.95, 0.95])
-    """
+    """``P(max - min <= sqrt(2) c)`` of this many independent standard normal variables."""
     highest = _LOWEST + np.sqrt(2) * c[..., None]
     within = scipy.special.ndtr(highest) - scipy.special.ndtr(_LOWEST)
     return np.asarray(models * (within ** (models[..., None] - 1) * _WEIGHT).sum(axis=-1))
 
 
 def tukey_critical(models: Ints, confidence: float) -> Floats:
-    """Critical values for all pairs of independent models (Tukey-Kramer).
+    """Critical values for all pairs of independent models (Tukey-Kramer); z for two or fewer.
 
-    Parameters
-    ----------
-    models : ndarray of int
-        How many models each stratum has.
-    confidence : float
-        With which all intervals of a stratum hold at once.
-
-    Returns
-    -------
-    ndarray of float
-        A value to use instead of z: exact for equal sigmas, at least as wide as needed for unequal
-        ones [1]_. z itself for two models or fewer.
-
-    References
-    ----------
-    .. [1] A. J. Hayter (1984), Annals of Statistics 12(1), 61-75.
-
-    Examples
-    --------
-    >>> tukey_critical(np.array([2, 10, 1000]), 0.95).round(4)
-    array([1.96  , 3.1637, 5.2111])
+    Exact for equal sigmas, conservative for unequal ones: A. J. Hayter (1984), Annals of Statistics
+    12(1), 61-75.
     """
     sizes, place = np.unique(models, return_inverse=True)
     values = [_critical_value(max(int(size), 2), confidence) for size in sizes]
@@ -119,18 +66,7 @@ def tukey_critical(models: Ints, confidence: float) -> Floats:
 
 
 def confidence_of_each(models: Ints, confidence: float) -> Floats:
-    """Confidence of single intervals of which those of all pairs hold at once.
-
-    Parameters
-    ----------
-    models, confidence
-        As for `tukey_critical`.
-
-    Examples
-    --------
-    >>> confidence_of_each(np.array([2, 10]), 0.95).round(6)
-    array([0.95    , 0.998442])
-    """
+    """Confidence of a single interval if the intervals of all pairs hold at once."""
     return np.asarray(scipy.special.erf(tukey_critical(models, confidence) / np.sqrt(2)))
 
 
@@ -153,7 +89,7 @@ _BEYOND = 7.0  # standard deviations of the baseline beyond c that still count
 class _Rule:
     """Nodes of the integral over half of the distribution of the baseline.
 
-    ``fixed`` nodes stay where they are; the others are shares of (0, c) and of the range beyond.
+    Fixed nodes stay where they are; the others are shares of (0, c) and of the range beyond.
     """
 
     node: Floats
@@ -191,36 +127,13 @@ _RULES = (_double_exponential_rule(16, 2.6), _trapezoid_rule(0.25), _trapezoid_r
 
 
 def dunnett_critical(sigma: Floats, baseline: Floats, confidence: float) -> Floats:
-    """Critical values for the differences of some models to one baseline, all independent.
+    """Critical values (S,) for the differences of independent models to one baseline.
 
-    Parameters
-    ----------
-    sigma : ndarray of float, shape (S, L)
-        Standard deviations of the other models, NaN where there is none.
-    baseline : ndarray of float, shape (S,)
-        Standard deviation of the baseline.
-    confidence : float
-        With which all intervals of a stratum hold at once.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        The c with ``P(|X_i - X_0| <= c sqrt(s_i**2 + s_0**2) for all i) = confidence``. More than
-        32 others count in groups of similar sigmas, each with its largest: c is then a little too
-        large. A pair without any sigma is not random and does not count; where no other is left, c
-        is z.
-
-    Notes
-    -----
-    Given the baseline the others are independent, so that one integral over it is left. It is split
-    at c, where the integrand drops if another sigma is tiny.
-
-    Examples
-    --------
-    Three models, equal sigmas: the table of Dunnett (1964) has 2.35 at infinite degrees of freedom.
-
-    >>> dunnett_critical(np.ones((1, 3)), np.ones(1), 0.95).round(2)
-    array([2.35])
+    The c with ``P(|X_i - X_0| <= c sqrt(s_i**2 + s_0**2) for all i) = confidence``; `sigma` (S, L)
+    is NaN for absent models. More than 32 models are grouped by sigma, each group with its largest:
+    c is then a little too large. A pair without any sigma does not count; c is z if none is left.
+    Given the baseline the others are independent, so one integral over it is left, split at c,
+    where the integrand drops if another sigma is tiny.
     """
     z = float(scipy.special.ndtri((1 + confidence) / 2))
     critical = np.full(len(sigma), z)
@@ -290,25 +203,7 @@ def _all_within(
 
 
 def baseline_of_each(sigma: Floats, confidence: float) -> Floats:
-    """Critical values for each model against all others of its stratum.
-
-    Parameters
-    ----------
-    sigma : ndarray of float, shape (S, L)
-        Standard deviations of the models, NaN where there is none.
-    confidence : float
-        With which the intervals of one model hold at once.
-
-    Returns
-    -------
-    ndarray of float, shape (S, L)
-        `dunnett_critical` with each model as the baseline; NaN where there is none.
-
-    Examples
-    --------
-    >>> baseline_of_each(np.array([[1.0, 1.0, np.nan]]), 0.95).round(2)
-    array([[1.96, 1.96,  nan]])
-    """
+    """`dunnett_critical` with each model as the baseline, shape (S, L); NaN for absent models."""
     critical = np.full(sigma.shape, np.nan)
     stratum, model = np.nonzero(np.isfinite(sigma))
     for some in row_slices(stratum.size, sigma.shape[1]):

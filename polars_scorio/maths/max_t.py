@@ -1,4 +1,4 @@
-"""The largest of correlated differences, by fixed draws."""
+"""Critical values for the largest of correlated differences, by fixed draws."""
 
 from __future__ import annotations
 
@@ -20,24 +20,10 @@ _SEED = 20240517
 
 @lru_cache(maxsize=4)
 def normal_draws(dimensions: int, size: int) -> Floats:
-    """Standard normal draws that never change.
+    """Standard normal draws that never change, shape (dimensions, size); read-only.
 
-    Parameters
-    ----------
-    dimensions, size : int
-        How many variables and how many draws.
-
-    Returns
-    -------
-    ndarray of float, shape (dimensions, size)
-        Up to 8 dimensions the additive sequence of the generalised golden ratio (its points lie
-        more evenly than random ones), from there on the raw bits of PCG64, which NumPy promises not
-        to change. Read-only: it is kept.
-
-    Examples
-    --------
-    >>> float(normal_draws(2, 1024).std().round(2))
-    1.0
+    Up to 8 dimensions the additive sequence of the generalised golden ratio, more even than random
+    points; beyond, the raw bits of PCG64, which NumPy promises not to change.
     """
     uniform = (
         _lattice_points(dimensions, size)
@@ -64,23 +50,7 @@ def _random_points(dimensions: int, size: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def sphere_directions(dimensions: int, size: int) -> Floats:
-    """Points on the unit sphere that never change.
-
-    Parameters
-    ----------
-    dimensions, size : int
-        Of the space, and how many points.
-
-    Returns
-    -------
-    ndarray of float, shape (dimensions, size)
-        Read-only.
-
-    Examples
-    --------
-    >>> np.sqrt((sphere_directions(3, 4) ** 2).sum(axis=0)).round(9)
-    array([1., 1., 1., 1.])
-    """
+    """Points on the unit sphere that never change, shape (dimensions, size); read-only."""
     draws = normal_draws(dimensions, size)
     points: Floats = draws / np.sqrt((draws**2).sum(axis=0))
     points.flags.writeable = False
@@ -97,32 +67,13 @@ _FEW_CONTENDERS = 12
 
 
 def best_critical(sigma: Floats, confidence: float) -> Floats:
-    """Critical values to tell whether independent models are worse than some other model [1]_.
+    """Critical values (S, L) to tell whether independent models are worse than some other model.
 
-    Parameters
-    ----------
-    sigma : ndarray of float, shape (S, L)
-        Standard deviations of the models; NaN where a stratum does not have the model.
-    confidence : float
-        With which none of the others seems better than a model that is the best.
-
-    Returns
-    -------
-    ndarray of float, shape (S, L)
-        For model i the c with ``P(X_j - X_i <= c sqrt(s_i**2 + s_j**2) for all j) = confidence``
-        (Dunnett's one-sided value with i as the baseline). More than 32 models count in groups of
-        similar sigmas, and c is then a little too large. If another sigma is less than a twentieth
-        of that of the model, the chance is up to .002 too large. Models without a sigma do not
-        count as others. NaN where the model is absent.
-
-    References
-    ----------
-    .. [1] J. C. Hsu (1984), Annals of Statistics 12(3), 1136-1144: comparisons with the best.
-
-    Examples
-    --------
-    >>> best_critical(np.ones((1, 3)), 0.95).round(4)
-    array([[1.9163, 1.9163, 1.9163]])
+    For model i the c with ``P(X_j - X_i <= c sqrt(s_i**2 + s_j**2) for all j) = confidence``,
+    Dunnett's one-sided value with baseline i: J. C. Hsu (1984), Annals of Statistics 12(3),
+    1136-1144. More than 32 models are grouped by sigma, which makes c a little too large. If
+    another sigma is below a twentieth of the model's, the chance is up to .002 too large. Models
+    without a sigma do not count as others; NaN for absent models.
     """
     critical = np.full(sigma.shape, np.nan)
     here = np.isfinite(sigma)
@@ -222,40 +173,14 @@ _ALIKE = 8  # directions of similar reach that count together
 
 
 def max_t_critical(models: Paired, pairs: Mask, confidence: float) -> Floats:
-    """Critical values for the largest of some studentized differences (max-t).
+    """Critical values (S,) for the largest of some studentized differences (max-t).
 
-    Parameters
-    ----------
-    models : Paired
-        The models of each stratum.
-    pairs : ndarray of bool, shape (S, L, L)
-        Which pairs count: those with ``[i, j]`` set, ``i < j``.
-    confidence : float
-        With which all intervals of a stratum hold at once.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        At most Bonferroni's value, at least that of one pair; NaN without degrees of freedom.
-
-    Notes
-    -----
-    The value of normal differences gives the tail of each pair, and Student's quantile of that tail
-    is the critical value. Each pair estimates a variance of its own, so that the variables of many
-    pairs are not a multivariate t, which has one scale for all: its smaller value let a false
-    winner into 9 to 10 % of logs of 10 or 20 equal models on 15 questions, where this one lets 5
-    to 7 %.
-
-    A draw of normal differences is a direction times a length. The length is integrated exactly;
-    only the directions are drawn, and they are fixed. Two models get Student's t itself. The error
-    of the confidence is about 0.001 for four models, 0.003 for twenty and 0.005 for a thousand.
-
-    Examples
-    --------
-    >>> known = np.array([np.inf])
-    >>> independent = Paired.of_moments(np.zeros((1, 3)), np.eye(3)[None], known)
-    >>> max_t_critical(independent, np.ones((1, 3, 3), dtype=bool), 0.95).round(2)
-    array([2.34])
+    `pairs` (S, L, L): those set at ``[i, j]``, ``i < j``. At most Bonferroni's value, at least that
+    of one pair; NaN without degrees of freedom. The tail of the value for normal differences is
+    turned into Student's quantile. Each pair estimates its own variance, so a multivariate t with
+    one scale is too small: it gave a false winner to 9 to 10 % of logs of 10 or 20 equal models on
+    15 questions; this one to 5 to 7 %. Only directions are drawn; lengths are integrated exactly.
+    Error of the confidence: .001 for four models, .003 for twenty, .005 for a thousand.
     """
     counted = np.triu(pairs, 1)
     number = counted.sum(axis=(1, 2))[:, None]
@@ -267,53 +192,19 @@ def max_t_critical(models: Paired, pairs: Mask, confidence: float) -> Floats:
 
 
 def max_t_of_each(models: Paired, confidence: float) -> Floats:
-    """Critical values for each model against all others of its stratum.
+    """Critical values (S, L) for each model against all others of its stratum.
 
-    Parameters
-    ----------
-    models : Paired
-        The models of each stratum.
-    confidence : float
-        With which the intervals of one model hold at once.
-
-    Returns
-    -------
-    ndarray of float, shape (S, L)
-        As `max_t_critical` with the pairs of one model, the largest of those with the same data;
-        NaN where there is none.
-
-    Examples
-    --------
-    >>> known = np.array([np.inf])
-    >>> independent = Paired.of_moments(np.zeros((1, 3)), np.eye(3)[None], known)
-    >>> max_t_of_each(independent, 0.95).round(2)
-    array([[2.21, 2.21, 2.21]])
+    `max_t_critical` with the pairs of one model, the largest of models with the same data; NaN if
+    absent.
     """
     return _critical_of_each(models, _farthest_of_each, confidence, sides=2)
 
 
 def max_t_of_best(models: Paired, confidence: float) -> Floats:
-    """Critical values to tell whether models are worse than some other model of their stratum.
+    """Critical values (S, L) to tell whether models are worse than some other of their stratum.
 
-    Parameters
-    ----------
-    models : Paired
-        The models of each stratum.
-    confidence : float
-        With which none of the others seems better than a model that is the best.
-
-    Returns
-    -------
-    ndarray of float, shape (S, L)
-        As `max_t_of_each` for the largest difference of the others to the model, with its sign: one
-        side instead of two.
-
-    Examples
-    --------
-    >>> known = np.array([np.inf])
-    >>> independent = Paired.of_moments(np.zeros((1, 3)), np.eye(3)[None], known)
-    >>> max_t_of_best(independent, 0.95).round(1)
-    array([[1.9, 1.9, 1.9]])
+    `max_t_of_each` with one side instead of two: the largest signed difference of the others to the
+    model.
     """
     return _critical_of_each(models, _farthest_above_each, confidence, sides=1)
 

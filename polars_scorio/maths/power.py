@@ -1,9 +1,7 @@
-"""Assurance, detectable differences, shares of variance.
+"""Power analysis: assurance, detectable differences, and shares of variance.
 
-References
-----------
-.. [1] E. Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640: the variance of a difference
-   from the spread of the questions, the correlation of the models, and the trials.
+The variance of a difference follows from the spread of the questions, the correlation of the models
+and the trials: E. Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640.
 """
 
 from __future__ import annotations
@@ -30,42 +28,14 @@ def decision_chance(
     share: Floats | float,
     margin: Floats | float = 0.0,
 ) -> Floats:
-    """Chance that a pair is decided once its difference is known more closely [1]_.
+    """Chance that a pair is decided once its sigma falls from `now` to `then` (assurance).
 
-    Parameters
-    ----------
-    diff : ndarray of float
-        Difference today.
-    now, then : ndarray of float
-        Its standard deviation today and after further trials.
-    z : float or ndarray of float
-        Standard deviations from zero at which a pair is decided.
-    share : float or ndarray of float
-        B of `signal_share`: the true difference is normal with mean ``B d`` and variance
-        ``B s_0**2``. 1: nothing is known of other models.
-    margin : float or ndarray of float
-        A pair is decided if the difference is not ``-margin``; by default, if it is not zero.
-
-    Returns
-    -------
-    ndarray of float
-        ``Phi((e - z s_m) / r) + Phi((-e - z s_m) / r)``, with ``w = s_m**2 / s_0**2``,
-        ``e = d (w + (1 - w) B) + margin`` and ``r**2 = (s_0**2 - s_m**2) (w + (1 - w) B)``: mean
-        and variance of the difference then. Where nothing is learned (r = 0): 1 if the pair is
-        decided, else 0.
-
-    References
-    ----------
-    .. [1] A. O'Hagan, J. W. Stevens, M. J. Campbell (2005), Pharmaceutical Statistics 4(3),
-       187-201: assurance.
-
-    Examples
-    --------
-    At twice the trials of a pair that lacks little: as observed, and if half of the gap is luck.
-
-    >>> now, share = np.array([0.06, 0.06]), np.array([1.0, 0.5])
-    >>> decision_chance(np.array([0.1, 0.1]), now, now / 2**0.5, 1.96, share).round(3)
-    array([0.654, 0.412])
+    A. O'Hagan, J. W. Stevens, M. J. Campbell (2005), Pharmaceutical Statistics 4(3), 187-201:
+    ``Phi((e - z s_m) / r) + Phi((-e - z s_m) / r)``, with ``w = s_m**2 / s_0**2``, ``e = d (w + (1
+    - w) B) + margin`` and ``r**2 = (s_0**2 - s_m**2) (w + (1 - w) B)``. B = `share` is that of
+    `signal_share`: the true difference is normal with mean ``B d`` and variance ``B s_0**2``; 1:
+    nothing is known about other models. A pair is decided if the difference is not ``-margin``. If
+    nothing is learned (r = 0): 1 if it is decided now, else 0.
     """
     left = np.divide(then, now, out=np.ones_like(now), where=now > 0) ** 2
     kept = left + (1 - left) * share
@@ -89,36 +59,10 @@ def trials_with_assurance(
     limit: int,
     margin: Floats | float = 0.0,
 ) -> Ints:
-    """The fewest further trials after which pairs are decided with a given chance.
+    """Fewest further trials (P,) after which pairs are decided with the chance `goal`.
 
-    Parameters
-    ----------
-    diff : ndarray of float, shape (P,)
-        Differences today.
-    sigma : callable
-        The standard deviation of each difference after m further trials, for m of shape (P,).
-    z : float, ndarray of float or callable
-        As for `decision_chance`; or from m to such values, for looks that are repeated.
-    share, margin : float or ndarray of float
-        As for `decision_chance`.
-    goal : float
-        The chance, in (0, 1), that the pair is decided, for either of its models.
-    limit : int
-        The largest number of trials to consider.
-
-    Returns
-    -------
-    ndarray of int, shape (P,)
-        0 where the pair is decided today. ``limit + 1`` where the limit does not suffice, as for
-        ``share = 0``, or where a number is NaN.
-
-    Examples
-    --------
-    >>> def sigma(m):
-    ...     return 0.06 / np.sqrt(1 + m / 100)
-    >>> diff, share = np.full(3, 0.1), np.array([1.0, 0.5, 0.0])
-    >>> trials_with_assurance(diff, sigma, 1.96, share, 0.8, 10_000)
-    array([  344,  2772, 10001])
+    0 if the pair is decided today; ``limit + 1`` if the limit does not suffice, as for ``share =
+    0``, or a number is NaN. `z` may depend on m, for repeated looks.
     """
     now = sigma(np.zeros(diff.shape, dtype=np.int64))
 
@@ -135,24 +79,9 @@ def trials_with_assurance(
 def trials_for_half_width(
     half_width: Floats, sigma: SigmaAfter, z: CriticalAfter, limit: int
 ) -> Ints:
-    """The fewest further trials after which intervals are narrow enough.
+    """Fewest further trials (P,) after which intervals have these half-widths.
 
-    Parameters
-    ----------
-    half_width : ndarray of float, shape (P,)
-        Wanted half-widths, positive.
-    sigma, z, limit
-        As for `trials_with_assurance`.
-
-    Returns
-    -------
-    ndarray of int, shape (P,)
-        ``limit + 1`` where the limit does not suffice, or where a number is NaN.
-
-    Examples
-    --------
-    >>> trials_for_half_width(np.array([0.1]), lambda m: 0.06 / np.sqrt(1 + m / 100), 1.96, 10_000)
-    array([39])
+    ``limit + 1`` if the limit does not suffice, or a number is NaN.
     """
 
     def narrow(m: Ints) -> Mask:
@@ -167,19 +96,9 @@ def _critical_after(z: CriticalAfter, m: Ints) -> Floats | float:
 
 
 def fewest_trials(enough: Callable[[Ints], Mask], size: int, limit: int) -> Ints:
-    """The smallest number that is enough, up to a limit; `limit` + 1 if none is.
+    """Smallest number for each of `size` places that is enough; `limit` + 1 if none is.
 
-    Parameters
-    ----------
-    enough : callable
-        From a number for each place, shape (size,), to whether it is enough; every larger one is.
-    size, limit : int
-        How many numbers are wanted, and the largest to consider.
-
-    Examples
-    --------
-    >>> fewest_trials(lambda m: m >= np.array([0, 7, 99]), 3, 20)
-    array([ 0,  7, 21])
+    `enough` maps a number for each place to a mask; it must hold for every larger number too.
     """
     none = np.zeros(size, dtype=np.int64)
     # Of a pair that is decided today the chance falls at first: the pair needs no trials.
@@ -201,56 +120,20 @@ _LEAST_SHRINKAGE = 0.001
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """An evaluation of two models on the same questions.
+    """An evaluation of two models on the same questions."""
 
-    Attributes
-    ----------
-    questions : int
-        Number of questions, at least two.
-    trials : tuple of float
-        Trials per question of each model.
-    rate : float
-        Mean success rate of both models, inside (0, 1).
-    spread : float
-        Variance of the success rates between questions, as a share of ``rate (1 - rate)``.
-    correlation : float
-        Correlation of both models' rates over the questions.
-    critical : float
-        Normal critical value of the comparison.
-    """
-
-    questions: float
-    trials: tuple[float, float]
-    rate: float
-    spread: float
-    correlation: float
-    critical: float
+    questions: float  # at least two
+    trials: tuple[float, float]  # per question of each model
+    rate: float  # mean success rate of both models, inside (0, 1)
+    spread: float  # variance of rates between questions over rate (1 - rate)
+    correlation: float  # of both models' rates over the questions
+    critical: float  # normal critical value of the comparison
 
 
 def detectable_difference(design: Design, power: float, *, population: bool) -> float:
-    """Smallest difference of the rates that a comparison names with the wanted power.
+    """Smallest difference of rates whose interval excludes zero with this power.
 
-    Parameters
-    ----------
-    design : Design
-        What is to be run.
-    power : float
-        Chance that the interval of the difference excludes zero.
-    population : bool
-        Whether the difference is about all questions that could have been asked.
-
-    Returns
-    -------
-    float
-        Infinity if no difference that the mean rate allows is found with that power.
-
-    Examples
-    --------
-    >>> one_run = Design(
-    ...     questions=100, trials=(1, 1), rate=0.5, spread=0.5, correlation=0.5, critical=1.96
-    ... )
-    >>> round(detectable_difference(one_run, 0.8, population=False), 3)
-    0.163
+    Infinity if no difference that the mean rate allows has that power.
     """
     shift = scipy.special.ndtri(power)
     low, high = 0.0, 2 * min(design.rate, 1 - design.rate)
@@ -321,58 +204,26 @@ _JACKKNIFED = 3  # fewer questions leave no residual if one is deleted
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VarianceShares:
-    """Components of the variance of one trial, in the order of `SOURCES`; NaN: unknown.
+    """Components of the variance of one trial, in the order of `SOURCES`; NaN: unknown."""
 
-    Attributes
-    ----------
-    variance, share, lo, hi : ndarray of float, shape (4,)
-        Each component, its share of their sum, and the interval of the share.
-    benchmark, population : float
-        Variance of the difference of two models on these questions, and on a new sample of as many.
-    removable : float
-        The share of `population` that more trials of each question can remove.
-    """
-
-    variance: Floats
-    share: Floats
+    variance: Floats  # each component, (4,)
+    share: Floats  # of their sum, with its interval lo, hi
     lo: Floats
     hi: Floats
-    benchmark: float
-    population: float
-    removable: float
+    benchmark: float  # variance of the difference of two models on these questions
+    population: float  # and on a new sample of as many
+    removable: float  # share of `population` that more trials can remove
 
 
 def variance_shares(mean: Floats, noise: Floats, trial: Floats, tail: float) -> VarianceShares:
-    """Split the variance of a table of questions and models.
+    """Split the variance of a table of M questions and A models.
 
-    Parameters
-    ----------
-    mean : ndarray of float, shape (M, A)
-        Mean outcome of each question under each model.
-    noise : ndarray of float, shape (M, A)
-        Estimated variance of this mean; NaN for a single trial.
-    trial : ndarray of float, shape (M, A)
-        Estimated variance of one trial, n times `noise`.
-    tail : float
-        Chance beyond each end of the intervals.
-
-    Returns
-    -------
-    VarianceShares
-        With MS the residual mean square of the table: interaction is MS less the mean noise,
-        questions the variance of their means less MS / A, models that of theirs less MS / M, trials
-        the mean of `trial`. Estimates may be negative. If some noise is unknown, interaction and
-        trials are too; their sum, MS, still enters the shares of models and questions. Ends: the
-        jackknife over questions, Student's t with M - 1 degrees of freedom, clipped to [0, 1]. All
-        is NaN for a single model or question.
-
-    Examples
-    --------
-    Two models, one better by .2 at each of three questions, without noise.
-
-    >>> mean = np.array([[0.2, 0.4], [0.4, 0.6], [0.6, 0.8]])
-    >>> variance_shares(mean, 0 * mean, 0 * mean, 0.025).variance.round(3) + 0.0
-    array([0.02, 0.04, 0.  , 0.  ])
+    `noise` (M, A) is the variance of each mean, NaN for a single trial, `trial` that of one trial.
+    With MS the residual mean square: interaction is MS less the mean noise, questions the variance
+    of their means less MS / A, models that of theirs less MS / M, trials the mean of `trial`;
+    estimates may be negative. If some noise is unknown, interaction and trials are too, but their
+    sum MS still enters the shares. Ends: the jackknife over questions, Student's t with M - 1
+    degrees of freedom, clipped to [0, 1]. All is NaN for a single model or question.
     """
     questions, models = mean.shape
     if min(questions, models) < 2:  # no variance of one

@@ -1,4 +1,4 @@
-"""After how many trials do rankings settle? Rankings of prefixes, of a log and its replicates."""
+"""Number of trials after which rankings settle, from prefixes of a log and its bootstraps."""
 
 from __future__ import annotations
 
@@ -23,23 +23,11 @@ _CHUNK = 3_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Convergence:
-    """When rankings become that of all trials, and how near they are before.
+    """When rankings become that of all trials, and how near they are before."""
 
-    Attributes
-    ----------
-    share : ndarray of float, shape (N,)
-        Share of the replicates that converge at n = 1..N.
-    never : float
-        Share of those that never do; all shares sum up to 1.
-    tau : ndarray of float, shape (N,)
-        Mean Kendall tau-b of the ranking after n trials against that of all trials. It is not
-        defined where either ranking ties all models; such replicates are left out of the mean, and
-        NaN says that none is left.
-    """
-
-    share: Floats
-    never: float
-    tau: Floats
+    share: Floats  # share of replicates that converge at n = 1..N
+    never: float  # share of those that never do; all shares sum to 1
+    tau: Floats  # mean Kendall tau-b after n trials against all; NaN: undefined in all
 
 
 def ranking_convergence(
@@ -52,69 +40,16 @@ def ranking_convergence(
     tolerance: float = 1e-12,
     progress: Callable[[int], object] | None = None,
 ) -> Convergence:
-    """After how many trials the ranking of the models is that of all trials, to stay so [1]_.
+    """Share of bootstrap replicates whose ranking settles at each number of trials n.
 
-    Every replicate is ranked after n = 1..N trials of each question, N the largest number of trials
-    of a question; a question that has fewer stays at all of them. It converges at the smallest n
-    from which on all rankings equal that of all trials of the log as it is. The replicate may end
-    with another ranking than the log: then it never converges.
-
-    Parameters
-    ----------
-    outcomes : Outcomes
-        The groups are the models; question i of one is question i of the others.
-    score : callable or ndarray of float, shape (R,)
-        The score of each group of a `States`, shape (G,), higher is better. The pairs of these
-        states are not tallied: there is one for each question. NaN: no ranking for this n. Or the
-        rewards of all trials: then the score is the mean of the mean rewards of the questions.
-    replicates : int
-        Number of bootstrap replicates; 0: the log as it is.
-    scheme : "trial" or "question"
-        Draw, with replacement, the trials of each model, the same for all its questions, or those
-        of each question.
-    rng : Generator
-        Gives the draws: the same replicates for the same state, whatever `score` is.
-    tolerance : float
-        Models whose scores are no further apart, as neighbours in the ranking, are tied.
-    progress : callable, optional
-        Is called with the number of replicates that were done since its last call.
-
-    Returns
-    -------
-    Convergence
-
-    Raises
-    ------
-    ValueError
-        If the models have different numbers of questions, if `scheme` is "trial" and the questions
-        different numbers of trials, or if a model has no score with all trials.
-
-    Notes
-    -----
-    Takes some 40 ns for each trial of each replicate, with two classes and most metrics, and a few
-    hundred MB; about 100 bytes for each trial of a log of more than three million.
-
-    References
-    ----------
-    .. [1] M. Hariri, A. Samandar, M. Hinczewski, V. Chaudhary (2026), Don't Pass@k: A Bayesian
-       Framework for Large Language Model Evaluation, ICLR 2026, arXiv:2510.04265, section 3.3 and
-       "Convergence@n" of the appendix.
-
-    Examples
-    --------
-    Two models with the trials 0, 1, 1 and 1, 0, 0 of one question: the second leads after one
-    trial, both are tied after two, the first leads after three.
-
-    >>> zero = np.zeros((2, 2), dtype=np.int64)
-    >>> log = Outcomes(
-    ...     np.array([0, 1, 1, 1, 0, 0]), np.array([0, 3, 6]), np.array([0, 1]), 2, zero
-    ... )
-    >>> def accuracy(states):
-    ...     return states.mean(states.counts[:, 1] / states.counts.sum(axis=1))
-    >>> rng = np.random.default_rng(1)
-    >>> result = ranking_convergence(log, accuracy, replicates=0, scheme="trial", rng=rng)
-    >>> result.share, result.never, result.tau
-    (array([0., 0., 1.]), 0.0, array([-1., nan,  1.]))
+    M. Hariri et al. (2026), arXiv:2510.04265, section 3.3 and "Convergence@n". A replicate
+    converges at the smallest n from which on all its rankings equal that of the whole log; it never
+    does if it ends with another. Questions with fewer than N trials stay at all of theirs.
+    `outcomes`: models are groups with the same questions in order. `score` maps untallied `States`
+    (G groups) to scores, higher is better, NaN: no ranking; or it is the rewards of all trials,
+    whose means per question are averaged. Scheme "trial" draws the same trials for all questions of
+    a model, and needs equal numbers. 0 replicates: the log as it is. ValueError if questions,
+    trials or scores do not fit. Takes 40 ns per trial and replicate, and a few hundred MB.
     """
     sequences = _Sequences.of(outcomes)
     n, questions = sequences.size.shape
@@ -143,26 +78,10 @@ def ranking_convergence(
 
 
 def competition_ranks(scores: Floats, tolerance: float) -> Ints:
-    """Rank of each model in some rankings: 1 and the number of models that are better.
+    """Rank of each model in L rankings, (G, L): 1 and the number of better models; 0: NaN score.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (L, G)
-        Scores of G models, higher is better.
-    tolerance : float
-        Neighbours in the descending list that are no further apart are tied, and so are their ties.
-
-    Returns
-    -------
-    ndarray of int, shape (G, L)
-        Ranks, of the smallest unsigned type that holds them; all are 0 where a score is NaN.
-
-    Examples
-    --------
-    0.4 and 0.5 are tied, and so are 0.5 and 0.6.
-
-    >>> competition_ranks(np.array([[0.4, 0.9, 0.5, 0.6, 0.1]]), 0.15)[:, 0].tolist()
-    [2, 1, 2, 2, 5]
+    `scores` (L, G), higher is better. Neighbours at most `tolerance` apart are tied, and so are
+    their ties.
     """
     # Models first: a loop over them, with long arrays, is several times faster than argsort.
     ordered = np.ascontiguousarray(np.sort(scores, axis=1).T)
@@ -177,31 +96,11 @@ def competition_ranks(scores: Floats, tolerance: float) -> Ints:
 
 
 def tau_b(ranks: Ints, gold: Ints) -> Floats:
-    """Kendall's rank correlation of some rankings with one of the same models [1]_.
+    """Kendall's tau-b of rankings (G, L) with one ranking (G,), shape (L,).
 
-    Parameters
-    ----------
-    ranks : ndarray of int, shape (G, L)
-        Competition ranks of G models in L rankings; zeros: no ranking.
-    gold : ndarray of int, shape (G,)
-        Competition ranks of the one.
-
-    Returns
-    -------
-    ndarray of float, shape (L,)
-        ``(P - Q) / sqrt(A B)``, P and Q the pairs of models in the same and in opposite order, A
-        and B the pairs that either ranking does not tie; NaN where A or B is zero.
-
-    References
-    ----------
-    .. [1] M. G. Kendall (1945), The Treatment of Ties in Ranking Problems, Biometrika 33(3).
-
-    Examples
-    --------
-    The last two models are tied: two pairs of three in the same order, ``2 / sqrt(2 * 3)``.
-
-    >>> tau_b(np.array([[1], [2], [2]]), np.array([1, 2, 3])).round(4)
-    array([0.8165])
+    M. G. Kendall (1945), Biometrika 33(3). ``(P - Q) / sqrt(A B)``, P and Q the pairs in the same
+    and in opposite order, A and B the pairs that either ranking does not tie; NaN if A or B is 0.
+    Zero ranks: no ranking.
     """
     order = np.argsort(gold, kind="stable")
     ranks, gold = ranks[order], gold[order].astype(np.int64)

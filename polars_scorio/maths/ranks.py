@@ -1,4 +1,4 @@
-"""Rank ranges, chance to be best, shrunken gaps, the score of a chosen best."""
+"""Rank ranges, chances to be the best, shrunken gaps, and the score of a selected leader."""
 
 from __future__ import annotations
 
@@ -16,58 +16,21 @@ _ROWS = 256  # models that are compared with all others at a time
 
 
 def rank_ranges(better: Ints, worse: Ints, here: Mask) -> tuple[Ints, Ints]:
-    """Best and worst rank that each model can have [1]_.
+    """Best and worst rank that each model can have, (S, L); 0 for absent models.
 
-    Parameters
-    ----------
-    better, worse : ndarray of int, shape (S, L)
-        How many models are better, and how many are worse, by verdicts that hold at once for all
-        pairs of a stratum (then so do its ranges) or for all pairs of the model (then so does
-        its range).
-    here : ndarray of bool, shape (S, L)
-        Which models a stratum has.
-
-    Returns
-    -------
-    lo, hi : ndarray of int, shape (S, L)
-        ``1 + better``, and the number of models less `worse`; 0 where a model is absent.
-
-    References
-    ----------
-    .. [1] M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm (2024), Review of Economic Studies
-       91(1), 476-518, section 3.
-
-    Examples
-    --------
-    Of three models only the first and the last differ.
-
-    >>> better, worse = np.array([[0, 0, 1]]), np.array([[1, 0, 0]])
-    >>> rank_ranges(better, worse, np.ones((1, 3), dtype=bool))
-    (array([[1, 1, 2]]), array([[2, 3, 3]]))
+    ``1 + better``, and the number of models less `worse`, from verdicts that hold at once for all
+    pairs of a stratum (then so do its ranges) or of a model: M. Mogstad, J. P. Romano, A. M.
+    Shaikh, D. Wilhelm (2024), Review of Economic Studies 91(1), 476-518, section 3.
     """
     models = here.sum(axis=1, keepdims=True)
     return np.where(here, 1 + better, 0), np.where(here, models - worse, 0)
 
 
 def better_and_worse(mu: Floats, differs: Mask) -> tuple[Ints, Ints]:
-    """Numbers of better and of worse models, from a table of all pairs.
+    """Numbers of better and of worse models (S, L), from a table of all pairs.
 
-    Parameters
-    ----------
-    mu : ndarray of float, shape (S, L)
-        Estimates, NaN where a stratum does not have the model.
-    differs : ndarray of bool, shape (S, L, L)
-        Pairs that differ, as judged for the model of the row.
-
-    Returns
-    -------
-    better, worse : ndarray of int, shape (S, L)
-        Models with the same estimate are neither.
-
-    Examples
-    --------
-    >>> better_and_worse(np.array([[0.9, 0.1]]), np.ones((1, 2, 2), dtype=bool))
-    (array([[0, 1]]), array([[1, 0]]))
+    `differs` (S, L, L) is judged for the model of the row. Models with the same estimate are
+    neither.
     """
     higher = differs & (mu[:, None, :] > mu[:, :, None])
     lower = differs & (mu[:, None, :] < mu[:, :, None])
@@ -77,26 +40,10 @@ def better_and_worse(mu: Floats, differs: Mask) -> tuple[Ints, Ints]:
 def counts_by_score(
     mu: Floats, c: Floats, pair_scores: Callable[[Ints, Ints], Floats]
 ) -> tuple[Ints, Ints]:
-    """Numbers of better and of worse models, pair by pair, some models at a time.
+    """Numbers of better and of worse models (S, L), pair by pair, some models at a time.
 
-    Parameters
-    ----------
-    mu, c : ndarray of float, shape (S, L)
-        Estimates, NaN where a stratum does not have the model, and critical values.
-    pair_scores : callable
-        From the columns of both models of some pairs, shape (P,), to scores of shape (S, P): a pair
-        differs if its score exceeds the critical value of its first model.
-
-    Returns
-    -------
-    better, worse : ndarray of int, shape (S, L)
-        Memory grows with the number of models, time with that of pairs; `lower_models` is faster.
-
-    Examples
-    --------
-    >>> mu = np.array([[0.0, 2.0, 5.0]])
-    >>> counts_by_score(mu, np.full((1, 3), 2.5), lambda a, b: np.abs(mu[:, a] - mu[:, b]))
-    (array([[1, 1, 0]]), array([[0, 0, 2]]))
+    `pair_scores` maps columns of pairs (P,) to scores (S, P): a pair differs if its score exceeds c
+    of its first model. Memory grows with the models, time with the pairs; `lower_models` is faster.
     """
     strata, models = mu.shape
     better, worse = np.zeros(mu.shape, np.int64), np.zeros(mu.shape, np.int64)
@@ -110,36 +57,13 @@ def counts_by_score(
 
 
 def lower_models(value: Floats, down: Floats, up: Floats, c: Floats, limit: float) -> Ints:
-    """Number of models that lie clearly below each model, without a table of all pairs.
+    """Number of models that lie clearly below each model, (S, L), without a table of all pairs.
 
-    Model j lies clearly below model i if
-    ``min(value[i] - value[j], limit) > c[i] * hypot(down[i], up[j])``.
-
-    Parameters
-    ----------
-    value, down, up, c : ndarray of float, shape (S, L)
-        Estimates; how far they reach down and up; a factor for the model of the row. NaN is never
-        above or below.
-    limit : float
-        The largest difference that counts.
-
-    Returns
-    -------
-    ndarray of int, shape (S, L)
-        For the number of models clearly above, negate `value` and swap `down` and `up`.
-
-    Notes
-    -----
-    Models are taken in the order of their values, 256 at a time. Bounds that hold for all of them
-    decide most other models at once; only the rest is compared pair by pair, in memory for at most
-    256 rows of L numbers. 100,000 models took 1.5 s of CPU time instead of 155 s. To delete this
+    Model j lies clearly below model i if ``min(value[i] - value[j], limit) > c[i] * hypot(down[i],
+    up[j])``; NaN never does. For models above, negate `value` and swap `down` and `up`. Models are
+    taken in order of value, 256 at a time: bounds for all of them decide most others, and only the
+    rest is compared pair by pair. 100,000 models took 1.5 s instead of 155 s. To delete this
     shortcut, let `mixed` be all columns.
-
-    Examples
-    --------
-    >>> one = np.ones((1, 3))
-    >>> lower_models(np.array([[0.0, 2.0, 5.0]]), one, one, one, np.inf)
-    array([[0, 1, 2]])
     """
     value = np.where(np.isnan(down + up + c), np.nan, value)
     order = np.argsort(-value, axis=1, kind="stable")
@@ -192,29 +116,12 @@ _FEW, _MANY = 2048, 8192  # draws: where they are even, and elsewhere
 
 
 def p_best(mu: Floats, sigma: Floats) -> Floats:
-    """Chance of each model to be the best, for independent normal posteriors.
+    """Chance of each model to be the best, for independent normal posteriors; NaN if absent.
 
-    Parameters
-    ----------
-    mu, sigma : ndarray of float, shape (S, L)
-        Means and standard deviations; NaN in either: the stratum does not have the model.
-
-    Returns
-    -------
-    ndarray of float, shape (S, L)
-        The integral of ``phi((x - mu_i) / sigma_i) / sigma_i`` times the product of
-        ``Phi((x - mu_j) / sigma_j)`` over the others; sums to 1. NaN where a model is absent. Those
-        without a sigma stay where they are: the highest of them share what is left.
-
-    Notes
-    -----
-    Gauss-Legendre rules between points of a lattice whose steps fit the sigma of each model that is
-    near: an error below 1e-8, also where sigmas differ by orders of magnitude.
-
-    Examples
-    --------
-    >>> p_best(np.array([[0.5, 0.5, 0.1]]), np.array([[0.1, 0.1, 0.0]])).round(4)
-    array([[0.5, 0.5, 0. ]])
+    The integral of ``phi((x - mu_i) / sigma_i) / sigma_i`` times the product of ``Phi((x - mu_j) /
+    sigma_j)``. Models without a sigma stay where they are: the highest share what is left.
+    Gauss-Legendre rules between points of a lattice whose steps fit the sigma of each near model:
+    error below 1e-8, even if sigmas differ by orders of magnitude.
     """
     here = np.isfinite(mu) & np.isfinite(sigma)
     size = np.where(here, np.abs(mu), 0).max(axis=1, keepdims=True, initial=0.0)
@@ -282,26 +189,11 @@ def _panel_integrals(
 
 
 def p_best_paired(models: Paired) -> Floats:
-    """Chance of each model to be the best, for models on the same sample of questions.
+    """Chance of each model to be the best (S, L), for models on the same sample of questions.
 
-    Parameters
-    ----------
-    models : Paired
-        Means, covariances and degrees of freedom.
-
-    Returns
-    -------
-    ndarray of float, shape (S, L)
-        Sums to 1; NaN where a model is absent, and for several models without degrees of freedom.
-        From fixed draws of Student's t distribution: errors of about 0.002 for up to 8 models,
-        where the draws lie evenly, and 0.006 beyond. Models that are the highest together share
-        the draw. Models with the same data share their chances, which are then equal.
-
-    Examples
-    --------
-    >>> models = Paired.of_moments(np.array([[0.5, 0.5]]), np.eye(2)[None], np.array([9.0]))
-    >>> p_best_paired(models).round(2)
-    array([[0.5, 0.5]])
+    NaN for absent models, and for several models without degrees of freedom. From fixed draws of
+    Student's t: errors of .002 up to 8 models and .006 beyond. Models with the same data share
+    their chances.
     """
     here = np.isfinite(models.mean)
     size = models.mean.shape[1]
@@ -353,41 +245,16 @@ _NOISE = 1.5  # models less those whose noise is subtracted
 
 
 def signal_share(mu: Floats, sigma: Floats) -> Floats:
-    """Share of the spread of independent models that is more than noise [1]_.
+    """Share B (S,) of the spread of independent models that is more than noise.
 
-    The leader of many models owes part of its lead to luck: true gaps are smaller than observed
-    ones. Models that are normal around a common mean have posterior means of B times the observed
-    distances from it, and posterior variances of B times ``sigma**2``.
-
-    Parameters
-    ----------
-    mu, sigma : ndarray of float, shape (S, L)
-        Means and standard deviations; NaN in either: the stratum does not have the model.
-
-    Returns
-    -------
-    ndarray of float, shape (S,)
-        ``B = max(0, 1 - (L - 3/2) / Q)``, with Q the squared distances from the weighted mean in
-        units of sigma; 0 if all models are the same. 1 for a single model, and if a model has no
-        sigma.
-
-    Notes
-    -----
-    James and Stein subtract ``L - 3``, which minimises the squared error and leaves the gaps of up
-    to three models as they are; ``L - 1`` shrinks too much where models differ by about a sigma.
-    With ``L - 3/2`` the leader's chance to be the best is within .06 of the truth if the models
-    spread by at least a third of sigma. If they are equal, it is .15 too high for two models and
-    .10 for ten (6,000 draws).
-
-    References
-    ----------
-    .. [1] B. Efron, C. Morris (1973), Journal of the American Statistical Association 68, 117-130:
-       James and Stein's estimator, towards the mean.
-
-    Examples
-    --------
-    >>> signal_share(np.array([[0.0, 1.0, 2.0, 3.0]]), np.ones((1, 4)))  # Q = 5
-    array([0.5])
+    ``max(0, 1 - (L - 3/2) / Q)``, Q the squared distances from the weighted mean in units of sigma;
+    0 if all are the same, 1 for a single model or if one has no sigma. Normal models around a
+    common mean have posterior means of B times the observed distances and variances of B times
+    ``sigma**2`` (B. Efron, C. Morris 1973, JASA 68, 117-130). James and Stein's ``L - 3`` leaves
+    the gaps of up to three models as they are; ``L - 1`` shrinks too much at differences of about
+    sigma. With ``L - 3/2`` the leader's chance to be the best is within .06 of the truth if the
+    models spread by at least a third of sigma; if equal, it is .15 too high for two models, .10 for
+    ten (6,000 draws).
     """
     here = np.isfinite(mu) & np.isfinite(sigma)
     known = ~(here & (sigma <= 0)).any(axis=1)
@@ -397,12 +264,8 @@ def signal_share(mu: Floats, sigma: Floats) -> Floats:
 
 
 def weighted_mean(mu: Floats, sigma: Floats) -> Floats:
-    """Mean of the models of each stratum, weighted by ``1 / sigma**2``.
+    """Mean of the models of each stratum by ``1 / sigma**2``; 0 if no model has a sigma.
 
-    Models without a sigma have no weight; 0 if none has any.
-
-    Examples
-    --------
     >>> weighted_mean(np.array([[0.5, 0.8]]), np.array([[0.1, 0.2]]))
     array([0.56])
     """
@@ -416,15 +279,9 @@ def weighted_mean(mu: Floats, sigma: Floats) -> Floats:
 def signal_share_paired(models: Paired) -> Floats:
     """Share of the spread that is more than noise, for models on the same sample of questions.
 
-    Q is ``2 / L`` times the sum of the squared z of all pairs. For independent models of one sigma
-    it is the Q of `signal_share`; for equal models it is ``L - 1`` on average, whatever their
+    Q is ``2 / L`` times the sum of the squared z of all pairs: that of `signal_share` for
+    independent models of one sigma, and ``L - 1`` on average for equal models, whatever their
     correlations.
-
-    Examples
-    --------
-    >>> models = Paired.of_moments(np.arange(4.0)[None], np.eye(4)[None], np.array([9.0]))
-    >>> signal_share_paired(models)
-    array([0.5])
     """
     here = np.isfinite(models.mean)
     mean = np.where(here, models.mean, 0.0)
@@ -446,30 +303,11 @@ def _share_of_spread(spread: Floats, here: Mask) -> Floats:
 
 
 def selected_tail(candidates: Ints, confidence: float) -> Floats:
-    """Chance below the lower end of the interval of the leader of some candidates [1]_.
+    """Chance below the lower end of the interval of the leader of L candidates.
 
-    Parameters
-    ----------
-    candidates : ndarray of int
-        From how many candidates each leader was selected, at least 1.
-    confidence : float
-        Of the interval after selection.
-
-    Returns
-    -------
-    ndarray of float
-        ``1 - (1 - d)**(1 / L)``, ``d = (1 - confidence) / 2``: with it the lower ends of L
-        independent, or positively correlated, candidates lie below their scores all at once. The
-        upper end stays as it is, because selection never makes it worse.
-
-    References
-    ----------
-    .. [1] Z. Sidak (1967), Journal of the American Statistical Association 62, 626-633.
-
-    Examples
-    --------
-    >>> selected_tail(np.array([1, 3]), 0.95).round(6)
-    array([0.025   , 0.008404])
+    ``1 - (1 - d)**(1 / L)``, ``d = (1 - confidence) / 2``, as in `families.sidak_critical`: the
+    lower ends of L independent or positively correlated candidates then hold at once. Selection
+    never makes the upper end worse.
     """
     return np.asarray(-np.expm1(np.log1p(-(1 - confidence) / 2) / candidates))
 
@@ -477,22 +315,7 @@ def selected_tail(candidates: Ints, confidence: float) -> Floats:
 def shrunk_scores(mu: Floats, sigma: Floats, share: Floats) -> Floats:
     """Scores moved towards the mean of their stratum by the part of the spread that is noise.
 
-    Parameters
-    ----------
-    mu, sigma : ndarray of float, shape (S, L)
-        Scores and standard deviations; NaN where a stratum does not have the model.
-    share : ndarray of float, shape (S,)
-        B of `signal_share`.
-
-    Returns
-    -------
-    ndarray of float, shape (S, L)
-        ``m + B (mu - m)``, m the mean weighted by ``1 / sigma**2``.
-
-    Examples
-    --------
-    >>> shrunk_scores(np.array([[0.6, 0.4]]), np.full((1, 2), 0.1), np.array([0.5]))
-    array([[0.55, 0.45]])
+    ``m + B (mu - m)``, m the `weighted_mean`, B the `signal_share`.
     """
     mean = weighted_mean(mu, sigma)[:, None]
     # Without any sigma there is no mean, and no noise.
