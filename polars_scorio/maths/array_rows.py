@@ -1,4 +1,4 @@
-"""Array types, distinct rows, slices of bounded memory."""
+"""Array types, distinct rows, and slices that bound memory."""
 
 from __future__ import annotations
 
@@ -20,21 +20,10 @@ CELLS = 2**17
 
 
 def weight_range(w: Floats) -> float:
-    """Return the largest weight minus the smallest: the unit of the variances.
+    """Largest weight minus the smallest, the unit of the variances; ValueError if not a float.
 
-    The square of a weight near 1e155 does not fit into a float. Kernels therefore
-    return variances in units of ``weight_range(w) ** 2``; multiply sigma by ``weight_range(w)``
-    after the root.
-
-    Raises
-    ------
-    ValueError
-        If the difference itself does not fit into a float.
-
-    Examples
-    --------
-    >>> weight_range(np.array([0.5, -1.0, 3.0]))
-    4.0
+    The square of a weight near 1e155 overflows: functions return variances in units of
+    ``weight_range(w) ** 2``, and callers multiply sigma by ``weight_range(w)`` after the root.
     """
     width = float(w.max()) - float(w.min())
     if not np.isfinite(width):
@@ -44,10 +33,8 @@ def weight_range(w: Floats) -> float:
 
 
 def row_slices(rows: int, columns: int) -> list[slice]:
-    """Cut rows into blocks of at most `CELLS` numbers, for kernels of so many columns.
+    """Slices of rows with at most `CELLS` numbers each, for this many columns.
 
-    Examples
-    --------
     >>> row_slices(50_000, 4)
     [slice(0, 32768, None), slice(32768, 65536, None)]
     """
@@ -56,13 +43,7 @@ def row_slices(rows: int, columns: int) -> list[slice]:
 
 
 def row_batches(rows: Ints, columns: int) -> list[Ints]:
-    """Cut row numbers into the same blocks.
-
-    Examples
-    --------
-    >>> [batch.size for batch in row_batches(np.arange(50_000), 4)]
-    [32768, 17232]
-    """
+    """Row numbers cut into blocks of at most `CELLS` numbers."""
     return [rows[block] for block in row_slices(rows.size, columns)]
 
 
@@ -76,28 +57,11 @@ def require_weight_per_category(mass: Mass, w: Floats) -> None:
 
 
 def distinct_rows(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
-    """First place of each distinct row, in ascending order, and the distinct row of each row.
+    """First place of each distinct row, ascending, and the index of each row among these.
 
-    Rows become one integer each: sorting those is many times faster than sorting rows, and where
-    they are small, a table of all of them is faster again.
-
-    Parameters
-    ----------
-    columns : iterable of ndarray of int, shape (R,)
-        The columns of the rows, at least one; not negative.
-
-    Returns
-    -------
-    first : ndarray of int, shape (S,)
-        The first row with each distinct content.
-    row : ndarray of int, shape (R,)
-        Which of these each row equals.
-
-    Examples
-    --------
-    >>> first, row = distinct_rows([np.array([2, 0, 2]), np.array([1, 3, 1])])
-    >>> first.tolist(), row.tolist()
-    ([1, 0], [1, 0, 1])
+    `columns` are nonnegative integers, shape (R,) each. Rows become one integer each: sorting these
+    is many times faster than sorting rows, and for small integers a table of all of them is faster
+    again.
     """
     columns = [*columns]
     code, size = np.zeros(columns[0].size, dtype=np.int64), 1

@@ -1,4 +1,4 @@
-"""Rates of a judge, the truth behind its verdicts."""
+"""Metrics of the truth from the verdicts of a judge whose error rates a labelled sample shows."""
 
 from __future__ import annotations
 
@@ -28,23 +28,16 @@ SAME = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgeRates:
-    """How often some judges agree with the truth, by the labels of a calibration sample.
+    """Agreement of judges with the truth, by the labels of a calibration sample; shape (G,).
 
     The sensitivity is the chance that a right answer is judged right, the specificity the chance
     that a wrong answer is judged wrong.
-
-    Attributes
-    ----------
-    kept_right, right : ndarray of float, shape (G,)
-        Right answers that the judge called right, and all right answers of the sample.
-    kept_wrong, wrong : ndarray of float, shape (G,)
-        Wrong answers that the judge called wrong, and all wrong answers of the sample.
     """
 
-    kept_right: Floats
-    right: Floats
-    kept_wrong: Floats
-    wrong: Floats
+    kept_right: Floats  # right answers that the judge called right
+    right: Floats  # all right answers of the sample
+    kept_wrong: Floats  # wrong answers that the judge called wrong
+    wrong: Floats  # all wrong answers of the sample
 
     @property
     def sensitivity(self) -> Floats:
@@ -68,12 +61,9 @@ class JudgeRates:
 
     @property
     def adjusted_sensitivity(self) -> Floats:
-        """The sensitivity with one agreement and one error added [1]_.
+        """The sensitivity with one agreement and one error added.
 
-        References
-        ----------
-        .. [1] Z. Lang, J. Reiczigel (2014), Confidence limits for prevalence of disease adjusted
-           for estimated sensitivity and specificity, Preventive Veterinary Medicine 113, 13-22.
+        Z. Lang, J. Reiczigel (2014), Preventive Veterinary Medicine 113, 13-22.
         """
         return (self.kept_right + 1) / (self.right + 2)
 
@@ -98,19 +88,9 @@ class JudgeRates:
         return self.adjusted_sensitivity + self.adjusted_specificity - 1
 
     def is_informative(self, z: Floats | float) -> Mask:
-        """Whether the judge is surely better than a coin, at a critical value.
+        """Whether the judge is surely better than a coin, at critical value z.
 
         Verdicts of other judges say nothing about the truth.
-
-        Examples
-        --------
-        88 of 100 and 78 of 100; 5 of 8 and 5 of 8.
-
-        >>> eight, hundred = np.array([8.0]), np.array([100.0])
-        >>> JudgeRates(hundred - 12, hundred, hundred - 22, hundred).is_informative(1.96)
-        array([ True])
-        >>> JudgeRates(eight - 3, eight, eight - 3, eight).is_informative(1.96)
-        array([False])
         """
         noise = np.sqrt(self.sensitivity_variance + self.specificity_variance)
         return np.asarray(self.adjusted_index > z * noise)
@@ -121,21 +101,10 @@ class JudgeRates:
 
 
 def rates_of_labels(labels: Floats) -> JudgeRates:
-    """Rates of judges whose verdicts were labelled.
+    """Rates of judges from labels (G, 4).
 
-    Parameters
-    ----------
-    labels : ndarray of float, shape (G, 4)
-        Labelled verdicts "right", those of them that are right, labelled verdicts "wrong", and
-        those of them that are right.
-
-    Examples
-    --------
-    Of 10 verdicts "right" 9 are right; of 8 verdicts "wrong" 3 are right.
-
-    >>> rates = rates_of_labels(np.array([[10.0, 9.0, 8.0, 3.0]]))
-    >>> rates.sensitivity, rates.specificity.round(3)
-    (array([0.75]), array([0.833]))
+    Columns: labelled verdicts "right", those of them that are right, then the same of verdicts
+    "wrong".
     """
     judged_right, confirmed, judged_wrong, overruled = labels.T
     wrong_right, kept_wrong = judged_right - confirmed, judged_wrong - overruled
@@ -143,28 +112,12 @@ def rates_of_labels(labels: Floats) -> JudgeRates:
 
 
 def stratified_rates(labels: Floats, judged: Floats) -> JudgeRates:
-    """Rates of judges whose verdicts were labelled more often if they were "right", or "wrong".
+    """Rates of judges whose verdicts "right" and "wrong" were labelled at different rates.
 
-    Among such labels the shares of right and wrong answers are not those of the log. Each verdict
-    has its share of right answers, m1 and m0, which the rate r of verdicts "right" weighs: the
-    sensitivity is ``r m1 / (r m1 + (1 - r) m0)``. The numbers of answers are those of which a
-    binomial sample has the same variance.
-
-    Parameters
-    ----------
-    labels : ndarray of float, shape (G, 4)
-        As for `rates_of_labels`.
-    judged : ndarray of float, shape (G,)
-        Rate of verdicts "right" among all trials.
-
-    Examples
-    --------
-    All verdicts are "right" or "wrong" equally often in the log, but 100 "right" and 10 "wrong" are
-    labelled. By verdict 80 % and 20 % are right.
-
-    >>> rates = stratified_rates(np.array([[100.0, 80, 10, 2]]), np.array([0.5]))
-    >>> rates.sensitivity, rates.specificity
-    (array([0.8]), array([0.8]))
+    The labels then do not have the shares of right and wrong answers of the log, so the rate r =
+    `judged` of verdicts "right" weighs the share of right answers behind each verdict, m1 and m0:
+    the sensitivity is ``r m1 / (r m1 + (1 - r) m0)``. Counts of answers are those of a binomial
+    sample with the same variance. `labels` as in `rates_of_labels`.
     """
     mirrored = np.column_stack([labels[:, 2], labels[:, 2] - labels[:, 3],
                                 labels[:, 0], labels[:, 0] - labels[:, 1]])  # fmt: skip
@@ -195,16 +148,7 @@ def _stratified_counts(labels: Floats, judged: Floats) -> tuple[Floats, Floats]:
 def shared_judge(rates: JudgeRates) -> bool:
     """Whether the labels allow that one judge, with the same errors, judged all models.
 
-    Two chi-square tests of homogeneity, of the sensitivities and of the specificities: both
-    p-values exceed .05.
-
-    Examples
-    --------
-    >>> hundred = np.array([100.0, 100.0])
-    >>> shared_judge(JudgeRates(np.array([88.0, 84.0]), hundred, hundred - 20, hundred))
-    True
-    >>> shared_judge(JudgeRates(np.array([95.0, 70.0]), hundred, hundred - 20, hundred))
-    False
+    Chi-square tests of homogeneous sensitivities and specificities both have p above .05.
     """
     return all(
         homogeneity_p(kept, total) > SAME
@@ -215,15 +159,7 @@ def shared_judge(rates: JudgeRates) -> bool:
 def homogeneity_p(successes: Floats, trials: Floats) -> float:
     """P-value of Pearson's chi-square test that all groups share one rate; 1 if none can differ.
 
-    Parameters
-    ----------
-    successes, trials : ndarray of float, shape (G,)
-        Groups without trials have no say.
-
-    Examples
-    --------
-    >>> round(homogeneity_p(np.array([9.0, 5.0]), np.array([10.0, 10.0])), 4)  # chi-square 3.81
-    0.051
+    Groups without trials are ignored.
     """
     asked = trials > 0
     successes, trials = successes[asked], trials[asked]
@@ -242,35 +178,13 @@ def _observed_rate(successes: Floats, trials: Floats) -> Floats:
 
 
 def corrected_credit(credit: Floats, sensitivity: float, specificity: float) -> Floats:
-    """Credit of the verdicts of a draw, whose mean is that of the truth.
+    """Credit (k + 1,) of the verdicts of a draw, whose mean is the mean credit of the truth.
 
-    A verdict "right" stands for a right answer with the weight ``sp/J`` and for a wrong one with
-    ``(se - 1)/J``; a verdict "wrong" with ``(sp - 1)/J`` and ``se/J``, where ``J = se + sp - 1``.
-    Under errors of that size, independent from trial to trial, the weights have the mean 1 for what
-    the answer is and 0 for what it is not, whatever the success rate of the question.
-
-    Parameters
-    ----------
-    credit : ndarray of float, shape (k + 1,)
-        ``credit[i]`` scores a draw with exactly i right answers.
-    sensitivity, specificity : float
-        Rates of the judge, whose sum is above 1.
-
-    Returns
-    -------
-    ndarray of float, shape (k + 1,)
-        ``h[j]`` scores a draw with j verdicts "right"; it may lie far outside [0, 1]. For Pass@k it
-        is ``1 - ((se - 1)/J)^j (se/J)^(k - j)``.
-
-    Examples
-    --------
-    A perfect judge needs no correction; else verdicts "right" are worth more, "wrong" less.
-
-    >>> passed = np.array([0.0, 1.0, 1.0])
-    >>> corrected_credit(passed, 1.0, 1.0)
-    array([0., 1., 1.])
-    >>> corrected_credit(passed, 0.9, 0.8).round(4)
-    array([-0.6531,  1.1837,  0.9796])
+    ``credit[i]`` scores i right answers, the result j verdicts "right"; it may lie far outside [0,
+    1]. A verdict "right" stands for a right answer with weight ``sp/J``, for a wrong one with ``(se
+    - 1)/J``; a verdict "wrong" with ``(sp - 1)/J`` and ``se/J``, ``J = se + sp - 1 > 0``. With
+    independent errors these weights have mean 1 for what the answer is and 0 for what it is not.
+    For Pass@k: ``1 - ((se - 1)/J)^j (se/J)^(k - j)``.
     """
     k, index = credit.size - 1, sensitivity + specificity - 1
     judged_right = np.array([sensitivity - 1, specificity]) / index  # of wrong, of right answers
@@ -307,43 +221,13 @@ class JudgedRate(NamedTuple):
 def judged_accuracy(
     judged: Floats, questions: Floats, rates: JudgeRates, z: Floats | float
 ) -> JudgedRate:
-    """Accuracy from the rate of verdicts "right" [1]_, with ends after Fieller [2]_.
+    """Accuracy from the rate of verdicts "right", with Fieller's interval.
 
-    Parameters
-    ----------
-    judged : ndarray of float, shape (G,)
-        Rate of verdicts "right", r.
-    questions : ndarray of float, shape (G,)
-        Effective number of questions: the variance of r is ``r (1 - r) / questions``.
-    rates : JudgeRates
-        The judge of each group.
-    z : float or ndarray of float, shape (G,)
-        Critical value.
-
-    Returns
-    -------
-    JudgedRate
-        The estimate is ``(r + sp - 1) / (se + sp - 1)``, clipped to [0, 1]. The interval has all
-        accuracies that the verdicts and the calibration sample do not reject together. All is NaN
-        if the judge may be no better than a coin, or if no accuracy is accepted: then the verdicts
-        contradict the calibration sample.
-
-    References
-    ----------
-    .. [1] W. Rogan, B. Gladen (1978), Estimating prevalence from the results of a screening test,
-       American Journal of Epidemiology 107, 71-76.
-    .. [2] Z. Lang, J. Reiczigel (2014), Preventive Veterinary Medicine 113, 13-22.
-
-    Examples
-    --------
-    62 % are judged right, by a judge who keeps 88 of 100 right and 78 of 100 wrong answers.
-
-    >>> rates = JudgeRates(*(np.array([x]) for x in (88.0, 100.0, 78.0, 100.0)))
-    >>> for number in judged_accuracy(np.array([0.62]), np.array([140.0]), rates, 1.96):
-    ...     print(number.round(3))
-    [0.606]
-    [0.458]
-    [0.751]
+    ``(r + sp - 1) / (se + sp - 1)``, clipped to [0, 1] (W. Rogan, B. Gladen 1978, American Journal
+    of Epidemiology 107, 71-76); `questions` is effective: the variance of r is ``r (1 - r) /
+    questions``. The interval has all accuracies that verdicts and calibration sample together do
+    not reject (Lang and Reiczigel). NaN if the judge may be no better than a coin, or if all are
+    rejected: then verdicts contradict the sample.
     """
     false_right, index = 1 - rates.adjusted_specificity, rates.adjusted_index
     v1, v0 = rates.sensitivity_variance, rates.specificity_variance
@@ -371,36 +255,10 @@ def judged_difference(
 ) -> JudgedRate:
     """Difference of two accuracies whose verdicts one judge gave.
 
-    What wrong answers gain from the judge cancels, so the order of two models needs no calibration:
-    zero is inside the interval exactly if it is inside that of the verdicts.
-
-    Parameters
-    ----------
-    diff : ndarray of float, shape (P,)
-        Difference of the rates of verdicts "right".
-    reaches : tuple of ndarray of float, shape (P,)
-        How far the interval of that difference reaches down and up, at `z`.
-    rates : JudgeRates
-        The judge of each pair.
-    z : float or ndarray of float, shape (P,)
-        Critical value.
-
-    Returns
-    -------
-    JudgedRate
-        The estimate is the difference over the adjusted index J; accepted are the d with
-        ``(diff - d J)^2 <= reach^2 + z^2 d^2 (v1 + v0)``. NaN if the judge may be no better than a
-        coin.
-
-    Examples
-    --------
-    >>> rates = JudgeRates(*(np.array([x]) for x in (88.0, 100.0, 78.0, 100.0)))
-    >>> reach = np.array([0.0588])
-    >>> for number in judged_difference(np.array([0.07]), (reach, reach), rates, 1.96):
-    ...     print(number.round(4))
-    [0.1082]
-    [0.0173]
-    [0.2048]
+    The bias of wrong answers cancels, so the order of two models needs no calibration: zero is
+    inside exactly if it is inside the interval of the verdicts, whose reaches down and up are
+    given. The estimate is the difference over the adjusted index J; accepted are the d with ``(diff
+    - d J)^2 <= reach^2 + z^2 d^2 (v1 + v0)``. NaN if the judge may be no better than a coin.
     """
     down, up = reaches
     known = rates.is_informative(z)
@@ -429,22 +287,11 @@ _MOST_WEIGHT = 1e6  # of a draw of verdicts: beyond, noise exceeds every range
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedPrice:
-    """A metric of the truth in each group, by verdicts of one judge, arrays of shape (G,).
+    """A metric of the truth in each group, by verdicts of one judge, arrays of shape (G,)."""
 
-    Attributes
-    ----------
-    estimate : ndarray of float
-        Unbiased for the truth at the adjusted rates; NaN if k exceeds the trials of a question, or
-        if the judge errs too often for the k.
-    variance : ndarray of float
-        Its noise at these rates.
-    sensitivity_slope, specificity_slope : ndarray of float
-        By how much the estimate changes with either rate.
-    """
-
-    estimate: Floats
-    variance: Floats
-    sensitivity_slope: Floats
+    estimate: Floats  # unbiased at the adjusted rates; NaN if k > trials or too many errors
+    variance: Floats  # noise at these rates
+    sensitivity_slope: Floats  # derivative of the estimate, as the next
     specificity_slope: Floats
 
     def total_variance(self, rates: JudgeRates) -> Floats:
@@ -460,9 +307,8 @@ class JudgedPrice:
     ) -> JudgedRate:
         """The metric with its interval inside [0, 1]; NaN if that would be all of [0, 1].
 
-        The estimate is clipped too: the unbiased one may lie outside. The interval reaches at least
-        as far as `least`, that of the verdicts as they are: near a bound they show no noise, and no
-        correction makes them better known.
+        The estimate is clipped too. The interval reaches at least as far as `least`, that of the
+        raw verdicts: near a bound they show no noise, and no correction makes them better known.
         """
         far = z * np.sqrt(self.total_variance(rates))
         down, up = (np.maximum(far, reach) for reach in least)
@@ -478,34 +324,12 @@ def judged_price(
     rates: JudgeRates,
     tail: float | None = None,
 ) -> JudgedPrice:
-    """The price of a metric of draws from the verdicts of one judge.
+    """Variance estimate of a metric of draws from the verdicts of one judge, rates of shape (1,).
 
-    The credit of the verdicts is corrected for the errors of the judge (`corrected_credit`). It is
-    then a metric of the verdicts like any other, whose noise two fits of the verdicts estimate.
-
-    Parameters
-    ----------
-    fitted : Calibrated
-        The groups by their verdicts, with their fits.
-    gains : callable
-        The gains of a draw, by n.
-    rates : JudgeRates
-        One judge, arrays of shape (1,).
-    tail : float, optional
-        About a population: the chance beyond either end, for Student's quantile, by which the
-        spread between the questions counts more. Default: these very questions.
-
-    Examples
-    --------
-    A perfect judge leaves the metric as it is.
-
-    >>> from polars_scorio.maths.variance import fixed_gains
-    >>> counts, one = np.array([[1, 1], [0, 2]]), np.array([1, 1])
-    >>> fitted = Calibrated.fit(States.tally(counts, 0 * counts, 0 * one, one, 1))
-    >>> many = np.array([1e9])
-    >>> price = judged_price(fitted, fixed_gains(np.array([1.0, 0.0])), JudgeRates(*[many] * 4))
-    >>> price.estimate.round(6)
-    array([1.])
+    The credit of the verdicts is corrected for the judge (`corrected_credit`); it is then a metric
+    like any other, whose noise two fits of the verdicts estimate. `tail`, the chance beyond either
+    end, is for a population: the spread between the questions then counts more, by Student's
+    quantile.
     """
     se, sp = rates.adjusted_sensitivity.item(), rates.adjusted_specificity.item()
     states = fitted.states

@@ -1,4 +1,4 @@
-"""Accuracy by labels on these trials; agreement."""
+"""Accuracy by labels on the log's trials, and agreement of a judge with people."""
 
 from __future__ import annotations
 
@@ -15,29 +15,14 @@ from polars_scorio.maths.price import Price, beta_quantile, unit_interval
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledQuestions:
-    """The questions of some groups, with their verdicts and labels.
+    """The M questions of G groups, with their verdicts and labels."""
 
-    Attributes
-    ----------
-    group : ndarray of int, shape (M,)
-        The group of each question, inside 0..G-1.
-    groups : int
-        Number of groups, G; each has a question.
-    trials, verdicts : ndarray of float, shape (M,)
-        Trials with a verdict, and verdicts "right".
-    labels : ndarray of float, shape (M, 4)
-        Labelled verdicts "right", those of them that are right, labelled verdicts "wrong", and
-        those of them that are right.
-    cluster : ndarray of int, shape (M,), optional
-        The cluster of each question; default: each question stands alone.
-    """
-
-    group: Ints
+    group: Ints  # 0..G-1, each with a question, shape (M,)
     groups: int
-    trials: Floats
-    verdicts: Floats
-    labels: Floats
-    cluster: Ints | None = None
+    trials: Floats  # with a verdict, (M,)
+    verdicts: Floats  # verdicts "right", (M,)
+    labels: Floats  # (M, 4), as in `judges.rates_of_labels`
+    cluster: Ints | None = None  # default: each question stands alone
 
     def unit_sums(self, values: Floats) -> tuple[Floats, Ints]:
         """Sums over the questions of each cluster, and the group of each; or of each question."""
@@ -73,41 +58,11 @@ class LabelledQuestions:
     def accuracy(self, confidence: float, target: Target) -> LabelledRate:
         """Accuracy of each group, post-stratified by verdict and clustered by question.
 
-        About a population, questions of one cluster are one draw from it.
-
         The rate of right answers among the labelled trials of a verdict stands for all trials with
-        that verdict [1]_. It is right for every judge, as long as the choice of the trials that
-        were labelled depends on the verdict at most, or whole questions were chosen at random.
-
-        Parameters
-        ----------
-        confidence : float
-            Of the interval, inside (0, 1).
-        target : "benchmark" or "population"
-            The mean over these questions, or over the population they come from.
-
-        Returns
-        -------
-        LabelledRate
-            NaN in groups with fewer than two labelled questions (or clusters of these).
-
-        References
-        ----------
-        .. [1] A. Tenenbein (1970), A Double Sampling Scheme for Estimating from Binomial Data with
-           Misclassifications, Journal of the American Statistical Association 65, 1350-1361.
-
-        Examples
-        --------
-        Eight questions with four trials, one of which was labelled.
-
-        >>> verdicts = np.array([4.0, 3, 0, 2, 1, 4, 0, 2])
-        >>> right = np.array([[1.0, 1], [1, 1], [0, 0], [1, 0], [0, 0], [1, 1], [0, 0], [0, 0]])
-        >>> wrong = np.array([[0.0, 0], [0, 0], [1, 0], [0, 0], [1, 1], [0, 0], [1, 0], [1, 0]])
-        >>> one, labels = np.zeros(8, dtype=int), np.hstack([right, wrong])
-        >>> log = LabelledQuestions(one, 1, np.full(8, 4.0), verdicts, labels)
-        >>> rate = log.accuracy(0.95, "benchmark")
-        >>> print(rate.estimate, rate.lo.round(4), rate.hi.round(4))
-        [0.5] [0.0935] [0.9065]
+        that verdict (A. Tenenbein 1970, JASA 65, 1350-1361): unbiased for every judge, if the
+        choice of labelled trials depends on the verdict at most, or whole questions were chosen at
+        random. For a population, a cluster is one draw. NaN with fewer than two labelled questions
+        (or clusters).
         """
         parts = _PostStratified.of(self if target == "population" else replace(self, cluster=None))
         variance = parts.variance(target)
@@ -153,26 +108,14 @@ class LabelledRate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PostStratified:
-    """Parts of the post-stratified estimate, arrays of shape (G,) unless said.
-
-    Attributes
-    ----------
-    log : LabelledQuestions
-        The questions.
-    labels, weighted : ndarray of float, shape (4, G)
-        Sums of labels; with weights by which questions with fewer trials count the same.
-    judged : ndarray of float
-        Rate of verdicts "right", r.
-    confirmed, overruled : ndarray of float
-        Share of right answers behind a verdict "right", m1, and behind a verdict "wrong", m0.
-    """
+    """Parts of the post-stratified estimate, arrays of shape (G,) unless said."""
 
     log: LabelledQuestions
-    labels: Floats
-    weighted: Floats
-    judged: Floats
-    confirmed: Floats
-    overruled: Floats
+    labels: Floats  # sums of labels, (4, G)
+    weighted: Floats  # the same, with questions weighted equally, (4, G)
+    judged: Floats  # rate r of verdicts "right"
+    confirmed: Floats  # m1: share of right answers behind a verdict "right"
+    overruled: Floats  # m0: and behind a verdict "wrong"
 
     @classmethod
     def of(cls, log: LabelledQuestions) -> _PostStratified:
@@ -287,14 +230,7 @@ def _share_of(part: Floats, whole: Floats, without: Floats | float) -> Floats:
 
 
 def rate_interval(part: Floats, whole: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Interval of Clopper and Pearson of a share of labels; NaN without labels.
-
-    Examples
-    --------
-    >>> lo, hi = rate_interval(np.array([88.0]), np.array([100.0]), 0.95)
-    >>> lo.round(4), hi.round(4)
-    (array([0.7998]), array([0.9364]))
-    """
+    """Clopper-Pearson interval of a share of labels; NaN without labels."""
     tail, rest = (1 - confidence) / 2, whole - part
     lo = np.where(part > 0, beta_quantile(part, rest + 1, tail, upper=False), 0.0)
     hi = np.where(rest > 0, beta_quantile(part + 1, rest, tail, upper=True), 1.0)
@@ -304,59 +240,25 @@ def rate_interval(part: Floats, whole: Floats, confidence: float) -> tuple[Float
 def agreement_shares(rates: JudgeRates, right: Floats) -> Floats:
     """Shares of all answers by verdict, then truth, shape (2, 2, G), with "right" last.
 
-    Parameters
-    ----------
-    rates : JudgeRates
-        The judges.
-    right : ndarray of float, shape (G,)
-        Share of right answers.
+    `right` is the share of right answers, (G,).
     """
     hits, spared = right * rates.sensitivity, (1 - right) * rates.specificity
     return np.array([[spared, right - hits], [1 - right - spared, hits]])
 
 
 def cohens_kappa(shares: Floats) -> Floats:
-    """Agreement beyond chance, if chance has the same shares of verdicts and of truth [1]_.
+    """Cohen's kappa of `agreement_shares`, (G,); NaN if both use one category only.
 
-    Parameters
-    ----------
-    shares : ndarray of float, shape (2, 2, G)
-        As `agreement_shares` returns them.
-
-    Returns
-    -------
-    ndarray of float, shape (G,)
-        NaN if judge and people use one category alone.
-
-    References
-    ----------
-    .. [1] J. Cohen (1960), A Coefficient of Agreement for Nominal Scales, Educational and
-       Psychological Measurement 20, 37-46.
-
-    Examples
-    --------
-    >>> cohens_kappa(np.array([[0.4, 0.1], [0.1, 0.4]])[..., None]).round(3)
-    array([0.6])
+    J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.
     """
     by_chance = (shares.sum(axis=1) * shares.sum(axis=0)).sum(axis=0)
     return _beyond_chance(shares, by_chance)
 
 
 def gwets_ac1(shares: Floats) -> Floats:
-    """Agreement beyond chance, if chance matters for doubtful answers alone [1]_.
+    """Gwet's AC1 of `agreement_shares`; unlike kappa it does not fall if nearly all are right.
 
-    Unlike kappa it does not fall where nearly all answers are right, or wrong.
-
-    References
-    ----------
-    .. [1] K. Gwet (2008), Computing inter-rater reliability and its variance in the presence of
-       high agreement, British Journal of Mathematical and Statistical Psychology 61, 29-48.
-
-    Examples
-    --------
-    >>> rare = np.array([[0.9, 0.04], [0.04, 0.02]])[..., None]
-    >>> cohens_kappa(rare).round(2), gwets_ac1(rare).round(2)
-    (array([0.29]), array([0.91]))
+    K. Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, 29-48.
     """
     share = (shares.sum(axis=1)[1] + shares.sum(axis=0)[1]) / 2
     return _beyond_chance(shares, 2 * share * (1 - share))
@@ -372,29 +274,10 @@ def _beyond_chance(shares: Floats, by_chance: Floats) -> Floats:
 def labels_for_width(
     shares: Floats, verdict_variance: Floats, width: float, confidence: float
 ) -> Floats:
-    """Labels of random trials by which the interval of the accuracy becomes as short as wished.
+    """Labels of random trials at which the interval of the accuracy has this total width, (G,).
 
-    Parameters
-    ----------
-    shares : ndarray of float, shape (2, 2, G)
-        As `agreement_shares` returns them.
-    verdict_variance : ndarray of float, shape (G,)
-        Variance of the accuracy if all trials were labelled.
-    width : float
-        Of the whole interval.
-    confidence : float
-        Of the interval.
-
-    Returns
-    -------
-    ndarray of float, shape (G,)
-        NaN if no number of labels suffices: then the log needs more trials or questions.
-
-    Examples
-    --------
-    >>> shares = np.array([[0.4, 0.1], [0.1, 0.4]])[..., None]
-    >>> labels_for_width(shares, np.array([0.0]), 0.1, 0.95)
-    array([246.])
+    `verdict_variance` is that of the accuracy if all trials were labelled. NaN if no number
+    suffices: then the log needs more trials or questions.
     """
     z = -scipy.special.ndtri((1 - confidence) / 2)
     judged = shares.sum(axis=1)

@@ -1,7 +1,7 @@
 """Signals of questions about models: how well they separate them, and whether they contradict them.
 
-A question is compared with the mean of all other questions, model by model. A question that strong
-models fail and weak ones solve may have a wrong key.
+A question is compared with the mean of all other questions, model by model. If strong models fail
+it and weak ones solve it, its key may be wrong.
 """
 
 from __future__ import annotations
@@ -20,63 +20,25 @@ _SAME = 1e-12  # means whose range is smaller, relative to their size, are equal
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionSignals:
-    """Numbers of each question over all models, shape (Q,); NaN: unknown.
+    """Numbers of each question over all models, shape (Q,); NaN: unknown."""
 
-    Attributes
-    ----------
-    spread : ndarray of float
-        Standard deviation of the models at the question, without the noise of the trials.
-    rest_correlation : ndarray of float
-        Correlation over models of the question with the mean of the other questions.
-    discrimination : ndarray of float
-        `rest_correlation` without the noise of the trials, in [-1, 1].
-    p_reversed : ndarray of float
-        Chance of so low a correlation if question and rest are unrelated.
-    q_reversed : ndarray of float
-        p_reversed, adjusted for all questions.
-    """
-
-    spread: Floats
-    rest_correlation: Floats
-    discrimination: Floats
-    p_reversed: Floats
-    q_reversed: Floats
+    spread: Floats  # standard deviation of the models, without noise of trials
+    rest_correlation: Floats  # with the mean of the other questions
+    discrimination: Floats  # the same without noise of trials, in [-1, 1]
+    p_reversed: Floats  # chance of so low a correlation if unrelated
+    q_reversed: Floats  # p_reversed, adjusted for all questions
 
 
 def question_signals(mean: Floats, noise: Floats, size: Ints) -> QuestionSignals:
-    """Compare each question with the others, over the models.
+    """Compare each question with the others, over the A models.
 
-    Parameters
-    ----------
-    mean : ndarray of float, shape (Q, A)
-        Mean outcome of each question under each model.
-    noise : ndarray of float, shape (Q, A)
-        Estimated variance of this mean, ``y (1 - y) / (n - 1)`` of n binary trials; NaN if the
-        question has a single trial.
-    size : ndarray of int, shape (Q,)
-        Questions of which each row is the mean: 1, or the size of a cluster.
-
-    Returns
-    -------
-    QuestionSignals
-        With v and v_r the sample variances over models of a question and of its rest, cov their
-        covariance, e and e_r their mean noise:
-        ``spread = sqrt(max(0, v - e))``; ``rest_correlation = r = cov / sqrt(v v_r)``;
-        ``discrimination = cov / sqrt((v - e)(v_r - e_r))``, NaN if at most .3 of v or of v_r is
-        not noise; p_reversed is the lower tail of Student's t at ``r sqrt((A - 2) / (1 - r^2))``
-        with A - 2 degrees of freedom, 1 if all models are alike at the question or at its rest;
-        q_reversed is p after Benjamini and Hochberg's adjustment. Both are NaN for fewer than 4
-        models.
-
-    Examples
-    --------
-    Four models, ever better at the first three questions; the last one is reversed.
-
-    >>> mean = np.array([[0.0, 0.3, 0.7, 1.0], [0.1, 0.3, 0.6, 0.9], [0.0, 0.4, 0.6, 1.0],
-    ...                  [0.9, 0.6, 0.4, 0.2]])
-    >>> signals = question_signals(mean, 0 * mean, np.ones(4, dtype=int))
-    >>> signals.rest_correlation.round(2), signals.q_reversed.round(2)
-    (array([ 0.99,  1.  ,  0.97, -0.99]), array([1.  , 1.  , 1.  , 0.02]))
+    `noise` (Q, A) is the variance of each mean, NaN for a single trial; `size` (Q,) the questions
+    behind a row (1, or a cluster's). v and v_r are the variances over models of a question and of
+    its rest, e and e_r their mean noise: ``spread = sqrt(max(0, v - e))``; ``r = rest_correlation =
+    cov / sqrt(v v_r)``; ``discrimination = cov / sqrt((v - e)(v_r - e_r))``, NaN if at most .3 of v
+    or of v_r is not noise; p_reversed is the lower tail of Student's t at ``r sqrt((A - 2) / (1 -
+    r^2))``, A - 2 degrees of freedom, 1 if all models are alike; q_reversed is Benjamini and
+    Hochberg's. Both are NaN below 4 models.
     """
     models = mean.shape[1]
     if models < 2 or len(mean) < 2:  # no variance over one model, no rest

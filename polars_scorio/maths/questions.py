@@ -1,4 +1,4 @@
-"""Questions: the one carrier (group, name, times, weight, unit, sums)."""
+"""Questions by state: groups, clusters, strata and weights of the questions of a log."""
 
 from __future__ import annotations
 
@@ -17,22 +17,11 @@ from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows
 
 @dataclass(frozen=True, eq=False)  # no slots: `size` is kept once it is known
 class QuestionGroups(ABC):
-    """Groups of questions, and how many questions of each kind they have.
-
-    Attributes
-    ----------
-    group, state : ndarray of int, shape (P,)
-        The pairs of a group and a kind of question that occur, by ascending group; those of
-        `question_pairs` are each there once, and ascending.
-    questions : ndarray of int, shape (P,)
-        Questions of that group of that kind.
-    groups : int
-        Number of groups, G.
-    """
+    """Groups of questions: P pairs of a group and a kind of question, by ascending group."""
 
     group: Ints
-    state: Ints
-    questions: Ints
+    state: Ints  # the kind; unique and ascending within a group
+    questions: Ints  # of that group and kind
     groups: int
 
     @property
@@ -74,15 +63,7 @@ class QuestionGroups(ABC):
 
 
 def question_pairs(group: Ints, state: Ints, questions: Ints) -> tuple[Ints, Ints, Ints]:
-    """The pairs of a group and a kind, and the questions of each; the arguments have shape (R,).
-
-    Examples
-    --------
-    >>> every = np.ones(3, dtype=np.int64)
-    >>> pairs = question_pairs(0 * every, np.array([4, 2, 4]), every)
-    >>> [column.tolist() for column in pairs]
-    [[0, 0], [2, 4], [1, 2]]
-    """
+    """Distinct pairs of a group and a kind, and the questions of each, from rows (R,)."""
     pair, row = distinct_rows([group, state])
     shared = np.bincount(row, weights=questions, minlength=pair.size).astype(np.int64)
     return group[pair], state[pair], shared
@@ -90,18 +71,10 @@ def question_pairs(group: Ints, state: Ints, questions: Ints) -> tuple[Ints, Int
 
 @dataclass(frozen=True, eq=False)  # no slots: `size` is kept once it is known
 class States(QuestionGroups):
-    """The distinct states of some groups of questions, and who is in them.
+    """Distinct states of groups of questions; the maths runs once for each state."""
 
-    Kernels run once for each state, whatever the number of groups and questions that share it.
-
-    Attributes
-    ----------
-    counts, prior : ndarray of int, shape (S, K)
-        Trials, and prior trials, of each state by category.
-    """
-
-    counts: Ints
-    prior: Ints
+    counts: Ints  # trials by category, (S, K)
+    prior: Ints  # prior trials by category, (S, K)
 
     def arrays(self) -> list[Ints]:
         """The arrays that say everything about these questions."""
@@ -109,28 +82,9 @@ class States(QuestionGroups):
 
     @classmethod
     def tally(cls, counts: Ints, prior: Ints, group: Ints, questions: Ints, groups: int) -> States:
-        """Collect rows of counts into states.
+        """Collect rows of counts and prior trials (R, K), which may repeat, into states.
 
-        Parameters
-        ----------
-        counts, prior : ndarray of int, shape (R, K)
-            Trials and prior trials by category; rows may repeat.
-        group, questions : ndarray of int, shape (R,)
-            To which group a row belongs, and for how many of its questions it stands.
-        groups : int
-            Number of groups.
-
-        Returns
-        -------
-        States
-
-        Examples
-        --------
-        >>> counts = np.array([[2, 1], [0, 3], [2, 1]])
-        >>> every = np.ones(3, dtype=np.int64)
-        >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
-        >>> states.counts.tolist(), states.questions.tolist()
-        ([[0, 3], [2, 1]], [1, 2])
+        `group`, `questions` (R,): the group of a row, and for how many of its questions it stands.
         """
         first, state = distinct_rows([*counts.T, *prior.T])
         pairs = question_pairs(group, state, questions)
@@ -151,8 +105,6 @@ class States(QuestionGroups):
     def of_groups(self, groups: Ints) -> States:
         """States of some groups, given in ascending order.
 
-        Examples
-        --------
         >>> counts, every = np.array([[2, 1], [0, 3]]), np.ones(2, dtype=np.int64)
         >>> states = States.tally(counts, 0 * counts, np.array([0, 1]), every, 2)
         >>> states.of_groups(np.array([1])).n.tolist()
@@ -212,27 +164,13 @@ class States(QuestionGroups):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
-    """The outcomes of some questions of some groups, in the order of their trials.
+    """The outcomes of some questions of some groups, in the order of their trials."""
 
-    Attributes
-    ----------
-    classes : ndarray of int, shape (R,)
-        Class of each trial, 0..K-1, question after question.
-    offsets : ndarray of int, shape (Q + 1,)
-        Question ``i`` owns ``classes[offsets[i]:offsets[i + 1]]``.
-    group : ndarray of int, shape (Q,)
-        Group of each question, ascending.
-    groups : int
-        Number of groups, G.
-    prior : ndarray of int, shape (Q, K)
-        Prior trials of each question by class; zeros where there are none.
-    """
-
-    classes: Ints
-    offsets: Ints
-    group: Ints
+    classes: Ints  # 0..K-1 of each trial, question after question, (R,)
+    offsets: Ints  # question i has classes[offsets[i]:offsets[i + 1]]
+    group: Ints  # of each question, ascending, (Q,)
     groups: int
-    prior: Ints
+    prior: Ints  # prior trials of each question by class, (Q, K)
 
     @property
     def trials(self) -> Ints:
@@ -241,33 +179,10 @@ class Outcomes:
 
 
 def prefix_states(outcomes: Outcomes) -> tuple[States, Ints, Ints]:
-    """The states after the first n trials of each question, for every n of every group.
+    """States after the first n trials of each question, for n = 1..N_g of every group g.
 
-    Parameters
-    ----------
-    outcomes : Outcomes
-        A question with fewer trials than others of its group stays at all of them.
-
-    Returns
-    -------
-    states : States
-        One group for each group g and n = 1..N_g, in this order; N_g is the largest number of
-        trials of a question of g. Takes memory for each question and n.
-    group, n : ndarray of int, shape (sum of N_g,)
-        The g and n of each of these.
-
-    Examples
-    --------
-    One group, questions with the trials 1, 0 and 1: after one trial two successes, then 1 of 2 and
-    still 1 of 1.
-
-    >>> zero = np.zeros((2, 2), dtype=np.int64)
-    >>> log = Outcomes(np.array([1, 0, 1]), np.array([0, 2, 3]), zero[0], 1, zero)
-    >>> states, group, n = prefix_states(log)
-    >>> states.counts.tolist(), group.tolist(), n.tolist()
-    ([[0, 1], [1, 1]], [0, 0], [1, 2])
-    >>> states.group.tolist(), states.state.tolist(), states.questions.tolist()
-    ([0, 1, 1], [0, 0, 1], [2, 1, 1])
+    Also the g and n of each new group, in this order; N_g is the largest number of trials in g, and
+    questions with fewer stay at all of theirs. Takes memory for each question and n.
     """
     trials = outcomes.trials
     longest = np.zeros(outcomes.groups, dtype=np.int64)
@@ -305,42 +220,19 @@ GroupsT_co = TypeVar("GroupsT_co", bound=QuestionGroups, covariant=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clustered(Generic[GroupsT_co]):
-    """The clusters of some groups of questions.
+    """The clusters of some groups of questions."""
 
-    Attributes
-    ----------
-    states : QuestionGroups
-        The questions; each of its groups is a cluster.
-    owner : ndarray of int, shape (C,)
-        The group of questions to which each cluster belongs, ascending.
-    size : ndarray of int, shape (G,)
-        Questions of each group.
-    """
-
-    states: GroupsT_co
-    owner: Ints
-    size: Ints
+    states: GroupsT_co  # each of its groups is a cluster
+    owner: Ints  # group of each cluster, ascending, (C,)
+    size: Ints  # questions of each group, (G,)
 
     @staticmethod
     def tally(
         counts: Ints, prior: Ints, group: Ints, cluster: Ints, questions: Ints, groups: int
     ) -> Clustered[States]:
-        """Collect rows of counts into clusters.
+        """Collect rows of counts into clusters; arguments as for `States.tally`.
 
-        Parameters
-        ----------
-        counts, prior, group, questions, groups
-            As for `States.tally`.
-        cluster : ndarray of int, shape (R,)
-            To which cluster the questions of a row belong; in two groups the same number means two
-            clusters.
-
-        Examples
-        --------
-        >>> counts, every = np.array([[2, 1], [0, 3], [2, 1]]), np.ones(3, dtype=np.int64)
-        >>> cluster = np.array([4, 4, 2])
-        >>> Clustered.tally(counts, 0 * counts, 0 * every, cluster, every, 1).number
-        array([2])
+        `cluster` (R,): the same number in two groups means two clusters.
         """
 
         def tally_states(own: Ints, clusters: int) -> States:
@@ -363,31 +255,9 @@ class Clustered(Generic[GroupsT_co]):
         return replace(self, states=self.states.binary(success))
 
     def variance(self, groups: QuestionGroups, values: Floats) -> Floats:
-        """Variance of the means over the questions of each group, as far as clusters tell.
+        """`clustered_variance` of the group means, from values of each pair of group and state.
 
-        Parameters
-        ----------
-        groups : QuestionGroups
-            The same questions by group.
-        values : ndarray of float, shape (P,)
-            What the questions are worth, for each of its pairs of a group and a state.
-
-        Returns
-        -------
-        ndarray of float, shape (G,)
-            As `clustered_variance`; 0 where every cluster has one question, and tells nothing.
-
-        Examples
-        --------
-        Two clusters of two questions, in each of which both agree: as good as two questions.
-
-        >>> counts, every = np.array([[1, 0], [0, 1]]), np.array([2, 2])
-        >>> states = States.tally(counts, 0 * counts, np.zeros(2, dtype=int), every, 1)
-        >>> clusters = Clustered.tally(
-        ...     counts, 0 * counts, np.zeros(2, dtype=int), np.array([0, 1]), every, 1
-        ... )
-        >>> clusters.variance(states, states.state.astype(float))
-        array([0.25])
+        0 if every cluster has one question: then it adds no information.
         """
         own, rows = self.owner[self.states.group], self._member_values(groups, values)
         found, number = clustered_variance(
@@ -396,17 +266,7 @@ class Clustered(Generic[GroupsT_co]):
         return np.where(number < self.size, found, 0.0)
 
     def means(self, groups: QuestionGroups, values: Floats) -> Floats:
-        """Mean over the questions of each cluster, shape (C,); parameters as for `variance`.
-
-        Examples
-        --------
-        >>> counts, every = np.array([[1, 0], [0, 1], [0, 1]]), np.ones(3, dtype=np.int64)
-        >>> states = States.tally(counts, 0 * counts, 0 * every, every, 1)
-        >>> cluster = np.array([0, 0, 1])
-        >>> clusters = Clustered.tally(counts, 0 * counts, 0 * every, cluster, every, 1)
-        >>> clusters.means(states, states.counts[states.state, 1].astype(float))
-        array([0.5, 1. ])
-        """
+        """Mean over the questions of each cluster, shape (C,); arguments as for `variance`."""
         weighted = self.states.questions * self._member_values(groups, values)
         sums = np.bincount(self.states.group, weighted, self.owner.size)
         return np.asarray(sums / self.states.size)
@@ -421,16 +281,9 @@ class Clustered(Generic[GroupsT_co]):
 def clustered_groups(
     group: Ints, cluster: Ints, groups: int, tally: Callable[[Ints, int], GroupsT_co]
 ) -> Clustered[GroupsT_co]:
-    """The clusters of some rows of questions, which `tally` collects by cluster.
+    """Clusters of rows of questions.
 
-    Parameters
-    ----------
-    group, cluster : ndarray of int, shape (R,)
-        Group and cluster of each row.
-    groups : int
-        Number of groups.
-    tally : callable
-        From the place of the cluster of each row, and the number of clusters, to the questions.
+    `tally` maps the index of each row's cluster, and the number of clusters, to the questions.
     """
     first, place = distinct_rows([group, cluster])
     questions, owner = tally(place, first.size), group[first]
@@ -441,39 +294,11 @@ def clustered_groups(
 def clustered_variance(
     values: Floats, cluster: Ints, group: Ints, groups: int, questions: Ints | None = None
 ) -> tuple[Floats, Ints]:
-    """Variance of a mean over questions that come in clusters [1]_, and the number of clusters.
+    """Variance of a mean over questions in clusters, and K, the number of clusters, (G,) each.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (Q,)
-        The estimate, or the paired difference, of each question (row).
-    cluster : ndarray of int, shape (Q,)
-        Its cluster, from 0; no cluster belongs to two groups.
-    group : ndarray of int, shape (Q,)
-        Its group.
-    groups : int
-        Number of groups, G.
-    questions : ndarray of int, shape (Q,), optional
-        For how many questions of its cluster each row stands; default 1.
-
-    Returns
-    -------
-    variance : ndarray of float, shape (G,)
-        ``K / (K - 1) sum_c (sum_{q in c} (x_q - mean))^2 / M^2``; NaN for one cluster.
-    clusters : ndarray of int, shape (G,)
-        K.
-
-    References
-    ----------
-    .. [1] E. Miller (2024), Adding error bars to evals, arXiv:2411.00640.
-
-    Examples
-    --------
-    Two clusters of two questions, in each of which both agree: as good as two questions.
-
-    >>> every = np.zeros(4, dtype=int)
-    >>> clustered_variance(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), every, 1)
-    (array([0.25]), array([2]))
+    ``K / (K - 1) sum_c (sum_{q in c} (x_q - mean))^2 / M^2``, NaN for one cluster: E. Miller
+    (2024), arXiv:2411.00640. No cluster belongs to two groups; `questions` (default 1) says for how
+    many of its cluster a row stands.
     """
     each = np.ones(values.size) if questions is None else questions
     size = np.bincount(group, each, groups)
@@ -488,32 +313,11 @@ def clustered_variance(
 
 
 def effective_number(size: Ints, group: Ints, groups: int) -> Floats:
-    """How many equally large clusters the clusters of each group count as [1]_.
+    """Number of equally large clusters that the clusters of each group count as, (G,).
 
-    Parameters
-    ----------
-    size : ndarray of int, shape (C,)
-        Questions of each cluster.
-    group : ndarray of int, shape (C,)
-        Its group.
-    groups : int
-        Number of groups, G.
-
-    Returns
-    -------
-    ndarray of float, shape (G,)
-        ``M**2 / sum m**2``, m the questions of a cluster: K where all are equally large, less where
-        some have more of the M questions. One less are the degrees of freedom: where one cluster
-        has half of the questions, Student's t with K - 1 of them held .71 instead of .95.
-
-    References
-    ----------
-    .. [1] L. Kish (1965), Survey Sampling, section 11.7.
-
-    Examples
-    --------
-    >>> effective_number(np.array([5, 5, 9, 1]), np.array([0, 0, 1, 1]), 2).round(2)
-    array([2.  , 1.22])
+    ``M**2 / sum m**2``, m the questions of a cluster: L. Kish (1965), Survey Sampling, section
+    11.7. One less are the degrees of freedom: with half of the questions in one cluster, Student's
+    t with K - 1 covered .71, not .95.
     """
     total = np.bincount(group, size, groups)
     return np.asarray(total**2 / np.bincount(group, size.astype(np.float64) ** 2, groups))
@@ -523,47 +327,29 @@ GroupsT = TypeVar("GroupsT", bound=QuestionGroups)
 
 
 class QuestionWeights(NamedTuple):
-    """Weights of the questions of a group in a mean, summed over the questions of each state.
+    """Sums over each state (S,) of the questions' weights, their squares and fourth powers.
 
-    Attributes
-    ----------
-    first, second, fourth : ndarray of float, shape (S,)
-        Sums of the weights, of their squares and of their fourth powers. The weights of all
-        questions sum to 1.
-    largest : float
-        The largest weight of a question.
+    The weights of all questions of a group sum to 1.
     """
 
     first: Floats
     second: Floats
     fourth: Floats
-    largest: float
+    largest: float  # the largest weight of a question
 
     @classmethod
     def equal(cls, questions: Ints | Floats) -> QuestionWeights:
-        """The weights of a mean over all questions, by how many share each state.
-
-        Examples
-        --------
-        >>> QuestionWeights.equal(np.array([3, 1])).second
-        array([0.1875, 0.0625])
-        """
+        """The weights of a mean over all questions, by how many share each state."""
         one = 1 / float(questions.sum())
         first = np.asarray(questions * one, dtype=np.float64)
         return cls(first, first * one, first * one**3, one)
 
     @classmethod
     def of_strata(cls, states: Ints, questions: Ints, shares: Floats) -> QuestionWeights:
-        """The weights of a mean over strata, each of which weighs the same.
+        """The weights of a mean over strata that weigh the same, from states of each stratum (P,).
 
-        Parameters
-        ----------
-        states : ndarray of int, shape (P,)
-            Place of a state of the group, for each state of each stratum.
-        questions : ndarray of int, shape (P,)
-            Questions of the stratum in this state.
-        shares : ndarray of float, shape (P,)
-            Weight of one question of the stratum.
+        `states` are indices into the states of the group, `shares` the weight of one question of
+        the stratum.
         """
         first, second, fourth = (
             np.bincount(states, questions * shares**power).astype(np.float64) for power in (1, 2, 4)
@@ -578,31 +364,16 @@ class QuestionWeights(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strata(Generic[GroupsT_co]):
-    """The questions of some groups, by strata that weigh the same in the mean of their group.
+    """The questions of some groups, by strata that weigh the same in the mean of their group."""
 
-    Attributes
-    ----------
-    states : QuestionGroups
-        The same questions and the same states, with a group for each stratum.
-    owner : ndarray of int, shape (strata,)
-        The group of each stratum, ascending.
-    """
-
-    states: GroupsT_co
-    owner: Ints
+    states: GroupsT_co  # the same questions and states, a group for each stratum
+    owner: Ints  # the group of each stratum, ascending
 
     @staticmethod
     def tally(counts: Ints, group: Ints, stratum: Ints, questions: Ints) -> Strata[States]:
-        """Collect questions in strata.
+        """Collect rows of counts (R, K) in strata; those of different groups are different.
 
-        Parameters
-        ----------
-        counts : ndarray of int, shape (R, K)
-            Trials by category; rows may repeat.
-        group, stratum : ndarray of int, shape (R,)
-            Group of each row, and its stratum; strata of different groups are different.
-        questions : ndarray of int, shape (R,)
-            For how many questions a row stands.
+        `questions` (R,): for how many questions a row stands.
         """
         first, row = distinct_rows([group, stratum])
         return Strata(States.tally(counts, 0 * counts, row, questions, first.size), group[first])
@@ -622,13 +393,7 @@ class Strata(Generic[GroupsT_co]):
         return np.asarray(1 / (np.bincount(self.owner)[self.owner] * self.states.size))
 
     def weighted_sums(self, values: Floats, power: int = 1) -> Floats:
-        """Sums over the questions of each group, shape (G,), by a power of their weights.
-
-        `values` has a value for each kind of question, shape (S,).
-
-        Examples
-        --------
-        A group of two strata: one question that fails, and two of which one fails.
+        """Sums (G,) over questions, by a power of their weights, of values of each kind (S,).
 
         >>> counts, stratum = np.array([[1, 0], [1, 0], [0, 1]]), np.array([0, 1, 1])
         >>> every = np.ones(3, dtype=int)
@@ -642,24 +407,9 @@ class Strata(Generic[GroupsT_co]):
         return np.asarray(np.bincount(self.owner, of_stratum) / strata**power, dtype=np.float64)
 
     def weights(self, pooled: QuestionGroups) -> list[QuestionWeights]:
-        """The weights of the questions of each group, by the states of that group.
+        """Weights of the questions of each group, by the states of `pooled`.
 
-        Parameters
-        ----------
-        pooled : QuestionGroups
-            The questions in their groups.
-
-        Examples
-        --------
-        A group of two strata: one question that fails, and two of which one fails.
-
-        >>> counts, stratum = np.array([[1, 0], [1, 0], [0, 1]]), np.array([0, 1, 1])
-        >>> one, every = np.ones(3, dtype=int), np.zeros(3, dtype=int)
-        >>> states = States.tally(counts, 0 * counts, stratum, one, 2)
-        >>> strata = Strata(states, np.array([0, 0]))
-        >>> (weights,) = strata.weights(States.tally(counts, 0 * counts, every, one, 1))
-        >>> weights.first  # of the success, and of both failures
-        array([0.25, 0.75])
+        `pooled` has the same questions in their groups.
         """
         parts, shares = self.states, self.shares[self.states.group]
         size = pooled.kind_count

@@ -1,7 +1,7 @@
 """Questions that became worse from one version of a model to the next: exact tests, and chance.
 
-Given the successes of both versions together, nothing but chance says how many of them are the new
-version's if nothing changed: a hypergeometric distribution.
+Under the null hypothesis of no change, the new version's successes are hypergeometric given the
+total.
 """
 
 from __future__ import annotations
@@ -45,53 +45,20 @@ class VersionCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegressionTests:
-    """One-sided tests of single questions, shape (M,).
+    """One-sided tests of single questions, shape (M,), given the successes of both versions."""
 
-    Attributes
-    ----------
-    p : ndarray of float
-        Chance of so few new successes if nothing changed, given the successes of both versions.
-    p_min : ndarray of float
-        The smallest p that the question can have, given the same.
-    p_adjusted : ndarray of float
-        `discrete_step_up` of p: questions with at most q have a false discovery rate of q.
-    p_broken : ndarray of float
-        Chance that the question is `broken` if nothing changed, given the same.
-    """
-
-    p: Floats
-    p_min: Floats
-    p_adjusted: Floats
-    p_broken: Floats
+    p: Floats  # chance of so few new successes if nothing changed
+    p_min: Floats  # smallest p that the question can have
+    p_adjusted: Floats  # `discrete_step_up` of p
+    p_broken: Floats  # chance that the question is `broken` if nothing changed
 
 
 def regression_tests(counts: VersionCounts, fdr: float = 0.1) -> RegressionTests:
     """Test each question for fewer successes under the new version (Fisher's exact test).
 
-    Parameters
-    ----------
-    counts : VersionCounts
-        Trials and successes; all questions are one family.
-    fdr : float
-        The largest false discovery rate that is asked for.
-
-    Returns
-    -------
-    RegressionTests
-
-    Notes
-    -----
-    The p-values are not mid-p: they are at most what they say. Questions with the same trials and
-    total share a distribution, which is computed once.
-
-    Examples
-    --------
-    Two of four questions lose all of their four successes.
-
-    >>> n, old, new = np.full(4, 4), np.array([4, 4, 3, 0]), np.array([0, 0, 3, 0])
-    >>> tests = regression_tests(VersionCounts(n, old, n, new))
-    >>> tests.p.round(3), tests.p_adjusted.round(3)
-    (array([0.014, 0.014, 0.786, 1.   ]), array([0.014, 0.014, 1.   , 1.   ]))
+    p-values are exact (not mid-p), hence conservative. All questions are one family with the
+    largest false discovery rate `fdr`. Questions with the same trials and total share a
+    distribution.
     """
     kinds, kind, often = _kinds_of_questions(counts)
     questions = kind.size
@@ -134,7 +101,7 @@ def _outcome_counts(kinds: Ints) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Splits:
-    """How the successes of both versions can be split, for some kinds of questions, shape (K, W).
+    """Possible splits of the successes of both versions, for each kind of question, (K, W).
 
     A row begins with the fewest new successes that are possible; `inside` is where it ends.
     """
@@ -175,62 +142,23 @@ def _log_binomial(n: Ints, k: Ints) -> Floats:
 
 
 class PossibleValues(NamedTuple):
-    """The p-values that tests of some kinds can have.
+    """The p-values that tests of each kind can have."""
 
-    Attributes
-    ----------
-    points, steps : ndarray of float, shape (J,)
-        The values of each kind, and their chances if nothing changed.
-    owner : ndarray of int, shape (J,)
-        The kind that can have the value.
-    often : ndarray of int, shape (K,)
-        How many tests are of each kind.
-    """
-
-    points: Floats
-    steps: Floats
-    owner: Ints
-    often: Ints
+    points: Floats  # the values, (J,)
+    steps: Floats  # their chances if nothing changed, (J,)
+    owner: Ints  # the kind that can have the value, (J,)
+    often: Ints  # how many tests are of each kind, (K,)
 
 
 def discrete_step_up(p: Floats, possible: PossibleValues, fdr: float) -> Floats:
-    """Adjust discrete p-values, so that those up to q <= `fdr` have this false discovery rate [1]_.
+    """Adjust discrete p-values, so that those up to q <= `fdr` have this false discovery rate.
 
-    Benjamini and Hochberg's procedure takes every p-value to be uniform. Those of few trials can
-    have few values, mostly far below the threshold in question, and the rest of the error rate
-    would be wasted.
-
-    Parameters
-    ----------
-    p : ndarray of float, shape (M,)
-        The p-values of independent tests.
-    possible : PossibleValues
-        The values that they can have.
-    fdr : float
-        The largest rate that is asked for.
-
-    Returns
-    -------
-    ndarray of float, shape (M,)
-        With F the distribution of the p-value of a test, sums over all tests, and t the largest
-        possible value with ``sum F(t) / (1 - F(t)) <= M fdr``: the least ``sum F(p_(j)) /
-        (1 - F(t)) / j`` of the ranks j from that of the test on; at least p, and 1 beyond t.
-
-    References
-    ----------
-    .. [1] S. Doehler, G. Durand, E. Roquain (2018), Electronic Journal of Statistics 12,
-       1867-1900: the heterogeneous discrete step-up procedure.
-
-    Examples
-    --------
-    Three tests that can only have 1/10 or 1: all three are named at once, or none.
-
-    >>> owner, often = np.array([0, 0]), np.array([3])
-    >>> possible = PossibleValues(np.array([0.1, 1.0]), np.array([0.1, 0.9]), owner, often)
-    >>> discrete_step_up(np.array([0.1, 0.1, 0.1]), possible, 0.2).round(3)
-    array([0.111, 0.111, 0.111])
-    >>> discrete_step_up(np.array([0.1, 0.1, 1.0]), possible, 0.2).round(3)
-    array([0.167, 0.167, 1.   ])
+    The heterogeneous discrete step-up procedure: S. Doehler, G. Durand, E. Roquain (2018),
+    Electronic Journal of Statistics 12, 1867-1900. Benjamini and Hochberg's takes every p to be
+    uniform; p-values of few trials have few values, mostly far below the threshold, and it would
+    waste the rest of the error rate. With F the distribution of a test's p, sums over all tests,
+    and t the largest possible value with ``sum F(t) / (1 - F(t)) <= M fdr``: the least ``sum
+    F(p_(j)) / (1 - F(t)) / j`` of the ranks j from that of the test on; at least p, and 1 beyond t.
     """
     order, at = np.argsort(p, kind="stable"), np.argsort(possible.points, kind="stable")
     points, owner = possible.points[at], possible.owner[at]
@@ -247,9 +175,9 @@ def discrete_step_up(p: Floats, possible: PossibleValues, fdr: float) -> Floats:
 def _largest_threshold(
     points: Floats, owner: Ints, often: Ints, most: float
 ) -> tuple[float, Floats]:
-    """The largest point up to which the odds of all tests sum to `most`, and F of each kind there.
+    """Largest point up to which the odds of all tests sum to `most`, and F of each kind there.
 
-    `points` ascend; those that are the same count together.
+    `points` ascend; equal ones count together.
     """
     before = np.zeros_like(points)
     by_owner = np.argsort(owner, kind="stable")
@@ -267,24 +195,9 @@ def _largest_threshold(
 
 
 def chance_of_at_least(number: int, chance: Floats) -> float:
-    """Chance that at least so many of some independent events happen.
+    """Chance that at least `number` of some independent events with these chances happen.
 
-    Parameters
-    ----------
-    number : int
-        How many.
-    chance : ndarray of float, shape (M,)
-        The chance of each event.
-
-    Returns
-    -------
-    float
-        Exact for up to 2,000 events that can happen; above, normal with continuity correction.
-
-    Examples
-    --------
-    >>> chance_of_at_least(2, np.array([0.5, 0.5, 0.0]))
-    0.25
+    Exact for up to 2,000 events that can happen; above, normal with continuity correction.
     """
     possible = chance[chance > 0]
     if number <= 0:

@@ -46,25 +46,8 @@ def stopping_evidence(
 ) -> StoppingEvidence:
     """Test one group of questions for trials that stopped on outcomes or followed difficulty.
 
-    Parameters
-    ----------
-    n, c, questions : ndarray of int, shape (S,)
-        Trials (at least one) and successes of each state, and how many questions share it.
-    last_successes : ndarray of int, shape (S,), optional
-        Number of those questions whose last trial succeeded, if the order of trials is known.
-
-    Returns
-    -------
-    StoppingEvidence
-        All p-values are 1 if every question has the same number of trials.
-
-    Examples
-    --------
-    Up to four trials, until one succeeds.
-
-    >>> evidence = stopping_evidence(np.array([1, 2, 4]), np.array([1, 1, 0]), np.array([4, 3, 9]))
-    >>> round(evidence.pattern, 6), evidence.followed
-    (4.5e-05, 'outcomes')
+    `last_successes` (S,): number of a state's questions whose last trial succeeded, if the order of
+    trials is known. All p-values are 1 if every question has the same number of trials.
     """
     if n.size == 0 or n.min() == n.max():
         return StoppingEvidence(1.0, None if last_successes is None else 1.0, 1.0)
@@ -77,27 +60,13 @@ def stopping_evidence(
 def reward_stopping_evidence(
     n: Ints, largest: Ints, questions: Ints, last_largest: Ints | None = None
 ) -> StoppingEvidence:
-    """Test one group of questions with real-valued rewards for trials that stopped at a good one.
+    """Test one group with real-valued rewards for trials that stopped at a good one.
 
-    Who stops at the first good reward stops at the largest one of the question. If trials are
-    exchangeable, the last one is the largest (or one of several) with the chance of their share.
+    Stopping at the first good reward means stopping at the question's largest. If trials are
+    exchangeable, the last one is (one of) the largest with the chance of their share. `largest`
+    (S,): trials with the largest reward of a question; `last_largest` (S,): questions whose last
+    trial is one of these. Only the order has a p-value.
 
-    Parameters
-    ----------
-    n, questions : ndarray of int, shape (S,)
-        As for `stopping_evidence`.
-    largest : ndarray of int, shape (S,)
-        How many trials of a question have its largest reward.
-    last_largest : ndarray of int, shape (S,), optional
-        Number of the questions whose last trial is one of these, if the order is known.
-
-    Returns
-    -------
-    StoppingEvidence
-        The order alone has a p-value; it is 1 if every question has the same number of trials.
-
-    Examples
-    --------
     Up to four trials, until one is good: five questions of two, of three and of four trials.
 
     >>> n, one, often = np.array([2, 3, 4]), np.array([1, 1, 1]), np.array([5, 5, 5])
@@ -115,21 +84,10 @@ def reward_stopping_evidence(
 def pattern_p_value(n: Ints, c: Ints, questions: Ints) -> float:
     """P-value of the pattern that all short questions share their successes, or their failures.
 
-    A question is short if it has fewer trials than some other. Fisher's exact test, with the counts
-    of longer questions thinned to as many trials; it adds up all patterns that are as unlikely. It
-    is 1 if each question has more than 500 trials. The 32 smallest numbers of trials are tested.
-
-    Parameters
-    ----------
-    n, c, questions
-        As for `stopping_evidence`; not all `n` are equal.
-
-    Examples
-    --------
-    Nothing is ever solved: that short questions have no success is no wonder.
-
-    >>> pattern_p_value(np.array([1, 2]), np.array([0, 0]), np.array([10, 10]))
-    1.0
+    A question is short if it has fewer trials than some other. Fisher's exact test over all
+    patterns that are as unlikely, with longer questions thinned to as many trials. 1 if each
+    question has more than 500 trials. The 32 smallest numbers of trials are tested; not all `n` may
+    be equal.
     """
     short = n < n.max()
     kinds = {False: c, True: n - c} if np.unique(n[short]).size > 1 else {False: c}
@@ -176,16 +134,8 @@ def _log_choose(total: Floats | Ints, part: Floats | Ints) -> Floats:
 def order_p_value(n: Ints, c: Ints, questions: Ints, last_successes: Ints) -> float:
     """P-value of the number of questions whose last trial succeeded, two-sided.
 
-    Given n and c, the last trial of a question succeeds with chance c/n. Questions with one trial,
-    or without both outcomes, say nothing.
-
-    Examples
-    --------
-    Only the last of four trials ever succeeds, in ten questions: twice .25 to the tenth.
-
-    >>> p = order_p_value(np.array([4]), np.array([1]), np.array([10]), np.array([10]))
-    >>> round(p / (2 * 0.25**10), 9)
-    1.0
+    Given n and c, the last trial succeeds with chance c/n. Questions with one trial, or without
+    both outcomes, say nothing.
     """
     mixed = (n > 1) & (c > 0) & (c < n)
     rates = np.repeat(c[mixed] / n[mixed], questions[mixed])
@@ -203,21 +153,8 @@ def order_p_value(n: Ints, c: Ints, questions: Ints, last_successes: Ints) -> fl
 def difficulty_p_value(n: Ints, c: Ints, questions: Ints) -> float:
     """P-value of the covariance of log n with the success rate of a question, two-sided.
 
-    The covariance is compared with Pearson's type III distribution of the same variance and
-    skewness, and never with less than the normal tail.
-
-    Parameters
-    ----------
-    n, c, questions
-        As for `stopping_evidence`; not all `n` are equal.
-
-    Examples
-    --------
-    The harder half has 16 trials, the easier half 4.
-
-    >>> n, c, often = np.array([4, 4, 16, 16]), np.array([4, 3, 2, 1]), np.array([20, 10, 10, 20])
-    >>> difficulty_p_value(n, c, often) < 1e-9
-    True
+    By Pearson's type III distribution of the same variance and skewness, never less than the normal
+    tail. Not all `n` may be equal.
     """
     size = questions.sum()
     rate = c / n
@@ -238,18 +175,8 @@ def difficulty_p_value(n: Ints, c: Ints, questions: Ints) -> float:
 def joint_p_value(p_values: Floats) -> float:
     """P-value of the hypothesis that none of several independent groups followed anything.
 
-    Twice the smaller one of Fisher's combination, which adds up what many groups show a little,
-    and of Bonferroni's bound, which finds a single group among many. One p-value stays as it is.
-
-    Parameters
-    ----------
-    p_values : ndarray of float, shape (G,)
-        A p-value of each group.
-
-    Examples
-    --------
-    >>> [round(joint_p_value(np.array(p)), 4) for p in ([0.03], [0.03] * 4, [0.5] * 9 + [1e-4])]
-    [0.03, 0.0009, 0.002]
+    Twice the smaller of Fisher's combination, which adds up weak evidence of many groups, and
+    Bonferroni's bound, which finds a single group among many. A single p-value stays as it is.
     """
     if p_values.size <= 1:
         return float(p_values.min(initial=1.0))
@@ -259,30 +186,10 @@ def joint_p_value(p_values: Floats) -> float:
 
 
 def suspect_models(p_values: Floats, model: Ints, level: float) -> Ints:
-    """Models of which all tested groups together show what single ones may show by chance.
+    """Models, ascending, whose groups together show more than single groups show by chance.
 
     Of hundreds of groups whose trials were lost at random some have a small p-value. So a model has
-    one test, at the level of a group divided by the number of models.
-
-    Parameters
-    ----------
-    p_values : ndarray of float, shape (G,)
-        A p-value of each group; NaN for a group of which nothing is known.
-    model : ndarray of int, shape (G,)
-        The model of each group.
-    level : float
-        Level of the test of a single group.
-
-    Returns
-    -------
-    ndarray of int
-        Those models, ascending.
-
-    Examples
-    --------
-    >>> p_values, model = np.array([0.5] * 9 + [1e-3] + [0.5] * 9 + [1e-6]), np.repeat([3, 7], 10)
-    >>> suspect_models(p_values, model, 0.005)
-    array([7])
+    one test, at `level` divided by the number of models. NaN p-values are ignored.
     """
     level /= max(np.unique(model).size, 1)
     tested = np.flatnonzero(~np.isnan(p_values))
