@@ -22,11 +22,11 @@ from polars_scorio.maths.array_rows import CELLS, Floats, Ints
 from polars_scorio.maths.lattice import Grid, batched_rows, fit_binary_groups
 from polars_scorio.maths.questions import QuestionWeights, States, Strata
 
-_CLOSE = 1e-6  # to the largest log likelihood
+_CLOSE = 1e-6  # largest gap to the maximum log likelihood
 _MOST_STEPS = 100
-_LESS = 0.1  # of the slack of each rate than before
+_LESS = 0.1  # target of the slack of each rate, over its present value
 _INSIDE = 0.99  # part of the way to where a weight or a slack ends
-_LEAST_SLACK = 0.01  # of the start
+_LEAST_SLACK = 0.01  # added to each slack at the start
 
 
 def likeliest_weights(likelihood: Floats, questions: Ints | Floats) -> Floats:
@@ -82,19 +82,19 @@ def _newton_step(likelihood: Floats, noise: Floats, flat: Floats, right: Floats)
 
 
 def _inside_part(values: Floats, step: Floats) -> float:
-    """The part of a step, at most all of it, after which all values are positive."""
+    """Largest part of a step, at most 1, after which all values are positive."""
     return min(1.0, _INSIDE / max(float((-step / values).max()), _INSIDE))
 
 
-_FEWEST, _MOST = 121, 1001  # rates
+_MIN_RATES, _MAX_RATES = 121, 1001
 _STEPS = 60
-_STEPS_TO_BETTER = 20
+_REFINING_STEPS = 20
 _BASE = 2.0  # questions
-_FLOOR = 1e-12  # of the base
-_SHARED = 32  # likelihoods that groups with the same states share: 1 MB each at most
+_FLOOR = 1e-12  # least share of the base
+_LIKELIHOOD_CACHE = 32  # likelihoods that groups with the same states share: 1 MB each at most
 
 
-@dataclass(frozen=True, eq=False)  # no slots: what follows from it is kept
+@dataclass(frozen=True, eq=False)  # no slots: cached_property needs __dict__
 class FreeFit:
     """Weights of success rates after the counts of one group."""
 
@@ -116,57 +116,50 @@ class FreeFit:
         return posterior
 
     @cached_property
-    def better(self) -> Floats:
-        """The weights a few steps from here to `best`."""
-        return maximise_likelihood(self.likelihood, self.questions, self.weight, _STEPS_TO_BETTER)
+    def refined_weights(self) -> Floats:
+        """Weights after 20 more EM steps."""
+        return maximise_likelihood(self.likelihood, self.questions, self.weight, _REFINING_STEPS)
 
     @cached_property
-    def best(self) -> Floats:
-        """The weights of the largest likelihood, without a base."""
+    def likeliest_weights(self) -> Floats:
+        """Weights with the largest likelihood, without a base."""
         return likeliest_weights(self.likelihood, self.questions)
 
     @cached_property
     def log_likelihood(self) -> float:
-        """Of all counts, without binomial coefficients."""
+        """Log likelihood of all counts, without binomial coefficients."""
         return float(self.questions @ (np.log(self.likelihood @ self.weight) + self.log_scale))
-
-
-def fit_free(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
-    """Fit weights of success rates to trials n and successes c of each state, given the smooth fit.
-
-    60 EM steps, on 121 rates up to 64 trials a question and on more beyond. The base keeps the
-    unrestricted maximum (N. Laird 1978, J. Am. Stat. Assoc. 73, 805-811) from fitting noise.
-    """
-    return fit_free_groups([grid], [(n, c, questions)])[0]
 
 
 def fit_free_groups(
     grids: Sequence[Grid], groups: Sequence[tuple[Ints, Ints, Ints | Floats]]
 ) -> list[FreeFit]:
-    """`fit_free` of each group (n, c, questions), with groups of as many states in one stack.
+    """Fit weights of success rates to each group (n, c, questions), given its smooth fit.
 
-    A group has the same fit to the last bit, whatever the other groups are.
+    60 EM steps, on 121 rates up to 64 trials a question and on more beyond. The base keeps the
+    unrestricted maximum (N. Laird 1978, J. Am. Stat. Assoc. 73, 805-811) from fitting noise. Groups
+    of as many states are stacked; a group has the same fit to the last bit, whatever others are.
     """
     starts = [_first_weights(grid, *group) for grid, group in zip(grids, groups, strict=True)]
-    alike: dict[tuple[int, ...], list[int]] = {}
+    rows_by_shape: dict[tuple[int, ...], list[int]] = {}
     for row, start in enumerate(starts):
-        alike.setdefault(start.likelihood.shape, []).append(row)
+        rows_by_shape.setdefault(start.likelihood.shape, []).append(row)
     fits: dict[int, FreeFit] = {}
-    for rows in alike.values():
-        for some in batched_rows(rows):
+    for rows in rows_by_shape.values():
+        for batch in batched_rows(rows):
             likelihood, questions, base = (
-                np.stack([getattr(starts[row], name) for row in some])
+                np.stack([getattr(starts[row], name) for row in batch])
                 for name in ("likelihood", "questions", "weight")
             )
             weights = maximise_likelihood(likelihood, questions, base, _STEPS, _BASE * base)
-            for row, weight in zip(some, weights, strict=True):
+            for row, weight in zip(batch, weights, strict=True):
                 fits[row] = replace(starts[row], weight=weight)
     return [fits[row] for row in range(len(starts))]
 
 
 def _first_weights(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
-    """The fit before its first step: weights of the base."""
-    size = min(max(_FEWEST, ceil(15 * np.sqrt(n.max())) + 1), _MOST)
+    """Starting point of EM: the discretised Beta fit."""
+    size = min(max(_MIN_RATES, ceil(15 * np.sqrt(n.max())) + 1), _MAX_RATES)
     counts = (np.asarray(each, dtype=np.int64).tobytes() for each in (n, c))
     likelihood_of = _kept_likelihood if n.size * size <= CELLS else _scaled_likelihood
     likelihood, scale = likelihood_of(size, *counts)
@@ -183,7 +176,7 @@ def _scaled_likelihood(size: int, n: bytes, c: bytes) -> tuple[Floats, Floats]:
     return np.exp(logs - scale[:, None]), scale
 
 
-_kept_likelihood = lru_cache(maxsize=_SHARED)(_scaled_likelihood)
+_kept_likelihood = lru_cache(maxsize=_LIKELIHOOD_CACHE)(_scaled_likelihood)
 
 
 def maximise_likelihood(
@@ -228,7 +221,7 @@ def rate_nodes(size: int) -> tuple[Floats, Floats]:
 
 
 def _base_weight(grid: Grid, size: int) -> Floats:
-    """The Beta population in the middle of the grid, on the rates."""
+    """Weights of the rates under the Beta population in the middle of the grid."""
     mean, rho = grid.weight @ grid.mean, float(grid.weight @ grid.rho)
     failures, successes = (1 - rho) / rho * mean
     ends = np.sin((np.arange(size - 1) + 0.5) * (np.pi / (2 * (size - 1)))) ** 2
@@ -245,7 +238,7 @@ class Level:
     n: int
     c: Ints
     questions: Ints | Floats
-    rows: Ints  # of the states among those of the group
+    rows: Ints  # indices of the states among those of the group
 
 
 def group_levels(n: Ints, c: Ints, questions: Ints | Floats) -> tuple[Level, ...]:
@@ -292,7 +285,7 @@ class Group:
         return 2 * (self.free.log_likelihood - self.grid.highest)
 
 
-@dataclass(frozen=True, eq=False)  # no slots: what follows from the weights is kept
+@dataclass(frozen=True, eq=False)  # no slots: cached_property needs __dict__
 class Calibrated:
     """Groups of questions with failure and success, each with its two fits."""
 

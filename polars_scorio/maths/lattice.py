@@ -21,7 +21,7 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
 from polars_scorio.maths.likelihood import (
-    Tally,
+    LikelihoodCounts,
     gauss_rules,
     interpolation_matrix,
     log_dirichlet_at_mean,
@@ -36,8 +36,8 @@ _REACH = 9.9  # half width of the grid of means, in approximate standard deviati
 _WIDE = 0.6  # standard deviation of the logit from which on the steps must be halved
 _NEGLIGIBLE = 1e-13  # weight of a node, relative to the heaviest, that is not worth its moments
 _FEW_RHOS, _FEW_MEANS = 10, 8  # nodes that do where the posterior is narrow
-_NARROW = 0.1  # that is: up to this standard deviation of rho, in units of rho,
-_NARROW_MEAN = 0.6  # and this one of the logit of the mean, in the same
+_NARROW = 0.1  # narrow: up to this standard deviation of rho, in units of rho,
+_NARROW_MEAN = 0.6  # and of the logit of the mean, in the same units
 _TOGETHER = 32  # groups that are fitted together: their arrays fit into a cache
 _STACKED = ("levels", "sums")
 
@@ -96,7 +96,7 @@ def fit_binary_groups(
 
 
 def batched_rows(rows: list[int], most: int = _TOGETHER) -> list[list[int]]:
-    """Cut rows into parts of as many groups as a processor's cache has room for, or `most`."""
+    """Cut rows into parts of as many groups as fit into the processor's cache, or `most`."""
     size = min(most, _TOGETHER)
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
@@ -125,7 +125,7 @@ def _grids_on_steps(
     *,
     few: bool,
 ) -> list[Grid]:
-    """Grids with `size` means for each correlation, or fewer if those do."""
+    """Grids with `size` means for each correlation, or fewer if those suffice."""
     steps = np.linspace(-_REACH, _REACH, size)
     mean = _mean_shares(centre + steps * scale)
     likelihood = log_likelihood(counts.data, mean, rho[..., None])
@@ -146,7 +146,7 @@ def _grids_on_steps(
 def _few_nodes(
     counts: GroupCounts, rho: Floats, density: Floats, marginal: Floats, steps: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Mean, correlation and weight of few nodes of some groups, with the moments of many."""
+    """Mean, correlation and weight of a few nodes of some groups, with the moments of many."""
     place, share = gauss_rules(_legendre_rule()[0], marginal, _FEW_RHOS)
     # Whatever depends on rho alone is in `share`: what is left is small, and smooth in rho.
     away = density - density[:, :, [steps.size // 2]]
@@ -185,7 +185,7 @@ def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
 
 
 def _heavy_nodes(mean: Floats, rho: Floats, weight: Floats, highest: float = np.nan) -> Grid:
-    """The nodes that are worth their moments; some means for each correlation."""
+    """Nodes with enough weight to matter; some means for each correlation."""
     nodes, weight = np.repeat(rho, weight.shape[1]), weight.ravel() / weight.max()
     kept = weight > _NEGLIGIBLE
     categories = mean.shape[-1]
@@ -229,7 +229,7 @@ def _mean_shares(logit: Floats) -> Floats:
 
 
 def _correlation_nodes(counts: GroupCounts) -> tuple[Floats, Floats]:
-    """Nodes for rho where its marginal posterior lives, and their weights, shape (G, J) each."""
+    """Nodes for rho where its marginal posterior has its mass, and their weights, (G, J) each."""
     groups = np.arange(len(counts.levels))
     low, high = np.zeros(groups.size), np.ones(groups.size)
     unsettled = low < high
@@ -265,7 +265,7 @@ def _legendre_rule() -> tuple[Floats, Floats]:
 class GroupCounts:
     """Counts that the fits need, of one group or of some groups with arrays of equal sizes."""
 
-    data: Tally  # the counts for the likelihood
+    data: LikelihoodCounts  # the counts for the likelihood
     levels: Ints  # each n that occurs, (L,) or (G, L)
     sums: Floats  # trials of each category with that n, (L, K) or (G, L, K)
 
@@ -280,7 +280,7 @@ class GroupCounts:
     def stacked(cls, groups: Sequence[GroupCounts]) -> GroupCounts:
         """Stack the counts of some groups."""
         levels, sums = (np.stack([getattr(each, name) for each in groups]) for name in _STACKED)
-        return cls(Tally.stacked([each.data for each in groups]), levels, sums)
+        return cls(LikelihoodCounts.stacked([each.data for each in groups]), levels, sums)
 
     def at(self, groups: Ints) -> GroupCounts:
         """Select some groups of a stack."""
@@ -433,7 +433,7 @@ def _integrated_sums(
 
 
 def _pseudo_questions(evaluate: Evaluate, states: Ints) -> _Sums:
-    """Questions without trials: what the prior alone says."""
+    """Questions without trials: moments of the prior."""
     nothing = np.zeros((1, states.shape[1]), dtype=states.dtype)
     return _block_sums(evaluate(nothing), np.array([_PSEUDO_QUESTIONS]))
 

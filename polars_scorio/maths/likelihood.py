@@ -26,54 +26,56 @@ _HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
 
 
 @dataclass(frozen=True)
-class Risings:
+class RisingFactorials:
     """Rising factorials of many questions: lengths of the products, with multiplicities."""
 
     tail: Floats  # questions whose product has a factor i, (I,) or (G, I)
     beyond: Floats  # further factors of products longer than I, (R,) or (G, R)
     questions: Floats  # how many share that length
 
-    def at(self, groups: Ints) -> Risings:
+    def at(self, groups: Ints) -> RisingFactorials:
         """Select some groups."""
-        return Risings(self.tail[groups], self.beyond[groups], self.questions[groups])
+        return RisingFactorials(self.tail[groups], self.beyond[groups], self.questions[groups])
 
 
 @dataclass(frozen=True)
-class Tally:
-    """All that the likelihood needs of the counts: a rising factorial per category and for n."""
+class LikelihoodCounts:
+    """Counts for the likelihood: rising factorials of each category and of n."""
 
-    categories: tuple[Risings, ...]
-    trials: Risings
+    categories: tuple[RisingFactorials, ...]
+    trials: RisingFactorials
 
     @property
     def layout(self) -> tuple[tuple[int, int], ...]:
-        """Sizes that tallies must share to be stacked: tails alone are padded with zeros."""
+        """Sizes that counts must share to be stacked: only tails are padded with zeros."""
         parts = (*self.categories, self.trials)
         return tuple((part.tail.size * (part.beyond.size > 0), part.beyond.size) for part in parts)
 
     @classmethod
-    def stacked(cls, tallies: Sequence[Tally]) -> Tally:
-        """Stack the tallies of some groups of the same `layout`, for one likelihood of each."""
+    def stacked(cls, tallies: Sequence[LikelihoodCounts]) -> LikelihoodCounts:
+        """Stack the counts of some groups of the same `layout`."""
         categories = zip(*(each.categories for each in tallies), strict=True)
         stacks = tuple(_stacked_risings(column) for column in categories)
         return cls(stacks, _stacked_risings([each.trials for each in tallies]))
 
-    def at(self, groups: Ints) -> Tally:
+    def at(self, groups: Ints) -> LikelihoodCounts:
         """Select some groups of a stack."""
-        return Tally(tuple(column.at(groups) for column in self.categories), self.trials.at(groups))
+        return LikelihoodCounts(
+            tuple(column.at(groups) for column in self.categories), self.trials.at(groups)
+        )
 
 
-def tally_states(counts: Ints, questions: Ints | Floats) -> Tally:
+def tally_states(counts: Ints, questions: Ints | Floats) -> LikelihoodCounts:
     """Reduce the states of one group to what `log_likelihood` needs.
 
     Independent of the order of the states. The size depends on the largest count or the number of
     distinct counts, whichever is cheaper, never on the number of questions.
     """
     categories = tuple(_rising_factorials(column, questions) for column in counts.T)
-    return Tally(categories, _rising_factorials(counts.sum(axis=1), questions))
+    return LikelihoodCounts(categories, _rising_factorials(counts.sum(axis=1), questions))
 
 
-def log_likelihood(data: Tally, mean: Floats, rho: Floats) -> Floats:
+def log_likelihood(data: LikelihoodCounts, mean: Floats, rho: Floats) -> Floats:
     """Log likelihood of populations, without the multinomial coefficients; 0 without trials.
 
     The Dirichlet-multinomial: J. E. Mosimann (1962), Biometrika 49, 65-82. `mean` (..., K), stacked
@@ -99,32 +101,32 @@ def log_dirichlet_at_mean(shape: Floats) -> Floats:
     return cast("Floats", leading - (top - 1) * _HALF_LOG_TWO_PI + rest)
 
 
-def _stacked_risings(parts: Sequence[Risings]) -> Risings:
+def _stacked_risings(parts: Sequence[RisingFactorials]) -> RisingFactorials:
     tail = np.zeros((len(parts), max(part.tail.size for part in parts)))
     for row, part in zip(tail, parts, strict=True):
         row[: part.tail.size] = part.tail
     beyond, questions = (
         np.stack([getattr(part, name) for part in parts]) for name in ("beyond", "questions")
     )
-    return Risings(tail, beyond, questions)
+    return RisingFactorials(tail, beyond, questions)
 
 
-def _rising_factorials(lengths: Ints, questions: Ints | Floats) -> Risings:
+def _rising_factorials(lengths: Ints, questions: Ints | Floats) -> RisingFactorials:
     longest = int(lengths.max(initial=0))
     if longest <= _EXACT + _STIRLING_COST:  # a sixth of the time of the general way
         above = np.bincount(lengths, questions, longest + 1)[::-1].cumsum()[::-1]
         none = np.empty(0)
-        return Risings(above[1:], none, none)
+        return RisingFactorials(above[1:], none, none)
     values, index = np.unique(lengths, return_inverse=True)
     sizes = np.asarray(np.bincount(index, questions, values.size), dtype=float)
     exact = longest if longest <= _EXACT + _STIRLING_COST * values.size else _EXACT
     above = np.append(sizes[::-1].cumsum()[::-1], 0.0)
     tail = above[np.searchsorted(values, np.arange(exact), side="right")]
     longer = values > exact
-    return Risings(tail, np.asarray(values[longer] - exact, dtype=float), sizes[longer])
+    return RisingFactorials(tail, np.asarray(values[longer] - exact, dtype=float), sizes[longer])
 
 
-def _log_rising(risings: Risings, x: Floats, rho: Floats) -> Floats:
+def _log_rising(risings: RisingFactorials, x: Floats, rho: Floats) -> Floats:
     """Sum over the questions of ``sum_i ln(x + i rho)``, for each `x`."""
     exact = risings.tail.shape[-1]
     factors = np.arange(exact, dtype=float).reshape(-1, *(1,) * x.ndim)

@@ -39,7 +39,7 @@ from polars_scorio.maths.variance import (
 )
 
 _HIGHER = 1.05  # the smooth price, over the free one, from which on a region is worth its time
-_MISFIT = 0.5  # of the smooth fit, likewise
+_MISFIT = 0.5  # misfit of the smooth fit, likewise
 # Width of the region in log likelihood, at any confidence: half the 95 % quantile of chi-squared.
 # A number, since computing it would import SciPy's functions with the package.
 _ROOM = 3.8414588206941285 / 2
@@ -56,7 +56,7 @@ class CappedPrice(NamedTuple):
     smooth_share: Floats  # place between free fit (0) and smooth fit (1)
 
     def between(self, free: Floats, smooth: Floats) -> Floats:
-        """Numbers between those of both fits, as far as the price is."""
+        """Values between those of both fits, in the place of the variance between theirs."""
         return self.smooth_share * smooth + (1 - self.smooth_share) * free
 
 
@@ -125,7 +125,7 @@ def observed_caps(group: Group, metrics: Sequence[CreditSum], weights: QuestionW
 
 
 def _spread_states(n: int) -> Ints:
-    """Successes among which the noisiest state is looked up: all, or as many as rates resolve."""
+    """Successes among which the noisiest state is searched: all, or as many as rates resolve."""
     if n <= _EVERY_STATE:
         return np.arange(n + 1)
     p, _ = rate_nodes(min(int(_STATES_PER_ROOT * np.sqrt(n)), _MOST_STATES))
@@ -137,7 +137,7 @@ def region_cap(group: Group, rate_variance: Floats) -> float:
     free, top = group.free, float(rate_variance.max())
     if not top:
         return 0.0
-    region = Region.around(free.likelihood, free.questions, free.best, _ROOM)
+    region = Region.around(free.likelihood, free.questions, free.likeliest_weights, _ROOM)
     # On a scale of its own: a region is precise to 1e-7 of 1.
     return top * region.largest(rate_variance / top)
 
@@ -210,7 +210,7 @@ def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
 
 
 def _asked_together(estimates: Floats) -> Iterator[tuple[list[int], list[int]]]:
-    """Metrics that some groups have an estimate of, and these groups."""
+    """Batches of metrics (rows) that the same groups have an estimate of, with these groups."""
     together: dict[tuple[bool, ...], list[int]] = {}
     for group, known in enumerate((estimates.T >= 0).tolist()):
         together.setdefault(tuple(known), []).append(group)
@@ -243,7 +243,7 @@ def bound_distance(price: Price) -> Floats:
 
 
 def effective_questions(price: Price) -> Floats:
-    """Bernoulli questions with the variance of the estimate; infinite where it has none."""
+    """Bernoulli questions with the variance of the estimate; infinite if that is 0."""
     distance = bound_distance(price)
     own = distance * price.estimate * price.rest
     model = (1 - distance) * price.mean * price.mean_rest
@@ -268,7 +268,7 @@ def unit_interval(price: Price, questions: Floats, tail: Floats | float) -> tupl
 
 
 def beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) -> Floats:
-    """Beta(a, b) leaves `tail` below, or above, this."""
+    """Value that Beta(a, b) exceeds, or stays below, with the chance `tail`."""
     tiny = np.finfo(float).tiny
     a, b = np.clip(a, tiny, _LARGEST), np.clip(b, tiny, _LARGEST)
     narrow = np.minimum(a, b) > _NARROW

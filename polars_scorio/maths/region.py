@@ -26,12 +26,12 @@ import scipy
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.free_fit import FreeFit
 
-_CLOSE = 1e-7  # to the largest mean
+_CLOSE = 1e-7  # largest gap to the largest mean
 _SHARPER = 20.0  # each barrier than the one before
 _CENTRED = 0.5  # squared Newton decrement: the next barrier needs a start, and no centre
 _MOST_STEPS = 100  # with one barrier
 _SHORTEST = 1e-12  # part of a step
-_ENOUGH = 0.1  # of the decrease that the slope promises
+_ENOUGH = 0.1  # least share of the decrease that the slope predicts
 _MORE_RATES = 3  # than states, times: from there on a factor by states takes less time
 
 
@@ -81,20 +81,18 @@ class Region:
             while barriers / sharpness > _CLOSE:
                 sharpness *= _SHARPER
                 point = self._centred(values, point, sharpness)
-                bound = min(bound, self._bound(values, point))
+                largest = float(self._sums(values, point.z).max())
+                bound = min(bound, largest - self._rest(point))
         return bound
 
     def _sums(self, values: Floats, z: Floats) -> Floats:
-        """The sums of which the bound is the largest, less `_rest`."""
+        """Sums whose largest is the bound, before `_rest` is subtracted."""
         sums: Floats = values + (self.share * z) @ self.likelihood
         return sums
 
     def _rest(self, point: Point) -> float:
         """The term that is subtracted from the largest sum."""
         return point.scale * (1 + self.least + float(self.share @ np.log(point.z / point.scale)))
-
-    def _bound(self, values: Floats, point: Point) -> float:
-        return float(self._sums(values, point.z).max()) - self._rest(point)
 
     def _centred(self, values: Floats, point: Point, sharpness: float) -> Point:
         """Point with the least sum of bound and barriers, found from a point close to it."""
@@ -199,8 +197,8 @@ class Region:
 
 
 # The weights of a high likelihood, and further steps towards larger means.
-_ATTEMPTS = (("better", 8), ("best", 32))
-_BONUSES = 2.0 ** np.arange(-7, 3)  # of the values, beside the likelihood of a question
+_ATTEMPTS = (("refined_weights", 8), ("likeliest_weights", 32))
+_BONUSES = 2.0 ** np.arange(-7, 3)  # weights of the values beside the likelihood
 
 
 def reaches_mean(free: FreeFit, values: Floats, least: float, room: float) -> bool:
@@ -212,7 +210,7 @@ def reaches_mean(free: FreeFit, values: Floats, least: float, room: float) -> bo
     wrong, True is not.
     """
     # Rates without weight never get any, so the way starts where all of them have some.
-    apart = np.tile(free.better, (_BONUSES.size, 1))
+    apart = np.tile(free.refined_weights, (_BONUSES.size, 1))
     for start, steps in _ATTEMPTS:
         centre: Floats = getattr(free, start)
         lowest = _highest_likelihood(free, centre) - room

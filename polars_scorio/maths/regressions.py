@@ -60,31 +60,31 @@ def regression_tests(counts: VersionCounts, fdr: float = 0.1) -> RegressionTests
     largest false discovery rate `fdr`. Questions with the same trials and total share a
     distribution.
     """
-    kinds, kind, often = _kinds_of_questions(counts)
+    kinds, kind, multiplicity = _kinds_of_questions(counts)
     questions = kind.size
     p, p_min, p_broken = np.ones((3, questions))
-    points, steps, owner = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.int64)]
+    values, probabilities, owner = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.int64)]
     order = np.argsort(_outcome_counts(kinds), kind="stable")
     for rows in row_batches(order, int(_outcome_counts(kinds).max(initial=1))):
         splits = _Splits.of(kinds[rows])
-        place = np.full(len(kinds), -1)
-        place[rows] = np.arange(rows.size)
-        own = np.flatnonzero(place[kind] >= 0)
-        row = place[kind[own]]
-        p[own] = splits.p[row, counts.c_new[own] - splits.least[row]]
-        p_min[own] = splits.p[row, 0]
-        p_broken[own] = splits.p_broken()[row]
-        inside = splits.inside
-        points.append(splits.p[inside])
-        steps.append(np.diff(splits.p, axis=1, prepend=0.0)[inside])
-        owner.append(np.repeat(rows, inside.sum(axis=1)))
-    joined = np.concatenate(points), np.concatenate(steps), np.concatenate(owner)
-    possible = PossibleValues(*joined, often)
+        row_of_kind = np.full(len(kinds), -1)
+        row_of_kind[rows] = np.arange(rows.size)
+        members = np.flatnonzero(row_of_kind[kind] >= 0)
+        row = row_of_kind[kind[members]]
+        p[members] = splits.p[row, counts.c_new[members] - splits.min_new[row]]
+        p_min[members] = splits.p[row, 0]
+        p_broken[members] = splits.p_broken()[row]
+        is_possible = splits.is_possible
+        values.append(splits.p[is_possible])
+        probabilities.append(np.diff(splits.p, axis=1, prepend=0.0)[is_possible])
+        owner.append(np.repeat(rows, is_possible.sum(axis=1)))
+    joined = np.concatenate(values), np.concatenate(probabilities), np.concatenate(owner)
+    possible = PossibleValues(*joined, multiplicity)
     return RegressionTests(p, p_min, discrete_step_up(p, possible, fdr), p_broken)
 
 
 def _kinds_of_questions(counts: VersionCounts) -> tuple[Ints, Ints, Ints]:
-    """Distinct trials of both versions and totals, which one each question has, and how often."""
+    """Distinct (n_old, n_new, total), the index of each question's, and multiplicities."""
     columns = counts.n_old, counts.n_new, counts.c_old + counts.c_new
     code = np.zeros(counts.n_old.size, dtype=np.int64)
     for column in columns:  # one code instead of rows, of which `np.unique` is slow
@@ -103,12 +103,12 @@ def _outcome_counts(kinds: Ints) -> Ints:
 class _Splits:
     """Possible splits of the successes of both versions, for each kind of question, (K, W).
 
-    A row begins with the fewest new successes that are possible; `inside` is where it ends.
+    A row begins with the fewest new successes that are possible; `is_possible` ends it.
     """
 
     kinds: Ints
-    least: Ints
-    inside: Mask
+    min_new: Ints
+    is_possible: Mask
     chance: Floats
     p: Floats
 
@@ -116,23 +116,23 @@ class _Splits:
     def of(cls, kinds: Ints) -> _Splits:
         """All splits of questions with trials of both versions and a total, shape (K, 3)."""
         n_old, n_new, total = kinds.T[:, :, None]
-        widths, least = _outcome_counts(kinds), np.maximum(total - n_old, 0)[:, 0]
+        widths, min_new = _outcome_counts(kinds), np.maximum(total - n_old, 0)[:, 0]
         column = np.arange(widths.max(initial=1))
-        inside = column < widths[:, None]
-        new = np.where(inside, least[:, None] + column, least[:, None])
+        is_possible = column < widths[:, None]
+        new = np.where(is_possible, min_new[:, None] + column, min_new[:, None])
         log = _log_binomial(n_new, new) + _log_binomial(n_old, total - new)
-        log = np.where(inside, log, -np.inf)
+        log = np.where(is_possible, log, -np.inf)
         chance = np.exp(log - log.max(axis=1, keepdims=True))
         chance /= chance.sum(axis=1, keepdims=True)
         p = np.minimum(np.cumsum(chance, axis=1), 1.0)
         p[np.arange(len(p)), widths - 1] = 1.0
-        return cls(kinds, least, inside, chance, p)
+        return cls(kinds, min_new, is_possible, chance, p)
 
     def p_broken(self) -> Floats:
         """Chance that a question is broken."""
         n_old, n_new, total = self.kinds.T[:, :, None]
-        new = self.least[:, None] + np.arange(self.p.shape[1])
-        broken = (2 * (total - new) > n_old) & (2 * new < n_new) & self.inside
+        new = self.min_new[:, None] + np.arange(self.p.shape[1])
+        broken = (2 * (total - new) > n_old) & (2 * new < n_new) & self.is_possible
         return np.asarray(np.where(broken, self.chance, 0.0).sum(axis=1))
 
 
@@ -144,10 +144,10 @@ def _log_binomial(n: Ints, k: Ints) -> Floats:
 class PossibleValues(NamedTuple):
     """The p-values that tests of each kind can have."""
 
-    points: Floats  # the values, (J,)
-    steps: Floats  # their chances if nothing changed, (J,)
-    owner: Ints  # the kind that can have the value, (J,)
-    often: Ints  # how many tests are of each kind, (K,)
+    values: Floats  # shape (J,)
+    probabilities: Floats  # of each value if nothing changed, (J,)
+    kind: Ints  # that can have the value, (J,)
+    multiplicity: Ints  # how many tests are of each kind, (K,)
 
 
 def discrete_step_up(p: Floats, possible: PossibleValues, fdr: float) -> Floats:
@@ -160,12 +160,12 @@ def discrete_step_up(p: Floats, possible: PossibleValues, fdr: float) -> Floats:
     and t the largest possible value with ``sum F(t) / (1 - F(t)) <= M fdr``: the least ``sum
     F(p_(j)) / (1 - F(t)) / j`` of the ranks j from that of the test on; at least p, and 1 beyond t.
     """
-    order, at = np.argsort(p, kind="stable"), np.argsort(possible.points, kind="stable")
-    points, owner = possible.points[at], possible.owner[at]
-    threshold, reached = _largest_threshold(points, owner, possible.often, p.size * fdr)
-    sums = np.cumsum(possible.steps[at] * (possible.often / (1 - reached))[owner])
-    place = np.searchsorted(points, p[order] * _SAME, side="right") - 1
-    ratios = np.minimum(sums[place] / np.arange(1, p.size + 1), 1.0)
+    order, at = np.argsort(p, kind="stable"), np.argsort(possible.values, kind="stable")
+    values, kind, multiplicity = possible.values[at], possible.kind[at], possible.multiplicity
+    threshold, reached = _largest_threshold(values, kind, multiplicity, p.size * fdr)
+    sums = np.cumsum(possible.probabilities[at] * (multiplicity / (1 - reached))[kind])
+    last = np.searchsorted(values, p[order] * _SAME, side="right") - 1
+    ratios = np.minimum(sums[last] / np.arange(1, p.size + 1), 1.0)
     ratios[p[order] > threshold * _SAME] = 1.0
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum.accumulate(ratios[::-1])[::-1]
@@ -173,25 +173,25 @@ def discrete_step_up(p: Floats, possible: PossibleValues, fdr: float) -> Floats:
 
 
 def _largest_threshold(
-    points: Floats, owner: Ints, often: Ints, most: float
+    values: Floats, kind: Ints, multiplicity: Ints, most: float
 ) -> tuple[float, Floats]:
-    """Largest point up to which the odds of all tests sum to `most`, and F of each kind there.
+    """Largest value up to which the odds of all tests sum to `most`, and F of each kind there.
 
-    `points` ascend; equal ones count together.
+    `values` ascend; equal ones count together.
     """
-    before = np.zeros_like(points)
-    by_owner = np.argsort(owner, kind="stable")
-    same = owner[by_owner[1:]] == owner[by_owner[:-1]]
-    before[by_owner[1:]] = np.where(same, points[by_owner[:-1]], 0.0)
+    before = np.zeros_like(values)
+    by_kind = np.argsort(kind, kind="stable")
+    same = kind[by_kind[1:]] == kind[by_kind[:-1]]
+    before[by_kind[1:]] = np.where(same, values[by_kind[:-1]], 0.0)
     with np.errstate(divide="ignore"):
-        odds = points / (1 - points)
+        odds = values / (1 - values)
     rise = np.where(np.isinf(odds), np.inf, odds - before / np.where(before < 1, 1 - before, 1.0))
-    sums = np.cumsum(rise * often[owner])
-    last = np.searchsorted(points, points * _SAME, side="right") - 1
+    sums = np.cumsum(rise * multiplicity[kind])
+    last = np.searchsorted(values, values * _SAME, side="right") - 1
     inside = sums[last] <= most
-    reached = np.zeros(often.size)
-    np.maximum.at(reached, owner[inside], points[inside])
-    return float(points[inside].max(initial=0.0)), reached
+    reached = np.zeros(multiplicity.size)
+    np.maximum.at(reached, kind[inside], values[inside])
+    return float(values[inside].max(initial=0.0)), reached
 
 
 def chance_of_at_least(number: int, chance: Floats) -> float:

@@ -143,7 +143,7 @@ def _unseen_rates(
     One question has it, or two, or four, up to all: that none of them shows it in its trials has
     the given chance. Questions have as many trials as on average: n does not follow their rates.
     """
-    questions = 1 / float(weights.second.sum())  # of the same weight
+    questions = 1 / float(weights.second.sum())  # effective number of equal weight
     some = np.append(2.0 ** np.arange(np.ceil(np.log2(questions))), questions)
     share = np.append(weights.largest, some[1:] / questions) if questions > 1 else np.ones(1)
     trials = float(group.questions @ group.n) / group.size
@@ -194,7 +194,7 @@ def _group_range(group: Group, values: Floats, confidence: float) -> tuple[float
     free = group.free
     mean = float(group.questions @ (free.posterior @ values) / group.size)
     room = float(scipy.special.chdtri(1, 1 - confidence)) / 2
-    region = Region.around(free.likelihood, free.questions, free.best, room)
+    region = Region.around(free.likelihood, free.questions, free.likeliest_weights, room)
     low, high = max(float(values.min()), 0.0), min(float(values.max()), 1.0)
     lo, hi = np.clip((-region.largest(-values), region.largest(values)), low, high).tolist()
     # In a narrow range the mean may differ from an end by a rounding.
@@ -244,14 +244,14 @@ class Numbers(NamedTuple):
         return Numbers(estimate, mu, width * self.sigma, lo, hi, self.forecast, price)
 
     def with_ends_within(self, least: Floats, most: Floats) -> Numbers:
-        """The numbers, with the part of the interval between two bounds."""
+        """The numbers, with the interval clipped to two bounds, but never past `mu`."""
         lo, hi = np.maximum(self.lo, least), np.minimum(self.hi, most)
         # The middle of a forecast may lie beyond the bounds.
         lo, hi = np.where(lo > self.mu, self.mu, lo), np.where(hi < self.mu, self.mu, hi)
         return self._replace(lo=lo, hi=hi)
 
     def with_ends_beyond(self, most_lo: Floats, least_hi: Floats) -> Numbers:
-        """The numbers, with an interval that goes so far on either side."""
+        """The numbers, with an interval that reaches at least this far on either side."""
         return self._replace(lo=np.minimum(self.lo, most_lo), hi=np.maximum(self.hi, least_hi))
 
 
@@ -303,7 +303,7 @@ def with_saturated_ends(
     numbers: Sequence[Numbers],
     confidence: Floats | float,
 ) -> list[Numbers]:
-    """The numbers of draws, whose intervals reach as far as `saturated_ends` at least."""
+    """Numbers of draws, with intervals that reach at least as far as `saturated_ends`."""
     ends = saturated_ends(fitted, draws, confidence)
     return [each.with_ends_beyond(*pair) for each, *pair in zip(numbers, *ends, strict=True)]
 
@@ -410,7 +410,7 @@ def forecast_numbers(fitted: Calibrated, gains: GainsOf, confidence: float) -> N
 def _with_forecast(
     fitted: Calibrated, gains: GainsOf, confidence: Floats | float, numbers: Numbers
 ) -> Numbers:
-    """The numbers, with a forecast where k is beyond the trials."""
+    """The numbers, with a forecast if k exceeds the trials."""
     beyond = np.isnan(numbers.estimate)
     if not beyond.any():
         return numbers

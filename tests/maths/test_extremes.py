@@ -16,7 +16,7 @@ from tests.maths.cases import CASES
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_factor_by_states_finds_what_one_by_rates_does(case, sign, monkeypatch):
     free = Group.fit(*np.array(CASES[case]).T).free
-    region = Region.around(free.likelihood, free.questions, free.best, 1.92)
+    region = Region.around(free.likelihood, free.questions, free.likeliest_weights, 1.92)
     values = sign * credit_at(*free.rates, credit.any_success(32))
     found = []
     for more in (0, np.inf):  # always by states, always by rates

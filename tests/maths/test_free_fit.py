@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.free_fit import fit_free, fit_free_groups, maximise_likelihood
+from polars_scorio.maths.free_fit import fit_free_groups, maximise_likelihood
 from polars_scorio.maths.lattice import fit_binary_groups
 from tests.maths.groups import drawn_groups
 
@@ -12,7 +12,7 @@ def test_groups_are_fitted_as_if_each_were_alone():
     groups = drawn_groups()
     grids = fit_binary_groups(groups)
     for grid, group, fit in zip(grids, groups, fit_free_groups(grids, groups), strict=True):
-        alone = fit_free(grid, *group)
+        (alone,) = fit_free_groups([grid], [group])
         for name in ("likelihood", "log_scale", "questions", "weight"):
             np.testing.assert_array_equal(getattr(fit, name), getattr(alone, name))
 

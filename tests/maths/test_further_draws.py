@@ -57,13 +57,13 @@ def log_likelihood(free, weight):
 
 def test_no_population_of_the_region_leaves_the_range():
     free = Group.fit(*np.array(RAGGED).T).free
-    least = log_likelihood(free, free.best) - chi2.ppf(0.95, 1) / 2
+    least = log_likelihood(free, free.likeliest_weights) - chi2.ppf(0.95, 1) / 2
     found = forecast_range(Calibrated.fit(states_of(RAGGED)), credit.any_success(32), 0.95)
     p, _ = free.rates
     value, seen = 1 - (1 - p) ** 32, []
     for corner in np.eye(p.size):
         for share in np.linspace(0, 0.99, 41):
-            mixed = share * corner + (1 - share) * free.best
+            mixed = share * corner + (1 - share) * free.likeliest_weights
             if log_likelihood(free, mixed) >= least:
                 seen.append(mixed @ value)
     assert found.lo[0] <= min(seen)
@@ -80,17 +80,21 @@ def test_an_end_is_reached_by_a_population_of_the_region(case, sign):
     room = chi2.ppf(0.95, 1) / 2
     p, _ = free.rates
     values = sign * (1 - (1 - p) ** 16)
-    end = Region.around(free.likelihood, free.questions, free.best, room).largest(values)
-    least, cuts, outer = log_likelihood(free, free.best) - room, [], values.max()
+    end = Region.around(free.likelihood, free.questions, free.likeliest_weights, room).largest(
+        values
+    )
+    least, cuts, outer = log_likelihood(free, free.likeliest_weights) - room, [], values.max()
     corner = np.eye(p.size)[values.argmax()]
     for _ in range(60):
         inside, outside = 0.0, 1.0
         for _ in range(50):
             middle = (inside + outside) / 2
             with np.errstate(divide="ignore"):
-                there = log_likelihood(free, free.best + middle * (corner - free.best))
+                there = log_likelihood(
+                    free, free.likeliest_weights + middle * (corner - free.likeliest_weights)
+                )
             inside, outside = (middle, outside) if there >= least else (inside, middle)
-        edge = free.best + inside * (corner - free.best)
+        edge = free.likeliest_weights + inside * (corner - free.likeliest_weights)
         assert edge @ values <= end + 1e-9  # no population of the region is beyond the end
         gradient = (free.questions / (free.likelihood @ edge)) @ free.likelihood
         cuts.append(-gradient / (gradient @ edge))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from polars_scorio.maths.free_fit import fit_free
+from polars_scorio.maths.free_fit import fit_free_groups
 from polars_scorio.maths.lattice import fit_binary
 from tests.maths.cases import RAGGED
 
@@ -12,7 +12,7 @@ from tests.maths.cases import RAGGED
 def fitted(n, c):
     """The free fit of questions with so many trials and successes."""
     (n, c), questions = np.unique(np.broadcast_arrays(n, c), axis=1, return_counts=True)
-    return fit_free(fit_binary(n, c, questions), n, c, questions)
+    return fit_free_groups([fit_binary(n, c, questions)], [(n, c, questions)])[0]
 
 
 def by_least_squares(likelihood, questions, steps=200):
@@ -55,15 +55,16 @@ def test_no_weights_have_a_larger_likelihood(log):
     free = fitted(*LOGS[log])
     other = by_least_squares(free.likelihood, free.questions)
     highest, found = (
-        free.questions @ np.log(free.likelihood @ weight) for weight in (other, free.best)
+        free.questions @ np.log(free.likelihood @ weight)
+        for weight in (other, free.likeliest_weights)
     )
-    assert (free.best > 0).all()
-    assert free.best.sum() == pytest.approx(1, abs=1e-12)
+    assert (free.likeliest_weights > 0).all()
+    assert free.likeliest_weights.sum() == pytest.approx(1, abs=1e-12)
     # The limit of the steps, and the rounding of sums.
     assert found == pytest.approx(highest, abs=2e-6, rel=1e-12)
 
 
 def test_no_direction_leads_up():
     free = fitted(*LOGS["two kinds"])
-    slope = (free.questions / (free.likelihood @ free.best)) @ free.likelihood
+    slope = (free.questions / (free.likelihood @ free.likeliest_weights)) @ free.likelihood
     assert slope.max() <= free.questions.sum() + 1e-6

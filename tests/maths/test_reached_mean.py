@@ -17,8 +17,8 @@ def test_a_mean_below_the_largest_is_reached(questions, n, power):
     free = Group.fit(np.full_like(c, n), c, often).free
     p, q = free.rates
     values = 4 * p**power * q
-    region = Region.around(free.likelihood, free.questions, free.best, ROOM)
-    largest, known = region.largest(values), float(values @ free.best)
+    region = Region.around(free.likelihood, free.questions, free.likeliest_weights, ROOM)
+    largest, known = region.largest(values), float(values @ free.likeliest_weights)
     # Of these cases the least reaches two fifths of the way, most more than two thirds.
     assert reaches_mean(free, values, known + 0.4 * (largest - known), ROOM)
     assert not reaches_mean(free, values, largest + 1e-9, ROOM)
@@ -27,7 +27,7 @@ def test_a_mean_below_the_largest_is_reached(questions, n, power):
 def test_without_room_nothing_is_surely_within_it():
     free = Group.fit(np.array([4, 4]), np.array([1, 4]), np.array([30, 5])).free
     p, _ = free.rates
-    assert not reaches_mean(free, p, float(p @ free.best) + 1e-3, 1e-9)
+    assert not reaches_mean(free, p, float(p @ free.likeliest_weights) + 1e-3, 1e-9)
 
 
 def test_a_mean_above_all_values_is_not_reached():

@@ -76,7 +76,7 @@ def weights_of_the_study(monkeypatch):
     def best(free):
         return maximise_likelihood(free.likelihood, free.questions, free.weight, 2000)
 
-    monkeypatch.setattr(FreeFit, "best", property(best))
+    monkeypatch.setattr(FreeFit, "likeliest_weights", property(best))
 
 
 CAPPED = [case for case in LATER["benchmark"] if case["metric"] in GAINS]
