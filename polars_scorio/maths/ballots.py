@@ -85,7 +85,7 @@ def vote_variance(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
 
 
 def _equal_answers(ballots: Ballots, column: int) -> Ints:
-    """How many answers of each question look like that of a column; shape (M,)."""
+    """Number of answers of each question that are equal to that of a column; shape (M,)."""
     if column == ballots.votes.shape[1]:
         return np.ones(ballots.abstained.size, dtype=np.int64)
     return np.asarray(_same_looking(ballots, column).sum(axis=1))
@@ -106,7 +106,7 @@ def _same_looking(ballots: Ballots, column: int) -> Mask:
 
 
 def distinct_ballots(ballots: Ballots) -> tuple[Ballots, Ints]:
-    """The questions that differ by more than the order of their answers, and which each is."""
+    """Questions that differ by more than the order of answers, and the index of each."""
     # Right answers first, then by votes: the sign parts them.
     signed = np.where(ballots.right, 1, -1) * (ballots.votes + ballots.right)
     signed = np.where(ballots.votes > 0, signed, 0)
@@ -119,8 +119,8 @@ def distinct_ballots(ballots: Ballots) -> tuple[Ballots, Ints]:
 
 def _drawn_success(ballots: Ballots, k: int, ties: Ties) -> Floats:
     """`vote_success` of questions with at least k trials."""
-    # Answers without votes in any of these questions are not there.
-    ballots = _given_answers(ballots)
+    used = ballots.votes.any(axis=0)  # answers with a vote in any of these questions
+    ballots = Ballots(ballots.votes[:, used], ballots.right[:, used], ballots.abstained)
     n = ballots.trials
     p = k / n
     total = np.zeros(n.size)
@@ -134,16 +134,11 @@ def _drawn_success(ballots: Ballots, k: int, ties: Ties) -> Floats:
     return np.asarray(np.clip(total / _binomial_chance(n, k, p), 0.0, 1.0))
 
 
-def _given_answers(ballots: Ballots) -> Ballots:
-    used = ballots.votes.any(axis=0)
-    return Ballots(ballots.votes[:, used], ballots.right[:, used], ballots.abstained)
-
-
 def _rest_weight(ballots: Ballots, winner: int, j: int, k: int, p: Floats, ties: Ties) -> Floats:
     """Weight of the draws of the other k - j trials that leave the win to one right answer."""
     votes = np.delete(ballots.votes, winner, axis=1)
     right = np.delete(ballots.right, winner, axis=1)
-    rivals = votes >= j  # who cannot reach j votes is one of many
+    rivals = votes >= j  # others cannot reach j votes
     nodes, weights = _tie_nodes(int(rivals.sum(axis=1).max(initial=0)), j, k, ties)
     product = np.zeros((len(votes), k - j + 1, nodes.size))
     product[:, 0] = 1.0
@@ -160,7 +155,7 @@ def _rest_weight(ballots: Ballots, winner: int, j: int, k: int, p: Floats, ties:
 def _with_answer(
     product: Floats, votes: Ints, rival: Mask, j: int, p: Floats, tied: Floats
 ) -> Floats:
-    """The product with one more answer, of which at most j trials may be drawn."""
+    """The product with one more answer, at most j of whose trials may be drawn."""
     share = np.where(rival, _binomial_chance(votes, 0, p), 1.0)[:, None, None]
     result = share * product
     for m in range(1, min(j, product.shape[1] - 1) + 1):
@@ -171,7 +166,7 @@ def _with_answer(
 
 
 def _tie_nodes(rivals: int, j: int, k: int, ties: Ties) -> tuple[Floats, Floats]:
-    """Points and weights in (0, 1) that integrate the ties of as many rivals as there can be."""
+    """Gauss-Legendre rule on (0, 1) that integrates ties of the largest number of rivals."""
     if ties == "fail":
         return np.ones(1), np.ones(1)
     most = min(rivals, (k - j) // j)
@@ -268,7 +263,7 @@ def vote_noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
 def _floored_variance(
     variance: Floats, estimate: Floats, rest: Floats, of_one: Floats, trials: Floats
 ) -> Floats:
-    """The variance of each group, of which the answers of a few trials do not say enough."""
+    """Variance of each group, raised because a few trials that agree do not show all noise."""
     variance = np.maximum(variance, 1 / trials**2)
     square = np.minimum(estimate, rest) ** 2
     return np.maximum(variance, variance / (square + variance) * of_one / trials)

@@ -28,7 +28,7 @@ CHOICE = 1.959963984540054
 # .9 up to 7 % of families of 20 equal models had a false winner, at .85 6 % (nominal 5 %).
 _CLEARLY_SHORTER = 0.85
 _LEAST_SHARE = 0.001
-_ROUNDING = 1e-12  # of the range of a metric
+_ROUNDING = 1e-12  # in units of the range of a metric
 
 
 class Reach(NamedTuple):
@@ -112,7 +112,7 @@ class ComparedSide(Protocol):
 
 
 class SidePrice(Protocol):
-    """Estimates with their noise, as far as differences need them."""
+    """Estimates and noise of one side of a difference."""
 
     @property
     def mu(self) -> Floats:
@@ -152,15 +152,6 @@ class PairedPrice:
         return np.asarray(scipy.special.stdtrit(self.freedom, scipy.special.ndtr(-c)))
 
 
-class Difference(NamedTuple):
-    """First less second, with its interval, each of shape (P,)."""
-
-    diff: Floats
-    sigma: Floats
-    lo: Floats
-    hi: Floats
-
-
 def paired_variance(gaps: Floats, weight: Floats) -> Floats:
     """Variance of mean paired differences, with an allowance for differences not yet observed.
 
@@ -181,23 +172,6 @@ def paired_variance(gaps: Floats, weight: Floats) -> Floats:
     seen = square * (questions / (questions - 1))
     missed = (number**2 * seen + 2) / ((events + 1) * number * (number + 1))
     return np.asarray(seen + missed)
-
-
-def metric_difference(
-    first: ComparedPrice, second: ComparedPrice, paired: PairedPrice, c: Floats | float
-) -> Difference:
-    """Difference of a metric on these very questions, at critical value `c`.
-
-    Away from the bounds both sides add their priced noise, at a bound what is left of their own
-    interval: two models that always succeed may still differ. `paired` is NaN without estimates of
-    single questions.
-    """
-    chosen = takes_pairs(first, second, first.reach(CHOICE), second.reach(CHOICE), paired)
-    lo, hi = interval_ends(first, second, (first.reach(c), second.reach(c)), paired, chosen, c)
-    width = max(first.price.width, second.price.width)
-    by_trials = np.hypot(first.price.sigma, second.price.sigma)
-    sigma = np.where(chosen, width * np.sqrt(paired.variance), by_trials)
-    return Difference(first.price.mu - second.price.mu, sigma, lo, hi)
 
 
 def takes_pairs(

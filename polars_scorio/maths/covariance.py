@@ -32,7 +32,7 @@ class Paired:
         variance: Floats | None = None,
         alike: Ints | None = None,
     ) -> Paired:
-        """Models with known moments: by default with no further variance, no two of them alike."""
+        """Models with known moments; by default no unobserved variance, and distinct data."""
         known = of_pairs(covariance) if variance is None else variance
         first = np.broadcast_to(np.arange(mean.shape[1]), mean.shape) if alike is None else alike
         return cls(mean, covariance, known, freedom, contrast_root(covariance), first)
@@ -172,7 +172,7 @@ def means_together(
 
 
 def _distinct_moments(parts: Floats, size: float, span: float) -> tuple[Floats, Floats]:
-    """Covariance of the means, and variance of their differences, of models that are not alike."""
+    """Covariance of the means, and variance of their differences, of models with distinct data."""
     squares = parts**2
     covariance = parts.T @ parts
     seen = of_pairs(covariance[None])[0]
@@ -189,7 +189,7 @@ def _distinct_moments(parts: Floats, size: float, span: float) -> tuple[Floats, 
 
 
 def _missed_variance(seen: Floats, events: Floats, size: float, span: float) -> Floats:
-    """Variance that may have been missed, by the number of differences that make what is seen."""
+    """Variance that may be unobserved, by the effective number of differences."""
     pseudo = (size**2 * seen + 2 * span**2) / (events + 1)
     return np.asarray(np.sign(span) * pseudo / (size * (size + 1)))
 
@@ -243,7 +243,7 @@ def contrast_root(covariance: Floats) -> Floats:
     return np.where(scale > 0, np.linalg.cholesky(against + trace), 0.0)
 
 
-_TERMS = 200  # of the series for the leverage, at most
+_TERMS = 200  # most terms of the series for the leverage
 _TINY = 1e-14  # a term of the series, relative to the first, that ends it
 
 
@@ -285,7 +285,9 @@ def adjusted_means(
     effect = (inverse @ _within_question(table, here, shared).sum(axis=0))[alike]
     level = _question_average(table - effect, here, shared)
     residual = _within_question(table - effect, here, shared)
-    together = None if cluster is None else _question_clusters(question, cluster)
+    together = cluster
+    if cluster is not None:
+        together = in_clusters(cluster[np.unique(question, return_index=True)[1]])
     influence = _unshrunk_residuals(residual, here, shared, inverse, together) @ inverse
     # How the average of the question effects hangs on the effects of the models.
     share = (here / shared[:, None]).mean(axis=0)
@@ -304,12 +306,6 @@ def adjusted_means(
     return Paired.of_moments(
         mean[None], covariance[None], np.array([freedom]), variance[None], alike[None]
     )
-
-
-def _question_clusters(question: Ints, cluster: Ints) -> Ints | None:
-    """The cluster of each question, from that of each estimate; None where there is none."""
-    first = np.unique(question, return_index=True)[1]
-    return in_clusters(cluster[first])
 
 
 def _effects_inverse(here: Mask, shared: Ints) -> Floats:

@@ -37,27 +37,16 @@ def sidak_critical(pairs: Ints, confidence: float) -> Floats:
     return np.asarray(-scipy.special.ndtri(tail))
 
 
-def undecided_critical(models: Ints, pairs: Ints, confidence: float) -> Floats:
-    """Critical values (S,) for the undecided pairs of independent models.
-
-    The smaller of `tukey_critical` and `sidak_critical`: either suffices for any set of pairs.
-
-    Of ten models few pairs are left.
-
-    >>> undecided_critical(np.array([10, 10]), np.array([45, 9]), 0.95).round(4)
-    array([3.1637, 2.7655])
-    """
-    return np.minimum(tukey_critical(models, confidence), sidak_critical(pairs, confidence))
-
-
 def all_pairs_critical(models: Ints, confidence: float) -> Critical:
     """Critical values for `step_down` over all pairs of independent models.
 
-    Uses `undecided_critical` of the pairs that are left; at first the value of Tukey and Kramer.
+    The smaller of `tukey_critical` (at first) and `sidak_critical` of the undecided pairs: either
+    suffices for any set of pairs.
     """
 
     def critical(undecided: Mask, strata: Ints) -> Floats:
-        return undecided_critical(models[strata], undecided.sum(axis=1), confidence)
+        pairs = sidak_critical(undecided.sum(axis=1), confidence)
+        return np.minimum(tukey_critical(models[strata], confidence), pairs)
 
     return critical
 

@@ -8,6 +8,7 @@ sums of positive terms keep the complement of a chance; long ones use the sums o
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -27,7 +28,7 @@ def sum_of_logs(a: Floats, b: Floats, k: int) -> Floats:
 
     Stirling's formula of ``log gamma(t + 1/2)``: NIST DLMF 5.11.8. a below 1e38.
     """
-    return _summed_logs(a, b, k, _odds_ratio, _far_logs)
+    return _summed_logs(a, b, k, operator.truediv, _far_logs)
 
 
 def sum_of_gaps(a: Floats, b: Floats, k: int, m: int) -> Floats:
@@ -41,7 +42,7 @@ def sum_of_gaps(a: Floats, b: Floats, k: int, m: int) -> Floats:
 def _summed_logs(
     a: Floats, b: Floats, k: int, odds: Callable[..., Floats], rest: Callable[..., Floats]
 ) -> Floats:
-    """The sum of ``log1p(odds(a, b + i))``: term by term where b + i is small, then `rest`."""
+    """Sum of ``log1p(odds(a, b + i))``: term by term if b + i is small, then `rest`."""
     total, few = np.empty_like(a), min(k, _FAR)
     for block in row_slices(a.size, _SUMS_ALIVE):
         first = np.where(b[block] < _FAR, float(few), 0.0)
@@ -59,16 +60,12 @@ def _summed_logs(
     return total
 
 
-def _odds_ratio(a: Floats, b: Floats) -> Floats:
-    return a / b
-
-
 def _odds_of_gaps(a: Floats, b: Floats, m: int) -> Floats:
     return m / (a + b + m) * (a / b)
 
 
 def _far_logs(a: Floats, t: Floats, k: Floats) -> Floats:
-    """`sum_of_logs` at ``b = t + 1/2``, where that is large."""
+    """`sum_of_logs` at ``b = t + 1/2``, if that is large."""
     t_k = t + k
     total = k * np.log1p(a / t_k)
     total += a * np.log1p(k / (t + a))
@@ -79,7 +76,7 @@ def _far_logs(a: Floats, t: Floats, k: Floats) -> Floats:
 
 
 def _far_gaps(a: Floats, t: Floats, k: Floats, m: int) -> Floats:
-    """`sum_of_gaps` at ``b = t + 1/2``, where that is large: a, k and m play one part."""
+    """`sum_of_gaps` at ``b = t + 1/2``, if that is large: a, k and m have symmetric roles."""
     t_a, t_k, t_m = t + a, t + k, t + m
     t_ak, t_am, t_km = t_a + k, t_a + m, t_k + m
     end = t_am + k

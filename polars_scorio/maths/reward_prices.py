@@ -20,7 +20,7 @@ from polars_scorio.maths.price import beta_quantile
 from polars_scorio.maths.questions import clustered_variance
 from polars_scorio.maths.sample_bound import UnitSample
 
-_NO_NOISE = 1e-18  # of the squared range: what rounding leaves of equal rewards
+_NO_NOISE = 1e-18  # in units of the squared range: rounding error of equal rewards
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +69,7 @@ class QuestionRewards:
 
     @property
     def silent(self) -> Mask:
-        """Questions whose trials show no noise: all alike, or a single one."""
+        """Questions whose trials show no noise: all equal, or a single one."""
         return np.asarray((self.noise <= _NO_NOISE) | (self.trials == 1))
 
     def variance_between(self) -> Floats:
@@ -214,7 +214,9 @@ class GroupRewards:
         assert self.mean is not None  # counted for metrics that average
         assert self.error is not None
         noise = (self.error / self._unit) ** 2
-        return self._questions(self._unit_scale(self.mean), noise, 1)
+        # Inside [0, 1] up to rounding.
+        values = np.clip((self.mean - self.low[self.group]) / self._unit, 0.0, 1.0)
+        return self._questions(values, noise, 1)
 
     def best(self, k: int) -> QuestionRewards:
         """The expected best of k trials of each question."""
@@ -233,12 +235,8 @@ class GroupRewards:
         """The range of the rewards of each question."""
         return np.where(self.width > 0, self.width, 1.0)[self.group]
 
-    def _unit_scale(self, mean: Floats) -> Floats:
-        """Mean rewards on the scale of the range, inside [0, 1] up to rounding."""
-        return np.asarray(np.clip((mean - self.low[self.group]) / self._unit, 0.0, 1.0))
-
     def _listed(self) -> tuple[Floats, Ints]:
-        """The rewards on the scale of the range, and where those of each question begin."""
+        """The rewards on the scale of the range, and the offsets of the questions."""
         assert self.rewards is not None  # listed for metrics that need them
         low, unit = self.low[self.group], self._unit
         scaled = (self.rewards - np.repeat(low, self.trials)) / np.repeat(unit, self.trials)

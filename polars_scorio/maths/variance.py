@@ -31,7 +31,7 @@ from polars_scorio.maths.powers import no_success_drawn
 from polars_scorio.maths.questions import QuestionWeights, States
 from polars_scorio.maths.rate_quadrature import estimate_moments, posterior_sums, rate_grid
 
-# The gains of a draw from a question with n trials (see `kernels.draws.credit`), at most 1 in sum.
+# The gains of a draw from a question with n trials (see `credit`), at most 1 in sum.
 GainsOf = Callable[[int], Floats]
 # For questions with n trials: a credit, its complement, the variance of its estimate.
 Polynomials = tuple[Floats, Floats, Floats]
@@ -40,7 +40,7 @@ _ROUNDING = 1e-12
 _PAIRS = 64  # k up to which two draws are paired for each overlap,
 _MANY, _MORE_PAIRS = 1_000_000, 256  # and k beyond so many trials, where sums over rates take long
 _KEPT = 128  # polynomials, of 32 KB at most
-_STACKS = 32  # of polynomials: 15 MB at most
+_STACKS = 32  # cached stacks of polynomials: 15 MB at most
 _FEW = 16  # the least degree that metrics share, but for that of a mean
 _TABULATED = 2048  # trials up to which the noise of all states is worked out at once
 
@@ -180,7 +180,7 @@ def mean_drawn_credit(n: int, c: Ints, credit: Floats) -> Floats:
 
 
 def _power_noise(n: int, c: Ints, gains: Floats) -> Floats:
-    """`noise_estimates` of a credit that one success earns, or only all: in closed form."""
+    """`noise_estimates` of a credit that one success earns, or only all, in closed form."""
     k, success = gains.size, only_success(gains)
     if success not in {1, k}:
         return np.full(c.size, np.nan)
@@ -197,15 +197,6 @@ def credit_of(gains: Floats) -> Floats:
 def elevate_degree(credit: Floats, trials: int) -> Floats:
     """Elevate a polynomial: its credit by the successes in more trials."""
     return draw_chances(trials, credit.size - 1) @ credit
-
-
-def expected_successes(n: int, credit: Floats) -> Floats:
-    """The unbiased estimate ``U_n(c)`` for c = 0..n: the credit of a draw from the n trials.
-
-    >>> expected_successes(3, np.array([0.0, 0.0, 1.0])).round(9)
-    array([0.        , 0.        , 0.33333333, 1.        ])
-    """
-    return elevate_degree(credit, n)
 
 
 def variance_degree(n: int, k: int) -> int:
@@ -315,7 +306,7 @@ def _from_prior(
 def _from_posteriors(
     b: Floats, a: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
 ) -> Floats:
-    """State by state: cheaper where few states share their n."""
+    """State by state: cheaper if few states share their n."""
     expected = np.zeros((further + 1, *a.shape))
     for successes, shared in zip(c.tolist(), np.moveaxis(questions, -1, 0), strict=True):
         chances = _node_chances(a + successes, b + (n - successes), further)

@@ -13,7 +13,6 @@ from polars_scorio.maths.comparison import (
     CHOICE,
     ComparedPrice,
     PairedPrice,
-    metric_difference,
     paired_variance,
 )
 from polars_scorio.maths.covariance import paired_means
@@ -27,6 +26,7 @@ from tests.maths.difference_oracle import (
     pair_variance,
     trial_interval,
 )
+from tests.maths.metric_differences import metric_difference
 
 VECTORS = study_numbers("verdicts")["difference"]
 GAINS = {"avg": credit.any_success, "pass": credit.any_success, "hat": credit.all_success}

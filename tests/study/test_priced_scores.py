@@ -10,11 +10,11 @@ from polars_scorio.maths.comparison import (
     CHOICE,
     ComparedPrice,
     PairedPrice,
-    metric_difference,
     paired_variance,
 )
 from polars_scorio.maths.price import Price
 from polars_scorio.study.score_differences import PricedScores, QuestionValues, pair_reaches
+from tests.maths.metric_differences import metric_difference
 
 MODELS, QUESTIONS = 4, 12
 EVERY = np.array(np.triu_indices(MODELS, 1))
