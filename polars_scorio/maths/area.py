@@ -16,15 +16,15 @@ from numpy.lib.stride_tricks import sliding_window_view
 from polars_scorio.maths.array_rows import Floats, Ints, row_slices
 from polars_scorio.maths.powers import no_success_drawn
 
-_STEP = 0.25  # of the logit, where its density is broad: the rule errs by exp(-pi^2 / step), 7e-18
-_NARROW = 0.7  # of the standard deviation, where it is narrow: exp(-2 (pi / .7)^2)
+_STEP = 0.25  # step of the logit for a broad density: the rule errs by exp(-pi^2 / step), 7e-18
+_NARROW = 0.7  # step in standard deviations for a narrow density: exp(-2 (pi / .7)^2)
 _FINER = 1.5  # from one step to the next: few of them, for logs with few states
 _WIDE = 0.04  # steps from which on logs of the density are sums of logs that states share
 # Rates less likely than exp(-40) are left out, but where a power of k makes up for it.
 _DEPTH = 40.0
 _MORE = 1.4  # from one number of rates to the next
 _ALIVE = 6  # arrays in use at a time
-_TERMS = 18  # of power series of arguments up to 1
+_TERMS = 18  # terms of power series of arguments up to 1
 
 
 def area_drawn(n: Ints, c: Ints, k: int) -> Floats:
@@ -84,7 +84,7 @@ def area_at(p: Floats, q: Floats, k: int) -> Floats:
 
 
 def _sum_of_passes(n: Ints, c: Ints, k: int) -> Floats:
-    """``sum_{i=1}^k (1 - H_i)`` where ``k c`` is less than n / 2."""
+    """``sum_{i=1}^k (1 - H_i)`` if ``k c`` is less than n / 2."""
     term = k * (k + 1) / 2 * c / n
     total = term.copy()
     for m in range(1, min(_TERMS, k)):
@@ -94,7 +94,7 @@ def _sum_of_passes(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def _logit_range(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
-    """Between which logits there is anything to sum up."""
+    """Range of logits outside of which the terms are negligible."""
     depth = _DEPTH + 2 * np.log(k)
     middle = np.log(a) - np.log(b)
     below, above = _logit_reach(a, b, depth), _logit_reach(b, a, depth)
@@ -104,7 +104,7 @@ def _logit_range(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
 
 
 def _logit_reach(a: Floats, b: Floats, depth: float) -> Floats:
-    """How far below its mode the log density of the logit falls by `depth`, to a tenth of that."""
+    """Distance below its mode at which the log density of the logit falls by about `depth`."""
     share, other, total = a / (a + b), b / (a + b), a + b
     # Both are beyond: the tangent far away, and where the power of p falls by as much, then of q.
     tangent = depth + total * np.log1p(a / b)
@@ -189,7 +189,7 @@ def _area_and_rest(logits: Floats, k: int) -> tuple[Floats, Floats]:
 
 
 def _few_passes(p: Floats, draws: Floats, some: Floats, k: int) -> Floats:
-    """AUC@k where ``k p`` is small, without a difference of numbers near k."""
+    """AUC@k for small ``k p``, without a difference of numbers near k."""
     # 1 + (q / p) log q, and 1 - (1 - e^-x) / x.
     first = _power_series(p, [1 / (m * (m + 1)) for m in range(1, _TERMS)])
     second = _power_series(draws, [(-1) ** (m + 1) / factorial(m + 1) for m in range(1, _TERMS)])

@@ -84,7 +84,7 @@ def _cumulated_mass(mass: Mass, rewards: Floats) -> tuple[Mass, Mass]:
 
 
 def _distinct_masses(below: Mass, above: Mass) -> tuple[Floats, Floats, Ints]:
-    """Distinct pairs, and the place of each pair among them: a million states share few."""
+    """Distinct pairs, and the index of each pair among them: a million states share few."""
     pairs, place = np.unique((below + 1j * above).ravel(), return_inverse=True)
     return pairs.real.copy(), pairs.imag.copy(), place.reshape(below.shape)
 
@@ -129,7 +129,7 @@ def best_prices(
 
 
 def _constant_price(states: States, value: float, k: int) -> Price:
-    """Price of a metric whose rewards are all equal: no noise, and no estimate of missing draws."""
+    """Price if all rewards are equal: no noise; NaN if k exceeds the trials of some question."""
     lacking = states.mean((states.n < k).astype(np.float64)) > 0
     none, estimate = np.zeros(states.groups), np.where(lacking, np.nan, 0.0)
     return Price(estimate, estimate + 1, none, none + 1, estimate, none + 1, value, 0.0)
@@ -147,7 +147,7 @@ class _Urn(NamedTuple):
 def _group_urns(
     states: States, level: Ints, fits: list[Calibrated], gaps: Floats, strata: Strata[States]
 ) -> list[_Urn]:
-    """The posteriors of each group, under the correlation and the mean that were fitted."""
+    """Posteriors of each group, under the fitted correlation and mean."""
     counts = states.counts @ np.eye(gaps.size + 1, dtype=np.int64)[level]
     ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
     urns = []
@@ -200,7 +200,7 @@ def _reward_covariances(n: Ints, below: Floats, total: Floats, square: Floats, k
 
 
 def _combined_price(staying: list[Price], gaps: Floats, correlations: Floats) -> Price:
-    """The price of the sum over the steps, from those of staying below each."""
+    """Price of the sum over the steps, from the prices of staying below each."""
 
     def total(values: list[Floats]) -> Floats:
         summed: Floats = gaps @ np.stack(values)

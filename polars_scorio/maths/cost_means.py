@@ -135,7 +135,7 @@ def _per_pairs(products: Floats, n: Floats) -> Floats:
 
 
 _DRAWS = 4_000
-_JITTER = 1e-12  # of the mean variance: keeps a singular covariance factorable
+_JITTER = 1e-12  # share of the mean variance: keeps a singular covariance factorable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,7 +168,7 @@ class FrontierModels:
         there being two; the pairs share the error by Bonferroni.
         """
         models = self.score.size
-        if models < 2 or self.freedom <= 0:  # of one model there is no pair
+        if models < 2 or self.freedom <= 0:  # a single model has no pair
             return np.zeros(models, np.bool_)
         tail = (1 - confidence) / (models * (models - 1))
         critical = -scipy.special.stdtrit(self.freedom, tail)
@@ -194,7 +194,7 @@ class FrontierModels:
         return moved[:models], moved[models:]
 
     def chance(self) -> Floats:
-        """Chance of each model to be on the frontier, shape (L,); NaN if nothing tells it."""
+        """Chance of each model to be on the frontier, shape (L,); NaN if the noise is unknown."""
         if self.freedom <= 0:
             return np.full(self.score.size, np.nan)
         return np.asarray(_on_frontier(*self.draws()).mean(axis=1))

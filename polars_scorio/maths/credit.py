@@ -12,9 +12,7 @@ import numpy as np
 from polars_scorio.maths.array_rows import Floats
 
 _ROUNDING = 1e-12
-_LONG = (
-    24  # trials from which on the sums of `kernels.draws.area` cost less than those over successes
-)
+_LONG = 24  # trials from which on the sums of `area` cost less than those over successes
 
 
 def any_success(k: int) -> Floats:

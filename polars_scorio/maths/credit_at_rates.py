@@ -42,7 +42,7 @@ def credit_at(p: Floats, q: Floats, gains: Floats) -> Floats:
 
 
 def _at_least(success: int, k: int, p: Floats, q: Floats) -> Floats:
-    """Chance of so many successes or more."""
+    """Chance of at least so many successes."""
     with np.errstate(divide="ignore"):
         if success == 1:
             return -np.expm1(k * _log_rate(q, p))
@@ -53,7 +53,7 @@ def _at_least(success: int, k: int, p: Floats, q: Floats) -> Floats:
 
 
 def _log_rate(x: Floats, rest: Floats) -> Floats:
-    """``log(x)``, from what is left of 1 where that is less."""
+    """``log(x)``, from the complement of x if that is smaller."""
     return np.where(rest < x, np.log1p(-np.minimum(rest, 0.5)), np.log(x))
 
 

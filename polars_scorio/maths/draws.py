@@ -91,7 +91,7 @@ def credit_by_state(a: Floats, b: Floats, counts: Ints, gains: Floats) -> tuple[
 
 
 def _row_slice(rows: Ints) -> Ints | slice:
-    """The rows as a slice, where they follow each other: several times as fast to assign to."""
+    """Rows as a slice if they are consecutive: several times as fast to assign to."""
     if rows.size < 2 or not (np.diff(rows) == (step := int(np.sign(rows[1] - rows[0])))).all():
         return rows
     stop = int(rows[-1]) + step
@@ -118,12 +118,12 @@ def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Flo
 
 
 def _is_power(gains: Floats) -> bool:
-    """Whether all is earned by the first success, or by the last."""
+    """Whether the first success earns everything, or the last."""
     return only_success(gains) in {1, gains.size}
 
 
 def _drawn_credit_mean(n: Ints, c: Ints, gains: Floats) -> Floats:
-    """`expected_credit` where there are enough trials."""
+    """`expected_credit` if there are enough trials."""
     k, success = gains.size, only_success(gains)
     if success == 1:
         return float(gains[0]) * powers.no_success_drawn(n, c, k)[1]

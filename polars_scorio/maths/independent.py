@@ -81,7 +81,7 @@ def _critical_value(models: int, confidence: float) -> float:
     return float(illinois_root(lambda c: range_within(size, c) - confidence, low, high, 40)[0])
 
 
-_GROUPS = 32  # of other models with similar sigmas, at most
+_GROUPS = 32  # most groups of other models with similar sigmas
 _BEYOND = 7.0  # standard deviations of the baseline beyond c that still count
 
 
@@ -148,7 +148,7 @@ def dunnett_critical(sigma: Floats, baseline: Floats, confidence: float) -> Floa
 
 
 def _smallest_ratio(sigma: Floats, baseline: Floats, counted: Mask) -> Floats:
-    """The smallest of the other sigmas, in units of the baseline's."""
+    """Smallest sigma of the other models, in units of the baseline's."""
     smallest = np.where(counted, sigma, np.inf).min(axis=1, initial=np.inf)
     known = np.isfinite(smallest) & (baseline > 0)
     ratio = np.full_like(smallest, np.inf)
@@ -174,7 +174,7 @@ def _integral_critical(
 
 
 def _sigma_groups(sigma: Floats, counted: Mask) -> Iterator[tuple[Floats, Floats]]:
-    """Sigma and number of models of each group of similar ones, the largest sigma for all."""
+    """Sigma and number of models of each group of similar ones; the largest stands for all."""
     ordered = np.sort(np.where(counted, sigma, -1.0), axis=1)
     models = ordered.shape[1]
     ends = np.unique(np.linspace(0, models, min(models, _GROUPS) + 1).astype(np.int64))

@@ -211,7 +211,7 @@ def _powers_by_successes(first: Floats, second: Floats, k: int) -> Floats:
 
 
 class JudgedRate(NamedTuple):
-    """A rate of the truth with its interval, each of shape (G,); NaN if the judge tells nothing."""
+    """A rate of the truth with its interval, (G,); NaN if the judge is uninformative."""
 
     estimate: Floats
     lo: Floats
@@ -281,8 +281,8 @@ def _accepted_end(diff: Floats, reach: Floats, index: Floats, slack: Floats) -> 
     return np.where(centre > 0, stable, (centre - root) / second)
 
 
-_STEP = 1e-4  # of a rate, for slopes by central differences
-_MOST_WEIGHT = 1e6  # of a draw of verdicts: beyond, noise exceeds every range
+_STEP = 1e-4  # change of a rate, for slopes by central differences
+_MOST_WEIGHT = 1e6  # largest weight of a draw of verdicts: beyond, noise exceeds every range
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -295,7 +295,7 @@ class JudgedPrice:
     specificity_slope: Floats
 
     def total_variance(self, rates: JudgeRates) -> Floats:
-        """Variance with that of both rates."""
+        """Variance including that of both rates of the judge."""
         return np.asarray(
             self.variance
             + self.sensitivity_slope**2 * rates.sensitivity_variance
@@ -369,7 +369,7 @@ def _state_credits(
 def _verdict_noise(
     fitted: Calibrated, gains: GainsOf, sensitivity: float, specificity: float, tail: float | None
 ) -> Floats:
-    """Variance of the estimate at fixed rates of the judge, with what is uncertain of it."""
+    """Variance of the estimate at fixed rates of the judge, widened by its uncertainty."""
     states = fitted.states
 
     @cache

@@ -218,7 +218,7 @@ class _PostStratified:
 
 
 def _sampling_variance(share: Floats, some: Floats, every: Floats) -> Floats:
-    """Variance of a share among some trials, drawn without replacement from every trial."""
+    """Variance of a share among some trials, drawn without replacement from all of them."""
     some, every = np.maximum(some, 1), np.maximum(every, 1)
     return np.asarray(share * (1 - share) / some * np.maximum(1 - some / every, 0))
 
@@ -265,7 +265,7 @@ def gwets_ac1(shares: Floats) -> Floats:
 
 
 def _beyond_chance(shares: Floats, by_chance: Floats) -> Floats:
-    """Agreement less that by chance, over the most that there may be of it."""
+    """Agreement less chance agreement, over 1 less chance agreement."""
     observed, left = shares[0, 0] + shares[1, 1], 1 - by_chance
     missing = np.full_like(observed, np.nan)
     return np.asarray(np.divide(observed - by_chance, left, out=missing, where=left > 0))

@@ -57,7 +57,7 @@ def sphere_directions(dimensions: int, size: int) -> Floats:
     return points
 
 
-_GROUPS = 32  # of models with similar sigmas, at most
+_GROUPS = 32  # most groups of models with similar sigmas
 _REACH = 8.0  # standard deviations of the candidate that count
 _FINEST = 0.05  # a smaller ratio of two sigmas counts as this one, or the rule would not see it
 # Steps of the trapezoidal rule, by the smallest ratio of two sigmas: each holds 1e-9 for a few
@@ -107,7 +107,7 @@ def _grouped_critical(sigma: Floats, confidence: float) -> Floats:
 
 
 def _sigma_places(sigma: Floats, moving: Mask) -> tuple[Ints, int]:
-    """Group of each model, and the number of groups: of many models of equal width in log sigma."""
+    """Group of each model, and number of groups: of many models by equal widths in log sigma."""
     models = sigma.shape[1]
     if models <= _GROUPS:
         return np.broadcast_to(np.arange(models), sigma.shape), models
@@ -232,7 +232,7 @@ def _directed_critical(
     confidence: float,
     sides: int = 2,
 ) -> Floats:
-    """A value for each stratum and column of `number`, the pairs that it holds for."""
+    """A value for each stratum and column of `number`, the number of pairs that it covers."""
     critical = np.full(number.shape, np.nan)
     dimensions = max(models.mean.shape[1] - 1, 1)
     for rows, freedom in _freedom_blocks(models):

@@ -74,7 +74,7 @@ def weighted_moments(nu: Floats, w: Floats) -> tuple[Floats, Floats]:
 
 
 def _row_sum(rows: Floats) -> Floats:
-    """Sum of the rows, in their order: that of `sum` depends on how many columns there are."""
+    """Sum of the rows in their order; the order of `sum` depends on the number of columns."""
     total: Floats = reduce(np.add, rows)
     return total
 
@@ -262,7 +262,7 @@ def best_allocation(ahead: ExpectedVariance, budget: int) -> Ints:
 
 
 def _paid_gain(ahead: ExpectedVariance, number: Ints, budget: int) -> float:
-    """The smallest gain, to the last bit, that the budget pays wherever it is to be had."""
+    """Threshold of gains, to the last bit, at which all trials above it fit the budget."""
     high = float(ahead.gain(np.zeros(number.size, dtype=np.int64)).max())
     if not (high and budget):
         return np.inf
@@ -278,7 +278,7 @@ def _paid_gain(ahead: ExpectedVariance, number: Ints, budget: int) -> float:
 
 
 def _distinct_questions(ahead: ExpectedVariance) -> tuple[ExpectedVariance, Ints, Ints]:
-    """The distinct questions, how many there are of each, and which one every question is."""
+    """The distinct questions, their multiplicities, and the index of each question's."""
     columns = (ahead.a, ahead.b, ahead.x)
     first, place = distinct_rows([np.unique(each, return_inverse=True)[1] for each in columns])
     return ahead.of(first), np.bincount(place, minlength=first.size), place
@@ -357,7 +357,7 @@ class SeparatePosteriors:
 
 
 class _Group(NamedTuple):
-    """The questions to which one prior is fitted, and what of them has results."""
+    """Questions to which one prior is fitted, and which of the results are theirs."""
 
     grid: Grid
     state: Ints  # the states of its questions
@@ -394,7 +394,7 @@ class Pooled:
         return cls(states, fitted, owner, target, groups)
 
     def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of a metric in each group; `alpha` is what is fitted."""
+        """Mean and standard deviation of a metric in each group; fitted priors replace `alpha`."""
         del alpha
         counts, n = self.states.counts + self.states.prior, self.states.n
         population = self.target == "population"
@@ -497,7 +497,7 @@ class Pooled:
         return Pooled.fit(observed, fitted, self.owner, self.target)
 
     def _chosen(self, result: Callable[[Grid, Ints, Ints], Posterior]) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of what is asked for, of each group's result."""
+        """Mean and standard deviation for the target, of each group's result."""
         mu, sigma = np.empty((2, self.states.groups))
         for grid, state, questions, cells, place in self.groups:
             own = result(grid, state, questions)

@@ -114,7 +114,7 @@ def fewest_trials(enough: Callable[[Ints], Mask], size: int, limit: int) -> Ints
 
 
 _HALVINGS = 100
-_PAIRED_WINS = 0.85  # as in comparisons: the share of the paired half-width that the trials' beats
+_PAIRED_WINS = 0.85  # trials are used below this share of the paired half-width, as in comparisons
 _LEAST_SHRINKAGE = 0.001
 
 
@@ -156,14 +156,14 @@ def detectable_difference(design: Design, power: float, *, population: bool) -> 
 
 
 def _rate_variances(design: Design, difference: float) -> tuple[float, float]:
-    """Variance of one trial of each model, if their rates lie that far apart."""
+    """Variance of one trial of each model, if their rates differ by this much."""
     rates = design.rate + difference / 2, design.rate - difference / 2
     a, b = (max(rate * (1 - rate), 0.0) for rate in rates)
     return a, b
 
 
 def _difference_variances(design: Design, difference: float) -> tuple[float, float]:
-    """Variance of the estimated difference: on these very questions, and on other ones."""
+    """Variance of the estimated difference: on these questions, and on a new sample."""
     a, b = _rate_variances(design, difference)
     first, second = design.trials
     noise = (1 - design.spread) * (a / first + b / second) / design.questions
@@ -301,7 +301,7 @@ class _TableSums:
 
 
 def _model_effects(mean: Floats) -> Floats:
-    """How far each model is above the mean of the question."""
+    """Difference of each model from the mean of the question."""
     return np.asarray(mean - mean.mean(axis=1, keepdims=True))
 
 

@@ -92,7 +92,7 @@ def _model_spread(mean: Floats, noise: Floats) -> Floats:
 
 
 def _ratios_where(above: Floats, below: Floats, where: Mask) -> Floats:
-    """Ratios where they mean something; NaN elsewhere."""
+    """Ratios where they are defined; NaN elsewhere."""
     ratios = np.full(above.size, np.nan)
     return np.asarray(np.divide(above, below, out=ratios, where=where & (below > 0)))
 

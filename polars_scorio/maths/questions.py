@@ -247,7 +247,7 @@ class Clustered(Generic[GroupsT_co]):
 
     @property
     def effective(self) -> Floats:
-        """How many equally large clusters they count as, shape (G,): see `effective_number`."""
+        """Number of equally large clusters that they count as, (G,): see `effective_number`."""
         return effective_number(self.states.size, self.owner, self.size.size)
 
     def binary(self: Clustered[States], success: list[int]) -> Clustered[States]:
@@ -272,7 +272,7 @@ class Clustered(Generic[GroupsT_co]):
         return np.asarray(sums / self.states.size)
 
     def _member_values(self, groups: QuestionGroups, values: Floats) -> Floats:
-        """The value of each pair of a cluster and a state, from those of a group and a state."""
+        """Value of each pair of a cluster and a state, from those of a group and a state."""
         own, states = self.owner[self.states.group], groups.kind_count
         pairs = groups.group * states + groups.state
         return values[np.searchsorted(pairs, own * states + self.states.state)]

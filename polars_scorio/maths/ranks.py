@@ -135,7 +135,7 @@ def p_best(mu: Floats, sigma: Floats) -> Floats:
 
 
 def _raw_shares(mu: Floats, sigma: Floats, moving: Mask, fixed: Mask) -> Floats:
-    """The chances of some strata, before rounding errors are taken out."""
+    """The chances of some strata, before rounding errors are removed."""
     spread = np.where(moving, sigma, 1.0)
     floor = np.where(fixed, mu, -np.inf).max(axis=1)
     # Below, some model is surely better; above, no model is.
@@ -220,7 +220,7 @@ def _mean_of_alike(share: Floats, alike: Ints) -> Floats:
 
 
 def _share_of_draws(models: Paired, draws: Floats) -> Floats:
-    """How often each model is the highest."""
+    """Share of the draws in which each model is the highest."""
     freedoms, place = np.unique(models.freedom, return_inverse=True)
     scale = np.stack([_student_scale(float(freedom), *draws.shape) for freedom in freedoms])[place]
     height = np.empty((*models.mean.shape, draws.shape[1]))
@@ -295,7 +295,7 @@ def signal_share_paired(models: Paired) -> Floats:
 
 
 def _share_of_spread(spread: Floats, here: Mask) -> Floats:
-    """The share that is left of some squared distances from the mean without their noise."""
+    """Share of some squared distances from the mean that is not their noise."""
     models = here.sum(axis=1)
     noise = np.where(models > 1, models - _NOISE, 0.0)
     lost = np.divide(noise, np.maximum(spread, noise), out=np.zeros_like(noise), where=noise > 0)

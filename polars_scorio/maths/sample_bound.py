@@ -21,11 +21,11 @@ from polars_scorio.maths.free_fit import Calibrated, Group
 from polars_scorio.maths.questions import Clustered, QuestionGroups
 from polars_scorio.maths.variance import CreditSum, rate_moments
 
-_STEP, _LAST = 0.1, 16.0  # of the trapezoid rule along the hyperbola
+_STEP, _LAST = 0.1, 16.0  # step and end of the trapezoid rule along the hyperbola
 _NEGLIGIBLE = 1e-20  # a block of nodes that ends with less, of the sum, is the last that counts
 _ROOT_STEPS = 60
-_NEAR_SADDLE = 1e-6  # of a logit
-_ROUNDING = 1e-14  # of a logarithm
+_NEAR_SADDLE = 1e-6  # tolerance of a logit
+_ROUNDING = 1e-14  # rounding error of a logarithm
 _CLOSE = 1e-11  # on the scale of a standard normal quantile
 
 

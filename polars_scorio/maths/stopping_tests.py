@@ -24,7 +24,7 @@ _FEWEST_CORRELATED = 3  # questions that have a correlation
 
 
 class StoppingEvidence(NamedTuple):
-    """P-values of the three tests for one group of questions; None: nothing is known of it."""
+    """P-values of the three tests for one group of questions; None: not testable."""
 
     pattern: float | None
     order: float | None
