@@ -149,13 +149,6 @@ def means_together(
     may cover nothing if few questions differ much; with it coverage is at least .90 from 5
     questions on (.88 for 15 that nearly all differ), for 2.6 % of the width at 100 questions: see
     ``tests/benchmarks/differences.py``. Models `alike` get the same numbers to the last bit.
-
-    Ten questions on which both agree: a standard error of 2 / 110, under the root.
-
-    >>> here, alike = np.ones(2, dtype=bool), np.arange(2)
-    >>> variance = means_together(np.zeros((10, 2)), 10, 1.0, here, alike)[1]
-    >>> round(float(variance[0, 1]), 6)
-    0.018182
     """
     first, place = np.unique(alike, return_inverse=True)
     covariance, variance = _distinct_moments(parts[:, first], size, span)

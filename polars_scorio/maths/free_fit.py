@@ -35,14 +35,6 @@ def likeliest_weights(likelihood: Floats, questions: Ints | Floats) -> Floats:
     The primal-dual interior point method: S. Boyd, L. Vandenberghe (2004), Convex Optimization,
     section 11.7. The gradient function bounds the maximum: B. G. Lindsay (1983), Ann. Statist. 11,
     86-94.
-
-    Of four questions with two trials one has no success, two have one, and one has two.
-
-    >>> rates, questions = np.linspace(0, 1, 5), np.array([1, 2, 1])
-    >>> likelihood = np.stack([(1 - rates) ** 2, 2 * rates * (1 - rates), rates**2])
-    >>> weights = likeliest_weights(likelihood, questions)
-    >>> print(weights.round(2), (likelihood @ weights).round(2))
-    [0. 0. 1. 0. 0.] [0.25 0.5  0.25]
     """
     share, total = questions / questions.sum(), float(questions.sum())
     weight = np.full(likelihood.shape[1], 1 / likelihood.shape[1])

@@ -361,17 +361,6 @@ def posterior_moments(
     `evaluate` maps rows of `states` (S, L) to credits under all nodes; a row of zeros must stand
     for a question without trials. Without `population` its numbers are NaN. The same bits whatever
     the order of the states.
-
-    A metric that looks at the prior only: its mean success rate.
-
-    >>> from polars_scorio.maths.lattice import fit_binary
-    >>> one = np.array([1])
-    >>> grid = fit_binary(one, one, one)
-    >>> def prior_mean(states):
-    ...     q = np.repeat(grid.mean[:, 1:], len(states), axis=1)
-    ...     return Credits(q, q, 0 * q)
-    >>> round(posterior_moments(grid, np.array([[0, 1]]), one, prior_mean).mu, 6)
-    0.666667
     """
     sums, question = _integrated_sums(grid, states, questions, evaluate)
     mu, variance = _benchmark_moments(grid.weight, sums)
@@ -390,17 +379,6 @@ def joint_covariance(
     """Posterior covariance of the two metrics x and y that `evaluate` returns.
 
     If y is x: the squared sigmas of `posterior_moments`.
-
-    Two metrics that look at the prior only: chance of success and of failure. One success in one
-    trial makes the mean Beta(2, 1), whose variance is 1/18.
-
-    >>> from polars_scorio.maths.lattice import fit_binary
-    >>> one = np.array([1])
-    >>> grid = fit_binary(one, one, one)
-    >>> def prior_means(states):
-    ...     return Credits(grid.mean[:, 1:], grid.mean[:, :1], 0 * grid.mean[:, :1])
-    >>> round(joint_covariance(grid, np.array([[0, 1]]), one, prior_means).benchmark * 18, 6)
-    -1.0
     """
     sums, question = _integrated_sums(grid, states, questions, evaluate)
     _, benchmark = _benchmark_moments(grid.weight, sums)

@@ -1,16 +1,13 @@
 """The larger of two variances, its cap, and the interval that follows.
 
-An estimate needs no model of the questions if each has k trials or more. The size of its error
-does: for n < 2 k it has no unbiased estimate. So a smooth and a free fit estimate it, the larger
-variance counts as far as the counts do not contradict it, and a factor widens it by how uncertain
-it is.
-
-The smooth fit is far too high if the questions are no Beta population. Its variance is capped
-without a model of the questions: with 2 k trials or more of each question, by an unbiased estimate
-from the counts; with fewer, by the largest variance under all distributions of success rates that
-the counts do not reject, which takes time and is needed only if the free fit, which has the lower
-variance, explains the counts better. Without the cap, intervals of 1,000 questions are up to 20
-times as wide as needed. To delete it, let `capped_price` return the larger of the two variances.
+An estimate needs no model of the questions if each has k trials or more, but for n < 2 k its
+variance has no unbiased estimate. So a smooth and a free fit estimate it, the larger one counts,
+and a factor widens it by how uncertain it is. The smooth fit is far too high if the questions are
+no Beta population, so it is capped: with 2 k trials of each question, by an unbiased estimate from
+the counts; with fewer, by the largest variance under all distributions of success rates that the
+counts do not reject (slow, hence only if the free fit explains the counts better). Without the cap,
+intervals of 1,000 questions are up to 20 times as wide as needed. To delete it, let `capped_price`
+return the larger of the two variances.
 """
 
 from __future__ import annotations

@@ -62,12 +62,9 @@ def reward_stopping_evidence(
 ) -> StoppingEvidence:
     """Test one group with real-valued rewards for trials that stopped at a good one.
 
-    Stopping at the first good reward means stopping at the question's largest. If trials are
-    exchangeable, the last one is (one of) the largest with the chance of their share. `largest`
-    (S,): trials with the largest reward of a question; `last_largest` (S,): questions whose last
-    trial is one of these. Only the order has a p-value.
-
-    Up to four trials, until one is good: five questions of two, of three and of four trials.
+    If trials are exchangeable, the last one is (one of) the largest with the chance of their share.
+    `largest` (S,): trials with the largest reward of a question; `last_largest` (S,): questions
+    whose last trial is one of these. Only the order has a p-value.
 
     >>> n, one, often = np.array([2, 3, 4]), np.array([1, 1, 1]), np.array([5, 5, 5])
     >>> evidence = reward_stopping_evidence(n, one, often, np.array([5, 5, 2]))
