@@ -7,7 +7,6 @@ package's files that a call runs through, and how often it changes from one to a
 import sys
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 
 import pytest
