@@ -447,14 +447,14 @@ def group_plan(
     earlier = None if prior is None else _prior_counts(trials, classes, prior)
     one = _OnePass(trials, classes, prior, earlier, questions, broken, watched)
     values = value_columns(classes, sequences=sequences)
-    names = [trials.question.name] if per_question or values else []
-    names += cluster_keys(trials)
+    named = bool(per_question or values)
+    names = [*[trials.question.name] * named, *cluster_keys(trials)]
     grouped = one.grouped(one.marked(sequences=sequences), [*names, *values])
     checked = WholePlan(grouped.sort(*trials.groups)).then(one.check)
     plan = checked.selected([*trials.groups, QUESTIONS])
     if trials.study is None or prior is not None:
         return plan
-    key: tuple[Hashable, ...] = classes, bool(names), questions, sequences
+    key: tuple[Hashable, ...] = classes, named, questions, sequences
     # Named questions serve those who need no names.
     for aligned in ("any", "same"):
         other = classes, True, aligned, sequences

@@ -125,8 +125,8 @@ class Subject:
 class PlotBase:
     """The log of pictures, and how their numbers are found."""
 
-    def __init__(self, log: Log, roles: Roles, chosen: InferenceOptions | None = None) -> None:
-        self._log, self._roles = log, roles
+    def __init__(self, frame: Log, roles: Roles, chosen: InferenceOptions | None = None) -> None:
+        self._log, self._roles = frame, roles
         self._chosen: InferenceOptions = chosen or {}
 
     def _subject(
