@@ -42,7 +42,9 @@ def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Pri
         both = group_moments(group, [CreditSum([(1.0, draw)]) for draw in draws], weights)
         # One more question, as the smooth fit expects it: no mean is zero then.
         centre = (group.size * seen + both.smooth_mean) / (group.size + 1)
-        share = np.array(powers) / centre * float(np.prod(centre ** np.array(powers)))
+        # A credit that nothing earns (mG-Pass@1) has the mean zero after all, and no slope.
+        blend = float(np.prod(centre ** np.array(powers)))
+        share = np.divide(powers, centre, out=np.zeros(2), where=centre > 0) * blend
         linear = [CreditSum([*zip(share.tolist(), draws, strict=True)])]
         noise = group_moments(group, linear, weights)
         price = capped_price(group, linear, noise, weights)

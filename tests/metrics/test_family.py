@@ -209,6 +209,23 @@ def test_the_ends_of_the_scale_are_fine(category, n, questions):
     assert rows.select((pl.col("lo") <= pl.col("mu")) & (pl.col("mu") <= pl.col("hi")))["lo"].all()
 
 
+# Warnings are errors: none of NumPy's leaks where a mean is 0 or all draws are single trials.
+@pytest.mark.parametrize("inference", ["calibrated", "published", "pooled"])
+@pytest.mark.parametrize(
+    "successes", [[0, 0], [0, 2], [1, 2], [2, 2]], ids=["no", "half", "most", "all"]
+)
+def test_draws_of_one_trial_warn_of_nothing(successes, inference):
+    log = long([[0] * (2 - c) + [1] * c for c in successes])
+    one = {"k": 1, "weights": (1.0,), "t": 1}
+    metrics = [
+        given(name, **{key: one[key] for key in one.keys() & PARAMETERS[name]})
+        for name in OF_COUNTS
+    ]
+    answered = log.with_columns(answer=pl.col("category")).scorio(answer="answer")
+    rows = answered.report(*metrics, inference=inference)
+    assert rows.select(pl.col("estimate", "lo", "hi").is_finite().all()).row(0) == (True,) * 3
+
+
 # --- arguments of each function
 
 
