@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
+from itertools import islice
 from numbers import Integral, Real
 from typing import Literal, NamedTuple, TypeGuard, get_args
 
@@ -303,8 +304,10 @@ def as_number(value: object) -> float:
         return math.inf if value > 0 else -math.inf  # type: ignore[operator]  # an int or a Fraction
 
 
-def flat_numbers(values: object) -> Floats:
+def flat_numbers(values: object, most: int | None = None) -> Floats:
     """The numbers of a sequence as an array, with NaN for what is none; empty if it is no sequence.
+
+    Of a sequence of any length only the first `most` are read, if that is given.
 
     Examples
     --------
@@ -313,7 +316,8 @@ def flat_numbers(values: object) -> Floats:
     """
     if isinstance(values, AbstractSet | Mapping) or not is_several(values):
         return np.empty(0)
-    return np.array([as_number(value) for value in value_tuple(values)], dtype=np.float64)
+    some = values if most is None else [*islice(values, most)]
+    return np.array([as_number(value) for value in value_tuple(some)], dtype=np.float64)
 
 
 def is_several(value: object) -> TypeGuard[Iterable[object]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 import polars as pl
@@ -61,7 +62,8 @@ def check_reward_range(bounds: object) -> tuple[float, float]:
         If they are not two different finite numbers of at most 1e300, the lower first, or if both
         are smaller than 1e-280.
     """
-    ends = flat_numbers(value_tuple(bounds)).tolist()
+    pair = value_tuple(bounds) if isinstance(bounds, AbstractSet) else bounds
+    ends = flat_numbers(pair, most=3).tolist()
     if (
         len(ends) != 2  # both ends
         or not -_LARGEST <= ends[0] < ends[1] <= _LARGEST

@@ -105,7 +105,7 @@ def interval_bounds(bounds: Bounds | None) -> Bounds | None:
     """
     if bounds is None:
         return None
-    ends = flat_numbers(bounds)
+    ends = flat_numbers(bounds, most=3)
     low, high = ends.tolist() if ends.shape == (2,) else (np.nan, np.nan)
     if not low <= high:
         raise ValueError(

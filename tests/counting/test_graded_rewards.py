@@ -5,6 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.counting.graded_rewards import check_reward_range
 from tests.made_logs import long, unreadable
 
 LEVELS = [0, 0.25, 0.5, 0.75, 1]
@@ -259,3 +260,11 @@ def test_an_expression_that_knows_what_nan_means_is_taken(category):
 def test_without_nan_a_comparison_is_taken():
     log = REWARDS.filter(~pl.col("reward").is_nan())
     assert log.scorio(trial=None, category=pl.col("reward") >= 0.5).avg()["trials"].item() == 4
+
+
+def test_a_range_of_rewards_has_two_ends_however_long_the_sequence():
+    with pytest.raises(
+        ValueError, match=r"bounds must be two .* got range\(0, 1000000000000000000\)"
+    ):
+        pl.DataFrame().scorio(bounds=range(10**18))
+    assert check_reward_range({1, 0}) == (0.0, 1.0)

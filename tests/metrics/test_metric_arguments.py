@@ -27,6 +27,9 @@ def test_bounds_are_two_numbers_or_none():
     assert interval_bounds(None) is None
     with pytest.raises(ValueError, match=r"the lower first, got \(1, 0\)"):
         interval_bounds((1, 0))
+    # Without a look at what follows the third: as numbers they would take 8 EB.
+    with pytest.raises(ValueError, match=r"got range\(0, 1000000000000000000\)"):
+        interval_bounds(range(10**18))
 
 
 @pytest.mark.parametrize(
