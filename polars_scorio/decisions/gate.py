@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,7 +54,6 @@ from polars_scorio.decisions.regressed_questions import (
 )
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import ComparedPrice
-from polars_scorio.maths.covariance import of_pairs
 from polars_scorio.maths.families import anytime_critical, holm_adjusted
 from polars_scorio.maths.power import trials_with_assurance
 from polars_scorio.metrics.costs import mean_cost
@@ -240,18 +239,10 @@ class GatePlan:
         self, scores: SampledScores, a: Ints, b: Ints, share: Floats, margins: Floats
     ) -> Ints:
         """Further questions, with the same trials of each."""
-        mean, freedom = scores.models.mean, scores.models.freedom[:, None] + 1
-        design = PairedDesign.of(
-            mean[:, a] - mean[:, b],
-            of_pairs(scores.models.covariance)[:, a, b],
-            scores.models.variance[:, a, b],
-            np.broadcast_to(freedom, (len(mean), a.size)),
-            scores.span,
-        )
-        if scores.information is not None:
-            design = replace(design, information=np.repeat(scores.information, a.size))
+        shape = (len(scores.ranked), a.size)
+        design = PairedDesign.of(scores, np.broadcast_to(a, shape), np.broadcast_to(b, shape))
         two_sided = 2 * self.confidence - 1
-        unit = np.broadcast_to(scores.unit, (len(mean), a.size)).ravel()
+        unit = np.broadcast_to(scores.unit, shape).ravel()
         return design.questions_with_assurance(
             share, two_sided, self.assurance, self.most, margins / unit
         )

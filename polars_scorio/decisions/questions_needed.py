@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,16 +25,17 @@ from polars_scorio.decisions.model_scores import (
 from polars_scorio.decisions.models import (
     STRATUM,
     Block,
+    SampledScores,
     in_all_strata,
     named_model,
     single_k,
     strata_blocks,
 )
-from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.covariance import of_pairs
 from polars_scorio.maths.families import anytime_student_critical
 from polars_scorio.maths.independent import confidence_of_each
-from polars_scorio.maths.power import decision_chance, fewest_trials
+from polars_scorio.maths.power import trials_for_half_width, trials_with_assurance
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import tidy_rows
 from polars_scorio.study.request import DecisionOptions, on_levels, refuse_judge
@@ -115,16 +117,8 @@ class _QuestionsNeed:
         """A row for each pair of neighbours in the strata of a block, the best pair first."""
         scores = rows.scores(block)
         order = np.argsort(-scores.ranked, axis=1, kind="stable")
-        a, b, row = order[:, :-1], order[:, 1:], np.arange(len(order))[:, None]
-        pairs = PairedDesign.of(
-            scores.ranked[row, a] - scores.ranked[row, b],
-            of_pairs(scores.models.covariance)[row, a, b],
-            scores.models.variance[row, a, b],
-            np.broadcast_to(scores.models.freedom[:, None] + 1, a.shape),
-            scores.span,
-        )
-        if scores.information is not None:
-            pairs = replace(pairs, information=np.repeat(scores.information, a.shape[1]))
+        a, b = order[:, :-1], order[:, 1:]
+        pairs = PairedDesign.of(scores, a, b)
         unit = np.broadcast_to(scores.unit, a.shape).ravel()
         share = np.repeat(scores.signal_share(), a.shape[1])
         confidence: Floats | float = self.models.confidence
@@ -190,29 +184,23 @@ class PairedDesign:
     information: Floats | None = None
 
     @classmethod
-    def of(
-        cls, diff: Floats, apart: Floats, variance: Floats, number: Floats, span: float
-    ) -> PairedDesign:
-        """Pairs from their differences and the moments of `paired_means`, with one row a stratum.
-
-        Parameters
-        ----------
-        diff, number : ndarray of float
-            Differences, and numbers of questions.
-        apart, variance : ndarray of float
-            Variances of the differences by the covariance, which has an own part for each model,
-            and with what was never seen.
-        span : float
-            Highest minus lowest possible score.
-        """
-        spread = number * (number + 1)
+    def of(cls, scores: SampledScores, a: Ints, b: Ints) -> PairedDesign:
+        """Pairs of models of some strata, `a` and `b` of shape (S, P)."""
+        row, models, span = np.arange(len(a))[:, None], scores.models, scores.span
+        number = np.broadcast_to(models.freedom[:, None] + 1, a.shape)
+        apart, spread = of_pairs(models.covariance)[row, a, b], number * (number + 1)
+        # The variance of the pair has what was never seen; the covariance, a part for each model.
         seen = np.maximum(apart - span**2 / (2 * spread), 0.0)
-        missed = (variance - seen) * spread
+        missed = (models.variance[row, a, b] - seen) * spread
         events = np.divide(
             number**2 * seen + 2 * span**2, missed, out=np.ones_like(missed), where=missed > 0
         )
         share = np.maximum(events - 1, 0.0) / number
-        return cls(diff.ravel(), (number * seen).ravel(), share.ravel(), number.ravel(), span)
+        diff, known = scores.ranked[row, a] - scores.ranked[row, b], scores.information
+        information = None if known is None else np.repeat(known, a.shape[1])
+        return cls(
+            diff.ravel(), (number * seen).ravel(), share.ravel(), number.ravel(), span, information
+        )
 
     def sigma(self, m: Ints) -> Floats:
         """Expected standard error after m further questions."""
@@ -222,14 +210,10 @@ class PairedDesign:
         return np.asarray(np.sqrt(self.variance / total + missed))
 
     def questions_for_half_width(
-        self, half_width: Floats | float, confidence: Floats | float, most: int
+        self, half_width: Floats, confidence: Floats | float, most: int
     ) -> Ints:
         """The fewest further questions after which the interval of a difference is narrow."""
-
-        def narrow(m: Ints) -> Mask:
-            return np.asarray(self._student(m, confidence) * self.sigma(m) <= half_width)
-
-        return fewest_trials(narrow, self.diff.size, most)
+        return trials_for_half_width(half_width, self.sigma, self._critical(confidence), most)
 
     def questions_with_assurance(
         self,
@@ -243,18 +227,19 @@ class PairedDesign:
 
         A pair is decided if its difference is not ``-margin``.
         """
-        now = np.sqrt(self.variance / self.number)
+        critical, none = self._critical(confidence), np.zeros(self.diff.size, dtype=np.int64)
+        today = np.abs(self.diff + margin) > critical(none) * self.sigma(none)
 
-        def decided(m: Ints) -> Mask:
-            then, z = np.sqrt(self.variance / (self.number + m)), self._student(m, confidence)
-            # Whether a pair is decided today is known.
-            chance = decision_chance(self.diff, now, then, z, share, margin)
-            return np.asarray((m > 0) & (chance >= goal))
+        def sigma(m: Ints) -> Floats:
+            return np.asarray(np.sqrt(self.variance / (self.number + m)))
 
-        extra = fewest_trials(decided, self.diff.size, most)
-        reach = self._student(0 * extra, confidence) * self.sigma(0 * extra)
-        today, some = np.abs(self.diff + margin) > reach, (share > 0) | (margin > 0)
-        return np.where(today, 0, np.where(some, extra, most + 1))
+        return trials_with_assurance(
+            self.diff, sigma, critical, share, goal, most, margin, today=today
+        )
+
+    def _critical(self, confidence: Floats | float) -> Callable[[Ints], Floats]:
+        """Student's quantile by the number of further questions."""
+        return lambda m: self._student(m, confidence)
 
     def _student(self, m: Ints, confidence: Floats | float) -> Floats:
         """Student's quantile after m further questions."""

@@ -58,17 +58,20 @@ def trials_with_assurance(
     goal: float,
     limit: int,
     margin: Floats | float = 0.0,
+    today: Mask | None = None,
 ) -> Ints:
     """Fewest further trials (P,) after which pairs are decided with the chance `goal`.
 
-    0 if the pair is decided today; ``limit + 1`` if the limit does not suffice, as for ``share =
-    0``, or a number is NaN. `z` may depend on m, for repeated looks.
+    0 if the pair is decided today (`today`; by default, by normal intervals); ``limit + 1`` if the
+    limit does not suffice, as for ``share = 0``, or a number is NaN. `z` may depend on m, for
+    repeated looks.
     """
     now = sigma(np.zeros(diff.shape, dtype=np.int64))
 
     def decided(m: Ints) -> Mask:
         chance = decision_chance(diff, now, sigma(m), _critical_after(z, m), share, margin)
-        return np.asarray(chance >= goal)
+        enough = np.asarray(chance >= goal)
+        return enough if today is None else np.where(m > 0, enough, today)
 
     extra = fewest_trials(decided, diff.size, limit)
     # Without any signal verdicts would be false ones; that a difference exceeds a margin is none.

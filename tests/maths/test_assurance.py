@@ -125,3 +125,11 @@ def test_plans_keep_their_promise_if_models_differ(models, spread, settled, plan
     # Three standard errors of about 2,000 rows, and two rounded numbers.
     assert known.mean() == pytest.approx(planned, abs=0.04)
     assert (np.abs(later) > z * after(m)).mean() == pytest.approx(settled, abs=0.04)
+
+
+def test_verdicts_of_today_replace_those_of_normal_intervals():
+    # Both pairs are far enough apart for a normal interval; an exact one decided only the first.
+    diff, today = np.array([0.2, 0.2]), np.array([True, False])
+    found = trials_with_assurance(diff, sigma, 1.96, 1.0, 0.8, 10_000, today=today)
+    assert trials_with_assurance(diff, sigma, 1.96, 1.0, 0.8, 10_000).tolist() == [0, 0]
+    assert found.tolist() == [0, 1]
