@@ -187,16 +187,9 @@ def with_cost_verdict(
 
 @dataclass(frozen=True, slots=True)
 class GatePlan:
-    """The goal of further trials: a one-sided verdict, with a given chance.
+    """The goal of further trials: a one-sided verdict, with the chance `assurance`.
 
-    Attributes
-    ----------
-    confidence : float
-        Of the verdict.
-    assurance : float
-        The chance that there is one.
-    most : int
-        The largest number of further trials to consider.
+    At most `most` further trials of each question, or questions, are considered.
     """
 
     confidence: float
@@ -211,19 +204,7 @@ class GatePlan:
         is compared with the margin. The variance of k-metrics falls at least as fast as that of an
         average, ``n / (n + m)``, which is used for all metrics.
 
-        Parameters
-        ----------
-        rows, scores
-            The models of the strata.
-        block : Block
-            The strata, with their baseline.
-        margin : ndarray of float, shape (S, 1)
-            The margin of each stratum.
-
-        Returns
-        -------
-        ndarray of int, shape (S, P)
-            At least 1; ``most + 1`` if that does not suffice.
+        Shape (S, P), at least 1; ``most + 1`` if that does not suffice. `margin` is (S, 1).
         """
         a, b = block.pairs()
         share = np.repeat(scores.signal_share(), a.size)

@@ -81,12 +81,7 @@ class ExpectedScores:
     def of_rewards(cls, questions: QuestionRewards, low: Floats, width: Floats) -> ExpectedScores:
         """Expectations from mean rewards, if further trials have the measured noise.
 
-        Parameters
-        ----------
-        questions : QuestionRewards
-            The mean rewards of the questions, on the scale of the range.
-        low, width : ndarray of float, shape (G,)
-            The range of the rewards of each group.
+        `low` and `width`, shape (G,), are the range of the rewards of each group.
         """
         unit = width[questions.group]
         # Single trials alone tell no noise: at most it is the spread of the questions.
@@ -124,14 +119,9 @@ class ExpectedScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExpectedMeans:
-    """Expected scores of some groups, followed by those of the mean of each model over its strata.
+    """Expected scores of groups, followed by those of the mean of each model over its strata.
 
-    Attributes
-    ----------
-    strata : ExpectedScores
-        The groups.
-    model : ndarray of int, shape (G,)
-        The model of each group; all models have all strata.
+    All models have all strata; `model`, shape (G,), is the model of each group.
     """
 
     strata: ExpectedScores
@@ -186,14 +176,14 @@ class ExpectedMeans:
 
 
 def planning_inference(inference: InferenceKind | None, prior: Frame | None) -> InferenceKind:
-    """The inference of a plan, which needs posteriors: calibrated numbers are about means."""
+    """Inference used for planning: pooled for calibrated, as plans need posteriors of questions."""
     if inference is None and prior is not None:
         return "published"
     return "pooled" if inference in {None, "calibrated"} else inference
 
 
 def planned_metric(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
-    """The metric, if the variance that more trials leave of it has a closed form."""
+    """Return `metric`; raise if its variance after more trials has no closed form."""
     metric = avg() if metric is None else metric
     check_metric(metric, f"{method} takes a metric")
     if not isinstance(metric, WeightedMetric):
@@ -213,11 +203,6 @@ class DecidedPairs:
     comes from an interval that knows the range of the metric, and may be that of paired questions.
     Without it, 59 of 300 pairs of models with 30 questions and one trial needed no further trial,
     although `compare` did not decide them.
-
-    Attributes
-    ----------
-    evaluation : Evaluation
-        The calibrated rows of groups, with what comparisons need.
     """
 
     evaluation: Evaluation
@@ -235,17 +220,7 @@ class DecidedPairs:
         return cls(Evaluation(request, columns.with_price(), warns_of_stopping=False))
 
     def are_decided(self, groups: pl.DataFrame, pairs: Ints, z: Floats) -> Mask:
-        """Whether the interval of the difference of two groups excludes zero, for each pair.
-
-        Parameters
-        ----------
-        groups : DataFrame
-            The groups, with their questions by name.
-        pairs : ndarray of int, shape (2, P)
-            The groups of each pair.
-        z : ndarray of float, shape (P,)
-            The critical value.
-        """
+        """Whether intervals of differences exclude zero; `pairs` (2, P), critical values (P,)."""
         if not pairs.size:
             return np.zeros(0, dtype=np.bool_)
         request, rows = self.evaluation.request, tidy_rows(self.evaluation(groups))
@@ -262,22 +237,9 @@ def decided_today(
     pairs: Ints,
     z: Floats,
 ) -> Mask:
-    """Whether the interval of the difference excludes zero today, for each pair.
+    """Whether the interval of the difference excludes zero today, for each of `pairs`, (2, P).
 
-    Parameters
-    ----------
-    verdicts : DecidedPairs or None
-        The verdicts about groups with questions. None: posteriors decide, as they do about means.
-    request : Request
-        The metric, and the inference of its posteriors.
-    scores : tuple of ndarray of float, shape (G,)
-        Scores in units of the metric, and their standard deviations.
-    groups : DataFrame
-        The groups with questions; means over them come last.
-    pairs : ndarray of int, shape (2, P)
-        The groups of each pair.
-    z : ndarray of float, shape (P,)
-        The critical value.
+    Without `verdicts`, and for means, which come after `groups`, posteriors decide.
     """
     decided = _decided_by_posteriors(request, scores, pairs, z)
     if verdicts is not None:
@@ -309,21 +271,9 @@ _ROUND, _MEAN, _COST = ":round", ":mean", "cost"
 
 
 def with_plan_cost(plan: pl.LazyFrame, trials: Trials, models: Sequence[str]) -> pl.LazyFrame:
-    """The rows of a plan, with the cost of their `extra` trials of each question if it is known.
+    """The rows of a plan, with the `cost` of their `extra` trials if the log has costs.
 
-    Parameters
-    ----------
-    plan : LazyFrame
-        With `extra` trials of each question of the models of a row; null strata are all strata.
-    trials : Trials
-        The log; without costs the plan stays as it is.
-    models : sequence of str
-        The columns of `plan` that name models; empty if the log has one unnamed model.
-
-    Returns
-    -------
-    LazyFrame
-        With the column `cost`.
+    `models` are the columns that name models; a null stratum stands for all strata.
     """
     if trials.cost is None:
         return plan
