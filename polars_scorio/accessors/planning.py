@@ -131,7 +131,7 @@ class PlanMethods(Accessor[FrameT]):
         >>> needed.select("trials_max", "extra", "total", pl.col("sigma").round(4)).row(0)
         (1, 14, 14, 0.099)
         """
-        from polars_scorio.decisions.trials_needed import trials_needed
+        from polars_scorio.decisions.planner import trials_needed
 
         plan = trials_needed(
             self._log_study(),
@@ -220,7 +220,7 @@ class PlanMethods(Accessor[FrameT]):
         ('ada', 4, 28, 32)
         """
         options = self._with(options)
-        from polars_scorio.decisions.questions_needed import questions_needed
+        from polars_scorio.decisions.planner import questions_needed
 
         plan = questions_needed(
             self._log_study(),
@@ -296,7 +296,7 @@ class PlanMethods(Accessor[FrameT]):
         >>> trials.scorio(model=None, trial=None).next_trials(10).rows()
         [('easy', 4, 3), ('hard', 4, 7)]
         """
-        from polars_scorio.decisions.trials_needed import next_trials
+        from polars_scorio.decisions.planner import next_trials
 
         planned = self._planning(options)
         plan = next_trials(

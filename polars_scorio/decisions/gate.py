@@ -45,7 +45,7 @@ from polars_scorio.decisions.models import (
     named_model,
     strata_blocks,
 )
-from polars_scorio.decisions.questions_needed import PairedDesign
+from polars_scorio.decisions.planner import PairedDesign
 from polars_scorio.decisions.regressed_questions import (
     BROKEN,
     CANDIDATE,

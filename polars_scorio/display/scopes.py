@@ -13,10 +13,9 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import TRIALS
 from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
+from polars_scorio.decisions.planner import questions_needed, trials_needed
 from polars_scorio.decisions.question_analysis import question_analysis
-from polars_scorio.decisions.questions_needed import questions_needed
 from polars_scorio.decisions.rank import rank
-from polars_scorio.decisions.trials_needed import trials_needed
 from polars_scorio.display.log_summary import LogSummary, key_labels
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
