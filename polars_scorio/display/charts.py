@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias, cast
 
-import altair as alt
 import polars as pl
 
 from polars_scorio.display.theme import GREY, Look

@@ -250,7 +250,7 @@ def leader_numbers() -> dict[str, str]:
     equal = dict(cells.filter(spread=0).select("models", "error").rows())
     others = cells.filter(pl.col("spread") > 0)["error"].abs().max()
     ahead = cells.filter(pl.col("spread").is_null()).row(0, named=True)
-    shares = {"two": equal[2], "ten": equal[10], "fifty": equal[50], "near": others}
+    shares = {"two": equal[2], "fifty": equal[50], "near": others}
     shares |= {"said": ahead["said"], "best": ahead["best"]}
     return {name: brief_share(share, 2) for name, share in shares.items()}
 
@@ -467,11 +467,6 @@ STUDIES = (
                 "within {near} of how often it is the best if the models spread by at least",
             ),
             (_DECISIONS, "by {two} for two models and {fifty} for fifty"),
-            ("polars_scorio/maths/ranks.py", "is within {near} of the truth"),
-            (
-                "polars_scorio/maths/ranks.py",
-                "it is {two} too high for two models and {ten} for ten",
-            ),
         ),
     ),
     Study(
