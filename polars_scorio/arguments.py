@@ -1,7 +1,7 @@
 """The words that options choose from, and one check each for a number, an int, a flag, a choice.
 
-Every message is of one form: what must be, and what was given. Booleans are no numbers; NumPy's
-scalars are numbers, and leave as Python's.
+Every message says what must be, and what was given. Booleans are no numbers; NumPy's scalars leave
+as Python's.
 """
 
 from __future__ import annotations
@@ -53,18 +53,7 @@ CHANCE = Range("a number between 0 and 1, without the ends", 0, 1, closed=False)
 
 
 def check_number(keyword: str, value: object, within: Range = FINITE) -> float:
-    """The number, as a float.
-
-    Raises
-    ------
-    ValueError
-        If it is no number, or outside the range.
-
-    Examples
-    --------
-    >>> check_number("tau", np.float64(0.5), SHARE)
-    0.5
-    """
+    """The number as a float; a `ValueError` if it is none, or outside the range."""
     number = as_number(value)
     low, high = within.low, within.high
     if not (low <= number <= high if within.closed else low < number < high):
@@ -73,29 +62,12 @@ def check_number(keyword: str, value: object, within: Range = FINITE) -> float:
 
 
 def check_confidence(confidence: object) -> float:
-    """The probability of an interval, as a float.
-
-    Raises
-    ------
-    ValueError
-        If it is no number, or not between 0 and 1.
-    """
+    """The probability of an interval as a float, between 0 and 1."""
     return check_number("confidence", confidence, CHANCE)
 
 
 def check_count(keyword: str, value: object, *, least: int = 1, most: int | None = MOST) -> int:
-    """The int, as one of Python's.
-
-    Raises
-    ------
-    ValueError
-        If it is no int, or out of range.
-
-    Examples
-    --------
-    >>> check_count("n", np.int8(5))
-    5
-    """
+    """The int as one of Python's, from `least` to `most`."""
     kinds = {0: "an int that is not negative", 1: "a positive int"}
     kind = kinds.get(least, f"an int of at least {least}")
     if not is_int(value) or value < least:
@@ -108,15 +80,7 @@ def check_count(keyword: str, value: object, *, least: int = 1, most: int | None
 def check_anytime(value: object) -> int:
     """The planned trials of each question, or planned questions.
 
-    Raises
-    ------
-    ValueError
-        If it is no positive int. True is none: the plan cannot be read from the log.
-
-    Examples
-    --------
-    >>> check_anytime(16)
-    16
+    True is an error: the plan cannot be read from the log.
     """
     if not is_int(value) or not 1 <= value <= MOST:
         raise ValueError(
@@ -128,45 +92,22 @@ def check_anytime(value: object) -> int:
 
 
 def check_flag(keyword: str, value: object) -> bool:
-    """The flag, as one of Python's.
-
-    Raises
-    ------
-    TypeError
-        If it is neither true nor false.
-    """
+    """The flag as one of Python's; a `TypeError` for all but true and false."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{keyword} must be True or False, got {value_text(value)}")
     return bool(value)
 
 
 def check_text(keyword: str, value: object) -> None:
-    """Refuse what is no text.
-
-    Raises
-    ------
-    TypeError
-        If it is something else.
-    """
+    """Refuse what is no text."""
     if not isinstance(value, str):
         raise TypeError(f"{keyword} must be a text, got {value_text(value)}")
 
 
 def check_choice(keyword: str, value: object, choices: object) -> None:
-    """Refuse a value that is none of the choices of a Literal.
+    """Refuse a value that is none of the choices of a Literal, with the nearest of them.
 
-    Raises
-    ------
-    TypeError
-        If the value is no word: an expression, a Series, a frame.
-    ValueError
-        If the value is another word; the message names the nearest choice.
-
-    Examples
-    --------
-    >>> check_choice("overall", "macor", Overall)
-    Traceback (most recent call last):
-    ValueError: overall must be "macro" or "micro", got 'macor': did you mean 'macro'?
+    A value that is no word is a `TypeError`: comparing an expression or a frame has no truth value.
     """
     words = get_args(choices)
     named = " or ".join(f'"{choice}"' for choice in words)
@@ -180,10 +121,6 @@ def check_choice(keyword: str, value: object, choices: object) -> None:
 def nearest_hint(word: str, known: Iterable[str]) -> str:
     """The end of a message about an unknown word: the known word that is nearest, if one is near.
 
-    Examples
-    --------
-    >>> nearest_hint("calibratd", ["published", "calibrated"])
-    ": did you mean 'calibrated'?"
     >>> nearest_hint("tau3", ["helm", "tau2_bench"])  # begins alike, however long it is
     ": did you mean 'tau2_bench'?"
     """
@@ -196,10 +133,6 @@ def nearest_hint(word: str, known: Iterable[str]) -> str:
 def known_text(name: object, known: Iterable[object]) -> str:
     """The names that there are, at most ten of them, and the nearest one to an unknown name.
 
-    Examples
-    --------
-    >>> known_text("ada-7B", ["ada-7b", "bob"])
-    "['ada-7b', 'bob']: did you mean 'ada-7b'?"
     >>> known_text(0, range(5_000))
     '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9] and 4,990 more'
     """
@@ -210,13 +143,7 @@ def known_text(name: object, known: Iterable[object]) -> str:
 
 
 def unknown_name(owner: str, name: str, known: Iterable[str]) -> AttributeError:
-    """The error for a name that a module or an accessor lacks, with the nearest that it has.
-
-    Examples
-    --------
-    >>> print(unknown_name("module 'polars_scorio'", "pass_at_K", ["pass_at_k", "pass_hat_k"]))
-    module 'polars_scorio' has no attribute 'pass_at_K': did you mean 'pass_at_k'?
-    """
+    """The error for a name that a module or an accessor lacks, with the nearest that it has."""
     return AttributeError(f"{owner} has no attribute {name!r}{nearest_hint(name, known)}")
 
 
@@ -226,13 +153,7 @@ def public_names(owner: type) -> list[str]:
 
 
 def check_column(keyword: str, value: object, *, optional: bool = False) -> None:
-    """Refuse what is neither a column name nor an expression.
-
-    Raises
-    ------
-    TypeError
-        If it is something else.
-    """
+    """Refuse what is neither a column name nor an expression."""
     if not (isinstance(value, str | pl.Expr) or (optional and value is None)):
         choices = "a column name, an expression or None" if optional else _COLUMN
         joined = '. Join several with pl.concat_str(..., separator="/")' * is_several(value)
@@ -240,13 +161,7 @@ def check_column(keyword: str, value: object, *, optional: bool = False) -> None
 
 
 def check_columns(keyword: str, value: object) -> tuple[str | pl.Expr, ...]:
-    """One column or several, names or expressions, as a tuple.
-
-    Raises
-    ------
-    TypeError
-        If one of them is something else.
-    """
+    """One column or several, names or expressions, as a tuple."""
     columns = value_tuple(value)
     if not all(isinstance(column, str | pl.Expr) for column in columns):
         raise TypeError(f"{keyword} must be {_COLUMN}, or several of them, got {value_text(value)}")
@@ -257,15 +172,7 @@ _COLUMN = "a column name or an expression"
 
 
 def check_categories(keyword: str, value: object) -> tuple[str | int | float | bool, ...]:
-    """One category or several, as a tuple.
-
-    Raises
-    ------
-    TypeError
-        If one of them is neither a word nor a number nor true nor false.
-    ValueError
-        If an int is too large for any column.
-    """
+    """One category or several as a tuple: words, numbers that fit a column, or truth values."""
     categories = value_tuple(value)
     if not all(isinstance(category, str | int | float | bool) for category in categories):
         raise TypeError(f"{keyword} must be a category or several of them, got {value_text(value)}")
@@ -291,8 +198,6 @@ def is_int(value: object) -> TypeGuard[int]:
 def as_number(value: object) -> float:
     """A number of Python or NumPy as a float, infinite if it is too large; NaN for anything else.
 
-    Examples
-    --------
     >>> as_number(np.int8(2)), as_number(10**400), as_number(True)
     (2.0, inf, nan)
     """
@@ -309,8 +214,6 @@ def flat_numbers(values: object, most: int | None = None) -> Floats:
 
     Of a sequence of any length only the first `most` are read, if that is given.
 
-    Examples
-    --------
     >>> flat_numbers([1, np.float32(0.5), "2"]).tolist(), flat_numbers("12").tolist()
     ([1.0, 0.5, nan], [])
     """
@@ -330,8 +233,6 @@ def is_several(value: object) -> TypeGuard[Iterable[object]]:
 def value_tuple(value: object) -> tuple[object, ...]:
     """One value or several as a tuple; NumPy's scalars become Python's, a set gets an order.
 
-    Examples
-    --------
     >>> value_tuple("a"), value_tuple(np.array([2, 1])), value_tuple({"b", "a"})
     (('a',), (2, 1), ('a', 'b'))
     """
@@ -353,8 +254,6 @@ def python_scalar(value: object) -> object:
 def value_text(value: object) -> str:
     """A value as messages show it, cut where it is long; of several lines, only its type.
 
-    Examples
-    --------
     >>> value_text("high"), value_text(10**5000), value_text(pl.Series([1, 2]))
     ("'high'", 'an int of 16,610 bits', 'a polars Series')
     """

@@ -35,22 +35,13 @@ _ORDER = (
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Default and help of a keyword that several methods have.
+    """Default and help of a keyword that several methods have, as annotation in a `TypedDict`.
 
-    It annotates the keyword in a `TypedDict`: type checkers read the type, and `takes_options` the
-    rest.
-
-    Attributes
-    ----------
-    default : object
-        Value of the keyword if the caller leaves it out.
-    doc : str
-        What help says: the first paragraph in every method, all of them where the option is at
-        home.
+    Type checkers read the type, and `takes_options` the rest.
     """
 
     default: object
-    doc: str
+    doc: str  # its first paragraph in every method, all where the option is at home
 
     def parameter(self, name: str, kind: object) -> Parameter:
         """The keyword in a signature."""
@@ -72,35 +63,8 @@ def takes_options(
 ) -> Callable[[FunctionT], FunctionT]:
     """Let a function answer for its keywords: name them all, and refuse all others.
 
-    Parameters
-    ----------
-    options : TypedDict, class or function, optional
-        The keywords of the function's ``**options``: each annotated with an `Option`, or those of a
-        class or function that has a default for each.
-    in_full : bool
-        Whether its help has all that there is to say of them.
-
-    Returns
-    -------
-    callable
-        A decorator: the function's signature and help show each of the options, and an unknown
-        keyword is a `TypeError` that lists the known ones.
-
-    Examples
-    --------
-    >>> @takes_options()
-    ... def report(confidence=0.95):
-    ...     '''A report.
-    ...
-    ...     Parameters
-    ...     ----------
-    ...     confidence : float
-    ...         Credibility of the intervals.
-    ...     '''
-    >>> report(confidnce=0.9)
-    Traceback (most recent call last):
-    TypeError: report() got an unexpected keyword argument 'confidnce': did you mean 'confidence'? \
-It takes confidence
+    `options` are a TypedDict of `Option`, or a function with a default for each; `in_full`: help
+    has all there is to say of them.
     """
     shared: Mapping[str, Keyword] = {}
     if options is not None:
@@ -201,13 +165,7 @@ def _refuse_lack(function: str, lacking: list[str], doc: str | None) -> NoReturn
 
 
 def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse a keyword that a function does not have.
-
-    Raises
-    ------
-    TypeError
-        If there is one: it names the nearest keyword, and all of them.
-    """
+    """Refuse a keyword that a function does not have, with the nearest, and all that it has."""
     known = list(known)
     for name in given:
         if name not in known:
@@ -223,27 +181,8 @@ def described_parameters(
 ) -> str | None:
     """A docstring whose parameters are those of the signature, in its order.
 
-    Parameters
-    ----------
-    doc : str or None
-        The docstring as it is written; what it says of a parameter is kept, and without a type it
-        is added to what others say.
-    shown : Signature
-        The signature.
-    entries : dict of str
-        What is said of each of the other parameters.
-    **sections : str
-        Sections in place of those of the docstring.
-
-    Returns
-    -------
-    str or None
-        None where Python runs without docstrings.
-
-    Raises
-    ------
-    KeyError
-        If nobody describes a parameter.
+    A description of its own is kept (one without a type is added to `entries`); a parameter that
+    nobody describes is a `KeyError`. `sections` replace those of the docstring.
     """
     if doc is None:
         return None
@@ -282,12 +221,8 @@ def entries_of(body: str) -> dict[str, str]:
 def type_text(kind: object) -> str:
     """A type as help spells it.
 
-    Examples
-    --------
     >>> print(type_text(Literal["macro", "micro"] | None))
     "macro" or "micro", optional
-    >>> print(type_text(str | Iterable[str]))
-    str or several of them
     """
     if get_origin(kind) is Literal:
         return " or ".join(f'"{choice}"' for choice in get_args(kind))

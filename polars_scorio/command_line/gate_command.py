@@ -42,27 +42,13 @@ _LEGEND = (
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One metric of a gate.
-
-    Attributes
-    ----------
-    metric : str
-        Its name.
-    rows : DataFrame
-        The rows of the gate.
-    sentences : list of str
-        A sentence for each candidate and draw size, over all strata.
-    row_sentences : list of str
-        A sentence for each of the rows.
-    regressed : DataFrame
-        The questions that regressed.
-    """
+    """One metric of a gate."""
 
     metric: str
     rows: pl.DataFrame
-    sentences: Sequence[str]
-    row_sentences: Sequence[str]
-    regressed: pl.DataFrame
+    sentences: Sequence[str]  # one for each candidate and draw size, over all strata
+    row_sentences: Sequence[str]  # one for each of the rows
+    regressed: pl.DataFrame  # questions
 
 
 def write_json(path: str, verdict: str, counted: str, results: Sequence[GateResult]) -> None:

@@ -40,13 +40,7 @@ _COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 @contextmanager
 def saved_input(logs: Sequence[str]) -> Iterator[list[str]]:
-    """The names of logs, with a temporary file in place of ``-``, which is standard input.
-
-    Raises
-    ------
-    ValueError
-        If standard input is closed, empty, damaged, or named twice.
-    """
+    """The names of logs, with a temporary file in place of ``-``, which is standard input."""
     if STANDARD_INPUT not in logs:
         yield [*logs]
         return

@@ -118,19 +118,11 @@ _ERRORS = (ValueError, TypeError, OSError, ImportError, NotImplementedError, Pol
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
+    """Run the command, with the arguments of the process unless others are given.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        The arguments after the command's name; default: those of the process.
-
-    Returns
-    -------
-    int
-        0; 1 if the log is refused (`report` writes a page that says why); 2 if the command cannot
-        run; of `gate` 3 if a candidate fails, 4 if it is undecided; 130 if it was interrupted; 141
-        if nobody reads its output any more.
+    Returns 0; 1 if the log is refused (`report` writes a page that says why); 2 if the command
+    cannot run; of `gate` 3 if a candidate fails, 4 if it is undecided; 130 if it was interrupted;
+    141 if nobody reads its output any more.
     """
     # A stream that the shell has closed is None; what is written to it is for nobody.
     for name in ("stdout", "stderr"):
@@ -165,11 +157,7 @@ def _drop_output() -> None:
 
 
 def named_command(arguments: Sequence[str]) -> list[str]:
-    """The arguments with a command in front: a log alone is summarised.
-
-    >>> named_command(["runs/log.csv"]), named_command(["rank", "log.csv"])
-    (['summary', 'runs/log.csv'], ['rank', 'log.csv'])
-    """
+    """The arguments with a command in front: a log alone is summarised."""
     first = arguments[0] if arguments else ""
     # A single word that is no file is a command with a typo, which the parser answers.
     is_log = first == STANDARD_INPUT or lexists(first) or not first.isidentifier()

@@ -109,9 +109,6 @@ def warnings_printed(options: Collection[str]) -> Iterator[None]:
 def command_words(text: str, options: Collection[str]) -> str:
     """A message about keywords of Python as one about options of the command.
 
-    >>> message = 'pass missing="drop", missing=0 or success=pl.lit(1), not trial=None.'
-    >>> command_words(message, ["missing", "success"])
-    'pass --missing drop, --missing 0 or success=pl.lit(1), not --trial none.'
     >>> command_words('Take ps.avg(). coverage(per="question") lists them.', [])
     'Take avg. polars-scorio coverage --per question lists them.'
     """
@@ -145,19 +142,7 @@ _PATIENCE = 2.0  # seconds
 
 
 class Progress:
-    """Print the current step, once the work takes longer than two seconds.
-
-    Parameters
-    ----------
-    stream : file
-        File to print to.
-
-    Examples
-    --------
-    >>> import sys
-    >>> with Progress(sys.stdout) as progress:
-    ...     progress.tell("what is done at once")
-    """
+    """Print the current step to a stream, once the work takes longer than two seconds."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._step, self._late, self._lock = stream, "", False, Lock()

@@ -16,16 +16,9 @@ _NATIVE = (3, 14)  # since then the standard library reads zstd
 
 
 class Archive:
-    """A zip archive of which members are read whole.
+    """A zip archive of which members are read whole, up to a limit of unpacked bytes.
 
-    Parameters
-    ----------
-    file : Path
-        The archive.
-    expected : str
-        What the file should be, for errors.
-    limit : int
-        The bytes that its members may unpack to.
+    `expected` is what the file should be, for errors.
     """
 
     def __init__(self, file: Path, expected: str, limit: int) -> None:
@@ -45,12 +38,8 @@ class Archive:
     def read(self, *members: str) -> list[bytes]:
         """The bytes of some members, unpacked.
 
-        Raises
-        ------
-        NotImplementedError
-            If they are compressed with zstd, and no installed library reads it.
-        ValueError
-            If the members would unpack to more than the limit, or are damaged.
+        Damage, or more bytes than the limit, is a `ValueError`; zstd without a library a
+        `NotImplementedError`.
         """
         size = sum(self._sizes[member] for member in members)
         if size > self._limit:

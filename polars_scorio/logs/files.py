@@ -31,21 +31,8 @@ _POLARS = tuple(f"{scheme}://" for scheme in _SCHEMES)  # URLs that Polars reads
 def scan_files(paths: Paths) -> pl.LazyFrame:
     """The rows of some files, those of one format after those of the other; nothing is read yet.
 
-    Parameters
-    ----------
-    paths : str, path or iterable of them
-        Files, folders that hold them at any depth, or globs such as ``runs/*.parquet``: Parquet,
-        CSV, TSV, JSON lines, and arrays of objects in JSON files that are named; all but Parquet
-        may be compressed (.gz, .zst). Or URLs that Polars reads: s3://, gs://, hf://, https:// and
-        others. Paths may be of several formats, with the same columns; a folder, or a glob, holds
-        one format: it may be one log in two formats.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If files are of an unknown format, or a folder holds several, or columns differ.
+    Paths may be URLs that Polars reads. A folder, or a glob, holds one format: of two, it may be
+    one log twice.
     """
     given = given_paths(paths)
     if given and all(map(is_remote, given)):

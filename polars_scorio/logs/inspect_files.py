@@ -53,15 +53,7 @@ def is_inspect_log(file: Path) -> bool:
 
 
 def read_inspect_log(file: Path, limit: int) -> dict[str, Any]:
-    """Header and samples of a log, be it an archive or a JSON file.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    limit : int
-        The bytes that the samples of an archive may unpack to.
-    """
+    """Header and samples of a log: an archive of at most `limit` unpacked bytes, or a JSON file."""
     if zipfile.is_zipfile(file):
         return _archive_log(file, limit)
     if file.suffix == ".eval":

@@ -1,7 +1,7 @@
-"""JSON, JSON lines, streams.
+"""JSON, JSON lines and streams of them, read with errors that name file and place.
 
-Python's parser, not Polars': the keys of these files are data (names of tasks), and some hold a
-bare NaN, which Polars refuses.
+Python parses what has data as keys (names of tasks) or a bare NaN, which Polars refuses; Polars
+scans the rest.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def empty_file(file: Path, expected: str) -> UnexpectedContentError:
 def single_keys(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """The object with some members, no two of which give a key different values.
 
-    Without this hook Python's parser keeps the last value and Polars' the first. To do without
-    it saves a third of the time that Python takes to parse.
+    Python's parser would keep the last and Polars' the first; without the check parsing takes a
+    third less.
     """
     content = dict(members)
     if len(content) < len(members):
@@ -163,17 +163,7 @@ def parse_line(file: Path, place: str, line: bytes, expected: str) -> dict[str, 
 
 @contextmanager
 def errors_name_file(file: Path, expected: str, place: str = "") -> Iterator[None]:
-    """Turn errors of reading a file into one that names the file and what was expected of it.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    expected : str
-        What it should have held.
-    place : str
-        Where in the file the error is, if that is known, such as " in line 3".
-    """
+    """Turn errors of reading a file into one that names it, its place, and what was expected."""
     other = "it may be of another version or tool"
     try:
         yield
@@ -221,23 +211,8 @@ def rows_by_file(
 ) -> dict[Path, FileRows]:
     """The rows of each JSON file of a tool.
 
-    Files of another kind in the same folders are passed over. They are an error if the user named
-    them, or if there is no file of the right kind. A file that cannot be parsed is an error too.
-
-    Parameters
-    ----------
-    paths, patterns
-        As in `find_files`.
-    expected : str
-        What the files should be, for errors.
-    rows : callable
-        Makes the rows of a file from its content.
-    on_error : {"raise", "warn"}
-        As in `read_each`.
-    skip_below : bool
-        Whether files in the folders below that of a file with rows are left unopened.
-    keep : mapping of str to callable, optional
-        What is kept of the records of the rows.
+    Files of another kind are passed over, unless the user named them or there is no other. With
+    `skip_below` folders below a file with rows stay unopened.
     """
     files = find_files(paths, *patterns)
     strangers: list[ValueError] = []
@@ -268,11 +243,7 @@ def rows_by_file(
 
 
 def describe_content(content: object) -> str:
-    """A JSON value in a few words, for errors.
-
-    >>> describe_content({"a": 1}), describe_content([1, 2])
-    ("an object with the keys ['a']", 'a list of 2')
-    """
+    """A JSON value in a few words, for errors."""
     if isinstance(content, dict):
         keys = [*content]
         more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
@@ -316,13 +287,7 @@ def run_table(
 def rows_table(
     runs: Mapping[Path, list[Row]], columns: Mapping[str, Any], expected: str
 ) -> pl.DataFrame:
-    """One table of the rows of all files.
-
-    Raises
-    ------
-    ValueError
-        If a value does not fit its column: the error names the file, the row and the value.
-    """
+    """One table of the rows of all files; a value that does not fit its column is located."""
     rows = [row for part in runs.values() for row in part]
     try:
         return pl.DataFrame(rows, schema=columns, orient="row")
@@ -359,18 +324,10 @@ LineVocabulary: TypeAlias = "Mapping[str, tuple[str, float]]"
 
 @dataclass(frozen=True, slots=True)
 class LineFields:
-    """Fields of JSON lines that become columns.
+    """Fields of JSON lines that become columns."""
 
-    Attributes
-    ----------
-    schema : mapping of str to dtype
-        All fields to read of a line: those that the reader needs, and those that are kept.
-    columns : mapping of str to Expr
-        The columns that are kept.
-    """
-
-    schema: LineSchema
-    columns: Mapping[str, pl.Expr]
+    schema: LineSchema  # all fields to read: those the reader needs, and those kept
+    columns: Mapping[str, pl.Expr]  # the columns that are kept
 
 
 def kept_line_fields(
@@ -381,23 +338,8 @@ def kept_line_fields(
 ) -> LineFields:
     """The fields to read of JSON lines for the names in `keep`.
 
-    Parameters
-    ----------
-    keep : str or iterable of str, optional
-        The names.
-    head : mapping of str to object
-        The first line: a field that is a number there is one everywhere.
-    needed : mapping of str to dtype
-        The fields that the reader needs. A kept field is read as the text of whatever stands
-        there, unless the reader needs it.
-    vocabulary : mapping of str to tuple, optional
-        The words of the tool.
-
-    Raises
-    ------
-    ValueError
-        If the first line lacks a field, or if a name is that of an object of which the reader needs
-        a field.
+    A field that the reader does not need is read as text, or as a number if the first line (`head`)
+    has one there. An object of which the reader needs a field cannot be kept as a whole.
     """
     schema, columns = dict(needed), {}
     for name in kept_getters(keep):
@@ -462,10 +404,7 @@ _NUL = ":nul"  # the column that marks rows with the character NUL
 def first_line(file: Path, expected: str, needs: Collection[str]) -> dict[str, Any]:
     """The first object of a file, which must have some fields.
 
-    Raises
-    ------
-    ValueError
-        If the file is empty, lacks a field in its first line, or breaks off in its last line.
+    Also refuses a file that breaks off in its last line.
     """
     packed = compression_of(file) is not None
     first, last = _packed_end_lines(file, expected) if packed else _end_lines(file)
@@ -518,28 +457,9 @@ def scan_lines(
 ) -> pl.LazyFrame:
     """The rows of a file, read lazily from Polars 2 on, with errors that name file and line.
 
-    Polars says neither when it comes to a line that it cannot read. So it is the source of a scan
-    of our own, which takes the columns and rows that a query needs, batch by batch, and looks for
-    the line once there is an error. To do without, return ``scan(file)``, which takes four fifths
-    of the time.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    expected : str
-        What it should hold.
-    schema : dict
-        The fields to read; a field of dtype String holds the text of whatever stands there.
-    selected : dict of Expr
-        The columns to make of them.
-    tally : RowTally, optional
-        Counts the rows of a whole file, and warns at its end.
-
-    Returns
-    -------
-    LazyFrame
-        Its collection raises `ValueError` if a line cannot be read.
+    Polars names neither: a scan of our own looks for the line once there is an error, and takes a
+    quarter longer than ``scan(file)``. Fields of dtype String hold the text of whatever stands
+    there.
     """
     checked = set[str]()  # several queries may collect the frame
 
@@ -605,8 +525,7 @@ def refuse_repeated_keys(
 ) -> None:
     """Refuse the first line that gives one of the fields two different values.
 
-    Polars takes the first value and says nothing. The search for lines that name a field twice
-    takes .04 s for each field of 64 MB; Python parses only these lines.
+    Polars takes the first in silence. The search takes .04 s for each field of 64 MB.
     """
     marks = [f'"{name}"' for name in _field_names({name: schema[name] for name in fields})]
     if not marks:
@@ -640,10 +559,9 @@ def _field_names(schema: LineSchema) -> Iterator[str]:
 
 
 def refuse_half_character(file: Path, expected: str, fields: Collection[str]) -> None:
-    r"""Refuse the first line in which a field has half of a surrogate pair, such as "\ud800".
+    """Refuse the first line in which a field has half of a surrogate pair.
 
-    Polars reads it as the character NUL, so that two different ids would become one. A NUL that the
-    file has itself is no error.
+    Polars reads it as NUL, so that two ids would become one. A NUL of the file itself is no error.
     """
     with open_plain(file) as lines:
         for number, line in enumerate(lines, 1):
@@ -700,30 +618,8 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 def read_slim_json(file: Path, expected: str, array: str, left_out: Collection[str]) -> Any:
     """The content of a JSON file, without some fields of the objects in one of its arrays.
 
-    The objects of the array are parsed one after the other, so that no more than one of them is in
-    memory as a whole. A file that is no such object is parsed at once, which also says what is
-    wrong with it.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    expected : str
-        What it should be, for errors.
-    array : str
-        The field of the outermost object that has the array.
-    left_out : collection of str
-        The fields of the objects in the array that are left out.
-
-    Returns
-    -------
-    object
-        The JSON value.
-
-    Raises
-    ------
-    ValueError
-        If the file is no JSON.
+    Only one of the objects is in memory as a whole. A file without the array is parsed at once,
+    which also says what is wrong with it.
     """
     try:
         with open_plain(file) as source:
@@ -736,13 +632,7 @@ def read_slim_json(file: Path, expected: str, array: str, left_out: Collection[s
 
 
 class _Window:
-    """The part of a text that is being parsed; it grows as values need it.
-
-    Parameters
-    ----------
-    source : TextIO
-        The text.
-    """
+    """The part of a text that is being parsed; it grows as values need it."""
 
     def __init__(self, source: TextIO) -> None:
         self._source = source

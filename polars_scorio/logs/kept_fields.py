@@ -11,20 +11,12 @@ import polars as pl
 
 
 def json_text(value: object) -> str:
-    """A value as JSON; objects with the same keys in another order give the same text.
-
-    >>> json_text({"b": [1, "é"], "a": None})
-    '{"a": null, "b": [1, "é"]}'
-    """
+    """A value as JSON; objects with the same keys in another order give the same text."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def text_number(text: pl.Expr) -> pl.Expr:
-    """The number in a text, for fields in which tools write 1, 1.0 or true.
-
-    >>> pl.select(text_number(pl.Series(["true", "0.5", None]))).to_series().to_list()
-    [1.0, 0.5, None]
-    """
+    """The number in a text, for fields in which tools write 1, 1.0 or true."""
     return text.replace({"true": "1", "false": "0", "null": None}).cast(pl.Float64)
 
 
@@ -39,8 +31,6 @@ def kept_getters(
 ) -> dict[str, Getter]:
     """For each name in `keep`, the function that makes its value of a record.
 
-    Examples
-    --------
     >>> getters = kept_getters(["info.level", "usd"], {"usd": "cost"})
     >>> [getter({"info": {"level": 3}, "cost": 0.5}) for getter in getters.values()]
     [3, 0.5]
@@ -123,10 +113,7 @@ def kept_values(
 def kept_columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> list[pl.Series]:
     """The columns of kept values: numbers, truth values or texts; other values as JSON.
 
-    Raises
-    ------
-    ValueError
-        If no record has a value of a name.
+    A name without a value in any record is an error.
     """
     columns = []
     for place, name in enumerate(names):

@@ -140,20 +140,9 @@ def _task_and_date(file: Path) -> tuple[str, str]:
 
 
 def _task_run(file: Path, head: Mapping[str, Any], metric: str, model: str, *, named: bool) -> Run:
-    """The run of a file, from its first line and the results beside it.
+    """The run of a file, from its first line (`head`) and the results beside it.
 
-    Parameters
-    ----------
-    file : Path
-        The samples of a task.
-    head : mapping of str to object
-        The first of them.
-    metric : str
-        The metric that is read.
-    model : str
-        The model by the keyword of the user, or by the folder.
-    named : bool
-        Whether the user named it.
+    `model` is that of the user if `named`, else that of the folder.
     """
     task, date = _task_and_date(file)
     results = _run_results(file)

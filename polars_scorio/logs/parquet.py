@@ -14,13 +14,7 @@ from polars_scorio.logs.kept_fields import kept_getters
 
 
 def parquet_columns(file: Path, expected: str) -> pl.Schema:
-    """The columns of a file, which must have rows; only its footer is read.
-
-    Raises
-    ------
-    ValueError
-        If it is no whole Parquet file, or has no row.
-    """
+    """The columns of a file, which must have rows; only its footer is read."""
     rows = pl.scan_parquet(file)
     try:
         schema = rows.collect_schema()
@@ -33,26 +27,7 @@ def parquet_columns(file: Path, expected: str) -> pl.Schema:
 
 
 def kept_struct_fields(keep: str | Iterable[str] | None, schema: pl.Schema) -> dict[str, pl.Expr]:
-    """Columns for the names in `keep`, of a table in which points lead into structs.
-
-    Parameters
-    ----------
-    keep : str or iterable of str, optional
-        The names.
-    schema : Schema
-        The columns of the table.
-
-    Raises
-    ------
-    ValueError
-        If the table has no such column, or no such field in it.
-
-    Examples
-    --------
-    >>> fields = kept_struct_fields("a.b", pl.Schema({"a": pl.Struct({"b": pl.Int64})}))
-    >>> pl.select(a=pl.struct(b=3)).select(**fields).to_dicts()
-    [{'a.b': 3}]
-    """
+    """Columns for the names in `keep`, of a table in which points lead into structs."""
     columns = {}
     for name in kept_getters(keep):
         root, *path = [name] if name in schema else name.split(".")

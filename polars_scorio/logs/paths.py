@@ -40,11 +40,7 @@ def compression_of(file: PurePath) -> str | None:
 
 
 def plain_path(file: PathT) -> PathT:
-    """The path without the ending of a compression: the path that tools write and readers parse.
-
-    >>> plain_path(Path("m/samples.jsonl.gz")).name, plain_path(Path("m/gpt-4.1")).name
-    ('samples.jsonl', 'gpt-4.1')
-    """
+    """The path without the ending of a compression: the path that tools write and readers parse."""
     return file if compression_of(file) is None else file.with_suffix("")
 
 
@@ -77,19 +73,7 @@ def read_each(
 ) -> dict[Path, ContentT]:
     """The contents of files as a function reads them, without files that it cannot read.
 
-    Parameters
-    ----------
-    files : iterable of Path
-        The files.
-    read : callable
-        Reads a file; a `ValueError` or `OSError` says that it cannot.
-    on_error : {"raise", "warn"}
-        Whether the first file that cannot be read is an error, or a warning lists all of them.
-
-    Raises
-    ------
-    ValueError, OSError
-        Of the first file that cannot be read; with "warn" if no file can be read.
+    With "warn" one warning lists these, and it is an error if none can be read.
     """
     check_choice("on_error", on_error, OnError)
     contents: dict[Path, ContentT] = {}
@@ -115,20 +99,7 @@ def joined_files(
 ) -> tuple[pl.LazyFrame, dict[Path, ContentT]]:
     """One table of files that are read lazily, and the runs that are in it.
 
-    Parameters
-    ----------
-    runs : mapping of Path to Run
-        The run of each file.
-    scan : callable
-        Makes the table of a file and its run.
-    on_error : {"raise", "warn"}
-        With "warn" each file is read to its end at the call, to find lines that cannot be read; a
-        file with one is left out.
-
-    Raises
-    ------
-    ValueError
-        With "warn" if no file can be read.
+    With "warn" each file is read to its end at the call: one with an unreadable line is left out.
     """
 
     def read(file: Path) -> pl.LazyFrame:
@@ -165,27 +136,10 @@ Paths: TypeAlias = "str | PathLike[str] | Iterable[str | PathLike[str]]"
 
 
 def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
-    """The files among the paths, in their folders (if they match a pattern), and in their globs.
+    """The absolute path of each file, ascending, and whether it was named itself.
 
-    Parameters
-    ----------
-    paths : str, path or iterable of them
-        Files, folders (searched at any depth), or globs such as ``runs/*/results.json``.
-    *patterns : str
-        Glob patterns of the tool's file names; compressed files (.gz, .zst) match them too.
-
-    Returns
-    -------
-    dict of Path to bool
-        The absolute path of each file, ascending, and whether it was named itself (and not found in
-        a folder). A file that is reached in several ways, by links too, is there once.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a path does not exist, or nothing is found.
-    ValueError
-        If a path is remote, such as ``s3://bucket/log.json``.
+    Folders are searched at any depth for the patterns, also of compressed files. A file that is
+    reached in several ways, by links too, is there once.
     """
     several = given_paths(paths)
     for path in several:
@@ -208,13 +162,7 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
 
 
 def given_paths(paths: Paths) -> list[str | PathLike[str]]:
-    """The paths as a list, be it one or several; a local URL is a path.
-
-    Raises
-    ------
-    TypeError
-        If something else is given.
-    """
+    """The paths as a list, be it one or several; a local URL is a path."""
     frame = isinstance(paths, pl.DataFrame | pl.LazyFrame)
     several: list[str | PathLike[str]] = []
     for path in (paths,) if frame else value_tuple(paths):
@@ -296,17 +244,7 @@ def _folders_below(top: str) -> Iterator[str]:
 def path_model(file: Path, model: str | None) -> str | None:
     """The model of a file as the user says it: a name, or a pattern that is searched in the path.
 
-    Raises
-    ------
-    ValueError
-        If a text with parentheses is no pattern with one group, or is not found in the path.
-
-    Examples
-    --------
-    >>> path_model(Path("/runs/ada/results.json"), "runs/([^/]+)/")
-    'ada'
-    >>> path_model(Path("/runs/ada/results.json"), "gpt-4.1")
-    'gpt-4.1'
+    A text with parentheses is a pattern; it must have one group and match.
     """
     if model is None or not {"(", ")"} & {*model}:
         return model
@@ -339,36 +277,11 @@ def model_names(
     alone: bool = False,
     parts: Mapping[Path, int] | None = None,
 ) -> dict[Path, str]:
-    """The model of each file, for logs that do not name it.
+    """The model of each file, for logs that do not name it: the last parts of its place.
 
-    Parameters
-    ----------
-    places : mapping of Path to Path
-        For each file the path that the tool (or its user) names after the model: a folder, or the
-        file's path without the tool's suffix. Files with the same place are about one model.
-    model : str, optional
-        The user's name or pattern, as in `path_model`.
-    alone : bool
-        Each file is a whole run, so that two files with one place are an error.
-    parts : mapping of Path to int, optional
-        How many parts of a place are the model's name, as two are in org/model.
-
-    Returns
-    -------
-    dict of Path to str
-        The last part (or parts) of each place, with as many parent folders as make the names of
-        different places different.
-
-    Raises
-    ------
-    ValueError
-        If two files would have the same model although each is a whole run.
-
-    Examples
-    --------
-    >>> runs = [Path("/ada/samples.jsonl"), Path("/bob/samples.jsonl")]
-    >>> sorted(model_names({run: run.with_suffix("") for run in runs}).values())
-    ['ada/samples', 'bob/samples']
+    A place is the path that the tool names after the model; `parts` of it are the name (2 in
+    org/model), with as many parents as tell places apart. If files are `alone`, two may not share
+    one.
     """
     if model is not None:
         return {file: str(path_model(file, model)) for file in places}

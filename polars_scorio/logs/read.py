@@ -78,19 +78,9 @@ def named_reader(tool: str) -> Callable[..., Scorio[Any]]:
 
 
 def tool_hint(paths: Paths, reader: str) -> str:
-    """A sentence on the tools that wrote some files, if their reader is another one.
+    """A sentence on the tools that wrote some files.
 
-    Parameters
-    ----------
-    paths : str, path or iterable of them
-        The files that a reader does not know.
-    reader : str
-        The tool of that reader.
-
-    Returns
-    -------
-    str
-        Empty if no other reader, or the reader itself, knows the files.
+    Empty if no other reader, or `reader` itself, knows them.
     """
     try:
         tools = fitting_tools(paths)

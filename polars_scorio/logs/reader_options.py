@@ -112,16 +112,7 @@ class LogOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
 
 
 def log_reader(function: FunctionT) -> FunctionT:
-    """A reader of logs with full help, which refuses unknown keywords before it reads a file.
-
-    >>> @log_reader
-    ... def tool(paths, **roles):
-    ...     '''A tool.'''
-    >>> tool("logs", misssing=0)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    TypeError: tool() got an unexpected keyword argument 'misssing': did you mean 'missing'? It \
-takes paths, on_error, ...
-    """
+    """A reader of logs with full help, which refuses unknown keywords before it reads a file."""
     shared = option_keywords(ReadOptions)
     shown = _signature_with(signature(function), shared)
     raised = entries_of(sections_of(function.__doc__ or "")[1].get("Raises", ""))
@@ -173,28 +164,9 @@ def _signature_with(shown: Signature, shared: Mapping[str, Keyword]) -> Signatur
 def log_accessor(
     frame: FrameT, runs: Runs, given: LogOptions, **roles: Unpack[RoleOptions]
 ) -> Scorio[FrameT]:
-    """The accessor of a table, after a check that its runs do not become one model by accident.
+    """The accessor of a table (with `run` and `source`), in which no runs become one by accident.
 
-    Parameters
-    ----------
-    frame : DataFrame or LazyFrame
-        The table, with the columns `run` and `source`.
-    runs : mapping of Path to Run
-        The run of each file.
-    given : LogOptions
-        The keywords of the user.
-    **roles
-        The roles of the reader, which those of the user replace.
-
-    Raises
-    ------
-    ValueError
-        If runs would be merged in silence; see `refuse_merged_runs`.
-
-    Warns
-    -----
-    LogWarning
-        If a tool planned or reported something else than the rows hold.
+    Warns where a tool planned or reported something else than the rows hold.
     """
     of_user = {k: v for k, v in given.items() if k not in ReadOptions.__optional_keys__}
     both: RoleOptions = cast("RoleOptions", {**roles, **of_user})
@@ -249,12 +221,7 @@ def _trial_columns(roles: RoleOptions) -> list[str]:
 
 
 def reward_outcome(threshold: float | None, reward: str = "reward") -> pl.Expr:
-    """The rewards, or whether they reach a threshold; NaN and infinities are null, as no reward is.
-
-    >>> rewards = pl.DataFrame({"reward": [0.2, None, 0.7, float("inf")]})
-    >>> rewards.select(reward_outcome(0.5)).to_series().to_list()
-    [False, None, True, None]
-    """
+    """The rewards, or whether they reach a threshold; NaN and infinities are null."""
     number = finite_or_null(pl.col(reward).cast(pl.Float64))
     return number if threshold is None else number >= threshold
 

@@ -20,27 +20,11 @@ _NEAR_WHOLE = 1e-6
 
 
 def trials_of_means(frame: pl.LazyFrame, metric: str) -> pl.LazyFrame:
-    """One row per trial, for rows that summarise several trials.
+    """One row per trial, for rows of trial, asked, answered and mean (successes / asked).
 
-    Parameters
-    ----------
-    frame : LazyFrame
-        Columns trial (String, of the run), asked (trials), answered (those with an outcome), mean
-        (successes / asked; null where nothing was scored), and others.
-    metric : str
-        The name of the mean, for the error.
-
-    Returns
-    -------
-    LazyFrame
-        The other columns, trial and category. With one trial the category is the mean itself. With
-        several it is 1 for the successes, 0 for the failures, and null for trials without an
-        answer, in this order: the log does not keep the true one.
-
-    Raises
-    ------
-    ValueError
-        At collection: if a mean is no share of the trials.
+    Of one trial the category is the mean; of several 1 for successes, then 0 for failures, then
+    null for no answer: the log does not keep the true order. A mean that is no share of `asked` is
+    an error at collection.
     """
     several = pl.col("asked") > 1
     successes = pl.struct("mean", "asked", "answered").map_batches(
@@ -114,36 +98,16 @@ _LISTED = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Plan and score of a run, or of a part of it: as the tool says them, and as read.
+    """Plan and score of a run, or of a part of it: as the tool says them, and as read."""
 
-    Attributes
-    ----------
-    keys : mapping of str to object
-        Columns that tell the part from the others of the run, such as ``{"filter": "maj"}``.
-    planned : int, optional
-        Rows that the run planned.
-    reported : float, optional
-        The score that the tool reports.
-    read : int, optional
-        Rows that were read; None before.
-    score : float, optional
-        The score of these rows, computed as the tool does it.
-    status : str, optional
-        How the run ended, if not well.
-    trials_each : int or None
-        Trials that a planned row stands for, if that is known.
-    file : Path, optional
-        The file that says so, if it is not that of the rows.
-    """
-
-    keys: Mapping[str, object] = field(default_factory=dict)
-    planned: int | None = None
-    reported: float | None = None
-    read: int | None = None
-    score: float | None = None
-    status: str | None = None
-    trials_each: int | None = 1
-    file: Path | None = None
+    keys: Mapping[str, object] = field(default_factory=dict)  # its columns, as filter
+    planned: int | None = None  # rows
+    reported: float | None = None  # the score of the tool
+    read: int | None = None  # rows; None before
+    score: float | None = None  # of these rows, computed as the tool does it
+    status: str | None = None  # how the run ended, if not well
+    trials_each: int | None = 1  # of a planned row; None if unknown
+    file: Path | None = None  # where it says so, if not with the rows
 
     def __post_init__(self) -> None:
         """Refuse values of the log that are no numbers."""
@@ -195,11 +159,7 @@ def warn_of_totals(found: Iterable[tuple[Path, Totals]]) -> None:
 
 
 def totals_difference(totals: Totals) -> str | None:
-    """The difference between the tool's totals and the rows that were read, in words.
-
-    >>> totals_difference(Totals(planned=100, read=3, reported=0.75, score=1 / 3))
-    '3 of 100 planned trials; the tool reports 0.75, these rows 0.3333'
-    """
+    """The difference between the tool's totals and the rows that were read, in words."""
     facts = [*_count_difference(totals), *_score_difference(totals)]
     if totals.status is not None:
         facts.append(f"the status of the run is {totals.status!r}")
@@ -249,22 +209,10 @@ def _planned_trials(totals: Totals) -> int | None:
 
 
 class RowTally:
-    """Counter of rows and scores of a file that is read lazily; it warns at the end of the file.
+    """Counter of rows and scores of a lazily read file; it warns at the end of the file.
 
-    It gets every batch of a scan before the filters of the query. Without it, a file would be read
-    twice: once at the call for the comparison, and once for the query.
-
-    Parameters
-    ----------
-    file : Path
-        The file, for the warning.
-    totals : sequence of Totals
-        What the tool says of the parts of the file.
-    score : str
-        The column of the scores.
-    by : str, optional
-        The column that tells the parts apart; totals without it among their keys are those of the
-        whole file.
+    It gets every batch before the filters of the query: else a file would be read twice. Column
+    `by` tells the parts apart; totals without it are those of the whole file.
     """
 
     def __init__(
@@ -327,34 +275,15 @@ _PLACE = ":place"  # column: the place of a run in the order in which runs began
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run of a model, as one file of its log describes it.
+    """A run of a model, as one file of its log describes it."""
 
-    Attributes
-    ----------
-    name : str
-        What the tool calls the run: the column `run`.
-    keys : mapping of str to object
-        Columns with one value in the whole file, such as model and benchmark.
-    identity : str, optional
-        An id that the tool gives to no other run.
-    attempt : str, optional
-        An id that a run shares with its retries.
-    started : str, optional
-        When it began, in a form whose order is that of time.
-    settings : mapping of str to object
-        Settings that distinguish runs of one model, without seeds. A setting that the log does not
-        mention is absent, and is not compared.
-    totals : tuple of Totals
-        What the tool planned and reported, of the run or of each part of it.
-    """
-
-    name: str
-    keys: Mapping[str, object] = field(default_factory=dict)
-    identity: str | None = None
-    attempt: str | None = None
-    started: str | None = None
-    settings: Mapping[str, object] = field(default_factory=dict)
-    totals: tuple[Totals, ...] = ()
+    name: str  # the column `run`
+    keys: Mapping[str, object] = field(default_factory=dict)  # columns with one value in the file
+    identity: str | None = None  # an id that no other run has
+    attempt: str | None = None  # an id shared with its retries
+    started: str | None = None  # in a form whose order is that of time
+    settings: Mapping[str, object] = field(default_factory=dict)  # without seeds
+    totals: tuple[Totals, ...] = ()  # of the run or of each part
 
     def __post_init__(self) -> None:
         """Refuse values of the log that are no texts."""
@@ -368,22 +297,7 @@ Runs: TypeAlias = "Mapping[Path, Run]"
 
 
 def run_settings(record: Mapping[str, Any], fields: Iterable[str]) -> dict[str, object]:
-    """The settings of a run, as its log has them.
-
-    Seeds are left out, and so are settings of how requests were sent.
-
-    Parameters
-    ----------
-    record : mapping of str to object
-        What the tool wrote down about the run.
-    fields : iterable of str
-        The names of settings; points lead into objects.
-
-    Examples
-    --------
-    >>> run_settings({"args": {"shots": 5, "seed": 1}, "date": "today"}, ["args", "limit"])
-    {'args': {'shots': 5}, 'limit': None}
-    """
+    """The settings of a run, as its log has them, without seeds and how requests were sent."""
     return {name: _plain_setting(_nested_value(record, name)) for name in fields}
 
 
@@ -423,20 +337,7 @@ def run_literals(file: Path, run: Run) -> dict[str, pl.Expr]:
 def refuse_merged_runs(runs: Runs, strata: Collection[str], retries: Retries = "error") -> None:
     """Refuse files of one model that are the same run, or runs with different settings.
 
-    Parameters
-    ----------
-    runs : mapping of Path to Run
-        The run of each file.
-    strata : collection of str
-        The columns that keep runs apart, beside model and benchmark.
-    retries : {"error", "latest", "first"}
-        Whether a run and its retry may be read together.
-
-    Raises
-    ------
-    ValueError
-        If two files of one model and benchmark have the same bytes or ids, different settings, or
-        one is a retry of the other.
+    The same: equal bytes or ids, or one a retry of the other. `strata` keep runs apart.
     """
     groups: dict[tuple[str, ...], list[Path]] = defaultdict(list)
     for file, run in runs.items():
@@ -557,24 +458,7 @@ def last_attempts(runs: Runs) -> set[Path]:
 def kept_attempts(
     frame: FrameT, runs: Runs, trials: Sequence[str], kept: Literal["latest", "first"]
 ) -> FrameT:
-    """The table with one attempt at each trial.
-
-    Parameters
-    ----------
-    frame : DataFrame or LazyFrame
-        The table, with the column `source`.
-    runs : mapping of Path to Run
-        The run of each file.
-    trials : sequence of str
-        The columns that identify a trial.
-    kept : {"latest", "first"}
-        Which attempt to keep.
-
-    Raises
-    ------
-    ValueError
-        If the log does not say when its runs began.
-    """
+    """The table with the latest or first attempt at each trial, which the columns `trials` tell."""
     silent = [file for file, run in runs.items() if run.started is None]
     if silent:
         raise ValueError(

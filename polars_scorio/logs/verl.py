@@ -97,10 +97,9 @@ def verl(
 def _step_rollouts(
     file: Path, reward: str, model: str | None, keep: Mapping[str, Getter]
 ) -> tuple[pl.DataFrame, FileRows]:
-    """The rollouts of a file, read in chunks as a table; its run, and what is kept of its lines.
+    """The rollouts of a file, read in chunks to save memory; its run; what is kept of its lines.
 
-    Its texts take more memory than the columns that are kept. Python parses the lines, because verl
-    writes NaN, which Polars does not read.
+    Python parses the lines, because verl writes NaN, which Polars does not read.
     """
     lines = numbered_objects(file, _EXPECTED)
     chunks: list[pl.DataFrame] = []

@@ -36,30 +36,14 @@ from polars_scorio.metrics.thresholds import check_spectrum
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class BlendMetric(Metric):
-    """A blend ``x**a * y**b`` of Pass@k, x, and another credit of the same draw, y.
+    """A blend ``x**a * y**b`` of Pass@k, x, and another credit of the same draw, y."""
 
-    Attributes
-    ----------
-    gains, arguments
-        The credit y, as in `DrawMetric`.
-    powers : tuple of float
-        ``(a, b)``.
-    per_question : bool
-        Whether each question has its blend; else the means of x and y over the questions are
-        blended.
-    beta_prior : tuple of float
-        Parameters of the Beta prior of a success rate.
-    credited : bool
-        Whether the estimate of a question is a credit of its successes that is nearly unbiased;
-        else the blend of its estimates of x and y.
-    """
-
-    gains: Gains
+    gains: Gains  # with the arguments: the credit y, as in `DrawMetric`
     arguments: tuple[object, ...] = ()
-    powers: tuple[float, float]
-    per_question: bool = True
-    beta_prior: tuple[float, float] = (1.0, 1.0)
-    credited: bool = False
+    powers: tuple[float, float]  # (a, b)
+    per_question: bool = True  # else the means of x and y are blended
+    beta_prior: tuple[float, float] = (1.0, 1.0)  # of a success rate
+    credited: bool = False  # by a nearly unbiased credit, else the blend of estimates
 
     @property
     def unbounded(self) -> bool:

@@ -21,18 +21,10 @@ from polars_scorio.metrics.metric_arguments import (
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CostMetric(Metric):
-    """The ratio of two means over questions: what is spent, and what is solved.
+    """The ratio of two means over questions: what is spent, and what is solved."""
 
-    Attributes
-    ----------
-    spending : callable
-        From the costs of questions, and from k if there is one, to both numbers of each question.
-    of_successes : bool
-        Whether it needs the cost of the successes by itself.
-    """
-
-    spending: Callable[..., CostValues]
-    of_successes: bool = True
+    spending: Callable[..., CostValues]  # from costs (and k) to both numbers of each question
+    of_successes: bool = True  # needs the cost of successes by itself
 
     calibrated = True
     per_question = False
@@ -49,13 +41,7 @@ class CostMetric(Metric):
         return self.spending(costs) if k is None else self.spending(costs, k)
 
     def summary(self, posterior: Any, k: int | None) -> Summary:  # noqa: ANN401 - as in the base
-        """Refuse counts: they hold no costs.
-
-        Raises
-        ------
-        ValueError
-            Always.
-        """
+        """Refuse counts: they hold no costs."""
         raise ValueError(
             f"{self.name} needs what each trial cost, which counts of successes do not hold: "
             'report it from a log of trials, as in df.scorio(cost="usd")'

@@ -101,8 +101,8 @@ class Summarized(Protocol):
 def quiet_infinities(metric: Summarized) -> AbstractContextManager[object]:
     """Silence NumPy while a metric is computed that can be infinite: the report refuses that.
 
-    Other metrics enter no `errstate`, not even one that changes nothing: in NumPy 1 that would
-    take away what other threads ignore, and in NumPy 2 turn on the warning of underflow.
+    Other metrics enter no `errstate`: even an empty one takes away what other threads ignore (NumPy
+    1), or turns on the warning of underflow (NumPy 2).
     """
     return np.errstate(all="ignore") if metric.unbounded else nullcontext()
 
@@ -123,21 +123,11 @@ POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """The function from counts to what a metric says of them, each row a question of its own.
+    """The function from counts to what a metric says of them, each row a question of its own."""
 
-    Attributes
-    ----------
-    metric : Summarized
-        What is asked, with a single k.
-    confidence : float
-        As in `Scorio.report`.
-    posterior : bool
-        Whether all `NUMBERS` are wanted, as a struct, or the estimate alone.
-    """
-
-    metric: Summarized
+    metric: Summarized  # with a single k
     confidence: float = 0.95
-    posterior: bool = True
+    posterior: bool = True  # all `NUMBERS` as a struct, else the estimate alone
 
     def __post_init__(self) -> None:
         """Refuse what no counts can make right."""
@@ -156,22 +146,9 @@ class Answer:
         return POSTERIOR if self.posterior else pl.Float64()
 
     def __call__(self, counts: Ints) -> pl.Series:
-        """Value of the metric for each row of counts; null for a row without trials.
+        """Value for each row of counts (R, K), trials by category; null for a row without trials.
 
-        Parameters
-        ----------
-        counts : ndarray of int, shape (R, K)
-            Trials by category.
-
-        Returns
-        -------
-        Series
-            Of `dtype`, a value for each row.
-
-        Raises
-        ------
-        ValueError
-            If a number is infinite.
+        An infinite number is an error.
         """
         first, index = distinct_rows(counts.T)
         rows = counts[first]
@@ -566,22 +543,11 @@ Gains = Callable[..., Floats]
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DrawMetric(Metric):
-    """A metric that scores a draw of k trials by the number of its successes.
+    """A metric that scores a draw of k trials by the number of its successes."""
 
-    Attributes
-    ----------
-    gains : callable
-        The whole formula: ``gains(k, *arguments)`` is what the first, the second, ... success of a
-        draw adds to its credit.
-    arguments : tuple of object
-        What `gains` needs beside k.
-    beta_prior : tuple of float
-        Parameters of the Beta prior of a success rate.
-    """
-
-    gains: Gains
+    gains: Gains  # gains(k, *arguments): what each further success adds
     arguments: tuple[object, ...] = ()
-    beta_prior: tuple[float, float] = (1.0, 1.0)
+    beta_prior: tuple[float, float] = (1.0, 1.0)  # of a success rate
 
     calibrated = True
 

@@ -38,13 +38,7 @@ Arguments: TypeAlias = "tuple[tuple[str, object], ...]"
 
 
 def draw_sizes(k: DrawSizes) -> tuple[int, ...]:
-    """The draw sizes as an ascending tuple.
-
-    Raises
-    ------
-    ValueError
-        If one is not a positive int, is too large, or is given twice.
-    """
+    """The draw sizes as an ascending tuple of positive ints, none of them twice."""
     sizes = value_tuple(k)
     if not sizes or not all(is_int(size) and size > 0 for size in sizes):
         raise ValueError(f"k must be a positive int or a sequence of them, got {value_text(k)}")
@@ -54,13 +48,7 @@ def draw_sizes(k: DrawSizes) -> tuple[int, ...]:
 
 
 def weight_pairs(w: Weights | None) -> WeightPairs | None:
-    """The weights of all known categories, ascending by category.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or if they are not finite numbers in one dimension, of at most 1e300.
-    """
+    """The weights of all known categories, ascending by category: finite, at most 1e300."""
     if w is None:
         return None
     values = flat_numbers([*w.values()] if isinstance(w, Mapping) else w)
@@ -96,13 +84,7 @@ def weight_array(w: WeightPairs | None) -> Floats:
 
 
 def interval_bounds(bounds: Bounds | None) -> Bounds | None:
-    """The bounds as a pair of floats.
-
-    Raises
-    ------
-    ValueError
-        If they are not two numbers, the lower first.
-    """
+    """The bounds as a pair of floats, the lower first."""
     if bounds is None:
         return None
     ends = flat_numbers(bounds, most=3)
@@ -115,40 +97,17 @@ def interval_bounds(bounds: Bounds | None) -> Bounds | None:
 
 
 def beta_parameters(*, alpha0: float, beta0: float) -> tuple[float, float]:
-    """The parameters of a Beta prior, which must be positive and finite.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not.
-    """
+    """The parameters of a Beta prior, which must be positive and finite."""
     return check_number("alpha0", alpha0, POSITIVE), check_number("beta0", beta0, POSITIVE)
 
 
 def unusual_arguments(**arguments: tuple[object, object]) -> Arguments:
-    """The arguments of a metric that its name shows: those that differ from the default.
-
-    Parameters
-    ----------
-    **arguments : tuple of object
-        For each argument but `k`: its value, and its default.
-
-    Examples
-    --------
-    >>> unusual_arguments(alpha0=(0.5, 1.0), beta0=(1.0, 1.0))
-    (('alpha0', 0.5),)
-    """
+    """The arguments that a metric's name shows, of pairs (value, default): those that differ."""
     return tuple((key, value) for key, (value, usual) in arguments.items() if value != usual)
 
 
 def checked_label(name: str | None) -> str | None:
-    """The name that a user gives to a metric, which must be one.
-
-    Raises
-    ------
-    ValueError
-        If it is empty, or no string.
-    """
+    """The name that a user gives to a metric, which must be a string and not empty."""
     if name is not None and (not isinstance(name, str) or not name):
         raise ValueError(f"name must be a non-empty string or None, got {value_text(name)}")
     return name

@@ -36,18 +36,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ExtremeMetric(RewardMetric):
-    """The expected best reward of k trials, or the worst.
-
-    Attributes
-    ----------
-    worst : bool
-        Whether it is the worst.
-    range_given : bool
-        Whether a user gave the bounds, which are the range of real-valued rewards then.
-    """
+    """The expected best reward of k trials, or the worst."""
 
     worst: bool
-    range_given: bool
+    range_given: bool  # by the user: the bounds are the range of rewards
 
     calibrated = True
 

@@ -347,13 +347,7 @@ def threshold_spectrum_at_k(
 
 
 def check_spectrum(k: DrawSizes, weights: ArrayLike) -> tuple[float, ...]:
-    """The weights of a spectrum of `k` thresholds.
-
-    Raises
-    ------
-    ValueError
-        If they are not k numbers, negative, or sum up to more than 1.
-    """
+    """The weights of a spectrum: `k` of them, not negative, with a sum of at most 1."""
     sizes, values = draw_sizes(k), flat_numbers(weights)
     if (values.size,) != sizes:
         raise ValueError(

@@ -25,15 +25,9 @@ from polars_scorio.metrics.metric_arguments import (
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VoteMetric(Metric):
-    """A metric of the answers of k drawn trials.
+    """A metric of the answers of k drawn trials."""
 
-    Attributes
-    ----------
-    ties : "split" or "fail"
-        What a tie between right and wrong answers is worth.
-    """
-
-    ties: Ties
+    ties: Ties  # what a tie of right and wrong answers is worth
 
     uses_prior = False
     looks_at = "answers"

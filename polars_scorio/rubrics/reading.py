@@ -274,18 +274,10 @@ def _threshold_plan(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variables:
-    """The variables of table 4 as conditions on a row, with the levels of a `Reading`.
-
-    Attributes
-    ----------
-    reading : Reading
-        Columns of the signals, and levels.
-    at : callable
-        From the name of a threshold and the expression of its percentile to what is compared.
-    """
+    """The variables of table 4 as conditions on a row, with the levels of a `Reading`."""
 
     reading: Reading
-    at: At
+    at: At  # from the name and percentile of a threshold to what is compared
 
     @property
     def invalid(self) -> pl.Expr:

@@ -1,15 +1,9 @@
-"""Schemata that turn logged signals into categories.
+"""Schemata that turn logged signals into categories: those of the paper, and those of scorio.
 
-The example weights are ours.
-
-Each compares correctness with whether some signals are high. High is at least the median over the
-whole log; the names of the medians are those of the signals with ``_median`` appended. The labels
-and example weights are scorio's, its words in lower case.
-
-Two things differ. The categories are declared, all of them for every model: scorio takes the scores
-that a model happened to show, so that with its prior of one trial for each category the numbers of
-two models need not be comparable. And scorio's "Mixed IO Profile" is two categories here, for it
-has two scores.
+The example weights of the paper's are ours; labels and example weights of scorio's are its own,
+with signals held against medians of the whole log, named after them with ``_median``. Every model
+has all declared categories: scorio takes those that occur, so that with its prior two models need
+not be comparable. Its "Mixed IO Profile" has two scores, so it is two categories.
 """
 
 from __future__ import annotations
