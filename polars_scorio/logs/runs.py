@@ -98,9 +98,12 @@ _LISTED = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Plan and score of a run, or of a part of it: as the tool says them, and as read."""
+    """Plan and score of a run, or of a part of it: as the tool says them, and as read.
 
-    keys: Mapping[str, object] = field(default_factory=dict)  # its columns, as filter
+    The columns `keys` tell the part from the others of the run, such as ``{"filter": "maj"}``.
+    """
+
+    keys: Mapping[str, object] = field(default_factory=dict)
     planned: int | None = None  # rows
     reported: float | None = None  # the score of the tool
     read: int | None = None  # rows; None before
@@ -275,14 +278,17 @@ _PLACE = ":place"  # column: the place of a run in the order in which runs began
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run of a model, as one file of its log describes it."""
+    """A run of a model, as one file of its log describes it.
+
+    Settings tell runs of one model apart: without seeds, and those the log is silent on are absent.
+    """
 
     name: str  # the column `run`
     keys: Mapping[str, object] = field(default_factory=dict)  # columns with one value in the file
     identity: str | None = None  # an id that no other run has
     attempt: str | None = None  # an id shared with its retries
     started: str | None = None  # in a form whose order is that of time
-    settings: Mapping[str, object] = field(default_factory=dict)  # without seeds
+    settings: Mapping[str, object] = field(default_factory=dict)
     totals: tuple[Totals, ...] = ()  # of the run or of each part
 
     def __post_init__(self) -> None:
