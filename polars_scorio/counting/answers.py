@@ -30,27 +30,9 @@ def by_answer(
     right: pl.Expr,
     trials: Trials,
 ) -> tuple[pl.LazyFrame, list[Number]]:
-    """One row per question, by way of one for each of its answers.
+    """One row per question with `BALLOTS` and `TWOFOLD`, by way of one row per answer.
 
-    Parameters
-    ----------
-    rows : LazyFrame
-        The trials, with their `ANSWER`.
-    keys : sequence of str
-        What tells questions apart.
-    numbers : sequence of Number
-        What is aggregated of the trials.
-    right : Expr
-        How many trials of an answer are right, from all of these.
-    trials : Trials
-        The log.
-
-    Returns
-    -------
-    LazyFrame
-        The numbers, `BALLOTS` and `TWOFOLD` of each question.
-    list of Number
-        All of these.
+    `right` aggregates the right trials of an answer. Also returns all numbers of the result.
     """
     answers = (
         rows.group_by(*keys, ANSWER)

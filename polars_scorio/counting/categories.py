@@ -33,30 +33,13 @@ from polars_scorio.counting.roles import Category
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """Into which classes the trials of a question are counted.
+    """Classes into which the trials of a question are counted."""
 
-    Attributes
-    ----------
-    known : tuple of category or None
-        One class for each known category, ascending. None: two classes, failure and success, and
-        every category belongs to one of them.
-    success : tuple of category or None
-        The categories that count as 1; None where nothing tells them.
-    rewards : RewardColumns or None
-        What is needed of the categories as real-valued rewards, if anything is.
-    answers : bool
-        Whether the answers of the trials are counted too, for votes.
-    labels : bool
-        Whether the labels of people are counted too, beside the verdicts of a judge.
-    costs : CostColumns or None
-        The sums of costs that are needed, if any are.
-    """
-
-    known: tuple[Category, ...] | None
-    success: tuple[Category, ...] | None
+    known: tuple[Category, ...] | None  # one class each, ascending; None: failure and success
+    success: tuple[Category, ...] | None  # categories that count as 1; None if unknown
     rewards: RewardColumns | None = None
-    answers: bool = False
-    labels: bool = False
+    answers: bool = False  # for votes
+    labels: bool = False  # labels of people, beside verdicts of a judge
     costs: CostColumns | None = None
 
     @property
@@ -86,33 +69,9 @@ def counted_classes(
     answers: bool = False,
     costs: CostColumns | None = None,
 ) -> Classes:
-    """The classes that a report has to count.
+    """Classes that a report has to count; `binary` if a metric knows only success and failure.
 
-    Parameters
-    ----------
-    trials : Trials
-        The log, with what its user says of success.
-    weighted : sequence of tuple of category
-        The categories of each `w` of the report.
-    binary : bool
-        Whether the report has a metric that knows only success and failure.
-    rewards : RewardColumns or None
-        What it needs of real-valued rewards.
-    answers : bool
-        Whether it has one of answers.
-    costs : CostColumns or None
-        The sums of costs that it needs.
-
-    Returns
-    -------
-    Classes
-
-    Raises
-    ------
-    ValueError
-        If the `w` disagree, if success cannot be told, or if a category is not known.
-    TypeError
-        If the column cannot hold such categories.
+    Refuses `w` that disagree, a success that cannot be told, and categories the column cannot hold.
     """
     column, given = trials.category, trials.roles.successes
     success = None if given is None else as_categories(given, column, "success")
@@ -189,21 +148,12 @@ class SuccessWarning(UserWarning):
 class Watch:
     """Notes on the labels of a log, taken by the aggregations of rows, questions and groups.
 
-    Attributes
-    ----------
-    labels : tuple of category
-        The successes; empty if a threshold says what succeeds, or nothing is to be watched.
-    hits : tuple of str
-        For each of them, the column that says how many trials have it.
-    failures : tuple of str
-        The column that says how many trials fail; none if nothing is to be watched.
-    names : dict
-        Labels that were noted in the collection that runs, of verdicts and of people.
+    `names` has those noted by the collection that runs, of verdicts and of people.
     """
 
-    labels: tuple[Category, ...]
-    hits: tuple[str, ...]
-    failures: tuple[str, ...]
+    labels: tuple[Category, ...]  # successes; empty with a threshold, or if nothing is watched
+    hits: tuple[str, ...]  # for each label, the column that counts its trials
+    failures: tuple[str, ...]  # the column that counts failures, or none
     names: dict[str, set[str]] = field(default_factory=lambda: {CATEGORY: set(), TRUTH: set()})
 
     @property
@@ -253,13 +203,7 @@ class Watch:
         return [(pl.col(*self.hits, *self.failures) > 0).any()] if self.failures else []
 
     def check(self, groups: pl.DataFrame, trials: Trials) -> None:
-        """Refuse labels in two spellings, and warn of a log without success or failure.
-
-        Raises
-        ------
-        ValueError
-            If a label is spelled like a success but for case and spaces.
-        """
+        """Refuse labels in two spellings, and warn of a log without success or failure."""
         if not self.failures:
             return
         names = self.refuse_alike(groups, trials)
@@ -274,13 +218,7 @@ class Watch:
         _warn_of_labels(absent, names, trials, failed=failed)
 
     def refuse_alike(self, groups: pl.DataFrame, trials: Trials) -> set[str]:
-        """Refuse labels in two spellings; else return the verdicts that were noted.
-
-        Raises
-        ------
-        ValueError
-            If a label is spelled like a success but for case and spaces.
-        """
+        """Refuse labels in two spellings; else return the verdicts that were noted."""
         noted = {column: {*found} for column, found in self.names.items()}
         for names in self.names.values():
             names.clear()  # those of a next collection are its own
@@ -297,8 +235,6 @@ UNWATCHED = Watch((), (), ())
 def alike_labels(names: Iterable[str], success: Sequence[Category]) -> list[str]:
     """Labels outside `success` that equal one inside after strip and casefold.
 
-    Examples
-    --------
     >>> alike_labels(["Correct", "correct", "wrong", "correct "], ["correct"])
     ['Correct', 'correct ']
     """
@@ -309,22 +245,7 @@ def alike_labels(names: Iterable[str], success: Sequence[Category]) -> list[str]
 def refuse_alike(
     counted: dict[str, int], success: Sequence[Category], column: str, owner: str = ""
 ) -> None:
-    """Refuse labels that are spelled like a success but for case and spaces.
-
-    Parameters
-    ----------
-    counted : dict
-        The trials of each label.
-    success : sequence of category
-        The successes.
-    column, owner : str
-        Where the labels are, for the message.
-
-    Raises
-    ------
-    ValueError
-        With both spellings and their counts.
-    """
+    """Refuse labels spelled like a success but for case and spaces; `counted` has their trials."""
     alike = sorted(alike_labels(counted, success))
     if not alike:
         return
@@ -352,17 +273,7 @@ def declares_categories(trials: Trials) -> bool:
 def check_counted_labels(cells: pl.DataFrame, trials: Trials) -> None:
     """Refuse and warn, once, of the labels of a whole log, as `Watch.check` does.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        The columns "category" and "count" of the whole log, and "truth" if it has that.
-    trials : Trials
-        The log, whose metrics do not weigh its categories.
-
-    Raises
-    ------
-    ValueError
-        If a label is spelled like a success but for case and spaces.
+    `cells` has the columns "category", "count" and perhaps "truth".
     """
     success = trials.roles.successes or ()
     counted = cells.filter(pl.col("count") > 0)
@@ -420,15 +331,7 @@ def _warn_of_labels(
 
 
 def _warn_of_threshold(ends: tuple[float, float], trials: Trials) -> None:
-    """Warn of a threshold that all trials reach, or none, but for rewards that are all 0 or all 1.
-
-    Parameters
-    ----------
-    ends : tuple of float
-        The least and the largest reward.
-    trials : Trials
-        The log.
-    """
+    """Warn of a threshold that all trials reach, or none, unless all rewards are 0 or 1."""
     least, largest = ends
     threshold = trials.roles.threshold
     if threshold is None or (least == largest and least in {0, 1} and 0 < threshold <= 1):
@@ -473,17 +376,7 @@ def _reward_ends(trials: Trials, groups: pl.DataFrame | None = None) -> tuple[fl
 
 
 def watch_labels(trials: Trials, classes: Classes, columns: Sequence[str]) -> Watch:
-    """The notes to take of a log; none if its categories are declared.
-
-    Parameters
-    ----------
-    trials : Trials
-        The log.
-    classes : Classes
-        Into which classes its trials are counted.
-    columns : sequence of str
-        The count columns of the classes.
-    """
+    """The notes to take of a log; none if its categories are declared."""
     if trials.reward is not None:  # failure and success
         return Watch((), (columns[-1],), (columns[0],)) if len(columns) == 2 else UNWATCHED
     declared = (

@@ -82,27 +82,13 @@ def quoted_columns(rules: Sequence[Rule]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholePlan:
-    """A plan whose small result Python sees once and whole: one callback, whatever it does.
+    """A plan whose small result Python sees once and whole: one callback applies all `steps`."""
 
-    Attributes
-    ----------
-    rows : LazyFrame
-        The plan, of expressions alone. Its result must be small: it is held in memory.
-    steps : tuple of callable
-        Functions of a DataFrame that are applied to the result, one after the other.
-    schema : callable or None
-        Returns the columns of the last step; None: those of `rows`.
-    filters : bool
-        Whether filters of the result may go below the steps, to the scan.
-    known : callable or None
-        Returns the result of `rows` if a study keeps it.
-    """
-
-    rows: pl.LazyFrame
+    rows: pl.LazyFrame  # expressions only; a result that fits in memory
     steps: tuple[Callable[[pl.DataFrame], pl.DataFrame], ...] = ()
     schema: Callable[[], Mapping[str, pl.DataType]] | None = None
-    filters: bool = True
-    known: Callable[[], pl.DataFrame] | None = None
+    filters: bool = True  # may filters go below the steps?
+    known: Callable[[], pl.DataFrame] | None = None  # the result of `rows`, if a study keeps it
 
     def then(
         self,
@@ -163,22 +149,9 @@ def refuse_bad(trials: Trials, rules: Sequence[Rule]) -> Callable[[pl.DataFrame]
 
 
 def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -> None:
-    """Raise for the bad questions, if there are any.
+    """Raise for the first bad question, and count the questions that violate each rule.
 
-    Parameters
-    ----------
-    problems : DataFrame
-        A row for each bad question: the keys, `PROBLEM`, `PLACE` and the `quoted_columns`.
-    trials : Trials
-        The log, for the names of its keys.
-    rules : sequence of Rule
-        The rules that `PROBLEM` counts.
-
-    Raises
-    ------
-    ValueError
-        With the number of questions that violate a rule, and the first of them; then how many
-        violate other rules.
+    `problems` has a row for each: the keys, `PROBLEM` (a rule's number), `PLACE`, `quoted_columns`.
     """
     violations = violations_of(problems, rules)
     if not violations:
@@ -230,17 +203,8 @@ AS_ROWS = {
 class Number:
     """One column of the tally of a question.
 
-    Some tallies take two steps: first the trials of a question with the same category, answer or
-    cluster, then the parts of the question.
-
-    Attributes
-    ----------
-    name : str
-        The column.
-    of_trials : Expr
-        Its aggregation over trials.
-    of_parts : Expr
-        Its aggregation over the tallies of the parts.
+    With two steps the trials of one category, answer or cluster are aggregated first, then these
+    parts.
     """
 
     name: str

@@ -20,15 +20,7 @@ class ClusterWarning(UserWarning):
 
 
 def check_sample(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """The check of groups whose clusters are a sample, a step of a `WholePlan`.
-
-    Parameters
-    ----------
-    trials : Trials
-        The log, which has clusters.
-    counts : sequence of str
-        The count columns of its questions: those without any outcome are left out.
-    """
+    """The check of groups whose clusters are a sample, a step of a `WholePlan`."""
 
     def check(groups: pl.DataFrame) -> pl.DataFrame:
         rows = (

@@ -36,21 +36,7 @@ def with_partial(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
 
 
 def refuse_partial(groups: pl.DataFrame, trials: Trials) -> None:
-    """Raise if models lack questions that others of their stratum have.
-
-    Parameters
-    ----------
-    groups : DataFrame
-        One row per group: the keys, and in `PARTIAL` the list of its questions that some other
-        model lacks.
-    trials : Trials
-        The log, for the names of its keys.
-
-    Raises
-    ------
-    ValueError
-        With the first model that lacks some, how many and which.
-    """
+    """Raise if models lack questions (`PARTIAL`, a list) that others of their stratum have."""
     if not groups[PARTIAL].list.len().sum():
         return
     lacking = missing_questions(groups, trials)
@@ -77,13 +63,7 @@ def missing_questions(groups: pl.DataFrame, trials: Trials) -> pl.DataFrame:
 
 
 def refuse_nothing_in_common(empty: pl.DataFrame, trials: Trials) -> None:
-    """Raise if there are groups that keep no question because each is lacked by another model.
-
-    Raises
-    ------
-    ValueError
-        With the first stratum of such groups.
-    """
+    """Raise if groups keep no question because another model lacks each."""
     if empty.is_empty():
         return
     first = empty.sort(*trials.keys).row(0, named=True)
@@ -97,21 +77,9 @@ def refuse_nothing_in_common(empty: pl.DataFrame, trials: Trials) -> None:
 def in_one_cluster(
     questions: pl.LazyFrame, trials: Trials, numbers: Sequence[Number]
 ) -> pl.LazyFrame:
-    """One row per question, of a frame with one for each question and cluster.
+    """One row per question, of one per question and cluster.
 
-    Parameters
-    ----------
-    questions : LazyFrame
-        What an aggregation found.
-    trials : Trials
-        The log.
-    numbers : sequence of Number
-        The columns of `questions` beside its keys.
-
-    Returns
-    -------
-    LazyFrame
-        With `CLUSTER`, and for the rules `ANOTHER` and `UNCLUSTERED`.
+    Adds `CLUSTER`, and for the rules `ANOTHER` and `UNCLUSTERED`.
     """
     if trials.cluster is None:
         return questions
@@ -136,20 +104,7 @@ def cluster_keys(trials: Trials) -> list[str]:
 
 
 def refuse_divided(rows: pl.DataFrame, trials: Trials) -> None:
-    """Raise if a question of a stratum is in different clusters under different models.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        A row for each question of each model: the keys, the question, and `CLUSTER`.
-    trials : Trials
-        The log, which has clusters.
-
-    Raises
-    ------
-    ValueError
-        With the first such question, and how many there are.
-    """
+    """Raise if a question of a stratum is in different clusters under different models."""
     question = [*trials.strata, trials.question.name]
     least, most = pl.col(CLUSTER).min(), pl.col(CLUSTER).max()
     both = rows.group_by(question).agg(least.alias(CLUSTER), most.alias(ANOTHER))

@@ -34,18 +34,10 @@ _SUCCESS = ":success"
 
 @dataclass(frozen=True, slots=True)
 class CostColumns:
-    """The sums of costs that a report needs.
+    """Sums of costs that a report needs."""
 
-    Attributes
-    ----------
-    of_successes : bool
-        Whether the cost of the successes is needed by itself.
-    success_squares : bool
-        Whether their squares are too, for tries until the first success.
-    """
-
-    of_successes: bool
-    success_squares: bool
+    of_successes: bool  # the cost of successes
+    success_squares: bool  # and their squares, for tries until the first success
 
     @property
     def columns(self) -> list[str]:

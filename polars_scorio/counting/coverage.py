@@ -41,20 +41,8 @@ def has_totals(totals: pl.DataFrame | None, trials: Trials) -> bool:
 def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
     """A summary of models with the columns `planned` and `reported`.
 
-    Parameters
-    ----------
-    summary : LazyFrame
-        One row per stratum and model.
-    totals : DataFrame
-        Rows of the runs, with the keys of the summary, planned (trials) and reported (a score).
-    trials : Trials
-        The roles of the log.
-
-    Returns
-    -------
-    LazyFrame
-        Over several runs of a model, planned is their sum, and reported their mean, weighted with
-        the planned trials; null if a run does not say it.
+    Over several runs of a model: the sum of planned trials, and the mean of the reported scores
+    weighted by them; null if a run lacks its number.
     """
     planned, reported = pl.col("planned"), pl.col("reported")
     known = totals.lazy().select(pl.lit(0).alias(EVERYTHING), *trials.keys, *TOTALS_COLUMNS)
@@ -297,15 +285,8 @@ def _question_gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
 def check_stopping(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
     """The check that no model stopped its trials on their outcomes, a step of a `WholePlan`.
 
-    Only where the questions of a model differ in their trials, the log is read once more, for its
-    `coverage`.
-
-    Parameters
-    ----------
-    trials : Trials
-        The log.
-    counts : sequence of str
-        The count columns of its questions.
+    The log is read again (for its `coverage`) only if the questions of a model differ in their
+    trials.
     """
 
     def check(groups: pl.DataFrame) -> pl.DataFrame:
@@ -321,13 +302,7 @@ def check_stopping(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFr
 
 
 def _refuse_stopped(ragged: pl.DataFrame, trials: Trials) -> None:
-    """Raise if trials of some groups stopped on their outcomes.
-
-    Raises
-    ------
-    ValueError
-        With how many models there are, and the first of them.
-    """
+    """Raise if trials of some groups stopped on their outcomes."""
     found = coverage(trials.frame, trials.roles).filter(pl.col("stopping") == "outcomes")
     stopped = found.select(*trials.keys, "stopping").collect(engine="streaming")
     if trials.keys:

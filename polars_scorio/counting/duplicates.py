@@ -1,25 +1,17 @@
 """Trial ids that repeat.
 
-Ids 0, 1, ..., n-1 and 1, 2, ..., n are known by the sum of their hashes [1]_, a number of 64 bits.
-Other ids that nobody chose, repeated ones among them, have one of these two sums with probability
-2^-63. The hash has no secret seed: somebody who wants to hide a repetition can search for ids that
-have such a sum, so that the check is no defence against the author of a log.
+Ids 0, ..., n-1 and 1, ..., n are known by the 64-bit sum of their hashes [1]_, which other ids have
+with probability 2^-63. The hash has no secret seed: it is no defence against the author of a log.
 
-Questions whose sum is not known (ids with gaps, seeds), and ids that are no integers, are left to
-`second_look`.
+Other integers are read a second time (`second_look`) and compared; this read must have the rows and
+the sum of the first. Ids that are no integers are compared in the first pass by 64 bits of hash: n
+different ones pass for repeated with probability n^2 / 2^65; a second read would take a third
+longer.
 
 References
 ----------
 .. [1] D. Clarke, S. Devadas, M. van Dijk, B. Gassend & G. E. Suh (2003), Incremental multiset hash
    functions and their application to memory integrity checking. ASIACRYPT, 188-207.
-
-Integers are read once more, those of the questions alone that `by_sum` leaves open, and compared as
-they are. The second read must have the rows and the sum of the first, or the log is refused:
-nothing follows from a log that changes while it is read.
-
-No sum settles words and other ids. They are compared in the one pass, as 64 bits of hash: repeated
-ones are always found, and n different ones pass for repeated with probability n^2 / 2^65, which is
-3e-16 for 100 trials. A second read of them would cost a third more time.
 """
 
 from __future__ import annotations
@@ -122,13 +114,7 @@ def distinct_counted(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
 
 
 def with_identities(questions: pl.DataFrame, trials: Trials) -> pl.DataFrame:
-    """Add `IDS` and `NO_ID`, distinct and null trial ids, to tallied questions that lack them.
-
-    Raises
-    ------
-    ValueError
-        If a second read is needed, and differs from the first.
-    """
+    """Add `IDS` and `NO_ID`, distinct and null trial ids, to tallied questions that lack them."""
     if not ids_are_summable(trials):
         return questions
     keys = [*trials.groups, trials.question.name]
@@ -185,13 +171,7 @@ def _exact_identities() -> list[pl.Expr]:
 
 
 def _refuse_changed(first: pl.DataFrame, second: pl.DataFrame, trials: Trials) -> None:
-    """Refuse a log whose second read has other rows or ids than the first.
-
-    Raises
-    ------
-    ValueError
-        With the number of questions that differ, and the first of them.
-    """
+    """Refuse a log whose second read has other rows or ids than the first."""
     keys, again = [*trials.groups, trials.question.name], ":again"
     both = first.join(second, on=keys, how="left", suffix=again, nulls_equal=True)
     same = [pl.col(name).eq_missing(pl.col(f"{name}{again}")) for name in (ROWS, DIGEST)]

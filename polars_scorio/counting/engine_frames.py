@@ -61,13 +61,7 @@ class EngineLog:
 
 
 def engine_log(frame: object, columns: Iterable[str]) -> EngineLog:
-    """A native frame as narwhals sees it, with those of some columns that it has.
-
-    Raises
-    ------
-    TypeError
-        If narwhals does not know such frames.
-    """
+    """A native frame as narwhals sees it, with those of some columns that it has."""
     known: object = nw.from_native(frame, pass_through=True)
     if not isinstance(known, nw.DataFrame | nw.LazyFrame):
         raise TypeError(

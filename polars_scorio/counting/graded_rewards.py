@@ -19,13 +19,7 @@ _LARGEST, _LEAST = 1e300, 1e-280
 
 
 def check_levels(levels: object) -> tuple[float, ...]:
-    """Levels in ascending order.
-
-    Raises
-    ------
-    ValueError
-        If they are not at least two numbers that are further apart than noise.
-    """
+    """Levels in ascending order: at least two, further apart than noise."""
     ordered = sorted(flat_numbers(value_tuple(levels)).tolist())
     gaps = [upper - lower for lower, upper in pairwise(ordered)]
     if not gaps or not min(gaps) > 2 * NOISE or not all(map(math.isfinite, ordered)):
@@ -37,13 +31,7 @@ def check_levels(levels: object) -> tuple[float, ...]:
 
 
 def check_threshold(threshold: object) -> float:
-    """A threshold as a float.
-
-    Raises
-    ------
-    ValueError
-        If it is no finite number.
-    """
+    """A threshold as a finite float."""
     number = as_number(threshold)
     if not math.isfinite(number):
         raise ValueError(
@@ -54,14 +42,7 @@ def check_threshold(threshold: object) -> float:
 
 
 def check_reward_range(bounds: object) -> tuple[float, float]:
-    """The range of rewards as two floats.
-
-    Raises
-    ------
-    ValueError
-        If they are not two different finite numbers of at most 1e300, the lower first, or if both
-        are smaller than 1e-280.
-    """
+    """The range of rewards as two finite floats, lower first; the larger size 1e-280 to 1e300."""
     pair = value_tuple(bounds) if isinstance(bounds, AbstractSet) else bounds
     ends = flat_numbers(pair, most=3).tolist()
     if (
@@ -87,8 +68,6 @@ def near_level(reward: pl.Expr, levels: Iterable[float]) -> pl.Expr:
 def reaches_threshold(reward: pl.Expr, dtype: pl.DataType, threshold: float) -> pl.Expr:
     """Whether a reward reaches a threshold; null if the reward is null or NaN.
 
-    Examples
-    --------
     >>> rewards = pl.DataFrame({"reward": [0.2, 0.5, float("nan"), None]})
     >>> reached = reaches_threshold(pl.col("reward"), pl.Float64(), 0.5)
     >>> rewards.select(reached).to_series().to_list()
@@ -99,13 +78,7 @@ def reaches_threshold(reward: pl.Expr, dtype: pl.DataType, threshold: float) -> 
 
 
 def refuse_ungraded(keyword: str, name: str, dtype: pl.DataType, owner: str = "") -> None:
-    """Refuse a category column that holds no rewards.
-
-    Raises
-    ------
-    TypeError
-        If the dtype is neither an integer nor a float.
-    """
+    """Refuse a category column that holds no rewards."""
     if not (dtype.is_integer() or dtype.is_float()):
         ways_out = {
             "levels": "Leave it out, and weigh the categories with w=",
@@ -119,14 +92,9 @@ def refuse_ungraded(keyword: str, name: str, dtype: pl.DataType, owner: str = ""
 
 
 def true_for_nan(frame: pl.LazyFrame, outcome: pl.Expr) -> pl.Expr | None:
-    """Whether a Boolean outcome is true although something that it compares is NaN.
+    """Whether a Boolean outcome is true although something it compares is NaN; None without floats.
 
     Polars orders NaN above all numbers, so that ``pl.col("reward") >= 0.5`` is true for NaN.
-
-    Returns
-    -------
-    Expr or None
-        None if the outcome compares no floats.
     """
     operands = _float_operands(frame, outcome)
     if not operands:

@@ -20,19 +20,12 @@ _MISSING, _STRAY = -1, -2  # beside the classes 0, 1, ...
 class GroupTally:
     """From the categories in a group to its counts: the tally of a report, in an aggregation.
 
-    The dtype of an expression is known at collection only. Therefore a callback replaces each
-    category by its class, as a report on a column of this dtype would, and classes are counted.
-
-    Attributes
-    ----------
-    roles : Roles
-        What the categories mean: `success`, `threshold`, `missing`.
-    weighted : tuple of category or None
-        The categories that a metric weighs.
+    The dtype of an expression is known at collection only. So a callback replaces each category by
+    its class, as a report on a column of this dtype would, and classes are counted.
     """
 
     roles: Roles
-    weighted: tuple[Category, ...] | None
+    weighted: tuple[Category, ...] | None  # categories that a metric weighs
     _codings: dict[tuple[str, pl.DataType], tuple[pl.Expr, pl.Expr]] = field(default_factory=dict)
 
     def aggregations(self, outcome: pl.Expr) -> list[pl.Expr]:
@@ -47,11 +40,6 @@ class GroupTally:
         """Trials by class, a row for each group, of the aggregated columns.
 
         A callback sees some of the groups, not always the same: no message can say how many.
-
-        Raises
-        ------
-        ValueError
-            If a category is missing, or is in none of the classes.
         """
         self.refuse_missing(name, columns)
         _, stray, *members = (column.to_numpy().astype(np.int64) for column in columns)
@@ -62,13 +50,7 @@ class GroupTally:
         return np.column_stack(members)
 
     def refuse_missing(self, name: str, columns: list[pl.Series]) -> None:
-        """Refuse missing categories, which the first of the aggregated columns counts.
-
-        Raises
-        ------
-        ValueError
-            If there is one, and nobody said what it means.
-        """
+        """Refuse missing categories, which the first of the aggregated columns counts."""
         missing, *_ = columns
         if self.roles.missing == "error" and (missing > 0).any():
             raise ValueError(
@@ -88,13 +70,7 @@ class GroupTally:
         return column.to_frame().select(outcome).select(code).to_series()
 
     def _refuse_alike(self, labels: pl.Series) -> None:
-        """Refuse labels that are spelled like a success; as above, no message can say how many.
-
-        Raises
-        ------
-        ValueError
-            If there is one.
-        """
+        """Refuse labels that are spelled like a success; as above, no message can say how many."""
         if self.weighted is not None:
             return
         success = self.roles.successes or ()
@@ -129,13 +105,7 @@ class GroupTally:
         return replace(self.roles, model=None, question=name, trial=None, category=name)
 
     def _likely_dtype(self) -> pl.DataType:
-        """A dtype that holds the categories that are named: the checks of a call need one.
-
-        Raises
-        ------
-        TypeError
-            If some are labels and others numbers.
-        """
+        """A dtype that holds the categories that are named: the checks of a call need one."""
         stand_in = [value for value in [self.roles.missing] if value not in ("error", "drop")]
         named = [*(self.roles.successes or ()), *(self.weighted or ()), *stand_in]
         words = [isinstance(value, str) for value in named]

@@ -15,18 +15,10 @@ _FRAME_COLUMNS = ("verdict", "truth", "count")
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """The counts of a calibration sample of one judge; `judge` makes and checks them.
+    """Counts of a calibration sample of one judge; `judge` makes and checks them."""
 
-    Attributes
-    ----------
-    sensitivity : tuple of int
-        Right answers that the judge called right, and all right answers of the sample.
-    specificity : tuple of int
-        Wrong answers that the judge called wrong, and all wrong answers of the sample.
-    """
-
-    sensitivity: tuple[int, int]
-    specificity: tuple[int, int]
+    sensitivity: tuple[int, int]  # right answers judged right, and all right answers
+    specificity: tuple[int, int]  # wrong answers judged wrong, and all wrong answers
 
     def __post_init__(self) -> None:
         """Check the counts."""
@@ -41,24 +33,12 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class ModelJudges:
-    """A calibration sample for each model, such as of judges that know the models.
+    """A calibration sample for each model, such as of judges that know the models."""
 
-    Attributes
-    ----------
-    samples : tuple of tuple
-        Each model with its sample.
-    """
-
-    samples: tuple[tuple[object, Judge], ...]
+    samples: tuple[tuple[object, Judge], ...]  # each model with its sample
 
     def of_model(self, model: object) -> Judge:
-        """The sample of a model.
-
-        Raises
-        ------
-        ValueError
-            If there is none.
-        """
+        """The sample of a model."""
         for name, sample in self.samples:
             if name == model:
                 return sample
@@ -111,13 +91,7 @@ def judge(*, sensitivity: tuple[int, int], specificity: tuple[int, int]) -> Judg
 
 
 def judge_sample(value: object) -> JudgeSample:
-    """The calibration sample that a user gave, as counts.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is neither a `Judge` nor a frame of counts.
-    """
+    """The calibration sample that a user gave, as counts."""
     if isinstance(value, Judge | ModelJudges):
         return value
     if not isinstance(value, pl.DataFrame):

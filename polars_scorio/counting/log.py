@@ -32,27 +32,10 @@ _FLOATS: dict[str, type[np.floating[Any]]] = {
 
 
 def column_category(value: str | float, dtype: pl.DataType) -> str | float | None:
-    """The value of a column that is a category.
+    """The value of a column that equals a category; None if there is none.
 
-    Parameters
-    ----------
-    value : category
-        A word, a number or a truth value.
-    dtype : DataType
-        What the column holds.
-
-    Returns
-    -------
-    category or None
-        True for 1 in a Boolean column, 1 for 1.0 in one of integers, and the nearest fraction in
-        one of floats, as 0.1 is in a Float32 too. None where no value of the column is equal.
-
-    Examples
-    --------
-    >>> [column_category(value, pl.Int8()) for value in (1.0, 1.5, 300)]
-    [1, None, None]
-    >>> column_category(1, pl.Boolean())
-    True
+    True for 1 in Booleans, 1 for 1.0 in integers, and in floats the nearest fraction (0.1 in a
+    Float32).
     """
     if isinstance(value, str):
         return value
@@ -370,28 +353,8 @@ def _truth_part(columns: _Columns, roles: Roles, owner: str) -> Part:
 def bind_roles(log: Log, roles: Roles, *, owner: str = "") -> Trials:
     """Find every role in a frame; looks at nothing but the schema.
 
-    Parameters
-    ----------
-    log : LazyFrame or Study
-        The log.
-    roles : Roles
-        Which column plays which part.
-    owner : str
-        Whose log it is, for the messages: empty for the data, "prior: " for prior trials, whose
-        model column may be missing.
-
-    Returns
-    -------
-    Trials
-
-    Raises
-    ------
-    ColumnNotFoundError
-        If a column does not exist.
-    TypeError
-        If a column has a dtype that its role cannot have.
-    ValueError
-        If two roles that become columns of the result share a name.
+    `owner` begins the messages: empty for the data, "prior: " for prior trials, which may lack
+    models.
     """
     frame = log.frame.lazy() if isinstance(log, Study) else log
     columns = _Columns(frame, frame.collect_schema(), owner)
@@ -459,13 +422,7 @@ class _Columns:
         return next(iter(outputs.items()))
 
     def refuse_absent(self, roles: Roles) -> None:
-        """Refuse roles whose columns are not there, all of them at once.
-
-        Raises
-        ------
-        ColumnNotFoundError
-            With each absent column, its role, the columns there are and the keywords to use.
-        """
+        """Refuse roles whose columns are not there, all of them at once."""
         named = [(role, getattr(roles, role)) for role in COLUMN_ROLES]
         if self.owner and roles.model is not None and not self.has_any_of(roles.model):
             named = [(role, column) for role, column in named if role != "model"]
@@ -510,13 +467,7 @@ def _check_stand_in(value: Category, column: Part, keyword: str) -> None:
 
 
 def refuse_repeats(names: Sequence[str], owner: str = "") -> None:
-    """Refuse two columns of one name in a result.
-
-    Raises
-    ------
-    ValueError
-        If a name occurs twice.
-    """
+    """Refuse two columns of one name in a result."""
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(
@@ -526,13 +477,7 @@ def refuse_repeats(names: Sequence[str], owner: str = "") -> None:
 
 
 def _refuse_shared_column(roles: Roles, owner: str) -> None:
-    """Refuse one column in two roles that must differ.
-
-    Raises
-    ------
-    ValueError
-        With both roles.
-    """
+    """Refuse one column in two roles that must differ."""
     named = [("model", roles.model), ("question", roles.question)]
     named += [("by", column) for column in roles.strata]
     first: dict[str, str] = {}
@@ -566,15 +511,7 @@ def _refuse_reserved(what: str, name: str) -> None:
 
 
 def as_categories(values: Iterable[Category], column: Part, keyword: str) -> tuple[Category, ...]:
-    """The distinct values in ascending order, after a check that the column can hold them.
-
-    Raises
-    ------
-    TypeError
-        If a word is given for a column of numbers, or a number for a column of words.
-    ValueError
-        If an Enum or a Boolean column has no such category.
-    """
+    """The distinct values in ascending order, after a check that the column can hold them."""
     distinct = list(dict.fromkeys(values))
     if not distinct:
         raise ValueError(f"{keyword} must name at least one category, got none")

@@ -53,13 +53,7 @@ def refusal_rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
 
 
 def refuse_beyond(groups: pl.DataFrame, trials: Trials, total: str) -> None:
-    """Refuse a log of which a number of 64 bits does not count the trials.
-
-    Raises
-    ------
-    ValueError
-        With the group that has the most.
-    """
+    """Refuse a log of which a number of 64 bits does not count the trials."""
     if sum(groups[total].to_list()) > MOST:
         first = groups.sort(total, *trials.groups, descending=True).row(0, named=True)
         raise ValueError(
@@ -70,13 +64,7 @@ def refuse_beyond(groups: pl.DataFrame, trials: Trials, total: str) -> None:
 
 
 def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
-    """Refuse groups that no question is left of when those without any outcome are left out.
-
-    Raises
-    ------
-    ValueError
-        With the first of them.
-    """
+    """Refuse groups that no question is left of when those without any outcome are left out."""
     if groups.height:
         first = groups.sort(*trials.groups).row(0, named=True)
         number = groups.height
@@ -90,23 +78,10 @@ def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
 def refuse_tiny(
     groups: pl.DataFrame, trials: Trials, largest: str, least_size: float, what: str
 ) -> None:
-    """Refuse a log whose rewards or costs are so small that their sums lose digits.
+    """Refuse a log whose rewards or costs (`what`) are so small that their sums lose digits.
 
-    Parameters
-    ----------
-    groups : DataFrame
-        With the size of the largest one of each group, in the column `largest`.
-    trials : Trials
-        The log.
-    least_size : float
-        What the largest one of the log has to reach.
-    what : "reward" or "cost"
-        What they are.
-
-    Raises
-    ------
-    ValueError
-        With the largest one, and a unit that is small enough.
+    The largest one of the log has to reach `least_size`; the message names a unit that is small
+    enough.
     """
     size = groups[largest].max()
     part = trials.cost if what == "cost" else trials.category
@@ -125,13 +100,7 @@ def refuse_tiny(
 
 
 def refuse_free(groups: pl.DataFrame, trials: Trials) -> None:
-    """Refuse groups whose trials all cost nothing, which have no ratio of costs.
-
-    Raises
-    ------
-    ValueError
-        With the first of them.
-    """
+    """Refuse groups whose trials all cost nothing, which have no ratio of costs."""
     if groups.height and trials.cost is not None:
         first = groups.sort(*trials.groups).row(0, named=True)
         number = groups.height

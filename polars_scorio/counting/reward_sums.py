@@ -54,27 +54,13 @@ _LARGEST_FLOAT = sys.float_info.max
 
 @dataclass(frozen=True, slots=True)
 class RewardColumns:
-    """The columns of rewards that a report needs.
+    """Columns of rewards that a report needs."""
 
-    Attributes
-    ----------
-    range : tuple of float or None
-        The range in which all rewards have to be; None if nobody gave one.
-    usual : tuple of float or None
-        The range of metrics that say nothing of it: that of the accessor.
-    observed : bool
-        Whether the range of the rewards themselves is needed.
-    averages : bool
-        Whether mean rewards are needed.
-    lists : bool
-        Whether the rewards themselves are needed, for the best and the worst of k.
-    """
-
-    range: RewardRange | None
-    usual: RewardRange | None
-    observed: bool
-    averages: bool
-    lists: bool
+    range: RewardRange | None  # all rewards have to be in it
+    usual: RewardRange | None  # the accessor's, for metrics without one
+    observed: bool  # is the range of the rewards themselves needed?
+    averages: bool  # mean rewards
+    lists: bool  # the rewards themselves, for the best and the worst of k
 
     @property
     def columns(self) -> list[str]:
@@ -217,13 +203,7 @@ _SUMS = RewardColumns(None, None, observed=False, averages=True, lists=True)
 
 @dataclass(frozen=True, slots=True)
 class ListedRewards:
-    """The rewards of each group as a list, in an aggregation.
-
-    Attributes
-    ----------
-    roles : Roles
-        What the categories mean: `missing` alone, as rewards have neither successes nor thresholds.
-    """
+    """The rewards of each group as a list, in an aggregation; of `roles` only `missing` applies."""
 
     roles: Roles
 
@@ -244,25 +224,9 @@ class ListedRewards:
 
 
 def grouped_rewards(name: str, lists: pl.Series) -> GroupRewards:
-    """The rewards of groups, each a question with a range of its own: that of its rewards.
+    """The rewards of groups, each a question whose range is that of its rewards.
 
-    Parameters
-    ----------
-    name : str
-        The column, for messages.
-    lists : Series
-        The rewards of each group; none is empty.
-
-    Raises
-    ------
-    ValueError
-        If a reward is infinite.
-
-    Examples
-    --------
-    >>> rewards = grouped_rewards("reward", pl.Series([[0.5, 2.5], [1.0]]))
-    >>> rewards.mean, rewards.low, rewards.width
-    (array([1.5, 1. ]), array([0.5, 1. ]), array([2., 0.]))
+    An infinite reward is refused; no list may be empty.
     """
     trials = lists.list.len().to_numpy().astype(np.int64)
     flat = lists.explode(**AS_ROWS)

@@ -25,20 +25,11 @@ _EVIDENCE = pl.Struct(dict.fromkeys(STOPPING_COLUMNS, pl.Float64()) | {"stopping
 def stopping_columns(
     trials: Trials, *, tallied: bool = False, graded: bool = False
 ) -> list[pl.Expr]:
-    """Of each question: trials with an outcome, successes, and whether the last is one.
+    """Trials with an outcome, successes, and whether the last one is a success, of each question.
 
-    Null where nothing says what success is, or which trial was the last. Real-valued rewards have
-    no successes; of them it counts how many are the largest of the question, and whether the last
-    is one of these: who stops at a good reward stops at the largest so far.
-
-    Parameters
-    ----------
-    trials : Trials
-        The log.
-    tallied : bool
-        Whether the rows are those of `question_tallies`: categories, with `COUNT` and `LATEST`.
-    graded : bool
-        Whether rewards are levels, of which 1 is the success.
+    Null if success, or the last trial, is unknown. Real-valued rewards count the largest of the
+    question as successes: who stops at a good reward stops at the largest so far. `tallied` rows
+    are those of `question_tallies`; `graded` rewards are levels, of which 1 is the success.
     """
     success = _success_condition(trials)
     if success is None:

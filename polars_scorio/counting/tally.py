@@ -101,13 +101,7 @@ def counts_plan(trials: Trials) -> pl.LazyFrame:
 
 
 def refuse_count_names(trials: Trials) -> None:
-    """Refuse roles of which the counts would have two columns of one name.
-
-    Raises
-    ------
-    ValueError
-        If a name occurs twice.
-    """
+    """Refuse roles of which the counts would have two columns of one name."""
     refuse_repeats([*_cell_keys(trials), trials.category.name, _count_name(trials)])
 
 
@@ -413,34 +407,10 @@ def group_plan(
 ) -> WholePlan:
     """The questions of every group, in one plan over one scan of the trials.
 
-    Questions whose trial ids are in doubt are read once more while it is checked.
-
-    Parameters
-    ----------
-    trials : Trials
-        The log.
-    classes : Classes
-        Into which classes its trials are counted.
-    prior : Trials, optional
-        Prior trials of the same questions.
-    per_question : bool
-        Whether each question keeps its name.
-    questions : "any", "same" or "common"
-        Whether the models of a stratum may have different questions, must have the same ones, or
-        lose those that another one lacks.
-    sequences : bool
-        Whether the classes of the trials themselves are needed, in the order of their ids, or
-        their rewards where sums of them say all of a question; then memory grows with the trials.
-
-    Returns
-    -------
-    WholePlan
-        One row per group, ascending. `QUESTIONS` is a list of a struct for each question, in any
-        order: its name (if `per_question`), its `CLUSTER` (if the log has them), its counts, its
-        prior counts, how many missing outcomes were `DROPPED`, and its rewards or `BALLOTS` (if
-        `classes` asks for them) or its `SEQUENCE` of classes. Where nothing but counts is kept
-        and there are no strata, questions that are alike share a struct, which says in `TIMES` how
-        many they are.
+    One row per group, ascending. `QUESTIONS` lists a struct per question, in any order: name (if
+    `per_question`), `CLUSTER`, counts, prior counts, `DROPPED`, and rewards, `BALLOTS` or
+    `SEQUENCE` (if `classes` or `sequences` ask; memory then grows with the trials). If only counts
+    are kept and there are no strata, equal questions share a struct with their number in `TIMES`.
     """
     broken = [*refusal_rules(trials, classes), *trial_id_rules(trials)]
     watched = watch_labels(trials, classes, class_columns(classes))
@@ -465,27 +435,15 @@ def group_plan(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OnePass:
-    """From rows to questions, to groups, and one check at the end of it.
-
-    Attributes
-    ----------
-    trials, classes, prior, questions
-        As in `group_plan`.
-    earlier : LazyFrame or None
-        The counts of the questions that have prior trials.
-    broken : list of Rule
-        What is checked of each question.
-    watched : Watch
-        What is noted of the labels.
-    """
+    """From rows to questions, to groups, and one check at the end of it."""
 
     trials: Trials
     classes: Classes
     prior: Trials | None
-    earlier: pl.LazyFrame | None
+    earlier: pl.LazyFrame | None  # counts of questions with prior trials
     questions: Alignment
-    broken: list[Rule]
-    watched: Watch
+    broken: list[Rule]  # rules for each question
+    watched: Watch  # notes on the labels
 
     @property
     def columns(self) -> list[str]:

@@ -41,13 +41,7 @@ def stray_label(trials: Trials, classes: Classes) -> pl.Expr | None:
 
 
 def check_truth(truth: Part, category: Part, success: tuple[Category, ...] | None) -> None:
-    """Refuse labels of another kind than the verdicts; true and false go with all verdicts.
-
-    Raises
-    ------
-    TypeError
-        If one of both holds words and the other numbers.
-    """
+    """Refuse labels of another kind than the verdicts; true and false go with all verdicts."""
     if truth.dtype == pl.Boolean:
         return
     if is_label(truth.dtype) != is_label(category.dtype):
