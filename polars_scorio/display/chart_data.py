@@ -59,20 +59,15 @@ def _quoted_text(value: pl.Expr) -> pl.Expr:
 def inert_texts(text: pl.Expr) -> pl.Expr:
     """Texts that neither close nor open a script, and have no character that breaks a picture.
 
-    Altair writes what it is given into a script of its HTML. A word joiner, which is not seen,
-    parts the bracket from what would give it a meaning. Vega stops at separators of lines, and its
-    renderer ends the process at characters that XML does not allow.
+    Altair writes them into a script: an invisible word joiner parts the bracket from its meaning.
+    Vega stops at line separators, and its renderer ends the process at characters that XML forbids.
     """
     visible = text.str.replace_many([*HIDDEN], [*HIDDEN.values()])
     return visible.str.replace_all(_TAG, "<\N{WORD JOINER}$1")
 
 
 def inert_text(text: str) -> str:
-    """Text that neither closes nor opens a script; see `inert_texts`.
-
-    >>> inert_text("a < b, </script>") == "a < b, <\N{WORD JOINER}/script>"
-    True
-    """
+    """Text that neither closes nor opens a script; see `inert_texts`."""
     return re.sub(_TAG, "<\N{WORD JOINER}\\1", visible_text(text))
 
 
@@ -95,23 +90,9 @@ def metric_heading(metric: Metric, k: int | None, trials: int | None = None) -> 
 
 
 def spread_places(values: Sequence[float], gap: float, span: tuple[float, float]) -> list[float]:
-    """Places for labels near ascending values, no two of them nearer than a gap.
+    """Places for labels near ascending values, at least `gap` apart.
 
-    Parameters
-    ----------
-    values : sequence of float
-        Where the labels would like to be.
-    gap : float
-        How far apart they must be.
-    span : tuple of float
-        Where they may be, if there is room.
-
-    Examples
-    --------
-    >>> spread_places([0.25, 0.5, 0.5], 0.25, (0.0, 1.0))
-    [0.25, 0.5, 0.75]
-    >>> spread_places([0.75, 1.0, 1.0], 0.25, (0.0, 1.0))
-    [0.5, 0.75, 1.0]
+    They are inside `span` if there is room.
     """
     low, high = span
     upwards: list[float] = []
@@ -124,20 +105,9 @@ def spread_places(values: Sequence[float], gap: float, span: tuple[float, float]
 
 
 def marked_rows(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
-    """The rows with intervals that end where the metric does, and estimates that are not mu.
+    """Rows with intervals cut to the metric's bounds, `marked` and `ahead`.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        estimate, mu, lo, hi and others.
-    metric : Metric
-        What they are of.
-
-    Returns
-    -------
-    DataFrame
-        With `marked`, the estimate where it differs from mu, and `ahead`, whether mu is a
-        prediction, since there is no estimate.
+    `marked` is the estimate if it differs from mu; `ahead` says that mu is a prediction.
     """
     low, high = metric.support
     far = (pl.col("estimate") - pl.col("mu")).abs() > _SAME * (high - low)
@@ -150,13 +120,7 @@ def marked_rows(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
 
 
 def curve_sizes(k: DrawSizes) -> tuple[int, ...]:
-    """Draw sizes; of a single one the powers of two below it, and itself.
-
-    Examples
-    --------
-    >>> curve_sizes([1, 3]), curve_sizes(10)
-    ((1, 3), (1, 2, 4, 8, 10))
-    """
+    """Draw sizes; of a single one the powers of two below it, and itself."""
     checked = draw_sizes(k)
     if is_several(k):
         return checked
@@ -165,50 +129,16 @@ def curve_sizes(k: DrawSizes) -> tuple[int, ...]:
 
 
 def thinned_rows(rows: pl.DataFrame, keys: Sequence[str], most: int) -> pl.DataFrame:
-    """The rows of about so many n, evenly spaced, among them the first and the last of each line.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        The keys, n and others.
-    keys : sequence of str
-        The columns that tell lines apart.
-    most : int
-        How many n a line needs.
-
-    Examples
-    --------
-    >>> thinned_rows(pl.DataFrame({"n": range(1, 11)}), [], 3)["n"].to_list()
-    [1, 5, 9, 10]
-    """
+    """The rows of about `most` evenly spaced n, with the first and last of each line (`keys`)."""
     every = -(-rows["n"].n_unique() // most) or 1
     last = pl.col("n").max().over(*keys) if keys else pl.col("n").max()
     return rows.filter(((pl.col("n") - 1) % every == 0) | (pl.col("n") == last))
 
 
 def by_difficulty(rows: pl.DataFrame, cells: int) -> tuple[pl.DataFrame, int]:
-    """The questions in their order of difficulty, and how many of them share a cell.
+    """Questions by `place` (0 is the hardest), and how many share one of at most `cells` cells.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        stratum, model, question, mu.
-    cells : int
-        How many cells there can be side by side.
-
-    Returns
-    -------
-    DataFrame
-        stratum, model, question, place (0 is the hardest) and mu; where questions share a cell, it
-        has their mean.
-    int
-        How many do.
-
-    Examples
-    --------
-    >>> rows = {"stratum": "", "model": "ada", "question": ["x", "y"], "mu": [0.8, 0.2]}
-    >>> by_difficulty(pl.DataFrame(rows), 2)[0].select("question", "place").rows()
-    [('y', 0), ('x', 1)]
+    A shared cell has the mean of mu.
     """
     # Means that differ in their last digits are the same.
     difficulty = rows.group_by("stratum", "question").agg(pl.col("mu").mean().round(12).alias("d"))
@@ -229,17 +159,10 @@ def by_difficulty(rows: pl.DataFrame, cells: int) -> tuple[pl.DataFrame, int]:
 
 
 def completed_rows(rows: pl.DataFrame, *across: str) -> pl.DataFrame:
-    """The rows, and one without numbers wherever a model lacks what others have in its stratum.
+    """The rows, and one without numbers for each that a model lacks in its stratum.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        stratum, model, and others.
-    *across : str
-        The columns that, together with a stratum, say what a model could have.
+    The values of `across`, together with a stratum, tell what a model could have.
 
-    Examples
-    --------
     >>> rows = {"stratum": ["a", "a", "b"], "model": ["x", "y", "x"], "mu": [0.1, 0.2, 0.3]}
     >>> completed_rows(pl.DataFrame(rows)).rows()
     [('a', 'x', 0.1), ('a', 'y', 0.2), ('b', 'x', 0.3), ('b', 'y', None)]
@@ -252,19 +175,9 @@ def completed_rows(rows: pl.DataFrame, *across: str) -> pl.DataFrame:
 
 
 def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
-    """Each pair in both orders, with the probability that the first model is the better one.
+    """Pairs of `Scorio.compare` in both orders, with the probability that the first wins.
 
-    Parameters
-    ----------
-    pairs : DataFrame
-        What `Scorio.compare` returns.
-    trials : Trials
-        The log, for the names of its strata.
-
-    Returns
-    -------
-    DataFrame
-        stratum, model, other, diff, prob, text (prob with two digits), and whether it is sure.
+    Columns stratum, model, other, diff, prob, text (prob with two digits) and sure.
     """
     a, b = (inert_texts(pl.col(name).cast(pl.String)) for name in ("model_a", "model_b"))
     # By their costs, of which less is better, models have a ratio.
@@ -287,13 +200,7 @@ def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
 
 
 def paired_rows(ways: pl.DataFrame) -> pl.DataFrame:
-    """Both orders of all pairs, without numbers where a stratum lacks one of the models.
-
-    Parameters
-    ----------
-    ways : DataFrame
-        What `both_ways` returns.
-    """
+    """Both orders of all pairs, without numbers if a stratum lacks one of the models."""
     models = ways.select("model").unique(maintain_order=True)
     pairs = models.join(models.select(other="model"), how="cross")
     strata = ways.select("stratum").unique(maintain_order=True)

@@ -36,23 +36,11 @@ _GRID = 0.6  # opacity of the lines of a grid
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Title and subtitle of a picture, and the heading of its panels.
-
-    Attributes
-    ----------
-    title : str
-        What is shown.
-    subtitle : tuple of str
-        What lines and bands are, and what they rest on.
-    panels : str
-        The columns of the strata; empty where there are none.
-    look : Look
-        Sizes and colours.
-    """
+    """Title and subtitle of a picture, and the heading of its panels."""
 
     title: str
-    subtitle: tuple[str, ...]
-    panels: str = ""
+    subtitle: tuple[str, ...]  # meaning of lines and bands, and their basis
+    panels: str = ""  # columns of the strata, or empty
     look: Look = field(default_factory=Look)
 
     @property
@@ -70,23 +58,10 @@ def forest_plot(
     percent: bool,
     smallest_first: bool = False,
 ) -> Picture:
-    """A point and an interval for each model, the best on top, and a bar where the estimate is.
+    """A point and an interval for each model, the best on top, and a bar at `marked`.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        stratum, model, mu, lo, hi, marked (the estimate where it differs from mu), and what else
-        the tooltips show.
-    heading : Heading
-        What stands above.
-    metric : str
-        The title of the axis.
-    colours : dict of str
-        The colours of models; all others are grey.
-    percent : bool
-        Whether the axis has percentages.
-    smallest_first : bool
-        Whether the smallest number is the best, as of costs.
+    `rows`: stratum, model, mu, lo, hi, marked (see `marked_rows`), tooltips. Models without colour
+    are grey. `smallest_first` if less is better, as of costs.
     """
     models = models_by_mean(rows, "mu", smallest_first=smallest_first)
     rows = rows.with_columns(colour=_model_colour(colours))
@@ -107,15 +82,7 @@ def forest_plot(
 
 
 def rank_chart(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) -> Picture:
-    """The places that are open to each model.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        stratum, model, rank, rank_lo, rank_hi, and what else the tooltips show.
-    heading, colours
-        As of `forest`.
-    """
+    """Places open to each model; `rows`: stratum, model, rank, rank_lo, rank_hi, tooltips."""
     models = models_by_mean(rows, "rank", smallest_first=True)
     rows = rows.with_columns(colour=_model_colour(colours))
     down = alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=True))
@@ -147,12 +114,7 @@ def _whole_places(most: int) -> list[int]:
 def settling_chart(rows: pl.DataFrame, heading: Heading) -> Picture:
     """How many replicates have converged after n trials, and how near the rankings are.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        stratum, n, what, value.
-    heading : Heading
-        What stands above.
+    `rows`: stratum, n, what, value.
     """
     legend = list(dict.fromkeys(rows["what"]))
     scale = alt.Scale(domain=legend, range=[*heading.look.colours(legend).values()])
@@ -291,20 +253,9 @@ _NAMED = 40  # with more questions there is no room for their names
 def heat_map(
     rows: pl.DataFrame, heading: Heading, metric: str, span: Bounds, *, each: int
 ) -> Picture:
-    """A cell for each model and question, or for several questions that are equally hard.
+    """A cell for each model and question, or for `each` questions that are equally hard.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        stratum, model, mu, and the question and its place in the order of difficulty.
-    heading : Heading
-        What stands above.
-    metric : str
-        The title of the colours.
-    span : tuple of float
-        What the metric can be at least and at most: the range of the colours.
-    each : int
-        How many questions share a cell.
+    `rows`: stratum, model, mu, question and place; `span` is the range of the colours.
     """
     columns, percent = rows["place"].n_unique(), span == (0, 1)
     named = each == 1 and columns <= _NAMED
@@ -335,16 +286,9 @@ def heat_map(
 
 
 def probability_matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Picture:
-    """Probabilities that the model of a row beats that of a column, the best first.
+    """Probabilities that the model of a row beats the model of a column, the best first.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        stratum, model, other, diff, prob, text, sure; both orders of each pair.
-    heading : Heading
-        What stands above.
-    sure : str
-        What bold numbers mean.
+    `rows` as of `both_ways`; `sure` explains the bold numbers.
     """
     models = models_by_mean(rows, "diff")
     written = len(models) <= _WRITTEN
@@ -402,21 +346,9 @@ _KINDS = {
 
 
 def difficulty_bars(rows: pl.DataFrame, span: Bounds) -> pl.DataFrame:
-    """Number of questions of each kind in each of ten equal parts of a range.
+    """Number of questions of each kind in each of ten equal parts of a range of rates.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        stratum, rate, status and reversed of each question.
-    span : tuple of float
-        The range.
-
-    Examples
-    --------
-    >>> rows = {"stratum": "", "rate": [0.0, 0.3, 0.31], "status": ["never", None, None]}
-    >>> rows = pl.DataFrame({**rows, "reversed": [False, False, None]})
-    >>> difficulty_bars(rows, (0, 1)).select("least", "kind", "questions").rows()
-    [(0.0, 'never solved', 1), (0.3, 'others', 2)]
+    `rows`: stratum, rate, status and reversed of each question.
     """
     low, high = span
     width = (high - low) / _BARS or 1.0
@@ -459,19 +391,7 @@ def whole_ticks(most: int) -> list[int]:
 
 
 def difficulty_histogram(rows: pl.DataFrame, heading: Heading, title: str, span: Bounds) -> Picture:
-    """Bars of questions by their mean rate, coloured by kind.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        What `difficulty_bars` returns.
-    heading : Heading
-        What stands above.
-    title : str
-        The title of the axis of rates.
-    span : tuple of float
-        The range of rates.
-    """
+    """Bars of questions by their mean rate, coloured by kind; `rows` as of `difficulty_bars`."""
     kinds = [kind for kind in _KINDS if kind in set(rows["kind"])]
     scale = alt.Scale(domain=kinds, range=[_KINDS[kind] for kind in kinds])
     legend = alt.Legend(title=None, orient="top") if len(kinds) > 1 else None

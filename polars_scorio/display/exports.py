@@ -28,24 +28,12 @@ MODEL = "model"
 
 @dataclass(frozen=True, slots=True)
 class ReportRow:
-    """A row of a report.
+    """A row of a report."""
 
-    Attributes
-    ----------
-    keys : dict
-        Strata, model and question of the row: the columns before `metric`.
-    metric : str
-        The name of the metric.
-    k : int or None
-        Its draw size.
-    values : dict
-        All columns of the row.
-    """
-
-    keys: dict[str, object]
+    keys: dict[str, object]  # strata, model and question: the columns before `metric`
     metric: str
-    k: int | None
-    values: dict[str, object]
+    k: int | None  # draw size
+    values: dict[str, object]  # all columns of the row
 
     def number(self, name: str) -> float | None:
         """A number of the row; None if it is null or not finite."""
@@ -60,15 +48,7 @@ class ReportRow:
 
 
 def report_rows(report: Report) -> list[ReportRow]:
-    """The rows of a tidy report.
-
-    Raises
-    ------
-    TypeError
-        If it is no frame.
-    ValueError
-        If the frame lacks columns of a tidy report.
-    """
+    """The rows of a tidy report."""
     if not isinstance(report, pl.DataFrame | pl.LazyFrame):
         raise TypeError(
             "report must be the DataFrame or LazyFrame that report() returns, got "
@@ -147,11 +127,7 @@ def _row_name(row: ReportRow, *, with_model: bool) -> str:
 
 
 def metric_at(row: ReportRow) -> str:
-    """The name of a metric with the number k in place of the letter.
-
-    >>> metric_at(ReportRow({}, "pass_hat_k", 2, {})), metric_at(ReportRow({}, "ours", 2, {}))
-    ('pass_hat_2', 'ours_2')
-    """
+    """The name of a metric with the number k in place of the letter."""
     if row.k is None:
         return row.metric
     named, found = re.subn(r"_k(?![a-z0-9])", f"_{row.k}", row.metric, count=1)

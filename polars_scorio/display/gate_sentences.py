@@ -38,43 +38,19 @@ _COST_ENDS = ("cost_lo", "cost_hi")
 
 @dataclass(frozen=True, slots=True)
 class GateWords:
-    """Metric, confidences and names in sentences about the rows of a gate.
+    """Metric, confidences and names in sentences about the rows of a gate."""
 
-    Attributes
-    ----------
-    metric : Metric
-        What is compared.
-    model : str
-        The column of the candidates.
-    confidence, assurance : float
-        Of the verdicts, and of the further trials.
-    fdr : float
-        False discovery rate of single questions.
-    points : bool
-        Whether numbers are points of a hundred, not in the units of the metric.
-    population : bool
-        Whether the questions are a sample.
-    anytime : int or None
-        Planned trials a question (or questions), if the verdicts hold at every look.
-    corrected : str
-        Correction for the errors of a judge, in words; empty without a judge.
-    cost_margin : float or None
-        By which factor a candidate may be dearer; None if its cost does not count.
-    undecided : "pass", "fail" or None
-        As what an undecided gate counts, if somebody said so.
-    """
-
-    metric: Metric
-    model: str
-    confidence: float
-    assurance: float
-    fdr: float
-    points: bool = True
-    population: bool = False
-    anytime: int | None = None
-    corrected: str = ""
-    cost_margin: float | None = None
-    undecided: str | None = None
+    metric: Metric  # compared
+    model: str  # column of the candidates
+    confidence: float  # of the verdicts
+    assurance: float  # of the further trials
+    fdr: float  # false discovery rate of single questions
+    points: bool = True  # points of a hundred, not units of the metric
+    population: bool = False  # the questions are a sample
+    anytime: int | None = None  # planned trials, if verdicts hold at every look
+    corrected: str = ""  # correction for the errors of a judge; empty without one
+    cost_margin: float | None = None  # allowed ratio of costs; None if cost does not count
+    undecided: str | None = None  # as what an undecided gate counts
 
     def sentence(
         self,
@@ -84,29 +60,10 @@ class GateWords:
         nameable: bool = True,
         strata: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> str:
-        """The verdict about a candidate, from its row and its regressed questions.
+        """The verdict about a candidate, from its row of the gate and its regressed questions.
 
-        Parameters
-        ----------
-        row : mapping
-            The row of the gate.
-        regressed : sequence of str, optional
-            The questions that regressed.
-        nameable : bool
-            Whether the trials suffice to name a single question.
-        strata : mapping, optional
-            The rows of the strata by their names, if the row is that over all of them.
-
-        Examples
-        --------
-        >>> from polars_scorio.metrics.weighted import avg
-        >>> row = {"model": "v2", "baseline": "v1", "margin": 0.02, "verdict": "fail"}
-        >>> row |= {"diff": -0.062, "lo": -0.082, "hi": -0.041, "k": None, "further": 0}
-        >>> row |= {"broken": 9, "broken_by_chance": 3.61, "p_broken": 0.012}
-        >>> print(GateWords(avg(), "model", 0.95, 0.8, 0.1).sentence(row, ["q4", "q7"]))
-        fail: v2 is worse than v1 by more than 2 points (difference in avg@N -6.2 [-8.2, -4.1], \
-one-sided 95 %); 9 questions went from mostly right to mostly wrong, where 3.6 would between \
-equal models (p = 0.012); tested one by one, 2 questions regressed (FDR 10 %): q4, q7
+        `nameable` if the trials suffice to name one question; `strata` are the rows by stratum, if
+        `row` is about all of them.
         """
         of_score = row["verdict"] if self.cost_margin is None else row["score_verdict"]
         of_mean = _own_verdict(row) if strata else of_score
@@ -219,11 +176,7 @@ def _own_verdict(row: Mapping[str, Any]) -> str:
 
 
 def cost_ratio_words(row: Mapping[str, Any]) -> str:
-    """The ratio of the mean costs of a row of a gate, with its ends.
-
-    >>> cost_ratio_words({"cost_ratio": 1.5, "cost_lo": 1.4142, "cost_hi": 1.6})
-    'cost ratio 1.5 [1.41, 1.6]'
-    """
+    """The ratio of the mean costs of a row of a gate, with its ends."""
     if row["cost_ratio"] is None:
         return "cost ratio unknown"
     lo, hi = ("unknown" if row[end] is None else f"{row[end]:.3g}" for end in _COST_ENDS)

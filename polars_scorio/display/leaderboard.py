@@ -193,13 +193,7 @@ def number_columns(metrics: Sequence[Metric], *, judged: bool) -> list[str]:
 
 
 def _stratum_prefixes(rows: pl.DataFrame, strata: Sequence[str]) -> dict[str, dict[str, object]]:
-    """The strata by what the names of their columns begin with.
-
-    Raises
-    ------
-    ValueError
-        If two strata would have the same columns.
-    """
+    """The strata by the prefixes of their columns."""
     prefixes: dict[str, dict[str, object]] = {}
     if not strata:
         return prefixes

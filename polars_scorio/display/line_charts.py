@@ -33,23 +33,10 @@ def with_best_steps(
 ) -> pl.DataFrame:
     """Add the corrected interval of the best step of each line, as `Scorio.best` has it.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        stratum, model, at, mu, lo, hi, and ahead (whether mu is a prediction), a row for each step.
-    confidence : float
-        Of the intervals.
-    rows_at : callable
-        The rows with intervals of another confidence: one call for each number of steps.
+    `rows`: stratum, model, at, mu, lo, hi, ahead. `best_lo` and `best_hi` are null at other steps,
+    predictions, and lines of one step; the first of equal steps is best. `rows_at` runs once per
+    number of steps.
 
-    Returns
-    -------
-    DataFrame
-        The rows with `best_lo` and `best_hi`: null where a step is not the best one of its line, at
-        predictions, and in lines of one step. Of equal steps the first is the best.
-
-    Examples
-    --------
     >>> rows = pl.DataFrame(
     ...     {"stratum": "", "model": "run", "at": [0, 1], "mu": [0.4, 0.6], "lo": [0.2, 0.4],
     ...      "hi": [0.6, 0.8], "ahead": False}
@@ -113,25 +100,10 @@ def line_chart(
 ) -> Picture:
     """A line for each model, the coloured ones with a band.
 
-    More than three bands in one panel would hide each other: there is a panel for each coloured
-    model then, with the other models grey.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        stratum, model, the column of the horizontal axis, mu, lo, hi, marked (the estimate where
-        it differs from mu), ahead (whether mu is a prediction), and what else the tooltips show;
-        for marks of best steps also those of `with_best_steps`.
-    heading : Heading
-        What stands above.
-    across : X
-        The horizontal axis.
-    metric : str
-        The title of the vertical axis.
-    colours : dict of str
-        The colours of models, the best first; all others are grey. Panels of strata take three.
-    percent : bool
-        Whether the vertical axis has percentages.
+    `rows`: stratum, model, the column of `across`, mu, lo, hi, marked, ahead, tooltips, and for
+    diamonds best_lo, best_hi. More than three bands would hide each other: then each coloured model
+    has a panel, with the others grey. Panels of strata take three. `colours` has the best model
+    first.
     """
     order = [*colours, *sorted({*rows["model"]} - {*colours})]
     models = len({*rows["model"]})

@@ -32,23 +32,9 @@ _LABEL, _UNNAMED = ":label", "This model"
 
 
 def key_labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
-    """One label for each row: the same for the same keys, another one for others.
+    """One label per row as an Enum, equal exactly for equal keys; with "level 9" before "level 10".
 
-    As an Enum, of which rows hold numbers: many questions are grouped much faster than by words.
-    Its order is that of people, with "level 9" before "level 10".
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The rows.
-    names : iterable of str
-        The columns that make a label; none where there is nothing to name.
-
-    Examples
-    --------
-    >>> frame = pl.DataFrame({"domain": ["web", None], "level": [1, 2]})
-    >>> key_labels(frame, ["domain", "level"]).to_list()
-    ['web / 1', 'null / 2']
+    Many questions are grouped much faster by an Enum than by words.
     """
     keys = frame.select(*names)
     if not keys.width:
@@ -66,11 +52,7 @@ def key_labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
 
 
 def natural_key(text: str) -> tuple[str, str]:
-    """Key by which texts sort as people count.
-
-    >>> sorted(["level 10", "level 9", "level"], key=natural_key)
-    ['level', 'level 9', 'level 10']
-    """
+    """Key by which texts sort as people count."""
     return _NUMBER.sub(_with_length, text), text
 
 
@@ -80,14 +62,7 @@ def _with_length(number: re.Match[str]) -> str:
 
 
 def metric_label(metric: Metric, k: int | None = None, trials: int | None = None) -> str:
-    """Metric as people write it, without characters that would hide what it says.
-
-    Examples
-    --------
-    >>> import polars_scorio as ps
-    >>> metric_label(ps.pass_at_k(4), 4), metric_label(ps.bayes(name="a\u202eb"))
-    ('Pass@4', 'a(U+202E)b')
-    """
+    """Metric as people write it, without characters that would hide what it says."""
     return visible_text(metric.heading(k, trials))
 
 
@@ -99,26 +74,14 @@ _TELLING = 20  # trials of a model, from where on the same outcomes are hardly c
 class LogSummary:
     """Questions, outcomes and repeated ids of a log, from one pass over it.
 
-    Attributes
-    ----------
-    trials : Trials
-        The log, with its roles.
-    questions : DataFrame
-        A row for each question and model, as `question_tallies` makes them.
-    cells : DataFrame
-        stratum, model, question and, if the log has them, cluster as labels; category, and how many
-        trials have it.
-    each : DataFrame
-        A row for each of the same keys: how many trials have an id that was there before, null
-        where ids are not checked; and its `stopping_columns`.
-    totals : DataFrame, optional
-        stratum, model, planned, reported: trials and score of the runs, as their tools say them.
-    steps : DataFrame, optional
-        stratum, at: the labels of strata along one number or time, and its values, in their order.
+    `cells` has stratum, model, question (and cluster) as labels, category and its trials. `each`
+    has the same keys, the repeated ids (null if unchecked) and the `stopping_columns`. `totals` has
+    stratum, model, planned and reported of the runs; `steps` has stratum and at, in the order of
+    the steps.
     """
 
     trials: Trials
-    questions: pl.DataFrame
+    questions: pl.DataFrame  # one row per model and question, as by `question_tallies`
     cells: pl.DataFrame
     each: pl.DataFrame
     totals: pl.DataFrame | None = None
@@ -232,13 +195,7 @@ class LogSummary:
         return max(1, int(self.each[TRIALS].min() or 1))  # type: ignore[arg-type]  # of integers
 
     def refuse(self) -> None:
-        """Refuse what a report would refuse: null keys, repeated ids, missing outcomes, and so on.
-
-        Raises
-        ------
-        ValueError
-            In the words of the report, with the names that the log has; and if it has no rows.
-        """
+        """Refuse what a report would refuse, in its words, and a log without rows."""
         if self.questions.is_empty():
             raise ValueError("the log holds no trials: is it the right file, or a filter too many?")
         broken = [*refusal_rules(self.trials), *identity_rules(self.trials)]

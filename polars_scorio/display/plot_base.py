@@ -45,27 +45,14 @@ _PANELS = 24  # more of them are no picture any more
 class Subject:
     """Log, metric, options and look of a picture.
 
-    Attributes
-    ----------
-    trials : Trials
-        The log, with the strata that have panels.
-    source : Trials
-        The log, with all strata that have rows.
-    metric : Metric
-        What is drawn, with its weights.
-    look : Look
-        How it looks.
-    options : dict
-        How its numbers are found.
-    scores : DataFrame
-        stratum, model, questions, trials and the average of each model, once they are collected.
+    `scores`: stratum, model, questions, trials and the average of each model, once collected.
     """
 
-    trials: Trials
-    source: Trials
+    trials: Trials  # with the strata that have panels
+    source: Trials  # with all strata that have rows
     metric: Metric
     look: Look
-    options: dict[str, Any]
+    options: dict[str, Any]  # how the numbers are found
     scores: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
@@ -149,13 +136,7 @@ class PlotBase:
     def _collected(
         self, subject: Subject, *plans: pl.LazyFrame
     ) -> tuple[Subject, list[pl.DataFrame]]:
-        """The rows of plans, and the subject with the scores of its models: one pass over the log.
-
-        Raises
-        ------
-        ValueError
-            If there are more strata than a picture can show, or no model that is highlighted.
-        """
+        """The rows of plans, and the subject with the scores of its models, from one pass."""
         trials, w = subject.trials, subject.metric.w
         score = avg() if w is None else avg(dict(w))  # type: ignore[arg-type]  # as those of a metric
         # Rewards of any value have calibrated numbers alone; a published average needs no fit.
@@ -243,13 +224,7 @@ def _column_name(part: Column) -> str:
 
 
 def _refuse_many(trials: Trials, scores: pl.DataFrame) -> None:
-    """Refuse more strata than a picture can show.
-
-    Raises
-    ------
-    ValueError
-        If there are.
-    """
+    """Refuse more strata than a picture can show."""
     strata = scores["stratum" if trials.model else "model"].n_unique()
     if strata > _PANELS:
         names = ", ".join(trials.strata)

@@ -264,21 +264,10 @@ def frontier_chart(
     *,
     percent: bool,
 ) -> Picture:
-    """A point with two intervals for each model, and a band.
+    """A point with two intervals for each model, and a band; `titles` are of the axes.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Of models: stratum, model, estimate, lo, hi, mean_cost, cost_lo, cost_hi, dominated; of the
-        band: stratum, cost, lo and hi.
-    heading : Heading
-        What stands above.
-    titles : tuple of str
-        Of both axes.
-    colours : dict of str
-        The colours of models; all others are grey.
-    percent : bool
-        Whether the vertical axis has percentages.
+    `rows` of models: stratum, model, estimate, lo, hi, mean_cost, cost_lo, cost_hi, dominated; of
+    the band: stratum, cost, lo, hi.
     """
     rows = rows.with_columns(coloured=pl.col("model").is_in([*colours]))
     scale = alt.Scale(domain=[*colours], range=[*colours.values()])

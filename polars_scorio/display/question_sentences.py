@@ -30,19 +30,7 @@ _SOLVED_BY_ONE = {
 def question_sentences(
     rows: pl.DataFrame, question: str, fdr: float, unit: QuestionUnit = "question"
 ) -> list[str]:
-    """Sentences about the questions of one stratum: never solved, always solved, reversed.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        What `Scorio.questions` returns.
-    question : str
-        The column of their names.
-    fdr : float
-        The false discovery rate of `reversed`.
-    unit : "question" or "cluster"
-        Each row is one of these.
-    """
+    """Sentences on the questions of one stratum, from rows of `Scorio.questions`."""
     if rows.is_empty():
         return ["The log has no questions."]
     solved = []

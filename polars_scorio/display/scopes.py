@@ -33,46 +33,23 @@ _DRAWN = 4  # the usual draw size, where questions have so many trials
 class Scope:
     """A set of questions, on which the models are reported, ranked and compared.
 
-    Attributes
-    ----------
-    name : str
-        The stratum, of steps with their column ("step 800"); empty for the whole log.
-    study : Study
-        Of the counts: model, question, category, count; the same questions of all models.
-    roles : Roles
-        Which column of it plays which part.
-    metrics : tuple of Metric
-        What is reported; the first one leads.
-    rows : DataFrame
-        The report.
-    ranks : DataFrame
-        The models, the best first, as `Scorio.rank` has them.
-    pairs : DataFrame
-        All pairs of models, compared by the leading metric: at once, as the ranks are.
-    best : DataFrame
-        The leader, with its interval after selection, and the models that may be the best.
-    fewest : int
-        The trials with an outcome of the question that has fewest, at least 1.
-    each : int or None
-        The trials of each question, where all have the same number and none is dropped.
-    needed : DataFrame
-        Further trials that would distinguish neighbours in the ranking, if they are undecided.
-    biased : bool
-        Whether trials stopped on outcomes, so that no model is called better than another.
+    `ranks` are of `Scorio.rank`, the best model first; `pairs` compare all by the leading metric,
+    at once as the ranks are; `best` has the leader, its interval after selection, and the models
+    that may be the best; `needed` has further trials that would separate undecided neighbours.
     """
 
-    name: str
-    study: Study
+    name: str  # stratum ("step 800" for steps); empty for the whole log
+    study: Study  # counts of the questions that all models have
     roles: Roles
-    metrics: tuple[Metric, ...]
-    rows: pl.DataFrame = field(default_factory=pl.DataFrame)
+    metrics: tuple[Metric, ...]  # the first one leads
+    rows: pl.DataFrame = field(default_factory=pl.DataFrame)  # the report
     ranks: pl.DataFrame = field(default_factory=pl.DataFrame)
     pairs: pl.DataFrame = field(default_factory=pl.DataFrame)
     best: pl.DataFrame = field(default_factory=pl.DataFrame)
-    fewest: int = 1
-    each: int | None = None
+    fewest: int = 1  # fewest trials with an outcome of a question, at least 1
+    each: int | None = None  # trials per question, if all have as many and none is dropped
     needed: pl.DataFrame = field(default_factory=pl.DataFrame)
-    biased: bool = False
+    biased: bool = False  # trials stopped on outcomes: no model is called better
 
     @property
     def counts(self) -> pl.DataFrame:
@@ -213,12 +190,9 @@ class Scope:
         return rows.agg(score.alias("score"), pl.col(COUNT).sum().alias("trials")).collect()
 
     def per_question(self) -> pl.DataFrame:
-        """The questions, the hardest first: of all models the mean score, the best and the worst.
+        """Questions, the hardest first, with their scores over the models.
 
-        Returns
-        -------
-        DataFrame
-            question, trials, score, least, most.
+        Columns question, trials, score (the mean), least and most.
         """
         scores = self.question_scores().lazy()
         each = (
@@ -274,9 +248,9 @@ def default_metrics(look: LogSummary) -> tuple[Metric, ...]:
 
 
 def common_questions(look: LogSummary) -> pl.DataFrame:
-    """Of each stratum the cells of the questions that all of its models have.
+    """Cells of the questions that all models of a stratum have.
 
-    Where they have none in common, all are kept, for the comparison to refuse. With
+    If they have none in common, all are kept, for the comparison to refuse. With
     ``unscored="drop"`` a model does not have a question without any outcome.
     """
     cells, keys = look.cells, ["stratum", "question"]
@@ -306,17 +280,11 @@ def pooled_questions(look: LogSummary, cells: pl.DataFrame) -> pl.DataFrame | No
 def page_scopes(
     look: LogSummary, metrics: tuple[Metric, ...], settings: Settings
 ) -> tuple[Scope | None, list[Scope]]:
-    """The scope that the verdict is about, and the strata with their reports and ranks.
+    """The scope of the verdict, and the strata (if any) with their reports and ranks.
 
-    The verdict is about the whole log. Of strata along a number or a time (training steps) it is
-    about the last one that has all models: a mean over them would have no meaning.
-
-    Returns
-    -------
-    Scope or None
-        None if no stratum has all models; the strata then have all their numbers.
-    list of Scope
-        The strata in their order, without comparisons; none if the log has none.
+    Along a number or a time (training steps) the scope is the last stratum that has all models,
+    because a mean over steps has no meaning. None if no stratum has all models: then the strata
+    have all numbers.
     """
     roles = replace(look.roles, by=())
     cells = common_questions(look)

@@ -27,24 +27,12 @@ _INTERVALS: dict[InferenceKind | None, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The options of a page.
+    """The options of a page."""
 
-    Attributes
-    ----------
-    inference : "published", "pooled", "calibrated" or None
-        How the numbers are found; None: calibrated, and posterior means as published.
-    target : "benchmark" or "population"
-        Whether the numbers are about these questions, or the population they come from.
-    confidence : float
-        Confidence of the intervals.
-    anytime : int or None
-        Planned trials of each question (or questions), if intervals hold at every look.
-    """
-
-    inference: InferenceKind | None = None
-    target: Target = "benchmark"
+    inference: InferenceKind | None = None  # None: calibrated; posterior means published
+    target: Target = "benchmark"  # these questions, or their population
     confidence: float = 0.95
-    anytime: int | None = None
+    anytime: int | None = None  # planned trials, if intervals hold at every look
 
     def __post_init__(self) -> None:
         """Check the options."""

@@ -52,31 +52,15 @@ _HIDDEN = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table for people.
+    """A column of a table for people."""
 
-    Attributes
-    ----------
-    group, label : str
-        The stratum, or nothing; and what stands below it.
-    texts : tuple of str
-        The cells.
-    right : bool
-        Whether they are numbers, which stand on the right.
-    interval : bool
-        Whether they have intervals.
-    heat : tuple of float or None
-        Where each lies between the least (0) and the largest (1); empty without colours.
-    bold : tuple of bool
-        Whether each is bold: the names of models that are first beyond doubt; empty without any.
-    """
-
-    group: str
+    group: str  # stratum, or empty
     label: str
     texts: tuple[str, ...]
-    right: bool = False
-    interval: bool = False
-    heat: tuple[float | None, ...] = ()
-    bold: tuple[bool, ...] = ()
+    right: bool = False  # numbers, aligned on the right
+    interval: bool = False  # the cells have intervals
+    heat: tuple[float | None, ...] = ()  # 0 (least) to 1 (largest); empty without colours
+    bold: tuple[bool, ...] = ()  # models first beyond doubt; empty without any
 
     def bold_texts(self, text: Callable[[str], str], bold: str) -> list[str]:
         """The cells after a change of their texts, the bold ones in a frame such as ``**{}**``."""
@@ -89,25 +73,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The columns of a frame that have a number, its interval and its estimate.
+    """Columns of a frame that have a number, its interval and its estimate."""
 
-    Attributes
-    ----------
-    name : str
-        The column of the number, which says where the table has it.
-    group, metric : str
-        The stratum, and the name of the metric.
-    value : str
-        The column of what lies in the interval: `name`, or that of mu.
-    parts : tuple of str
-        The columns of lo, hi, sigma and the estimate, of which the last two may be missing.
-    """
-
-    name: str
-    group: str
+    name: str  # column of the number: its place in the table
+    group: str  # stratum
     metric: str
-    value: str
-    parts: tuple[str, str, str, str]
+    value: str  # column of what lies in the interval: `name`, or mu
+    parts: tuple[str, str, str, str]  # columns of lo, hi, sigma, estimate; the last two may lack
 
     @classmethod
     def find(cls, columns: Sequence[str]) -> list[Number]:
@@ -284,11 +256,7 @@ def _plain_column(frame: pl.DataFrame, name: str) -> Column:
 
 
 def rank_texts(frame: pl.DataFrame) -> Iterator[str]:
-    """The places that a model may have.
-
-    >>> list(rank_texts(pl.DataFrame({"rank_lo": [1, 1, None], "rank_hi": [1, 3, None]})))
-    ['1', '1\N{EN DASH}3', '\N{EN DASH}']
-    """
+    """The places that a model may have."""
     for lo, hi in frame.select("rank_lo", "rank_hi").rows():
         yield MISSING if lo is None else f"{lo}" if lo == hi else f"{lo}\N{EN DASH}{hi}"
 

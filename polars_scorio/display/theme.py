@@ -53,32 +53,16 @@ class ConvergencePlotOptions(LookOptions, ConvergenceOptions, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a picture looks; see `LookOptions`.
+    """How a picture looks; see `LookOptions`."""
 
-    Attributes
-    ----------
-    highlight : tuple of str
-        Labels of models; none where nobody chose.
-    width, height : int or None
-        Of a panel.
-    theme : "light" or "dark"
-        Of the page.
-    """
-
-    highlight: tuple[str, ...] = ()
-    width: int | None = None
-    height: int | None = None
-    theme: Theme = "light"
+    highlight: tuple[str, ...] = ()  # labels of models; none if nobody chose
+    width: int | None = None  # of a panel
+    height: int | None = None  # of a panel
+    theme: Theme = "light"  # of the page
 
     @classmethod
     def split(cls, options: Mapping[str, Any]) -> tuple[Look, dict[str, Any]]:
-        """How it looks, and what the numbers are.
-
-        Raises
-        ------
-        ValueError
-            If a size or the theme is none.
-        """
+        """How a picture looks, and the options of its numbers."""
         rest = {name: value for name, value in options.items() if name not in _KEYS}
         chosen = options.get("highlight")
         labels = (
@@ -93,23 +77,7 @@ class Look:
         return cls(labels, width, height, theme), rest
 
     def colours(self, order: Sequence[str]) -> dict[str, str]:
-        """The colour of each model that has one.
-
-        Parameters
-        ----------
-        order : sequence of str
-            All models, the best first.
-
-        Raises
-        ------
-        ValueError
-            If there is no model of a name that is to be highlighted.
-
-        Examples
-        --------
-        >>> Look(("cy", "ada")).colours(["ada", "bob", "cy"])
-        {'cy': '#009E73', 'ada': '#0072B2'}
-        """
+        """The colour of each model that has one; `order` has the best model first."""
         unknown = [name for name in self.highlight if name not in order]
         if unknown:
             raise ValueError(

@@ -59,20 +59,10 @@ def verdict_sentence(
     biased: Sequence[str] = (),
     best_steps: Sequence[str] = (),
 ) -> str:
-    """Sentence that says who leads, by how much, and how many models may be as good.
+    """Sentence on who leads, by how much, and how many models may be as good.
 
-    Parameters
-    ----------
-    overall : Scope or None
-        The scope that the page is about; None if no stratum has all models.
-    parts : sequence of Scope
-        The strata.
-    settings : Settings
-        Confidence of the intervals.
-    biased : sequence of str
-        Models whose trials stopped on outcomes: with one of them no model is named.
-    best_steps : sequence of str
-        Sentences on the best step of each model. That of a single run comes first.
+    If trials of a model stopped on outcomes (`biased`), no model is named. `overall` is None if no
+    stratum has all models. `best_steps` has a sentence per model; a single run's comes first.
     """
     if biased:
         return (
@@ -262,29 +252,10 @@ _LEVELS = {"p_pattern": PATTERN_LEVEL, "p_order": ORDER_LEVEL, "p_difficulty": D
 
 
 def stopped_models(coverage: pl.DataFrame) -> dict[str, list[str]]:
-    """Models whose trials stopped on outcomes, and models whose trials follow difficulty.
+    """Models whose trials stopped on "outcomes" or follow "difficulty", each in at most one list.
 
-    The column `stopping` of a coverage tests each group by itself; here the strata of a model have
-    one test, as in `suspect_models`.
-
-    Parameters
-    ----------
-    coverage : DataFrame
-        As `Look.coverage` returns it.
-
-    Returns
-    -------
-    dict of list of str
-        "outcomes" and "difficulty": the models, of which each is in one list at most.
-
-    Examples
-    --------
-    >>> p = {"p_pattern": 1.0, "p_order": 1.0, "p_difficulty": [0.5] * 9 + [0.001]}
-    >>> groups = pl.DataFrame({"model": [f"m{number}" for number in range(10)], **p})
-    >>> stopped_models(groups)
-    {'outcomes': [], 'difficulty': []}
-    >>> stopped_models(groups.tail(1))
-    {'outcomes': [], 'difficulty': ['m9']}
+    `stopping` of a coverage tests each group by itself; here the strata of a model have one test,
+    as in `suspect_models`.
     """
     if not {*_LEVELS} <= {*coverage.columns}:
         return {"outcomes": [], "difficulty": []}
@@ -321,15 +292,7 @@ class Alert:
 
 
 def coverage_alerts(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
-    """Warnings about the coverage of a log, the most important first.
-
-    Parameters
-    ----------
-    look : Look
-        The log.
-    coverage : DataFrame
-        As `Look.coverage` returns it.
-    """
+    """Warnings about the coverage of a log, the most important first."""
     yield from _stopped_trials(look, coverage)
     yield from _identical_models(look)
     yield from _missing_questions(look, coverage)
@@ -515,19 +478,10 @@ _RUNS = 3  # models with a sentence on their best step
 
 
 def best_step_sentences(look: LogSummary, main: Scope, settings: Settings) -> list[str]:
-    """A sentence on the best step of each of the first models.
+    """A sentence on the best step of each of the first models; `main` is the last step.
 
-    There is none if trials stopped on outcomes, or if the questions change along the steps: then
-    scores of different steps say nothing about each other.
-
-    Parameters
-    ----------
-    look : Look
-        The log, whose strata are steps.
-    main : Scope
-        The last step.
-    settings : Settings
-        Confidence and inference of the intervals.
+    None if trials stopped on outcomes, or if the questions change along the steps: then scores of
+    different steps cannot be compared.
     """
     (name,) = look.trials.strata
     log, roles = stepped_log(look)
@@ -586,32 +540,16 @@ _NAMED = 5  # so many categories are named
 
 @dataclass(frozen=True, slots=True)
 class LogVerdict:
-    """The verdict, and the scopes that it was read from.
+    """The verdict, and the scopes that it was read from."""
 
-    Attributes
-    ----------
-    metrics : tuple of Metric
-        Those that were asked for, but for costs, or those that suit the log.
-    overall : Scope or None
-        The scope that the headline is about; None if no stratum has all models.
-    parts : list of Scope
-        The strata; none if the log has none.
-    headline, basis, outcomes : str
-        Who leads, by which metric and criterion, and what counted as success and as failure.
-    alerts : list of Alert
-        What to know before the numbers.
-    best_steps : list of str
-        Sentences on the best step of each model, if the strata are steps of the same questions.
-    """
-
-    metrics: tuple[Metric, ...]
-    overall: Scope | None
-    parts: list[Scope]
-    headline: str
-    basis: str
-    outcomes: str
-    alerts: list[Alert]
-    best_steps: list[str]
+    metrics: tuple[Metric, ...]  # asked for (but for costs), or suited to the log
+    overall: Scope | None  # scope of the headline; None if no stratum has all models
+    parts: list[Scope]  # strata, if any
+    headline: str  # who leads
+    basis: str  # metric and criterion
+    outcomes: str  # what counted as success and as failure
+    alerts: list[Alert]  # what to know before the numbers
+    best_steps: list[str]  # one per model, if strata are steps of the same questions
 
     @property
     def main(self) -> Scope:
@@ -622,24 +560,7 @@ class LogVerdict:
 def log_verdict(
     look: LogSummary, coverage: pl.DataFrame, metrics: Sequence[Metric], settings: Settings
 ) -> LogVerdict:
-    """The verdict of a log that was counted.
-
-    Parameters
-    ----------
-    look : Look
-        The counts.
-    coverage : DataFrame
-        What the log holds and lacks.
-    metrics : sequence of Metric
-        What is asked for; none: what suits the log.
-    settings : Settings
-        How.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the log cannot be reported.
-    """
+    """The verdict of a log that was counted; without `metrics`, by what suits the log."""
     look.refuse()
     scores = tuple(metric for metric in metrics if metric.looks_at != "costs")
     scores = scores or default_metrics(look)

@@ -9,13 +9,7 @@ from pathlib import Path
 
 
 def refuse_missing_folder(path: Path) -> None:
-    """Refuse a path whose folder does not exist, before any work is done for it.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the folder does not exist.
-    """
+    """Refuse a path whose folder does not exist, before any work is done for it."""
     folder = path.absolute().parent
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder} for the file {path.name!r}: make it")
@@ -24,17 +18,10 @@ def refuse_missing_folder(path: Path) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file in UTF-8, or leave what was there.
+    """Write a text file in UTF-8, or leave what was there; an OSError has `path` as its `filename`.
 
-    A full disk or a killed process cannot leave half a file: the text goes to a temporary file in
-    the same folder, which takes the place of the old file only once it is on the disk. Links and
-    the permissions of the old file are kept. Devices and pipes are written directly, because a
-    file must not take their place.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written; its `filename` is `path`.
+    The text goes to a temporary file in the folder, which replaces the old one once it is on the
+    disk. Links and permissions are kept; devices and pipes are written directly, not replaced.
     """
     try:
         target = path.resolve()

@@ -27,18 +27,10 @@ _SURE = 0.9995  # above it three digits would say that it is certain
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How the numbers of a metric are written.
-
-    Attributes
-    ----------
-    percent : bool
-        Whether as percentages.
-    digits : int
-        Decimals.
-    """
+    """How the numbers of a metric are written."""
 
     percent: bool
-    digits: int
+    digits: int  # decimals
 
     @classmethod
     def of(
@@ -50,21 +42,9 @@ class Scale:
         percent: bool | None = None,
         digits: int | None = None,
     ) -> Scale:
-        """Percentages of what lies within 0 and 1, and two significant digits of sigma.
+        """Percentages of what lies within `least` and 1, and two significant digits of sigma.
 
-        Parameters
-        ----------
-        values, sigmas : iterable of float
-            The numbers, and how far they may be off; of none nothing is known.
-        least : float
-            Down to which values are percentages.
-        percent, digits : optional
-            What somebody chose.
-
-        Examples
-        --------
-        >>> Scale.of([0.5, 0.75], [0.012, 0.03])
-        Scale(percent=True, digits=1)
+        `percent` and `digits` win over both.
         """
         if percent is None:
             percent = all(value is None or least <= value <= 1 for value in values)
@@ -80,11 +60,7 @@ class Scale:
         return " (%)" if self.percent else ""
 
     def text(self, value: float | None) -> str:
-        """A number without its unit.
-
-        >>> Scale(percent=True, digits=1).text(0.98765)
-        '98.8'
-        """
+        """A number without its unit."""
         if value is None:
             return MISSING
         # Adding zero turns -0.0 into 0.0.
@@ -93,11 +69,7 @@ class Scale:
     def cell(
         self, value: float | None, lo: float | None, hi: float | None, *, unit: bool = False
     ) -> str:
-        """A number, with its unit if that is not said elsewhere, and its interval if there is one.
-
-        >>> Scale(percent=True, digits=1).cell(0.5, 0.25, 1.0, unit=True)
-        '50.0 % [25.0, 100.0]'
-        """
+        """A number with its interval, if it has one; `unit` if no unit stands elsewhere."""
         interval = "" if lo is None or hi is None else f" [{self.text(lo)}, {self.text(hi)}]"
         return self.text(value) + " %" * (unit and self.percent) + interval
 
@@ -115,11 +87,7 @@ def sigma_values(
 
 
 def probability_text(value: float | None) -> str:
-    """A probability, which never says that something is certain.
-
-    >>> probability_text(0.98765), probability_text(1.0), probability_text(0.0)
-    ('0.988', '>0.999', '<0.001')
-    """
+    """A probability, which never says that something is certain."""
     if value is None:
         return MISSING
     return ">0.999" if value >= _SURE else "<0.001" if value <= 1 - _SURE else f"{value:.3f}"
@@ -134,26 +102,9 @@ _INFERENCES = {
 
 
 def row_heading(name: str, k: int | None, trials: int | None = None) -> str:
-    """Metric of a row of a report, as people write it.
+    """Metric of a row of a report, as people write it; `k` may be a threshold of a curve.
 
-    A frame holds the name of a metric, not the metric; the name of one of this package is what one
-    types to get it.
-
-    Parameters
-    ----------
-    name : str
-        Its name in a report.
-    k : int or None
-        Its draw size; for a curve over thresholds, the threshold.
-    trials : int, optional
-        Trials of each question, if all have the same number.
-
-    Examples
-    --------
-    >>> row_heading("pass_at_k", 4), row_heading("bayes", None, 8), row_heading("my_score", 4)
-    ('Pass@4', 'Bayes@8', 'my_score, k = 4')
-    >>> row_heading("tail_pass(k=8)", 3)  # a curve, of which this is the third threshold
-    'TailPass@8 (t=3)'
+    A frame has only the name of a metric; in this package it is what one types to get it.
     """
     metric = named_metric(name, k)
     if metric is not None:
@@ -162,13 +113,7 @@ def row_heading(name: str, k: int | None, trials: int | None = None) -> str:
 
 
 def column_heading(name: str, trials: int | None = None) -> str:
-    """Column of a report with metrics as columns, as people write its metric.
-
-    Examples
-    --------
-    >>> column_heading("pass_hat_k_4"), column_heading("bayes", 8), column_heading("my_score")
-    ('Pass^4', 'Bayes@8', 'my_score')
-    """
+    """Column of a report with metrics as columns, as people write its metric."""
     function, _, k = name.rpartition("_")
     metric = named_metric(function, int(k)) if k.isdecimal() else named_metric(name, None)
     return name if metric is None else metric.heading(metric.row_sizes[0], trials)
@@ -181,17 +126,6 @@ def inference_words(
 
     Posterior means are never calibrated, votes always are. About a population, neither are blends
     of the whole benchmark.
-
-    >>> from polars_scorio.metrics.weighted import avg, bayes
-    >>> inference_words({"inference": "pooled", "target": "population"}, [avg()])
-    'fitted population, questions as a sample'
-    >>> inference_words({"inference": "calibrated", "anytime": 16}, [avg()])
-    'calibrated, which hold at every look (planned: 16 trials a question)'
-    >>> for metrics in ([avg()], [avg(), bayes()], [bayes()]):
-    ...     inference_words({"inference": "calibrated"}, metrics)
-    'calibrated'
-    'calibrated (Bayes@N: fitted population)'
-    'fitted population'
     """
     chosen: InferenceKind | None = options.get("inference")  # type: ignore[assignment]  # checked by the report
     target: Target = options.get("target") or "benchmark"  # type: ignore[assignment]  # as above
@@ -215,13 +149,7 @@ def inference_words(
 
 
 def interval_words(confidence: float, inference: str) -> str:
-    """Kind and confidence of intervals, in words.
-
-    >>> interval_words(0.95, "calibrated"), interval_words(0.9, "fitted population")
-    ('calibrated 95 % intervals', '90 % intervals (fitted population)')
-    >>> interval_words(0.95, "calibrated (Bayes@N: fitted population)")
-    'calibrated 95 % intervals (Bayes@N: fitted population)'
-    """
+    """Kind and confidence of intervals, in words."""
     level, calibrated = f"{100 * confidence:.6g} %", _INFERENCES["calibrated"]
     if inference.startswith(calibrated):
         return f"calibrated {level} intervals{inference.removeprefix(calibrated)}"
@@ -245,38 +173,22 @@ _VISIBLE = str.maketrans(HIDDEN | _SURROGATE)
 
 
 def visible_text(text: str) -> str:
-    r"""Text with the codes of characters that are not seen but do things; it may have lines.
-
-    >>> visible_text("safe\u202e5-tpg\x1b[2J")
-    'safe(U+202E)5-tpg(U+001B)[2J'
-    """
+    """Text with the codes of characters that are not seen but do things; it may have lines."""
     return text.translate(_VISIBLE)
 
 
 def count_of(number: int, unit: str) -> str:
-    """A number of things.
-
-    >>> count_of(1, "trial"), count_of(2500, "trial")
-    ('1 trial', '2,500 trials')
-    """
+    """A number of things."""
     return f"{number:,} {unit}{'' if number == 1 else 's'}"
 
 
 def range_text(least: int, most: int) -> str:
-    """A range of numbers.
-
-    >>> range_text(3, 3), range_text(3, 8)
-    ('3', '3 to 8')
-    """
+    """A range of numbers."""
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def short_name(name: object, most: int = _NAME) -> str:
-    """A name on one line without hidden characters, and if it is long without its middle.
-
-    >>> short_name("organisation/model-with-a-name-7b", 16)
-    'organisa…name-7b'
-    """
+    """A name on one line without hidden characters, and if it is long without its middle."""
     text = visible_text(str(name)).replace("\n", "(U+000A)")
     kept = most - 1
     if len(text) <= most:
@@ -285,29 +197,17 @@ def short_name(name: object, most: int = _NAME) -> str:
 
 
 def name_list(names: Iterable[object], most: int = _LISTED) -> str:
-    """Names in a sentence, of many the first ones.
-
-    >>> name_list(["a", "b", "c"]), name_list(["a", "b", "c"], 1)
-    ('a, b and c', 'a and 2 more')
-    """
+    """Names in a sentence, of many the first ones."""
     return text_list([*map(short_name, names)], most)
 
 
 def number_list(pairs: Iterable[tuple[str, int]]) -> str:
-    """Names with a number each, in a sentence.
-
-    >>> number_list([("ada", 2), ("bob", 1)])
-    'ada: 2 and bob: 1'
-    """
+    """Names with a number each, in a sentence."""
     return text_list([f"{short_name(name)}: {number:,}" for name, number in pairs])
 
 
 def text_list(texts: Sequence[str], most: int = _LISTED) -> str:
-    """Texts in a sentence, of many the first ones.
-
-    >>> text_list(["ada (2)", "bob (1)"])
-    'ada (2) and bob (1)'
-    """
+    """Texts in a sentence, of many the first ones."""
     shown = [*texts[:most]]
     if len(texts) > most:
         shown.append(f"{len(texts) - most:,} more")
@@ -317,19 +217,7 @@ def text_list(texts: Sequence[str], most: int = _LISTED) -> str:
 def judge_words(roles: Roles, labels: pl.Series | None = None) -> str:
     """Correction of the numbers of a log, in words; empty if its outcomes are no verdicts.
 
-    Parameters
-    ----------
-    roles : Roles
-        The roles of the log.
-    labels : Series, optional
-        The labels behind each number.
-
-    Examples
-    --------
-    >>> print(judge_words(Roles(judge=Judge((88, 100), (78, 100)))))
-    corrected for the judge: sensitivity 0.88 of 100, specificity 0.78 of 100
-    >>> judge_words(Roles(truth="human"), pl.Series([64, 71]))
-    'corrected for the judge by 64 to 71 labels'
+    `labels` has the number of labels behind each number.
     """
     sample = roles.calibration
     if isinstance(sample, Judge):
@@ -378,12 +266,7 @@ _OVERALL = {"macro": "means of the strata", "micro": "all questions in one pool"
 def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     """Note about all numbers, from the columns of facts that the frame still has.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The result.
-    pairs : sequence of pairs
-        The columns of each number and of its estimate.
+    `pairs` are the columns of each number and its estimate.
     """
     known, notes = set(frame.columns), []
     if {"questions", "trials"} <= known:
@@ -435,11 +318,7 @@ def _target_words(intervals: str) -> str:
 
 
 def question_count(frame: pl.DataFrame) -> str:
-    """How many questions there are, and trials of each.
-
-    >>> question_count(pl.DataFrame({"questions": [2, 2], "trials": [8, 10]}))
-    '2 questions, 4 to 5 trials per question'
-    """
+    """How many questions there are, and trials of each."""
     each = (frame["trials"] / frame["questions"]).round(1)
     together = (
         f" in {_value_range(frame['clusters'], 'cluster')}" if "clusters" in frame.columns else ""

@@ -22,21 +22,11 @@ _TARGETS = {
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """How a page was made.
+    """How a page was made."""
 
-    Attributes
-    ----------
-    sentences : sequence of str
-        Meaning of the numbers, for readers without statistics.
-    facts : dict of str
-        What was assumed, and by what it was made.
-    formulas : dict of str
-        Metrics as people write them, and their formula in a line.
-    """
-
-    sentences: Sequence[str]
-    facts: dict[str, str]
-    formulas: dict[str, str]
+    sentences: Sequence[str]  # meaning of the numbers, without statistics
+    facts: dict[str, str]  # assumptions, and by what it was made
+    formulas: dict[str, str]  # metrics as people write them, with their formula
 
 
 def method_notes(
@@ -48,23 +38,7 @@ def method_notes(
     version: str,
     now: datetime | None = None,
 ) -> About:
-    """How the page of some counts was made.
-
-    Parameters
-    ----------
-    counts : DataFrame
-        The counts of the log, in a fixed order.
-    metrics : sequence of Metric
-        What it reports.
-    settings : Settings
-        Its options.
-    call : str
-        The call that makes it again.
-    version : str
-        Of the package.
-    now : datetime, optional
-        When; default: `build_time`.
-    """
+    """How a page was made from its counts (in a fixed order), at `now` or `build_time`."""
     when = (now or build_time()).strftime("%Y-%m-%d %H:%M UTC")
     facts = {
         "intervals": settings.intervals,
@@ -81,8 +55,6 @@ def method_notes(
 def method_sentences(settings: Settings) -> tuple[str, str, str]:
     """Meaning of the numbers, in three sentences for readers without statistics.
 
-    Examples
-    --------
     >>> method_sentences(Settings())[2]
     'A model is called better only if the interval of the difference leaves out zero.'
     """
@@ -99,13 +71,7 @@ def method_sentences(settings: Settings) -> tuple[str, str, str]:
 
 
 def build_time() -> datetime:
-    """When a page is made: now, or the time that SOURCE_DATE_EPOCH sets for reproducible builds.
-
-    Raises
-    ------
-    ValueError
-        If SOURCE_DATE_EPOCH is set to something else than seconds since 1970.
-    """
+    """When a page is made: now, or the time that SOURCE_DATE_EPOCH sets for reproducible builds."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     if epoch is None:
         return datetime.now(timezone.utc)
@@ -119,22 +85,13 @@ def build_time() -> datetime:
 
 
 def metric_formulas(metrics: Sequence[Metric]) -> dict[str, str]:
-    """Metrics as people write them, with the formulas of those that have one.
-
-    Examples
-    --------
-    >>> import polars_scorio as ps
-    >>> metric_formulas([ps.pass_hat_k([2, 4])])
-    {'Pass^k': 'C(c, k) / C(n, k): all k trials succeed'}
-    """
+    """Metrics as people write them, with the formulas of those that have one."""
     return {metric_label(metric): metric.formula for metric in metrics if metric.formula}
 
 
 def counts_hash(counts: pl.DataFrame) -> str:
     """A hash of the counts: the same for the same trials, in whatever order, anywhere.
 
-    Examples
-    --------
     >>> counts_hash(pl.DataFrame({"category": [0, 1], "count": [3, 5]}))[:12]
     'bbce923d941b'
     """

@@ -24,58 +24,32 @@ _DIGITS = 6  # significant ones of the numbers in JSON
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page with a heading of its own.
+    """A part of the page with a heading of its own: paragraphs, then pictures, then tables.
 
-    Attributes
-    ----------
-    anchor, title : str
-        How links name it, and how the page does.
-    lines : sequence of str
-        Paragraphs.
-    figures : sequence of Figure
-        Pictures below them.
-    tables : dict of Table
-        Tables below them, by their headings, of which one may be empty.
+    One heading of `tables` may be empty.
     """
 
-    anchor: str
+    anchor: str  # target of links
     title: str
-    lines: Sequence[str] = ()
+    lines: Sequence[str] = ()  # paragraphs
     figures: Sequence[Figure] = ()
     tables: dict[str, Table] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """All that a reader sees.
-
-    Attributes
-    ----------
-    title, summary, headline, basis, outcomes : str
-        What was reported, how large it is, the verdict, by which metric and criterion, and what
-        counted as success and as failure.
-    refused : bool
-        Whether the headline is the reason why there is no report.
-    alerts : sequence of Alert
-        What to know before the numbers.
-    sections : sequence of Section
-        The parts.
-    about : About
-        How it was made.
-    numbers : dict
-        The same as data: texts, numbers, and frames.
-    """
+    """All that a reader sees."""
 
     title: str
-    summary: str
-    headline: str
-    basis: str
-    outcomes: str
-    refused: bool
-    alerts: Sequence[Alert]
+    summary: str  # how large the log is
+    headline: str  # the verdict, or the reason for no report
+    basis: str  # metric and criterion of the verdict
+    outcomes: str  # what counted as success and as failure
+    refused: bool  # there is no report
+    alerts: Sequence[Alert]  # what to know before the numbers
     sections: Sequence[Section]
-    about: About
-    numbers: dict[str, Any]
+    about: About  # how it was made
+    numbers: dict[str, Any]  # the same as data: texts, numbers, frames
 
     def html(self) -> str:
         """The page as one file."""

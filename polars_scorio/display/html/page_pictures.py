@@ -71,14 +71,8 @@ class Figure:
 def page_figure(chart: Picture, alt_text: str = "", about: str = "") -> Figure:
     """A chart as a picture that needs nothing else, in the colours of the page.
 
-    Parameters
-    ----------
-    chart : Picture
-        The chart. What stands above it becomes the caption.
-    alt_text : str
-        What it shows in words; default: as the chart says.
-    about : str
-        What the title of the caption is; default: that of the chart.
+    Its heading becomes the caption, with `about` as title; its description is the default of
+    `alt_text`.
     """
     spec = chart.to_dict(validate=False)  # validation takes a sixth of a page
     above = spec.pop("title")
@@ -93,13 +87,7 @@ def page_figure(chart: Picture, alt_text: str = "", about: str = "") -> Figure:
 
 
 def reproducible_ids(svg: str) -> str:
-    """An SVG whose ids follow from what it shows: the renderer counts all that a process drew.
-
-    Examples
-    --------
-    >>> reproducible_ids('<g fill="url(#gradient_7)"/><linearGradient id="gradient_7"/>')
-    '<g fill="url(#gradient_0_5aed8dc9)"/><linearGradient id="gradient_0_5aed8dc9"/>'
-    """
+    """An SVG whose ids follow from what it shows: the renderer counts all that a process drew."""
     ids = re.findall(r'\bid="(\w+)"', svg)
     digest = hashlib.sha256(re.sub(r"\b(gradient_|clip)\d+", "", svg).encode()).hexdigest()[:8]
     names = {name: re.sub(r"\d+$", f"{place}_{digest}", name) for place, name in enumerate(ids)}
@@ -109,13 +97,7 @@ def reproducible_ids(svg: str) -> str:
 
 
 def recoloured_svg(svg: str) -> str:
-    """An SVG for the inside of a page: its inks are those of the page, and it is a single picture.
-
-    Examples
-    --------
-    >>> recoloured_svg('<svg version="1.1" width="9"><path fill="#000000"/></svg>')
-    '<svg style="min-width:7px" width="9"><path fill="var(--ink)"/></svg>'
-    """
+    """An SVG for the inside of a page: a single picture, in the colours of the page."""
     # Of the page the text beside it says what it shows, so its parts need no roles and labels.
     svg = re.sub(r'\s(?:xmlns(?::xlink)?|role|aria-[a-z]+|version)="[^"]*"', "", svg)
     width = float(re.search(r'width="([\d.]+)"', svg)[1])  # type: ignore[index]  # every SVG has one
@@ -196,30 +178,15 @@ _HEIGHT = 18  # pixels of a row
 
 @dataclass(frozen=True, slots=True)
 class IntervalAxis:
-    """The axis that the intervals of a table share.
-
-    Attributes
-    ----------
-    low, high : float
-        Its ends.
-    ticks : tuple of float
-        Numbers in it that are written above.
-    """
+    """The axis that the intervals of a table share."""
 
     low: float
     high: float
-    ticks: tuple[float, ...]
+    ticks: tuple[float, ...]  # numbers written above
 
     @classmethod
     def of(cls, rows: pl.DataFrame, *, percent: bool) -> IntervalAxis:
-        """The axis of rows with mu, lo and hi; percentages have no ticks beyond 0 and 100.
-
-        Examples
-        --------
-        >>> rows = pl.DataFrame({"mu": [0.5], "lo": [0.41], "hi": [0.59]})
-        >>> IntervalAxis.of(rows, percent=True).ticks
-        (0.4, 0.45, 0.5, 0.55, 0.6)
-        """
+        """The axis of rows with mu, lo and hi; percentages have no ticks beyond 0 and 100."""
         numbers = pl.concat([rows["mu"], rows["lo"], rows["hi"]])
         ends = numbers.min(), numbers.max()
         low, high = (0.0 if end is None else float(end) for end in ends)  # type: ignore[arg-type]  # numbers

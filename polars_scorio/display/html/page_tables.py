@@ -40,30 +40,14 @@ _TWO = 2  # models, which are a pair
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The head of a column, and its cells.
-
-    Attributes
-    ----------
-    head : str
-        What it shows.
-    cells : sequence of str
-        A text for each row; of a drawn column an SVG.
-    number : bool
-        Whether cells are numbers, on the right.
-    names : bool
-        Whether cells are the names of their rows.
-    drawn : str
-        SVG of the axis, if cells are pictures, which Markdown leaves out.
-    shades : sequence of str
-        Class of each cell, which colours it; none without colours.
-    """
+    """The head of a column, and its cells."""
 
     head: str
-    cells: Sequence[str]
-    number: bool = True
-    names: bool = False
-    drawn: str = ""
-    shades: Sequence[str] = ()
+    cells: Sequence[str]  # a text for each row; of a drawn column an SVG
+    number: bool = True  # right-aligned
+    names: bool = False  # the cells name their rows
+    drawn: str = ""  # SVG of the axis, if cells are pictures
+    shades: Sequence[str] = ()  # class of each cell, or none
 
     def slice(self, start: int, stop: int | None = None) -> Column:
         """The column of some rows."""
@@ -82,28 +66,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns, and what is said about them.
-
-    Attributes
-    ----------
-    columns : sequence of Column
-        All of the same length.
-    note : str
-        Stands below.
-    caption : str
-        Says to screen readers what the table shows.
-    kind : str
-        Class of the table: "board" and "cards" turn their rows into blocks on phones, "heat" is
-        narrow, "broad" has paper across.
-    folded : str
-        Title of the fold that the table is in, if it is in one.
-    """
+    """Columns of the same length, and what is said about them."""
 
     columns: Sequence[Column]
-    note: str = ""
-    caption: str = ""
-    kind: str = ""
-    folded: str = ""
+    note: str = ""  # below the table
+    caption: str = ""  # for screen readers
+    kind: str = ""  # CSS class: "board", "cards", "heat" or "broad"
+    folded: str = ""  # title of its fold; empty if in none
 
     @property
     def rows(self) -> list[list[Cell]]:
@@ -123,16 +92,9 @@ class Table:
 
 
 def leaderboard_tables(scope: Scope, settings: Settings, colours: dict[str, str]) -> list[Table]:
-    """The models in their order, the first 15 of many, and the rest in a fold.
+    """The models in their order: the first 15 of many, and the rest in a fold.
 
-    Parameters
-    ----------
-    scope : Scope
-        The numbers.
-    settings : Settings
-        Confidence of the intervals.
-    colours : dict of str
-        Classes of models, which colour their intervals; all others are grey.
+    Models without a class in `colours` are grey.
     """
     whole = _leaderboard_table(scope, settings, colours)
     rest = len(scope.models) - _TOP

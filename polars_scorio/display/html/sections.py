@@ -207,21 +207,13 @@ _KINDS = {"broken": "became worse", "repaired": "became better"}
 class BaselineRows:
     """The models of a page against a baseline.
 
-    Attributes
-    ----------
-    baseline : str
-        Its label.
-    metric : Metric
-        By which the models are compared: the leading metric, or its average if that is biased.
-    gates : DataFrame
-        A row for each other model: `Scorio.gate` at margin 0.
-    changes : dict of DataFrame
-        "broken" and "repaired": the tests of all questions; none if success is not known.
+    `changes` has the tests of all questions, "broken" and "repaired"; empty if success is not
+    known.
     """
 
     baseline: str
-    metric: Metric
-    gates: pl.DataFrame
+    metric: Metric  # the leading one, or its average if that is biased
+    gates: pl.DataFrame  # a row per other model: `Scorio.gate` at margin 0
     changes: dict[str, pl.DataFrame]
 
     @property
@@ -239,13 +231,7 @@ class BaselineRows:
 
 
 def baseline_rows(scope: Scope, baseline: Category, settings: Settings) -> BaselineRows:
-    """The models of a scope against the baseline.
-
-    Raises
-    ------
-    ValueError
-        If there is no such model, or no other one; and as `Scorio.gate`.
-    """
+    """The models of a scope against the baseline, which must exist and have a rival."""
     name = visible_text(str(baseline))
     if name not in scope.models:
         known = known_text(name, sorted(scope.models))
@@ -351,14 +337,7 @@ _CURVES = 3  # metrics with a picture along the steps, the leading one first
 def steps_section(look: LogSummary, verdict: LogVerdict, settings: Settings) -> Section:
     """Section on the curves along the steps, and on the best step of each line.
 
-    Parameters
-    ----------
-    look : Look
-        The log, whose strata are steps.
-    verdict : LogVerdict
-        Its verdict, about the last step.
-    settings : Settings
-        The options of the page.
+    The verdict is about the last step.
     """
     (name,) = look.trials.strata
     log, roles = stepped_log(look)
@@ -389,18 +368,9 @@ _WIDTH, _PANEL_WIDTH = 480, 240  # pixels
 def cost_section(
     frame: pl.LazyFrame, roles: Roles, settings: Settings, asked: Sequence[Metric] = ()
 ) -> Section | None:
-    """Section on what the trials of a log cost; None if it has no costs of trials as they are.
+    """Section on what the trials of a log cost, with `asked` metrics; None without costs of trials.
 
-    Costs are read from the trials, in passes of their own: the counts of a page hold none.
-
-    Parameters
-    ----------
-    frame, roles
-        The log.
-    settings : Settings
-        How numbers are found.
-    asked : sequence of Metric
-        The metrics of costs that somebody asked for; the section has them beside its own.
+    Costs are read from the trials, in passes of their own: the counts of a page have none.
     """
     judged = roles.truth is not None or roles.judge is not None
     if not asked and (roles.cost is None or judged):
@@ -540,13 +510,7 @@ def page_sections(
     settings: Settings,
     against: BaselineRows | None = None,
 ) -> Iterator[Section]:
-    """The sections of a log that can be reported.
-
-    Yields
-    ------
-    Section
-        As far as the log has something to show.
-    """
+    """The sections of a log that can be reported; a section without content is left out."""
     overall, parts, main = verdict.overall, verdict.parts, verdict.main
     several = len(main.models) > 1 and main.ranks["rank"].is_not_null().any() and not main.biased
     yield _leaderboard_section(main, overall, parts, settings)
@@ -637,16 +601,9 @@ def _needed_section(main: Scope) -> Section:
 
 
 def coverage_section(coverage: pl.DataFrame, questions: int = 0, *, whole: bool = False) -> Section:
-    """Section on the coverage of the log: a sentence where models are alike, rows for all others.
+    """Section on the coverage of the log: a sentence if models are alike, rows for all others.
 
-    Parameters
-    ----------
-    coverage : DataFrame
-        As `Look.coverage` returns it.
-    questions : int
-        Distinct questions of the log, if it has strata.
-    whole : bool
-        Whether all models have rows, as where the log is refused.
+    `questions` counts the distinct ones, if there are strata; `whole` gives all models rows.
     """
     alike = _alike_rows(coverage)
     rest = coverage if whole or not alike.sum() else coverage.filter(~alike)

@@ -39,26 +39,14 @@ from polars_scorio.study.request import check_metrics
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Metrics, options and title of a page.
+    """Metrics, options and title of a page."""
 
-    Attributes
-    ----------
-    metrics : tuple of Metric
-        What to report; none: what suits the log.
-    settings : Settings
-        How.
-    title, call, version : str
-        What the page says about itself.
-    baseline : category or None
-        The model that all others are compared with.
-    """
-
-    metrics: tuple[Metric, ...]
+    metrics: tuple[Metric, ...]  # empty: what suits the log
     settings: Settings
     title: str
     call: str
     version: str
-    baseline: Category | None = None
+    baseline: Category | None = None  # compared with all others
 
     @classmethod
     def of(
@@ -72,20 +60,9 @@ class Order:
         call: str | None = None,
         baseline: Category | None = None,
     ) -> Order:
-        """Request of a method or a command.
+        """Request of a method or a command, whose file is called `name`.
 
-        Parameters
-        ----------
-        metrics, settings, title
-            As above; without a title the name of the file is it.
-        roles : Roles
-            Which column plays which part.
-        name : str
-            Of the file.
-        call : str, optional
-            The command; default: the call of the method.
-        baseline : category, optional
-            As above.
+        Without `title` the name is the title; without `call` the call is that of the method.
         """
         if not isinstance(baseline, Category | None):
             raise TypeError(f"baseline must be a model or None, got {value_text(baseline)}")
@@ -147,26 +124,10 @@ def made_page(
     *,
     totals: pl.DataFrame | None = None,
 ) -> tuple[Page, ValueError | TypeError | None]:
-    """The page of a log: its report, or its coverage and the reason why there is none.
+    """The page of a log: its report, or its coverage and the error that refuses a report.
 
-    Parameters
-    ----------
-    frame : LazyFrame
-        The log, which is read once.
-    roles : Roles
-        Which column plays which part.
-    order : Order
-        What is asked for.
-    tell : callable
-        Gets a word on each step before it is done.
-    totals : DataFrame, optional
-        Trials and score of each run as its tool says them, with the keys of the log.
-
-    Returns
-    -------
-    Page
-    ValueError, TypeError or None
-        Why it has no report, if so.
+    The log is read once. `tell` gets a word before each step; `totals` has trials and score of each
+    run as its tool gives them.
     """
     tell("reading the log")
     look = LogSummary.read(frame, roles, totals)
