@@ -1,9 +1,9 @@
 """Categories that are counted, and those that succeed.
 
-The aggregation that counts the trials sees it on the way, so that the log is read once: whether a
-success occurs, or a failure, is exact from its sums. Distinct labels of words are noted from the
-rows that pass by, which takes a tenth of the aggregation; of numbers a sample is. Only what is
-refused or warned of is counted in a second look at the log.
+The aggregation that counts the trials also checks their categories, so that the log is read once.
+Its sums show exactly whether a success, or a failure, occurs. Distinct words are noted from the
+rows that pass by (a tenth of its time), and a sample of numbers. Only for a refusal or a warning is
+the log read again, to count.
 """
 
 from __future__ import annotations

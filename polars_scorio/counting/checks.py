@@ -1,8 +1,7 @@
 """Numbers that a tally adds up, and rules that its questions are held to.
 
-A callback in an expression sees one morsel at a time, so what it would count or see first changes
-from run to run. Therefore the aggregation marks the bad questions, and one look at its whole result
-raises.
+A callback in an expression sees one morsel at a time, so its counts and its first row change from
+run to run. Therefore the aggregation marks the bad questions, and one look at its result raises.
 """
 
 from __future__ import annotations

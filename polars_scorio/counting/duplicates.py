@@ -3,7 +3,7 @@
 Ids 0, ..., n-1 and 1, ..., n are known by the 64-bit sum of their hashes [1]_, which other ids have
 with probability 2^-63. The hash has no secret seed: it is no defence against the author of a log.
 
-Other integers are read a second time (`second_look`) and compared; this read must have the rows and
+Other integers are read a second time and compared; this read must have the rows and
 the sum of the first. Ids that are no integers are compared in the first pass by 64 bits of hash: n
 different ones pass for repeated with probability n^2 / 2^65; a second read would take a third
 longer.

@@ -37,7 +37,7 @@ def refusal_rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
     """Everything that is checked at collection; without `classes` all but the categories.
 
     The first rule that a question violates is the one that is reported. Trial ids are left to
-    `second_look.trial_id_rules`, or to `identity_rules` where distinct ids are counted already.
+    `duplicates.trial_id_rules`, or to `identity_rules` where distinct ids are counted already.
     """
     return [
         *_key_rules(trials),

@@ -6,8 +6,8 @@ sums, and sums of squares, are exact in 128 bits. Rewards inside a known range a
 multiple of 2^-22, and the rest as a multiple of 2^-74. A log whose rewards are all below 2^-54
 would lose digits and is refused.
 
-Whatever else a question needs follows from these sums and from its least and largest reward: a
-report of averages costs little more than a bare aggregation, as it computes nothing else by row.
+All else follows from these sums and the least and largest reward of a question: a report of
+averages costs little more than a bare aggregation.
 """
 
 from __future__ import annotations

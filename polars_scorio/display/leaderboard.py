@@ -185,7 +185,7 @@ def _metric_columns(metric: Metric, *, judged: bool) -> Iterator[pl.Expr]:
 
 
 def number_columns(metrics: Sequence[Metric], *, judged: bool) -> list[str]:
-    """Of each metric and k: its number, estimate, sigma and interval; of a judge its verdicts."""
+    """Number, estimate, sigma and interval of each metric and k; and verdicts, with a judge."""
     check_metrics(metrics, "leaderboard")
     plain = [plain_name(metric, k) for metric in metrics for k in metric.row_sizes]
     ends = (*ENDS, *JUDGED_ENDS) if judged else ENDS

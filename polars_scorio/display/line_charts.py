@@ -101,9 +101,8 @@ def line_chart(
     """A line for each model, the coloured ones with a band.
 
     `rows`: stratum, model, the column of `across`, mu, lo, hi, marked, ahead, tooltips, and for
-    diamonds best_lo, best_hi. More than three bands would hide each other: then each coloured model
-    has a panel, with the others grey. Panels of strata take three. `colours` has the best model
-    first.
+    diamonds best_lo, best_hi. `colours`: the best model first. More than three bands would hide
+    each other: then each coloured model has a panel, but panels of strata take three models.
     """
     order = [*colours, *sorted({*rows["model"]} - {*colours})]
     models = len({*rows["model"]})

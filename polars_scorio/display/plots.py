@@ -43,7 +43,7 @@ class Plots(DecisionPlots, QuestionPlots, FrontierPlots):
 
     Parameters
     ----------
-    frame : LazyFrame
+    log : LazyFrame or Study
         The log.
     roles : Roles
         Which column plays which part.
