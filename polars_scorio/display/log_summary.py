@@ -76,8 +76,7 @@ class LogSummary:
 
     `cells` has stratum, model, question (and cluster) as labels, category and its trials. `each`
     has the same keys, the repeated ids (null if unchecked) and the `stopping_columns`. `totals` has
-    stratum, model, planned and reported of the runs; `steps` has stratum and at, in the order of
-    the steps.
+    stratum, model, planned and reported of the runs; `steps` has stratum and `at`, ascending.
     """
 
     trials: Trials

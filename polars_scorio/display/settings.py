@@ -29,7 +29,7 @@ _INTERVALS: dict[InferenceKind | None, str] = {
 class Settings:
     """The options of a page."""
 
-    inference: InferenceKind | None = None  # None: calibrated; posterior means published
+    inference: InferenceKind | None = None  # None: calibrated, posterior means published
     target: Target = "benchmark"  # these questions, or their population
     confidence: float = 0.95
     anytime: int | None = None  # planned trials, if intervals hold at every look

@@ -79,7 +79,7 @@ class Number:
     group: str  # stratum
     metric: str
     value: str  # column of what lies in the interval: `name`, or mu
-    parts: tuple[str, str, str, str]  # columns of lo, hi, sigma, estimate; the last two may lack
+    parts: tuple[str, str, str, str]  # columns of lo, hi, sigma, estimate; last two optional
 
     @classmethod
     def find(cls, columns: Sequence[str]) -> list[Number]:
