@@ -43,7 +43,7 @@ class Plots(DecisionPlots, QuestionPlots, FrontierPlots):
 
     Parameters
     ----------
-    log : LazyFrame or Study
+    frame : LazyFrame
         The log.
     roles : Roles
         Which column plays which part.
