@@ -129,6 +129,7 @@ def test_the_errors_of_a_report_name_it(log):
     assert complete.scorio.coverage()["missing"].to_list() == [0, 1]
 
 
+@pytest.mark.filterwarnings("ignore:one model .*nothing to compare:UserWarning")
 @law
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 2)), max_size=25))
 def test_a_log_without_gaps_is_one_that_a_comparison_takes(rows):
