@@ -1,5 +1,7 @@
 """Every public method gives the stored results: `python -m tests.golden` writes them anew."""
 
+import os
+
 import polars as pl
 import pytest
 
@@ -7,8 +9,9 @@ from tests.golden.calls import GOLDEN, cells_of_log
 from tests.golden.logs import kinds_of_logs
 from tests.golden.messages import MESSAGES, printed_sentences
 
-# Sums may be added in another order, on another processor too; a formula that changes shows more.
-TOLERANCE = 1e-12
+# Other versions of SciPy and other processors differ by up to 2e-9; a formula that changes shows
+# more. Who rebuilds the code on one machine asks for GOLDEN_TOLERANCE=1e-12.
+TOLERANCE = float(os.environ.get("GOLDEN_TOLERANCE", "1e-8"))
 KEYS = ["call", "column", "row"]
 
 
@@ -41,7 +44,7 @@ def test_a_cell_that_differs_is_found():
     assert differing_cells(stored, stored, TOLERANCE).is_empty()
     assert len(differing_cells(stored.head(2), stored, TOLERANCE)) == 1
     for changed in (
-        stored.with_columns(number=change + 1e-9),
+        stored.with_columns(number=change + 1e-7),
         stored.with_columns(text=pl.lit("'y'")),
         stored.with_columns(number=pl.col("number").fill_null(0)),
     ):

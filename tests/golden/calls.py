@@ -141,13 +141,14 @@ def cells_of(frame: pl.DataFrame) -> pl.DataFrame:
     parts = []
     for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
         numeric = column.dtype.is_float()
-        text = column.dtype if numeric else column.map_elements(repr, pl.String, skip_nulls=False)
+        # By Python, not Polars, whose words for lists change with its version.
+        texts = None if numeric else [repr(value) for value in column.to_list()]
         parts.append(
             pl.DataFrame(
                 {
                     "column": pl.repeat(name, len(column), eager=True),
                     "row": pl.int_range(len(column), dtype=pl.UInt32, eager=True),
-                    "text": pl.Series([None] * len(column), dtype=pl.String) if numeric else text,
+                    "text": pl.Series(texts or [None] * len(column), dtype=pl.String),
                     "number": column.cast(pl.Float64) if numeric else None,
                 },
                 schema={name: SCHEMA[name] for name in ("column", "row", "text", "number")},
