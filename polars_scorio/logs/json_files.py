@@ -395,7 +395,7 @@ Scan = Callable[[Source], pl.LazyFrame]
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # half of a pair, in the notation of JSON
 # Before Polars 2 a query within a query can wait for a thread for ever; files are then read whole
 # at the call.
-_NESTS = int(pl.__version__.partition(".")[0]) > 1
+NESTS = int(pl.__version__.partition(".")[0]) > 1
 _BLOCK = 1 << 16  # bytes
 _BLOCK_LINES = 1_000
 _NUL = ":nul"  # the column that marks rows with the character NUL
@@ -484,7 +484,7 @@ def scan_lines(
             refuse_repeated_keys(file, expected, schema, fields)
             checked.update(fields)
             marked = rows.with_columns(has_nul.alias(_NUL))
-            for batch in marked.collect_batches() if _NESTS else [marked.collect()]:
+            for batch in marked.collect_batches() if NESTS else [marked.collect()]:
                 if batch.drop_in_place(_NUL).any():
                     refuse_half_character(file, expected, schema)
                 if counted is not None:
@@ -496,7 +496,7 @@ def scan_lines(
             refuse_broken_line(file, expected, scan)
             raise  # every line can be read: the error is that of the query
 
-    if not _NESTS:
+    if not NESTS:
         return pl.concat(batches(None, None, None, None)).lazy()
     return register_io_source(batches, schema=scan(file).collect_schema(), is_pure=True)
 
@@ -527,7 +527,9 @@ def refuse_repeated_keys(
 
     Polars takes the first in silence. The search takes .04 s for each field of 64 MB.
     """
-    marks = [f'"{name}"' for name in _field_names({name: schema[name] for name in fields})]
+    # Old versions of Polars name the root of a literal too: "".
+    known = {name: schema[name] for name in fields if name in schema}
+    marks = [f'"{name}"' for name in _field_names(known)]
     if not marks:
         return
     lines = pl.scan_csv(

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from polars_scorio.logs import json_files
 from polars_scorio.logs.json_files import scan_lines
 
 SCHEMA = {"task": pl.String, "reward": pl.Float64}
@@ -114,7 +115,7 @@ def test_more_files_than_threads_are_read(tmp_path):
 
 def test_files_may_be_read_at_once(lines, monkeypatch):
     expected = scan(lines).collect()
-    monkeypatch.setattr("polars_scorio.logs.json_files._NESTS", False)
+    monkeypatch.setattr("polars_scorio.logs.json_files.NESTS", False)
     assert_frame_equal(scan(lines).collect(), expected)
 
 
@@ -126,9 +127,14 @@ def test_a_field_with_two_values_is_refused(lines, packed):
     if packed:
         lines = lines.with_name("a.jsonl.gz")
         lines.write_bytes(gzip.compress("\n\n".join(rows).encode()))
+    said = "two values of the key 'reward' in line 9423"
+    if not json_files.NESTS:  # old versions of Polars read all fields at once
+        with pytest.raises(ValueError, match=said):
+            scan(lines)
+        return
     twice = scan(lines)
     for _ in range(2):
-        with pytest.raises(Exception, match="two values of the key 'reward' in line 9423"):
+        with pytest.raises(Exception, match=said):
             twice.select("reward").collect()
     assert twice.select("question").collect().height == 5_000
 
