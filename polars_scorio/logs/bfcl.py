@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -13,27 +13,13 @@ from polars_scorio.logs.json_files import (
     FileRows,
     Row,
     errors_name_file,
-    kept_part,
-    model_runs,
-    model_table,
     numbered_objects,
     unexpected_content,
-    with_kept,
 )
-from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters
-from polars_scorio.logs.paths import (
-    Paths,
-    find_files,
-    model_names,
-    plain_path,
-    read_each,
-    side_file,
-)
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.kept_fields import Getter, Vocabulary
+from polars_scorio.logs.paths import Paths, find_files, plain_path, side_file
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_row_files
 from polars_scorio.logs.runs import Run, Totals, run_settings
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _EXPECTED = "<category>_score.json of BFCL: a line of totals, then a line for each failure"
 _SIDE = "<category>_result.json of BFCL: a line with an id for each test"
@@ -99,14 +85,8 @@ def bfcl(
     >>> ps.logs.bfcl("score").avg()  # doctest: +SKIP
     """
     files = find_files(paths, "*_score.json")
-    keep = kept_getters(roles.get("keep"), _VOCABULARY)
-    parts = read_each(
-        files, lambda file: kept_part(_test_verdicts(file), keep), roles.get("on_error", "raise")
-    )
-    models = model_names({file: _model_folder_below(file) for file in parts}, model)
-    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
-    table = with_kept(frame, parts, keep)
-    return log_accessor(table, model_runs(parts, models), roles, by="benchmark", trial=None)
+    log = read_row_files(files, _EXPECTED, _test_verdicts, roles, _VOCABULARY)
+    return log.named(model, _model_folder_below).accessor(_COLUMNS, by="benchmark", trial=None)
 
 
 def _score_folder(file: Path) -> Path:

@@ -5,26 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import (
-    FileRows,
-    Row,
-    model_runs,
-    model_table,
-    rows_by_file,
-    with_kept,
-)
-from polars_scorio.logs.kept_fields import kept_getters
-from polars_scorio.logs.paths import Paths, model_names, plain_path
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, Totals, mean_of_means, run_settings
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from polars_scorio.logs.json_files import FileRows, Row
+from polars_scorio.logs.paths import Paths, plain_path
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
+from polars_scorio.logs.runs import Run, Totals, mean_of_means, run_settings
 
 _EXPECTED = "an eval_results.json of evalplus.evaluate: an object with 'eval'"
 _COLUMNS = {"question": pl.String, "trial": pl.Int64, "base": pl.String, "plus": pl.String}
@@ -63,27 +52,19 @@ def evalplus(
     """
     if tests not in ("plus", "base"):
         raise ValueError(f"tests must be 'plus' or 'base', got {tests!r}")
-    on_error, keep = roles.get("on_error", "raise"), kept_getters(roles.get("keep"))
-    parts = rows_by_file(
+    log = read_rows(
         paths,
         ("*eval_results.json",),
         _EXPECTED,
         lambda file, content: _program_rows(file, content, tests),
-        on_error=on_error,
-        keep=keep,
-    )
-    models = model_names(
-        {file: _model_place(plain_path(file)) for file in parts}, model, alone=True
+        roles,
     )
     # With --base-only `plus` is null, and so is the outcome, also of programs that fail on base.
     statuses = pl.col("base") if tests == "base" else pl.col("base", "plus")
     passed = pl.when(pl.all_horizontal(statuses.is_not_null())).then(
         pl.all_horizontal(statuses == "pass")
     )
-    frame = model_table(parts, models, _COLUMNS, _EXPECTED).with_columns(category=passed)
-    columns = ["model", "question", "trial", "category", "base", "plus", *RUN_COLUMNS]
-    table = with_kept(frame.select(columns), parts, keep)
-    return log_accessor(table, model_runs(parts, models), roles)
+    return log.named(model, _model_place, alone=True).accessor(_COLUMNS, passed)
 
 
 def _model_place(file: Path) -> Path:

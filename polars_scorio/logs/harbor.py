@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import polars as pl
 
@@ -15,20 +15,19 @@ from polars_scorio.logs.json_files import (
     FileRows,
     Row,
     errors_name_file,
-    model_runs,
-    model_table,
     read_json,
-    rows_by_file,
     unexpected_content,
-    with_kept,
 )
-from polars_scorio.logs.kept_fields import Vocabulary, kept_getters, time_between
-from polars_scorio.logs.paths import Paths, model_names, side_file
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, Totals, mean_or_none, run_settings
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from polars_scorio.logs.kept_fields import Vocabulary, time_between
+from polars_scorio.logs.paths import Paths, side_file
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    Unpack,
+    log_reader,
+    read_rows,
+    reward_outcome,
+)
+from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings
 
 _EXPECTED = "result.json of a trial of harbor: an object with task_name and agent_info"
 # Settings in which runs of one model may differ.
@@ -91,27 +90,21 @@ def harbor(
     >>> import polars_scorio as ps
     >>> ps.logs.harbor("jobs", threshold=1).pass_hat_k([1, 5])  # doctest: +SKIP
     """
-    keep = kept_getters(roles.get("keep"), _VOCABULARY)
-    parts = rows_by_file(
+    log = read_rows(
         paths,
         ("result.json",),
         _EXPECTED,
         lambda file, trial: _trial_row(file, trial, reward),
-        on_error=roles.get("on_error", "raise"),
-        keep=keep,
+        roles,
+        _VOCABULARY,
     )
-    models = model_names({file: file.parent.parent for file in parts}, model)
-    if model is None:
-        models = {
-            file: f"{part.run.keys['agent']} / {part.run.keys['llm'] or models[file]}"
-            for file, part in parts.items()
-        }
-    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
-    keys = ["model", "agent", "version", "llm", "provider", "question", "trial"]
-    outcome = reward_outcome(threshold).alias("category")
-    log = frame.select(*keys, outcome, "reward", "exception", *RUN_COLUMNS)
-    runs = _with_job_totals(model_runs(parts, models), parts, reward)
-    return log_accessor(with_kept(log, parts, keep), runs, roles)
+    log = log.named(
+        model,
+        lambda file: file.parent.parent,
+        lambda _, part, job: f"{part.run.keys['agent']} / {part.run.keys['llm'] or job}",
+    )
+    runs = _with_job_totals(log.runs(), log.parts, reward)
+    return log.accessor(_COLUMNS, reward_outcome(threshold), runs=runs)
 
 
 def _with_job_totals(

@@ -5,28 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import (
-    FileRows,
-    Row,
-    errors_name_file,
-    model_runs,
-    model_table,
-    read_json,
-    rows_by_file,
-    with_kept,
+from polars_scorio.logs.json_files import FileRows, Row, errors_name_file, read_json
+from polars_scorio.logs.kept_fields import Vocabulary
+from polars_scorio.logs.paths import Paths, side_file
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    Unpack,
+    log_reader,
+    read_rows,
+    reward_outcome,
 )
-from polars_scorio.logs.kept_fields import Vocabulary, kept_getters
-from polars_scorio.logs.paths import Paths, model_names, side_file
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, Totals, mean_or_none, run_settings
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings
 
 _EXPECTED = "per_instance_stats.json of HELM: a list of objects with instance_id and stats"
 _SIDE = "run_spec.json of HELM: an object with adapter_spec"
@@ -106,31 +100,20 @@ def helm(
     >>> import polars_scorio as ps
     >>> ps.logs.helm("benchmark_output/runs/latest").avg()  # doctest: +SKIP
     """
-    keep = kept_getters(roles.get("keep"), _VOCABULARY)
-    parts = rows_by_file(
+    log = read_rows(
         paths,
         ("per_instance_stats.json",),
         _EXPECTED,
         lambda file, content: _instance_rows(file, content, metric, split),
-        on_error=roles.get("on_error", "raise"),
-        keep=keep,
+        roles,
+        _VOCABULARY,
     )
-    benchmarks = {str(part.run.keys["benchmark"]) for part in parts.values()}
+    benchmarks = {str(part.run.keys["benchmark"]) for part in log.parts.values()}
     for keyword, chosen in (("metric", metric), ("split", split)):
         _refuse_unknown_scenario(keyword, chosen, benchmarks)
-    models = model_names({file: file.parent for file in parts}, model)
-    if model is None:
-        models = {file: _run_model(file) or name for file, name in models.items()}
-    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
-    keys = ["model", "benchmark", "perturbation", "question", "trial"]
-    outcome = reward_outcome(threshold, "score").alias("category")
-    log = frame.select(*keys, outcome, "score", *RUN_COLUMNS)
-    return log_accessor(
-        with_kept(log, parts, keep),
-        model_runs(parts, models),
-        roles,
-        by=("benchmark", "perturbation"),
-    )
+    log = log.named(model, lambda file: file.parent, _run_model)
+    outcome = reward_outcome(threshold, "score")
+    return log.accessor(_COLUMNS, outcome, by=("benchmark", "perturbation"))
 
 
 def _run_spec(file: Path) -> dict[str, Any]:
@@ -140,7 +123,7 @@ def _run_spec(file: Path) -> dict[str, Any]:
         return dict(read_json(side, _SIDE)) if side.exists() else {}
 
 
-def _run_model(file: Path) -> str | None:
+def _run_model(file: Path, *_: object) -> str | None:
     """The model of a run, as its specification or its folder says."""
     with errors_name_file(file.with_name("run_spec.json"), _SIDE):
         if spec := _run_spec(file):

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import (
-    FileRows,
-    Row,
-    model_runs,
-    model_table,
-    rows_by_file,
-    with_kept,
-)
-from polars_scorio.logs.kept_fields import kept_getters
-from polars_scorio.logs.paths import Paths, model_names, plain_path
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.json_files import FileRows, Row
+from polars_scorio.logs.paths import Paths, plain_path
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
 from polars_scorio.logs.runs import Run, Totals, mean_of_means, mean_or_none, run_settings
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _EXPECTED = "*_eval_all.json of LiveCodeBench: a list of objects with question_id and graded_list"
 # Settings in which runs of one model may differ, in the name of the file.
@@ -63,14 +52,8 @@ def livecodebench(
     >>> import polars_scorio as ps
     >>> ps.logs.livecodebench("output", by="difficulty").pass_at_k([1, 5])  # doctest: +SKIP
     """
-    on_error, keep = roles.get("on_error", "raise"), kept_getters(roles.get("keep"))
-    parts = rows_by_file(
-        paths, ("*_eval_all.json",), _EXPECTED, _program_verdicts, on_error=on_error, keep=keep
-    )
-    places = {file: _model_folder(plain_path(file)) for file in parts}
-    models = model_names(places, model, alone=True)
-    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
-    return log_accessor(with_kept(frame, parts, keep), model_runs(parts, models), roles)
+    log = read_rows(paths, ("*_eval_all.json",), _EXPECTED, _program_verdicts, roles)
+    return log.named(model, _model_folder, alone=True).accessor(_COLUMNS)
 
 
 def _model_folder(file: Path) -> Path:

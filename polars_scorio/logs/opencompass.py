@@ -5,27 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import (
-    FileRows,
-    Row,
-    model_runs,
-    model_table,
-    rows_by_file,
-    unexpected_content,
-    with_kept,
-)
-from polars_scorio.logs.kept_fields import json_text, kept_getters
-from polars_scorio.logs.paths import Paths, model_names, plain_path
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.json_files import FileRows, Row, unexpected_content
+from polars_scorio.logs.kept_fields import json_text
+from polars_scorio.logs.paths import Paths, plain_path
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
 from polars_scorio.logs.runs import Run, warn_of_log
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _EXPECTED = "results/<model>/<dataset>.json of OpenCompass or AISBench: an object with 'details'"
 _COLUMNS = {
@@ -69,12 +58,8 @@ def opencompass(
     >>> import polars_scorio as ps
     >>> ps.logs.opencompass("outputs/default/20260101/results").maj_at_k()  # doctest: +SKIP
     """
-    on_error, keep = roles.get("on_error", "raise"), kept_getters(roles.get("keep"))
-    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _run_rows, on_error=on_error, keep=keep)
-    models = model_names({file: file.parent for file in parts}, model)
-    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
-    table = with_kept(frame, parts, keep)
-    return log_accessor(table, model_runs(parts, models), roles, by="benchmark")
+    log = read_rows(paths, ("*.json",), _EXPECTED, _run_rows, roles)
+    return log.named(model, lambda file: file.parent).accessor(_COLUMNS, by="benchmark")
 
 
 def _run_rows(file: Path, results: Any) -> FileRows | None:

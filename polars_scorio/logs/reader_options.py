@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, TypedDict, TypeVar, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, cast
 
 import polars as pl
 
@@ -13,13 +15,23 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import check_choice
 from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.roles import Column, Unscored
-from polars_scorio.logs.json_files import UnexpectedContentError
-from polars_scorio.logs.kept_fields import kept_getters
-from polars_scorio.logs.paths import OnError, Paths
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Rows,
+    UnexpectedContentError,
+    kept_part,
+    model_runs,
+    model_table,
+    rows_by_file,
+    with_kept,
+)
+from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters
+from polars_scorio.logs.paths import OnError, Paths, model_names, plain_path, read_each
 from polars_scorio.logs.read import tool_hint
 from polars_scorio.logs.runs import (
     RUN_COLUMNS,
     Retries,
+    Run,
     Runs,
     kept_attempts,
     last_attempts,
@@ -43,7 +55,9 @@ from polars_scorio.signatures import (
 from polars_scorio.study.request import Chosen, Frame, OutcomeOptions, RoleOptions
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Unpack as Unpack  # noqa: PLC0414 - readers import it from here
+else:  # only annotations name it
+    Unpack = None
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
@@ -180,6 +194,86 @@ def log_accessor(
     if retries != "error":
         frame = kept_attempts(frame, runs, _trial_columns(both), retries)
     return Scorio(frame, tool_totals=_checked_totals(runs, retries, strata))(**both)
+
+
+@dataclass(frozen=True, slots=True)
+class LogRows:
+    """The rows of all files of a log, which become its table once each file has a model."""
+
+    parts: Mapping[Path, FileRows]
+    keep: Mapping[str, Getter]
+    expected: str
+    roles: LogOptions
+    models: Mapping[Path, str] = field(default_factory=dict)
+
+    def named(
+        self,
+        model: str | None,
+        place: Callable[[Path], Path],
+        known: Callable[[Path, FileRows, str], str | None] | None = None,
+        *,
+        alone: bool = False,
+    ) -> LogRows:
+        """The rows with models: that of the user, the one the log knows, or the name of a place.
+
+        `known` also gets that name; see `model_names` for `alone`.
+        """
+        models = model_names({f: place(plain_path(f)) for f in self.parts}, model, alone=alone)
+        if model is None and known is not None:
+            models |= {f: known(f, part, models[f]) or models[f] for f, part in self.parts.items()}
+        return replace(self, models=models)
+
+    def runs(self) -> dict[Path, Run]:
+        """The run of each file, with the model that it is read as."""
+        return model_runs(self.parts, self.models)
+
+    def accessor(
+        self,
+        columns: Mapping[str, Any],
+        outcome: pl.Expr | None = None,
+        *,
+        runs: Runs | None = None,
+        **roles: Unpack[RoleOptions],
+    ) -> Scorio[pl.DataFrame]:
+        """The accessor of the table; an expression of the outcome is `category`, after `trial`."""
+        table = model_table(self.parts, self.models, columns, self.expected)
+        if outcome is not None:
+            names = table.columns
+            place = names.index("trial") + 1
+            table = table.select(*names[:place], outcome.alias("category"), *names[place:])
+        table = with_kept(table, self.parts, self.keep)
+        return log_accessor(table, self.runs() if runs is None else runs, self.roles, **roles)
+
+
+def read_rows(
+    paths: Paths,
+    patterns: tuple[str, ...],
+    expected: str,
+    rows: Rows,
+    roles: LogOptions,
+    words: Vocabulary | None = None,
+    *,
+    skip_below: bool = False,
+) -> LogRows:
+    """The rows of the JSON files of a tool; see `rows_by_file`."""
+    keep, on_error = kept_getters(roles.get("keep"), words), roles.get("on_error", "raise")
+    parts = rows_by_file(
+        paths, patterns, expected, rows, on_error=on_error, skip_below=skip_below, keep=keep
+    )
+    return LogRows(parts, keep, expected, roles)
+
+
+def read_row_files(
+    files: Iterable[Path],
+    expected: str,
+    read: Callable[[Path], FileRows],
+    roles: LogOptions,
+    words: Vocabulary | None = None,
+) -> LogRows:
+    """The rows of files that a reader opens itself."""
+    keep, on_error = kept_getters(roles.get("keep"), words), roles.get("on_error", "raise")
+    parts = read_each(files, lambda file: kept_part(read(file), keep), on_error)
+    return LogRows(parts, keep, expected, roles)
 
 
 def _checked_totals(runs: Runs, retries: Retries, strata: list[str]) -> pl.DataFrame | None:

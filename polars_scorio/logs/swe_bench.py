@@ -5,26 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import (
-    FileRows,
-    Row,
-    model_runs,
-    model_table,
-    rows_by_file,
-    with_kept,
-)
-from polars_scorio.logs.kept_fields import Vocabulary, kept_getters
-from polars_scorio.logs.paths import Paths, model_names, plain_path
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, Totals, mean_or_none
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from polars_scorio.logs.json_files import FileRows, Row
+from polars_scorio.logs.kept_fields import Vocabulary
+from polars_scorio.logs.paths import Paths, plain_path
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
+from polars_scorio.logs.runs import Run, Totals, mean_or_none
 
 _EXPECTED = (
     "a report of SWE-bench: an object with 'resolved_ids' (a run), 'resolved' (a submission to its "
@@ -84,28 +74,23 @@ def swe_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.swe_bench("reports", missing=0).pass_at_k(1)  # doctest: +SKIP
     """
-    on_error, keep = roles.get("on_error", "raise"), kept_getters(roles.get("keep"), _VOCABULARY)
-    parts = rows_by_file(
+    log = read_rows(
         paths,
         ("*.*.json", "results.json", "report.json", _DETAILS),
         _EXPECTED,
         lambda file, report: _file_verdicts(file, report, instances),
-        on_error=on_error,
-        keep=keep,
+        roles,
+        _VOCABULARY,
     )
-    places = {file: _submission_place(file) for file in parts}
-    summarised = {_model_and_run(file) for file in parts if not _is_single(file)}
+    summarised = {_model_and_run(file) for file in log.parts if not _is_single(file)}
     kept = {
         file: part
-        for file, part in parts.items()
-        if not (_is_single(file) and (places[file].name, part.run.name) in summarised)
+        for file, part in log.parts.items()
+        if not (_is_single(file) and (_submission_place(file).name, part.run.name) in summarised)
     }
-    models = model_names({file: places[file] for file in kept}, model)
+    log = replace(log, parts=kept).named(model, _submission_place)
     category = pl.col("outcome").replace_strict(_VERDICTS, default=None, return_dtype=pl.Boolean)
-    frame = model_table(kept, models, _COLUMNS, _EXPECTED).with_columns(category=category)
-    columns = ["model", "question", "trial", "category", "outcome", *RUN_COLUMNS]
-    table = with_kept(frame.select(columns), kept, keep)
-    return log_accessor(table, model_runs(kept, models), roles)
+    return log.accessor(_COLUMNS, category)
 
 
 def _is_single(file: Path) -> bool:

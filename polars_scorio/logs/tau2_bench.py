@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import (
-    FileRows,
-    Row,
-    errors_name_file,
-    model_runs,
-    model_table,
-    read_json,
-    rows_by_file,
-    with_kept,
+from polars_scorio.logs.json_files import FileRows, Row, errors_name_file, read_json
+from polars_scorio.logs.kept_fields import Getter, Vocabulary
+from polars_scorio.logs.paths import Paths, plain_path
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    Unpack,
+    finite_or_null,
+    log_reader,
+    read_rows,
 )
-from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters
-from polars_scorio.logs.paths import Paths, model_names, plain_path
-from polars_scorio.logs.reader_options import LogOptions, finite_or_null, log_accessor, log_reader
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, Totals, run_settings
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from polars_scorio.logs.runs import Run, Totals, run_settings
 
 _EXPECTED = "a run of tau2-bench: an object with 'info', 'tasks' and 'simulations'"
 # Settings in which runs of one model may differ.
@@ -96,26 +90,15 @@ def tau2_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.tau2_bench("results.json").pass_hat_k([1, 4])  # doctest: +SKIP
     """
-    on_error = roles.get("on_error", "raise")
-    keep = kept_getters(roles.get("keep"), _VOCABULARY)
-    parts = rows_by_file(
-        paths, ("*.json",), _EXPECTED, _simulation_rows, on_error=on_error, keep=keep
+    log = read_rows(paths, ("*.json",), _EXPECTED, _simulation_rows, roles, _VOCABULARY)
+    log = log.named(
+        model,
+        lambda file: file.with_suffix(""),
+        lambda _, part, name: f"{part.rows[0][0]} / {part.rows[0][1] or name}",
     )
-    models = model_names({file: plain_path(file).with_suffix("") for file in parts}, model)
-    if model is None:
-        models = {
-            file: f"{part.rows[0][0]} / {part.rows[0][1] or models[file]}"
-            for file, part in parts.items()
-        }
     success = (finite_or_null(pl.col("reward")) - 1).abs() <= _NEAR
     ran = pl.col("termination") != "infrastructure_error"
-    category = pl.when(ran).then(success)
-    frame = model_table(parts, models, _COLUMNS, _EXPECTED).with_columns(category=category)
-    keys = ["model", "agent", "llm", "benchmark", "question", "trial"]
-    log = frame.select(*keys, "category", "reward", "termination", *RUN_COLUMNS)
-    return log_accessor(
-        with_kept(log, parts, keep), model_runs(parts, models), roles, by="benchmark"
-    )
+    return log.accessor(_COLUMNS, pl.when(ran).then(success), by="benchmark")
 
 
 def _simulation_rows(file: Path, run: Any) -> FileRows | None:

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import (
-    FileRows,
-    Row,
-    model_runs,
-    model_table,
-    rows_by_file,
-    with_kept,
-)
-from polars_scorio.logs.kept_fields import kept_getters
-from polars_scorio.logs.paths import Paths, model_names, plain_path
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, run_settings
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from polars_scorio.logs.json_files import FileRows, Row
+from polars_scorio.logs.paths import Paths, plain_path
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
+from polars_scorio.logs.runs import Run, run_settings
 
 _EXPECTED = "a file of tau-bench's run.py: a JSON list of objects with task_id, trial and reward"
 # Settings in which runs of one model may differ, in the name of the file.
@@ -62,20 +51,12 @@ def tau_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.tau_bench("historical_trajectories").pass_hat_k([1, 4])  # doctest: +SKIP
     """
-    on_error = roles.get("on_error", "raise")
-    keep = kept_getters(roles.get("keep"))
-    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _task_rows, on_error=on_error, keep=keep)
-    models = model_names(
-        {file: plain_path(file).with_suffix("") for file in parts}, model, alone=True
-    )
+    log = read_rows(paths, ("*.json",), _EXPECTED, _task_rows, roles)
+    log = log.named(model, lambda file: file.with_suffix(""), alone=True)
     success = (pl.col("reward") - 1).abs() <= _NEAR
     # tau-bench writes the reward 0.0 for a crash too: only the field error shows it.
     category = pl.when(pl.col("error").is_null(), pl.col("reward").is_finite()).then(success)
-    frame = model_table(parts, models, _COLUMNS, _EXPECTED).with_columns(category=category)
-    columns = ["model", "question", "trial", "category", "reward", "error", *RUN_COLUMNS]
-    return log_accessor(
-        with_kept(frame.select(columns), parts, keep), model_runs(parts, models), roles
-    )
+    return log.accessor(_COLUMNS, category)
 
 
 def _task_rows(file: Path, runs: Any) -> FileRows | None:

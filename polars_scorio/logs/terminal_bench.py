@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import (
-    FileRows,
-    Row,
-    errors_name_file,
-    model_runs,
-    model_table,
-    read_json,
-    rows_by_file,
-    with_kept,
-)
-from polars_scorio.logs.kept_fields import Vocabulary, kept_getters, time_between
-from polars_scorio.logs.paths import Paths, model_names, side_file
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.json_files import FileRows, Row, errors_name_file, read_json
+from polars_scorio.logs.kept_fields import Vocabulary, time_between
+from polars_scorio.logs.paths import Paths, side_file
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
 from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _EXPECTED = "results.json of a run of Terminal-Bench 1: an object with the list 'results'"
 _METADATA = "run_metadata.json"
@@ -68,24 +56,12 @@ def terminal_bench(
     >>> import polars_scorio as ps
     >>> ps.logs.terminal_bench("runs", missing=0).pass_at_k([1, 5])  # doctest: +SKIP
     """
-    keep = kept_getters(roles.get("keep"), _VOCABULARY)
-    parts = rows_by_file(
-        paths,
-        ("results.json", "*_results.json"),
-        _EXPECTED,
-        _result_rows,
-        on_error=roles.get("on_error", "raise"),
-        keep=keep,
-        skip_below=True,
-    )
-    models = model_names({file: file.parent for file in parts}, model)
-    if model is None:
-        models |= {file: name for file in parts if (name := _agent_and_model(file)) is not None}
-    frame = model_table(parts, models, _COLUMNS, _EXPECTED)
-    return log_accessor(with_kept(frame, parts, keep), model_runs(parts, models), roles)
+    patterns = "results.json", "*_results.json"
+    log = read_rows(paths, patterns, _EXPECTED, _result_rows, roles, _VOCABULARY, skip_below=True)
+    return log.named(model, lambda file: file.parent, _agent_and_model).accessor(_COLUMNS)
 
 
-def _agent_and_model(file: Path) -> str | None:
+def _agent_and_model(file: Path, *_: object) -> str | None:
     """Agent and model of a run; None unless its description has both."""
     run = _run_metadata(file)
     agent, llm = run.get("agent_name"), run.get("model_name")
