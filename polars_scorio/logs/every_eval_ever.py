@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -13,26 +13,27 @@ from polars_scorio.logs.json_files import (
     LineSchema,
     LineVocabulary,
     errors_name_file,
-    first_line,
     kept_line_fields,
+    read_first_lines,
     read_json,
-    scan_lines,
 )
-from polars_scorio.logs.kept_fields import added_columns, text_number
+from polars_scorio.logs.kept_fields import text_number
 from polars_scorio.logs.paths import (
     Paths,
-    find_files,
     joined_files,
     path_model,
     plain_path,
     read_each,
     side_file,
 )
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
-from polars_scorio.logs.runs import RUN_COLUMNS, RowTally, Run, Totals, run_literals, run_settings
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    Unpack,
+    log_accessor,
+    log_reader,
+    reward_outcome,
+)
+from polars_scorio.logs.runs import RUN_COLUMNS, RowTally, Run, Totals, run_settings
 
 _EXPECTED = "instance-level lines of Every Eval Ever, with model_id, sample_id and evaluation"
 _SIDE = "a summary of Every Eval Ever: an object with the list 'evaluation_results'"
@@ -84,20 +85,16 @@ def every_eval_ever(
     >>> ps.logs.every_eval_ever("data").avg()  # doctest: +SKIP
     """
     on_error = roles.get("on_error", "raise")
-    heads = read_each(
-        find_files(paths, "*_samples.jsonl"),
-        lambda file: first_line(file, _EXPECTED, _NEEDS),
-        on_error,
-    )
+    heads = read_first_lines(paths, "*_samples.jsonl", _EXPECTED, _NEEDS, on_error)
     described = read_each(
         heads, lambda file: _evaluation_run(file, heads[file], path_model(file, model)), on_error
     )
-    kept = kept_line_fields(roles.get("keep"), next(iter(heads.values())), _SCHEMA, _VOCABULARY)
+    head = next(iter(heads.values()))
+    kept = kept_line_fields(roles.get("keep"), head, _SCHEMA, _VOCABULARY)
 
     def scan(file: Path, run: Run) -> pl.LazyFrame:
-        columns = {**_sample_columns(path_model(file, model)), **run_literals(file, run)}
         tally = RowTally(file, run.totals, "score", by=_result_column(heads[file]))
-        return scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns), tally)
+        return kept.scan(file, _EXPECTED, run, _sample_columns(path_model(file, model)), tally)
 
     graded = threshold is not None or roles.get("levels") is not None
     outcome = reward_outcome(threshold, "score") if graded else pl.col("is_correct")

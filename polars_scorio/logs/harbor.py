@@ -23,6 +23,7 @@ from polars_scorio.logs.paths import Paths, side_file
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
+    log_accessor,
     log_reader,
     read_rows,
     reward_outcome,
@@ -104,7 +105,7 @@ def harbor(
         lambda _, part, job: f"{part.run.keys['agent']} / {part.run.keys['llm'] or job}",
     )
     runs = _with_job_totals(log.runs(), log.parts, reward)
-    return log.accessor(_COLUMNS, reward_outcome(threshold), runs=runs)
+    return log_accessor(log.table(_COLUMNS, reward_outcome(threshold)), runs, roles)
 
 
 def _with_job_totals(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import polars as pl
 
@@ -24,18 +24,18 @@ from polars_scorio.logs.json_files import (
     FileRows,
     Row,
     errors_name_file,
-    kept_part,
-    run_table,
     unexpected_content,
-    with_kept,
 )
 from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters, summed_field
-from polars_scorio.logs.paths import Paths, path_model, read_each
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.paths import Paths, path_model
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    Unpack,
+    log_accessor,
+    log_reader,
+    read_row_files,
+)
 from polars_scorio.logs.runs import Run, Totals, mean_of_means, run_settings
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 # The numbers that inspect's value_to_float gives for the letters.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -124,26 +124,14 @@ def inspect_ai(
     """
     numbers = threshold is not None or roles.get("levels") is not None
     keep = kept_getters(roles.get("keep"), _VOCABULARY)
-    parts = read_each(
-        find_inspect_logs(paths),
-        lambda file: kept_part(
-            _with_whole_samples(
-                file,
-                _sample_rows(
-                    file,
-                    path_model(file, model),
-                    scorer,
-                    unpack_limit,
-                    truth_scorer,
-                    numbers=numbers,
-                ),
-                keep,
-                unpack_limit,
-            ),
-            keep,
-        ),
-        roles.get("on_error", "raise"),
-    )
+
+    def read(file: Path) -> FileRows:
+        named = path_model(file, model)
+        part = _sample_rows(file, named, scorer, unpack_limit, truth_scorer, numbers=numbers)
+        return _with_whole_samples(file, part, keep, unpack_limit)
+
+    log = read_row_files(find_inspect_logs(paths), INSPECT_LOG, read, roles, _VOCABULARY)
+    parts = log.parts
     tasks = {str(part.run.keys["benchmark"]) for part in parts.values()}
     unknown = {*scorer} - tasks if isinstance(scorer, Mapping) else ()
     if unknown:
@@ -157,21 +145,14 @@ def inspect_ai(
     people = [] if truth_scorer is None else ["truth"]
     if truth_scorer is not None:
         columns["truth"] = _truth_dtype(parts, truth_scorer, dtype)
-    frame = run_table(parts, columns, INSPECT_LOG)
+    frame = log.table(columns)
     if threshold is not None:
         frame = frame.with_columns(pl.col("category", *people) >= threshold)
     graded = dtype == pl.String and {*scores} <= {*_LETTERS, None}
     if graded:  # the letters that there may be, so that a log of "C" alone is no slip of the pen
         frame = frame.with_columns(pl.col("category").cast(pl.Enum(sorted(_LETTERS))))
-    runs = {file: part.run for file, part in parts.items()}
-    return log_accessor(
-        with_kept(frame, parts, keep),
-        runs,
-        roles,
-        by="benchmark",
-        success="C" if graded else None,
-        truth=next(iter(people), None),
-    )
+    success, truth = "C" if graded else None, next(iter(people), None)
+    return log_accessor(frame, log.runs(), roles, by="benchmark", success=success, truth=truth)
 
 
 def _sample_rows(

@@ -26,6 +26,7 @@ from polars.io.plugins import register_io_source
 
 from polars_scorio.logs.kept_fields import (
     Getter,
+    added_columns,
     field_value,
     json_text,
     kept_columns,
@@ -42,7 +43,7 @@ from polars_scorio.logs.paths import (
     open_plain,
     read_each,
 )
-from polars_scorio.logs.runs import RUN_COLUMNS, RowTally, Run, shown_path
+from polars_scorio.logs.runs import RUN_COLUMNS, RowTally, Run, run_literals, shown_path
 
 Row: TypeAlias = "tuple[object, ...]"
 # A function that makes the rows of a file from its content; None for files of another kind.
@@ -328,6 +329,26 @@ class LineFields:
 
     schema: LineSchema  # all fields to read: those the reader needs, and those kept
     columns: Mapping[str, pl.Expr]  # the columns that are kept
+
+    def scan(
+        self,
+        file: Path,
+        expected: str,
+        run: Run,
+        columns: Mapping[str, pl.Expr],
+        tally: RowTally | None = None,
+    ) -> pl.LazyFrame:
+        """The columns of a reader, those of the run, and the kept ones, read lazily."""
+        selected = added_columns({**columns, **run_literals(file, run)}, self.columns)
+        return scan_lines(file, expected, self.schema, selected, tally)
+
+
+def read_first_lines(
+    paths: Paths, pattern: str, expected: str, needs: Collection[str], on_error: OnError
+) -> dict[Path, dict[str, Any]]:
+    """The first line of each file, with some fields."""
+    files = find_files(paths, pattern)
+    return read_each(files, lambda file: first_line(file, expected, needs), on_error)
 
 
 def kept_line_fields(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -21,11 +21,8 @@ from polars_scorio.logs.paths import (
     read_each,
     side_file,
 )
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_accessor, log_reader
 from polars_scorio.logs.runs import Run, run_literals, run_settings, trials_of_means
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _EXPECTED = "details_<task>_<date>.parquet of lighteval, with doc, metric and model_response"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -18,10 +18,9 @@ from polars_scorio.logs.json_files import (
     first_line,
     kept_line_fields,
     read_json,
-    scan_lines,
     unexpected_content,
 )
-from polars_scorio.logs.kept_fields import added_columns, kept_getters, text_number
+from polars_scorio.logs.kept_fields import kept_getters, text_number
 from polars_scorio.logs.paths import (
     Paths,
     find_files,
@@ -31,18 +30,8 @@ from polars_scorio.logs.paths import (
     read_each,
     side_file,
 )
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.runs import (
-    RowTally,
-    Run,
-    Totals,
-    run_literals,
-    run_settings,
-    trials_of_means,
-)
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_accessor, log_reader
+from polars_scorio.logs.runs import RowTally, Run, Totals, run_settings, trials_of_means
 
 _EXPECTED = "samples_<task>_<date>.jsonl of lm_eval --log_samples, with doc_id and filter"
 _SIDE = "results_<date>.json of lm_eval: an object"
@@ -252,8 +241,6 @@ def _scan_samples(
         "answered": trials,
         "mean": text_number(pl.col(metric)),
         "metric": pl.lit(metric),
-        **run_literals(file, run),
     }
     tally = RowTally(file, run.totals, "mean", by="filter")
-    samples = scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns), tally)
-    return trials_of_means(samples, metric)
+    return trials_of_means(kept.scan(file, _EXPECTED, run, columns, tally), metric)

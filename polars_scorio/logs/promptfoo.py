@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import FileRows, Row, rows_by_file, run_table, with_kept
-from polars_scorio.logs.kept_fields import Vocabulary, from_milliseconds, json_text, kept_getters
+from polars_scorio.logs.json_files import FileRows, Row, run_table, with_kept
+from polars_scorio.logs.kept_fields import Vocabulary, from_milliseconds, json_text
 from polars_scorio.logs.paths import Paths, path_model, plain_path
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    Unpack,
+    log_accessor,
+    log_reader,
+    read_rows,
+    reward_outcome,
+)
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, Totals, mean_or_none, run_settings, shown_path
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _EXPECTED = "the JSON output of promptfoo eval: an object with 'results'"
 SETTINGS = ("config",)  # of each provider: they tell its evaluations apart
@@ -69,24 +73,18 @@ def promptfoo(
     >>> import polars_scorio as ps
     >>> ps.logs.promptfoo("results.json").pass_hat_k([1, 3])  # doctest: +SKIP
     """
-    on_error = roles.get("on_error", "raise")
-    keep = kept_getters(roles.get("keep"), _VOCABULARY)
-    parts = rows_by_file(paths, ("*.json",), _EXPECTED, _outcome_rows, on_error=on_error, keep=keep)
-    frame = run_table(parts, _COLUMNS, _EXPECTED)
+    log = read_rows(paths, ("*.json",), _EXPECTED, _outcome_rows, roles, _VOCABULARY)
+    frame = run_table(log.parts, _COLUMNS, _EXPECTED)
     if model is not None:
-        names = {shown_path(file): path_model(file, model) for file in parts}
+        names = {shown_path(file): path_model(file, model) for file in log.parts}
         frame = frame.with_columns(model=pl.col("source").replace_strict(names))
     graded = threshold is not None or roles.get("levels") is not None
     outcome = reward_outcome(threshold, "score") if graded else pl.col("success")
     judged = pl.when(pl.col("success").is_not_null()).then(outcome)
     keys = ["model", "prompt", "question", "trial"]
-    log = frame.select(*keys, judged.alias("category"), "score", "error", *RUN_COLUMNS)
-    return log_accessor(
-        with_kept(log, parts, keep),
-        {file: part.run for file, part in parts.items()},
-        roles,
-        by="prompt",
-    )
+    table = frame.select(*keys, judged.alias("category"), "score", "error", *RUN_COLUMNS)
+    table = with_kept(table, log.parts, log.keep)
+    return log_accessor(table, log.runs(), roles, by="prompt")
 
 
 def _outcome_rows(file: Path, content: Any) -> FileRows | None:

@@ -23,6 +23,7 @@ from polars_scorio.logs.json_files import (
     model_runs,
     model_table,
     rows_by_file,
+    run_table,
     with_kept,
 )
 from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters
@@ -225,24 +226,30 @@ class LogRows:
 
     def runs(self) -> dict[Path, Run]:
         """The run of each file, with the model that it is read as."""
-        return model_runs(self.parts, self.models)
+        if self.models:
+            return model_runs(self.parts, self.models)
+        return {file: part.run for file, part in self.parts.items()}
+
+    def table(self, columns: Mapping[str, Any], outcome: pl.Expr | None = None) -> pl.DataFrame:
+        """The table; an expression of the outcome is its column `category`, after `trial`."""
+        if self.models:
+            table = model_table(self.parts, self.models, columns, self.expected)
+        else:
+            table = run_table(self.parts, columns, self.expected)
+        if outcome is not None:
+            names = table.columns
+            place = names.index("trial") + 1
+            table = table.select(*names[:place], outcome.alias("category"), *names[place:])
+        return with_kept(table, self.parts, self.keep)
 
     def accessor(
         self,
         columns: Mapping[str, Any],
         outcome: pl.Expr | None = None,
-        *,
-        runs: Runs | None = None,
         **roles: Unpack[RoleOptions],
     ) -> Scorio[pl.DataFrame]:
-        """The accessor of the table; an expression of the outcome is `category`, after `trial`."""
-        table = model_table(self.parts, self.models, columns, self.expected)
-        if outcome is not None:
-            names = table.columns
-            place = names.index("trial") + 1
-            table = table.select(*names[:place], outcome.alias("category"), *names[place:])
-        table = with_kept(table, self.parts, self.keep)
-        return log_accessor(table, self.runs() if runs is None else runs, self.roles, **roles)
+        """The accessor of the table."""
+        return log_accessor(self.table(columns, outcome), self.runs(), self.roles, **roles)
 
 
 def read_rows(

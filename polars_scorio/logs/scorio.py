@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -11,26 +10,16 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import (
     LineSchema,
     LineVocabulary,
-    first_line,
     kept_line_fields,
-    scan_lines,
+    read_first_lines,
 )
-from polars_scorio.logs.kept_fields import added_columns, text_number
-from polars_scorio.logs.paths import (
-    Paths,
-    find_files,
-    joined_files,
-    path_model,
-    plain_path,
-    read_each,
-)
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader
-from polars_scorio.logs.runs import Run, run_literals
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from polars_scorio.logs.kept_fields import text_number
+from polars_scorio.logs.paths import Paths, joined_files, path_model, plain_path
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_accessor, log_reader
+from polars_scorio.logs.runs import Run
 
 _EXPECTED = "lines with seed, data_id, model and processed_results, as scorio reads them"
+_NEEDS = "seed", "data_id", "model", "processed_results"
 _SCHEMA: LineSchema = {
     "seed": pl.String,
     "data_id": pl.String,
@@ -78,23 +67,15 @@ def scorio(
     >>> import polars_scorio as ps
     >>> ps.logs.scorio("rollouts").bayes()  # doctest: +SKIP
     """
-    files = [*find_files(paths, "*.jsonl")]
     on_error = roles.get("on_error", "raise")
-    heads = read_each(
-        files,
-        lambda file: first_line(file, _EXPECTED, ("seed", "data_id", "model", "processed_results")),
-        on_error,
-    )
+    heads = read_first_lines(paths, "*.jsonl", _EXPECTED, _NEEDS, on_error)
     names = {file: path_model(file, model) for file in heads}
-    runs = {
-        file: Run(name=plain_path(file).stem, keys={"model": name}) for file, name in names.items()
-    }
-
-    kept = kept_line_fields(roles.get("keep"), next(iter(heads.values())), _SCHEMA, _VOCABULARY)
+    runs = {f: Run(name=plain_path(f).stem, keys={"model": name}) for f, name in names.items()}
+    head = next(iter(heads.values()))
+    kept = kept_line_fields(roles.get("keep"), head, _SCHEMA, _VOCABULARY)
 
     def scan(file: Path, run: Run) -> pl.LazyFrame:
-        columns = _signal_columns(names[file]) | run_literals(file, run)
-        return scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns))
+        return kept.scan(file, _EXPECTED, run, _signal_columns(names[file]))
 
     return log_accessor(*joined_files(runs, scan, on_error), roles)
 

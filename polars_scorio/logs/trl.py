@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -20,11 +19,14 @@ from polars_scorio.logs.paths import (
     read_each,
     refuse_unnamed,
 )
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    Unpack,
+    log_accessor,
+    log_reader,
+    reward_outcome,
+)
 from polars_scorio.logs.runs import Run, run_literals
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _EXPECTED = "completions_<step>.parquet of TRL's GRPOTrainer, with step and prompt"
 _OTHERS = "step", "prompt", "completion", "advantage", "image", "images"

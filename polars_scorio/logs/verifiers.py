@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -15,15 +15,9 @@ from polars_scorio.logs.json_files import (
     errors_name_file,
     first_line,
     kept_line_fields,
-    kept_part,
-    model_runs,
-    model_table,
     read_json,
-    scan_lines,
     unexpected_content,
-    with_kept,
 )
-from polars_scorio.logs.kept_fields import added_columns, kept_getters
 from polars_scorio.logs.paths import (
     Paths,
     find_files,
@@ -32,18 +26,22 @@ from polars_scorio.logs.paths import (
     read_each,
     side_file,
 )
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
-from polars_scorio.logs.runs import RowTally, Run, Totals, run_literals, run_settings, warn_of_log
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    Unpack,
+    log_accessor,
+    log_reader,
+    read_row_files,
+    reward_outcome,
+)
+from polars_scorio.logs.runs import RowTally, Run, Totals, run_settings, warn_of_log
 from polars_scorio.logs.verifiers_traces import (
     EPISODE_COLUMNS,
     EPISODE_WORDS,
     TRACES,
-    episode_models,
+    episode_model,
     episode_rows,
 )
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _EXPECTED = "results.jsonl of verifiers, with example_id (or id) and reward"
 _SIDE = "metadata.json of verifiers, with model and env_id (or env)"
@@ -103,13 +101,10 @@ def verifiers(
             f"{traces[0]} and {other} are of two versions of verifiers: read each by itself"
         )
     if traces:
-        keep = kept_getters(roles.get("keep"), EPISODE_WORDS)
-        parts = read_each(
-            traces, lambda file: kept_part(episode_rows(file, model, agent), keep), on_error
-        )
-        models = episode_models(parts, model)
-        runs = model_runs(parts, models)
-        log = with_kept(model_table(parts, models, EPISODE_COLUMNS, TRACES), parts, keep).lazy()
+        episodes = read_row_files(
+            traces, TRACES, lambda file: episode_rows(file, model, agent), roles, EPISODE_WORDS
+        ).named(model, lambda file: file.parent, episode_model)
+        log, runs = episodes.table(EPISODE_COLUMNS).lazy(), episodes.runs()
     else:
         described = read_each(files, lambda file: _metadata_run(file, model), on_error)
         head = first_line(next(iter(described)), _EXPECTED, ("reward",))
@@ -186,8 +181,7 @@ def _scan_results(file: Path, question: str, run: Run, kept: LineFields) -> pl.L
         "reward": pl.when(pl.col("error").is_null()).then("reward"),
         _LOGGED: pl.col("reward"),
         "error": pl.col("error"),
-        **run_literals(file, run),
     }
-    tally = RowTally(file, run.totals, _LOGGED)
-    lines = scan_lines(file, _EXPECTED, kept.schema, added_columns(columns, kept.columns), tally)
-    return lines.drop(_LOGGED)
+    return kept.scan(file, _EXPECTED, run, columns, RowTally(file, run.totals, _LOGGED)).drop(
+        _LOGGED
+    )

@@ -19,7 +19,7 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
 )
 from polars_scorio.logs.kept_fields import Vocabulary
-from polars_scorio.logs.paths import model_names, side_file
+from polars_scorio.logs.paths import side_file
 from polars_scorio.logs.runs import Run, Totals, run_settings
 
 TRACES = "traces.jsonl of verifiers, with task, env, ok and traces"
@@ -100,12 +100,9 @@ def _episode_facts(episode: dict[str, Any], traces: list[dict[str, Any]]) -> dic
     return {"info": info} | {name: value for name, value in episode.items() if name != "traces"}
 
 
-def episode_models(parts: Mapping[Path, FileRows], model: str | None) -> dict[Path, str]:
-    """The model of each file: as the user, the traces or the folder say it."""
-    models = model_names({file: file.parent for file in parts}, model)
-    if model is not None:
-        return models
-    return {file: str(parts[file].run.keys["model"] or name) for file, name in models.items()}
+def episode_model(_: Path, part: FileRows, folder: str) -> str:
+    """The model of a file: as the traces or the folder say it."""
+    return str(part.run.keys["model"] or folder)
 
 
 def _only_model(file: Path, played: set[str | None]) -> str | None:

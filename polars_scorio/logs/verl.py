@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -21,11 +21,14 @@ from polars_scorio.logs.json_files import (
 )
 from polars_scorio.logs.kept_fields import Getter, kept_getters, kept_values
 from polars_scorio.logs.paths import Paths, find_files, path_model, read_each, refuse_unnamed
-from polars_scorio.logs.reader_options import LogOptions, log_accessor, log_reader, reward_outcome
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    Unpack,
+    log_accessor,
+    log_reader,
+    reward_outcome,
+)
 from polars_scorio.logs.runs import Run, run_literals
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _EXPECTED = "<step>.jsonl of verl, with input, score and step"
 _COLUMNS = {
