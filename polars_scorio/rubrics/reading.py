@@ -1,8 +1,8 @@
-"""Rubrics read from tables."""
+"""Reading of table 4 of the paper: columns of signals, percentiles, and variables as conditions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
 
@@ -18,29 +18,19 @@ from polars_scorio.arguments import (
     value_text,
 )
 from polars_scorio.counting.roles import Column
-from polars_scorio.rubrics.rubric import over_expressions, refuse_absent, root_columns
+from polars_scorio.rubrics.rubric import At, over_expressions, refuse_absent, root_columns
 from polars_scorio.signatures import takes_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-
-from polars_scorio.rubrics.rubric import At
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 Interpolation = Literal["linear", "nearest", "lower", "higher", "midpoint"]
 Thirds = tuple[float, float]
 _THIRDS: Thirds = (0.33, 0.66)
 _SIGNALS = (
-    "has_box",
-    "is_correct",
-    "token_ratio",
-    "repeated_pattern",
-    "prompt_bpt",
-    "completion_bpt",
-    "A",
-    "B",
-    "C",
+    *("has_box", "is_correct", "token_ratio", "repeated_pattern"),
+    *("prompt_bpt", "completion_bpt", "A", "B", "C"),
 )
 
 
@@ -279,126 +269,63 @@ class Variables:
     reading: Reading
     at: At  # from the name and percentile of a threshold to what is compared
 
-    @property
-    def invalid(self) -> pl.Expr:
-        """Degenerate repetition, or the verifier finds it off-task: C >= invalid_at."""
-        off_task = self.reading.signal("C") >= self.reading.invalid_at
-        return self.reading.flag("repeated_pattern") | off_task
+    def __getattr__(self, name: str) -> pl.Expr:
+        """The condition of a variable."""
+        if name not in _CONDITIONS:
+            raise AttributeError(f"table 4 has no variable {name!r}")
+        return _CONDITIONS[name](self)
 
-    @property
-    def correct(self) -> pl.Expr:
-        """is_correct is 1."""
-        return self.reading.flag("is_correct")
+    def at_most(self, signal: str, threshold: str) -> pl.Expr:
+        """Whether a signal is at most a threshold."""
+        return self.reading.signal(signal) <= self.threshold(threshold)
 
-    @property
-    def wrong(self) -> pl.Expr:
-        """is_correct is 0."""
-        return ~self.correct
-
-    @property
-    def boxed(self) -> pl.Expr:
-        """has_box is 1."""
-        return self.reading.flag("has_box")
-
-    @property
-    def unboxed(self) -> pl.Expr:
-        """has_box is 0."""
-        return ~self.boxed
-
-    @property
-    def high_conf(self) -> pl.Expr:
-        """completion_bpt <= its percentile 40."""
-        return self._at_most("completion_bpt", "high_conf")
-
-    @property
-    def low_conf(self) -> pl.Expr:
-        """Not high_conf."""
-        return ~self.high_conf
-
-    @property
-    def wrong_high_conf(self) -> pl.Expr:
-        """Wrong, and completion_bpt <= its percentile 60 among wrong attempts."""
-        return self.wrong & self._at_most("completion_bpt", "wrong_high_conf")
-
-    @property
-    def wrong_low_conf(self) -> pl.Expr:
-        """Wrong, and not wrong_high_conf."""
-        return self.wrong & ~self._at_most("completion_bpt", "wrong_high_conf")
-
-    @property
-    def correct_high_conf(self) -> pl.Expr:
-        """Correct, and completion_bpt <= its percentile 33 among correct attempts."""
-        return self.correct & self._at_most("completion_bpt", "correct_high_conf")
-
-    @property
-    def correct_mid_conf(self) -> pl.Expr:
-        """Correct, and between correct_high_conf and correct_low_conf."""
-        above = ~self._at_most("completion_bpt", "correct_high_conf")
-        return self.correct & above & self._at_most("completion_bpt", "correct_mid_conf")
-
-    @property
-    def correct_low_conf(self) -> pl.Expr:
-        """Correct, and completion_bpt > its percentile 66 among correct attempts."""
-        return self.correct & ~self._at_most("completion_bpt", "correct_mid_conf")
-
-    @property
-    def ood(self) -> pl.Expr:
-        """prompt_bpt >= its percentile 90."""
-        return self.reading.signal("prompt_bpt") >= self._threshold("ood")
-
-    @property
-    def ind(self) -> pl.Expr:
-        """Not ood."""
-        return ~self.ood
-
-    @property
-    def economical(self) -> pl.Expr:
-        """token_ratio <= its percentile 33."""
-        return self._at_most("token_ratio", "economical")
-
-    @property
-    def moderate(self) -> pl.Expr:
-        """Between economical and verbose."""
-        return ~self.economical & self._at_most("token_ratio", "moderate")
-
-    @property
-    def verbose(self) -> pl.Expr:
-        """token_ratio > its percentile 66."""
-        return ~self._at_most("token_ratio", "moderate")
-
-    @property
-    def correct_economical(self) -> pl.Expr:
-        """Correct, and token_ratio <= its percentile 33 among correct attempts."""
-        return self.correct & self._at_most("token_ratio", "correct_economical")
-
-    @property
-    def correct_moderate(self) -> pl.Expr:
-        """Correct, and between correct_economical and correct_verbose."""
-        above = ~self._at_most("token_ratio", "correct_economical")
-        return self.correct & above & self._at_most("token_ratio", "correct_moderate")
-
-    @property
-    def correct_verbose(self) -> pl.Expr:
-        """Correct, and token_ratio > its percentile 66 among correct attempts."""
-        return self.correct & ~self._at_most("token_ratio", "correct_moderate")
-
-    @property
-    def A_high(self) -> pl.Expr:  # noqa: N802 - the name in the table
-        """The verifier finds it correct: A >= A_high_at."""
-        return self.reading.signal("A") >= self.reading.A_high_at
-
-    @property
-    def A_low(self) -> pl.Expr:  # noqa: N802 - as above
-        """Not A_high."""
-        return ~self.A_high
-
-    @property
-    def high_B(self) -> pl.Expr:  # noqa: N802 - as above
-        """The verifier finds it wrong rather than off-task: B >= C."""
-        return self.reading.signal("B") >= self.reading.signal("C")
-
-    def _at_most(self, signal: str, threshold: str) -> pl.Expr:
-        return self.reading.signal(signal) <= self._threshold(threshold)
-
-    def _threshold(self, name: str) -> pl.Expr:
+    def threshold(self, name: str) -> pl.Expr:
+        """A percentile, or what was given in its place."""
         return self.at(name, self.reading.percentiles()[name])
+
+    def flag(self, name: str) -> pl.Expr:
+        """A signal as true or false."""
+        return self.reading.flag(name)
+
+    def signal(self, name: str) -> pl.Expr:
+        """A signal as a number."""
+        return self.reading.signal(name)
+
+
+_BITS, _TOKENS = "completion_bpt", "token_ratio"
+_CONDITIONS: dict[str, Callable[[Variables], pl.Expr]] = {
+    # Degenerate repetition, or the verifier finds it off-task.
+    "invalid": lambda v: v.flag("repeated_pattern") | (v.signal("C") >= v.reading.invalid_at),
+    "correct": lambda v: v.flag("is_correct"),
+    "wrong": lambda v: ~v.correct,
+    "boxed": lambda v: v.flag("has_box"),
+    "unboxed": lambda v: ~v.boxed,
+    "high_conf": lambda v: v.at_most(_BITS, "high_conf"),
+    "low_conf": lambda v: ~v.high_conf,
+    # The percentile is one of wrong attempts.
+    "wrong_high_conf": lambda v: v.wrong & v.at_most(_BITS, "wrong_high_conf"),
+    "wrong_low_conf": lambda v: v.wrong & ~v.at_most(_BITS, "wrong_high_conf"),
+    # The percentiles are those of correct attempts.
+    "correct_high_conf": lambda v: v.correct & v.at_most(_BITS, "correct_high_conf"),
+    "correct_mid_conf": lambda v: (
+        v.correct & ~v.at_most(_BITS, "correct_high_conf") & v.at_most(_BITS, "correct_mid_conf")
+    ),
+    "correct_low_conf": lambda v: v.correct & ~v.at_most(_BITS, "correct_mid_conf"),
+    "ood": lambda v: v.signal("prompt_bpt") >= v.threshold("ood"),
+    "ind": lambda v: ~v.ood,
+    "economical": lambda v: v.at_most(_TOKENS, "economical"),
+    "moderate": lambda v: ~v.economical & v.at_most(_TOKENS, "moderate"),
+    "verbose": lambda v: ~v.at_most(_TOKENS, "moderate"),
+    # The percentiles are those of correct attempts.
+    "correct_economical": lambda v: v.correct & v.at_most(_TOKENS, "correct_economical"),
+    "correct_moderate": lambda v: (
+        v.correct
+        & ~v.at_most(_TOKENS, "correct_economical")
+        & v.at_most(_TOKENS, "correct_moderate")
+    ),
+    "correct_verbose": lambda v: v.correct & ~v.at_most(_TOKENS, "correct_moderate"),
+    # The verifier finds it correct, or wrong rather than off-task.
+    "A_high": lambda v: v.signal("A") >= v.reading.A_high_at,
+    "A_low": lambda v: ~v.A_high,
+    "high_B": lambda v: v.signal("B") >= v.signal("C"),
+}
