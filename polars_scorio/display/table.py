@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
+from itertools import chain, groupby, repeat
 from math import floor, isfinite, log10
 from typing import TYPE_CHECKING
 
@@ -54,21 +54,29 @@ _HIDDEN = {
 class Column:
     """A column of a table for people."""
 
-    group: str  # stratum, or empty
-    label: str
-    texts: tuple[str, ...]
-    right: bool = False  # numbers, aligned on the right
+    head: str
+    cells: Sequence[str]  # a text for each row; of a drawn column an SVG
+    right: bool = True  # numbers, aligned on the right
+    group: str = ""  # stratum, or empty
     interval: bool = False  # the cells have intervals
     heat: tuple[float | None, ...] = ()  # 0 (least) to 1 (largest); empty without colours
     bold: tuple[bool, ...] = ()  # models first beyond doubt; empty without any
+    names: bool = False  # the cells name their rows
+    drawn: str = ""  # SVG of the axis, if cells are pictures
+    shades: Sequence[str] = ()  # CSS class of each cell, or none
 
-    def bold_texts(self, text: Callable[[str], str], bold: str) -> list[str]:
+    def bold_cells(self, text: Callable[[str], str], bold: str) -> list[str]:
         """The cells after a change of their texts, the bold ones in a frame such as ``**{}**``."""
-        marks = self.bold or (False,) * len(self.texts)
+        marks = self.bold or (False,) * len(self.cells)
         return [
             bold.format(text(cell)) if mark else text(cell)
-            for cell, mark in zip(self.texts, marks, strict=True)
+            for cell, mark in zip(self.cells, marks, strict=True)
         ]
+
+    def slice(self, start: int, stop: int | None = None) -> Column:
+        """The column of some rows."""
+        shades = self.shades[start:stop]
+        return replace(self, cells=self.cells[start:stop], shades=shades)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +111,13 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The texts of a frame."""
+    """Columns of the same length, and what is said about them."""
 
-    columns: tuple[Column, ...]
-    note: str
+    columns: Sequence[Column]
+    note: str = ""  # below the table
+    caption: str = ""  # for screen readers
+    kind: str = ""  # CSS class: "board", "cards", "heat", "versus" or "broad"
+    folded: str = ""  # title of its fold; empty if in none
 
     @classmethod
     def read(cls, frame: object, *, percent: bool | None, digits: int | None = None) -> Table:
@@ -130,9 +141,7 @@ class Table:
         columns: list[Column] = []
         for name in frame.columns:
             if name in shown:
-                columns += _number_columns(
-                    frame, shown[name], numbers, percent=percent, digits=digits
-                )
+                columns += _read_number(frame, shown[name], numbers, percent, digits)
             elif name not in hidden and not (name == "k" and "metric" in frame.columns):
                 columns.append(_plain_column(frame, name))
         pairs = [(each.value, each.parts[-1]) for each in numbers]
@@ -141,21 +150,29 @@ class Table:
             frame = frame.drop("overall", strict=False)
         notes = [f"Stratum: {stratum}."] * bool(stratum)
         notes += [table_note(frame, pairs)] if frame.height else []
-        return cls(tuple(columns), " ".join(filter(None, notes)))
+        return cls(columns, " ".join(filter(None, notes)))
 
-    @classmethod
-    def of_columns(cls, frame: pl.DataFrame) -> Table:
-        """A table of the columns as they are, without intervals or a note."""
-        return cls(tuple(_plain_column(frame, name) for name in frame.columns), "")
+    @property
+    def rows(self) -> Iterator[tuple[tuple[Column, str, str], ...]]:
+        """The cells of each row: column, text, CSS class."""
+        cells = (
+            [(each, *cell) for cell in zip(each.cells, each.shades or repeat(""), strict=False)]
+            for each in self.columns
+        )
+        return zip(*cells, strict=True)
+
+    def slice(self, start: int, stop: int | None = None) -> Table:
+        """The table of some rows."""
+        return replace(self, columns=[column.slice(start, stop) for column in self.columns])
 
     def written(self, text: Callable[[str], str]) -> Table:
         """The table after a change of all its texts."""
-        columns = tuple(
-            replace(each, group=text(each.group), label=text(each.label),
-                    texts=tuple(map(text, each.texts)))
+        columns = [
+            replace(each, group=text(each.group), head=text(each.head),
+                    cells=tuple(map(text, each.cells)))
             for each in self.columns
-        )  # fmt: skip
-        return Table(columns, self.note)
+        ]  # fmt: skip
+        return replace(self, columns=columns)
 
 
 def _with_bold_names(columns: Sequence[Column], frame: pl.DataFrame) -> list[Column]:
@@ -163,7 +180,7 @@ def _with_bold_names(columns: Sequence[Column], frame: pl.DataFrame) -> list[Col
     if not {"rank", "rank_lo", "rank_hi"} <= set(frame.columns) or frame.height == 1:
         return [*columns]
     first = tuple(frame["rank_hi"].eq_missing(1))
-    place = [column.label for column in columns].index("rank") + 1
+    place = [column.head for column in columns].index("rank") + 1
     return [
         replace(column, bold=first) if at == place and any(first) else column
         for at, column in enumerate(columns)
@@ -179,12 +196,11 @@ def _without_twins(columns: Sequence[Column]) -> tuple[list[Column], str]:
     return [column for column in columns if not column.group], strata.pop()
 
 
-def _number_columns(
+def _read_number(
     frame: pl.DataFrame,
     number: Number,
     numbers: Sequence[Number],
-    *,
-    percent: bool | None,
+    percent: bool | None,  # noqa: FBT001 - passed on
     digits: int | None,
 ) -> Iterator[Column]:
     """A number with its interval and, where it is another, its estimate.
@@ -198,16 +214,29 @@ def _number_columns(
     ]
     least = -1.0 if number.name == "diff" else 0.0
     scale = Scale.of(values, sigmas, least=least, percent=percent, digits=digits)
-    label = _number_heading(frame, number)
     lo, hi, _, estimate = number.parts
-    cells = tuple(scale.cell(*row) for row in frame.select(number.value, lo, hi).rows())
     heat = tuple(_heat_share(value, values) for value in frame[number.value])
-    yield Column(number.group, f"{label}{scale.sign}", cells, right=True, interval=True, heat=heat)
-    if estimate in frame.columns:
-        texts = tuple(map(scale.text, frame[estimate]))
-        known = frame[estimate].is_not_null().any()
-        if known and texts != tuple(map(scale.text, frame[number.value])):
-            yield Column(number.group, f"estimate{scale.sign}", texts, right=True)
+    rows = frame.select(number.value, lo, hi).rows()
+    first, *more = interval_columns(
+        _number_heading(frame, number), scale, rows, frame.get_column(estimate, default=None)
+    )
+    yield replace(first, group=number.group, heat=heat)
+    known = more and frame[estimate].is_not_null().any()
+    if known and more[0].cells != tuple(map(scale.text, frame[number.value])):
+        yield replace(more[0], group=number.group)
+
+
+def interval_columns(
+    head: str,
+    scale: Scale,
+    rows: Iterable[Sequence[float | None]],
+    estimates: Iterable[float | None] | None = None,
+) -> list[Column]:
+    """A number with its interval (of its rows: number, lo, hi), and a column of its estimates."""
+    columns = [Column(head + scale.sign, tuple(scale.cell(*row) for row in rows), interval=True)]
+    if estimates is not None:
+        columns.append(Column(f"estimate{scale.sign}", tuple(map(scale.text, estimates))))
+    return columns
 
 
 def _number_heading(frame: pl.DataFrame, number: Number) -> str:
@@ -240,19 +269,16 @@ def _board_headings(frame: pl.DataFrame) -> dict[str, str]:
 def _plain_column(frame: pl.DataFrame, name: str) -> Column:
     """A column beside the numbers: the ranks that are open, metrics as people write them."""
     if name == "rank" and {"rank_lo", "rank_hi"} <= set(frame.columns):
-        return Column("", name, tuple(rank_texts(frame)), right=True)
+        return Column(name, tuple(rank_texts(frame)))
     if name == "metric" and "k" in frame.columns:
-        trials = each_trials(frame)
-        texts = tuple(
-            row_heading(metric, k, trials) for metric, k in frame.select(name, "k").rows()
-        )
-        return Column("", name, texts)
+        trials, rows = each_trials(frame), frame.select(name, "k").rows()
+        return Column(name, tuple(row_heading(each, k, trials) for each, k in rows), right=False)
     column = frame[name]
     if name in _CHANCES:
-        return Column("", name, tuple(map(probability_text, column)), right=True)
+        return Column(name, tuple(map(probability_text, column)))
     if column.dtype.is_float():
-        return Column("", name, tuple(_short_numbers(column)), right=True)
-    return Column("", name, tuple(map(_cell_text, column)), right=column.dtype.is_numeric())
+        return Column(name, tuple(_short_numbers(column)))
+    return Column(name, tuple(map(cell_text, column)), right=column.dtype.is_numeric())
 
 
 def rank_texts(frame: pl.DataFrame) -> Iterator[str]:
@@ -274,17 +300,18 @@ def _short_numbers(column: pl.Series) -> Iterator[str]:
         yield MISSING if value is None else f"{value:.{digits}f}"
 
 
-def _cell_text(value: object) -> str:
-    """Text of a value; of a list, its members.
+def cell_text(value: object, form: str = "", most: int | None = None) -> str:
+    """Text of a value, numbers in a form of `format`; of a list, its members, at most so many.
 
-    >>> _cell_text(["a", None, "b"]), _cell_text(None)
-    ('a, \N{EN DASH}, b', '\N{EN DASH}')
+    >>> cell_text(["a", None, "b"]), cell_text(None), cell_text(1200, ",")
+    ('a, \N{EN DASH}, b', '\N{EN DASH}', '1,200')
     """
     if value is None:
         return MISSING
     if isinstance(value, pl.Series | list | tuple):
-        return ", ".join(map(_cell_text, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        more = f" and {len(value) - most:,} more" if most and len(value) > most else ""
+        return ", ".join(map(cell_text, value[:most])) + more
+    return str(value).lower() if isinstance(value, bool) else format(value, form)
 
 
 def _heat_share(value: float | None, values: Sequence[float]) -> float | None:
@@ -365,8 +392,8 @@ def to_great_table(
         ) from None
     table = _visible_table(frame, percent, digits)
     names = {str(place): column for place, column in enumerate(table.columns)}
-    made = GT(pl.DataFrame({name: column.texts for name, column in names.items()}))
-    made = made.cols_label({name: column.label for name, column in names.items()})
+    made = GT(pl.DataFrame({name: column.cells for name, column in names.items()}))
+    made = made.cols_label({name: column.head for name, column in names.items()})
     for place, (group, members) in enumerate(groupby(names, lambda name: names[name].group)):
         if group:
             # Strata of the same name beside each other are one; others need an id of their own.
@@ -421,7 +448,16 @@ def to_markdown(
     <BLANKLINE>
     1 question, 1 trial per question. In brackets: calibrated 95 % intervals, about these questions.
     """
-    return _markdown_table(_visible_table(frame, percent, digits))
+    return markdown_table(_visible_table(frame, percent, digits))
+
+
+def markdown_text(text: str) -> str:
+    """Text that Markdown shows as it is; a hyphen in front is no list inside a cell.
+
+    No backslash keeps an address from becoming a link, but a word joiner, which is not seen, does.
+    """
+    escaped = _MARKDOWN.sub(lambda found: f"\\{found.group()}", " ".join(text.split()))
+    return _LINKS.sub("\N{WORD JOINER}", escaped)
 
 
 def markdown_rows(frame: pl.DataFrame) -> str:
@@ -434,18 +470,20 @@ def markdown_rows(frame: pl.DataFrame) -> str:
     """
     if Number.find(frame.columns):
         return to_markdown(frame)
-    return _markdown_table(Table.of_columns(frame).written(visible_text))
+    plain = Table([_plain_column(frame, name) for name in frame.columns])
+    return markdown_table(plain.written(visible_text))
 
 
-def _markdown_table(table: Table) -> str:
-    """Markdown of a table, with its note."""
+def markdown_table(table: Table, text: Callable[[str], str] = markdown_text) -> str:
+    """Markdown of a table, with its note, but without its pictures."""
     cells = [
         [
-            markdown_text(": ".join(filter(None, (column.group, column.label)))),
+            text(": ".join(filter(None, (column.group, column.head)))),
             "---:" if column.right else "---",
-            *column.bold_texts(str if column.right else markdown_text, "**{}**"),
+            *column.bold_cells(str if column.right else text, "**{}**"),
         ]
         for column in table.columns
+        if not column.drawn
     ]
     lines = [f"| {' | '.join(row)} |" for row in zip(*cells, strict=True)]
     return "\n".join([*lines, *(["", table.note] if table.note else [])])
@@ -566,10 +604,10 @@ def _page_columns(columns: Sequence[Column]) -> Iterator[list[Column]]:
 def _tabular_lines(columns: Sequence[Column]) -> list[str]:
     alignment, cells = "", []
     for column in columns:
-        long = not column.right and max(map(len, column.texts), default=0) > _LONG
+        long = not column.right and max(map(len, column.cells), default=0) > _LONG
         alignment += "r" if column.right else _LONG_COLUMN if long else "l"
         text = _latex_number if column.right else _broken_latex if long else _latex_text
-        cells.append([_latex_text(column.label), *column.bold_texts(text, r"\textbf{{{}}}")])
+        cells.append([_latex_text(column.head), *column.bold_cells(text, r"\textbf{{{}}}")])
     labels, *rows = (_latex_row(row) for row in zip(*cells, strict=True))
     heads = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", *_stratum_spanners(columns), labels]
     return [*heads, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
@@ -593,15 +631,6 @@ def _stratum_spanners(columns: Sequence[Column]) -> list[str]:
             rules.append(rf"\cmidrule(lr){{{start}-{start + size - 1}}}")
         start += size
     return [" & ".join(heads) + r" \\", "".join(rules)]
-
-
-def markdown_text(text: str) -> str:
-    """Text that Markdown shows as it is; a hyphen in front is no list inside a cell.
-
-    No backslash keeps an address from becoming a link, but a word joiner, which is not seen, does.
-    """
-    escaped = _MARKDOWN.sub(lambda found: f"\\{found.group()}", " ".join(text.split()))
-    return _LINKS.sub("\N{WORD JOINER}", escaped)
 
 
 def _latex_text(text: str) -> str:

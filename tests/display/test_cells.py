@@ -24,7 +24,7 @@ BOARD = pl.DataFrame(
 
 def texts_of(frame: pl.DataFrame, **options: object) -> dict[str, tuple[str, ...]]:
     table = Table.read(frame, **{"percent": None, **options})
-    return {column.label: column.texts for column in table.columns}
+    return {column.head: column.cells for column in table.columns}
 
 
 def test_numbers_are_found_by_the_names_of_their_intervals():
@@ -73,8 +73,8 @@ def test_colours_go_from_the_least_to_the_largest():
 
 def test_all_texts_of_a_table_may_be_changed():
     loud = Table.read(BOARD, percent=None).written(str.upper)
-    assert [column.label for column in loud.columns] == ["RANK", "MODEL", "X (%)"]
-    assert loud.columns[1].texts == ("ADA", "BOB")
+    assert [column.head for column in loud.columns] == ["RANK", "MODEL", "X (%)"]
+    assert loud.columns[1].cells == ("ADA", "BOB")
     assert loud.columns[2].heat == (1.0, 0.0)
 
 

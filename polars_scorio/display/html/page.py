@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -14,8 +15,7 @@ import polars as pl
 
 from polars_scorio.display.html.method_notes import About
 from polars_scorio.display.html.page_pictures import Figure
-from polars_scorio.display.html.page_tables import Table
-from polars_scorio.display.table import markdown_text
+from polars_scorio.display.table import Table, markdown_table, markdown_text
 from polars_scorio.display.verdict import Alert
 
 _INTERVAL = re.compile(r"(?<= )\\\[([-\d.]+, [-\d.]+)\\\](?=[ ;,]|$)")
@@ -74,6 +74,7 @@ def _page_template(name: str, *, autoescape: bool) -> jinja2.Template:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["markdown"] = _markdown_text
+    environment.filters["markdown_table"] = partial(markdown_table, text=_markdown_text)
     environment.globals["css"] = _file_text("page.css")
     environment.globals["script"] = _file_text("page.js")
     return environment.from_string(_file_text(name))

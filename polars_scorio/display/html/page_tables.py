@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
@@ -11,7 +11,7 @@ from polars_scorio.display.html.page_pictures import IntervalAxis
 from polars_scorio.display.log_summary import metric_label
 from polars_scorio.display.scopes import Scope
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.table import rank_texts
+from polars_scorio.display.table import Column, Table, cell_text, interval_columns, rank_texts
 from polars_scorio.display.verdict import (
     estimate_differs,
     lead_label,
@@ -36,59 +36,6 @@ _WITH_INTERVALS = 8  # strata, of which a table has room for the intervals
 _BROAD = 12  # strata, of which paper is to lie across
 _PLANNED = 5  # pairs in a plan
 _TWO = 2  # models, which are a pair
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """The head of a column, and its cells."""
-
-    head: str
-    cells: Sequence[str]  # a text for each row; of a drawn column an SVG
-    number: bool = True  # right-aligned
-    names: bool = False  # the cells name their rows
-    drawn: str = ""  # SVG of the axis, if cells are pictures
-    shades: Sequence[str] = ()  # class of each cell, or none
-
-    def slice(self, start: int, stop: int | None = None) -> Column:
-        """The column of some rows."""
-        shades = self.shades[start:stop]
-        return replace(self, cells=self.cells[start:stop], shades=shades)
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A text in its column and row."""
-
-    column: Column
-    text: str
-    shade: str
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Columns of the same length, and what is said about them."""
-
-    columns: Sequence[Column]
-    note: str = ""  # below the table
-    caption: str = ""  # for screen readers
-    kind: str = ""  # CSS class: "board", "cards", "heat" or "broad"
-    folded: str = ""  # title of its fold; empty if in none
-
-    @property
-    def rows(self) -> list[list[Cell]]:
-        """The cells of each row."""
-        shades = [column.shades or [""] * len(column.cells) for column in self.columns]
-        return [
-            [
-                Cell(column, column.cells[row], shade[row])
-                for column, shade in zip(self.columns, shades, strict=True)
-            ]
-            for row in range(len(self.columns[0].cells))
-        ]
-
-    def slice(self, start: int, stop: int | None = None) -> Table:
-        """The table of some rows."""
-        return replace(self, columns=[column.slice(start, stop) for column in self.columns])
 
 
 def leaderboard_tables(scope: Scope, settings: Settings, colours: dict[str, str]) -> list[Table]:
@@ -116,11 +63,11 @@ def _leaderboard_table(scope: Scope, settings: Settings, colours: dict[str, str]
         for name, (mu, lo, hi, estimate) in zip(models, numbers, strict=True)
     ]
     columns = [
-        Column("model", [short_name(name) for name in models], number=False, names=True),
+        Column("model", [short_name(name) for name in models], right=False, names=True),
         Column(
-            f"{settings.level} interval", pictures, number=False, drawn=axis.ticks_picture(scale)
+            f"{settings.level} interval", pictures, right=False, drawn=axis.ticks_picture(scale)
         ),
-        *_number_columns(metric_label(first, k, scope.each), lead),
+        *_score_columns(metric_label(first, k, scope.each), lead),
     ]
     if len(models) > 1 and not scope.biased:
         columns.insert(0, Column("rank", [*rank_texts(scope.ranks)]))
@@ -128,7 +75,7 @@ def _leaderboard_table(scope: Scope, settings: Settings, colours: dict[str, str]
         columns.append(Column("P(best)", [*map(probability_text, scope.ranks["p_best"])]))
     for metric, size in others:
         rows = _placed_rows(metric_rows(scope, metric, size), models)
-        columns += _number_columns(metric_label(metric, size, scope.each), rows)
+        columns += _score_columns(metric_label(metric, size, scope.each), rows)
     sizes = [name for name in ("questions", "clusters") if name in scope.rows.columns]
     asked = " in ".join(count_of(max(scope.rows[name].to_list()), name[:-1]) for name in sizes)
     note = f"{asked}, {_trials_text(scope)} of each model."
@@ -151,14 +98,10 @@ def _placed_rows(rows: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
     return order.join(rows, on="model", how="left", maintain_order="left")
 
 
-def _number_columns(head: str, rows: pl.DataFrame) -> list[Column]:
+def _score_columns(head: str, rows: pl.DataFrame) -> list[Column]:
     """The posterior mean with its interval, and the estimate where it is another number."""
-    scale = scale_of(rows)
-    numbers = rows.select("mu", "lo", "hi").rows()
-    columns = [Column(head + scale.sign, [scale.cell(*row) for row in numbers])]
-    if estimate_differs(rows).any():
-        columns.append(Column("estimate", [scale.text(value) for value in rows["estimate"]]))
-    return columns
+    estimates = rows["estimate"] if estimate_differs(rows).any() else None
+    return interval_columns(head, scale_of(rows), rows.select("mu", "lo", "hi").rows(), estimates)
 
 
 def strata_table(parts: Sequence[Scope], overall: Scope) -> Table:
@@ -172,7 +115,7 @@ def strata_table(parts: Sequence[Scope], overall: Scope) -> Table:
     means = [value for rows in placed for value in rows["mu"] if value is not None]
     low, high = min(means, default=0.0), max(means, default=0.0)
     wide = len(parts) <= _WITH_INTERVALS
-    columns = [Column("model", [*map(short_name, order)], number=False, names=True)]
+    columns = [Column("model", [*map(short_name, order)], right=False, names=True)]
     for part, rows in zip(parts, placed, strict=True):
         leaves = _leaves_rank(part, overall)
         shades = [
@@ -217,8 +160,8 @@ def trials_needed_table(scope: Scope) -> Table:
         return "no difference in sight" if value is None else f"{value:,}"
 
     columns = [
-        Column("better so far", [*map(short_name, (row["model_a"] for row in rows))], number=False),
-        Column("than", [*map(short_name, (row["model_b"] for row in rows))], number=False),
+        Column("better so far", [*map(short_name, (row["model_a"] for row in rows))], right=False),
+        Column("than", [*map(short_name, (row["model_b"] for row in rows))], right=False),
         Column("trials now", [range_text(row["trials_min"], row["trials_max"]) for row in rows]),
         Column("further trials of each question", [number(row["extra"]) for row in rows]),
         Column("in all", [number(row["total"]) for row in rows]),
@@ -293,7 +236,7 @@ def reversed_questions(analysed: pl.DataFrame, percent: Scale) -> Table:
 def _question_column(rows: pl.DataFrame) -> Column:
     """The questions under names that fit into a table."""
     return Column(
-        "question", [*map(short_name, rows["question"].to_list())], number=False, names=True
+        "question", [*map(short_name, rows["question"].to_list())], right=False, names=True
     )
 
 
@@ -305,20 +248,9 @@ def _trials_column(rows: pl.DataFrame) -> Column:
 def coverage_table(found: pl.DataFrame) -> Table:
     """Table of the coverage of a log."""
     columns = []
-    for name in found.columns:
-        words = found.schema[name] == pl.String
-        cells = [_cell_text(value) for value in found[name].to_list()]
-        number = not words and name != "categories"
-        columns.append(Column(name, cells, number=number, names=name == "model"))
+    for name, kind in found.schema.items():
+        form = ".2g" if kind.is_float() else "," if kind.is_integer() else ""
+        cells = [visible_text(cell_text(value, form, _SHOWN)) for value in found[name].to_list()]
+        right = kind != pl.String and name != "categories"
+        columns.append(Column(name, cells, right, names=name == "model"))
     return Table(columns, caption="Coverage of each model", kind="cards")
-
-
-def _cell_text(value: object) -> str:
-    if isinstance(value, list):
-        more = f" and {len(value) - _SHOWN:,} more" * (len(value) > _SHOWN)
-        return visible_text(", ".join(map(str, value[:_SHOWN])) + more)
-    if value is None:
-        return MISSING
-    if isinstance(value, float):
-        return f"{value:.2g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -20,7 +20,6 @@ from polars_scorio.display.html import page_pictures
 from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.page_pictures import Figure, page_figure
-from polars_scorio.display.html.page_tables import Column, Table
 from polars_scorio.display.log_summary import LogSummary, metric_label
 from polars_scorio.display.question_plots import FrontierPlots
 from polars_scorio.display.question_sentences import question_sentences, reversed_sentence
@@ -32,6 +31,7 @@ from polars_scorio.display.scopes import (
     knows_success,
 )
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.table import Column, Table
 from polars_scorio.display.verdict import (
     LogVerdict,
     lead_label,
@@ -125,8 +125,8 @@ def _versus_table(scope: Scope, first: str, second: str) -> Table:
     title = f"{short_name(first)} against {short_name(second)}"
     return Table(
         [
-            Column(lead_label(scope), [*facts], number=False, names=True),
-            Column(title, [*facts.values()], number=False),
+            Column(lead_label(scope), [*facts], right=False, names=True),
+            Column(title, [*facts.values()], right=False),
         ],
         caption=title,
         kind="versus",
@@ -162,7 +162,7 @@ def _matrix_table(scope: Scope) -> Table:
         if better is not None:
             sure |= {(a, b), (b, a)}
     models = scope.models
-    columns = [Column("better than", [*map(short_name, models)], number=False, names=True)]
+    columns = [Column("better than", [*map(short_name, models)], right=False, names=True)]
     for other in models:
         cells = [_chance_text(prob.get((name, other))) for name in models]
         shades = [
@@ -284,7 +284,7 @@ def _margin_table(against: BaselineRows, scope: Scope, label: str) -> Table:
     margins = {"passes above": (gates["lo"], "any"), "fails below": (gates["hi"], "none")}
     unit = " (points)" if scale.percent else ""
     columns = [
-        Column("model", [*map(short_name, models)], number=False, names=True),
+        Column("model", [*map(short_name, models)], right=False, names=True),
         Column(f"difference{unit}", gaps),
         *(
             Column(head, [_margin_text(scope, end, better) for end in ends])
@@ -316,9 +316,9 @@ def _question_table(changed: pl.DataFrame) -> Table:
     rows = changed.head(_NAMED)
     percent = {"baseline (%)": "rate_baseline", "now (%)": "rate"}
     columns = [
-        Column("question", [*map(short_name, rows["question"])], number=False, names=True),
-        Column("model", [*map(short_name, rows["model"])], number=False),
-        Column("change", rows["change"].to_list(), number=False),
+        Column("question", [*map(short_name, rows["question"])], right=False, names=True),
+        Column("model", [*map(short_name, rows["model"])], right=False),
+        Column("change", rows["change"].to_list(), right=False),
         *(
             Column(head, [f"{100 * rate:.0f}" for rate in rows[name]])
             for head, name in percent.items()
@@ -412,9 +412,9 @@ def _cost_table(
     own = [*trials.keys]
     costs = rows.filter(metric=mean_cost().name)
     named = costs.select(keys)
-    columns = [Column("model", [*map(visible_text, named["model"])], number=False)]
+    columns = [Column("model", [*map(visible_text, named["model"])], right=False)]
     if trials.by:
-        columns.insert(0, Column("stratum", [*map(visible_text, named["stratum"])], number=False))
+        columns.insert(0, Column("stratum", [*map(visible_text, named["stratum"])], right=False))
     for metric in metrics:
         for k in metric.row_sizes:
             found = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)), metric=metric.name)

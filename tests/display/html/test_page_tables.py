@@ -9,8 +9,6 @@ import polars_scorio as ps
 from polars_scorio.counting.log import Study
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.page_tables import (
-    Column,
-    Table,
     coverage_table,
     hardest_questions,
     leaderboard_tables,
@@ -20,6 +18,7 @@ from polars_scorio.display.html.page_tables import (
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.scopes import Scope, page_scopes
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.table import Column, Table
 from polars_scorio.display.words import Scale
 from tests.display.html.logs import models
 
@@ -42,8 +41,8 @@ def heads(table: Table) -> list[str]:
 
 
 def test_rows_are_the_cells_side_by_side():
-    name, number = Column("model", ["ada", "bob"], number=False), Column("avg", ["1", "2"])
-    rows = [[(cell.column, cell.text) for cell in row] for row in Table([name, number]).rows]
+    name, number = Column("model", ["ada", "bob"], right=False), Column("avg", ["1", "2"])
+    rows = [[cell[:2] for cell in row] for row in Table([name, number]).rows]
     assert rows == [[(name, "ada"), (number, "1")], [(name, "bob"), (number, "2")]]
 
 
@@ -158,4 +157,4 @@ def test_the_coverage_is_written_by_kind():
         "0.0012",
         "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more",
     ]
-    assert [column.number for column in columns] == [False, True, True, True, False]
+    assert [column.right for column in columns] == [False, True, True, True, False]
