@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import ParamSpec
+
 from polars_scorio.maths import credit
 from polars_scorio.metrics.metric import UNIT, Description, DrawMetric, draw_metric
 from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, with_parameter_help
+
+P = ParamSpec("P")
 
 
 @with_parameter_help
@@ -89,74 +96,49 @@ def pass_hat_k(
     return draw_metric(described, credit.all_success, k, alpha0, beta0, bounds, name)
 
 
-@with_parameter_help
-def unanimous_at_k(
-    k: DrawSizes,
-    *,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
-    bounds: Bounds | None = UNIT,
-    name: str | None = None,
-) -> DrawMetric:
-    """Unanimous@k: how often do all of k trials succeed [1]_? Another name of `pass_hat_k`.
+_ALIAS = """{title}: how often do all of k trials succeed [1]_? Another name of `pass_hat_k`.
 
-    Raises
-    ------
-    ValueError
-        As for `pass_at_k`.
+Raises
+------
+ValueError
+    As for `pass_at_k`.
 
-    Notes
-    -----
-    All numbers are those of `pass_hat_k`: C(c, k) / C(n, k) if c of n trials succeeded.
+Notes
+-----
+All numbers are those of `pass_hat_k`: C(c, k) / C(n, k) if c of n trials succeeded.
 
-    References
-    ----------
-    .. [1] scorio 0.2.3, where it is an alias of `pass_hat_k`, which comes from S. Yao et al.
-       (2024), tau-bench, arXiv:2406.12045. *Geom@k: Stable Evaluation and Fast Rank Recovery for
-       LLM Reasoning* blends it with Pass@k.
+References
+----------
+.. [1] {source}
 
-    Examples
-    --------
-    >>> import polars_scorio as ps
-    >>> ps.unanimous_at_k(4).name
-    'unanimous_at_k'
-    """
-    described = Description(
-        "unanimous_at_k", "Unanimous@{k}", "C(c, k) / C(n, k): all k trials succeed"
-    )
-    return draw_metric(described, credit.all_success, k, alpha0, beta0, bounds, name)
+Examples
+--------
+>>> import polars_scorio as ps
+>>> ps.{name}(4).name
+'{name}'
+"""
 
 
-@with_parameter_help
-def g_pass_at_k(
-    k: DrawSizes,
-    *,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
-    bounds: Bounds | None = UNIT,
-    name: str | None = None,
-) -> DrawMetric:
-    """G-Pass@k: how often do all of k trials succeed [1]_? Another name of `pass_hat_k`.
+def _alias_of(
+    metric: Callable[P, DrawMetric], name: str, title: str, source: str
+) -> Callable[P, DrawMetric]:
+    """Another published name of a metric, which results show if it was called."""
 
-    Raises
-    ------
-    ValueError
-        As for `pass_at_k`.
+    @wraps(metric)
+    def named(*arguments: P.args, **options: P.kwargs) -> DrawMetric:
+        return replace(metric(*arguments, **options), function=name, title=f"{title}@{{k}}")
 
-    Notes
-    -----
-    All numbers are those of `pass_hat_k`: C(c, k) / C(n, k) if c of n trials succeeded.
+    named.__name__ = named.__qualname__ = name
+    named.__doc__ = _ALIAS.format(title=f"{title}@k", name=name, source=source)
+    return with_parameter_help(named)
 
-    References
-    ----------
-    .. [1] J. Liu et al. (2024), Are Your LLMs Capable of Stable Reasoning?, arXiv:2412.13147: the
-       threshold tau = 1.
 
-    Examples
-    --------
-    >>> import polars_scorio as ps
-    >>> ps.g_pass_at_k(4).name
-    'g_pass_at_k'
-    """
-    described = Description("g_pass_at_k", "G-Pass@{k}", "C(c, k) / C(n, k): all k trials succeed")
-    return draw_metric(described, credit.all_success, k, alpha0, beta0, bounds, name)
+_LIU = (
+    "J. Liu et al. (2024), Are Your LLMs Capable of Stable Reasoning?, arXiv:2412.13147: tau = 1."
+)
+_GEOM = """scorio 0.2.3, where it is an alias of `pass_hat_k`, which comes from S. Yao et al.
+   (2024), tau-bench, arXiv:2406.12045. *Geom@k: Stable Evaluation and Fast Rank Recovery for
+   LLM Reasoning* blends it with Pass@k."""
+
+g_pass_at_k = _alias_of(pass_hat_k, "g_pass_at_k", "G-Pass", _LIU)
+unanimous_at_k = _alias_of(pass_hat_k, "unanimous_at_k", "Unanimous", _GEOM)
