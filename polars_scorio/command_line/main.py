@@ -114,7 +114,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[ArgumentParser], None], Run, list[str]
 _REFUSED, _USAGE = 1, 2  # exit statuses
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # those of a process that SIGINT or SIGPIPE ends
 # A warning is an error if Python runs with -W error.
-_ERRORS = (ValueError, TypeError, OSError, ImportError, NotImplementedError, PolarsError, Warning)
+_ERRORS = (ValueError, TypeError, OSError, ImportError, PolarsError, Warning)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
+import struct
 import zipfile
-from contextlib import suppress
+import zlib
+from io import SEEK_CUR, BytesIO
 from pathlib import Path
 
 from polars_scorio.logs.json_files import empty_file, unexpected_content
-from polars_scorio.logs.paths import DAMAGE
+from polars_scorio.logs.paths import DAMAGE, zstd_stream
 
 GIGABYTE = 10**9
-_NATIVE = (3, 14)  # since then the standard library reads zstd
+_ZSTD = 93  # the number of zstd among the compressions of zip archives
+# Lengths of the name and of further fields, at the end of the header before a member.
+_LOCAL_HEADER = struct.Struct("<26x2H")
 
 
 class Archive:
@@ -36,30 +38,33 @@ class Archive:
         return sorted(name for name in self._sizes if name.startswith(start))
 
     def read(self, *members: str) -> list[bytes]:
-        """The bytes of some members, unpacked.
-
-        Damage, or more bytes than the limit, is a `ValueError`; zstd without a library a
-        `NotImplementedError`.
-        """
+        """The bytes of some members, unpacked; damage and more than the limit are errors."""
         size = sum(self._sizes[member] for member in members)
         if size > self._limit:
             raise ValueError(
                 f"{self._file} would unpack to {size:,} bytes, more than unpack_limit="
                 f"{self._limit:,}: raise the limit if you trust the file"
             )
-        if sys.version_info < _NATIVE:
-            with suppress(ImportError):
-                importlib.import_module("zipfile_zstd")  # teaches zipfile zstd
         try:
             with zipfile.ZipFile(self._file) as archive:
-                return [archive.read(member) for member in members]
-        except NotImplementedError as error:
-            message = (
-                f'{self._file} is compressed with zstd: pip install "polars-scorio[zstd]", or use '
-                "Python 3.14"
-            )
-            raise NotImplementedError(message) from error
-        except (zipfile.BadZipFile, *DAMAGE) as error:
+                return [self._member_bytes(archive, member) for member in members]
+        except (zipfile.BadZipFile, NotImplementedError, struct.error, *DAMAGE) as error:
             raise unexpected_content(
-                self._file, self._expected, f"a damaged archive ({error})"
+                self._file, self._expected, f"an archive that cannot be unpacked ({error})"
             ) from error
+
+    def _member_bytes(self, archive: zipfile.ZipFile, name: str) -> bytes:
+        """The bytes of a member; pyarrow unpacks zstd: `zipfile` cannot before Python 3.14."""
+        member = archive.getinfo(name)
+        if member.compress_type != _ZSTD:
+            return archive.read(name)
+        with self._file.open("rb") as source:
+            source.seek(member.header_offset)
+            name_length, extra_length = _LOCAL_HEADER.unpack(source.read(_LOCAL_HEADER.size))
+            source.seek(name_length + extra_length, SEEK_CUR)
+            content: bytes = zstd_stream(BytesIO(source.read(member.compress_size))).read(
+                member.file_size + 1
+            )
+        if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+            raise zipfile.BadZipFile(f"size or check sum of {name!r} is wrong")
+        return content

@@ -111,8 +111,6 @@ def inspect_ai(
 
     Raises
     ------
-    NotImplementedError
-        If an archive is compressed with zstd, and the extra ``zstd`` is not installed.
     ValueError
         If it has a header alone, or several scores of which none is named, or if letters and
         numbers are mixed, or `scorer` names a task that no log is about.

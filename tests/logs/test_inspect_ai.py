@@ -1,8 +1,6 @@
 import gc
 import inspect
 import json
-import subprocess
-import sys
 import zipfile
 from functools import partial
 
@@ -10,9 +8,8 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from tests.logs.inspect_samples import sample, write_samples
+from tests.logs.inspect_samples import sample, write_samples, write_zstd_archive
 
-ZSTD = 93  # the number of zstd among the compressions of zip archives
 NAN = float("nan")
 
 
@@ -91,32 +88,11 @@ def test_a_task_that_was_retried_is_found(reader, graded, log):
         both.pass_at_k(1)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.version_info >= (3, 14), reason="Python reads zstd by itself")
-def test_a_log_with_zstd_entries_says_what_to_install(graded):
-    data = bytearray(graded.read_bytes())
-    with zipfile.ZipFile(graded) as archive:
-        first, directory = archive.getinfo("header.json").header_offset, archive.start_dir
-    # The compression method in the header of the entry and in the directory of the archive.
-    data[first + 8] = data[directory + 10] = ZSTD
-    graded.write_bytes(data)
-    # A process of its own: what the extra adds to zipfile stays there.
-    code = f"""import sys; sys.modules["zipfile_zstd"] = None
-import polars_scorio as ps; ps.logs.inspect_ai({str(graded)!r})"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603
-    said = 'a.eval is compressed with zstd: pip install "polars-scorio[zstd]", or use Python 3.14'
-    assert said in done.stderr.splitlines()[-1]
-
-
 def test_a_log_with_zstd_entries_has_the_same_table(table, graded, tmp_path):
-    if sys.version_info < (3, 14):
-        pytest.importorskip("zipfile_zstd", reason="the extra `zstd` is not installed")
     packed = tmp_path / "zstd" / graded.name
     packed.parent.mkdir()
-    with zipfile.ZipFile(graded) as plain, zipfile.ZipFile(packed, "w", ZSTD) as archive:
-        for member in plain.namelist():
-            archive.writestr(member, plain.read(member))
-        assert {member.compress_type for member in archive.infolist()} == {ZSTD}
+    with zipfile.ZipFile(graded) as plain:
+        write_zstd_archive(packed, {name: plain.read(name) for name in plain.namelist()})
     assert table(packed).equals(table(graded))
 
 
