@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from polars_scorio.arguments import unknown_name
 from polars_scorio.logs.bfcl import bfcl
 from polars_scorio.logs.evalplus import evalplus
+from polars_scorio.logs.evalscope import evalscope
 from polars_scorio.logs.every_eval_ever import every_eval_ever
 from polars_scorio.logs.harbor import harbor
 from polars_scorio.logs.helm import helm
@@ -33,6 +34,7 @@ from polars_scorio.logs.verl import verl
 __all__ = [
     "bfcl",
     "evalplus",
+    "evalscope",
     "every_eval_ever",
     "harbor",
     "helm",

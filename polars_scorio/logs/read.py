@@ -211,6 +211,7 @@ def _is_rollout(record: Any) -> bool:
 _SIGNS: dict[str, tuple[str, Sign]] = {
     "bfcl": ("*_score.json", _has_fields("accuracy", "correct_count", "total_count")),
     "evalplus": ("*eval_results.json", _has_fields("eval")),
+    "evalscope": ("*.jsonl", _has_fields("index", "sample_score")),
     "every_eval_ever": (
         "*_samples.jsonl",
         _has_fields("model_id", "evaluation_name", "sample_id", "evaluation"),

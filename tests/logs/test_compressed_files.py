@@ -69,6 +69,15 @@ FILES = {
         "run/results.json",
         [{"results": [{"task_id": "t", "trial_name": "a", "is_resolved": True}]}],
     ),
+    "evalscope": (
+        "w/reviews/m/t.jsonl",
+        [
+            {
+                "index": 0,
+                "sample_score": {"score": {"value": {"acc": 1.0}}, "sample_id": 0, "group_id": 0},
+            }
+        ],
+    ),
     "every_eval_ever": (
         "a_samples.jsonl",
         [

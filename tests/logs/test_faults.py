@@ -27,6 +27,7 @@ WHOLE = {
     "terminal_bench": "run/results.json",
 }
 LINES = {
+    "evalscope": "w/reviews/m/t.jsonl",
     "every_eval_ever": "a_samples.jsonl",
     "human_eval": "a.jsonl_results.jsonl",
     "lm_eval": "m/samples_t_2026-01-01T00-00-00.0.jsonl",
@@ -36,6 +37,10 @@ LINES = {
 }
 # A line that each reader of lines accepts.
 GOOD = {
+    "evalscope": {
+        "index": 0,
+        "sample_score": {"score": {"value": {"acc": 1.0}}, "sample_id": 0, "group_id": 0},
+    },
     "every_eval_ever": {
         "model_id": "m",
         "evaluation_name": "b",
@@ -184,6 +189,10 @@ def test_json_that_python_cannot_hold_is_refused(tool, text, tmp_path):
 # Objects with a value that its column cannot hold, and what the error says of it.
 PASSED = {"task_id": "t", "passed": True, "result": "passed"}
 MISFITS = {
+    "evalscope": (
+        [GOOD["evalscope"], {"index": 1, "sample_score": {"score": {"value": "high"}}}],
+        r"something of another shape in line 2 \(the value is 'high'\)",
+    ),
     "evalplus": (
         [{"eval": {"\ud800": {"nfiles": 1, "base": [["success", []]], "plus": None}}}],
         r"the question '\\ud800' in trial 1, where String is needed",
@@ -319,4 +328,4 @@ def test_the_frame_is_lazy_where_the_format_allows(tmp_path):
         if isinstance(getattr(ps.logs, tool)(
             [*tmp_path.rglob(LINES[tool].rpartition("/")[2])]).frame, pl.LazyFrame)
     }  # fmt: skip
-    assert lazy == {*LINES} - {"verl"}  # where NaN may stand
+    assert lazy == {*LINES} - {"evalscope", "verl"}  # gaps to fill, NaN to read

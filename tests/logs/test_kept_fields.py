@@ -201,6 +201,14 @@ KEPT = {
         "data_source",
         ("maths",),
     ),
+    "evalscope": (
+        {"w/reviews/m/t.jsonl": [{"index": 0, "sample_score": {
+            "score": {"value": {"acc": 1.0}}, "sample_id": 0, "group_id": 0,
+            "sample_metadata": {"level": 3},
+        }}]},
+        "sample_score.sample_metadata.level",
+        (3,),
+    ),
     "every_eval_ever": (
         {"a_samples.jsonl": [{
             "model_id": "m", "evaluation_name": "b", "sample_id": "s",

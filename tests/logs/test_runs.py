@@ -239,6 +239,7 @@ COMPARED = {
     "livecodebench": "LiveCodeBench",
     "verifiers_traces": "verifiers, `traces.jsonl`",
     "evalplus": "EvalPlus",
+    "evalscope": "evalscope",
     "every_eval_ever": "Every Eval Ever",
     "harbor": "harbor",
     "helm": "HELM",

@@ -1,0 +1,300 @@
+"""The logs of evalscope."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from textwrap import dedent
+from typing import Any, TypeAlias, cast
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Row,
+    describe_content,
+    errors_name_file,
+    numbered_objects,
+    read_json,
+    unexpected_content,
+)
+from polars_scorio.logs.paths import Paths, find_files, plain_path
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    LogRows,
+    Unpack,
+    log_accessor,
+    log_reader,
+    read_row_files,
+    reward_outcome,
+)
+from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings
+
+_EXPECTED = "reviews/<model>/<benchmark>_<subset>.jsonl of evalscope, with index and sample_score"
+_REPORT = "reports/<model>/<benchmark>.json of evalscope, with metrics"
+# Settings in which runs of one model may differ, in configs/task_config.yaml.
+SETTINGS = ("generation_config", "dataset_args", "limit", "repeats")
+_USABLE = {"success", "fallback", "degraded"}
+_ABSENT = "errored"  # the status of a generation without a line
+_LONG = {"messages", "agent_trace", "input"}  # fields of lines, which keep= does not find
+_ALIASES = {"acc": "accuracy"}  # the name in new reports
+_MOST = 1_000  # planned generations for each line
+_COLUMNS = {
+    "benchmark": pl.String,
+    "subset": pl.String,
+    "question": pl.String,
+    "trial": pl.Int64,
+    "score": pl.Float64,
+    "status": pl.String,
+}
+_QUESTION, _SCORE = ([*_COLUMNS].index(name) for name in ("question", "score"))
+Metrics: TypeAlias = "str | Mapping[str, str] | None"
+
+
+@log_reader
+def evalscope(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    metric: str | Mapping[str, str] | None = None,
+    threshold: float | None = None,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.DataFrame]:
+    """Read evalscope: <work_dir>/reviews/<model>/<benchmark>_<subset>.jsonl.
+
+    With ``ignore_errors`` a generation that failed has no line, and evalscope averages the others.
+    Here it is a trial with a null outcome, known by the plan in the report beside the reviews and
+    by gaps between generations; so is one without a usable score. `reported` of `coverage` is what
+    evalscope prints: with ``aggregation: bayes_at_n`` Bayes@N, the `mu` of
+    ``bayes(inference="published")``. Columns: model, benchmark (which is `by`), subset, question
+    (subset/group), trial, category, score, status, run (the work_dir), source (the file).
+
+    Parameters
+    ----------
+    model
+        Default: the folder, which evalscope names after it.
+    metric : str or dict of str, optional
+        Which score, for all benchmarks or by benchmark. Default: the main one of evalscope.
+    threshold
+        Default: the category is the score; ``levels=`` lists all that there may be.
+
+    Raises
+    ------
+    ValueError
+        If no sample has that score, or one is there twice.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.evalscope("outputs/20260101_120000", missing=0).pass_at_k([1, 4])  # doctest: +SKIP
+    """
+    found = find_files(paths, "*.jsonl")
+    reviews = [f for f, named in found.items() if named or f.parent.parent.name == "reviews"]
+    log = read_row_files(
+        reviews or found, _EXPECTED, lambda file: _review_rows(file, metric), roles
+    )
+    log = log.named(model, lambda file: file.parent, lambda file, *_: file.parent.name)
+    table = log.table(_COLUMNS, reward_outcome(threshold, "score"))
+    return log_accessor(table, _with_totals(log), roles, by="benchmark")
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """Report and configuration of a file of reviews, in folders beside it."""
+
+    benchmark: str
+    subset: str
+    report: Mapping[str, Any]  # without metrics if there is none
+    config: Mapping[str, str]  # the text of each setting; empty without a file of them
+
+    @classmethod
+    def of(cls, file: Path) -> _Work:
+        """Read the report, whose name begins that of the file; without one that is the benchmark.
+
+        Both parts of a name may have underscores: of several reports it is the longest name.
+        """
+        work, name = file.parents[2], plain_path(file).stem
+        sides = (work / "reports" / file.parent.name).glob("*.json*")
+        reports = {plain_path(side).stem: side for side in sorted(sides)}
+        begin = [each for each in reports if f"{name}_".startswith(f"{each}_")]
+        benchmark = max(begin, key=len, default=name)
+        report = read_json(reports[benchmark], _REPORT) if begin else {"metrics": []}
+        if not isinstance(report, dict) or "metrics" not in report:
+            raise unexpected_content(reports[benchmark], _REPORT, describe_content(report))
+        configs = [_yaml_values(side) for side in sorted(work.glob("configs/task_config*.yaml"))]
+        own = (each for each in configs if each.get("model_id") == file.parent.name)
+        config = next(own, configs[0] if configs else {})
+        return cls(benchmark, name[len(benchmark) + 1 :], report, config)
+
+    def planned(self) -> int | None:
+        """The generations that were planned for the subset."""
+        summary = self.report.get("execution_summary") or {}
+        known: int | None = ((summary.get("subsets") or {}).get(self.subset) or {}).get("requested")
+        return known
+
+    def repeats(self) -> int | None:
+        """The generations that were planned for each question."""
+        text = self.config.get("repeats", "")
+        return int(text) if text.isdecimal() else None
+
+    def settings(self) -> dict[str, object]:
+        """The settings of the run, those of data for this benchmark alone."""
+        known: dict[str, object] = {**self.config}
+        for name in ("generation_config", "dataset_args"):
+            known[name] = _yaml_parts(dedent(self.config.get(name, "").strip("\n")))
+        known["dataset_args"] = cast("dict[str, str]", known["dataset_args"]).get(self.benchmark)
+        return run_settings(known, SETTINGS) if self.config else {}
+
+    def reported(self, metric: str) -> tuple[float | None, str]:
+        """The score that evalscope prints for a metric, and how it aggregates the samples."""
+        names = {metric, _ALIASES.get(metric, metric)}
+        for each in self.report["metrics"]:
+            identity = each.get("identity") or {}
+            how = identity.get("aggregation", "mean")
+            name = identity.get("name") or each["name"].removeprefix("mean_")
+            if name in names and how in {"mean", "bayes_at_n"}:
+                return each["score"], how
+        return None, "mean"
+
+
+def _yaml_values(file: Path) -> dict[str, str]:
+    """The text of each value of the object in a YAML file."""
+    return _yaml_parts(file.read_text(encoding="utf-8", errors="replace"))
+
+
+def _yaml_parts(text: str) -> dict[str, str]:
+    """The text of each value of an object in YAML; its parts stand further right."""
+    key = r"^([\w.-]+):"
+    _, *parts = re.split(key, text, flags=re.MULTILINE)
+    return {
+        name: value.strip(" ").rstrip() for name, value in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def _review_rows(file: Path, metric: Metrics) -> FileRows:
+    """The samples of a file, then the generations that failed."""
+    work = _Work.of(file)
+    lines: dict[object, tuple[int, dict[str, Any]]] = {}
+    for number, line in numbered_objects(file, _EXPECTED):
+        with errors_name_file(file, _EXPECTED, f" in line {number}"):
+            first, _ = lines.setdefault(line["index"], (number, _short_line(line)))
+        if first != number:
+            found = f"the sample {line['index']!r} twice, in lines {first} and {number}"
+            raise unexpected_content(file, _EXPECTED, f"{found}: a run was resumed")
+    records = [line for _, line in lines.values()]
+    samples = [record["sample_score"] for record in records]
+    with errors_name_file(file, _EXPECTED):
+        name = _score_name(file, samples, work.benchmark, metric)
+        places = [*_sample_places(samples, work.repeats())]
+        scores = [_score_and_status(sample["score"], name) for sample in samples]
+        absent = [*_absent_places(file, places, work)]
+        rows: list[Row] = [
+            (work.benchmark, work.subset, f"{work.subset}/{question}", trial, *score)
+            for (question, trial), score in zip(
+                [*places, *absent], [*scores, *[(None, _ABSENT)] * len(absent)], strict=True
+            )
+        ]
+        run = Run(
+            name=file.parents[2].name,
+            keys={"benchmark": work.benchmark},
+            settings=work.settings(),
+            totals=(Totals(keys={"metric": name}),),
+        )
+    return FileRows(rows, run, [*records, *[{}] * len(absent)])
+
+
+def _short_line(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A line without its long fields; one without a score is an error."""
+    if not isinstance(line["sample_score"]["score"]["value"], dict):
+        raise TypeError(f"the value is {line['sample_score']['score']['value']!r}")
+    return {name: value for name, value in line.items() if name not in _LONG}
+
+
+def _score_name(
+    file: Path, samples: Sequence[Mapping[str, Any]], benchmark: str, metric: Metrics
+) -> str:
+    """The score that counts: that of the user, or the main one of the first sample that has any."""
+    named = metric.get(benchmark) if isinstance(metric, Mapping) else metric
+    scores = [sample["score"] for sample in samples if sample["score"]["value"]]
+    known = [*dict.fromkeys(name for score in scores for name in score["value"])]
+    if named is None and known:
+        main = scores[0].get("main_score_name")
+        return str(main if main in known else known[0])
+    if named is None or named not in known:
+        asked = "without a score" if named is None else f"without the score {named!r}"
+        raise unexpected_content(file, _EXPECTED, f"samples {asked}: they have {known}")
+    return named
+
+
+def _score_and_status(score: Mapping[str, Any], name: str) -> tuple[float | None, str]:
+    """The score of a sample, null if evalscope leaves it out; and its status."""
+    status, value = score.get("status") or "success", score["value"].get(name)
+    if value is not None and not isinstance(value, bool | int | float):
+        raise TypeError(f"the score {name!r} is {value!r}")
+    return float(value) if value is not None and status in _USABLE else None, status
+
+
+def _sample_places(
+    samples: Sequence[Mapping[str, Any]], repeats: int | None
+) -> Iterator[tuple[object, int]]:
+    """Group and generation of each sample; files of 2025 number samples through all groups."""
+    groups = Counter(sample["group_id"] for sample in samples)
+    each = repeats or max(groups.values())
+    for sample in samples:
+        generation = sample.get("generation_index")
+        yield sample["group_id"], sample["sample_id"] % each if generation is None else generation
+
+
+def _absent_places(
+    file: Path, places: Sequence[tuple[Any, int]], work: _Work
+) -> Iterator[tuple[object, int]]:
+    """Group and generation of the planned samples that have no line.
+
+    Groups of a subset are numbered from 0: the plan tells also those that failed as a whole.
+    """
+    repeats = work.repeats() or 1 + max(generation for _, generation in places)
+    groups: Collection[object] = dict.fromkeys(group for group, _ in places)
+    planned = range((work.planned() or 0) // repeats)
+    if len(planned) * repeats == work.planned() and all(group in planned for group in groups):
+        groups = planned
+    if len(groups) * repeats > _MOST * len(places):
+        found = f"{len(places):,} of {len(groups) * repeats:,} planned generations"
+        raise unexpected_content(file, _EXPECTED, found)
+    known = {*places}
+    yield from (place for place in product(groups, range(repeats)) if place not in known)
+
+
+def _with_totals(log: LogRows) -> dict[Path, Run]:
+    """The runs, of which the first file of each benchmark has the totals of its report."""
+    runs = log.runs()
+    benchmarks = defaultdict(list)
+    for file, run in runs.items():
+        benchmarks[file.parent, run.keys["benchmark"]].append(file)
+    described = {}
+    for files in benchmarks.values():
+        parts = [log.parts[file] for file in files]
+        totals = _benchmark_totals(_Work.of(files[0]), parts)
+        for file in files:
+            described[file] = replace(runs[file], totals=(totals,) if file == files[0] else ())
+    return {file: described[file] for file in runs}
+
+
+def _benchmark_totals(work: _Work, parts: Sequence[FileRows]) -> Totals:
+    """The plan and the score of a report, and the score that it should be."""
+    rows = [row for part in parts for row in part.rows]
+    reported, how = work.reported(str(parts[0].run.totals[0].keys["metric"]))
+    summary = work.report.get("execution_summary") or {}
+    scores: dict[object, list[float]] = defaultdict(list)
+    for row in rows:
+        if row[_SCORE] is not None:
+            scores[row[_QUESTION]].append(cast("float", row[_SCORE]))
+    if how == "bayes_at_n":
+        score = mean_or_none((sum(each) + 1) / (len(each) + 2) for each in scores.values())
+    else:
+        score = mean_or_none(value for each in scores.values() for value in each)
+    return Totals(planned=summary.get("requested"), reported=reported, read=len(rows), score=score)
