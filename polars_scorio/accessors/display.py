@@ -262,7 +262,8 @@ class QuestionMethods(Accessor[FrameT]):
             ================  ==================================================================
             by..., question   the stratum and the question, under their names in the log; with
                               ``per="cluster"`` the cluster, and `questions`, their number
-            models, trials    number of models, and of trials of all models
+            models, trials    number of models, and of trials of all models; before the trials
+                              `families`, their number, where `family` is said
             rate              success rate or mean reward, averaged over the models
             solved_by         number of models with at least one success
             always_by         number of models whose trials all succeeded
@@ -278,7 +279,8 @@ class QuestionMethods(Accessor[FrameT]):
                               models, below four trials of this question, with a single trial of
                               another one, and if noise dominates
             p_reversed        chance of so low a correlation if the question is unrelated to the
-                              others; 1 if all models are alike, null below four models
+                              others; 1 if all models are alike, null below four models or
+                              families
             q_reversed        p_reversed, adjusted for all questions of the stratum [1]_
             reversed          whether q_reversed is at most `fdr`
             ================  ==================================================================
@@ -292,8 +294,9 @@ class QuestionMethods(Accessor[FrameT]):
 
         Notes
         -----
-        The numbers are about these models only. Trials are taken as independent, and so are models:
-        several versions of one model agree with each other, and are worth little more than one.
+        The numbers are about these models only. Trials are taken as independent, and so are models.
+        Versions of one model agree with each other: name its base with the role `family`, and all
+        columns from spread on compare the means of families, each of which counts once.
         Rates are biased if the outcomes decided when trials stopped; `coverage` finds such logs.
 
         With a single model, or a single question, rest_correlation, p and q are null. For

@@ -82,6 +82,7 @@ class Scorio(
         count: Column | None = None,
         levels: Iterable[float] | None = None,
         cluster: Column | None = None,
+        family: Column | None = None,
         answer: Column | None = None,
         truth: Column | None = None,
         judge: JudgeSample | pl.DataFrame | None = None,
@@ -144,6 +145,10 @@ class Scorio(
             intervals become wider (E. Miller 2024, arXiv:2411.00640); about these very questions
             nothing changes. Each question is in one cluster; a cluster with more than a third of
             the questions is warned of. If strata share clusters, use ``overall="micro"``.
+        family : str or Expr, optional
+            The base of each model, if some models are versions of one: checkpoints, finetunes,
+            prompts. They agree with each other, so that `questions` counts the mean of each family
+            once. A model has one family. Default: each model is a family; nothing else changes.
         answer : str or Expr, optional
             What the trial answered: words, numbers or lists, which `ps.vote_at_k` alone compares.
             An answer that is null or NaN has no vote.
@@ -237,6 +242,7 @@ class Scorio(
             count=count,
             levels=levels,
             cluster=cluster,
+            family=family,
             answer=answer,
             truth=truth,
             judge=judge,

@@ -23,7 +23,7 @@ from polars_scorio.arguments import InferenceKind, check_anytime, nearest_hint
 from polars_scorio.command_line.terminal import command_words
 from polars_scorio.counting.judge_counts import Judge, judge
 from polars_scorio.counting.log import is_label
-from polars_scorio.counting.roles import Category, Unscored
+from polars_scorio.counting.roles import COLUMN_ROLES, Category, Unscored
 from polars_scorio.display.settings import Settings
 from polars_scorio.logs.files import scan_files
 from polars_scorio.logs.paths import DAMAGE, is_remote, open_plain
@@ -153,12 +153,9 @@ def planned_number(text: str) -> int:
         raise ArgumentTypeError(message) from None
 
 
-_COLUMN_ROLES = (
-    *("model", "question", "trial", "category", "count", "cluster", "answer", "truth", "cost"),
-)
 _ALIKE = 0.85  # of a typo: drp and Drop are drop, and dropped is a category
 # Column roles that readers of tools accept too.
-_READER_ROLES = ("model", "cluster", "answer", "truth", "cost")
+_READER_ROLES = ("model", "cluster", "family", "answer", "truth", "cost")
 
 
 def add_log_arguments(parser: ArgumentParser) -> None:
@@ -179,6 +176,7 @@ def add_log_arguments(parser: ArgumentParser) -> None:
         "category": "the outcome (default: category)",
         "count": "the number of trials that a row stands for",
         "cluster": "what related questions share, such as their passage",
+        "family": "the base of each model, of which questions counts the mean",
         "answer": "the answers of trials, for vote_at_k",
         "truth": "the labels that people gave to trials of a judge, empty if nobody looked",
         "cost": "the costs of trials, for mean_cost, cost_per_success and cost_to_solve",
@@ -240,7 +238,7 @@ def _found_tool(asked: Namespace) -> str | None:
 
 def _named_columns(asked: Namespace) -> list[str]:
     """The options that name columns which a reader knows by itself."""
-    roles = (role for role in _COLUMN_ROLES if role not in _READER_ROLES)
+    roles = (role for role in COLUMN_ROLES if role not in _READER_ROLES)
     return [f"--{role}" for role in roles if getattr(asked, role)]
 
 
@@ -265,7 +263,7 @@ def _columns_log(asked: Namespace) -> Scorio[Any]:
     schema = frame.collect_schema()
     roles: dict[str, Any] = {
         role: _role_column(getattr(asked, role), schema)
-        for role in _COLUMN_ROLES
+        for role in COLUMN_ROLES
         if getattr(asked, role) is not None
     }
     if asked.trial is None and (asked.count is not None or "trial" not in schema):
@@ -280,7 +278,7 @@ def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
     known = _named_columns(asked)
     if known:
         raise ValueError(f"--from {tool} knows its columns: leave {', '.join(known)} out")
-    given = ("by", "cluster", "answer", "truth", "cost")
+    given = ("by", *_READER_ROLES[1:])
     roles = {name: getattr(asked, name) for name in given if getattr(asked, name)}
     reader = named_reader(tool)
     keywords = {"model": asked.model, **roles, **_outcome_roles(asked, None), **dict(asked.option)}

@@ -41,6 +41,7 @@ class Classes:
     answers: bool = False  # for votes
     labels: bool = False  # labels of people, beside verdicts of a judge
     costs: CostColumns | None = None
+    families: bool = False  # the family of the model
 
     @property
     def size(self) -> int:

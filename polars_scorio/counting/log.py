@@ -130,7 +130,7 @@ def is_label(dtype: pl.DataType) -> bool:
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
 CLUSTER, ANSWER, MISREAD, TRUTH = ":cluster", ":answer", ":misread", ":truth"
-COST, REWARD = ":cost", ":reward"
+COST, REWARD, FAMILY = ":cost", ":reward", ":family"
 STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)  # for keys: `group_by` wants a column
 
 _WAYS_OUT = {
@@ -141,6 +141,7 @@ _WAYS_OUT = {
     "trial": "Name it with trial=, or pass trial=None where rows carry no trial id.",
     "count": "Name the column of multiplicities with count=.",
     "cluster": "Name the column of what questions have in common with cluster=.",
+    "family": "Name the column of the base of each model with family=.",
     "answer": "Name the column of what trials answered with answer=.",
     "truth": "Name the column of what people said of trials with truth=.",
     "cost": "Name the column of what trials cost with cost=.",
@@ -241,6 +242,7 @@ class Trials:
     trial: Part | None
     count: Part | None
     cluster: Part | None = None
+    family: Part | None = None
     answer: Part | None = None
     truth: Part | None = None
     cost: Part | None = None
@@ -301,6 +303,7 @@ class Trials:
         labels: bool = False,
         costs: bool = False,
         rewards: bool = False,
+        families: bool = False,
     ) -> pl.LazyFrame:
         """The columns that are needed, under the names that the plan uses.
 
@@ -321,6 +324,8 @@ class Trials:
             outcome.append(self.cost.expr.cast(pl.Float64).alias(COST))
         if self.reward is not None and rewards:
             outcome.append(self.reward.alias(REWARD))
+        if self.family is not None and families:  # words: Polars 1.35 has no least category
+            outcome.append(self.family.without_nan.cast(pl.String).alias(FAMILY))
         if self.count is not None:
             # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
             outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
@@ -378,6 +383,7 @@ def bind_roles(log: Log, roles: Roles, *, owner: str = "") -> Trials:
         trial=None if roles.trial is None else columns.part("trial", roles.trial),
         count=None if roles.count is None else columns.part("count", roles.count),
         cluster=None if roles.cluster is None else columns.part("cluster", roles.cluster),
+        family=None if roles.family is None else columns.part("family", roles.family),
         answer=None if roles.answer is None else columns.part("answer", roles.answer),
         truth=None if roles.truth is None else _truth_part(columns, roles, owner),
         cost=None if roles.cost is None else columns.part("cost", roles.cost),

@@ -27,7 +27,8 @@ Category = str | int | float | bool
 
 # The roles that are a column.
 COLUMN_ROLES = (
-    *("model", "question", "trial", "category", "count", "cluster", "answer", "truth", "cost"),
+    *("model", "question", "trial", "category", "count", "cluster", "family", "answer", "truth"),
+    "cost",
 )
 
 # The meaning of questions without any outcome.
@@ -50,6 +51,7 @@ class Roles:
     count: Column | None = None
     levels: Iterable[float] | None = None
     cluster: Column | None = None
+    family: Column | None = None
     answer: Column | None = None
     truth: Column | None = None
     judge: JudgeSample | pl.DataFrame | None = None

@@ -53,6 +53,7 @@ from polars_scorio.counting.log import (
     CATEGORY,
     CLUSTER,
     COUNT,
+    FAMILY,
     MISREAD,
     STAND_IN,
     TRIAL,
@@ -110,14 +111,15 @@ def question_tallies(trials: Trials, *, latest: bool = False, labels: bool = Fal
 
     `STATES` is a list of structs of `CATEGORY` and `COUNT`; `ROWS`, `MISSING` and, if trial ids are
     checked, `DIGEST` or `IDS` and `NO_ID`, are numbers. With `latest`, if ids say which trial came
-    last, the structs hold `LATEST` too, the largest trial id of the category. With `labels`, if
-    people labelled trials, a category has a struct for each label, which is in `TRUTH`.
+    last, the structs hold `LATEST` too, the largest trial id of the category. With `labels`, a
+    category has a struct for each label that people gave, and for each family of the model.
     """
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     last = [pl.col(TRIAL).max().alias(LATEST)] if latest and in_order(trials) else []
     numbers = [_row_number(trials), *_fault_numbers(trials), *id_numbers(trials)]
     outcome = [CATEGORY, *([TRUTH] if labels and trials.truth is not None else [])]
-    rows = trials.rows(labels=labels).with_columns(*id_hash(trials))
+    outcome += [FAMILY] if labels and trials.family is not None else []
+    rows = trials.rows(labels=labels, families=labels).with_columns(*id_hash(trials))
     cells = rows.group_by(*keys, *outcome).agg(*over_trials(numbers), *last)
     missing = pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS))
     states = pl.struct(*outcome, pl.col(ROWS).alias(COUNT), *([LATEST] if last else []))
@@ -172,7 +174,14 @@ def value_columns(classes: Classes, *, sequences: bool) -> list[str]:
     labels = LABELS if classes.labels else ()
     costs = [] if classes.costs is None else classes.costs.columns
     own = [*[SEQUENCE] * sequences, *[BALLOTS] * classes.answers]
-    return [*listed_rewards, *own, *labels, *costs]
+    return [*listed_rewards, *own, *labels, *costs, *[FAMILY] * classes.families]
+
+
+def one_family() -> pl.Expr:
+    """The family that all rows name; null if some name none, or another one."""
+    family = pl.col(FAMILY)
+    one = (family.min() == family.max()) & (family.null_count() == 0)
+    return pl.when(one).then(family.min()).alias(FAMILY)
 
 
 def count_questions(
@@ -192,6 +201,7 @@ def count_questions(
         answers=answered,
         labels=classes.labels,
         costs=costs is not None,
+        families=classes.families,
     )
     if costs is not None:
         success = pl.any_horizontal(members[j] for j in classes.successful)
@@ -216,6 +226,7 @@ def count_questions(
         *_fault_numbers(trials),
         *_reward_columns(trials, classes.rewards),
         *_label_numbers(trials, classes),
+        *([Number(FAMILY, one_family(), one_family())] if classes.families else []),
         *([] if costs is None else costs.cost_numbers(drops=drops)),
         *(
             [joined_list(SEQUENCE, pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls())]

@@ -17,7 +17,7 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
-from polars_scorio.counting.log import CLUSTER, Log, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import CLUSTER, FAMILY, Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.reward_sums import (
     FRACTIONS,
     LARGEST_REWARD,
@@ -26,11 +26,11 @@ from polars_scorio.counting.reward_sums import (
     REWARD_ERROR,
 )
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import QUESTIONS, class_columns
+from polars_scorio.counting.tally import QUESTIONS, class_columns, one_family
 from polars_scorio.decisions.models import aligned_options, per_stratum
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.power import SOURCES, VarianceShares, variance_shares
-from polars_scorio.maths.question_signals import question_signals
+from polars_scorio.maths.question_signals import family_means, question_signals
 from polars_scorio.metrics.metric_arguments import Bounds, Weights
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.question_cells import count_matrix
@@ -47,6 +47,12 @@ def average_request(trials: Trials, w: Weights | None) -> Request:
         return request
     ranged = replace(request.classes, rewards=replace(rewards, observed=True))
     return replace(request, classes=ranged)
+
+
+def _with_families(request: Request) -> Request:
+    """The request, which reads the family of each model too, if the log has them."""
+    families = request.trials.family is not None
+    return replace(request, classes=replace(request.classes, families=families))
 
 
 def named_questions(request: Request, questions: Compared) -> WholePlan:
@@ -102,12 +108,15 @@ class QuestionTable:
         Trials with an outcome.
     outcomes : Outcomes
         What came out.
+    family : ndarray of int, shape (A,), or None
+        The family of each model, 0, 1, ...; None if the log has none.
     """
 
     names: pl.Series
     size: Ints
     trials: Ints
     outcomes: Outcomes
+    family: Ints | None = None
 
     @classmethod
     def read(cls, groups: pl.DataFrame, request: Request) -> QuestionTable:
@@ -118,7 +127,9 @@ class QuestionTable:
         shape = len(names), groups.height
         counts = count_matrix(flat, columns).reshape(*shape, len(columns))
         every = np.ones(len(names), dtype=np.int64)
-        return cls(names, every, counts.sum(axis=2), _outcomes_of(flat, counts, request))
+        outcomes = _outcomes_of(flat, counts, request)
+        family = _families_of(flat, groups, request)
+        return cls(names, every, counts.sum(axis=2), outcomes, family)
 
     @classmethod
     def of_clusters(cls, groups: pl.DataFrame, request: Request) -> QuestionTable:
@@ -132,7 +143,8 @@ class QuestionTable:
         start = cluster.rle_id().arg_unique().to_numpy()
         size = np.diff(start, append=len(cluster))
         outcomes = _clustered_outcomes(_outcomes_of(flat, counts, request), start, size)
-        return cls(names, size, np.add.reduceat(counts.sum(axis=2), start), outcomes)
+        family = _families_of(flat, groups, request)
+        return cls(names, size, np.add.reduceat(counts.sum(axis=2), start), outcomes, family)
 
 
 def _question_rows(groups: pl.DataFrame, columns: list[str], order: list[str]) -> pl.DataFrame:
@@ -144,6 +156,31 @@ def _question_rows(groups: pl.DataFrame, columns: list[str], order: list[str]) -
         .filter(pl.sum_horizontal(columns) > 0)
         .sort(*order, _MODEL)
     )
+
+
+def _families_of(flat: pl.DataFrame, groups: pl.DataFrame, request: Request) -> Ints | None:
+    """The family of each model as a number, from rows of questions.
+
+    Raises
+    ------
+    ValueError
+        If a model has no family, or several.
+    """
+    part = request.trials.family
+    if part is None or not request.classes.families:
+        return None
+    family = flat.group_by(_MODEL).agg(one_family()).sort(_MODEL)[FAMILY]
+    if number := family.null_count():
+        rows = groups.filter(family.is_null()).select(*request.trials.models).head(1).rows()
+        first = "".join(f", the first is {name!r}" for row in rows for name in row)
+        raise ValueError(
+            f"{number:,} model{'s have' if number > 1 else ' has'} no family or several in "
+            f"{part.name!r}{first}: a model has the same family in all its rows. Give a model "
+            "without relatives a family of its own, for instance with family=pl.coalesce(...) of "
+            "the family and the model."
+        )
+    known = family.unique(maintain_order=True)
+    return family.replace_strict(known, range(len(known))).to_numpy().astype(np.int64)
 
 
 def _outcomes_of(flat: pl.DataFrame, counts: Ints, request: Request) -> Outcomes:
@@ -203,7 +240,6 @@ _DISCRIMINATED = 4  # among fewer models it is close to 1 or -1 whatever the que
 _SIGNALS = ("spread", "rest_correlation", "discrimination", "p_reversed", "q_reversed")
 _OF_RANGE = ("solved_by", "always_by", "status", "rate_min", "rate_max")  # of the range of outcomes
 _QUESTION_COLUMNS: dict[str, pl.DataType] = {
-    "models": pl.UInt32(),
     "trials": pl.UInt64(),
     "rate": pl.Float64(),
     "solved_by": pl.UInt32(),
@@ -237,9 +273,11 @@ def question_analysis(
         if trials.cluster is None:
             raise ValueError('per="cluster" needs clusters: name their column with cluster=')
         unit = {trials.cluster.name: trials.cluster.dtype, "questions": pl.UInt32()}
-    schema = {**unit, **_QUESTION_COLUMNS}
+    schema = {**unit, "models": pl.UInt32()}
+    schema |= {} if trials.family is None else {"families": pl.UInt32()}
+    schema |= _QUESTION_COLUMNS
     refuse_repeats([*trials.strata, *schema])
-    request = average_request(trials, w)
+    request = _with_families(average_request(trials, w))
     analysis = _Analysis(request, per, fdr, (1 - confidence) / 2, schema)
     return per_stratum(named_questions(request, questions), trials, analysis, schema)
 
@@ -275,6 +313,7 @@ def _rate_columns(table: QuestionTable, tail: float) -> pl.DataFrame:
     unseen = (high - low) * -np.expm1(np.log(tail) / trials)  # what may be unseen beyond the trials
     numbers = {
         "models": np.full(questions, models),
+        "families": np.full(questions, models if table.family is None else table.family.max() + 1),
         "trials": trials,
         "rate": outcomes.mean.mean(axis=1),
         "solved_by": ever.sum(axis=1),
@@ -300,10 +339,12 @@ def _rate_columns(table: QuestionTable, tail: float) -> pl.DataFrame:
 
 def _signal_columns(table: QuestionTable) -> pl.DataFrame:
     """How each question relates to the others."""
-    outcomes = table.outcomes
-    signals = question_signals(outcomes.mean, outcomes.noise, table.size)
+    mean, noise = table.outcomes.mean, table.outcomes.noise
+    if table.family is not None:
+        mean, noise = family_means(mean, noise, table.family)
+    signals = question_signals(mean, noise, table.size)
     few = table.trials.min(axis=1) < _DISCRIMINATING * table.size
-    few |= outcomes.mean.shape[1] < _DISCRIMINATED
+    few |= mean.shape[1] < _DISCRIMINATED
     columns = {name: getattr(signals, name) for name in _SIGNALS}
     return pl.DataFrame(columns | {"discrimination": np.where(few, np.nan, signals.discrimination)})
 

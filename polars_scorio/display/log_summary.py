@@ -12,7 +12,7 @@ from polars_scorio.counting.checks import AS_ROWS, IDS, NO_ID, ROWS, mark_proble
 from polars_scorio.counting.coverage import TOTALS_COLUMNS, coverage, has_totals, with_totals
 from polars_scorio.counting.duplicates import with_identities
 from polars_scorio.counting.judge_counts import judge_sample, labelled_sample
-from polars_scorio.counting.log import CATEGORY, CLUSTER, COUNT, TRUTH, Trials, bind_roles
+from polars_scorio.counting.log import CATEGORY, CLUSTER, COUNT, FAMILY, TRUTH, Trials, bind_roles
 from polars_scorio.counting.refusals import identity_rules, refusal_rules
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import (
@@ -74,9 +74,10 @@ _TELLING = 20  # trials of a model, from where on the same outcomes are hardly c
 class LogSummary:
     """Questions, outcomes and repeated ids of a log, from one pass over it.
 
-    `cells` has stratum, model, question (and cluster) as labels, category and its trials. `each`
-    has the same keys, the repeated ids (null if unchecked) and the `stopping_columns`. `totals` has
-    stratum, model, planned and reported of the runs; `steps` has stratum and `at`, ascending.
+    `cells` has stratum, model, question (and cluster) as labels, category (and truth, family) and
+    its trials. `each` has the same keys, the repeated ids (null if unchecked) and the
+    `stopping_columns`. `totals` has stratum, model, planned and reported of the runs; `steps` has
+    stratum and `at`, ascending.
     """
 
     trials: Trials
@@ -113,6 +114,7 @@ class LogSummary:
         rows = named.drop("duplicates").explode(STATES, **AS_ROWS).unnest(STATES)
         ended = rows.group_by(_ROW).agg(stopping_columns(seen, tallied=True))
         outcome = {"category": CATEGORY, **({} if trials.truth is None else {"truth": TRUTH})}
+        outcome |= {} if trials.family is None else {"family": FAMILY}
         parts = [pl.col(part).alias(name) for name, part in outcome.items()]
         cells = rows.group_by(_ROW, *parts).agg(
             pl.col(*keys).first(), pl.col(COUNT).sum().cast(pl.Int64).alias("count")
@@ -136,6 +138,7 @@ class LogSummary:
             bounds=asked.bounds,
             unscored=asked.unscored,
             cluster=None if asked.cluster is None else "cluster",
+            family=None if asked.family is None else "family",
             truth=None if asked.truth is None else "truth",
             judge=None if asked.judge is None else labelled_sample(judge_sample(asked.judge)),
         )

@@ -58,7 +58,7 @@ def reversed_sentence(
     if rows["q_reversed"].null_count() == rows.height:
         return (
             f"Whether a {unit} is reversed (strong models fail it, weak ones solve it) cannot be "
-            f"tested with fewer than 4 models or 2 {unit}s."
+            f"tested with fewer than 4 {_compared_kind(rows)} or 2 {unit}s."
         )
     rate = f"false discovery rate {100 * fdr:g} %"
     found = rows.filter("reversed").select(question, "q_reversed").rows()
@@ -71,10 +71,10 @@ def reversed_sentence(
             "key first."
         )
     if not _finds_reversed(rows):
-        models, trials = _models_and_trials(rows)
+        number, trials, kind = *_number_and_trials(rows), _compared_kind(rows)
         return (
-            f"No {unit} is called reversed, which proves nothing with {models:,} models and "
-            f"{count_of(round(trials / models), 'trial')}: below about 15 models with 4 trials "
+            f"No {unit} is called reversed, which proves nothing with {number:,} {kind} and "
+            f"{count_of(round(trials / number), 'trial')}: below about 15 {kind} with 4 trials "
             f"hardly any reversed {unit} is found."
         )
     return f"No {unit} is called reversed ({rate})."
@@ -101,10 +101,15 @@ def _value_equation(q: float) -> str:
 
 def _finds_reversed(rows: pl.DataFrame) -> bool:
     """Whether a third of the reversed questions and more would be found."""
-    models, trials = _models_and_trials(rows)
-    return models >= _FEW_MODELS and trials >= _FEW_TRIALS
+    number, trials = _number_and_trials(rows)
+    return number >= _FEW_MODELS and trials >= _FEW_TRIALS
 
 
-def _models_and_trials(rows: pl.DataFrame) -> tuple[int, float]:
-    """Number of models, and trials of a question by all of them."""
-    return int(rows["models"].max() or 0), int(rows["trials"].sum()) / rows.height  # type: ignore[arg-type]  # integers
+def _compared_kind(rows: pl.DataFrame) -> str:
+    """The word for models, or for their families if those are compared."""
+    return "families" if "families" in rows.columns else "models"
+
+
+def _number_and_trials(rows: pl.DataFrame) -> tuple[int, float]:
+    """Number of models or families, and trials of a question by all of them."""
+    return int(rows[_compared_kind(rows)].max() or 0), int(rows["trials"].sum()) / rows.height  # type: ignore[arg-type]  # integers

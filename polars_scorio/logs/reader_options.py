@@ -117,6 +117,7 @@ class LogOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
     n: int | None
     levels: Iterable[float] | None
     cluster: Column | None
+    family: Column | None
     answer: Column | None
     cost: Column | None
     truth: Column | None
@@ -191,7 +192,11 @@ def log_accessor(
     refuse_merged_runs(runs, strata, retries)
     _refuse_unkept(frame, given.get("keep"))
     frame = frame.select(pl.exclude(*RUN_COLUMNS), *RUN_COLUMNS)
-    frame = with_settings(frame, runs, [*strata, *_column_names(both.get("cluster"))])
+    frame = with_settings(
+        frame,
+        runs,
+        [*strata, *_column_names(both.get("cluster")), *_column_names(both.get("family"))],
+    )
     if retries != "error":
         frame = kept_attempts(frame, runs, _trial_columns(both), retries)
     return Scorio(frame, tool_totals=_checked_totals(runs, retries, strata))(**both)

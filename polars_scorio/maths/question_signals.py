@@ -60,6 +60,13 @@ def question_signals(mean: Floats, noise: Floats, size: Ints) -> QuestionSignals
     return QuestionSignals(_model_spread(mean, noise), r, np.clip(discrimination, -1.0, 1.0), p, q)
 
 
+def family_means(mean: Floats, noise: Floats, family: Ints) -> tuple[Floats, Floats]:
+    """Means over the models of each family 0, 1, ..., and their noise, shape (Q, families)."""
+    member = (family[:, None] == np.arange(family.max() + 1)).astype(np.float64)
+    number = member.sum(axis=0)
+    return mean @ member / number, noise @ member / number**2
+
+
 def _rest_of_questions(mean: Floats, noise: Floats, size: Ints) -> tuple[Floats, Floats]:
     """Mean of the other questions under each model, and the mean noise of that over the models."""
     weight = size[:, None].astype(np.float64)

@@ -306,6 +306,7 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     count: Column | None
     levels: Iterable[float] | None
     cluster: Column | None
+    family: Column | None
     answer: Column | None
     truth: Column | None
     judge: JudgeSample | pl.DataFrame | None

@@ -1,6 +1,6 @@
 """What questions() finds, how rarely it accuses a good question, and what it costs.
 
-Run: python tests/benchmarks/questions.py reversed | samples | variance | cost
+Run: python tests/benchmarks/questions.py reversed | families | samples | variance | cost
 """
 
 import argparse
@@ -64,6 +64,63 @@ def reversed_questions() -> Iterator[str]:
         any_flag = log.questions().group_by("world").agg(pl.col("reversed").any())["reversed"]
         numbers = below, shares["false"].mean(), flagged[faulty].mean(), any_flag.mean()
         yield f"| {models} | {trials} | " + " | ".join(f"{each:.2f}" for each in numbers) + " |"
+
+
+VERSION_SD = 0.3  # of the abilities of the versions of a model, whose own has a deviation of 1
+# Models, families, trials, and the deviation of what a family knows of a question.
+FAMILIES = (
+    *((16, 16, 4, 1.0), (24, 3, 4, 1.0), (24, 4, 4, 1.0), (24, 6, 4, 1.0), (24, 8, 4, 1.0)),
+    *((24, 4, 1, 1.0), (40, 4, 4, 1.0), (40, 10, 4, 1.0), (40, 20, 4, 1.0)),
+    *((24, 6, 4, 1.5), (12, 3, 4, 1.5)),
+)
+
+
+def versions(
+    rng: np.random.Generator, sizes: tuple[int, int], known: float, slope: Floats
+) -> Floats:
+    """Success rates of versions of a few models, shape (worlds, models, questions)."""
+    (worlds, questions), (models, families) = slope.shape, sizes
+    family = np.arange(models) * families // models
+    ability = rng.normal(0, 1, (worlds, families, 1))[:, family]
+    ability += VERSION_SD * rng.normal(0, 1, ability.shape)
+    effect = known * rng.normal(0, 1, (worlds, families, questions))[:, family]
+    difficulty = rng.normal(0, 1.5, (worlds, 1, questions))
+    return expit(slope[:, None] * ability + effect - difficulty)
+
+
+def families() -> Iterator[str]:
+    """What the test of reversed questions says of versions, over models and over families."""
+    yield "| models | families | trials | effect | clean logs with a name | found | FDR |"
+    yield "|---|---|---|---|---|---|---|"
+    for place, (models, number, trials, known) in enumerate(FAMILIES):
+        rng = np.random.default_rng([models, number, trials, place])
+        cells: list[list[str]] = [[], [], []]
+        telling = rng.lognormal(0, 0.5, (WORLDS, 200))
+        faulty = np.where(np.arange(200) < 10, -telling, telling)  # ten wrong keys
+        for slope in (telling, faulty):
+            rate = versions(rng, (models, number), known, slope)
+            log = counted(rng.binomial(trials, rate), trials)
+            base = pl.col("model") * number // models
+            for role in ({}, {"family": base.alias("family")}):
+                rows = log.frame.scorio(by="world", count="count", **role).questions()
+                wrong = pl.col("question") >= (10 if slope is faulty else 0)
+                named = rows.select(
+                    "world",
+                    (~wrong).alias("faulty"),
+                    said=pl.col("reversed").fill_null(value=False),
+                )
+                if slope is telling:
+                    cells[0].append(
+                        named.group_by("world").agg(pl.col("said").any())["said"].mean()
+                    )
+                    continue
+                shares = named.group_by("world").agg(
+                    (pl.col("said") & ~pl.col("faulty")).sum() / pl.col("said").sum().clip(1)
+                )
+                cells[1].append(named.filter("faulty")["said"].mean())
+                cells[2].append(shares["said"].mean())
+        texts = [" / ".join(f"{value:.2f}" for value in each) for each in cells]
+        yield f"| {models} | {number} | {trials} | {known:g} | " + " | ".join(texts) + " |"
 
 
 def samples() -> Iterator[str]:
@@ -152,6 +209,7 @@ def main() -> None:
     """Print the table that the command line asks for."""
     tables = {
         "reversed": reversed_questions,
+        "families": families,
         "samples": samples,
         "variance": variance,
         "cost": cost,

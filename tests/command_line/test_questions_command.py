@@ -19,6 +19,11 @@ def faulty():
     return ["questions", "faulty.parquet", "--count", "count"]
 
 
+def test_questions_compares_families(faulty, capsys):
+    assert main([*faulty, "--family", "model % 3 as base"]) == 0
+    assert "fewer than 4 families or 2 questions" in " ".join(capsys.readouterr().out.split())
+
+
 def test_questions_prints_the_most_suspect_ones_and_what_to_buy(faulty, capsys):
     assert main(faulty) == 0
     printed = capsys.readouterr().out

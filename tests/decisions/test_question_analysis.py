@@ -4,6 +4,7 @@ import pytest
 from polars.testing import assert_frame_equal, assert_series_equal
 
 import polars_scorio as ps
+from polars_scorio.display.question_sentences import reversed_sentence
 from tests.decisions.counted import counted
 from tests.documents import study_numbers
 from tests.made_logs import long, unreadable
@@ -134,6 +135,72 @@ def test_trials_have_the_rows_of_their_counts():
     trials = pl.concat(long([[0, 1, 1], [1, 1, 0], [int(m > 1), 0, 0]], f"m{m}") for m in range(4))
     counts = trials.scorio.counts().scorio(count="count")
     assert_frame_equal(trials.scorio.questions(), counts.questions())
+
+
+FAMILIES = pl.col("model") * 5 // 25  # five versions of each of five models
+
+
+def families_of(log, family=FAMILIES):
+    return log.frame.scorio(by="stratum", count="count", family=family.alias("base"))
+
+
+def test_families_of_one_model_have_the_numbers_of_models(faulty):
+    rows = families_of(faulty, pl.format("model {}", "model")).questions()
+    assert rows["families"].unique().to_list() == [25]
+    assert rows.drop("families").equals(faulty.questions())
+
+
+def test_a_family_counts_as_the_mean_of_its_models(faulty):
+    # A log with the means as rewards: eight trials of five models are forty of one.
+    rows = families_of(faulty).questions()
+    pooled = faulty.frame.with_columns(FAMILIES.alias("model"))
+    keys = ["stratum", "model", "question", "category"]
+    one = pooled.group_by(keys).agg(pl.col("count").sum()).scorio(by="stratum", count="count")
+    names = ["question", "rest_correlation", "p_reversed", "q_reversed"]
+    assert rows.select("models", "families").unique().rows() == [(25, 5)]
+    assert_frame_equal(rows.select(names), one.questions().select(names), check_row_order=False)
+
+
+def test_three_families_call_nothing_reversed_and_say_why(faulty):
+    rows = families_of(faulty, pl.col("model") % 3).questions()
+    assert rows["q_reversed"].null_count() == rows.height
+    said = reversed_sentence(rows, "question", 0.1)
+    assert said.endswith("cannot be tested with fewer than 4 families or 2 questions.")
+
+
+def test_versions_of_few_models_accuse_nobody_by_families():
+    # Four models of which six versions each have the same outcomes: 24 models that agree.
+    rng = np.random.default_rng(4)
+    c = np.repeat(rng.binomial(4, rng.random((4, 300))), 6, axis=0)
+    log, family = counted(c[None], 4), pl.col("model") // 6
+    assert log.questions()["reversed"].any()
+    assert not families_of(log, family).questions()["reversed"].any()
+
+
+def test_clusters_of_questions_have_families_of_models_too():
+    log = planted(3, faults=0, questions=40, models=8).frame
+    roles = {"by": "stratum", "count": "count", "cluster": (pl.col("question") // 2).alias("pair")}
+    rows = log.scorio(**roles, family=(pl.col("model") // 2).alias("base")).questions(per="cluster")
+    assert rows.select("questions", "models", "families").unique().rows() == [(2, 8, 4)]
+
+
+@pytest.mark.parametrize(
+    ("base", "said"),
+    [
+        (pl.when(pl.col("model") != 2).then(1), "stratum=0: 1 model has no family or several in "),
+        (pl.col("question") % 2, "stratum=0: 25 models have no family or several in "),
+    ],
+)
+def test_a_model_without_one_family_is_an_error(faulty, base, said):
+    log = families_of(faulty, base)
+    with pytest.raises(ValueError, match=f"{said}'base', the first is [02]: a model has the same"):
+        log.questions()
+
+
+def test_a_page_knows_families(tmp_path):
+    log = families_of(planted(2, questions=30, trials=2, models=9), pl.col("model") % 3)
+    page = log.write_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "fewer than 4 families or 2 questions" in page
 
 
 def test_a_lazy_log_is_read_when_it_is_collected(faulty):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.question_signals import question_signals
+from polars_scorio.maths.question_signals import family_means, question_signals
 from tests.documents import study_numbers
 
 VECTORS = study_numbers("rewards")["items"]
@@ -22,6 +22,14 @@ def test_numbers_are_those_of_the_study(name):
     expected = np.array(VECTORS["columns"][name], dtype=float)
     # Roots of differences that are zero but for rounding are up to 1e-8.
     np.testing.assert_allclose(getattr(signals, name), expected, atol=1e-8)
+
+
+def test_means_and_noise_of_families_are_those_of_the_study():
+    (case,) = study_numbers("repairs")["families"]
+    family = np.unique(case["family"], return_inverse=True)[1]
+    mean, noise = family_means(np.array(case["mean"]), np.array(case["noise"]), family)
+    np.testing.assert_allclose(mean, case["family_mean"], rtol=1e-12)
+    np.testing.assert_allclose(noise, case["family_noise"], rtol=1e-12)
 
 
 def test_the_order_of_models_changes_nothing():
