@@ -1,0 +1,198 @@
+"""The variance that runs add to a score: their trials share a machine, a seed, a day.
+
+A run that is two points better is so on every question, and more questions do not average it away.
+For each run the sum over questions of "this trial minus the mean of its question" says how far it
+is from the others; where the variance of these sums exceeds what independent trials explain, the
+excess is added to the price of the score [1]_, [2]_.
+
+References
+----------
+.. [1] L. Kish (1962), Studies of interviewer variance for attitudinal variables. JASA 57, 92-115.
+.. [2] A. B. Owen (2007), The pigeonhole bootstrap. Annals of Applied Statistics 1, 386-411.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from polars_scorio.maths.array_rows import Floats
+
+_NO_SHARED_RUNS = 1e-9  # of the squared trace: no two questions share two runs
+INTERVAL_LEVEL, DECISION_LEVEL = 0.05, 0.2  # p-values of a log below which runs count unasked
+
+
+class RunVariance(NamedTuple):
+    """The variance of a score, and which part of it independent trials explain.
+
+    `shared` is the variance of the score for each unit of variance between runs; `ratio` is the
+    variance over that of the trials alone, from questions with several trials.
+    """
+
+    variance: float  # V
+    of_trials: float  # D
+    freedom: float  # degrees of freedom of `variance`; 0 where it cannot be told from `of_trials`
+    shared: float
+    ratio: float
+
+    @property
+    def p_value(self) -> float:
+        """Of the hypothesis that runs do not differ."""
+        return runs_p_value([self])
+
+    @property
+    def run_share(self) -> float:
+        """The share of runs in the variance."""
+        excess = max(0.0, self.variance - self.of_trials)
+        return excess / self.variance if excess else 0.0
+
+    def term(self, critical: float) -> float:
+        """The addition to the priced variance, so that it holds at this critical value.
+
+        >>> RunVariance(2e-4, 1e-4, 15.0, 1.0, 2.0).term(1.96).__round__(8)
+        0.00013653
+        """
+        if not self.freedom:
+            return 0.0
+        student = student_quantile(critical, self.freedom)
+        return max(0.0, (student / critical) ** 2 * self.variance - self.of_trials)
+
+    def run_sd(self, confidence: float = 0.95) -> tuple[float, float, float]:
+        """Standard deviation of the scores of runs, with the ends of its interval."""
+        tail = (1 - confidence) / 2
+        quantiles = scipy.special.chdtri(self.freedom, np.array([tail, 1 - tail]))
+        ends = self.freedom * self.variance / quantiles
+        own = np.array([self.variance, *ends])
+        sd = np.sqrt(np.maximum(0.0, own - self.of_trials) / self.shared)
+        return float(sd[0]), float(sd[1]), float(sd[2])
+
+
+def run_variance(
+    values: Floats, present: NDArray[np.bool_], slopes: Floats | None = None
+) -> RunVariance:
+    """The variance of a score over runs.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (M, R)
+        Outcome of each question in each run; whatever stands where it is not `present`.
+    present : ndarray of bool, shape (M, R)
+    slopes : ndarray of float, shape (M,), optional
+        What replacing one trial changes in the score: the weight of the question times
+        `slopes_of_table`. Default: that of the mean of questions.
+
+    Returns
+    -------
+    RunVariance
+
+    Examples
+    --------
+    With as many trials in each question it is the variance of the runs' scores over R:
+
+    >>> x = np.array([[1.0, 0, 1, 1], [1, 0, 0, 1], [0, 0, 1, 1]])
+    >>> found = run_variance(x, np.ones((3, 4), bool))
+    >>> found.freedom, np.isclose(found.variance, x.mean(0).var(ddof=1) / 4)
+    (3.0, True)
+    """
+    some = present.any(1)
+    values, here = values[some], present[some].astype(np.float64)
+    n = here.sum(1)
+    h = 1 / (n * n.size) if slopes is None else slopes[some]
+    mean = (values * here).sum(1) / n
+    e = (h[:, None] * (values - mean[:, None])) * here
+    several = n > 1
+    own_squares = (e**2).sum(1)
+    of_trials = float((n[several] / (n[several] - 1) * own_squares[several]).sum())
+    products = float((e.sum(0) ** 2).sum() - own_squares.sum())
+    weighed = here[several] * h[several, None]
+    laplace = np.diag(weighed.sum(0)) - (weighed / n[several, None]).T @ here[several]
+    trace, squares = float(np.trace(laplace)), float((laplace**2).sum())
+    kappa = squares - float((h[several] ** 2 * (n[several] - 1)).sum())
+    shared = _shared_variance(here, h, n)
+    if of_trials == 0 or kappa <= _NO_SHARED_RUNS * trace**2:
+        return RunVariance(of_trials, of_trials, 0.0, shared, 1.0)
+    between = products / kappa
+    repeated = _shared_variance(here[several], h[several], n[several])
+    return RunVariance(
+        variance=max(0.0, of_trials + between * shared),
+        of_trials=of_trials,
+        freedom=trace**2 / squares,
+        shared=shared,
+        ratio=max(0.0, 1 + between * repeated / of_trials),
+    )
+
+
+def _shared_variance(here: Floats, h: Floats, n: Floats) -> float:
+    """Variance of a score for each unit of variance that two questions of one run share."""
+    return float(((h @ here) ** 2).sum() - (h**2 * n).sum())
+
+
+def slopes_of_table(table: Floats) -> Floats:
+    """Change of the estimate of a question by replacing one trial, for each number of successes.
+
+    `table` (n + 1,) has the estimate for 0, ..., n successes.
+
+    >>> slopes_of_table(np.array([0.0, 1.0, 1.0])).tolist()
+    [0.0, 0.5, 0.0]
+    """
+    n = table.size - 1
+    c = np.arange(n + 1)
+    steps = np.diff(table)
+    slopes = ((n - c) * np.insert(steps, 0, 0.0) + c * np.append(steps, 0.0)) / max(n, 1)
+    return np.asarray(slopes)
+
+
+def student_quantile(critical: float, freedom: float) -> float:
+    """Student's quantile that has the tail of a normal critical value; one degree at least."""
+    tail = float(scipy.special.ndtr(-critical))
+    return -float(scipy.special.stdtrit(max(freedom, 1.0), tail))
+
+
+def difference(first: RunVariance, second: RunVariance) -> RunVariance:
+    """Of the difference of two scores whose runs are independent; degrees of freedom by Welch."""
+    variance = first.variance + second.variance
+    parts = [
+        each.variance**2 / each.freedom for each in (first, second) if each.freedom and variance
+    ]
+    of_trials = first.of_trials + second.of_trials
+    freedom = variance**2 / sum(parts) if sum(parts) else 0.0
+    ratio = variance / of_trials if of_trials else 1.0
+    return RunVariance(variance, of_trials, freedom, first.shared + second.shared, ratio)
+
+
+def pooled_ratio(models: Iterable[RunVariance]) -> tuple[float, float]:
+    """Ratio and degrees of freedom of a whole log, over its models and strata."""
+    each = [model for model in models if model.freedom]
+    freedom = sum(model.freedom for model in each)
+    if not freedom:
+        return 1.0, 0.0
+    return sum(model.freedom * model.ratio for model in each) / freedom, freedom
+
+
+def runs_p_value(models: Sequence[RunVariance]) -> float:
+    """Of the hypothesis that in no model of the log runs differ; 1 where nothing tells."""
+    ratio, freedom = pooled_ratio(models)
+    return float(scipy.special.chdtrc(freedom, freedom * ratio)) if freedom else 1.0
+
+
+def runs_count(p: float, runs: int, *, decision: bool = False) -> bool:
+    """Whether runs count that nobody named: if the log shows that they differ.
+
+    A false winner costs more than a wide interval, so decisions ask for less; two runs show little.
+    """
+    if runs < 3:
+        return False
+    return p < (DECISION_LEVEL if decision and runs > 3 else INTERVAL_LEVEL)
+
+
+def widened(
+    middle: Floats, lo: Floats, hi: Floats, term: Floats, critical: float
+) -> tuple[Floats, Floats]:
+    """The ends of an interval with the term of its runs."""
+    added = critical**2 * term
+    down, up = np.sqrt((middle - lo) ** 2 + added), np.sqrt((hi - middle) ** 2 + added)
+    return middle - down, middle + up
