@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from polars_scorio.arguments import unknown_name
 from polars_scorio.logs.bfcl import bfcl
+from polars_scorio.logs.deepeval import deepeval
 from polars_scorio.logs.evalplus import evalplus
 from polars_scorio.logs.evalscope import evalscope
 from polars_scorio.logs.every_eval_ever import every_eval_ever
@@ -33,6 +34,7 @@ from polars_scorio.logs.verl import verl
 
 __all__ = [
     "bfcl",
+    "deepeval",
     "evalplus",
     "evalscope",
     "every_eval_ever",

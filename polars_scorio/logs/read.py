@@ -193,6 +193,11 @@ def _is_swe_bench(record: Any) -> bool:
     return lists or (isinstance(part, Mapping) and bool({"patch_exists", "resolved"} & {*part}))
 
 
+def _is_deepeval(record: Any) -> bool:
+    """A sign of DeepEval: the cases of a run, which may be wrapped."""
+    return "testCases" in record.get("testRunData", record)
+
+
 def _is_promptfoo(record: Any) -> bool:
     """A sign of promptfoo: outcomes with a provider, in one or two levels of results."""
     results = record["results"]
@@ -210,6 +215,7 @@ def _is_rollout(record: Any) -> bool:
 # For each reader the name of its files, and a sign in the first record of one.
 _SIGNS: dict[str, tuple[str, Sign]] = {
     "bfcl": ("*_score.json", _has_fields("accuracy", "correct_count", "total_count")),
+    "deepeval": ("*.json", _is_deepeval),
     "evalplus": ("*eval_results.json", _has_fields("eval")),
     "evalscope": ("*.jsonl", _has_fields("index", "sample_score")),
     "every_eval_ever": (

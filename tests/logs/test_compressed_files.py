@@ -69,6 +69,10 @@ FILES = {
         "run/results.json",
         [{"results": [{"task_id": "t", "trial_name": "a", "is_resolved": True}]}],
     ),
+    "deepeval": (
+        "results/test_run_1.json",
+        [{"testCases": [{"input": "x", "success": True, "metricsData": [{"name": "m"}]}]}],
+    ),
     "evalscope": (
         "w/reviews/m/t.jsonl",
         [

@@ -14,6 +14,7 @@ from polars_scorio.study.request import RoleOptions
 
 # A file name that each reader of JSON looks for.
 WHOLE = {
+    "deepeval": "test_run_1.json",
     "livecodebench": "m/Scenario.a_eval_all.json",
     "evalplus": "a_eval_results.json",
     "harbor": "job/t/result.json",
@@ -153,6 +154,7 @@ def test_two_tools_may_be_named(tmp_path):
 
 # What each reader takes for its own, with something inside that another version might have.
 VERSIONS = {
+    "deepeval": {"testCases": [{"name": "t"}]},
     "livecodebench": [{"question_id": 1, "graded_list": 3}],
     "evalplus": {"eval": {"t": [{"status": "pass"}]}},
     "harbor": {"task_name": "t", "agent": {}},
@@ -189,6 +191,10 @@ def test_json_that_python_cannot_hold_is_refused(tool, text, tmp_path):
 # Objects with a value that its column cannot hold, and what the error says of it.
 PASSED = {"task_id": "t", "passed": True, "result": "passed"}
 MISFITS = {
+    "deepeval": (
+        [{"testCases": [{"input": "x", "success": "yes", "metricsData": [{"name": "m"}]}]}],
+        "the success 'yes' in trial 1, where Boolean is needed",
+    ),
     "evalscope": (
         [GOOD["evalscope"], {"index": 1, "sample_score": {"score": {"value": "high"}}}],
         r"something of another shape in line 2 \(the value is 'high'\)",

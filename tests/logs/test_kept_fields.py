@@ -201,6 +201,14 @@ KEPT = {
         "data_source",
         ("maths",),
     ),
+    "deepeval": (
+        {"test_run_1.json": [{"testCases": [{
+            "input": "x", "tokenCost": 0.25, "completionTime": 1.5, "metadata": {"level": 3},
+            "inputTokenCount": 7, "outputTokenCount": 5,
+        }]}]},
+        ["usd", "input_tokens", "output_tokens", "seconds", "metadata.level"],
+        (0.25, 7, 5, 1.5, 3),
+    ),
     "evalscope": (
         {"w/reviews/m/t.jsonl": [{"index": 0, "sample_score": {
             "score": {"value": {"acc": 1.0}}, "sample_id": 0, "group_id": 0,

@@ -14,8 +14,8 @@ from tests.logs.test_compressed_files import FILES, SIDE
 
 LOGS = Path(__file__).parents[3] / "shared" / "data" / "logs"
 OF_FOLDERS = {
-    "aisbench": "opencompass", "evalplus_2023": "evalplus", "evalscope": "evalscope",
-    "harbor": "harbor", "helm": "helm",
+    "aisbench": "opencompass", "evalplus_2023": "evalplus",
+    **{tool: tool for tool in ("deepeval", "evalscope", "harbor", "helm")},
     "inspect_ai": "inspect_ai", "inspect_mixed": "inspect_ai", "livecodebench": "livecodebench",
     "lm_eval": "lm_eval",
     "verifiers": "verifiers", "verifiers_graded": "verifiers", "verifiers_traces": "verifiers",

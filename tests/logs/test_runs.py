@@ -238,6 +238,7 @@ COMPARED = {
     "bfcl": "BFCL",
     "livecodebench": "LiveCodeBench",
     "verifiers_traces": "verifiers, `traces.jsonl`",
+    "deepeval": "DeepEval",
     "evalplus": "EvalPlus",
     "evalscope": "evalscope",
     "every_eval_ever": "Every Eval Ever",
