@@ -26,7 +26,7 @@ from polars_scorio.command_line.terminal import add_format_argument, print_table
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.gate_sentences import GateWords
-from polars_scorio.display.table import markdown_text
+from polars_scorio.display.table import Column, Table, cell_text, markdown_table
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words import judge_words, visible_text
 from polars_scorio.metrics.metric import Metric
@@ -98,30 +98,22 @@ def write_markdown(path: str, title: str, results: Sequence[GateResult]) -> None
     lines = [f"## Gate: {title}", ""]
     for result in results:
         lines += [*(f"- {sentence}" for sentence in result.sentences), ""]
-        lines += [_markdown_table(_readable_rows(result.rows)), ""]
+        lines += [markdown_table(_readable_rows(result.rows)), ""]
     write_whole(Path(path), visible_text("\n".join([*lines, _LEGEND, ""])))
 
 
-def _readable_rows(rows: pl.DataFrame) -> pl.DataFrame:
+def _readable_rows(rows: pl.DataFrame) -> Table:
     """The columns that a reader needs; a row over all strata has "all" in their columns."""
     strata = rows.columns[: rows.columns.index("metric")]
     named = rows.with_columns(pl.col(name).cast(pl.String).fill_null("all") for name in strata)
     known = [column.name for column in named if column.null_count() < column.len()]
-    return named.select(name for name in known if name not in _UNREAD)
-
-
-def _markdown_table(rows: pl.DataFrame) -> str:
-    """The rows of a gate as a table of Markdown, numbers with three significant digits."""
-    head = f"| {' | '.join(rows.columns)} |\n|{' --- |' * rows.width}"
-    return "\n".join(
-        [head, *(f"| {' | '.join(map(_markdown_cell, row))} |" for row in rows.rows())]
-    )
-
-
-def _markdown_cell(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:.3g}" if isinstance(value, float) else markdown_text(str(value))
+    cells = {
+        name: ["" if value is None else cell_text(value, form) for value in named[name]]
+        for name in known
+        if name not in _UNREAD
+        for form in [".3g" if named.schema[name].is_float() else ""]
+    }
+    return Table([Column(name, texts, right=False) for name, texts in cells.items()])
 
 
 # Exit status of each verdict; 1 and 2 say that there is none.

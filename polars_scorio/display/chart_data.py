@@ -9,7 +9,7 @@ import polars as pl
 
 from polars_scorio.arguments import is_several
 from polars_scorio.counting.log import Trials
-from polars_scorio.display.words import HIDDEN, visible_text
+from polars_scorio.display.words import HIDDEN, chance_text, visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes, draw_sizes
 
@@ -17,7 +17,6 @@ _OVERALL = "overall"  # the rows over all strata
 _AMBIGUOUS = '"| /|/ '  # in a value of several that are joined by " / "
 _TAG = "(?i)<([!/]|script)"
 _SAME = 1e-3  # of its range: what nobody sees in a picture
-_SURE = 0.995  # above it two digits would say that it is certain
 
 
 def strata_heading(trials: Trials) -> str:
@@ -182,21 +181,20 @@ def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
     a, b = (inert_texts(pl.col(name).cast(pl.String)) for name in ("model_a", "model_b"))
     # By their costs, of which less is better, models have a ratio.
     gap = pl.col("diff") if "diff" in pairs.columns else -pl.col("ratio").log()
-    diff, prob = gap, pl.col("prob")
-    sure = pl.col("better").is_not_null().alias("sure")
-    ways = [(a, b, diff, prob), (b, a, -diff, 1 - prob)]
-    return pl.concat(
+    prob, sure = pl.col("prob"), pl.col("better").is_not_null().alias("sure")
+    rows = pl.concat(
         pairs.select(
             stratum_label(trials),
             first.alias("model"),
             second.alias("other"),
             ahead.alias("diff"),
             chance.alias("prob"),
-            _probability_text(chance).alias("text"),
             sure,
         )
-        for first, second, ahead, chance in ways
+        for first, second, ahead, chance in ((a, b, gap, prob), (b, a, -gap, 1 - prob))
     )
+    texts = [None if each is None else chance_text(each) for each in rows["prob"]]
+    return rows.insert_column(5, pl.Series("text", texts, pl.String))
 
 
 def paired_rows(ways: pl.DataFrame) -> pl.DataFrame:
@@ -218,15 +216,3 @@ def axis_values(name: str, dtype: pl.DataType) -> pl.Expr:
     if isinstance(dtype, pl.Date | pl.Datetime):
         return value.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%dT%H:%M:%S%.3f")
     return value.cast(pl.Int64 if dtype.is_temporal() else pl.Float64)
-
-
-def _probability_text(prob: pl.Expr) -> pl.Expr:
-    """A probability with two digits, which never says that something is certain."""
-    digits = (100 * prob).round(0).cast(pl.Int64).cast(pl.String).str.zfill(2)
-    return (
-        pl.when(prob > _SURE)
-        .then(pl.lit(">.99"))
-        .when(prob < 1 - _SURE)
-        .then(pl.lit("<.01"))
-        .otherwise(pl.lit(".") + digits)
-    )

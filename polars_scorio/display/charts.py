@@ -23,6 +23,8 @@ Picture: TypeAlias = "alt.LayerChart | alt.FacetChart"
 INK = "#707070"  # of marks that are seen on white and on black
 NAME = 260  # pixels that a name may take
 _PLACES = 10  # ticks of an axis of ranks
+TRIALS_TITLE = "n, trials of each question"
+_TICKED = 12  # values of an axis that all have a tick
 _DOTTED = 30  # with more trials points on a line run into each other
 # A long name without its middle: models often differ at their ends.
 _CUT = (
@@ -64,10 +66,7 @@ def forest_plot(
     are grey. `smallest_first` if less is better, as of costs.
     """
     models = models_by_mean(rows, "mu", smallest_first=smallest_first)
-    rows = rows.with_columns(colour=_model_colour(colours))
-    colour = alt.Color("colour:N", scale=None)
-    down = alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=True))
-    base = alt.Chart().encode(y=down, color=colour, tooltip=number_tooltips(rows))
+    rows, base = _model_lines(rows, models, colours)
     scale = alt.Scale(zero=False, padding=8)
     across = value_axis(alt.X("lo:Q", scale=scale), metric, percent=percent)
     layers = [
@@ -84,19 +83,17 @@ def forest_plot(
 def rank_chart(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) -> Picture:
     """Places open to each model; `rows`: stratum, model, rank, rank_lo, rank_hi, tooltips."""
     models = models_by_mean(rows, "rank", smallest_first=True)
-    rows = rows.with_columns(colour=_model_colour(colours))
-    down = alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=True))
-    colour = alt.Color("colour:N", scale=None)
-    base = alt.Chart().encode(y=down, color=colour, tooltip=number_tooltips(rows))
+    rows, base = _model_lines(rows, models, colours)
     most = max([*rows["rank_hi"]], default=1)
     axis = alt.Axis(format="d", tickMinStep=1, domain=False, values=_whole_places(int(most)))
     scale = alt.Scale(domain=[0.5, most + 0.5], nice=False)
     across = alt.X("rank_lo:Q", title="place", scale=scale, axis=axis)
     layers = [
         base.mark_rule(size=2).encode(x=across, x2="rank_hi:Q"),
-        base.mark_point(size=20, filled=True, opacity=1).encode(x="rank_lo:Q"),
-        base.mark_point(size=20, filled=True, opacity=1).encode(x="rank_hi:Q"),
-        base.mark_point(size=60, filled=True, opacity=1).encode(x="rank:Q"),
+        *(
+            base.mark_point(size=size, filled=True, opacity=1).encode(x=f"{end}:Q")
+            for end, size in (("rank_lo", 20), ("rank_hi", 20), ("rank", 60))
+        ),
     ]
     words = f"The places that are open to each of {len(models)}, from {_first_and_last(models)}"
     return in_panels(layers, rows, heading, words, height=alt.Step(20))
@@ -121,7 +118,7 @@ def settling_chart(rows: pl.DataFrame, heading: Heading) -> Picture:
     key = alt.Legend(title=None, orient="top", labelLimit=400, direction="vertical")
     colour = alt.Color("what:N", scale=scale, legend=key)
     line = alt.Chart().mark_line(size=2, point=rows["n"].n_unique() <= _DOTTED).encode(
-        x=trials_axis(),
+        x=whole_axis("n", TRIALS_TITLE),
         y=alt.Y("value:Q", title="share, or tau", axis=alt.Axis(tickCount=6, domain=False)),
         color=colour,
         tooltip=number_tooltips(rows),
@@ -129,11 +126,12 @@ def settling_chart(rows: pl.DataFrame, heading: Heading) -> Picture:
     return in_panels([line], rows, heading, "Two lines against n", height=280)
 
 
-def trials_axis() -> alt.X:
-    """An axis of trials of each question."""
-    scale = alt.Scale(zero=False, nice=False)
+def whole_axis(column: str, title: str, values: Sequence[int] = (), log: bool = False) -> alt.X:  # noqa: FBT001, FBT002
+    """An axis of whole numbers; with more than twelve `values` Vega decides which have a tick."""
     axis = alt.Axis(format="d", tickMinStep=1, grid=False)
-    return alt.X("n:Q", title="n, trials of each question", scale=scale, axis=axis)
+    axis.values = [*values] if 0 < len(values) <= _TICKED else alt.Undefined
+    scale = {"type": "log", "base": 2} if log else {"zero": False}
+    return alt.X(f"{column}:Q", title=title, scale=alt.Scale(nice=False, **scale), axis=axis)
 
 
 def models_by_mean(rows: pl.DataFrame, number: str, *, smallest_first: bool = False) -> list[str]:
@@ -237,8 +235,17 @@ def model_legend() -> alt.Legend:
     )
 
 
-def _model_colour(colours: dict[str, str]) -> pl.Expr:
-    return pl.col("model").replace_strict(colours, default=GREY, return_dtype=pl.String)
+def _model_lines(
+    rows: pl.DataFrame, models: Sequence[str], colours: dict[str, str]
+) -> tuple[pl.DataFrame, alt.Chart]:
+    """The rows with the colour of each model, grey where it has none, and a line for each."""
+    colour = pl.col("model").replace_strict(colours, default=GREY, return_dtype=pl.String)
+    base = alt.Chart().encode(
+        y=alt.Y("model:N", sort=[*models], title=None, axis=name_axis(grid=True)),
+        color=alt.Color("colour:N", scale=None),
+        tooltip=number_tooltips(rows),
+    )
+    return rows.with_columns(colour=colour), base
 
 
 def _first_and_last(models: Sequence[str]) -> str:
@@ -354,14 +361,11 @@ def difficulty_bars(rows: pl.DataFrame, span: Bounds) -> pl.DataFrame:
     width = (high - low) / _BARS or 1.0
     # Without the last digits, in which .3 is less than three tenths.
     bar = ((pl.col("rate") - low) / width + 1e-9).floor().clip(0, _BARS - 1)
-    kind = (
-        pl.when(status="never")
-        .then(pl.lit("never solved"))
-        .when(status="always")
-        .then(pl.lit("always solved"))
-        .when("reversed")
-        .then(pl.lit("reversed"))
-        .otherwise(pl.lit("others"))
+    status = pl.col("status").replace_strict(
+        {"never": "never solved", "always": "always solved"}, default=None, return_dtype=pl.String
+    )
+    kind = status.fill_null(
+        pl.when("reversed").then(pl.lit("reversed")).otherwise(pl.lit("others"))
     )
     counted = rows.group_by("stratum", bar.alias("bar"), kind.alias("kind")).agg(
         pl.len().alias("questions")
@@ -371,12 +375,6 @@ def difficulty_bars(rows: pl.DataFrame, span: Bounds) -> pl.DataFrame:
         for place, name in enumerate(("least", "most"))
     ]
     return counted.sort("stratum", "bar", "kind").select("stratum", *ends, "kind", "questions")
-
-
-def _counts_axis(rows: pl.DataFrame) -> alt.Axis:
-    """An axis with whole numbers: Vega puts 1.5 on that of a stack, and writes it as a second 2."""
-    bars = rows.group_by("stratum", "least").agg(pl.col("questions").sum())["questions"]
-    return alt.Axis(format="d", values=whole_ticks(max(bars, default=1)), domain=False)
 
 
 def whole_ticks(most: int) -> list[int]:
@@ -400,10 +398,13 @@ def difficulty_histogram(rows: pl.DataFrame, heading: Heading, title: str, span:
         title,
         percent=span == (0, 1),
     )
+    # Whole numbers: Vega puts 1.5 on the axis of a stack, and writes it as a second 2.
+    high = rows.group_by("stratum", "least").agg(pl.col("questions").sum())["questions"]
+    counts = alt.Axis(format="d", values=whole_ticks(max(high, default=1)), domain=False)
     bars = alt.Chart().mark_bar(binSpacing=1).encode(
         x=across,
         x2="most:Q",
-        y=alt.Y("questions:Q", title="questions", axis=_counts_axis(rows)),
+        y=alt.Y("questions:Q", title="questions", axis=counts),
         color=alt.Color("kind:N", scale=scale, legend=legend),
         order=alt.Order("order:Q"),
         tooltip=number_tooltips(rows),

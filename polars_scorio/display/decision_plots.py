@@ -178,7 +178,7 @@ class DecisionPlots(PlotBase):
         )
         name = metric_heading(subject.metric, subject.metric.row_sizes[0])
         heading = subject.heading(f"{name} after n trials", subject.bands)
-        across, percent = charts.trials_axis(), subject.percent
+        across, percent = charts.whole_axis("n", charts.TRIALS_TITLE), subject.percent
         return line_chart(drawn, heading, across, name, subject.line_colours, percent=percent)
 
     @takes_options(ConvergencePlotOptions)

@@ -189,7 +189,7 @@ def to_model_card(
     check_text("task", task)
     check_confidence(confidence)
     lines = ["model-index:"]
-    for model, rows in groupby(_sorted_by_model(report_rows(report)), key=_model_name):
+    for model, rows in _rows_by_model(report).items():
         lines += [f"- name: {_yaml_text(model)}", "  results:"]
         for strata, parts in groupby(rows, key=lambda row: row.strata):
             name = _yaml_text(" / ".join(strata) or dataset)
@@ -205,10 +205,12 @@ def to_model_card(
     return "\n".join(lines) + "\n"
 
 
-def _sorted_by_model(rows: list[ReportRow]) -> list[ReportRow]:
-    """The rows of each model together, in the order of their first."""
-    order = list(dict.fromkeys(map(_model_name, rows)))
-    return sorted(rows, key=lambda row: order.index(_model_name(row)))
+def _rows_by_model(report: Report) -> dict[str, list[ReportRow]]:
+    """The rows of each model, in the order of their first."""
+    found: dict[str, list[ReportRow]] = {}
+    for row in report_rows(report):
+        found.setdefault(_model_name(row), []).append(row)
+    return found
 
 
 def _model_name(row: ReportRow) -> str:
@@ -316,11 +318,8 @@ def to_every_eval_ever(
     check_choice("relationship", relationship, Relationship)
     check_confidence(confidence)
     source = _Source(benchmark, organization, relationship, tool, retrieved, confidence)
-    by_model: dict[str, list[ReportRow]] = {}
-    for row in report_rows(report):
-        by_model.setdefault(str(row.keys.get(MODEL, "model")), []).append(row)
     written = []
-    for model, rows in by_model.items():
+    for model, rows in _rows_by_model(report).items():
         record = _aggregate_record(model, rows, source)
         trials = None if samples is None else [*_sample_records(model, rows, samples, source)]
         written += _write_records(Path(folder), model, record, trials, source)

@@ -198,7 +198,11 @@ def _stratum_prefixes(rows: pl.DataFrame, strata: Sequence[str]) -> dict[str, di
     if not strata:
         return prefixes
     for stratum in rows.select(strata).drop_nulls().unique().sort(*strata).to_dicts():
-        prefix = " / ".join(_value_text(name, value) for name, value in stratum.items())
+        # What is no word needs the name of its column.
+        prefix = " / ".join(
+            value if value and isinstance(value, str) else f"{name} {value}".rstrip()
+            for name, value in stratum.items()
+        )
         if prefix in prefixes:
             raise ValueError(
                 f"the strata {prefixes[prefix]!r} and {stratum!r} would both have the columns "
@@ -206,8 +210,3 @@ def _stratum_prefixes(rows: pl.DataFrame, strata: Sequence[str]) -> dict[str, di
             )
         prefixes[prefix] = stratum
     return prefixes
-
-
-def _value_text(name: str, value: object) -> str:
-    """The value of a stratum as it is written; what is no word needs the name of its column."""
-    return value if value and isinstance(value, str) else f"{name} {value}".rstrip()

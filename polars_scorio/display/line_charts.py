@@ -18,6 +18,7 @@ from polars_scorio.display.charts import (
     model_legend,
     number_tooltips,
     value_axis,
+    whole_axis,
 )
 from polars_scorio.display.theme import GREY
 from polars_scorio.display.words import short_name
@@ -83,7 +84,6 @@ _LETTERS = 30  # of a label
 BANDED = 3  # bands of more lines hide each other
 _SMALL, _GREY = 150, 24  # pixels of one of several small panels, grey lines in it
 _SPANNED = 8  # an axis of powers of two where the largest draw size is so many times the smallest
-_TICKS = 12  # with more of them Vega decides which draw sizes have a tick
 _DOTTED = 60  # with more of them on a line, points are small
 _MARGIN = 0.05  # of what the lines span, above and below them
 _SAME = 1e-6  # of the largest number: lines that span less are flat
@@ -230,32 +230,13 @@ def _end_labels(rows: pl.DataFrame, span: tuple[float, float], gap: float) -> pl
 
 def draw_sizes_axis(sizes: Sequence[int]) -> alt.X:
     """An axis of draw sizes, logarithmic where they span it."""
-    if sizes and max(sizes) >= _SPANNED * min(sizes):
-        scale, values = (
-            alt.Scale(type="log", base=2, nice=False),
-            _powers_of_two(min(sizes), max(sizes)),
-        )
-    else:
-        scale, values = alt.Scale(zero=False, nice=False), [*sizes]
-    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
-    axis.values = values if len(values) <= _TICKS else alt.Undefined
-    return alt.X("k:Q", title="k, trials drawn", scale=scale, axis=axis)
-
-
-def thresholds_axis(drawn: int) -> alt.X:
-    """An axis of how many successes of a draw are asked for."""
-    axis = alt.Axis(format="d", tickMinStep=1, grid=False)
-    axis.values = [*range(1, drawn + 1)] if drawn <= _TICKS else alt.Undefined
-    scale = alt.Scale(zero=False, nice=False)
-    return alt.X("t:Q", title=f"t, successes of {drawn:,}", scale=scale, axis=axis)
+    least, most = min(sizes), max(sizes)
+    spanned = most >= _SPANNED * least
+    powers = [2**power for power in range(most.bit_length()) if 2**power >= least]
+    return whole_axis("k", "k, trials drawn", powers if spanned else sizes, spanned)
 
 
 def stratum_axis(name: str, dtype: pl.DataType) -> alt.X:
     """An axis of a stratum that is a number or a time, in the column `at`."""
     scale, axis = alt.Scale(zero=False, nice=False), alt.Axis(grid=False)
     return alt.X(f"at:{'T' if dtype.is_temporal() else 'Q'}", title=name, scale=scale, axis=axis)
-
-
-def _powers_of_two(least: int, most: int) -> list[int]:
-    """The powers of two from one number to another."""
-    return [2**power for power in range(most.bit_length()) if least <= 2**power <= most]

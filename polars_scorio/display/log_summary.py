@@ -52,13 +52,8 @@ def key_labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
 
 
 def natural_key(text: str) -> tuple[str, str]:
-    """Key by which texts sort as people count."""
-    return _NUMBER.sub(_with_length, text), text
-
-
-def _with_length(number: re.Match[str]) -> str:
-    """Digits behind their count: of whole numbers the longer one is the larger one."""
-    return f"{len(number[1]):09}{number[1]}"
+    """Key by which texts sort as people count: the longer one of whole numbers is the larger."""
+    return _NUMBER.sub(lambda digits: f"{len(digits[1]):09}{digits[1]}", text), text
 
 
 def metric_label(metric: Metric, k: int | None = None, trials: int | None = None) -> str:
@@ -208,7 +203,9 @@ class LogSummary:
         """Coverage of each stratum and model; see `Scorio.coverage`."""
         rows = coverage(self.cells.lazy(), self.roles).collect()
         keys = ["stratum", "model"] if self.trials.by else ["model"]
-        found = self.each.group_by(keys).agg(_known_sum("duplicates"), stopping_states())
+        repeated = pl.col("duplicates")
+        checked = pl.when(repeated.is_not_null().any()).then(repeated.sum())
+        found = self.each.group_by(keys).agg(checked, stopping_states())
         own = rows.drop("duplicates", *STOPPING_COLUMNS).join(found, on=keys, how="left")
         whole = with_stopping(own.lazy()).collect().select(rows.columns).sort(keys)
         if self.totals is None:
@@ -252,8 +249,3 @@ def _repeated_trials(trials: Trials) -> pl.Expr:
     distinct = pl.col(IDS).cast(pl.Int64) - (pl.col(NO_ID) > 0).cast(pl.Int64)
     repeated = pl.col(ROWS) - pl.col(NO_ID).cast(pl.Int64) - distinct
     return repeated.cast(pl.Int64).alias("duplicates")
-
-
-def _known_sum(column: str) -> pl.Expr:
-    """The sum of a column, null where all of it is."""
-    return pl.when(pl.col(column).is_not_null().any()).then(pl.col(column).sum())

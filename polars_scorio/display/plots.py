@@ -18,7 +18,6 @@ from polars_scorio.display.line_charts import (
     draw_sizes_axis,
     line_chart,
     stratum_axis,
-    thresholds_axis,
 )
 from polars_scorio.display.question_plots import FrontierPlots, QuestionPlots
 from polars_scorio.display.theme import LookOptions, PlotOptions
@@ -225,8 +224,10 @@ questions, frontier>
         numbers = ("t", "estimate", "mu", "lo", "hi", "marked", "ahead")
         labelled = rows.select(*row_labels(subject.trials), *numbers)
         heading = subject.heading(name, subject.bands, points)
-        across, percent = thresholds_axis(k), subject.percent
-        return line_chart(labelled, heading, across, name, subject.line_colours, percent=percent)
+        across = charts.whole_axis("t", f"t, successes of {k:,}", range(1, k + 1))
+        return line_chart(
+            labelled, heading, across, name, subject.line_colours, percent=subject.percent
+        )
 
     @takes_options(LookOptions)
     def forecast(

@@ -241,13 +241,16 @@ def interval_columns(
 
 def _number_heading(frame: pl.DataFrame, number: Number) -> str:
     """Heading of a number: its metric, and what it is of several or of a pair of models."""
-    if number.name not in _TIDY:
-        known = _board_headings(frame).get(number.metric)
-        return known or column_heading(number.metric, each_trials(frame))
-    metric, kind = _only_heading(frame), _TIDY[number.name]
-    if not metric:
-        return kind
-    return f"{kind} of {metric}" if number.name == "diff" else metric
+    if number.name in _TIDY:
+        metric, kind = _only_heading(frame), _TIDY[number.name]
+        return f"{kind} of {metric}" if metric and number.name == "diff" else metric or kind
+    boards = frame.get_column(HEADINGS, default=pl.Series(dtype=pl.String))  # several, if joined
+    known = {
+        name: text
+        for board in boards.drop_nulls().unique().sort()
+        for name, text in json.loads(board).items()
+    }
+    return known.get(number.metric) or column_heading(number.metric, each_trials(frame))
 
 
 def _only_heading(frame: pl.DataFrame) -> str:
@@ -256,14 +259,6 @@ def _only_heading(frame: pl.DataFrame) -> str:
         return ""
     found = frame.select("metric", "k").unique().rows()
     return row_heading(found[0][0], found[0][1], each_trials(frame)) if len(found) == 1 else ""
-
-
-def _board_headings(frame: pl.DataFrame) -> dict[str, str]:
-    """Headings that a leaderboard has for the columns of its metrics."""
-    if HEADINGS not in frame.columns:
-        return {}
-    texts = frame[HEADINGS].drop_nulls().unique().sort()  # several, if boards were joined
-    return {name: heading for text in texts for name, heading in json.loads(text).items()}
 
 
 def _plain_column(frame: pl.DataFrame, name: str) -> Column:
@@ -326,6 +321,8 @@ _WIDE = 5  # columns that stand side by side on a page, beside those that say wh
 _FLOAT, _HEADS = 40, 5  # lines of a table environment in LaTeX, and of the head of a tabular
 _LONG = 40  # characters of a text that is broken into lines in LaTeX
 _LONG_COLUMN = r"p{0.28\linewidth}"
+# What a tabular shrinks in where it is wider than a line.
+_FITTED = r"\par\noindent\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 _PIECES = re.compile(r"[^-/_.:]{1,12}[-/_.:]*|[-/_.:]+")
 _MARKDOWN = re.compile(r"[\\|*`<\[\]~]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])|&(?=[#0-9A-Za-z])")
 # Where Markdown makes links of bare addresses, whatever stands before them.
@@ -402,12 +399,11 @@ def to_great_table(
     intervals = [name for name, column in names.items() if column.interval]
     made = made.cols_align("left").cols_align("right", columns=right)
     made = made.tab_style(style.css("white-space: nowrap;"), loc.body(columns=intervals))
-    for name in intervals:
-        rows = [row for row, share in enumerate(names[name].heat) if share is not None]
-        if rows:
-            shades = _Shades(names[name].heat)
-            made = made.data_color(name, rows, fn=shades, autocolor_text=False)
     for name, column in names.items():
+        heat = {row: share for row, share in enumerate(column.heat) if share is not None}
+        shades: list[str | None] = [*map(_heat_shade, heat.values())]
+        if heat:  # by the numbers, whatever the cells say
+            made = made.data_color(name, [*heat], fn=lambda _: shades, autocolor_text=False)  # noqa: B023 - called at once
         bold = [row for row, mark in enumerate(column.bold) if mark]
         if bold:
             made = made.tab_style(style.text(weight="bold"), loc.body(columns=name, rows=bold))
@@ -538,7 +534,7 @@ def to_latex(
     table = _visible_table(frame, percent, digits)
     foot = [rf"{{\footnotesize {_latex_text(table.note)}\par}}"] if table.note else []
     *parts, last = (
-        [*_fitted_tabular(_tabular_lines(part)), r"\par\smallskip"]
+        [_FITTED, *_tabular_lines(part), "}", r"\par\smallskip"]
         for part in _page_columns(table.columns)
     )
     parts.append([*last, *foot])
@@ -573,18 +569,10 @@ def _visible_table(frame: pl.DataFrame, percent: bool | None, digits: int | None
     return Table.read(frame, percent=percent, digits=digits).written(visible_text)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shades:
-    """The heat colours of a column, whatever its cells say: from the least to the largest."""
-
-    heat: Sequence[float | None]
-
-    def __call__(self, _: Sequence[object]) -> list[str | None]:
-        return [self._shade(share) for share in self.heat if share is not None]
-
-    def _shade(self, share: float) -> str:
-        mixed = (light + share * (full - light) for light, full in zip(_LIGHT, _FULL, strict=True))
-        return "#" + "".join(f"{round(part):02x}" for part in mixed)
+def _heat_shade(share: float) -> str:
+    """The heat colour from the least (0) to the largest (1)."""
+    mixed = (light + share * (full - light) for light, full in zip(_LIGHT, _FULL, strict=True))
+    return "#" + "".join(f"{round(part):02x}" for part in mixed)
 
 
 def _page_columns(columns: Sequence[Column]) -> Iterator[list[Column]]:
@@ -611,12 +599,6 @@ def _tabular_lines(columns: Sequence[Column]) -> list[str]:
     labels, *rows = (_latex_row(row) for row in zip(*cells, strict=True))
     heads = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", *_stratum_spanners(columns), labels]
     return [*heads, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
-
-
-def _fitted_tabular(tabular: Sequence[str]) -> list[str]:
-    """A tabular that shrinks where it is wider than a line."""
-    width = r"\ifdim\width>\linewidth\linewidth\else\width\fi"
-    return [rf"\par\noindent\resizebox{{{width}}}{{!}}{{%", *tabular, "}"]
 
 
 def _stratum_spanners(columns: Sequence[Column]) -> list[str]:

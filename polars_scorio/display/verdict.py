@@ -215,11 +215,8 @@ def rival_models(scope: Scope) -> list[str]:
     first = scope.models[0]
     both = pl.any_horizontal(pl.col("model_a", "model_b") == first)
     unsure = scope.pairs.filter(both, pl.col("better").is_null())
-    return [name for name in scope.models if name != first and _in_pairs(name, unsure)]
-
-
-def _in_pairs(name: str, pairs: pl.DataFrame) -> bool:
-    return name in pairs["model_a"] or name in pairs["model_b"]
+    rivals = {*unsure["model_a"], *unsure["model_b"]} - {first}
+    return [name for name in scope.models if name in rivals]
 
 
 def lead_rows(scope: Scope) -> pl.DataFrame:

@@ -66,6 +66,10 @@ class Scale:
         # Adding zero turns -0.0 into 0.0.
         return f"{round((100 if self.percent else 1) * value, self.digits) + 0.0:.{self.digits}f}"
 
+    def texts(self, values: Iterable[float | None]) -> list[str]:
+        """Numbers without their unit."""
+        return [*map(self.text, values)]
+
     def cell(
         self, value: float | None, lo: float | None, hi: float | None, *, unit: bool = False
     ) -> str:
@@ -91,6 +95,15 @@ def probability_text(value: float | None) -> str:
     if value is None:
         return MISSING
     return ">0.999" if value >= _SURE else "<0.001" if value <= 1 - _SURE else f"{value:.3f}"
+
+
+def chance_text(value: float) -> str:
+    """A probability with two digits, which never says that something is certain.
+
+    >>> chance_text(0.5), chance_text(0.999)
+    ('.50', '>.99')
+    """
+    return ">.99" if value > 0.995 else "<.01" if value < 0.005 else f"{value:.2f}"[1:]
 
 
 # What the intervals of a leaderboard or a picture rest on.

@@ -223,9 +223,9 @@ class IntervalAxis:
 
     def ticks_picture(self, scale: Scale) -> str:
         """SVG of the numbers at the ticks."""
+        unit = 100 if scale.percent else 1
         texts = "".join(
-            f'<text x="{self.place(tick)}" y="12">{_tick_text(tick, percent=scale.percent)}</text>'
-            for tick in self.ticks
+            f'<text x="{self.place(tick)}" y="12">{unit * tick:.10g}</text>' for tick in self.ticks
         )
         return f'<svg class="i" aria-hidden="true">{texts}</svg>'
 
@@ -242,8 +242,3 @@ def _tick_step(least: float) -> float:
     """
     power = 10.0 ** floor(log10(least))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9))
-
-
-def _tick_text(value: float, *, percent: bool) -> str:
-    """A number at a tick, in percent without its sign."""
-    return f"{100 * value if percent else value:.10g}"

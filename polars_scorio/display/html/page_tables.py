@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -29,7 +29,7 @@ from polars_scorio.display.words import (
     visible_text,
 )
 
-_ROWS = 20  # of a table that could be long
+_TOLD = 10  # questions of a table, half of the most
 _SHOWN = 12  # categories in a cell
 _TOP, _SPARED = 15, 2  # models that are not folded; so few more are not worth a fold
 _WITH_INTERVALS = 8  # strata, of which a table has room for the intervals
@@ -63,7 +63,7 @@ def _leaderboard_table(scope: Scope, settings: Settings, colours: dict[str, str]
         for name, (mu, lo, hi, estimate) in zip(models, numbers, strict=True)
     ]
     columns = [
-        Column("model", [short_name(name) for name in models], right=False, names=True),
+        name_column("model", models),
         Column(
             f"{settings.level} interval", pictures, right=False, drawn=axis.ticks_picture(scale)
         ),
@@ -78,18 +78,14 @@ def _leaderboard_table(scope: Scope, settings: Settings, colours: dict[str, str]
         columns += _score_columns(metric_label(metric, size, scope.each), rows)
     sizes = [name for name in ("questions", "clusters") if name in scope.rows.columns]
     asked = " in ".join(count_of(max(scope.rows[name].to_list()), name[:-1]) for name in sizes)
-    note = f"{asked}, {_trials_text(scope)} of each model."
+    ends = int(scope.rows["trials"].min()), int(scope.rows["trials"].max())  # type: ignore[arg-type]  # integers
+    note = f"{asked}, {range_text(*ends)} trials of each model."
     return Table(columns, note, f"Models by {metric_label(first, k, scope.each)}", "board")
 
 
 def shows_p_best(scope: Scope) -> bool:
     """Whether the leaderboard has P(best): of two models the comparison has P(better) instead."""
     return len(scope.models) > _TWO and not scope.biased
-
-
-def _trials_text(scope: Scope) -> str:
-    each = scope.rows["trials"]
-    return f"{range_text(int(str(each.min())), int(str(each.max())))} trials"
 
 
 def _placed_rows(rows: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
@@ -115,7 +111,7 @@ def strata_table(parts: Sequence[Scope], overall: Scope) -> Table:
     means = [value for rows in placed for value in rows["mu"] if value is not None]
     low, high = min(means, default=0.0), max(means, default=0.0)
     wide = len(parts) <= _WITH_INTERVALS
-    columns = [Column("model", [*map(short_name, order)], right=False, names=True)]
+    columns = [name_column("model", order)]
     for part, rows in zip(parts, placed, strict=True):
         leaves = _leaves_rank(part, overall)
         shades = [
@@ -178,71 +174,66 @@ def trials_needed_table(scope: Scope) -> Table:
 
 def hardest_questions(questions: pl.DataFrame, percent: Scale, models: int) -> Table:
     """The questions with the lowest scores, by so many models."""
-    rows, texts = questions.head(_ROWS // 2), [*map(percent.text, questions["score"])]
-    numbers = {"score": "mean of the models", "least": "worst model", "most": "best model"}
+    heads = {"score": "mean of the models", "least": "worst model", "most": "best model"}
     if models == 1:
-        numbers = {"score": "mean of the trials"}
-    scores = [
-        Column(f"{words}{percent.sign}", [*map(percent.text, rows[name])])
-        for name, words in numbers.items()
-    ]
-    note = _ties_note(texts, rows.height, "score")
-    return Table([_question_column(rows), *scores, _trials_column(rows)], note)
+        heads = {"score": "mean of the trials"}
+    numbers = {
+        f"{head}{percent.sign}": percent.texts(questions[name]) for name, head in heads.items()
+    }
+    note = _ties_note(percent.texts(questions["score"]), "score")
+    return _told_questions(questions, numbers, note, _TOLD)
 
 
 def telling_questions(analysed: pl.DataFrame, percent: Scale) -> Table:
     """The questions that separate the models best, from their analysis in this order."""
-    rows, texts = analysed.head(_ROWS // 2), [f"{each:.2f}" for each in analysed["discrimination"]]
+    texts = [f"{each:.2f}" for each in analysed["discrimination"]]
     about = "Discrimination: correlation with the other questions, without the noise of the trials."
-    ties = _ties_note(texts, rows.height, "discrimination")
-    return Table(
-        [
-            _question_column(rows),
-            Column(f"mean of the models{percent.sign}", [*map(percent.text, rows["rate"])]),
-            Column("discrimination", texts[: rows.height]),
-            _trials_column(rows),
-        ],
-        f"{about} {ties}".strip(),
-    )
-
-
-def _ties_note(texts: Sequence[str], shown: int, name: str) -> str:
-    """How many questions beyond those that are shown have the number of the last one.
-
-    >>> _ties_note(["1.00", "1.00", "1.00", "0.98"], 1, "discrimination")
-    '2 more questions have the discrimination of the last one.'
-    """
-    ties = texts[shown:].count(texts[shown - 1]) if shown else 0
-    have = "has" if ties == 1 else "have"
-    return f"{count_of(ties, 'more question')} {have} the {name} of the last one." if ties else ""
+    numbers = {
+        f"mean of the models{percent.sign}": percent.texts(analysed["rate"]),
+        "discrimination": texts,
+    }
+    note = f"{about} {_ties_note(texts, 'discrimination')}".strip()
+    return _told_questions(analysed, numbers, note, _TOLD)
 
 
 def reversed_questions(analysed: pl.DataFrame, percent: Scale) -> Table:
     """The questions that are called reversed, from their analysis."""
-    rows = analysed.head(_ROWS)
-    return Table(
-        [
-            _question_column(rows),
-            Column(f"mean of the models{percent.sign}", [*map(percent.text, rows["rate"])]),
-            Column("correlation", [f"{value:.2f}" for value in rows["rest_correlation"]]),
-            Column("q", [*map(probability_text, rows["q_reversed"])]),
-            _trials_column(rows),
-        ],
+    numbers = {
+        f"mean of the models{percent.sign}": percent.texts(analysed["rate"]),
+        "correlation": [f"{value:.2f}" for value in analysed["rest_correlation"]],
+        "q": [*map(probability_text, analysed["q_reversed"])],
+    }
+    note = (
         "Correlation with the other questions, over the models; q: the false discovery rate at "
-        "which a question is called reversed.",
+        "which a question is called reversed."
     )
+    return _told_questions(analysed, numbers, note, 2 * _TOLD)
 
 
-def _question_column(rows: pl.DataFrame) -> Column:
-    """The questions under names that fit into a table."""
-    return Column(
-        "question", [*map(short_name, rows["question"].to_list())], right=False, names=True
-    )
+def _told_questions(
+    rows: pl.DataFrame, numbers: dict[str, list[str]], note: str, most: int
+) -> Table:
+    """The first rows, with the numbers and the trials of each question."""
+    trials = {"trials": [f"{trials:,}" for trials in rows["trials"]]}
+    named = name_column("question", rows["question"])
+    columns = [named, *(Column(head, texts) for head, texts in (numbers | trials).items())]
+    return Table(columns, note).slice(0, most)
 
 
-def _trials_column(rows: pl.DataFrame) -> Column:
-    """The trials of all models at each question."""
-    return Column("trials", [f"{trials:,}" for trials in rows["trials"]])
+def name_column(head: str, names: Iterable[object]) -> Column:
+    """The first column, whose names fit into a table."""
+    return Column(head, [*map(short_name, names)], right=False, names=True)
+
+
+def _ties_note(texts: Sequence[str], name: str, shown: int = _TOLD) -> str:
+    """How many questions beyond those that are shown have the number of the last one.
+
+    >>> _ties_note(["1.00", "1.00", "1.00", "0.98"], "discrimination", 1)
+    '2 more questions have the discrimination of the last one.'
+    """
+    ties = texts[shown:].count(texts[shown - 1]) if texts[shown:] else 0
+    have = "has" if ties == 1 else "have"
+    return f"{count_of(ties, 'more question')} {have} the {name} of the last one." if ties else ""
 
 
 def coverage_table(found: pl.DataFrame) -> Table:

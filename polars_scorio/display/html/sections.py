@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import known_text, value_text
@@ -20,6 +19,7 @@ from polars_scorio.display.html import page_pictures
 from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.page_pictures import Figure, page_figure
+from polars_scorio.display.html.page_tables import name_column
 from polars_scorio.display.log_summary import LogSummary, metric_label
 from polars_scorio.display.question_plots import FrontierPlots
 from polars_scorio.display.question_sentences import question_sentences, reversed_sentence
@@ -45,6 +45,7 @@ from polars_scorio.display.verdict import (
 from polars_scorio.display.words import (
     MISSING,
     Scale,
+    chance_text,
     count_of,
     judge_words,
     labels_of,
@@ -90,35 +91,32 @@ def page_pairs(scope: Scope) -> pl.DataFrame:
     if len(scope.models) > _PAIRED:
         first = scope.models[0]
         pairs = pairs.filter(pl.any_horizontal(pl.col("model_a", "model_b") == first))
-    wins, losses, shared = _question_wins(scope, pairs.select("model_a", "model_b").rows())
-    return pairs.with_columns(
-        wins=pl.Series(wins, dtype=pl.Int64),
-        losses=pl.Series(losses, dtype=pl.Int64),
-        ties=pl.Series(shared, dtype=pl.Int64),
-    )
+    return _with_wins(scope, pairs)
 
 
-def _question_wins(
-    scope: Scope, pairs: Sequence[tuple[str, str]]
-) -> tuple[list[int], list[int], list[int]]:
-    """Numbers of questions that the first model of each pair wins, loses and ties."""
+def _with_wins(scope: Scope, pairs: pl.DataFrame) -> pl.DataFrame:
+    """The pairs, with the number of questions that the first model wins, loses and ties."""
     wide = scope.of_verdicts().question_scores().pivot("model", index="question", values="score")
     scores = {name: wide[name].to_numpy() for name in wide.columns if name != "question"}
-    gaps = [scores[a] - scores[b] for a, b in pairs]
-    wins = [int(np.count_nonzero(gap > _SAME)) for gap in gaps]
-    losses = [int(np.count_nonzero(gap < -_SAME)) for gap in gaps]
-    return wins, losses, [wide.height - won - lost for won, lost in zip(wins, losses, strict=True)]
+    gaps = [scores[a] - scores[b] for a, b in pairs.select("model_a", "model_b").rows()]
+    won, lost = ([int((sign * gap > _SAME).sum()) for gap in gaps] for sign in (1, -1))
+    both = pairs.with_columns(
+        wins=pl.Series(won, dtype=pl.Int64), losses=pl.Series(lost, dtype=pl.Int64)
+    )
+    return both.with_columns(ties=wide.height - pl.col("wins") - pl.col("losses"))
 
 
 def _versus_table(scope: Scope, first: str, second: str) -> Table:
     """Table of difference, probability, questions won, and what would decide the pair."""
     gap = pair_gap(scope, first, second)
-    ((won,), (lost,), (tied,)) = _question_wins(scope, [(first, second)])
+    pair = _with_wins(scope, pl.DataFrame({"model_a": [first], "model_b": [second]}))
     facts = {
         "difference": gap.words(scope),
         "verdict": f"{short_name(gap.better)} is better" if gap.better else "undecided",
         f"P({short_name(first)} is better)": probability_text(gap.prob),
-        "questions won, tied, lost": f"{won:,}, {tied:,}, {lost:,}",
+        "questions won, tied, lost": "{wins:,}, {ties:,}, {losses:,}".format(
+            **pair.row(0, named=True)
+        ),
     }
     if gap.better is None and not scope.judged:
         facts["what would decide it"] = _deciding_words(scope, first, second)
@@ -138,35 +136,32 @@ def _deciding_words(scope: Scope, first: str, second: str) -> str:
     if scope.needed.is_empty():
         return MISSING
     either = pl.col("model_a", "model_b").is_in([first, second])
-    rows = scope.needed.filter(pl.all_horizontal(either)).rows(named=True)
-    if not rows:
-        return MISSING
-    (row,) = rows
-    if row["extra"] is not None:
-        return (
-            f"{count_of(row['extra'], 'further trial')} of each question, with a probability of "
-            f"{100 * ASSURANCE:g} %"
-        )
-    if row.get("questions_extra") is not None:
+    for row in scope.needed.filter(pl.all_horizontal(either)).iter_rows(named=True):
+        if row["extra"] is not None:
+            more = count_of(row["extra"], "further trial")
+            return f"{more} of each question, with a probability of {100 * ASSURANCE:g} %"
+        if row.get("questions_extra") is None:
+            return "no number of trials"
         return f"no number of trials; {count_of(row['questions_extra'], 'further question')} may"
-    return "no number of trials"
+    return MISSING
 
 
 def _matrix_table(scope: Scope) -> Table:
     """Probability that the model of a row is better than that of a column."""
-    prob, sure = {}, set()
+    known = {}
     for a, b, value, better in scope.pairs.select("model_a", "model_b", "prob", "better").rows():
-        if value is None:  # a model without numbers
-            continue
-        prob[a, b], prob[b, a] = value, 1 - value
-        if better is not None:
-            sure |= {(a, b), (b, a)}
+        if value is not None:  # else a model without numbers
+            known[a, b], known[b, a] = (value, better), (1 - value, better)
     models = scope.models
-    columns = [Column("better than", [*map(short_name, models)], right=False, names=True)]
+    columns = [name_column("better than", models)]
     for other in models:
-        cells = [_chance_text(prob.get((name, other))) for name in models]
+        found = [known.get((name, other), (None, None)) for name in models]
+        cells = ["" if prob is None else chance_text(prob) for prob, _ in found]
         shades = [
-            _chance_shade(prob.get((name, other)), sure=(name, other) in sure) for name in models
+            "self"
+            if prob is None
+            else f"p{min(int(10 * prob), 9)}" + " sure" * (better is not None)
+            for prob, better in found
         ]
         columns.append(Column(short_name(other), cells, shades=shades))
     note = (
@@ -174,19 +169,6 @@ def _matrix_table(scope: Scope) -> Table:
         "for all pairs at once."
     )
     return Table(columns, note, "Every pair of models", "heat", folded="All pairs as a matrix")
-
-
-def _chance_text(value: float | None) -> str:
-    """A probability with two digits, which never says that something is certain."""
-    if value is None:
-        return ""
-    return ">.99" if value > 0.995 else "<.01" if value < 0.005 else f"{value:.2f}"[1:]
-
-
-def _chance_shade(value: float | None, *, sure: bool) -> str:
-    if value is None:
-        return "self"
-    return f"p{min(int(10 * value), 9)}" + " sure" * sure
 
 
 _FDR = 0.1  # false discovery rate of single questions
@@ -284,7 +266,7 @@ def _margin_table(against: BaselineRows, scope: Scope, label: str) -> Table:
     margins = {"passes above": (gates["lo"], "any"), "fails below": (gates["hi"], "none")}
     unit = " (points)" if scale.percent else ""
     columns = [
-        Column("model", [*map(short_name, models)], right=False, names=True),
+        name_column("model", models),
         Column(f"difference{unit}", gaps),
         *(
             Column(head, [_margin_text(scope, end, better) for end in ends])
@@ -316,7 +298,7 @@ def _question_table(changed: pl.DataFrame) -> Table:
     rows = changed.head(_NAMED)
     percent = {"baseline (%)": "rate_baseline", "now (%)": "rate"}
     columns = [
-        Column("question", [*map(short_name, rows["question"])], right=False, names=True),
+        name_column("question", rows["question"]),
         Column("model", [*map(short_name, rows["model"])], right=False),
         Column("change", rows["change"].to_list(), right=False),
         *(

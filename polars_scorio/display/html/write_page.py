@@ -70,13 +70,9 @@ class Order:
             check_metrics(metrics, "write_html")
         against = [] if baseline is None else [f"baseline={baseline!r}"]
         typed = [repr(name), *map(str, metrics), *against, *_typed_keywords(settings)]
-        call = call or _typed_call(roles, typed)
+        named = f"({', '.join(_typed_keywords(roles))})" if _typed_keywords(roles) else ""
+        call = call or f"df.scorio{named}.write_html({', '.join(typed)})"
         return cls(tuple(metrics), settings, title or name, call, installed_version(), baseline)
-
-
-def _typed_call(roles: Roles, arguments: Sequence[str]) -> str:
-    named = f"({', '.join(_typed_keywords(roles))})" if _typed_keywords(roles) else ""
-    return f"df.scorio{named}.write_html({', '.join(arguments)})"
 
 
 def _typed_keywords(options: Roles | Settings) -> list[str]:
