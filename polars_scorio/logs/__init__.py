@@ -20,6 +20,7 @@ from polars_scorio.logs.inspect_ai import inspect_ai
 from polars_scorio.logs.lighteval import lighteval
 from polars_scorio.logs.livecodebench import livecodebench
 from polars_scorio.logs.lm_eval import lm_eval
+from polars_scorio.logs.nemo_gym import nemo_gym
 from polars_scorio.logs.opencompass import opencompass
 from polars_scorio.logs.promptfoo import promptfoo
 from polars_scorio.logs.read import read
@@ -45,6 +46,7 @@ __all__ = [
     "lighteval",
     "livecodebench",
     "lm_eval",
+    "nemo_gym",
     "opencompass",
     "promptfoo",
     "read",

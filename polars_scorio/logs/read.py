@@ -229,6 +229,7 @@ _SIGNS: dict[str, tuple[str, Sign]] = {
     "lighteval": ("details_*.parquet", _has_fields("doc", "metric", "model_response")),
     "livecodebench": ("*.json", _first_has_fields("question_id", "graded_list")),
     "lm_eval": ("samples_*.jsonl", _has_fields("doc_id", "resps")),
+    "nemo_gym": ("*.jsonl", _has_fields("_ng_task_index", "_ng_rollout_index")),
     "opencompass": ("*.json", _has_fields("details")),
     "promptfoo": ("*.json", _is_promptfoo),
     "scorio": ("*.jsonl", _has_fields("seed", "data_id", "processed_results")),

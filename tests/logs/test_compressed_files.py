@@ -111,6 +111,10 @@ FILES = {
             }
         ],
     ),
+    "nemo_gym": (
+        "r/rollouts.jsonl",
+        [{"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {"model": "m"}}],
+    ),
     "scorio": (
         "a.jsonl",
         [{"seed": 1, "data_id": 1, "model": "m", "processed_results": {"is_correct": 1}}],

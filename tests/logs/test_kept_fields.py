@@ -209,6 +209,14 @@ KEPT = {
         ["usd", "input_tokens", "output_tokens", "seconds", "metadata.level"],
         (0.25, 7, 5, 1.5, 3),
     ),
+    "nemo_gym": (
+        {"r/rollouts.jsonl": [{
+            "_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "level": 3,
+            "response": {"model": "m", "usage": {"input_tokens": 7, "output_tokens": 5}},
+        }]},
+        ["input_tokens", "output_tokens", "level"],
+        (7, 5, 3),
+    ),
     "evalscope": (
         {"w/reviews/m/t.jsonl": [{"index": 0, "sample_score": {
             "score": {"value": {"acc": 1.0}}, "sample_id": 0, "group_id": 0,
