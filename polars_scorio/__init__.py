@@ -47,8 +47,8 @@ from polars_scorio.metrics import (
 
 if TYPE_CHECKING:
     from polars_scorio import logs, rubrics, sql
+    from polars_scorio.accessors.detectable import detectable_difference
     from polars_scorio.decisions.convergence import even_sample
-    from polars_scorio.decisions.detectable import detectable
     from polars_scorio.decisions.rank import rank_scores
     from polars_scorio.display.exports import to_every_eval_ever, to_metrics, to_model_card
     from polars_scorio.display.table import to_great_table, to_latex, to_markdown
@@ -79,7 +79,7 @@ __all__ = [
     "cost_per_success",
     "cost_to_solve",
     "count_trials",
-    "detectable",
+    "detectable_difference",
     "even_sample",
     "from_array",
     "from_successes",
@@ -124,7 +124,7 @@ _LATER = {
     "LogWarning": "logs.runs",
     "PriorWarning": "study.report",
     "StoppingWarning": "study.evaluate",
-    "detectable": "decisions.detectable",
+    "detectable_difference": "accessors.detectable",
     "even_sample": "decisions.convergence",
     "from_array": "logs.arrays",
     "logs": "logs",

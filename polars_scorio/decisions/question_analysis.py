@@ -29,7 +29,12 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, class_columns, one_family
 from polars_scorio.decisions.models import aligned_options, per_stratum
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.power import SOURCES, VarianceShares, variance_shares
+from polars_scorio.maths.power import (
+    SOURCES,
+    VarianceShares,
+    difficulty_shares,
+    variance_shares,
+)
 from polars_scorio.maths.question_signals import family_means, question_signals
 from polars_scorio.metrics.metric_arguments import Bounds, Weights
 from polars_scorio.metrics.weighted import avg
@@ -413,6 +418,39 @@ class _SourceRows:
             advice=pl.lit(_buying_advice(table, shares)),
         )
         return rows.fill_nan(None)
+
+
+def shared_difficulty(log: Log, roles: Roles) -> dict[str, float]:
+    """Rate, spread and correlation of the models of a log with one stratum; see `Design`.
+
+    Raises
+    ------
+    ValueError
+        For strata, single trials, rewards beyond [0, 1], one question, and outcomes that are alike.
+    """
+    trials = bind_roles(log, roles)
+    refuse_judge(trials, "like=")
+    if trials.by:
+        raise ValueError("like= takes a log without strata: filter one, or leave by= out")
+    request = average_request(trials, None)
+    table = QuestionTable.read(named_questions(request, "same").plan().collect(), request)
+    outcomes = table.outcomes
+    if outcomes.support != (0.0, 1.0):
+        raise ValueError("like= takes outcomes from 0 to 1: pass bounds=(0, 1), or divide rewards")
+    single = int(np.isnan(outcomes.noise).sum())
+    if len(table.names) < 2 or single:
+        raise ValueError(
+            "like= needs two questions and two trials of each, to tell the spread of questions "
+            f"from the noise of trials: {single:,} questions of a model have a single trial. Give "
+            "rate=, spread= and correlation= instead"
+        )
+    if not 0 < outcomes.mean.mean() < 1:
+        raise ValueError(
+            "like=: all outcomes of the log are alike, so its questions have no spread"
+        )
+    names = ("rate", "spread", "correlation")
+    found = zip(names, difficulty_shares(outcomes.mean, outcomes.noise), strict=True)
+    return {name: value for name, value in found if not np.isnan(value)}
 
 
 def _buying_advice(table: QuestionTable, shares: VarianceShares) -> str:

@@ -133,7 +133,7 @@ class Design:
     critical: float  # normal critical value of the comparison
 
 
-def detectable_difference(design: Design, power: float, *, population: bool) -> float:
+def smallest_difference(design: Design, power: float, *, population: bool) -> float:
     """Smallest difference of rates whose interval excludes zero with this power.
 
     Infinity if no difference that the mean rate allows has that power.
@@ -199,6 +199,26 @@ def _trials_half_width(design: Design, difference: float) -> float:
     if shrinkage <= _LEAST_SHRINKAGE:
         return float("inf")
     return float(design.critical * np.sqrt(variance / shrinkage))
+
+
+_MOST_SHARED = 0.99  # of a spread and of a correlation: those of a plan are below 1
+
+
+def difficulty_shares(mean: Floats, noise: Floats) -> tuple[float, float, float]:
+    """Rate, spread and correlation of models, as `Design` has them, from means (Q, A) in [0, 1].
+
+    Variances and covariances over questions, less the mean noise; ratios of their sums over models
+    and over pairs. The correlation is NaN for one model.
+    """
+    rate, models = mean.mean(axis=0), mean.shape[1]
+    covariance = np.atleast_2d(np.cov(mean, rowvar=False))
+    between = np.maximum(np.diagonal(covariance) - noise.mean(axis=0), 0.0)
+    spread = between.sum() / (rate * (1 - rate)).sum()
+    a, b = np.triu_indices(models, k=1)
+    both = np.sqrt(between[a] * between[b]).sum()
+    shared = covariance[a, b].sum() / both if both > 0 else 0.0
+    spread, shared = np.clip([spread, shared], 0.0, _MOST_SHARED)
+    return float(rate.mean()), float(spread), float(shared) if models > 1 else float("nan")
 
 
 SOURCES = ("models", "questions", "interaction", "trials")

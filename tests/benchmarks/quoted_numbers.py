@@ -79,7 +79,7 @@ def vote_numbers() -> dict[str, str]:
 
 
 def power_numbers() -> dict[str, str]:
-    """Mean, least and largest power at the difference of `detectable`, about each target."""
+    """Mean, least and largest power at a `detectable_difference`, about each target."""
     numbers = {}
     for (target,), cells in study_cells("power").group_by("target"):
         power = cells["power"].to_numpy()
@@ -221,8 +221,21 @@ def unbounded_numbers() -> dict[str, str]:
 def default_power_numbers() -> dict[str, str]:
     """The difference that 200 questions with 4 trials find, and the power of the nine designs."""
     power = study_cells("default_power")["power"].to_numpy()
-    points = {"points": f"{100 * ps.detectable(200, 4):.1f}"}
+    points = {"points": f"{100 * ps.detectable_difference(200, 4)['difference'].item():.1f}"}
     return points | {"least": brief_share(power.min(), 2), "most": brief_share(power.max(), 2)}
+
+
+def board_numbers() -> dict[str, str]:
+    """Power on public boards at the difference of the usual plan, and at its highest one."""
+    cells = study_cells("board_power")
+    usual, alike = (cells.filter(spread=spread)["power"].to_numpy() for spread in (0.6, 0.4))
+    shares = {
+        "mean": usual.mean(),
+        "least": usual.min(),
+        "most": usual.max(),
+        "alike": alike.mean(),
+    }
+    return {name: brief_share(share, 2) for name, share in shares.items()}
 
 
 def planned_numbers() -> dict[str, str]:
@@ -486,11 +499,23 @@ STUDIES = (
     ),
     Study(
         "single_claims default_power",
-        "two models, 50, 200 and 1,000 questions, 1, 4 and 16 trials, defaults of `detectable`",
+        "two models, 50, 200 and 1,000 questions, 1, 4 and 16 trials, defaults of the plan",
         default_power_numbers(),
         (
             (_TRIALS, "a true difference of {points} points"),
             (_TRIALS, "(in simulations {least} to {most} in the nine cells)"),
+        ),
+    ),
+    Study(
+        "single_claims board_power",
+        "pairs of models of three public boards, 100 to 500 questions, 1 and 4 trials, 100 logs",
+        board_numbers(),
+        (
+            (
+                _TRIALS,
+                "the better one in {mean} of the logs on average ({least} to {most}; goal .8)",
+            ),
+            (_TRIALS, "and in {alike} at the difference for spread .4 with correlation .5"),
         ),
     ),
     Study(
@@ -639,14 +664,14 @@ STUDIES = (
         power_numbers(),
         (
             (
-                "polars_scorio/decisions/detectable.py",
+                "polars_scorio/accessors/detectable.py",
                 "{benchmark} on average about these questions ({benchmark_least} to",
             ),
             (
-                "polars_scorio/decisions/detectable.py",
+                "polars_scorio/accessors/detectable.py",
                 "{benchmark_most}) and {population} about the population ({population_least} to",
             ),
-            ("polars_scorio/decisions/detectable.py", "to {population_most}): two models, 30"),
+            ("polars_scorio/accessors/detectable.py", "to {population_most}): two models, 30"),
         ),
     ),
     Study(

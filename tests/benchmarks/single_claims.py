@@ -7,6 +7,7 @@ the numbers of the sentences.
 """
 
 import argparse
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -75,18 +76,23 @@ def rates_of_pair(
 
 def moved_to_difference(rates: Floats, difference: float) -> Floats:
     """Rates of the second model moved in logits, so that the means differ exactly by this."""
-    goal = rates[:, 0].mean(axis=1, keepdims=True) - difference
-    place = logit(np.clip(rates[:, 1], 1e-9, 1 - 1e-9))
-    low, high = np.full_like(goal, -20), np.full_like(goal, 20)
+    goal = rates[:, 0].mean(axis=1) - difference
+    return np.stack([rates[:, 0], moved_to_mean(rates[:, 1], goal)], axis=1)
+
+
+def moved_to_mean(rates: Floats, mean: Floats) -> Floats:
+    """Rates of questions, the last axis, moved in logits so that they have this mean."""
+    place, goal = logit(np.clip(rates, 1e-9, 1 - 1e-9)), np.asarray(mean)[..., None]
+    low, high = np.full(goal.shape, -20.0), np.full(goal.shape, 20.0)
     for _ in range(50):
         shift = (low + high) / 2
-        above = expit(place + shift).mean(axis=1, keepdims=True) > goal
+        above = expit(place + shift).mean(axis=-1, keepdims=True) > goal
         low, high = np.where(above, low, shift), np.where(above, shift, high)
-    return np.stack([rates[:, 0], expit(place + low)], axis=1)
+    return expit(place + low)
 
 
 def power(logs: int = 200) -> Iterator[Cell]:
-    """How often `compare` names the better model at the difference of `detectable`, goal .8."""
+    """How often `compare` names the better model at a `detectable_difference`, goal .8."""
     for target, questions, n, rate, spread, like in product(
         ("benchmark", "population"), (30, 100, 500), (1, 4, 16), (0.5, 0.8), (0.1, 0.5), (0.5, 0.9)
     ):
@@ -98,7 +104,7 @@ def power(logs: int = 200) -> Iterator[Cell]:
 
 def power_of_design(logs: int, questions: int, n: int, design: Cell) -> float | None:
     """Share of logs with the better model named; None if rates cannot differ by so much."""
-    difference = ps.detectable(questions, n, **design)
+    difference = ps.detectable_difference(questions, n, **design)["difference"].item()
     means = np.array([design["rate"] + difference / 2, design["rate"] - difference / 2])
     if not means.max() < 1:
         return None
@@ -111,11 +117,62 @@ def power_of_design(logs: int, questions: int, n: int, design: Cell) -> float | 
 
 
 def default_power(logs: int = 400) -> Iterator[Cell]:
-    """The same for the table of the guide: the models that `detectable` expects without a word."""
-    design: Cell = {"rate": 0.5, "spread": 0.4, "correlation": 0.5, "target": "benchmark"}
+    """The same for the table of the guide: the models that are expected without a word."""
+    design: Cell = {"rate": 0.5, "spread": 0.6, "correlation": 0.6, "target": "benchmark"}
     for questions, n in product((50, 200, 1000), (1, 4, 16)):
         found = power_of_design(logs, questions, n, design)
         yield {"questions": questions, "n": n, "logs": logs, "power": found}
+
+
+BOARDS = os.environ.get("PUBLIC_BOARDS", "")  # where examples/findings wrote its counts
+
+
+def board_rates(board: str) -> Floats:
+    """Success rates of the models of a public board, without noise, shape (models, questions).
+
+    With several trials they are shrunk to their mean, so that their variance is that between
+    questions; of single trials the share of the models that solve a question stands for all.
+    """
+    counts = pl.read_parquet(Path(BOARDS, f"{board}.parquet")).cast({pl.UInt8: pl.Int64})
+    sums = counts.group_by("model", "question").agg(pl.col("trials", "successes").sum())
+    repeated = sums.filter(pl.col("trials").min().over("model") > 1)
+    rate, n = (
+        (repeated if repeated.height else sums)
+        .with_columns(rate=pl.col("successes") / pl.col("trials"))
+        .pivot("question", index="model", values=name, sort_columns=True)
+        .sort("model")
+        .drop_nulls()
+        .drop("model")
+        .to_numpy()
+        for name in ("rate", "trials")
+    )
+    if not repeated.height:
+        return np.repeat(rate.mean(axis=0)[None], 2, axis=0)
+    mean = rate.mean(axis=1, keepdims=True)
+    noise = (rate * (1 - rate) / (n - 1)).mean(axis=1, keepdims=True)
+    kept = 1 - noise / rate.var(axis=1, ddof=1, keepdims=True)
+    return mean + np.sqrt(np.clip(kept, 0, 1)) * (rate - mean)
+
+
+def board_power(logs: int = 100) -> Iterator[Cell]:
+    """Power at the difference of a plan, by pairs of models and questions of public boards."""
+    pools = {name: board_rates(name) for name in ("livecodebench", "terminal_bench", "swe_bench")}
+    designs = ((0.4, 0.5), (0.6, 0.6), (0.7, 0.65))
+    for (questions, n), (spread, like) in product(
+        ((100, 1), (100, 4), (200, 4), (500, 1), (500, 4)), designs
+    ):
+        design: Cell = {"spread": spread, "correlation": like}
+        difference = ps.detectable_difference(questions, n, **design)["difference"].item()
+        for name, pool in pools.items():
+            rng = np.random.default_rng([50, questions, n])
+            pairs = np.stack([rng.permutation(len(pool))[:2] for _ in range(logs)])
+            asked = rng.integers(0, pool.shape[1], (logs, 1, questions))
+            means = np.array([0.5 + difference / 2, 0.5 - difference / 2])
+            rates = moved_to_mean(pool[pairs[:, :, None], asked], np.tile(means, (logs, 1)))
+            rows = counted(n, rng.binomial(n, rates)).compare(ps.avg())
+            found = (rows["better"] == 0).fill_null(value=False).mean()
+            cell: Cell = {"board": name, "questions": questions, "n": n}
+            yield cell | design | {"difference": difference, "logs": logs, "power": found}
 
 
 def lenient_judge(logs: int = 100) -> Iterator[Cell]:
@@ -324,6 +381,7 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         best_of_many,
         power,
         default_power,
+        board_power,
         heavy_costs,
         lenient_judge,
         favoured_model,

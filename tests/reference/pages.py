@@ -135,7 +135,7 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "even_sample"),
                 *named("ps", ps, "rank_scores"),
                 *methods("df.scorio", PlanMethods),
-                *named("ps", ps, "detectable"),
+                *named("ps", ps, "detectable_difference"),
             ),
         ),
         Page(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from polars_scorio.maths.power import Design, detectable_difference
+from polars_scorio.maths.power import Design, smallest_difference
 from tests.documents import study_numbers
 
 VECTORS = study_numbers("verdicts")["detectable"]
@@ -26,7 +26,7 @@ def test_vectors(case):
         correlation=case["correlation"],
         critical=special.ndtri((1 + case["confidence"]) / 2),
     )
-    found = detectable_difference(design, case["power"], population=case["target"] == "population")
+    found = smallest_difference(design, case["power"], population=case["target"] == "population")
     assert found == pytest.approx(case["delta"], abs=1e-9)
 
 
@@ -37,13 +37,13 @@ def test_vectors(case):
 )
 def test_published_examples(questions, trials, benchmark, population):
     plan = replace(PLAN, questions=questions, trials=(trials, trials))
-    assert detectable_difference(plan, 0.8, population=False) == pytest.approx(benchmark, abs=5e-4)
-    assert detectable_difference(plan, 0.8, population=True) == pytest.approx(population, abs=5e-4)
+    assert smallest_difference(plan, 0.8, population=False) == pytest.approx(benchmark, abs=5e-4)
+    assert smallest_difference(plan, 0.8, population=True) == pytest.approx(population, abs=5e-4)
 
 
 def test_a_benchmark_of_few_questions_finds_no_difference_near_a_bound():
     tiny = replace(PLAN, questions=5, trials=(1, 1), rate=0.97)
-    assert detectable_difference(tiny, 0.8, population=False) == float("inf")
+    assert smallest_difference(tiny, 0.8, population=False) == float("inf")
 
 
 plans = st.builds(
@@ -59,16 +59,16 @@ plans = st.builds(
 
 @given(plans, st.floats(0.5, 0.95))
 def test_more_questions_and_correlated_models_find_smaller_differences(plan, power):
-    found = detectable_difference(plan, power, population=True)
+    found = smallest_difference(plan, power, population=True)
     more = replace(plan, questions=2 * plan.questions)
-    assert detectable_difference(more, power, population=True) <= found
+    assert smallest_difference(more, power, population=True) <= found
     alike = replace(plan, correlation=(1 + plan.correlation) / 2)
-    assert detectable_difference(alike, power, population=True) <= found + 1e-9
+    assert smallest_difference(alike, power, population=True) <= found + 1e-9
 
 
 @given(plans, st.floats(0.5, 0.9))
 def test_more_power_and_confidence_need_larger_differences(plan, power):
-    found = detectable_difference(plan, power, population=False)
-    assert detectable_difference(plan, power + 0.05, population=False) >= found - 1e-12
+    found = smallest_difference(plan, power, population=False)
+    assert smallest_difference(plan, power + 0.05, population=False) >= found - 1e-12
     surer = replace(plan, critical=plan.critical + 0.5)
-    assert detectable_difference(surer, power, population=False) >= found - 1e-12
+    assert smallest_difference(surer, power, population=False) >= found - 1e-12

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
+from polars_scorio.accessors.base import Accessor
 from polars_scorio.arguments import (
     CHANCE,
     SHARE,
@@ -20,12 +21,10 @@ from polars_scorio.arguments import (
     value_text,
     value_tuple,
 )
+from polars_scorio.decisions.question_analysis import shared_difficulty
 from polars_scorio.maths.independent import tukey_critical
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.maths.power import Design, detectable_difference
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from polars_scorio.maths.power import Design, smallest_difference
 
 # Trials per question of both models, or of each.
 Trials: TypeAlias = int | tuple[int, int]
@@ -33,48 +32,26 @@ Trials: TypeAlias = int | tuple[int, int]
 _CORRELATION = Range("a number from -1 to 1", -1, 1, closed=True)
 _CLUSTER = Range("a number of at least 1", 1, 1e9, closed=True)
 _MOST_MODELS = 10_000
-_COLUMNS = {
-    "questions": pl.Int64(),
-    "trials_a": pl.Int64(),
-    "trials_b": pl.Int64(),
-    "difference": pl.Float64(),
-}
+_USUAL = {"rate": 0.5, "spread": 0.6, "correlation": 0.6}
+_RANGE = ((0.8, 0.7), (0.4, 0.5))  # spread and correlation of most benchmarks lie between these
+_DIFFERENCES = ("difference", "lowest", "highest")
 
 
-class DesignOptions(TypedDict, total=False):
-    """Options of `detectable`."""
-
-    rate: float
-    spread: float
-    correlation: float
-    target: Target
-    confidence: float
-    power: float
-    models: int
-    cluster_size: float
-    icc: float
-
-
-@overload
-def detectable(questions: int, trials: Trials, **options: Unpack[DesignOptions]) -> float: ...
-@overload
-def detectable(
-    questions: int | list[int], trials: Trials | list[int], **options: Unpack[DesignOptions]
-) -> float | pl.DataFrame: ...
-def detectable(
+def detectable_difference(
     questions: int | list[int],
     trials: Trials | list[int],
     *,
-    rate: float = 0.5,
-    spread: float = 0.4,
-    correlation: float = 0.5,
+    rate: float | None = None,
+    spread: float | None = None,
+    correlation: float | None = None,
+    like: Accessor[Any] | None = None,
     target: Target = "benchmark",
     confidence: float = 0.95,
     power: float = 0.8,
     models: int = 2,
     cluster_size: float = 1.0,
     icc: float = 0.0,
-) -> float | pl.DataFrame:
+) -> pl.DataFrame:
     """Smallest true difference of two models that an evaluation finds, before any trial is run.
 
     The difference of their `ps.avg()` that `compare` names with the wanted power, if both models
@@ -86,13 +63,16 @@ def detectable(
         Number of questions, at least two.
     trials : int, tuple of two ints, or list of int
         Trials per question: of both models, or ``(n_a, n_b)``.
-    rate : float
-        Mean success rate of both models.
-    spread : float
+    rate : float, optional
+        Mean success rate of both models; default 0.5.
+    spread : float, optional
         Variance of the success rates between questions, as a share of ``rate (1 - rate)``: 0 if all
-        questions are equally hard, 1 if each is always or never solved.
-    correlation : float
-        Correlation between the rates of both models over the questions.
+        questions are equally hard, 1 if each is always or never solved; default 0.6.
+    correlation : float, optional
+        Correlation between the rates of both models over the questions; default 0.6.
+    like : Scorio, optional
+        A log of such models, ``df.scorio(...)``, with two trials or more of each question: rate,
+        spread and correlation are those of its models, without the noise of the trials.
     target : "benchmark" or "population"
         Whether the difference is about these questions, or about all that could have been asked.
     confidence : float
@@ -107,16 +87,18 @@ def detectable(
 
     Returns
     -------
-    float or DataFrame
-        The difference; infinite if no difference that the mean rate allows is found. For a list of
-        questions or of trials, a row for each combination: `questions`, `trials` (or `trials_a` and
-        `trials_b`), `difference`.
+    DataFrame
+        A row for each combination: `questions`, `trials` (or `trials_a` and `trials_b`),
+        `difference`, infinite if no difference that the mean rate allows is found; `lowest` and
+        `highest`, its range over what benchmarks are like: spread 0.8 with correlation 0.7, and 0.4
+        with 0.5, beside the one of this plan.
 
     Raises
     ------
     TypeError, ValueError
         If an argument is not of the stated kind or out of its range, if no two models have such a
-        spread and correlation, and for clusters without ``target="population"``.
+        spread and correlation, for clusters without ``target="population"``, and for a log with
+        strata, with single trials or without a failure.
 
     Notes
     -----
@@ -127,6 +109,9 @@ def detectable(
     trials, rates .5 and .8, spread .1 and .5, correlation .5 and .9. It is lowest for 30 questions,
     and about a population for spread .5 with correlation .9.
 
+    Nobody knows the spread of a benchmark before it is run, so plan with the range. Three public
+    boards of code and agents had a spread of .49 to .91 and a correlation of .39 to .80.
+
     References
     ----------
     .. [1] E. Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640.
@@ -135,47 +120,65 @@ def detectable(
     --------
     More trials help on these questions. About the population mostly more questions do.
 
+    >>> import polars as pl
     >>> import polars_scorio as ps
-    >>> round(ps.detectable(100, 4), 3)
-    0.077
-    >>> table = ps.detectable([100, 500], [1, 16], target="population")
-    >>> table.with_columns(table["difference"].round(3)).rows()
-    [(100, 1, 0.177), (100, 16, 0.098), (500, 1, 0.079), (500, 16, 0.043)]
+    >>> table = ps.detectable_difference(100, [1, 4])
+    >>> table.select("trials", pl.col("difference", "lowest", "highest").round(3)).rows()
+    [(1, 0.15, 0.121, 0.171), (4, 0.063, 0.044, 0.077)]
+    >>> table = ps.detectable_difference([100, 500], [1, 16], target="population")
+    >>> table.select("questions", "trials", pl.col("difference").round(3)).rows()
+    [(100, 1, 0.16), (100, 16, 0.103), (500, 1, 0.071), (500, 16, 0.046)]
     """
+    given = {"rate": rate, "spread": spread, "correlation": correlation}
+    known = {} if like is None else _log_design(like)
+    chosen = {**_USUAL, **known, **{name: x for name, x in given.items() if x is not None}}
     check_choice("target", target, Target)
-    population = target == "population"
     models = check_count("models", models, least=2, most=_MOST_MODELS)
     confidence = check_confidence(confidence)
     design = Design(
         questions=2,
         trials=(1, 1),
-        rate=check_number("rate", rate, CHANCE),
-        spread=check_number("spread", spread, SHARE),
-        correlation=check_number("correlation", correlation, _CORRELATION),
+        rate=check_number("rate", chosen["rate"], CHANCE),
+        spread=check_number("spread", chosen["spread"], SHARE),
+        correlation=check_number("correlation", chosen["correlation"], _CORRELATION),
         critical=float(tukey_critical(np.array([models]), confidence)[0]),
     )
     _check_correlated_spread(design)
     power = check_number("power", power, CHANCE)
     effect = _design_effect(cluster_size, icc)
-    if not population and (cluster_size != 1 or icc != 0):
+    if target == "benchmark" and (cluster_size != 1 or icc != 0):
         raise ValueError(
             "cluster_size and icc change a difference about the population alone, got target="
             '"benchmark": pass target="population", or leave them out'
         )
 
-    def difference(asked: int, each: tuple[int, int]) -> float:
+    about = [design, *(replace(design, spread=s, correlation=r) for s, r in _RANGE)]
+
+    def differences(asked: int, each: tuple[int, int]) -> list[float]:
         if asked <= effect:
-            return float("inf")
-        run = replace(design, questions=asked / effect, trials=each)
-        return detectable_difference(run, power, population=population)
+            return [float("inf")] * len(_DIFFERENCES)
+        runs = (replace(plan, questions=asked / effect, trials=each) for plan in about)
+        of_all = target == "population"
+        found = [smallest_difference(run, power, population=of_all) for run in runs]
+        return [found[0], min(found), max(found)]
 
     sizes = [check_count("questions", size, least=2) for size in value_tuple(questions)]
     pairs = _trial_pairs(trials)
-    if not (isinstance(questions, list) or isinstance(trials, list)):
-        return difference(sizes[0], pairs[0])
-    rows = [(size, *pair, difference(size, pair)) for size, pair in product(sizes, pairs)]
-    table = pl.DataFrame(rows, schema=_COLUMNS, orient="row")
-    return table if isinstance(trials, tuple) else _with_one_trials_column(table)
+    rows = [(size, *pair, *differences(size, pair)) for size, pair in product(sizes, pairs)]
+    names = ("questions", "trials", "trials_b", *_DIFFERENCES)
+    table = pl.DataFrame(rows, schema=names, orient="row")
+    if isinstance(trials, tuple):
+        return table.rename({"trials": "trials_a"})
+    return table.drop("trials_b")
+
+
+def _log_design(like: Accessor[Any]) -> dict[str, float]:
+    """Rate, spread and correlation of the models of a log; of one model no correlation."""
+    if not isinstance(like, Accessor):
+        raise TypeError(
+            f"like must be a log with its roles, df.scorio(...), got {value_text(like)}"
+        )
+    return shared_difficulty(like._log_study(), like._roles)  # noqa: SLF001 - of this room
 
 
 def _trial_pairs(trials: Trials | list[int]) -> list[tuple[int, int]]:
@@ -219,8 +222,3 @@ def _design_effect(cluster_size: float, icc: float) -> float:
     """How many questions in clusters say as much as one that belongs to no cluster."""
     cluster_size = check_number("cluster_size", cluster_size, _CLUSTER)
     return 1 + (cluster_size - 1) * check_number("icc", icc, SHARE)
-
-
-def _with_one_trials_column(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with one column for trials that both models have."""
-    return table.drop("trials_b").rename({"trials_a": "trials"})
