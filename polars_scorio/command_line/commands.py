@@ -34,7 +34,7 @@ from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.question_sentences import question_sentences
 from polars_scorio.display.table import to_markdown
-from polars_scorio.display.verdict import LogVerdict, log_at_step, log_verdict, refusal_words
+from polars_scorio.display.verdict import LogVerdict, log_of_scope, log_verdict, refusal_words
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words import short_name
 from polars_scorio.metrics.weighted import avg
@@ -243,6 +243,9 @@ def add_summary_arguments(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
 
 
+_BOARDS = 5  # strata with a leaderboard each, if there is none of all models
+
+
 def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
     """Print coverage, leaderboard and headline; return why the log has no report, if so."""
     settings, roles = chosen_settings(asked), log._roles
@@ -254,7 +257,7 @@ def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | T
         print_text(command_words(refusal_words(error), vars(asked)))
         return error
     if roles.model is not None:
-        print_text(f"{_board_text(log, look, verdict, asked)}\n")
+        print_text(f"{_board_text(look, verdict, asked)}\n")
     if verdict.outcomes:
         print_text(verdict.outcomes)
     for alert in verdict.alerts:
@@ -264,14 +267,17 @@ def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | T
     return None
 
 
-def _board_text(log: Scorio[Any], look: LogSummary, verdict: LogVerdict, asked: Namespace) -> str:
-    """The leaderboard; of steps that of the last one, since their mean has no meaning."""
+def _board_text(look: LogSummary, verdict: LogVerdict, asked: Namespace) -> str:
+    """The leaderboard of what the verdict is about, or of the first strata."""
     metrics, settings = asked.metric or [avg()], chosen_settings(asked)
-    if look.steps is None or verdict.overall is None:
-        return to_markdown(log.leaderboard(*metrics, **settings.report))
-    frame, roles = log_at_step(look, verdict.overall)
-    board = to_markdown(leaderboard(frame, roles, metrics, **settings.report))
-    return f"At {verdict.overall.name}:\n\n{board}"
+    scopes = verdict.parts[:_BOARDS] if verdict.overall is None else [verdict.overall]
+    boards = []
+    for scope in scopes:
+        frame, roles = log_of_scope(look, scope)
+        board = leaderboard(frame, roles, metrics, questions="common", **settings.report)
+        head = f"{'In' if verdict.overall is None else 'At'} {scope.name}:\n\n"
+        boards.append(head * bool(scope.name) + to_markdown(board))
+    return "\n\n".join(boards)
 
 
 def _page_command(call: str) -> str:

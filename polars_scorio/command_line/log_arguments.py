@@ -26,7 +26,7 @@ from polars_scorio.counting.log import is_label
 from polars_scorio.counting.roles import COLUMN_ROLES, Category, Unscored
 from polars_scorio.display.settings import Settings
 from polars_scorio.logs.files import scan_files
-from polars_scorio.logs.paths import DAMAGE, is_remote, open_plain
+from polars_scorio.logs.paths import DAMAGE, OnError, is_remote, open_plain
 from polars_scorio.logs.read import TOOLS, fitting_tools, named_reader
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.from_text import read_metric
@@ -207,6 +207,8 @@ def add_log_arguments(parser: ArgumentParser) -> None:
     add("--sensitivity", type=_rate_counts, metavar="88/100", help=rates.format("right"))
     wrong = rates.format("wrong").replace("88", "78")
     add("--specificity", type=_rate_counts, metavar="78/100", help=wrong)
+    broken = "with the log of a tool, stop at a file that cannot be read, or warn and leave it out"
+    add("--on-error", choices=get_args(OnError), help=f"{broken} (default: raise)")
     option = f"pass a keyword to the reader of the tool, such as scorer=match{again}"
     add("--option", type=_reader_option, action="append", default=[], metavar="KEY=VALUE",
         help=option)  # fmt: skip
@@ -217,8 +219,9 @@ def read_log(asked: Namespace) -> Scorio[Any]:
     tool = asked.tool or _found_tool(asked)
     if tool is not None:
         return _tool_log(tool, asked)
-    if asked.option:
-        raise ValueError("--option is for logs of tools: name the tool with --from")
+    for_tools = {"--option": asked.option, "--on-error": asked.on_error}
+    for option in (name for name, value in for_tools.items() if value):
+        raise ValueError(f"{option} is for logs of tools: name the tool with --from")
     return _columns_log(asked)
 
 
@@ -278,7 +281,7 @@ def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
     known = _named_columns(asked)
     if known:
         raise ValueError(f"--from {tool} knows its columns: leave {', '.join(known)} out")
-    given = ("by", *_READER_ROLES[1:])
+    given = ("by", "on_error", *_READER_ROLES[1:])
     roles = {name: getattr(asked, name) for name in given if getattr(asked, name)}
     reader = named_reader(tool)
     keywords = {"model": asked.model, **roles, **_outcome_roles(asked, None), **dict(asked.option)}
@@ -296,7 +299,8 @@ def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
 
 def _option_hints(message: str, reader: Callable[..., object]) -> str:
     """The message of a reader, with keywords that the command has no option for as --option."""
-    names = [name for name in signature(reader).parameters if name not in {"model", "threshold"}]
+    of_command = {"model", "threshold", "on_error"}
+    names = [name for name in signature(reader).parameters if name not in of_command]
     value = r"""(\{[^}]*\}|\[[^\]]*\]|"[^"]*"|'[^']*')?"""
     return re.sub(rf"(?<![\w.-])({'|'.join(names)})={value}", _shell_option, message)
 

@@ -35,7 +35,8 @@ TOTALS_COLUMNS = ("planned", "reported")
 
 def has_totals(totals: pl.DataFrame | None, trials: Trials) -> bool:
     """Whether the tool's totals are known for the strata and models of a report."""
-    return totals is not None and {*trials.keys} <= {*totals.columns}
+    columns = {*trials.keys, *TOTALS_COLUMNS}
+    return totals is not None and columns <= {*totals.columns}
 
 
 def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
@@ -45,7 +46,8 @@ def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> 
     weighted by them; null if a run lacks its number.
     """
     planned, reported = pl.col("planned"), pl.col("reported")
-    known = totals.lazy().select(pl.lit(0).alias(EVERYTHING), *trials.keys, *TOTALS_COLUMNS)
+    of_trials = totals.lazy().filter(pl.col("skipped").is_null())
+    known = of_trials.select(pl.lit(0).alias(EVERYTHING), *trials.keys, *TOTALS_COLUMNS)
     added = known.group_by(trials.groups).agg(
         pl.when(planned.is_not_null().all()).then(planned.sum()),
         pl.when(pl.len() == 1)

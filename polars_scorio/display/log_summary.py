@@ -72,7 +72,7 @@ class LogSummary:
     `cells` has stratum, model, question (and cluster) as labels, category (and truth, family) and
     its trials. `each` has the same keys, the repeated ids (null if unchecked) and the
     `stopping_columns`. `totals` has stratum, model, planned and reported of the runs; `steps` has
-    stratum and `at`, ascending.
+    stratum and `at`, ascending; `skipped` names runs that were stopped before their first trial.
     """
 
     trials: Trials
@@ -81,6 +81,7 @@ class LogSummary:
     each: pl.DataFrame
     totals: pl.DataFrame | None = None
     steps: pl.DataFrame | None = None
+    skipped: tuple[str, ...] = ()
 
     @classmethod
     def read(
@@ -117,7 +118,9 @@ class LogSummary:
         cells = cells.sort(_ROW, *outcome).select(*keys, *outcome, "count")
         each = named.drop(STATES).join(ended, on=_ROW, maintain_order="left").drop(_ROW)
         told = _labelled_totals(totals, questions, trials)
-        return cls(trials, questions, cells, each, told, _stratum_steps(questions, trials))
+        steps = _stratum_steps(questions, trials)
+        skipped = () if totals is None else tuple(totals["skipped"].drop_nulls())
+        return cls(trials, questions, cells, each, told, steps, skipped)
 
     @property
     def roles(self) -> Roles:

@@ -17,7 +17,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.stopping import TRIALS
 from polars_scorio.counting.tally import class_members
 from polars_scorio.decisions.best import best
-from polars_scorio.display.log_summary import LogSummary, metric_label
+from polars_scorio.display.log_summary import LogSummary, key_labels, metric_label
 from polars_scorio.display.scopes import (
     Scope,
     common_questions,
@@ -296,6 +296,7 @@ def coverage_alerts(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]
     yield from _few_questions(look)
     yield from _missing_models(look)
     yield from _unfinished_runs(coverage)
+    yield from _skipped_runs(look)
     yield from _missing_outcomes(look, coverage)
     yield from _repeated_ids(coverage)
     yield from _trial_numbers(coverage)
@@ -380,6 +381,17 @@ def _unfinished_runs(coverage: pl.DataFrame) -> Iterator[Alert]:
             "Unfinished runs",
             f"The tool planned more trials than the log has ({text_list(parts)}). Trials that are "
             "missing may be the hard ones.",
+        )
+
+
+def _skipped_runs(look: LogSummary) -> Iterator[Alert]:
+    """Runs of which no trial is in the log, because they were stopped before the first one."""
+    number = len(look.skipped)
+    if number:
+        yield Alert(
+            "Skipped runs",
+            f"{count_of(number, 'run')} {'was' if number == 1 else 'were'} stopped before the "
+            f"first trial ({text_list(look.skipped)}). The numbers leave that out.",
         )
 
 
@@ -499,14 +511,32 @@ def stepped_log(look: LogSummary) -> tuple[pl.LazyFrame, Roles]:
     return log.lazy(), replace(look.roles, by=name)
 
 
-def log_at_step(look: LogSummary, scope: Scope) -> tuple[pl.LazyFrame, Roles]:
-    """The rows of a log at the step that a scope is about, and their roles without strata."""
-    assert look.steps is not None  # the strata are steps
-    (part,) = look.trials.by
-    scope_names = pl.lit(f"{part.name} ") + pl.col("stratum")
-    value = look.steps.filter(scope_names == scope.name)["at"].item()
-    rows = look.trials.frame.filter(part.expr == pl.lit(value, part.dtype))
-    return rows, replace(look.trials.roles, by=())
+def log_of_scope(look: LogSummary, scope: Scope) -> tuple[pl.LazyFrame, Roles]:
+    """The rows of a log in the strata that a scope is about, and their roles.
+
+    A scope with a name is one stratum, or step; the whole log is the strata that all models have.
+    """
+    trials, names = look.trials, [*look.trials.strata]
+    if not names:
+        return trials.frame, trials.roles
+    label, whole = pl.col("stratum"), pl.col("model").n_unique() == len(look.models)
+    known = look.cells.group_by(label).agg(whole.alias("whole"))
+    of_scope = pl.col("whole")
+    if scope.name:
+        of_scope = (label == scope.name) | (pl.lit(f"{names[0]} ") + label == scope.name)
+    labels = key_labels(look.questions, names).cast(pl.String).alias("stratum")
+    chosen = known.filter(of_scope)["stratum"].to_list()
+    if len(chosen) == known.height:
+        return trials.frame, trials.roles
+    keys = look.questions.select(names).filter(labels.is_in(chosen)).unique()
+    rows = trials.frame.join(
+        keys.lazy(),
+        left_on=[part.expr for part in trials.by],
+        right_on=names,
+        how="semi",
+        nulls_equal=True,
+    )
+    return rows, replace(trials.roles, by=()) if scope.name else trials.roles
 
 
 def _same_questions(log: pl.LazyFrame, name: str) -> bool:

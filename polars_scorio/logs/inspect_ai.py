@@ -130,7 +130,7 @@ def inspect_ai(
 
     log = read_row_files(find_inspect_logs(paths), INSPECT_LOG, read, roles, _VOCABULARY)
     parts = log.parts
-    tasks = {str(part.run.keys["benchmark"]) for part in parts.values()}
+    tasks = {str(run.keys["benchmark"]) for run in log.runs().values()}
     unknown = {*scorer} - tasks if isinstance(scorer, Mapping) else ()
     if unknown:
         raise ValueError(
@@ -167,11 +167,6 @@ def _sample_rows(
     with errors_name_file(file, INSPECT_LOG):
         run, samples = log["eval"], log.get("samples") or []
         scorer = scorer.get(run["task"]) if isinstance(scorer, Mapping) else scorer
-        if not samples:
-            status = f"status {log.get('status')!r}"
-            raise unexpected_content(
-                file, INSPECT_LOG, f"a header alone ({status}): no sample was logged"
-            )
         scores = [dict(_score_values(sample.get("scores") or {})) for sample in samples]
         names = {name for score in scores for name in score} - {truth_scorer}
         name = _chosen_scorer(file, sorted(names), scorer)
@@ -191,6 +186,9 @@ def _sample_rows(
             for sample, score in zip(samples, scores, strict=True)
         ]
         (totals,) = described.totals
+        if not rows and totals.status is None:
+            found = "a header alone, whose status is 'success': no sample was logged"
+            raise unexpected_content(file, INSPECT_LOG, found)
         counted = replace(totals, read=len(rows), score=_mean_score(rows))
         return FileRows(rows, replace(described, totals=(counted,)), samples)
 
@@ -201,7 +199,7 @@ def _with_whole_samples(
     """The rows of a log; their records are whole samples if summaries lack a kept field."""
     summaries = [*part.records]
     lacking = [get for get in keep.values() if all(get(each) is None for each in summaries)]
-    if not lacking or not zipfile.is_zipfile(file):
+    if not lacking or not summaries or not zipfile.is_zipfile(file):
         return part
     return replace(part, records=whole_samples(file, limit, summaries))
 

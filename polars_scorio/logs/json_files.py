@@ -38,6 +38,7 @@ from polars_scorio.logs.paths import (
     DAMAGE,
     OnError,
     Paths,
+    UnexpectedContentError,
     compression_of,
     find_files,
     open_plain,
@@ -66,10 +67,6 @@ class FileRows:
 
 class RepeatedKeyError(ValueError):
     """An object of JSON has two values of one key."""
-
-
-class UnexpectedContentError(ValueError):
-    """A file is not what a reader expects."""
 
 
 def unexpected_content(file: Path, expected: str, found: str) -> UnexpectedContentError:
@@ -229,7 +226,7 @@ def rows_by_file(
             strangers.append(unexpected_content(file, expected, describe_content(content)))
             if files[file]:
                 raise strangers[-1]
-        elif not part.rows:
+        elif not part.rows and not part.run.stopped_empty:
             raise unexpected_content(file, expected, "no trial")
         else:
             runs.add(file.parent)

@@ -21,7 +21,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_scorio.arguments import check_choice, value_text, value_tuple
-from polars_scorio.logs.runs import LogWarning, warn_of_log
+from polars_scorio.logs.runs import LogWarning, line_list, warn_of_log
 
 PathT = TypeVar("PathT", bound=PurePath)
 
@@ -70,7 +70,10 @@ def zstd_stream(source: str | BinaryIO) -> Any:
 
 OnError: TypeAlias = Literal["raise", "warn"]
 ContentT = TypeVar("ContentT")
-_LISTED = 5
+
+
+class UnexpectedContentError(ValueError):
+    """A file is not what a reader expects."""
 
 
 def read_each(
@@ -83,17 +86,22 @@ def read_each(
     check_choice("on_error", on_error, OnError)
     contents: dict[Path, ContentT] = {}
     faults: list[Exception] = []
-    for file in files:
+    several = [*files]
+    for file in several:
         try:  # inside the loop: the other files are read all the same
             contents[file] = read(file)
         except (ValueError, OSError, PolarsError) as fault:  # noqa: PERF203 - a file takes longer
+            if on_error == "raise" and isinstance(fault, UnexpectedContentError) and several[1:]:
+                cure = 'To leave out files that cannot be read, pass on_error="warn"'
+                raise UnexpectedContentError(f"{fault}. {cure}") from fault
             if on_error == "raise":
                 raise
             faults.append(fault)
     if faults and not contents:
         raise faults[0]
     if faults:
-        warn_of_log(_fault_list(faults))
+        head = "1 file is" if len(faults) == 1 else f"{len(faults):,} files are"
+        warn_of_log(f"{head} left out, as on_error='warn' says:{line_list(faults)}")
     return contents
 
 
@@ -123,15 +131,6 @@ def _whole_frame(frame: pl.LazyFrame) -> pl.LazyFrame:
         for _ in frame.collect_batches():
             pass
     return frame
-
-
-def _fault_list(faults: list[Exception]) -> str:
-    """The message of a warning of files that are left out."""
-    number = len(faults)
-    head = "1 file is" if number == 1 else f"{number:,} files are"
-    further = f"\n- and {number - _LISTED:,} more" if number > _LISTED else ""
-    lines = "".join(f"\n- {fault}" for fault in faults[:_LISTED])
-    return f"{head} left out, as on_error='warn' says:{lines}{further}"
 
 
 # As in hf://a/b and, in chains of fsspec, zip::s3://a/b; a single letter is a drive of Windows.

@@ -18,16 +18,23 @@ from polars_scorio.counting.roles import Column, Unscored
 from polars_scorio.logs.json_files import (
     FileRows,
     Rows,
-    UnexpectedContentError,
     kept_part,
     model_runs,
     model_table,
     rows_by_file,
     run_table,
+    unexpected_content,
     with_kept,
 )
 from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters
-from polars_scorio.logs.paths import OnError, Paths, model_names, plain_path, read_each
+from polars_scorio.logs.paths import (
+    OnError,
+    Paths,
+    UnexpectedContentError,
+    model_names,
+    plain_path,
+    read_each,
+)
 from polars_scorio.logs.read import tool_hint
 from polars_scorio.logs.runs import (
     RUN_COLUMNS,
@@ -36,9 +43,12 @@ from polars_scorio.logs.runs import (
     Runs,
     kept_attempts,
     last_attempts,
+    line_list,
     refuse_merged_runs,
     run_columns,
+    shown_path,
     totals_frame,
+    warn_of_log,
     warn_of_totals,
     with_settings,
 )
@@ -189,6 +199,8 @@ def log_accessor(
     retries = given.get("retries", "error")
     check_choice("retries", retries, Retries)
     strata: list[str] = _column_names(both.get("by"))
+    skipped = {file: run for file, run in runs.items() if run.stopped_empty}
+    runs = {file: run for file, run in runs.items() if file not in skipped}
     refuse_merged_runs(runs, strata, retries)
     _refuse_unkept(frame, given.get("keep"))
     frame = frame.select(pl.exclude(*RUN_COLUMNS), *RUN_COLUMNS)
@@ -199,7 +211,12 @@ def log_accessor(
     )
     if retries != "error":
         frame = kept_attempts(frame, runs, _trial_columns(both), retries)
-    return Scorio(frame, tool_totals=_checked_totals(runs, retries, strata))(**both)
+    lines = [f"{shown_path(file)}: {run.stopped_empty}" for file, run in skipped.items()]
+    if lines:
+        warn_of_log(
+            f"runs that were stopped before their first trial are skipped:{line_list(lines)}"
+        )
+    return Scorio(frame, tool_totals=_checked_totals(runs, retries, strata, lines))(**both)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +228,7 @@ class LogRows:
     expected: str
     roles: LogOptions
     models: Mapping[Path, str] = field(default_factory=dict)
+    skipped: Mapping[Path, Run] = field(default_factory=dict)  # stopped before their first trial
 
     def named(
         self,
@@ -230,10 +248,10 @@ class LogRows:
         return replace(self, models=models)
 
     def runs(self) -> dict[Path, Run]:
-        """The run of each file, with the model that it is read as."""
+        """The run of each file, with the model that it is read as, and the skipped runs."""
         if self.models:
-            return model_runs(self.parts, self.models)
-        return {file: part.run for file, part in self.parts.items()}
+            return {**model_runs(self.parts, self.models), **self.skipped}
+        return {**{file: part.run for file, part in self.parts.items()}, **self.skipped}
 
     def table(self, columns: Mapping[str, Any], outcome: pl.Expr | None = None) -> pl.DataFrame:
         """The table; an expression of the outcome is its column `category`, after `trial`."""
@@ -272,7 +290,7 @@ def read_rows(
     parts = rows_by_file(
         paths, patterns, expected, rows, on_error=on_error, skip_below=skip_below, keep=keep
     )
-    return LogRows(parts, keep, expected, roles)
+    return _known_rows(parts, keep, expected, roles)
 
 
 def read_row_files(
@@ -285,16 +303,33 @@ def read_row_files(
     """The rows of files that a reader opens itself."""
     keep, on_error = kept_getters(roles.get("keep"), words), roles.get("on_error", "raise")
     parts = read_each(files, lambda file: kept_part(read(file), keep), on_error)
-    return LogRows(parts, keep, expected, roles)
+    return _known_rows(parts, keep, expected, roles)
 
 
-def _checked_totals(runs: Runs, retries: Retries, strata: list[str]) -> pl.DataFrame | None:
+def _known_rows(
+    parts: Mapping[Path, FileRows], keep: Mapping[str, Getter], expected: str, roles: LogOptions
+) -> LogRows:
+    """The rows of a log without the runs that were stopped before their first trial."""
+    skipped = {file: part.run for file, part in parts.items() if part.run.stopped_empty}
+    known = {file: part for file, part in parts.items() if file not in skipped}
+    if not known:
+        file, run = next(iter(skipped.items()))
+        found = f"a run without a trial, whose status is {run.stopped_empty!r}"
+        raise unexpected_content(file, expected, found)
+    return LogRows(known, keep, expected, roles, skipped=skipped)
+
+
+def _checked_totals(
+    runs: Runs, retries: Retries, strata: list[str], skipped: list[str]
+) -> pl.DataFrame | None:
     """Totals of the runs that count, after a warning of those that differ from the rows."""
     files = runs if retries == "error" else last_attempts(runs)
     counted = [(file, totals) for file in files for totals in runs[file].totals]
     # Files that are read lazily are counted as they are read, and warn at their end.
     warn_of_totals((file, totals) for file, totals in counted if totals.read is not None)
-    frame = totals_frame((run_columns(file, runs[file]), totals) for file, totals in counted)
+    frame = totals_frame(
+        ((run_columns(file, runs[file]), totals) for file, totals in counted), skipped
+    )
     return None if frame is None else with_settings(frame, runs, strata)
 
 

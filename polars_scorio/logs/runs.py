@@ -90,6 +90,12 @@ def warn_of_log(message: str) -> None:
     warnings.warn(message, LogWarning, stacklevel=2)
 
 
+def line_list(lines: Sequence[object]) -> str:
+    """A list with a line for each of some texts, of many the first ones."""
+    further = [f"and {len(lines) - _LISTED:,} more"] if len(lines) > _LISTED else []
+    return "".join(f"\n- {line}" for line in [*lines[:_LISTED], *further])
+
+
 _NEAR_SCORE = 1e-3  # tools round the scores that they print
 _MOST = 2**62  # trials
 _AT_ONCE = 100_000  # rows that are counted together
@@ -156,9 +162,7 @@ def warn_of_totals(found: Iterable[tuple[Path, Totals]]) -> None:
     if len(lines) == 1:
         warn_of_log(lines[0])
     elif lines:
-        listed = "".join(f"\n- {line}" for line in lines[:_LISTED])
-        further = f"\n- and {len(lines) - _LISTED:,} more" if len(lines) > _LISTED else ""
-        warn_of_log(f"the rows differ from what the tool says of its runs:{listed}{further}")
+        warn_of_log(f"the rows differ from what the tool says of its runs:{line_list(lines)}")
 
 
 def totals_difference(totals: Totals) -> str | None:
@@ -187,21 +191,28 @@ def _score_difference(totals: Totals) -> Iterable[str]:
         yield f"the tool reports {reported:.4g}, these rows {score:.4g}"
 
 
-def totals_frame(parts: Iterable[tuple[Mapping[str, object], Totals]]) -> pl.DataFrame | None:
-    """Table of all totals: keys, `planned` and `reported`; None if tools say nothing."""
-    rows = [
+def totals_frame(
+    parts: Iterable[tuple[Mapping[str, object], Totals]], skipped: Collection[str] = ()
+) -> pl.DataFrame | None:
+    """Table of all totals: keys, `planned` and `reported`, or `skipped`; None if it has no value.
+
+    Each text of `skipped` names a run without trials, in a row of its own.
+    """
+    rows: list[dict[str, object]] = [
         {
             **keys,
             **totals.keys,
             "planned": _planned_trials(totals),
             "reported": totals.reported,
+            "skipped": None,
         }
         for keys, totals in parts
     ]
     if all(row["planned"] is None and row["reported"] is None for row in rows):
-        return None
-    dtypes = {"planned": pl.Int64, "reported": pl.Float64}
-    return pl.DataFrame(rows, schema_overrides=dtypes, infer_schema_length=None)
+        rows.clear()
+    rows += [{"skipped": text} for text in skipped]
+    dtypes = {"planned": pl.Int64, "reported": pl.Float64, "skipped": pl.String}
+    return pl.DataFrame(rows, schema_overrides=dtypes, infer_schema_length=None) if rows else None
 
 
 def _planned_trials(totals: Totals) -> int | None:
@@ -290,6 +301,12 @@ class Run:
     started: str | None = None  # in a form whose order is that of time
     settings: Mapping[str, object] = field(default_factory=dict)
     totals: tuple[Totals, ...] = ()  # of the run or of each part
+
+    @property
+    def stopped_empty(self) -> str | None:
+        """How the run ended, if it has no trial and its log says that it was stopped."""
+        ends = [totals.status for totals in self.totals if totals.read == 0]
+        return next(filter(None, ends), None) if len(ends) == len(self.totals) else None
 
     def __post_init__(self) -> None:
         """Refuse values of the log that are no texts."""

@@ -169,6 +169,21 @@ def test_options_are_for_readers(capsys):
     assert "'scorer' is not of the form KEY=VALUE" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("default::polars_scorio.LogWarning")
+def test_files_that_cannot_be_read_are_left_out_by_an_option(folder, capsys):
+    trial = {"task_id": 1, "trial": 0, "reward": 1}
+    (folder / "a.json").write_text(json.dumps([trial]))
+    (folder / "b.json").write_text("[1")
+    command = ["coverage", ".", "--from", "tau_bench"]
+    assert main(command) == 2
+    assert "files that cannot be read, pass --on-error warn" in capsys.readouterr().err
+    assert main([*command, "--on-error", "warn"]) == 0
+    assert "1 file is left out, as --on-error warn says:" in capsys.readouterr().err
+    pl.DataFrame({"model": "m", "question": [1], "category": [1]}).write_parquet("c.parquet")
+    assert main(["coverage", "c.parquet", "--on-error", "warn"]) == 2
+    assert "--on-error is for logs of tools: name the tool" in capsys.readouterr().err
+
+
 def test_logs_of_several_tools_need_a_name(folder, capsys):
     (folder / "ada.json").write_text('[{"task_id": 1, "trial": 0, "reward": 1}]')
     (folder / "ada.run.json").write_text('{"resolved_ids": ["a"]}')

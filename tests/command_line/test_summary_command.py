@@ -74,3 +74,30 @@ def test_summary_and_pages_say_what_counted_as_success(log, capsys):
         assert main([*command, log, "--by", "bench"]) == 0
         assert f"Success: 1 ({success:,}). Failure: 0 (" in capsys.readouterr().out
     assert f"Success: 1 ({success:,}). Failure: 0 (" in Path("report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("lacking", "boards"),
+    [
+        pytest.param([("m01", "bench 0", 11)], [""], id="a question"),
+        pytest.param([("m01", "bench 1", None)], [""], id="a stratum"),
+        pytest.param(
+            [("m01", "bench 1", None), ("m02", "bench 0", None)],
+            ["In bench 0:", "In bench 1:"],
+            id="each stratum",
+        ),
+    ],
+)
+def test_models_that_lack_a_part_are_summarised_as_the_page_reports_them(lacking, boards, capsys):
+    log = models(3, strata=2)
+    for model, bench, question in lacking:
+        lost = (pl.col("model") == model) & (pl.col("bench") == bench)
+        log = log.filter(~(lost if question is None else lost & (pl.col("question") == question)))
+    log.write_parquet("partial.parquet")
+    assert main(["summary", "partial.parquet", "--by", "bench"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("| rank | model | avg@4 (%) |") == len(boards)
+    assert all(f"\n{board}\n" in printed for board in boards)
+    headline = printed.splitlines()[-2]
+    assert main(["report", "partial.parquet", "--by", "bench", "-o", "-"]) == 0
+    assert headline in capsys.readouterr().out

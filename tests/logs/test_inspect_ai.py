@@ -255,11 +255,32 @@ def test_invalid_samples_say_why(table, tmp_path, write):
 
 
 def test_a_header_alone_is_refused(table, log, write):
-    with pytest.raises(ValueError, match=r"h\.eval: .*found a header alone \(status 'success'\)"):
+    with pytest.raises(
+        ValueError, match=r"h\.eval: .*found a header alone, whose status is 'success'"
+    ):
         table(log("h.eval"))
     header = {"version": 2, "status": "error", "eval": {"task": "t", "model": "m"}}
-    with pytest.raises(ValueError, match=r"h\.json: .*found a header alone \(status 'error'\)"):
+    with pytest.raises(
+        ValueError, match=r"h\.json: .*a run without a trial, whose status is 'error'"
+    ):
         table(write("h.json", header))
+
+
+@pytest.mark.parametrize("status", ["error", "cancelled", "started"])
+def test_a_run_that_was_stopped_before_its_first_trial_is_skipped(log, write, status):
+    whole = log("a.eval", sample("a", 1, {"grade": "C"}))
+    # Its settings differ, and it has another scorer: neither matters without a trial.
+    run = {"task": "other", "model": "openai/gpt-5", "task_args": {"shots": 5}}
+    write("2026-01-01_b.json", {"version": 2, "status": status, "eval": run})
+    message = rf"stopped before their first trial are skipped:\n- .*2026-01-01_b\.json: {status}$"
+    with pytest.warns(ps.LogWarning, match=message):
+        read = ps.logs.inspect_ai(whole.parent, scorer={"sums": "grade", "other": "exact"})
+    assert read.frame["question"].to_list() == ["a"]
+    assert "planned" not in read.coverage().columns
+    read.write_html(whole.with_name("page.html"))
+    page = whole.with_name("page.html").read_text("utf-8")
+    assert "Skipped runs" in page
+    assert "1 run was stopped before the first trial" in page
 
 
 def test_a_run_that_was_cut_short_is_read_from_its_journal(table, tmp_path):

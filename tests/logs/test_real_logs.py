@@ -74,8 +74,17 @@ def test_inspect_ai_letters(name, scorer):
 
 @pytest.mark.parametrize("name", HEADERS)
 def test_inspect_ai_headers_without_samples(name):
-    with pytest.raises(ValueError, match=f"{name}: .*a header alone"):
+    with pytest.raises(ValueError, match=f"{name}: .*found a (header alone|run without a trial)"):
         ps.logs.inspect_ai(INSPECT / name)
+
+
+def test_inspect_ai_folders_with_a_cancelled_run():
+    with pytest.warns(ps.LogWarning) as caught:
+        log = ps.logs.read(LOGS / "inspect_mixed")
+    assert [len(str(each.message).splitlines()) for each in caught] == [2, 1]
+    assert log.frame.group_by("benchmark").len().sort("benchmark").rows() == [
+        ("popularity", 3), ("security_guide", 3)
+    ]  # fmt: skip
 
 
 def test_inspect_ai_without_scores():

@@ -58,8 +58,8 @@ def test_totals_have_the_keys_of_run_and_part():
     frame = totals_frame(parts)
     assert frame is not None
     assert frame.sort("model").to_dicts() == [
-        {"model": "ada", "filter": "maj", "planned": None, "reported": 0.5},
-        {"model": "bob", "filter": None, "planned": 3, "reported": None},
+        {"model": "ada", "filter": "maj", "planned": None, "reported": 0.5, "skipped": None},
+        {"model": "bob", "filter": None, "planned": 3, "reported": None, "skipped": None},
     ]
     assert totals_frame([({"model": "ada"}, Totals(read=3))]) is None
 

@@ -16,6 +16,12 @@ def test_a_file_that_cannot_be_read_is_left_out_and_listed(tmp_path):
     broken = put(tmp_path, "b.json", "[1")
     with pytest.raises(ValueError, match=r"b\.json: expected .*no JSON at line 1"):
         ps.logs.tau_bench(tmp_path)
+    with pytest.raises(
+        ValueError, match=r'leave out files .* cannot be read, pass on_error="warn"'
+    ):
+        ps.logs.tau_bench(tmp_path)
+    with pytest.raises(ValueError, match=r"no JSON at line 1.*Expecting ',' delimiter$"):
+        ps.logs.tau_bench(broken)
     listed = rf"1 file is left out, as on_error='warn' says:\n- {re.escape(str(broken))}: expected"
     with pytest.warns(ps.LogWarning, match=listed):
         log = ps.logs.tau_bench(tmp_path, on_error="warn")
