@@ -32,7 +32,7 @@ from polars_scorio.command_line.terminal import (
 )
 from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.question_sentences import question_sentences
+from polars_scorio.display.sentences import question_sentences
 from polars_scorio.display.table import to_markdown
 from polars_scorio.display.verdict import LogVerdict, log_of_scope, log_verdict, refusal_words
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole

@@ -25,7 +25,7 @@ from polars_scorio.command_line.log_arguments import (
 from polars_scorio.command_line.terminal import add_format_argument, print_table, print_text
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
-from polars_scorio.display.gate_sentences import GateWords
+from polars_scorio.display.sentences import GateWords
 from polars_scorio.display.table import Column, Table, cell_text, markdown_table
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words import judge_words, visible_text

@@ -21,8 +21,7 @@ from polars_scorio.display.chart_data import (
     stratum_label,
     thinned_rows,
 )
-from polars_scorio.display.charts import Picture
-from polars_scorio.display.line_charts import line_chart
+from polars_scorio.display.charts import Picture, line_chart
 from polars_scorio.display.plot_base import PlotBase
 from polars_scorio.display.theme import ConvergencePlotOptions, DecisionPlotOptions
 from polars_scorio.metrics.metric import Metric

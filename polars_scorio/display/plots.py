@@ -11,14 +11,14 @@ from polars_scorio.counting.log import bind_roles
 from polars_scorio.decisions.models import single_k
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import axis_values, curve_sizes, metric_heading, row_labels
-from polars_scorio.display.charts import Picture
-from polars_scorio.display.decision_plots import DecisionPlots
-from polars_scorio.display.line_charts import (
+from polars_scorio.display.charts import (
+    Picture,
     best_step_words,
     draw_sizes_axis,
     line_chart,
     stratum_axis,
 )
+from polars_scorio.display.decision_plots import DecisionPlots
 from polars_scorio.display.question_plots import FrontierPlots, QuestionPlots
 from polars_scorio.display.theme import LookOptions, PlotOptions
 from polars_scorio.metrics.metric import Metric

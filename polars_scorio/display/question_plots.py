@@ -21,7 +21,7 @@ from polars_scorio.display.chart_data import (
 )
 from polars_scorio.display.charts import Picture, difficulty_bars, difficulty_histogram
 from polars_scorio.display.plot_base import PlotBase, Subject
-from polars_scorio.display.question_sentences import reversal_summary
+from polars_scorio.display.sentences import reversal_summary
 from polars_scorio.display.theme import PlotOptions
 from polars_scorio.display.words import inference_words
 from polars_scorio.metrics.metric import Metric, given_reward_range

@@ -4,7 +4,7 @@ import pytest
 from polars.testing import assert_frame_equal, assert_series_equal
 
 import polars_scorio as ps
-from polars_scorio.display.question_sentences import reversed_sentence
+from polars_scorio.display.sentences import reversed_sentence
 from tests.decisions.counted import counted
 from tests.documents import study_numbers
 from tests.made_logs import long, unreadable

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.gate_sentences import GateWords, cost_ratio_words
+from polars_scorio.display.sentences import GateWords, cost_ratio_words
 
 ROW = {
     "model": "v2", "baseline": "v1", "k": None, "margin": 0.05, "verdict": "undecided",

@@ -5,7 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.display.line_charts import _vertical_range
+from polars_scorio.display.charts import _vertical_range
 from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of, subtitle_of
 from tests.display.html.logs import models
 

@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polars_scorio.display.question_sentences import question_sentences, reversed_sentence
+from polars_scorio.display.sentences import question_sentences, reversed_sentence
 from tests.decisions.counted import counted
 
 

@@ -15,8 +15,7 @@ import vl_convert
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display import theme
 from polars_scorio.display.chart_data import curve_sizes
-from polars_scorio.display.charts import INK, Picture, models_by_mean
-from polars_scorio.display.line_charts import BANDED
+from polars_scorio.display.charts import BANDED, INK, Picture, models_by_mean
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.scopes import Scope, average_metric, holds_fractions
 from polars_scorio.display.settings import Settings

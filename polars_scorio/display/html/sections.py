@@ -22,7 +22,6 @@ from polars_scorio.display.html.page_pictures import Figure, page_figure
 from polars_scorio.display.html.page_tables import name_column
 from polars_scorio.display.log_summary import LogSummary, metric_label
 from polars_scorio.display.question_plots import FrontierPlots
-from polars_scorio.display.question_sentences import question_sentences, reversed_sentence
 from polars_scorio.display.scopes import (
     ASSURANCE,
     Scope,
@@ -30,6 +29,7 @@ from polars_scorio.display.scopes import (
     holds_fractions,
     knows_success,
 )
+from polars_scorio.display.sentences import question_sentences, reversed_sentence
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import Column, Table
 from polars_scorio.display.verdict import (
