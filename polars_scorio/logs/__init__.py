@@ -21,6 +21,7 @@ from polars_scorio.logs.lighteval import lighteval
 from polars_scorio.logs.livecodebench import livecodebench
 from polars_scorio.logs.lm_eval import lm_eval
 from polars_scorio.logs.nemo_gym import nemo_gym
+from polars_scorio.logs.nemo_skills import nemo_skills
 from polars_scorio.logs.opencompass import opencompass
 from polars_scorio.logs.promptfoo import promptfoo
 from polars_scorio.logs.read import read
@@ -47,6 +48,7 @@ __all__ = [
     "livecodebench",
     "lm_eval",
     "nemo_gym",
+    "nemo_skills",
     "opencompass",
     "promptfoo",
     "read",

@@ -198,6 +198,12 @@ def _is_deepeval(record: Any) -> bool:
     return "testCases" in record.get("testRunData", record)
 
 
+def _is_nemo_skills(record: Any) -> bool:
+    """A sign of NeMo-Skills: an outcome, in files of a name."""
+    fields = "symbolic_correct", "judgement", "is_correct", "graded_list", "swe-bench-metrics"
+    return bool({*fields, "proof_status", "strict_eval", "predicted_answer"} & {*record})
+
+
 def _is_promptfoo(record: Any) -> bool:
     """A sign of promptfoo: outcomes with a provider, in one or two levels of results."""
     results = record["results"]
@@ -230,6 +236,7 @@ _SIGNS: dict[str, tuple[str, Sign]] = {
     "livecodebench": ("*.json", _first_has_fields("question_id", "graded_list")),
     "lm_eval": ("samples_*.jsonl", _has_fields("doc_id", "resps")),
     "nemo_gym": ("*.jsonl", _has_fields("_ng_task_index", "_ng_rollout_index")),
+    "nemo_skills": ("output*.jsonl", _is_nemo_skills),
     "opencompass": ("*.json", _has_fields("details")),
     "promptfoo": ("*.json", _is_promptfoo),
     "scorio": ("*.jsonl", _has_fields("seed", "data_id", "processed_results")),

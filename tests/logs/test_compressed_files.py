@@ -115,6 +115,10 @@ FILES = {
         "r/rollouts.jsonl",
         [{"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {"model": "m"}}],
     ),
+    "nemo_skills": (
+        "m/eval-results/b/output-rs0.jsonl",
+        [{"predicted_answer": "4", "symbolic_correct": True}] * 2,
+    ),
     "scorio": (
         "a.jsonl",
         [{"seed": 1, "data_id": 1, "model": "m", "processed_results": {"is_correct": 1}}],

@@ -28,6 +28,7 @@ WHOLE = {
     "terminal_bench": "run/results.json",
 }
 LINES = {
+    "nemo_skills": "eval-results/b/output-rs0.jsonl",
     "nemo_gym": "r/rollouts.jsonl",
     "evalscope": "w/reviews/m/t.jsonl",
     "every_eval_ever": "a_samples.jsonl",
@@ -39,6 +40,7 @@ LINES = {
 }
 # A line that each reader of lines accepts.
 GOOD = {
+    "nemo_skills": {"predicted_answer": "4", "symbolic_correct": True},
     "nemo_gym": {"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {}},
     "evalscope": {
         "index": 0,
@@ -193,6 +195,10 @@ def test_json_that_python_cannot_hold_is_refused(tool, text, tmp_path):
 # Objects with a value that its column cannot hold, and what the error says of it.
 PASSED = {"task_id": "t", "passed": True, "result": "passed"}
 MISFITS = {
+    "nemo_skills": (
+        [GOOD["nemo_skills"], {"predicted_answer": "4", "symbolic_correct": "yes"}],
+        r"something of another shape in line 2 \(symbolic_correct is 'yes'\)",
+    ),
     "nemo_gym": (
         [GOOD["nemo_gym"], {**GOOD["nemo_gym"], "_ng_rollout_index": 1, "reward": "high"}],
         r"something of another shape in line 2 \(the reward is 'high'\)",
@@ -340,4 +346,9 @@ def test_the_frame_is_lazy_where_the_format_allows(tmp_path):
         if isinstance(getattr(ps.logs, tool)(
             [*tmp_path.rglob(LINES[tool].rpartition("/")[2])]).frame, pl.LazyFrame)
     }  # fmt: skip
-    assert lazy == {*LINES} - {"evalscope", "nemo_gym", "verl"}  # gaps to fill, NaN to read
+    assert lazy == {*LINES} - {
+        "evalscope",
+        "nemo_gym",
+        "nemo_skills",
+        "verl",
+    }  # gaps to fill, NaN to read

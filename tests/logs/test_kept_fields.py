@@ -217,6 +217,14 @@ KEPT = {
         ["input_tokens", "output_tokens", "level"],
         (7, 5, 3),
     ),
+    "nemo_skills": (
+        {"eval-results/b/output-rs0.jsonl": [{
+            "symbolic_correct": True, "judgement": "Judgement: No", "num_generated_tokens": 5,
+            "generation_start_time": 1.0, "generation_end_time": 2.5,
+        }]},
+        ["output_tokens", "seconds", "judgement"],
+        (5, 1.5, "Judgement: No"),
+    ),
     "evalscope": (
         {"w/reviews/m/t.jsonl": [{"index": 0, "sample_score": {
             "score": {"value": {"acc": 1.0}}, "sample_id": 0, "group_id": 0,

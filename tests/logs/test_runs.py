@@ -192,7 +192,7 @@ def test_a_source_below_the_working_directory_is_relative_to_it(tmp_path, monkey
     assert shown_path(Path.cwd().parent / "a.json") == str(Path.cwd().parent / "a.json")
 
 
-@pytest.mark.parametrize("tool", LINES)
+@pytest.mark.parametrize("tool", sorted({*LINES} - {"nemo_skills"}))  # whose folders are benchmarks
 def test_a_copied_file_is_refused_by_every_reader_of_lines(tool, tmp_path):
     for run in ("one", "two"):
         folder = tmp_path / run

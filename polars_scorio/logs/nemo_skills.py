@@ -1,0 +1,241 @@
+"""The logs of NeMo-Skills."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Row,
+    errors_name_file,
+    numbered_objects,
+    read_json,
+    unexpected_content,
+)
+from polars_scorio.logs.kept_fields import Vocabulary, field_value, json_text
+from polars_scorio.logs.paths import Paths, find_files, plain_path, side_file
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    LogRows,
+    Unpack,
+    log_accessor,
+    log_reader,
+    read_row_files,
+    reward_outcome,
+)
+from polars_scorio.logs.runs import Run, Totals, mean_or_none
+
+_EXPECTED = "eval-results/<benchmark>/output-rs<seed>.jsonl of NeMo-Skills"
+_METRICS = "metrics.json of NeMo-Skills: an object with a benchmark each"
+_SEED = re.compile(r"output-rs(\d+)\.jsonl$")
+_SEEDS = re.compile(r"pass@1\[avg-of-(\d+)\]")
+_VERDICT = re.compile(r"\*{0,2}judgement\*{0,2}\s*:[\s*]*(\w*)", re.IGNORECASE)
+_LONG = {"generation", "serialized_output", "messages"}  # fields of lines that are not kept
+_COLUMNS = {
+    "benchmark": pl.String,
+    "subset": pl.String,
+    "question": pl.Int64,
+    "trial": pl.Int64,
+    "score": pl.Float64,
+}
+_PERCENT = 100
+_SCORE = [*_COLUMNS].index("score")
+
+
+def _judged_yes(judgement: str) -> bool:
+    """The verdict of a judge; one in another form counts as wrong, as in NeMo-Skills."""
+    found = _VERDICT.search(judgement)
+    return found is not None and found[1].lower() == "yes"
+
+
+def _generation_seconds(line: Mapping[str, Any]) -> float | None:
+    """The time that a generation took."""
+    start, end = line.get("generation_start_time"), line.get("generation_end_time")
+    return None if start is None or end is None else end - start
+
+
+_VOCABULARY: Vocabulary = {"output_tokens": "num_generated_tokens", "seconds": _generation_seconds}
+# For each field of an outcome, of which the first counts: how a text or list is read, and the names
+# of its mean in metrics.json.
+_OUTCOMES: dict[str, tuple[Callable[[Any], object] | None, tuple[str, ...]]] = {
+    "symbolic_correct": (None, ("symbolic_correct",)),
+    "judgement": (_judged_yes, ("judge_correct",)),
+    "is_correct-plus": (None, ("passing_plus_tests",)),
+    "is_correct": (None, ("passing_base_tests", "symbolic_correct", "accuracy")),
+    "graded_list": (lambda graded: graded[0], ("accuracy",)),
+    "swe-bench-metrics.resolved": (None, ("issues_resolved",)),
+    "proof_status": (lambda status: status == "completed", ("lean4_correct",)),
+    "strict_eval.follow_all_instructions": (None, ("prompt_strict_accuracy",)),
+    "passed": (None, ("accuracy",)),
+    "status": (lambda status: status == "pass", ("accuracy",)),
+}
+
+
+@log_reader
+def nemo_skills(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    metric: str | None = None,
+    threshold: float | None = None,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.DataFrame]:
+    """Read NeMo-Skills: <output_dir>/eval-results/<benchmark>/output-rs<seed>.jsonl.
+
+    A question is a line, so that all files of a benchmark must have the same ones; a trial is a
+    seed, which all questions share. A trial without an answer has failed. Columns: model, benchmark
+    and subset (which are `by`), question (the line, from 0), trial (the seed), category, score, run
+    (the file), source (the file). If a judge and a rule saw each trial, ``metric="judgement",
+    keep="symbolic_correct"`` has both, for the role `truth`.
+
+    Parameters
+    ----------
+    model
+        Default: the output_dir.
+    metric : str, optional
+        The field of the outcome: symbolic_correct, judgement, is_correct-plus, is_correct,
+        graded_list, swe-bench-metrics.resolved, proof_status, strict_eval.follow_all_instructions,
+        passed or status. Default: the first of these that a file has.
+    threshold
+        Default: the category is the score; ``levels=`` lists all that there may be.
+
+    Raises
+    ------
+    ValueError
+        If a file lacks that field, or the files of a benchmark have different lines.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.nemo_skills("out/eval-results").pass_at_k([1, 4])  # doctest: +SKIP
+    """
+    if metric is not None and metric not in _OUTCOMES:
+        raise ValueError(f"metric must be one of {[*_OUTCOMES]}, got {metric!r}")
+    found = find_files(paths, "output-rs*.jsonl", "output.jsonl")
+    texts: dict[Path, list[str]] = {}
+    log = read_row_files(
+        found, _EXPECTED, lambda f: _outcome_lines(f, metric, texts), roles, _VOCABULARY
+    )
+    _refuse_unlike_files(log, texts)
+    log = log.named(model, _output_folder)
+    table = log.table(_COLUMNS, reward_outcome(threshold, "score"))
+    return log_accessor(table, _with_metrics(log), roles, by=("benchmark", "subset"))
+
+
+def _output_folder(file: Path) -> Path:
+    """The folder of all benchmarks of a model."""
+    above = file.parent.parent
+    return above.parent if above.name == "eval-results" else above
+
+
+def _outcome_lines(file: Path, metric: str | None, texts: dict[Path, list[str]]) -> FileRows:
+    """The lines of a file; `texts` gets of each what tells its question."""
+    name = plain_path(file).name
+    if name.endswith("-async"):
+        raise unexpected_content(file, _EXPECTED, "the leftover of a run that has not ended")
+    seed = _SEED.search(name)
+    trial = int(seed[1]) if seed else 0
+    texts[file] = []
+    rows: list[Row] = []
+    records = []
+    for number, line in numbered_objects(file, _EXPECTED):
+        with errors_name_file(file, _EXPECTED, f" in line {number}"):
+            metric = metric or next((f for f in _OUTCOMES if field_value(line, f) is not None), "")
+            if not rows and field_value(line, metric) is None:
+                asked = repr(metric) if metric else f"of {[*_OUTCOMES]}"
+                raise unexpected_content(
+                    file, _EXPECTED, f"no outcome {asked} among {sorted(line)}"
+                )
+            subset = str(line.get("subset_for_metrics") or "")
+            rows.append((file.parent.name, subset, len(rows), trial, _line_outcome(line, metric)))
+            texts[file].append(json_text([line.get(key) for key in ("problem", "expected_answer")]))
+            records.append({key: value for key, value in line.items() if key not in _LONG})
+    run = Run(
+        name=name.removesuffix(".jsonl"),
+        keys={"benchmark": file.parent.name},
+        totals=(Totals(keys={"metric": metric}),),
+    )
+    return FileRows(rows, run, records)
+
+
+def _line_outcome(line: Mapping[str, Any], field: str) -> float | None:
+    """The outcome of a line as a number; None if it has none."""
+    value, read = field_value(line, field), _OUTCOMES[field][0]
+    if value is None:
+        return None
+    found = value if read is None else read(value)
+    if not isinstance(found, bool | int | float):
+        raise TypeError(f"{field} is {value!r}")
+    return float(found)
+
+
+def _refuse_unlike_files(log: LogRows, texts: Mapping[Path, Sequence[str]]) -> None:
+    """Refuse files of one benchmark whose lines are not the same questions."""
+    first: dict[Path, Path] = {}
+    for file in log.parts:
+        other = first.setdefault(file.parent, file)
+        if file != other and "output.jsonl" in {plain_path(file).name, plain_path(other).name}:
+            raise ValueError(
+                f"{other} and {file} are of two runs, of which output.jsonl is the greedy one: "
+                "read it by itself, or only output-rs*.jsonl"
+            )
+        if len(texts[file]) != len(texts[other]):
+            raise ValueError(
+                f"{other} has {len(texts[other]):,} lines and {file} {len(texts[file]):,}: a "
+                "question is its line, so that a run that was cut short cannot be read"
+            )
+        for number, (one, two) in enumerate(zip(texts[other], texts[file], strict=True), 1):
+            if one != two:
+                raise ValueError(
+                    f"{other} and {file} have different questions in line {number}, {one[:80]} and "
+                    f"{two[:80]}: a question is its line. Sort the lines alike"
+                )
+
+
+def _with_metrics(log: LogRows) -> dict[Path, Run]:
+    """The runs, of which the first file of each benchmark has the totals of all its files."""
+    runs = log.runs()
+    benchmarks = defaultdict(list)
+    for file in runs:
+        benchmarks[file.parent].append(file)
+    totals = {
+        files[0]: _seed_totals([log.parts[f] for f in files], files[0])
+        for files in benchmarks.values()
+    }
+    return {
+        file: replace(run, totals=(totals[file],) if file in totals else ())
+        for file, run in runs.items()
+    }
+
+
+def _seed_totals(parts: Sequence[FileRows], file: Path) -> Totals:
+    """Plan and mean of all seeds of a benchmark, as metrics.json says, and as read."""
+    metric = str(parts[0].run.totals[0].keys["metric"])
+    rows = [row for part in parts for row in part.rows]
+    subsets = {row[1] for row in rows}
+    sides = [side_file(folder / "metrics.json", "metrics.json") for folder in [*file.parents][:2]]
+    side = next((side for side in sides if side.exists()), None)
+    planned, percent, seeds = None, None, 1
+    if side is not None:
+        with errors_name_file(side, _METRICS):
+            known = read_json(side, _METRICS).get(file.parent.name, {})
+            seeds = max([1, *(int(found[1]) for name in known if (found := _SEEDS.match(name)))])
+            means = known.get(f"pass@1[avg-of-{seeds}]", known.get("pass@1", {}))
+            planned = seeds * means["num_entries"] if "num_entries" in means else None
+            percent = next((means[name] for name in _OUTCOMES[metric][1] if name in means), None)
+    return Totals(
+        keys={"subset": "" if subsets == {""} else None},
+        planned=planned,
+        reported=None if percent is None or seeds > len(parts) else percent / _PERCENT,
+        read=len(rows),
+        score=mean_or_none(cast("float | None", row[_SCORE]) or 0.0 for row in rows),
+        file=side,
+    )
