@@ -8,52 +8,52 @@ Importing the package registers `.scorio` on DataFrames, LazyFrames and expressi
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from polars_scorio.accessors.expressions import ScorioExpr
-from polars_scorio.accessors.frame import Scorio, scorio
-from polars_scorio.arguments import unknown_name
-from polars_scorio.counting.categories import SuccessWarning
-from polars_scorio.counting.cluster_samples import ClusterWarning
-from polars_scorio.counting.coverage import from_successes
-from polars_scorio.counting.engines import count_trials
-from polars_scorio.counting.judge_counts import judge
-from polars_scorio.counting.label_sample import sample_to_label
-from polars_scorio.metrics import (
-    Metric,
-    Summary,
-    auc_at_k,
-    avg,
-    bayes,
-    cost_per_success,
-    cost_to_solve,
-    g_pass_at_k,
-    g_pass_at_k_tau,
-    geo_spectrum_at_k,
-    geo_spectrum_star_at_k,
-    geom_at_k,
-    geom_ds_at_k,
-    maj_at_k,
-    max_at_k,
-    mean_cost,
-    mg_pass_at_k,
-    min_at_k,
-    pass_at_k,
-    pass_hat_k,
-    spectrum_weights,
-    tail_pass,
-    threshold_spectrum_at_k,
-    unanimous_at_k,
-    vote_at_k,
-)
+import polars as pl
 
 if TYPE_CHECKING:
     from polars_scorio import logs, rubrics, sql
     from polars_scorio.accessors.detectable import detectable_difference
+    from polars_scorio.accessors.expressions import ScorioExpr
+    from polars_scorio.accessors.frame import Scorio, scorio
+    from polars_scorio.counting.categories import SuccessWarning
+    from polars_scorio.counting.cluster_samples import ClusterWarning
+    from polars_scorio.counting.coverage import from_successes
+    from polars_scorio.counting.engines import count_trials
+    from polars_scorio.counting.judge_counts import judge
+    from polars_scorio.counting.label_sample import sample_to_label
     from polars_scorio.decisions.convergence import even_sample
     from polars_scorio.decisions.rank import rank_scores
     from polars_scorio.display.exports import to_every_eval_ever, to_metrics, to_model_card
     from polars_scorio.display.table import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
     from polars_scorio.logs.runs import LogWarning
+    from polars_scorio.metrics import (
+        Metric,
+        Summary,
+        auc_at_k,
+        avg,
+        bayes,
+        cost_per_success,
+        cost_to_solve,
+        g_pass_at_k,
+        g_pass_at_k_tau,
+        geo_spectrum_at_k,
+        geo_spectrum_star_at_k,
+        geom_at_k,
+        geom_ds_at_k,
+        maj_at_k,
+        max_at_k,
+        mean_cost,
+        mg_pass_at_k,
+        min_at_k,
+        pass_at_k,
+        pass_hat_k,
+        spectrum_weights,
+        tail_pass,
+        threshold_spectrum_at_k,
+        unanimous_at_k,
+        vote_at_k,
+    )
     from polars_scorio.study.cost_numbers import CostWarning
     from polars_scorio.study.evaluate import StoppingWarning
     from polars_scorio.study.judged import JudgeWarning
@@ -116,20 +116,30 @@ __all__ = [
     "vote_at_k",
 ]
 
-# Rooms that most programs never enter, with what stands in them: importing all of them as well
-# would take twice as long.
-_LATER = {
-    "JudgeWarning": "study.judged",
+# In which room a name stands; those that are not listed here are metrics. No room is imported
+# before something of it is used: beyond Polars, the package itself costs next to nothing.
+_ROOMS = {
+    "ClusterWarning": "counting.cluster_samples",
     "CostWarning": "study.cost_numbers",
+    "JudgeWarning": "study.judged",
     "LogWarning": "logs.runs",
     "PriorWarning": "study.report",
+    "Scorio": "accessors.frame",
+    "ScorioExpr": "accessors.expressions",
     "StoppingWarning": "study.evaluate",
+    "SuccessWarning": "counting.categories",
+    "count_trials": "counting.engines",
     "detectable_difference": "accessors.detectable",
     "even_sample": "decisions.convergence",
     "from_array": "logs.arrays",
+    "from_successes": "counting.coverage",
+    "judge": "counting.judge_counts",
     "logs": "logs",
     "rank_scores": "decisions.rank",
     "rubrics": "rubrics",
+    "sample_to_label": "counting.label_sample",
+    "scorio": "accessors.frame",
+    "spectrum_weights": "metrics.spectrum_weights",
     "sql": "sql",
     "to_every_eval_ever": "display.exports",
     "to_great_table": "display.table",
@@ -138,17 +148,43 @@ _LATER = {
     "to_metrics": "display.exports",
     "to_model_card": "display.exports",
 }
+_MODULES = {"logs", "rubrics", "spectrum_weights", "sql"}
 
 if not TYPE_CHECKING:  # checkers would take it for a promise of every name
 
     def __getattr__(name: str) -> object:
-        """Import a name of `_LATER` when it is first used; answer others with the nearest name."""
+        """Import a name when it is first used; answer others with the nearest name."""
         if name == "__version__":
             return import_module(f"{__name__}.display.words").installed_version()
-        if name not in _LATER:
+        if name not in __all__:
+            unknown_name = import_module(f"{__name__}.arguments").unknown_name
             raise unknown_name(f"module {__name__!r}", name, __all__)
-        room = import_module(f"{__name__}.{_LATER[name]}")
-        return room if _LATER[name] == name else getattr(room, name)
+        room = import_module(f"{__name__}.{_ROOMS.get(name, 'metrics')}")
+        globals()[name] = found = room if name in _MODULES else getattr(room, name)
+        return found
+
+
+class _Entrance:
+    """The namespace `.scorio` of a class of Polars, whose room is imported by who enters it.
+
+    Polars' own namespaces are kept on the frame, a cycle that keeps it alive; this one is not.
+    """
+
+    def __init__(self, accessor: str) -> None:
+        self._accessor = accessor
+
+    def __get__(self, frame: object, owner: object) -> object:
+        accessor = getattr(import_module(__name__), self._accessor)
+        return accessor if frame is None else accessor(frame)
+
+
+for _owner, _register, _accessor in (
+    (pl.DataFrame, pl.api.register_dataframe_namespace, "Scorio"),
+    (pl.LazyFrame, pl.api.register_lazyframe_namespace, "Scorio"),
+    (pl.Expr, pl.api.register_expr_namespace, "ScorioExpr"),
+):
+    _register("scorio")(_Entrance)  # which warns of another namespace of this name
+    setattr(_owner, "scorio", _Entrance(_accessor))  # noqa: B010 - no checker knows it
 
 
 def __dir__() -> list[str]:

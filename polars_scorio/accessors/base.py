@@ -154,9 +154,6 @@ class Accessor(Generic[FrameT]):
         >>> pl.DataFrame({"question": [1]}).scorio(model=None).frame.columns
         ['question']
         """
-        # Polars stores the accessor on the frame, and the accessor holds the frame: without this
-        # line the cycle would keep big frames alive until the garbage collector runs.
-        vars(self._log).pop("scorio", None)
         return self._log
 
     @takes_options(ReportOptions, in_full=True)
@@ -448,13 +445,11 @@ class Accessor(Generic[FrameT]):
 
     def _with(self, options: OptionsT) -> OptionsT:
         """The options of a method after a check, and what was chosen for all methods."""
-        _ = self.frame  # first, so that what is refused leaves no cycle on the frame either
         check_choices(options)
         return cast("OptionsT", {**self._chosen, **options})
 
     def _planning(self, options: PlanT) -> PlanT:
         """Options of a plan; its target is always the benchmark."""
-        _ = self.frame  # as above
         check_choices(options)
         inference = self._chosen.get("inference")
         return cast("PlanT", {**({} if inference is None else {"inference": inference}), **options})

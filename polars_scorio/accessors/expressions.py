@@ -51,7 +51,6 @@ def estimate_method(function: Callable[P, Metric]) -> EstimateMethod[P]:
     )
 
 
-@pl.api.register_expr_namespace("scorio")
 class ScorioExpr:
     """Metrics of the categories in a column, as aggregations: a group is one question.
 

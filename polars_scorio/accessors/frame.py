@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from polars_scorio.rubrics.rubric import Rubric, Thresholds
 
 
-@pl.api.register_dataframe_namespace("scorio")
-@pl.api.register_lazyframe_namespace("scorio")
 class Scorio(
     MetricMethods[FrameT],
     DecisionMethods[FrameT],
@@ -228,7 +226,7 @@ class Scorio(
         >>> solved.avg().select("llm", "mu").row(0)
         ('a', 0.5)
         """
-        frame = self.frame  # first, so that an error below leaves no cycle either
+        frame = self.frame
         roles = Roles(
             model=model,
             question=question,

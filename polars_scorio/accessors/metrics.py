@@ -230,7 +230,6 @@ class MetricMethods(Accessor[FrameT]):
         **options: Any,  # noqa: ANN401 - the function and `report` check them
     ) -> FrameT:
         """The report of one metric, from the keywords of its function and those of `report`."""
-        _ = self.frame  # first, so that what is refused leaves no cycle on the frame either
         own = options.keys() & signature(function).parameters.keys()
         metric = function(*arguments, **{name: options.pop(name) for name in own})
         return self.report(metric, **options)
