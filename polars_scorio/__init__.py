@@ -27,33 +27,8 @@ if TYPE_CHECKING:
     from polars_scorio.display.table import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
     from polars_scorio.logs.runs import LogWarning
-    from polars_scorio.metrics import (
-        Metric,
-        Summary,
-        auc_at_k,
-        avg,
-        bayes,
-        cost_per_success,
-        cost_to_solve,
-        g_pass_at_k,
-        g_pass_at_k_tau,
-        geo_spectrum_at_k,
-        geo_spectrum_star_at_k,
-        geom_at_k,
-        geom_ds_at_k,
-        maj_at_k,
-        max_at_k,
-        mean_cost,
-        mg_pass_at_k,
-        min_at_k,
-        pass_at_k,
-        pass_hat_k,
-        spectrum_weights,
-        tail_pass,
-        threshold_spectrum_at_k,
-        unanimous_at_k,
-        vote_at_k,
-    )
+    from polars_scorio.metrics import *
+    from polars_scorio.metrics import spectrum_weights
     from polars_scorio.study.cost_numbers import CostWarning
     from polars_scorio.study.evaluate import StoppingWarning
     from polars_scorio.study.judged import JudgeWarning
@@ -116,37 +91,32 @@ __all__ = [
     "vote_at_k",
 ]
 
-# In which room a name stands; those that are not listed here are metrics. No room is imported
+# Which names stand in which room; those that are not listed here are metrics. No room is imported
 # before something of it is used: beyond Polars, the package itself costs next to nothing.
 _ROOMS = {
-    "ClusterWarning": "counting.cluster_samples",
-    "CostWarning": "study.cost_numbers",
-    "JudgeWarning": "study.judged",
-    "LogWarning": "logs.runs",
-    "PriorWarning": "study.report",
-    "Scorio": "accessors.frame",
-    "ScorioExpr": "accessors.expressions",
-    "StoppingWarning": "study.evaluate",
-    "SuccessWarning": "counting.categories",
-    "count_trials": "counting.engines",
-    "detectable_difference": "accessors.detectable",
-    "even_sample": "decisions.convergence",
-    "from_array": "logs.arrays",
-    "from_successes": "counting.coverage",
-    "judge": "counting.judge_counts",
+    "accessors.detectable": "detectable_difference",
+    "accessors.expressions": "ScorioExpr",
+    "accessors.frame": "Scorio scorio",
+    "counting.categories": "SuccessWarning",
+    "counting.cluster_samples": "ClusterWarning",
+    "counting.coverage": "from_successes",
+    "counting.engines": "count_trials",
+    "counting.judge_counts": "judge",
+    "counting.label_sample": "sample_to_label",
+    "decisions.convergence": "even_sample",
+    "decisions.rank": "rank_scores",
+    "display.exports": "to_every_eval_ever to_metrics to_model_card",
+    "display.table": "to_great_table to_latex to_markdown",
     "logs": "logs",
-    "rank_scores": "decisions.rank",
+    "logs.arrays": "from_array",
+    "logs.runs": "LogWarning",
+    "metrics.spectrum_weights": "spectrum_weights",
     "rubrics": "rubrics",
-    "sample_to_label": "counting.label_sample",
-    "scorio": "accessors.frame",
-    "spectrum_weights": "metrics.spectrum_weights",
     "sql": "sql",
-    "to_every_eval_ever": "display.exports",
-    "to_great_table": "display.table",
-    "to_latex": "display.table",
-    "to_markdown": "display.table",
-    "to_metrics": "display.exports",
-    "to_model_card": "display.exports",
+    "study.cost_numbers": "CostWarning",
+    "study.evaluate": "StoppingWarning",
+    "study.judged": "JudgeWarning",
+    "study.report": "PriorWarning",
 }
 _MODULES = {"logs", "rubrics", "spectrum_weights", "sql"}
 
@@ -159,7 +129,8 @@ if not TYPE_CHECKING:  # checkers would take it for a promise of every name
         if name not in __all__:
             unknown_name = import_module(f"{__name__}.arguments").unknown_name
             raise unknown_name(f"module {__name__!r}", name, __all__)
-        room = import_module(f"{__name__}.{_ROOMS.get(name, 'metrics')}")
+        rooms = (room for room, names in _ROOMS.items() if name in names.split())
+        room = import_module(f"{__name__}.{next(rooms, 'metrics')}")
         globals()[name] = found = room if name in _MODULES else getattr(room, name)
         return found
 
