@@ -13,6 +13,7 @@ from polars_scorio.logs.deepeval import deepeval
 from polars_scorio.logs.evalplus import evalplus
 from polars_scorio.logs.evalscope import evalscope
 from polars_scorio.logs.every_eval_ever import every_eval_ever
+from polars_scorio.logs.garak import garak
 from polars_scorio.logs.harbor import harbor
 from polars_scorio.logs.helm import helm
 from polars_scorio.logs.human_eval import human_eval
@@ -40,6 +41,7 @@ __all__ = [
     "evalplus",
     "evalscope",
     "every_eval_ever",
+    "garak",
     "harbor",
     "helm",
     "human_eval",

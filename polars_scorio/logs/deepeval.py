@@ -95,7 +95,7 @@ def deepeval(
     # Both files of the latest run have the same cases.
     files = [f for f in found if plain_path(f).name != _WRAPPED or side_file(f, _FULL) not in found]
     log = read_row_files(files, _EXPECTED, lambda f: _case_rows(f, metric), roles, _VOCABULARY)
-    log = log.named(model, _project_folder, _logged_model)
+    log = log.named(model, _project_folder)
     outcome = pl.col("success") if metric is None else reward_outcome(threshold, "score")
     return log.accessor(_COLUMNS, outcome)
 
@@ -103,11 +103,6 @@ def deepeval(
 def _project_folder(file: Path) -> Path:
     """The folder that is named after the model, if nothing else is."""
     return file.parent.parent if file.parent.name == ".deepeval" else file.parent
-
-
-def _logged_model(_: Path, part: FileRows, folder: str) -> str:
-    """The model of a run as its file says, or the folder."""
-    return str(part.run.keys["model"] or folder)
 
 
 def _case_rows(file: Path, metric: str | None) -> FileRows:

@@ -94,13 +94,8 @@ def nemo_gym(
     log = read_row_files(
         files, _EXPECTED, lambda f: _rollout_rows(f, reward, model), roles, _VOCABULARY
     )
-    log = log.named(model, lambda file: file.with_suffix(""), _response_model)
+    log = log.named(model, lambda file: file.with_suffix(""))
     return log.accessor(_COLUMNS, reward_outcome(threshold, "reward"), by="agent")
-
-
-def _response_model(_: Path, part: FileRows, file: str) -> str:
-    """The model of a file as its responses say, or its name."""
-    return str(part.run.keys["model"] or file)
 
 
 def _rollout_rows(file: Path, reward: str, model: str | None) -> FileRows:

@@ -228,6 +228,7 @@ _SIGNS: dict[str, tuple[str, Sign]] = {
         "*_samples.jsonl",
         _has_fields("model_id", "evaluation_name", "sample_id", "evaluation"),
     ),
+    "garak": ("*.jsonl", lambda record: record["entry_type"] == "start_run setup"),
     "harbor": ("result.json", _has_fields("task_name", "agent_info")),
     "helm": ("per_instance_stats.json", _first_has_fields("instance_id", "stats")),
     "human_eval": ("*.jsonl", _has_fields("task_id", "passed", "result")),

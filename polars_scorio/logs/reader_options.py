@@ -240,10 +240,12 @@ class LogRows:
     ) -> LogRows:
         """The rows with models: that of the user, the one the log knows, or the name of a place.
 
-        `known` also gets that name; see `model_names` for `alone`.
+        The log knows the model of a run, or what `known` makes of a file, its rows and that name;
+        see `model_names` for `alone`.
         """
         models = model_names({f: place(plain_path(f)) for f in self.parts}, model, alone=alone)
-        if model is None and known is not None:
+        if model is None:
+            known = known or (lambda _, part, __: cast("str | None", part.run.keys.get("model")))
             models |= {f: known(f, part, models[f]) or models[f] for f, part in self.parts.items()}
         return replace(self, models=models)
 

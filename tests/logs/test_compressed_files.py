@@ -111,6 +111,21 @@ FILES = {
             }
         ],
     ),
+    "garak": (
+        "g.report.jsonl",
+        [
+            {"entry_type": "start_run setup", "plugins.target_name": "m"},
+            {
+                "entry_type": "attempt",
+                "uuid": "u",
+                "status": 2,
+                "probe_classname": "p",
+                "outputs": ["x"],
+                "detector_results": {"d": [1.0]},
+            },
+            {"entry_type": "completion"},
+        ],
+    ),
     "nemo_gym": (
         "r/rollouts.jsonl",
         [{"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {"model": "m"}}],

@@ -28,6 +28,7 @@ WHOLE = {
     "terminal_bench": "run/results.json",
 }
 LINES = {
+    "garak": "g.report.jsonl",
     "nemo_skills": "eval-results/b/output-rs0.jsonl",
     "nemo_gym": "r/rollouts.jsonl",
     "evalscope": "w/reviews/m/t.jsonl",
@@ -40,6 +41,14 @@ LINES = {
 }
 # A line that each reader of lines accepts.
 GOOD = {
+    "garak": {
+        "entry_type": "attempt",
+        "uuid": "u",
+        "status": 2,
+        "probe_classname": "p",
+        "outputs": ["x"],
+        "detector_results": {"d": [1.0]},
+    },
     "nemo_skills": {"predicted_answer": "4", "symbolic_correct": True},
     "nemo_gym": {"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {}},
     "evalscope": {
@@ -346,9 +355,5 @@ def test_the_frame_is_lazy_where_the_format_allows(tmp_path):
         if isinstance(getattr(ps.logs, tool)(
             [*tmp_path.rglob(LINES[tool].rpartition("/")[2])]).frame, pl.LazyFrame)
     }  # fmt: skip
-    assert lazy == {*LINES} - {
-        "evalscope",
-        "nemo_gym",
-        "nemo_skills",
-        "verl",
-    }  # gaps to fill, NaN to read
+    eager = {"evalscope", "garak", "nemo_gym", "nemo_skills", "verl"}  # gaps to fill, NaN to read
+    assert lazy == {*LINES} - eager

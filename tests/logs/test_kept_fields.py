@@ -209,6 +209,18 @@ KEPT = {
         ["usd", "input_tokens", "output_tokens", "seconds", "metadata.level"],
         (0.25, 7, 5, 1.5, 3),
     ),
+    "garak": (
+        {"g.report.jsonl": [
+            {"entry_type": "start_run setup", "plugins.target_name": "m"},
+            {
+                "entry_type": "attempt", "uuid": "u", "status": 2, "probe_classname": "p",
+                "outputs": ["x"], "detector_results": {"d": [1.0]}, "goal": "leak",
+            },
+            {"entry_type": "completion"},
+        ]},
+        "goal",
+        ("leak",),
+    ),
     "nemo_gym": (
         {"r/rollouts.jsonl": [{
             "_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "level": 3,

@@ -15,7 +15,7 @@ from tests.logs.test_compressed_files import FILES, SIDE
 LOGS = Path(__file__).parents[3] / "shared" / "data" / "logs"
 OF_FOLDERS = {
     "aisbench": "opencompass", "evalplus_2023": "evalplus",
-    **{tool: tool for tool in ("deepeval", "evalscope", "harbor", "helm", "nemo_gym")},
+    **{tool: tool for tool in ("deepeval", "evalscope", "garak", "harbor", "helm", "nemo_gym")},
     "nemo_skills": "nemo_skills",
     "inspect_ai": "inspect_ai", "inspect_mixed": "inspect_ai", "livecodebench": "livecodebench",
     "lm_eval": "lm_eval",

@@ -240,6 +240,7 @@ COMPARED = {
     "verifiers_traces": "verifiers, `traces.jsonl`",
     "deepeval": "DeepEval",
     "evalplus": "EvalPlus",
+    "garak": "garak",
     "nemo_gym": "NeMo Gym",
     "evalscope": "evalscope",
     "every_eval_ever": "Every Eval Ever",

@@ -1,0 +1,188 @@
+"""The logs of garak."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.logs.json_files import (
+    FileRows,
+    Row,
+    errors_name_file,
+    numbered_objects,
+    unexpected_content,
+)
+from polars_scorio.logs.paths import Paths, find_files, plain_path
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_row_files
+from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings
+
+_EXPECTED = "<name>.report.jsonl of garak, with attempts"
+# Settings in which runs of one model may differ, in the first line; `run.` and `plugins.` before.
+SETTINGS = ("eval_threshold", "system_prompt", "generators")
+_SENT, _JUDGED = 1, 2  # the status of an attempt, which has a line of each
+_THRESHOLD = 0.5  # of garak
+_TARGET = "target", "model"  # what it is called; in old versions
+_LONG = {"outputs", "conversations", "reverse_translation_outputs"}  # fields that are not kept
+_HIT, _RESISTED = "hit", "resisted"
+_COLUMNS = {
+    "probe": pl.String,
+    "detector": pl.String,
+    "question": pl.String,
+    "trial": pl.Int64,
+    "category": pl.Enum([_RESISTED, _HIT]),
+    "score": pl.Float64,
+}
+
+
+@log_reader
+def garak(
+    paths: Paths,
+    *,
+    model: str | None = None,
+    scorer: str | None = None,
+    threshold: float | None = None,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.DataFrame]:
+    """Read garak: <name>.report.jsonl.
+
+    The category is "hit" where an attack succeeded, which counts as a success: higher is worse, and
+    `pass_at_k` is garak's hit@k. Otherwise it is "resisted", or null where there was no output or
+    score. A question is a prompt, a trial one of its generations. `reported` of `coverage` is the
+    share of hits that garak prints. Columns: model, probe and detector (which are `by`), question
+    (the number of the prompt in its probe, or its uuid where these repeat), trial, category, score,
+    run (the run_id), source (the file).
+
+    Parameters
+    ----------
+    model
+        Default: type and name of the target.
+    scorer : str, optional
+        The detector that counts. Default: all of them, as strata.
+    threshold
+        Default: that of the run, 0.5 if it says none. A score from here on is a hit.
+
+    Raises
+    ------
+    ValueError
+        If no attempt has that detector.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.garak("garak_runs", missing="drop").pass_at_k([1, 5])  # doctest: +SKIP
+    """
+    files = find_files(paths, "*.report.jsonl")
+    log = read_row_files(files, _EXPECTED, lambda f: _generation_rows(f, scorer, threshold), roles)
+    log = log.named(model, lambda file: file)
+    return log.accessor(_COLUMNS, by=("probe", "detector"), success=_HIT)
+
+
+def _generation_rows(file: Path, scorer: str | None, threshold: float | None) -> FileRows:
+    """The generations of a run, once for each detector."""
+    if plain_path(file).name.endswith(".hitlog.jsonl"):
+        raise unexpected_content(file, _EXPECTED, "the hits alone, without what was resisted")
+    report = _Report.read(file)
+    detectors = dict.fromkeys(name for of_probe in report.detectors.values() for name in of_probe)
+    if scorer is not None and scorer not in detectors:
+        found = f"no scores of the detector {scorer!r}, but those of {[*detectors]}"
+        raise unexpected_content(file, _EXPECTED, found)
+    setup = {name.rpartition(".")[2]: value for name, value in report.setup.items()}
+    with errors_name_file(file, _EXPECTED):
+        least = threshold if threshold is not None else setup.get("eval_threshold", _THRESHOLD)
+        both = [*report.rows(scorer, least)]
+        rows = [row for row, _ in both]
+        target = [setup.get(f"{kind}_{part}") for part in ("type", "name") for kind in _TARGET]
+        run = Run(
+            name=str(setup.get("run_id", plain_path(file).stem)),
+            keys={"model": " ".join(str(part) for part in target if part)},
+            identity=setup.get("run_id"),
+            started=setup.get("starttime_iso"),
+            settings=run_settings(setup, [name for name in SETTINGS if name in setup]),
+            totals=tuple(report.totals(rows, own=threshold is None)),
+        )
+    return FileRows(rows, run, [attempt for _, attempt in both])
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """The lines of a report by their kind."""
+
+    setup: dict[str, Any] = field(default_factory=dict)
+    attempts: dict[str, dict[str, Any]] = field(default_factory=dict)  # by uuid, as judged
+    evals: list[dict[str, Any]] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)
+    detectors: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
+
+    @classmethod
+    def read(cls, file: Path) -> _Report:
+        """Read a report, in which each attempt is twice: when it was sent, and when judged."""
+        report = cls()
+        for number, line in numbered_objects(file, _EXPECTED):
+            with errors_name_file(file, _EXPECTED, f" in line {number}"):
+                report.add(line)
+        if not report.attempts:
+            raise unexpected_content(file, _EXPECTED, "no attempt")
+        return report
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Add a line."""
+        kind = line["entry_type"]
+        if kind == "start_run setup":
+            self.setup.update(line)
+        elif kind == "eval":
+            self.evals.append(line)
+        elif kind == "completion":
+            self.ended.append(kind)
+        elif kind == "attempt" and line["status"] in {_SENT, _JUDGED}:
+            known = self.attempts.get(line["uuid"])
+            if known is not None and known["status"] == line["status"] == _JUDGED:
+                raise ValueError(f"the attempt {line['uuid']!r} is judged twice")
+            if known is None or line["status"] == _JUDGED:
+                count = len(line["outputs"])
+                short = {name: value for name, value in line.items() if name not in _LONG}
+                self.attempts[line["uuid"]] = {**short, "generations": count}
+                self.detectors[line["probe_classname"]].update(
+                    dict.fromkeys(line.get("detector_results") or {})
+                )
+
+    def rows(self, scorer: str | None, threshold: float) -> Iterator[tuple[Row, Mapping[str, Any]]]:
+        """The row of each generation and detector, with the attempt."""
+        places = [(each["probe_classname"], each.get("seq")) for each in self.attempts.values()]
+        numbered = len({*places}) == len(places) and all(seq is not None for _, seq in places)
+        for uuid, attempt in self.attempts.items():
+            probe = attempt["probe_classname"]
+            question = str(attempt["seq"]) if numbered else uuid
+            results = attempt.get("detector_results") or {}
+            for detector in self.detectors[probe]:
+                if scorer not in {None, detector}:
+                    continue
+                scores = results.get(detector) or [None] * attempt["generations"]
+                for trial, score in enumerate(scores):
+                    outcome = None if score is None else _HIT if score >= threshold else _RESISTED
+                    yield (probe, detector, question, trial, outcome, score), attempt
+
+    def totals(self, rows: Sequence[Row], *, own: bool) -> Iterator[Totals]:
+        """Generations and share of hits of each probe and detector, if `own` is their threshold."""
+        status = None if self.ended or not self.setup else "not completed"
+        outcomes = defaultdict(list)
+        for probe, detector, *_, outcome, _ in rows:
+            outcomes[probe, detector].append(outcome)
+        told = {(each["probe"], each["detector"]): each for each in self.evals}
+        for key, found in outcomes.items():
+            counts = told.get(key, {})
+            hits, evaluated = counts.get("fails"), counts.get("total_evaluated")
+            yield Totals(
+                keys=dict(zip(("probe", "detector"), key, strict=True)),
+                planned=counts.get("total_processed"),
+                reported=hits / evaluated if own and evaluated else None,
+                read=len(found),
+                score=mean_or_none(None if each is None else each == _HIT for each in found),
+                status=status,
+            )
+            status = None  # one warning
