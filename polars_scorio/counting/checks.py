@@ -10,7 +10,8 @@ import inspect
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import reduce
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -81,17 +82,20 @@ def quoted_columns(rules: Sequence[Rule]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholePlan:
-    """A plan whose small result Python sees once and whole: one callback applies all `steps`."""
+    """A plan whose small result Python sees once and whole: one callback applies all `steps`.
+
+    The first step gets a frame, and the last one has to make one; what passes between is theirs.
+    """
 
     rows: pl.LazyFrame  # expressions only; a result that fits in memory
-    steps: tuple[Callable[[pl.DataFrame], pl.DataFrame], ...] = ()
+    steps: tuple[Callable[[Any], Any], ...] = ()
     schema: Callable[[], Mapping[str, pl.DataType]] | None = None
     filters: bool = True  # may filters go below the steps?
     known: Callable[[], pl.DataFrame] | None = None  # the result of `rows`, if a study keeps it
 
     def then(
         self,
-        step: Callable[[pl.DataFrame], pl.DataFrame],
+        step: Callable[[Any], Any],
         schema: Mapping[str, pl.DataType] | None = None,
         *,
         filters: bool = True,
@@ -118,22 +122,24 @@ class WholePlan:
 
     def plan(self) -> pl.LazyFrame:
         """The plan with all steps in one callback."""
-
-        def apply(frame: pl.DataFrame) -> pl.DataFrame:
-            for step in self.steps:
-                frame = step(frame)
-            return frame
-
         rows = self.rows if self.known is None else self.known().lazy()
         if not self.steps:
             return rows
         return rows.map_batches(
-            apply,
+            self._apply,
             schema=None if self.schema is None else self.schema(),
             predicate_pushdown=self.filters,
             projection_pushdown=False,
             slice_pushdown=False,
         )
+
+    def result(self) -> Any:  # noqa: ANN401 - the last step says what it is
+        """The result of the last step; the plan is run now."""
+        frame = self.rows.collect(engine="streaming") if self.known is None else self.known()
+        return self._apply(frame)
+
+    def _apply(self, frame: pl.DataFrame) -> Any:  # noqa: ANN401 - as for `result`
+        return reduce(lambda made, step: step(made), self.steps, frame)
 
 
 def refuse_bad(trials: Trials, rules: Sequence[Rule]) -> Callable[[pl.DataFrame], pl.DataFrame]:

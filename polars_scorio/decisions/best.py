@@ -11,7 +11,6 @@ import polars as pl
 from polars_scorio.arguments import Overall, check_count
 from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.cost_models import CostRows, refuse_costs
 from polars_scorio.decisions.model_scores import (
     DOUBTS,
     PAIRS,
@@ -27,15 +26,16 @@ from polars_scorio.decisions.model_scores import (
 from polars_scorio.decisions.models import (
     STRATUM,
     Block,
-    in_all_strata,
+    in_evaluated_strata,
     named_model,
+    refuse_costs,
     single_k,
     strata_blocks,
 )
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.ranks import selected_tail, shrunk_scores
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.evaluate import tidy_rows
+from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.request import DecisionOptions, on_levels
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def best(
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     model = named_model(trials, "best")
-    grouped, models = models_of(trials, metric, options, overall)
+    plan, models = models_of(trials, metric, options, overall)
     schema: dict[str, pl.DataType] = {
         **trials.models,
         "candidates": pl.Int64(),
@@ -73,10 +73,10 @@ def best(
     refuse_repeats([*trials.strata, *schema])
     selection = _Selection(models, candidates)
 
-    def selected(groups: pl.DataFrame) -> pl.DataFrame:
-        return warn_of_prior(selection(groups))
+    def selected(groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
+        return warn_of_prior(selection(groups, found))
 
-    rows = in_all_strata(grouped, trials, selected, schema, overall=overall is not None)
+    rows = in_evaluated_strata(plan, trials, selected, schema)
     return rows.select(*trials.strata, *schema)
 
 
@@ -87,25 +87,23 @@ class _Selection:
     models: Models
     candidates: int | None
 
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         """A row for each stratum."""
         (model,) = self.models.trials.models
-        report = tidy_rows(groups)
-        rows = self.models.of_k(report, self.models.metric.row_sizes[0])
+        rows = self.models.of_k(found, self.models.metric.row_sizes[0])
         strata = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
         parts = [self._best_of_strata(rows, block, groups[model]) for block in strata]
         if parts:
-            return pl.concat(parts).with_columns(bounds_column(report))
+            return pl.concat(parts).with_columns(bounds_column(found))
         numbers = dict.fromkeys(_NUMBERS, pl.Float64())
         names = {model: groups.schema[model], "could_be_best": pl.List(groups.schema[model])}
         nothing = pl.DataFrame(
             schema={STRATUM: pl.UInt32(), "candidates": pl.Int64(), **names, **numbers, **DOUBTS}
         )
-        return nothing.with_columns(bounds_column(report))
+        return nothing.with_columns(bounds_column(found))
 
     def _best_of_strata(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each stratum of a block."""
-        assert not isinstance(rows, CostRows)  # `best` refuses metrics of costs
         scores, confidence = rows.scores(block), self.models.confidence
         mu, sigma, _, hi = rows.model_numbers(block, scores)
         here = np.isfinite(scores.ranked)

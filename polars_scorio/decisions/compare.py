@@ -13,7 +13,6 @@ from polars_scorio.arguments import Overall, check_flag
 from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.decisions.cost_models import cost_ratios
 from polars_scorio.decisions.model_scores import (
     DOUBTS,
     PAIRS,
@@ -31,7 +30,7 @@ from polars_scorio.decisions.models import (
     Block,
     baseline_columns,
     check_models,
-    in_all_strata,
+    in_evaluated_strata,
     named_model,
     refuse_many_pairs,
     strata_blocks,
@@ -39,13 +38,13 @@ from polars_scorio.decisions.models import (
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.cell_numbers import (
-    CALIBRATION,
     INFORMATION,
+    JUDGE,
     JUDGE_DTYPES,
     JUDGED,
     LABEL_COUNT,
 )
-from polars_scorio.study.evaluate import tidy_rows
+from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.study.score_differences import Differences, Scores, simultaneous_verdicts
@@ -76,7 +75,7 @@ def compare(
     model = named_model(trials, "compare")
     if baseline is not None:
         (baseline,) = check_models((baseline,), trials, "baseline")
-    grouped, models = models_of(trials, metric, options, overall)
+    plan, models = models_of(trials, metric, options, overall)
     shown: dict[str, pl.DataType] = {
         "metric": pl.String(),
         "k": pl.Int64(),
@@ -94,7 +93,7 @@ def compare(
     comparison = _Comparison(models, baseline, simultaneous, warns)
     beside = ("metric", "holds")
     schema = {name: dtype for name, dtype in shown.items() if name not in beside}
-    pairs = in_all_strata(grouped, trials, comparison, schema, overall=overall is not None)
+    pairs = in_evaluated_strata(plan, trials, comparison, schema)
     named = pairs.with_columns(
         pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("holds")
     )
@@ -117,36 +116,35 @@ class _Comparison:
             return "each pair"
         return "all pairs" if self.baseline is None else "all with the baseline"
 
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and pair of models."""
         (model,) = self.models.trials.models
-        names, rows = groups[model], tidy_rows(groups)
+        names = groups[model]
         columns = None
         if self.baseline is not None:
             columns = baseline_columns(groups, self.models.trials, self.baseline)
         self._refuse_many_pairs(groups[STRATUM])
         parts = []
         for k in self.models.metric.row_sizes:
-            of_k = self.models.of_k(rows, k)
-            drawn = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
+            of_k = self.models.of_k(found, k)
             for block in strata_blocks(
                 groups[STRATUM], columns, last_alone=self.models.overall == "macro"
             ):
                 numbers = self._pair_rows(of_k, block)
-                judged = _judged_columns(drawn, numbers, self.models.trials)
+                judged = _judged_columns(of_k, numbers)
                 parts.append(numbers.with_columns(**judged, k=pl.lit(k, pl.Int64)))
         pairs = pl.concat(parts) if parts else None
         if pairs is None or pairs.is_empty():
             if self.warns:
                 _warn_of_no_pair(names)
-            return _no_pairs(names, self.models).with_columns(bounds_column(rows))
+            return _no_pairs(names, self.models).with_columns(bounds_column(found))
         winner = pl.when(pl.col("z") > 0).then("model_a").otherwise("model_b")
         return (
             warn_of_prior(pairs)
             .with_columns(
                 pl.Series(side, names.gather(pairs[side])) for side in ("model_a", "model_b")
             )
-            .with_columns(bounds_column(rows), better=pl.when("differs").then(winner))
+            .with_columns(bounds_column(found), better=pl.when("differs").then(winner))
         )
 
     def _refuse_many_pairs(self, stratum: pl.Series) -> None:
@@ -222,32 +220,37 @@ def _judged_dtypes(trials: Trials) -> dict[str, pl.DataType]:
     return JUDGE_DTYPES if trials.judged else {}
 
 
-def _judged_columns(
-    rows: pl.DataFrame, pairs: pl.DataFrame, trials: Trials
-) -> dict[str, pl.Series]:
+def _judged_columns(rows: ModelRows, pairs: pl.DataFrame) -> dict[str, pl.Series]:
     """The differences of the verdicts as they are, and the labels behind both models of pairs.
 
-    Labels that tell how often one judge errs, and which both models share, count once.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        The rows of a report, one of each model.
-    pairs : DataFrame
-        The places of both models in these rows, in `model_a` and `model_b`.
-    trials : Trials
-        The log.
+    Labels that tell how often one judge errs, and which both models share, count once. `pairs` has
+    the places of both models in `model_a` and `model_b`.
     """
+    trials, found = rows.models.trials, rows.found
     if not trials.judged:
         return {}
-    judge = rows[CALIBRATION].struct.field("judge")
-    judged, labels, judge_of = (
-        [column.gather(pairs[side]) for side in ("model_a", "model_b")]
-        for column in (rows[JUDGED], rows[LABEL_COUNT], judge)
+    sides = [pairs[side].to_numpy() for side in ("model_a", "model_b")]
+    (a, b), (one, other), judges = (
+        [values[side] for side in sides]
+        for values in (found.of_groups(rows.row, name) for name in (JUDGED, LABEL_COUNT, JUDGE))
     )
     one_sample = isinstance(trials.roles.calibration, Judge)
-    shared = (judge_of[0] == judge_of[1]).fill_null(one_sample)
+    unknown = np.isnan(judges[0]) | np.isnan(judges[1])
+    shared = np.where(unknown, one_sample, judges[0] == judges[1])
     return {
-        JUDGED: judged[0] - judged[1],
-        LABEL_COUNT: labels[0].zip_with(shared, labels[0] + labels[1]),
+        JUDGED: pl.Series(a - b, nan_to_null=True),
+        LABEL_COUNT: pl.Series(np.where(shared, one, one + other), nan_to_null=True).cast(
+            pl.UInt64
+        ),
     }
+
+
+def cost_ratios(found: Differences) -> Differences:
+    """Differences of negative logs of costs as ratios of costs; sigma is that of the log.
+
+    >>> logs = Differences(*(np.array([x]) for x in (-np.log(2), 0.1, -7.0, 0.0, -0.9, -0.5)))
+    >>> [float(each.round(2)[0]) for each in cost_ratios(logs)]
+    [2.0, 0.1, -7.0, 0.0, 1.65, 2.46]
+    """
+    ratio, lo, hi = (np.exp(-each) for each in (found.diff, found.hi, found.lo))
+    return found._replace(diff=ratio, lo=lo, hi=hi)

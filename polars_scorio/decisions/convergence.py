@@ -30,9 +30,14 @@ from polars_scorio.counting.reward_sums import (
 )
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE, class_columns
-from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import metric_of
-from polars_scorio.decisions.models import aligned_options, named_model, per_stratum, single_k
+from polars_scorio.decisions.models import (
+    aligned_options,
+    named_model,
+    per_stratum,
+    refuse_costs,
+    single_k,
+)
 from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.prefix_rankings import Convergence, Scheme, ranking_convergence
@@ -48,6 +53,7 @@ from polars_scorio.study.request import (
     refuse_judge,
     view_of,
 )
+from polars_scorio.study.score_differences import CellNumbers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -379,7 +385,7 @@ class _Trajectory:
         ((metric, view),) = self.request.metrics
         inference = self.request.choice.inference_of(metric, view)
         rows = inference.numbers([(metric, view)], _question_cells(states, self.request))
-        numbers = rows[metric.name, metric.row_sizes[0]].columns()
+        numbers = rows[metric.name, metric.row_sizes[0]]
         return self._ranked_rows(groups, group, n, numbers)
 
     def _of_rewards(self, groups: pl.DataFrame) -> pl.DataFrame:
@@ -389,15 +395,16 @@ class _Trajectory:
         cells = self.request.cells(first[QUESTIONS], strata=n - 1)
         ((metric, view),) = asked = cells.without_rewards(self.request.metrics)
         inference = self.request.choice.inference_of(metric, view)
-        numbers = inference.numbers(asked, cells)[metric.name, None].columns()
+        numbers = inference.numbers(asked, cells)[metric.name, None]
         return self._ranked_rows(groups, group, n, numbers)
 
     def _ranked_rows(
-        self, groups: pl.DataFrame, group: Ints, n: Ints, numbers: pl.DataFrame
+        self, groups: pl.DataFrame, group: Ints, n: Ints, numbers: CellNumbers
     ) -> pl.DataFrame:
         """The rows with the ranks of the models after each n."""
         frame = groups.drop(QUESTIONS)[group].with_columns(
-            pl.Series("n", n), *(numbers[name] for name in _NUMBERS)
+            pl.Series("n", n),
+            *(pl.Series(name, getattr(numbers, name), nan_to_null=True) for name in _NUMBERS),
         )
         ranks = rank_scores("mu").over("n").alias("rank")
         return frame.sort("n", *self.request.trials.models).with_columns(ranks)

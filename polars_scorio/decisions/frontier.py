@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,16 +9,16 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Compared, check_confidence, check_count
-from polars_scorio.counting.checks import AS_ROWS, WholePlan
+from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import metric_of
 from polars_scorio.decisions.models import (
     STRATUM,
     aligned_options,
-    in_all_strata,
+    in_evaluated_strata,
     named_model,
+    refuse_costs,
     single_k,
 )
 from polars_scorio.maths.array_rows import Floats, Ints
@@ -27,10 +26,10 @@ from polars_scorio.maths.cost_means import FrontierModels
 from polars_scorio.maths.covariance import cluster_sums
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.cell_numbers import LOG_COST, VALUE_CLUSTERS, VALUES
-from polars_scorio.study.evaluate import report_columns, tidy_rows
-from polars_scorio.study.report import grouped_rows
+from polars_scorio.study.evaluate import Evaluated, report_columns
+from polars_scorio.study.report import evaluated_plan
 from polars_scorio.study.request import Request, on_levels
+from polars_scorio.study.score_differences import Row
 
 if TYPE_CHECKING:
     from polars_scorio.study.request import DecisionOptions
@@ -48,7 +47,7 @@ def frontier(
     questions: Compared = "same",
 ) -> pl.LazyFrame:
     """The plan of a frontier; see `Scorio.frontier`."""
-    found, grouped = _asked_frontier(log, roles, metric, confidence, questions)
+    found, plan = _asked_frontier(log, roles, metric, confidence, questions)
     trials = found.trials
     shown: dict[str, pl.DataType] = {
         **trials.models,
@@ -60,7 +59,7 @@ def frontier(
         "dominated": pl.Boolean(),
     }
     refuse_repeats([*trials.strata, *shown])
-    return in_all_strata(grouped, trials, found.model_rows, shown)
+    return in_evaluated_strata(plan, trials, found.model_rows, shown)
 
 
 def frontier_band(
@@ -76,14 +75,14 @@ def frontier_band(
 
     Columns by..., cost, lo and hi, for costs evenly spaced on a log axis.
     """
-    found, grouped = _asked_frontier(log, roles, metric, confidence, questions)
+    found, plan = _asked_frontier(log, roles, metric, confidence, questions)
     points = check_count("points", points)
     shown: dict[str, pl.DataType] = dict.fromkeys(("cost", "lo", "hi"), pl.Float64())
 
-    def band_rows(groups: pl.DataFrame) -> pl.DataFrame:
-        return found.band_rows(groups, points)
+    def band_rows(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
+        return found.band_rows(groups, evaluated, points)
 
-    return in_all_strata(grouped, found.trials, band_rows, shown)
+    return in_evaluated_strata(plan, found.trials, band_rows, shown)
 
 
 def _asked_frontier(
@@ -116,10 +115,8 @@ def _asked_frontier(
         inference="calibrated",
         confidence=confidence,
     )
-    rewards = request.classes.rewards is not None
-    columns = report_columns(trials, rewards=rewards, costs=True).with_price()
-    grouped = grouped_rows(request, columns, questions=alignment)
-    return _Frontier(trials, metric, confidence), grouped
+    plan = evaluated_plan(request, report_columns(trials), questions=alignment, named=True)
+    return _Frontier(trials, metric, confidence), plan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,95 +127,80 @@ class _Frontier:
     metric: Metric
     confidence: float
 
-    def model_rows(self, groups: pl.DataFrame) -> pl.DataFrame:
+    def model_rows(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         """A row for each stratum and model, the cheapest first."""
         (model,) = self.trials.models
-        parts = [self._model_part(rows, model) for rows in self._strata_of(groups)]
-        if not parts:
-            return groups.select(STRATUM, model).with_columns(
-                *(pl.lit(None, pl.Float64).alias(name) for name in (*_INTERVALS, *_COSTS)),
-                metric=pl.lit(None, pl.String),
-                k=pl.lit(None, pl.Int64),
-                on_frontier=pl.lit(None, pl.Boolean),
-                p_frontier=pl.lit(None, pl.Float64),
-                dominated=pl.lit(None, pl.Boolean),
-            )
-        return pl.concat(parts)
+        k = self.metric.row_sizes[0]
+        size = len(groups)
+        columns: dict[str, Floats] = {}
+        for row, names in ((self._score_row, _INTERVALS), (self._cost_row, _COSTS)):
+            for name, shown in zip(_INTERVALS, names, strict=True):
+                columns[shown] = found.of_groups(row, name)
+        verdicts = np.full((3, size), np.nan)
+        for places in self._strata_of(groups):
+            models, here = self._models_of(found, places)
+            if here.size:
+                verdicts[:, here] = models.on, models.chance(), models.dominated(self.confidence)
+        on, chance, dominated = verdicts
+        rows = groups.select(STRATUM, model).with_columns(
+            pl.lit(self.metric.name).alias("metric"),
+            pl.lit(k, pl.Int64).alias("k"),
+            *(pl.Series(name, each, nan_to_null=True) for name, each in columns.items()),
+            pl.Series("on_frontier", on, nan_to_null=True).cast(pl.Boolean),
+            pl.Series("p_frontier", chance, nan_to_null=True),
+            pl.Series("dominated", dominated, nan_to_null=True).cast(pl.Boolean),
+        )
+        return rows.sort(STRATUM, "mean_cost", model)
 
-    def band_rows(self, groups: pl.DataFrame, points: int) -> pl.DataFrame:
+    def band_rows(self, groups: pl.DataFrame, found: Evaluated, points: int) -> pl.DataFrame:
         """A row for each stratum and cost."""
         parts = []
-        for rows in self._strata_of(groups):
-            models, here = self._models_of(rows)
-            if models.freedom <= 0 or not here.any():
+        for stratum, places in enumerate(self._strata_of(groups)):
+            models, here = self._models_of(found, places)
+            if models.freedom <= 0 or not here.size:
                 continue
             logs = np.linspace(models.cost.min(), models.cost.max(), points)
             lo, hi = models.band(logs, self.confidence)
-            stratum = np.full(points, rows[STRATUM][0], dtype=np.uint32)
-            columns = {STRATUM: stratum, "cost": np.exp(logs), "lo": lo, "hi": hi}
+            number = np.full(points, stratum, dtype=np.uint32)
+            columns = {STRATUM: number, "cost": np.exp(logs), "lo": lo, "hi": hi}
             parts.append(pl.DataFrame(columns, nan_to_null=True))
         schema = {STRATUM: pl.UInt32(), **dict.fromkeys(("cost", "lo", "hi"), pl.Float64())}
         return pl.concat([pl.DataFrame(schema=schema), *parts])
 
-    def _strata_of(self, groups: pl.DataFrame) -> Iterator[pl.DataFrame]:
-        """The rows of a report of each stratum."""
-        if groups.height:
-            yield from tidy_rows(groups).partition_by(STRATUM, maintain_order=True)
+    @property
+    def _score_row(self) -> Row:
+        return self.metric.name, self.metric.row_sizes[0]
 
-    def _model_part(self, rows: pl.DataFrame, model: str) -> pl.DataFrame:
-        """The rows of one stratum, the cheapest model first."""
-        models, here = self._models_of(rows)
-        scores, costs = self._score_rows(rows), rows.filter(metric=mean_cost().name)
-        every = [np.full(here.size, np.nan) for _ in range(3)]
-        on, chance, dominated = every
-        if here.any():
-            on[here], chance[here] = models.on, models.chance()
-            dominated[here] = models.dominated(self.confidence)
-        return (
-            scores.select(STRATUM, model, "metric", "k", *_INTERVALS)
-            .hstack(costs.select(_renamed_columns(_INTERVALS, _COSTS)))
-            .with_columns(
-                pl.Series("on_frontier", on, nan_to_null=True).cast(pl.Boolean),
-                pl.Series("p_frontier", chance, nan_to_null=True),
-                pl.Series("dominated", dominated, nan_to_null=True).cast(pl.Boolean),
-            )
-            .sort("mean_cost", model)
+    @property
+    def _cost_row(self) -> Row:
+        return mean_cost().name, None
+
+    def _strata_of(self, groups: pl.DataFrame) -> list[Ints]:
+        """The groups of each stratum."""
+        stratum = groups[STRATUM].to_numpy()
+        return np.split(np.arange(stratum.size), np.flatnonzero(np.diff(stratum)) + 1)
+
+    def _models_of(self, found: Evaluated, places: Ints) -> tuple[FrontierModels, Ints]:
+        """The models of a stratum that have an estimate, and their groups."""
+        scores, costs = (
+            found.of_groups(row, "estimate") for row in (self._score_row, self._cost_row)
         )
-
-    def _score_rows(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows of the metric."""
-        return rows.filter(pl.col("metric") == self.metric.name)
-
-    def _models_of(self, rows: pl.DataFrame) -> tuple[FrontierModels, Floats]:
-        """The models of a stratum that have an estimate, and which of all these are."""
-        scores, costs = self._score_rows(rows), rows.filter(metric=mean_cost().name)
-        here = scores["estimate"].is_not_null().to_numpy()
-        values = np.hstack([_value_matrix(each.filter(here)) for each in (scores, costs)])
-        number = len(values)
-        cluster = None
-        if self.trials.cluster is not None and number:
-            cluster = costs[VALUE_CLUSTERS][0].to_numpy()
-        parts, freedom = _mean_parts(values, cluster)
+        here = places[~np.isnan(scores[places])]
+        table, rows = found.parts[0].table, np.empty((0, 0), np.int64)
+        if here.size:
+            rows = table.rows_of(here)
+        values = [
+            known[rows]
+            for row in (self._score_row, self._cost_row)
+            if (known := table.estimates(*found.views[row], row[1])) is not None
+        ]
+        cluster = None if table.cluster is None or not here.size else table.cluster[rows[:, 0]]
+        parts, freedom = _mean_parts(np.hstack(values), cluster)
+        number = len(rows)
         low, high = self.metric.support
-        width = 0.0 if self._of_rewards(rows) else high - low
+        width = 0.0 if found.views[self._score_row][1] == "rewards" else high - low
         floor = 0.5 * width**2 / (number * (number + 1)) if number else 0.0
-        score = scores["estimate"].to_numpy()[here]
-        cost = costs[LOG_COST].to_numpy()[here]
-        return FrontierModels(score, cost, parts, freedom, floor), here
-
-    def _of_rewards(self, rows: pl.DataFrame) -> bool:
-        return "bounds" in rows.columns and rows["bounds"].null_count() < len(rows)
-
-
-def _renamed_columns(old: tuple[str, ...], new: tuple[str, ...]) -> list[pl.Expr]:
-    """Columns under new names."""
-    return [pl.col(one).alias(other) for one, other in zip(old, new, strict=True)]
-
-
-def _value_matrix(rows: pl.DataFrame) -> Floats:
-    """Values of the questions of each model, a column for each."""
-    values = rows[VALUES].explode(**AS_ROWS).to_numpy()
-    return np.asarray(values.reshape(len(rows), -1).T if len(rows) else np.empty((0, 0)))
+        return FrontierModels(scores[here], np.log(costs[here]), parts, freedom, floor), here
 
 
 def _mean_parts(values: Floats, cluster: Ints | None) -> tuple[Floats, float]:

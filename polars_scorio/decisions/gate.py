@@ -22,9 +22,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.compare import compare
-from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import (
     BenchmarkRows,
     ModelRows,
@@ -38,11 +36,11 @@ from polars_scorio.decisions.model_scores import (
 from polars_scorio.decisions.models import (
     STRATUM,
     Block,
-    SampledScores,
     baseline_columns,
     check_models,
-    in_all_strata,
+    in_evaluated_strata,
     named_model,
+    refuse_costs,
     strata_blocks,
 )
 from polars_scorio.decisions.planner import PairedDesign
@@ -53,17 +51,15 @@ from polars_scorio.decisions.regressed_questions import (
     success_classes,
 )
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.comparison import ComparedPrice
 from polars_scorio.maths.families import anytime_critical, holm_adjusted
 from polars_scorio.maths.power import trials_with_assurance
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.calibrated import CalibratedInference
 from polars_scorio.study.cell_numbers import INFORMATION
-from polars_scorio.study.evaluate import tidy_rows
-from polars_scorio.study.judged import JudgedInference
+from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.request import DecisionOptions, on_levels
-from polars_scorio.study.score_differences import PricedScores, Scores
+from polars_scorio.study.sampled_scores import SampledScores
+from polars_scorio.study.score_differences import IndependentScores, Scores
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -212,7 +208,9 @@ class GatePlan:
         if isinstance(scores, SampledScores):
             further = self._further_questions(scores, a, b, share, margins)
         else:
-            assert isinstance(rows, BenchmarkRows)  # those have trials
+            # Other rows than these are sampled, and costs are refused.
+            assert isinstance(rows, BenchmarkRows)
+            assert isinstance(scores, IndependentScores)
             further = self._further_trials(rows, scores, block, share, margins)
         return np.maximum(further, 1).reshape(-1, a.size)
 
@@ -229,15 +227,20 @@ class GatePlan:
         )
 
     def _further_trials(
-        self, rows: BenchmarkRows, scores: Scores, block: Block, share: Floats, margins: Floats
+        self,
+        rows: BenchmarkRows,
+        scores: IndependentScores,
+        block: Block,
+        share: Floats,
+        margins: Floats,
     ) -> Ints:
         """Further trials of each question of both models."""
         a, b = block.pairs()
-        noise, inference = _trial_noise(rows, scores, block), rows.models.inference
-        each = (rows.rows["trials"] / rows.rows["questions"]).to_numpy()[block.rows]
+        noise, plan = scores.trial_noise(), rows.models.request.choice.anytime
+        states = rows.of_block(block).table.cells.fitted
+        each = (states.trials / states.size)[rows.of_block(block).places]
         sides = [(noise[:, side].ravel(), each[:, side].ravel()) for side in (a, b)]
         z = float(scipy.special.ndtri(self.confidence))
-        plan = inference.anytime if isinstance(inference, CalibratedInference) else None
 
         def sigma(m: Ints) -> Floats:
             return np.asarray(np.sqrt(sum(square * n / (n + m) for square, n in sides)))
@@ -247,22 +250,13 @@ class GatePlan:
                 return np.full(m.shape, z)
             return anytime_critical(z, (np.minimum(*(n for _, n in sides)) + m) / plan)
 
-        if isinstance(inference, JudgedInference):  # what labels leave open does not shrink
+        if rows.models.trials.judged:  # what labels leave open does not shrink
             return np.full(share.size, self.most + 1)
         mu = scores.ranked
         gap = (mu[:, a] - mu[:, b]).ravel()
         return trials_with_assurance(
             gap, sigma, critical, share, self.assurance, self.most, margins
         )
-
-
-def _trial_noise(rows: BenchmarkRows, scores: Scores, block: Block) -> Floats:
-    """Squared noise of each model, with what is uncertain of it, shape (S, L)."""
-    if isinstance(scores, PricedScores) and isinstance(scores.price, ComparedPrice):
-        price = scores.price.price
-        noise: Floats = price.width**2 * price.variance * price.factor
-        return noise.reshape(block.rows.shape)
-    return np.asarray(rows.rows["sigma"].to_numpy()[block.rows] ** 2)
 
 
 _CONFIDENCE = Range("a number between 0.5 and 1, without the ends", 0.5, 1, closed=False)
@@ -304,7 +298,7 @@ def gate(
     if stratum_margin is not None and not trials.by:
         raise ValueError("gate: stratum_margin= is that of single strata: name them with by=")
     strata = overall if trials.by else None
-    grouped, models = models_of(trials, metric, options, strata, for_gate=True)
+    steps, models = models_of(trials, metric, options, strata, for_gate=True)
     repeated = [] if options.get("anytime") is None else [INFORMATION]
     schema: dict[str, pl.DataType] = {
         "metric": pl.String(),
@@ -320,8 +314,8 @@ def gate(
         **dict.fromkeys(repeated, pl.Float64()),
     }
     refuse_repeats([*trials.strata, *schema])
-    assert models.classes is not None  # as `models_of` makes them
-    success = success_classes(metric, trials, models.classes)
+    classes = models.request.classes
+    success = success_classes(metric, trials, classes)
     plan = GatePlan(
         models.confidence,
         check_number("assurance", assurance, CHANCE),
@@ -334,9 +328,9 @@ def gate(
         check_flag("each", each),
         check_flag("simultaneous", simultaneous),
         plan,
-        BrokenQuestions(models.classes, success, trials.question.name),
+        BrokenQuestions(classes, success, trials.question.name),
     )
-    rows = in_all_strata(grouped, trials, judged, schema, overall=strata is not None)
+    rows = in_evaluated_strata(steps, trials, judged, schema)
     if cost_margin is None:
         return rows
     beside: DecisionOptions = {"confidence": models.confidence}
@@ -389,16 +383,15 @@ class _Gate:
     plan: GatePlan
     broken: BrokenQuestions
 
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and candidate."""
         (model,) = self.models.trials.models
         columns = baseline_columns(groups, self.models.trials, self.baseline)
-        rows = tidy_rows(groups.drop(QUESTIONS))
-        self._refuse_unknown(groups[model], rows)
+        self._refuse_unknown(groups[model], found)
         margins = self._margins_of_strata(groups[STRATUM])
         last_alone = self.models.overall == "macro"
         parts = [
-            self._judged_rows(self.models.of_k(rows, k), block, margins[block.strata])
+            self._judged_rows(self.models.of_k(found, k), block, margins[block.strata])
             .with_columns(k=pl.lit(k, pl.Int64), order=pl.lit(place))
             for place, k in enumerate(self.models.metric.row_sizes)
             for block in strata_blocks(groups[STRATUM], columns, last_alone=last_alone)
@@ -413,13 +406,13 @@ class _Gate:
         if self.each:
             judged = _with_most_further(judged, model)
         named = judged.with_columns(
-            bounds_column(rows),
+            bounds_column(found),
             pl.lit(self.models.metric.name).alias("metric"),
             pl.lit(self.baseline).cast(groups.schema[model]).alias("baseline"),
         ).join(flips, on=[STRATUM, CANDIDATE], how="left")
         return named.sort(STRATUM, "order", model)
 
-    def _refuse_unknown(self, names: pl.Series, rows: pl.DataFrame) -> None:
+    def _refuse_unknown(self, names: pl.Series, found: Evaluated) -> None:
         """Refuse a log of the baseline alone, and draws of more trials than there are."""
         if names.is_empty():
             raise ValueError(
@@ -431,16 +424,22 @@ class _Gate:
                 f"gate: the log has the baseline {self.baseline!r} alone, and no candidate to "
                 "compare with it. Concatenate the logs of both"
             )
-        beyond = rows.filter(pl.col("estimate").is_null(), pl.col("k").is_not_null())
-        if beyond.height:
-            keys = self.models.trials.keys
-            first = beyond.sort(*keys).row(0, named=True)
-            place = ", ".join(f"{key}={first[key]!r}" for key in keys)
-            raise ValueError(
-                f"gate: {first['metric']} draws k={first['k']} trials of a question, and some "
-                f"question has fewer, the first at {place}. A prediction has no verdict: take a "
-                "smaller k, or more trials"
-            )
+        for k in self.models.metric.row_sizes:
+            self._refuse_forecasts(found, k)
+
+    def _refuse_forecasts(self, found: Evaluated, k: int | None) -> None:
+        """Refuse draws of more trials than some question has."""
+        beyond = found.keys.filter(pl.Series(found.lacks_estimate((self.models.metric.name, k))))
+        if k is None or beyond.is_empty():
+            return
+        keys = self.models.trials.keys
+        first = beyond.sort(*keys).row(0, named=True)
+        place = ", ".join(f"{key}={first[key]!r}" for key in keys)
+        raise ValueError(
+            f"gate: {self.models.metric.name} draws k={k} trials of a question, and some "
+            f"question has fewer, the first at {place}. A prediction has no verdict: take a "
+            "smaller k, or more trials"
+        )
 
     def _margins_of_strata(self, stratum: pl.Series) -> Floats:
         """The margin of each stratum; that of the mean over them is the last one."""

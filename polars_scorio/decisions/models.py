@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-import scipy
 
 from polars_scorio.arguments import (
     Adjusted,
     Compared,
-    Overall,
     check_choice,
     fits_column,
     is_several,
@@ -21,34 +18,16 @@ from polars_scorio.arguments import (
     value_text,
     value_tuple,
 )
-from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import Trials, is_label
 from polars_scorio.counting.roles import Category
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
-from polars_scorio.maths.covariance import Paired
-from polars_scorio.maths.families import (
-    Critical,
-    Decided,
-    anytime_student_critical,
-    decided_by_score,
-    paired_critical,
-)
-from polars_scorio.maths.max_t import max_t_of_best, max_t_of_each
-from polars_scorio.maths.ranks import better_and_worse, p_best_paired, signal_share_paired
-from polars_scorio.maths.sample_bound import UnitSample
+from polars_scorio.maths.array_rows import Ints, row_batches
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.cell_numbers import look_confidence
+from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.request import DecisionOptions, InferenceOptions
-from polars_scorio.study.score_differences import (
-    Differences,
-    PairEnds,
-    Scores,
-    simultaneous_verdicts,
-    standardized_differences,
-)
+from polars_scorio.study.sampled_scores import LIMIT
 
 # The place of a stratum among all, ascending.
 STRATUM = ":stratum"
@@ -60,53 +39,74 @@ def in_all_strata(
     trials: Trials,
     function: Callable[[pl.DataFrame], pl.DataFrame],
     schema: dict[str, pl.DataType],
-    *,
-    overall: bool = False,
 ) -> pl.LazyFrame:
     """Apply a function to the groups of all strata; filters on `by` still reach the scan.
 
     Parameters
     ----------
     grouped : WholePlan
-        One row per group: its keys, and a list of its questions or its results.
+        One row per group, ascending by stratum and model: its keys, and its questions.
     trials : Trials
         The log, for the names of its keys.
     function : callable
-        From all groups, ascending by stratum and model, to rows of the result. Both have the
-        column `STRATUM`.
+        From all groups to rows of the result. Both have the column `STRATUM`.
     schema : dict
         The columns of the rows beside `STRATUM`.
-    overall : bool
-        Whether there are groups over all strata, whose keys are null: they come last.
 
     Returns
     -------
     LazyFrame
         The strata and the columns of `schema`, ascending by stratum, in the order of `function`.
     """
-    keys, row = trials.strata, pl.Struct(schema)
 
     def apply(groups: pl.DataFrame) -> pl.DataFrame:
-        if keys or trials.models:
-            groups = groups.sort(*keys, *trials.models, nulls_last=overall)
-        stratum = pl.struct(*keys).rle_id() if keys else pl.lit(0, pl.UInt32)
-        rows = function(groups.with_columns(stratum.alias(STRATUM)))
-        # A list for each stratum: filters on what is in it must not pass below.
-        packed = (
-            rows.sort(STRATUM, maintain_order=True)
-            .group_by(STRATUM, maintain_order=True)
-            .agg(pl.struct(pl.col(name).cast(dtype) for name, dtype in schema.items()).alias(_ROWS))
-        )
-        places = groups.select(*keys).unique(maintain_order=True)
-        columns = [places[name].gather(packed[STRATUM]) for name in keys]
-        return pl.DataFrame([*columns, packed[_ROWS].cast(pl.List(row))])
+        placed = with_stratum(groups, trials)
+        return _packed_rows(function(placed), placed, trials, schema)
 
-    return (
-        grouped.then(apply, {**keys, _ROWS: pl.List(row)})
-        .plan()
-        .explode(_ROWS, **AS_ROWS)
-        .unnest(_ROWS)
+    return _unpacked_plan(grouped.then(apply, _packed_schema(trials, schema)))
+
+
+def in_evaluated_strata(
+    plan: WholePlan,
+    trials: Trials,
+    function: Callable[[pl.DataFrame, Evaluated], pl.DataFrame],
+    schema: dict[str, pl.DataType],
+) -> pl.LazyFrame:
+    """`in_all_strata` of a plan whose last step evaluates it; groups over all strata come last."""
+
+    def apply(found: Evaluated) -> pl.DataFrame:
+        placed = with_stratum(found.groups, trials)
+        return _packed_rows(function(placed, found), placed, trials, schema)
+
+    return _unpacked_plan(plan.then(apply, _packed_schema(trials, schema)))
+
+
+def with_stratum(groups: pl.DataFrame, trials: Trials) -> pl.DataFrame:
+    """Groups by ascending stratum, with the `STRATUM` of each."""
+    place = pl.struct(*trials.strata).rle_id() if trials.strata else pl.lit(0, pl.UInt32)
+    return groups.with_columns(place.alias(STRATUM))
+
+
+def _packed_schema(trials: Trials, schema: dict[str, pl.DataType]) -> dict[str, pl.DataType]:
+    return {**trials.strata, _ROWS: pl.List(pl.Struct(schema))}
+
+
+def _packed_rows(
+    rows: pl.DataFrame, groups: pl.DataFrame, trials: Trials, schema: dict[str, pl.DataType]
+) -> pl.DataFrame:
+    """A list of rows for each stratum: filters on what is in it must not pass below."""
+    packed = (
+        rows.sort(STRATUM, maintain_order=True)
+        .group_by(STRATUM, maintain_order=True)
+        .agg(pl.struct(pl.col(name).cast(dtype) for name, dtype in schema.items()).alias(_ROWS))
     )
+    places = groups.select(*trials.strata).unique(maintain_order=True)
+    columns = [places[name].gather(packed[STRATUM]) for name in trials.strata]
+    return pl.DataFrame([*columns, packed[_ROWS].cast(pl.List(pl.Struct(schema)))])
+
+
+def _unpacked_plan(packed: WholePlan) -> pl.LazyFrame:
+    return packed.plan().explode(_ROWS, **AS_ROWS).unnest(_ROWS)
 
 
 class Block(NamedTuple):
@@ -167,10 +167,7 @@ def strata_blocks(
             yield Block(part, rows, None if baseline is None else base)
 
 
-LIMIT = 2_000_000_000  # bytes
-
 _ROW = 100  # bytes of a pair in the result of `compare`
-_CELL = 128  # bytes of a pair, in both orders, in the tables of a population of questions
 
 
 def refuse_many_pairs(models: int, pairs: int, rows: int) -> None:
@@ -190,209 +187,10 @@ def refuse_many_pairs(models: int, pairs: int, rows: int) -> None:
     """
     if rows * _ROW > LIMIT:
         raise ValueError(
-            f"{models:,} models make {pairs:,} pairs, a result of about {_size_text(rows * _ROW)}; "
-            f"compare makes at most {_size_text(LIMIT)}. Name one model with baseline= to compare "
-            "all others with it, filter the models, or use rank"
+            f"{models:,} models make {pairs:,} pairs, a result of about "
+            f"{rows * _ROW / 1e9:,.1f} GB; compare makes at most {LIMIT / 1e9:,.1f} GB. Name one "
+            "model with baseline= to compare all others with it, filter the models, or use rank"
         )
-
-
-def refuse_large_covariance(models: int) -> None:
-    """Refuse models on a sample of questions, if their covariances would exceed `LIMIT`.
-
-    Raises
-    ------
-    ValueError
-        If there are too many models.
-    """
-    if models**2 * _CELL > LIMIT:
-        raise ValueError(
-            f'target="population" needs the covariances of all pairs of {models:,} models, '
-            f"about {_size_text(models**2 * _CELL)}; the limit is {_size_text(LIMIT)}. Filter "
-            'the models, or use target="benchmark"'
-        )
-
-
-def _size_text(size: int) -> str:
-    return f"{size / 1e9:,.1f} GB"
-
-
-# Least and largest score of a model.
-ScoreEnds: TypeAlias = "tuple[Floats | float, Floats | float]"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SampledScores:
-    """The models of some strata, compared on questions that are a sample; see `Scores`.
-
-    Attributes
-    ----------
-    models : Paired
-        In units of `unit`.
-    unit : float or ndarray of float, shape (S, 1)
-        The range of the metric, or of the rewards of each stratum; 1 if it has none.
-    span : float
-        The range in units: 1, or 0 if all values are equal.
-    ends : tuple of float or ndarray of float, shape (S, 1)
-        The range of a score, clipped to the bounds of the metric.
-    low : float or ndarray of float, shape (S, 1)
-        The least value of the metric, or of the rewards of each stratum.
-    units : UnitSample or None
-        The questions, or clusters, of each model, for its own interval. None if the metric has no
-        range, or the means are adjusted for the questions that a model was asked: its interval is
-        then that of Student's t.
-    information : ndarray of float, shape (S,), or None
-        Questions over planned ones, if intervals hold at every look.
-    """
-
-    models: Paired
-    unit: Floats | float
-    span: float
-    ends: ScoreEnds
-    low: Floats | float = 0.0
-    units: UnitSample | None = None
-    information: Floats | None = None
-
-    @property
-    def repeated(self) -> bool:
-        """Whether the log is looked at again and again."""
-        return self.information is not None
-
-    @property
-    def ranked(self) -> Floats:
-        """Numbers by which the models are ranked."""
-        return self.models.mean
-
-    def quantile(self, probability: float) -> Floats:
-        """Quantile of a standardized difference of one pair: Student's."""
-        freedom = self.models.freedom
-        return np.asarray(
-            scipy.special.stdtrit(np.where(freedom > 0, freedom, np.nan), probability)
-        )
-
-    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
-        """Ends of the intervals of pairs of columns, as a function of normal critical values."""
-        freedom = np.where(self.models.freedom > 0, self.models.freedom, np.nan)[:, None]
-
-        def ends(c: Floats) -> tuple[Floats, Floats]:
-            student = -scipy.special.stdtrit(freedom, scipy.special.ndtr(-c))
-            found = self.pair_differences(a, b, student)
-            return found.lo, found.hi
-
-        return ends
-
-    def pair_information(self, a: Ints, b: Ints) -> Floats:
-        """Questions over planned ones, the same for all pairs of columns; NaN for one look."""
-        del b
-        share = np.full(len(self.models.mean), np.nan)
-        share = share if self.information is None else self.information
-        return np.repeat(share[:, None], a.size, axis=1)
-
-    def z_of_neighbours(self, order: Ints) -> Floats:
-        """Standardized differences of neighbours in an order."""
-        a, b = order[:, :-1], order[:, 1:]
-        strata, mean = np.arange(len(order))[:, None], self.models.mean
-        return standardized_differences(
-            mean[strata, a] - mean[strata, b], self._pair_sigma()[strata, a, b]
-        )
-
-    def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:
-        """Critical values for `step_down`."""
-        return paired_critical(self.models, a, b, confidence)
-
-    def decided_pairs(self, a: Ints, b: Ints) -> Decided:
-        """Pairs that a critical value decides; for `step_down`."""
-        decided = decided_by_score(self._pair_score(a, b))
-        return lambda c, strata: decided(self._look_critical(c, strata), strata)
-
-    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
-        """Numbers of better and of worse models."""
-        mean = self.models.mean
-        strata, size = mean.shape
-        if simultaneous:
-            a, b = np.triu_indices(size, 1)
-            differs = np.zeros((strata, size, size), np.bool_)
-            verdicts, _ = simultaneous_verdicts(self, a, b, confidence)
-            differs[:, a, b] = differs[:, b, a] = verdicts
-        else:
-            a, b = (each.ravel() for each in np.indices((size, size)))
-            score = self._pair_score(a, b).reshape(strata, size, size)
-            differs = (
-                score > self._look_critical(max_t_of_each(self.models, confidence))[:, :, None]
-            )
-        return better_and_worse(mean, differs)
-
-    def p_best(self) -> Floats:
-        """Chance of each model to be the best, after shrinking the gaps."""
-        models = self.models
-        shrinkage = np.sqrt(self.signal_share())
-        return p_best_paired(replace(models, mean=shrinkage[:, None] * models.mean))
-
-    def signal_share(self) -> Floats:
-        """Share of the spread of the models that is more than noise."""
-        return signal_share_paired(self.models)
-
-    def could_be_best(self, confidence: float) -> Mask:
-        """Models than which no other is better, by one-sided verdicts against each model."""
-        mean = self.models.mean
-        a, b = (each.ravel() for each in np.indices((mean.shape[1],) * 2))
-        score = self._pair_score(a, b).reshape(*mean.shape, -1)
-        # By a negative value the highest model would be worse than others.
-        c = np.maximum(max_t_of_best(self.models, confidence), 0.0)
-        better, _ = better_and_worse(mean, score > self._look_critical(c)[:, :, None])
-        return np.asarray(np.isfinite(self.ranked) & (better == 0))
-
-    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
-        """Differences of pairs of columns, by critical values."""
-        mean, freedom = self.models.mean, self.models.freedom[:, None]
-        diff, sigma = mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b]
-        z = standardized_differences(np.where(freedom > 0, diff, np.nan), sigma)
-        prob = scipy.special.stdtr(np.where(freedom > 0, freedom, np.nan), z)
-        limit, c = (self.ends[1] - self.ends[0]) / self.unit, self._look_critical(c)
-        lo, hi = (np.clip(end, -limit, limit) for end in (diff - c * sigma, diff + c * sigma))
-        unit = self.unit
-        diff = np.where(freedom > 0, diff, np.nan)
-        return Differences(unit * diff, unit * sigma, z, prob, unit * lo, unit * hi)
-
-    def model_numbers(self, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
-        """Mean, standard error and interval of each model by itself."""
-        sigma = np.diagonal(self._pair_sigma(), axis1=1, axis2=2)
-        mu, sigma = self.models.mean * self.unit, sigma * self.unit
-        if self.units is None:
-            far = self._look_critical(self.quantile((1 + confidence) / 2))[:, None] * sigma
-            lo, hi = mu - far, mu + far
-        else:
-            bounds = self.units.bounds(self._look_confidence(confidence, mu.shape[1]))
-            lo, hi = (self.low + self.unit * end.reshape(mu.shape) for end in bounds)
-            lo, hi = np.minimum(lo, mu), np.maximum(hi, mu)
-        return mu, sigma, np.clip(lo, *self.ends), np.clip(hi, *self.ends)
-
-    def _look_critical(self, c: Floats, strata: Ints | None = None) -> Floats:
-        """Critical values of one look, for all strata or some, as those of every look if wanted."""
-        if self.information is None:
-            return c
-        rows = slice(None) if strata is None else strata
-        shape = (-1, *[1] * (c.ndim - 1))
-        share, freedom = (
-            each[rows].reshape(shape) for each in (self.information, self.models.freedom)
-        )
-        return anytime_student_critical(c, share, np.where(freedom > 0, freedom, np.nan))
-
-    def _look_confidence(self, confidence: float, models: int) -> Floats | float:
-        """Confidence of the interval of each model by itself."""
-        if self.information is None:
-            return confidence
-        return np.repeat(look_confidence(confidence, self.information), models)
-
-    def _pair_sigma(self) -> Floats:
-        return self.models.sigma()
-
-    def _pair_score(self, a: Ints, b: Ints) -> Floats:
-        """Differences of pairs in their standard errors, without sign."""
-        mean = self.models.mean
-        score = np.abs(
-            standardized_differences(mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b])
-        )
-        return np.where(np.less(*self.ends), score, 0.0)
 
 
 def per_stratum(
@@ -501,6 +299,18 @@ def single_k(metric: Metric, method: str) -> int | None:
     return metric.row_sizes[0]
 
 
+def refuse_costs(metric: Metric, method: str, way_out: str) -> None:
+    """Refuse a metric of costs.
+
+    Raises
+    ------
+    ValueError
+        With what answers the question.
+    """
+    if metric.looks_at == "costs":
+        raise ValueError(f"{method} takes no metric of costs, got {metric.name}: {way_out}")
+
+
 def baseline_columns(groups: pl.DataFrame, trials: Trials, baseline: Category) -> Ints:
     """The place of the baseline among the models of each stratum.
 
@@ -522,59 +332,3 @@ def baseline_columns(groups: pl.DataFrame, trials: Trials, baseline: Category) -
         known = known_text(baseline, first[model])
         raise ValueError(f"{where}baseline={baseline!r} is none of the models: {known}")
     return strata["column"].to_numpy().astype(np.int64)
-
-
-# Mu, sigma and the ends of the interval of each model of each stratum, shape (S, L).
-ModelNumbers: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ComparedModels:
-    """The models of a log, and by what they are compared.
-
-    Attributes
-    ----------
-    trials : Trials
-        The log.
-    metric : Metric
-        The metric by which models are compared.
-    overall : "macro", "micro" or None
-        Kind of the groups over all strata, if there are any.
-    classes : Classes or None
-        The classes into which trials are counted.
-    """
-
-    trials: Trials
-    metric: Metric
-    overall: Overall | None = None
-    classes: Classes | None = None
-
-
-class ComparedRows:
-    """Rows of a report of one metric and draw size; between their models no prior decides."""
-
-    __slots__ = ()
-
-    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
-        """Pairs of columns in which the prior decides although nobody chose the inference."""
-        return np.zeros((block.strata.size, a.size), np.bool_)
-
-    def number_outweighed(self, block: Block, scores: Scores) -> Ints:
-        """Number of `outweighed_pairs` of each stratum, counted without a table of all pairs."""
-        return np.zeros(block.strata.size, np.int64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReportRows(ComparedRows):
-    """One row of each model of each stratum, ascending."""
-
-    rows: pl.DataFrame
-
-    def of_models(self, name: str, block: Block) -> Floats:
-        """A column of numbers by stratum and model."""
-        return np.asarray(self.rows[name].to_numpy()[block.rows], dtype=np.float64)
-
-    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:
-        """The numbers of each model by itself, which the report has."""
-        mu, sigma, lo, hi = (self.of_models(name, block) for name in ("mu", "sigma", "lo", "hi"))
-        return mu, sigma, lo, hi

@@ -28,7 +28,6 @@ from polars_scorio.counting.cost_sums import exact_cost
 from polars_scorio.counting.log import STAND_IN, Log, Part, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.decisions.cost_models import refuse_costs
 from polars_scorio.decisions.model_scores import (
     Models,
     PopulationRows,
@@ -40,11 +39,12 @@ from polars_scorio.decisions.model_scores import (
 from polars_scorio.decisions.models import (
     STRATUM,
     Block,
-    SampledScores,
     aligned_options,
     check_models,
     in_all_strata,
+    in_evaluated_strata,
     named_model,
+    refuse_costs,
     single_k,
     strata_blocks,
 )
@@ -64,9 +64,9 @@ from polars_scorio.maths.reward_prices import QuestionRewards
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, RewardMetric
 from polars_scorio.metrics.weighted import TrialMean, WeightedMetric, avg
-from polars_scorio.study.evaluate import Evaluation, report_columns, stratum_numbers, tidy_rows
+from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
 from polars_scorio.study.overall import check_overall, with_pool
-from polars_scorio.study.posterior import PublishedInference
+from polars_scorio.study.posterior import PooledInference, PosteriorScores
 from polars_scorio.study.question_cells import QuestionCells
 from polars_scorio.study.request import (
     DecisionOptions,
@@ -76,7 +76,8 @@ from polars_scorio.study.request import (
     refuse_judge,
     view_of,
 )
-from polars_scorio.study.score_differences import Scores
+from polars_scorio.study.sampled_scores import SampledScores
+from polars_scorio.study.score_differences import Scores, StrataNumbers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -231,28 +232,28 @@ class DecidedPairs:
     although `compare` did not decide them.
     """
 
-    evaluation: Evaluation
+    request: Request
 
     @classmethod
     def of(
         cls, trials: Trials, metric: Metric, confidence: float, anytime: int | None
     ) -> DecidedPairs:
         """The verdicts by a metric."""
-        request = Request.of(
-            trials, [metric], confidence=confidence, inference="calibrated", anytime=anytime
+        return cls(
+            Request.of(
+                trials, [metric], confidence=confidence, inference="calibrated", anytime=anytime
+            )
         )
-        rewards = request.classes.rewards is not None
-        columns = report_columns(trials, rewards=rewards).with_information(anytime)
-        return cls(Evaluation(request, columns.with_price(), warns_of_stopping=False))
 
     def are_decided(self, groups: pl.DataFrame, pairs: Ints, z: Floats) -> Mask:
         """Whether intervals of differences exclude zero; `pairs` (2, P), critical values (P,)."""
         if not pairs.size:
             return np.zeros(0, dtype=np.bool_)
-        request, rows = self.evaluation.request, tidy_rows(self.evaluation(groups))
-        ((metric, view),) = request.metrics
-        inference = request.choice.inference_of(metric, view)
-        return _excludes_zero(inference.model_scores(metric, rows, pairs.T), z)
+        found = Evaluation(self.request, warns_of_stopping=False)(groups)
+        (row,) = found.views
+        models = found.models(row, pairs.T)
+        assert isinstance(models, StrataNumbers)  # an evaluation has numbers, unless told otherwise
+        return _excludes_zero(models.scores(), z)
 
 
 def decided_today(
@@ -279,12 +280,11 @@ def _decided_by_posteriors(
 ) -> Mask:
     """Whether the interval of the difference of two posteriors excludes zero, for each pair."""
     ((metric, view),) = request.metrics
-    mu, sigma = (metric.unit * each for each in scores)
-    rows = pl.DataFrame({"mu": mu, "sigma": sigma})
+    mu, sigma = (metric.unit * each[pairs.T] for each in scores)
     # Calibrated numbers of rewards need their price; a plan takes them as normal.
-    published = PublishedInference(request.choice.confidence)
-    inference = published if view == "rewards" else request.choice.inference_of(metric, view)
-    return _excludes_zero(inference.model_scores(metric, rows, pairs.T), z)
+    pooled = isinstance(request.choice.inference_of(metric, view), PooledInference)
+    beta = pooled and view != "rewards"
+    return _excludes_zero(PosteriorScores.of(metric, mu, sigma, beta=beta), z)
 
 
 def _excludes_zero(scores: Scores, z: Floats) -> Mask:
@@ -423,7 +423,7 @@ def trials_needed(
     calibrated = isinstance(metric, TrialMean) and inference in {None, "calibrated"}
     today = DecidedPairs.of(trials, metric, confidence, anytime) if calibrated else None
     need = _Need(request, metric, *goal, overall == "macro", anytime, today)
-    rows = in_all_strata(groups, trials, need, schema, overall=overall is not None)
+    rows = in_all_strata(groups, trials, need, schema)
     return with_plan_cost(rows, trials, [*schema][: -len(_NEEDED)])
 
 
@@ -753,9 +753,9 @@ def questions_needed(
     model = named_model(trials, "questions_needed")
     schema = {"model_a": model, "model_b": model, **_QUESTION_COLUMNS}
     refuse_repeats([*trials.strata, *schema])
-    grouped, models = models_of(trials, metric, {**options, "target": "population"})
+    plan, models = models_of(trials, metric, {**options, "target": "population"})
     need = _QuestionsNeed(models, half_width, margin, assurance, max_questions, simultaneous)
-    return in_all_strata(grouped, trials, need, schema)
+    return in_evaluated_strata(plan, trials, need, schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -769,11 +769,11 @@ class _QuestionsNeed:
     most: int
     simultaneous: bool  # whether the intervals of a stratum are to hold at once
 
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         """A row for each stratum and pair of neighbours in the ranking."""
         (model,) = self.models.trials.models
         names = groups[model]
-        rows = self.models.of_k(tidy_rows(groups), self.models.metric.row_sizes[0])
+        rows = self.models.of_k(found, self.models.metric.row_sizes[0])
         assert isinstance(rows, PopulationRows)  # the target is a population
         parts = [self._pair_rows(rows, block, names) for block in strata_blocks(groups[STRATUM])]
         sides = dict.fromkeys(("model_a", "model_b"), names.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ from polars_scorio.decisions.model_scores import (
 from polars_scorio.decisions.models import (
     STRATUM,
     Block,
-    in_all_strata,
+    in_evaluated_strata,
     named_model,
     single_k,
     strata_blocks,
@@ -42,7 +43,7 @@ from polars_scorio.maths.array_rows import Floats, Mask
 from polars_scorio.maths.ranks import rank_ranges
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.cell_numbers import INFORMATION
-from polars_scorio.study.evaluate import tidy_rows
+from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.study.score_differences import Scores
@@ -86,7 +87,7 @@ def rank(
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     named_model(trials, "rank")
-    grouped, models = models_of(trials, metric, options, overall)
+    plan, models = models_of(trials, metric, options, overall)
     place = pl.Float64() if method == "average" else pl.UInt32()
     found: dict[str, pl.DataType] = {
         "rank": place,
@@ -106,10 +107,10 @@ def rank(
     schema = {name: (found | trials.models)[name] for name in order}
     ranking = Ranking(models, method, ties, simultaneous)
 
-    def ranked(groups: pl.DataFrame) -> pl.DataFrame:
-        return warn_of_prior(ranking(groups))
+    def ranked(groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
+        return warn_of_prior(ranking(groups, found))
 
-    rows = in_all_strata(grouped, trials, ranked, schema, overall=overall is not None)
+    rows = in_evaluated_strata(plan, trials, ranked, schema)
     named = rows.with_columns(pl.lit(metric.name).alias("metric"), pl.lit(k, pl.Int64).alias("k"))
     return with_curves(named, [metric]).select(columns)
 
@@ -123,19 +124,21 @@ class Ranking:
     ties: RankTies = "z"
     simultaneous: bool = True
 
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         """A row for each stratum and model, the best first."""
-        return self.of_rows(groups, tidy_rows(groups))
+        blocks = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
+        return self.of_blocks(blocks, groups, found)
 
-    def of_rows(self, groups: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-        """A row for each stratum and model, from the groups and the rows of their report."""
-        of_k = self.models.of_k(rows, self.models.metric.row_sizes[0])
-        strata = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
-        parts = [self._ranked_models(of_k, block) for block in strata]
+    def of_blocks(
+        self, blocks: Iterable[Block], groups: pl.DataFrame, found: Evaluated
+    ) -> pl.DataFrame:
+        """A row for each model of some strata, the best of a stratum first."""
+        of_k = self.models.of_k(found, self.models.metric.row_sizes[0])
+        parts = [self._ranked_models(of_k, block) for block in blocks]
         (model,) = self.models.trials.models
         places = pl.concat([_NO_ROWS, *parts], how="vertical_relaxed")
         return places.with_columns(
-            groups[model].gather(places[_PLACE]).alias(model), bounds_column(rows)
+            groups[model].gather(places[_PLACE]).alias(model), bounds_column(found)
         )
 
     def _ranked_models(self, rows: ModelRows, block: Block) -> pl.DataFrame:

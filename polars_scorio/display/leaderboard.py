@@ -7,14 +7,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Overall
 from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.cost_models import CostModels
-from polars_scorio.decisions.model_scores import Models, benchmark_models
-from polars_scorio.decisions.models import STRATUM, aligned_options, named_model
+from polars_scorio.decisions.model_scores import Models
+from polars_scorio.decisions.models import (
+    STRATUM,
+    Block,
+    aligned_options,
+    named_model,
+    with_stratum,
+)
 from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.display.words import (
     HEADINGS,
@@ -25,8 +31,8 @@ from polars_scorio.display.words import (
 )
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.cell_numbers import JUDGED, LABEL_COUNT
-from polars_scorio.study.evaluate import RESULTS, report_columns, tidy_rows
-from polars_scorio.study.report import grouped_rows, plain_name
+from polars_scorio.study.evaluate import Evaluated, report_columns
+from polars_scorio.study.report import evaluated_plan, plain_name
 from polars_scorio.study.request import DecisionOptions, Request, check_metrics
 
 if TYPE_CHECKING:
@@ -67,7 +73,6 @@ def leaderboard(
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_lo", "rank_hi", "could_be_best", *names, *FACTS])
     calibrated = options.get("inference") in {None, "calibrated"}
-    priced = calibrated and overall != "macro" and options.get("target") != "population"
     asked = aligned_options(options)
     questions = asked.pop("questions")
     request = Request.of(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
@@ -80,14 +85,15 @@ def leaderboard(
     (first, view), *_ = request.metrics
     first = first.at_first_row()
     sampled = calibrated and first.calibrated and options.get("target") == "population"
-    plan = grouped_rows(
+    found: Evaluated = evaluated_plan(
         request,
-        columns.with_price() if priced or first.looks_at == "costs" else columns,
+        columns,
         overall=overall,
         questions=questions,
+        named=calibrated,
         warns_of_stopping=not sampled,  # `rank` warns
-    )
-    rows = tidy_rows(plan.plan().select(*trials.keys, RESULTS)).collect(engine="streaming")
+    ).result()
+    rows = found.rows(columns)
     numbers = [
         number
         for metric, _ in request.metrics
@@ -102,9 +108,9 @@ def leaderboard(
         ranking = rank(log, roles, first, overall=overall, **options)
         places = ranking.filter(*whole).collect(engine="streaming")
     else:
-        places = _overall_ranks(
-            rows.filter(*whole), replace(request, metrics=((first, view),)), options
-        )
+        one = replace(request, metrics=((first, view),))
+        models = Models(request=one, metric=first, warns=options.get("inference") is None)
+        places = _overall_ranks(found, models)
     board = places.select("rank", "rank_lo", "rank_hi", model, "could_be_best")
     blocks = [wide.filter(*whole).select(model, *names)]
     for prefix, stratum in _stratum_prefixes(rows, strata).items():
@@ -119,26 +125,20 @@ def leaderboard(
     return board
 
 
-def _overall_ranks(rows: pl.DataFrame, request: Request, options: DecisionOptions) -> pl.DataFrame:
-    """The models in their order by the rows over all strata, which have errors of their own."""
-    ((metric, _),) = request.metrics
-    k = pl.lit(metric.row_sizes[0], pl.Int64)
-    own = rows.filter(pl.col("metric") == metric.name, pl.col("k").eq_missing(k))
-    own = own.sort(request.trials.keys[-1]).with_columns(pl.lit(0, pl.UInt32).alias(STRATUM))
-    request = replace(request, choice=replace(request.choice, target="benchmark"))
-    if metric.looks_at == "costs":
-        models: Models = CostModels(
-            trials=request.trials,
-            metric=metric,
-            confidence=request.choice.confidence,
-            target=request.choice.target,
+def _overall_ranks(found: Evaluated, models: Models) -> pl.DataFrame:
+    """The models in their order by the numbers over all strata, with errors of their own."""
+    groups = with_stratum(found.groups, models.trials)
+    blocks = []
+    if groups.height:
+        places = np.flatnonzero(groups[STRATUM] == groups[STRATUM].max())
+        blocks.append(Block(np.zeros(1, np.int64), places[None], None))
+    return (
+        Ranking(models)
+        .of_blocks(blocks, groups, found)
+        .with_columns(
+            pl.col("rank", "rank_lo", "rank_hi").cast(pl.UInt32),
+            pl.col("could_be_best").cast(pl.Boolean),
         )
-    else:
-        models = benchmark_models(request, warns=options.get("inference") is None)
-    ranking = Ranking(models)
-    return ranking.of_rows(own, own).with_columns(
-        pl.col("rank", "rank_lo", "rank_hi").cast(pl.UInt32),
-        pl.col("could_be_best").cast(pl.Boolean),
     )
 
 

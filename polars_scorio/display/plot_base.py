@@ -34,8 +34,8 @@ from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.cell_numbers import LABEL_COUNT
-from polars_scorio.study.evaluate import RESULTS, report_columns, tidy_rows
-from polars_scorio.study.report import grouped_rows
+from polars_scorio.study.evaluate import report_columns
+from polars_scorio.study.report import evaluated_plan, tidy_plan
 from polars_scorio.study.request import InferenceOptions, Request, check_choices, on_levels, view_of
 
 _PANELS = 24  # more of them are no picture any more
@@ -206,8 +206,7 @@ class PlotBase:
             rewards=request.classes.rewards is not None,
             costs=request.classes.costs is not None,
         )
-        grouped = grouped_rows(request, columns, overall=overall)
-        return tidy_rows(grouped.plan().select(*trials.keys, RESULTS))
+        return tidy_plan(evaluated_plan(request, columns, overall=overall), columns)
 
 
 def _strata_roles(roles: Roles, along: str | None) -> tuple[Roles, Roles]:

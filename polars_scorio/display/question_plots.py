@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from polars_scorio.arguments import InferenceKind, check_choice, check_count
-from polars_scorio.decisions.cost_models import refuse_costs
-from polars_scorio.decisions.models import single_k
+from polars_scorio.decisions.models import refuse_costs, single_k
 from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.display import charts as grids
 from polars_scorio.display.chart_data import (

@@ -81,6 +81,11 @@ class ComparedPrice:
         lo, _ = unit_interval(price, questions, tail)
         return price.low + price.width * lo
 
+    def uncertain_variance(self) -> Floats:
+        """Variance on the scale of the metric, with what is uncertain of it."""
+        price = self.price
+        return np.asarray(price.width**2 * price.variance * price.factor)
+
     def reach(self, c: Floats | float) -> Reach:
         """How far each estimate reaches at a critical value."""
         price = self.price
@@ -106,6 +111,9 @@ class ComparedSide(Protocol):
 
     def lower_ends(self, tail: Floats) -> Floats:
         """Lower end of the interval of each estimate, by its tail."""
+
+    def uncertain_variance(self) -> Floats | None:
+        """Variance on the scale of the metric, widened by its own noise; None: unknown."""
 
     def reach(self, c: Floats | float) -> Reach:
         """How far each estimate reaches at a critical value."""

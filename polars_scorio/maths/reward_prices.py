@@ -373,6 +373,9 @@ class ComparedRewards:
         price = self.price
         return np.asarray(price.low + price.width * price.ends(tail)[0])
 
+    def uncertain_variance(self) -> None:
+        """The variance is measured: nothing is known of its own noise."""
+
     def reach(self, c: Floats | float) -> Reach:
         """How far each interval reaches at a critical value."""
         price = self.price

@@ -16,21 +16,17 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-import polars as pl
-import scipy
-from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.blend_prices import blend_numbers
 from polars_scorio.maths.credit_at_rates import largest_bias
-from polars_scorio.maths.families import anytime_critical
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.price import Price, credit_prices
 from polars_scorio.maths.questions import Clustered, QuestionGroups, States, Strata
-from polars_scorio.maths.reward_prices import ComparedRewards, QuestionRewards, RewardPrice
+from polars_scorio.maths.reward_prices import QuestionRewards, RewardPrice
 from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
 from polars_scorio.maths.scores import (
     Numbers,
@@ -46,30 +42,32 @@ from polars_scorio.maths.variance import GainsOf, state_estimates
 from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric, RewardMetric, quiet_infinities
 from polars_scorio.study.cell_numbers import (
-    BOUNDS,
-    INFORMATION,
-    PRICE,
-    REWARD_PRICE,
-    CellNumbers,
-    Row,
-    RowNumbers,
-    clipped_numbers,
+    clipped_ends,
     look_confidence,
     planned_share,
-    read_price,
-    read_reward_price,
+    refuse_outside,
     root_of_squares,
     sampled_numbers,
-    unless_lacking,
 )
 from polars_scorio.study.cost_numbers import cost_numbers
 from polars_scorio.study.question_cells import QuestionCells
 from polars_scorio.study.score_differences import (
-    EstimateScores,
-    PricedScores,
-    StretchedScores,
-    read_question_values,
+    CellNumbers,
+    Law,
+    PriceLaw,
+    RewardLaw,
+    Row,
+    RowNumbers,
+    StretchedLaw,
 )
+
+
+def calibrated_numbers(numbers: Numbers, metric: Metric) -> CellNumbers:
+    """Calibrated numbers of a metric, the interval clipped to the bounds of the metric."""
+    refuse_outside(numbers.mu, metric)
+    lo, hi = clipped_ends(metric, numbers.lo, numbers.hi)
+    law = StretchedLaw() if numbers.price is None else PriceLaw.of(numbers.price, metric)
+    return CellNumbers("calibrated", numbers.estimate, numbers.mu, numbers.sigma, lo, hi, law)
 
 
 def macro_numbers(
@@ -118,7 +116,7 @@ def macro_numbers(
                 for draw in draws
             ]
         for (metric, k), each in zip(rows, numbers, strict=True):
-            found[metric.name, k] = clipped_numbers(each.scaled(*metric.support), metric)
+            found[metric.name, k] = calibrated_numbers(each.scaled(*metric.support), metric)
     return found
 
 
@@ -169,7 +167,7 @@ def priced_macro_numbers(
     else:
         prices = metric.prices(cells.states, cells.strata)
     return {
-        (metric.name, k): clipped_numbers(price_numbers(price, confidence), metric)
+        (metric.name, k): calibrated_numbers(price_numbers(price, confidence), metric)
         for k, price in zip(metric.row_sizes, prices, strict=True)
     }
 
@@ -193,7 +191,7 @@ def sampled_macro_numbers(
         strata, values = _question_estimates(metric, view, k, cells)
         unit = (values - low) / ((high - low) or 1.0)
         numbers = _sample_numbers(strata, unit, 0 * unit, confidence)
-        found[metric.name, k] = clipped_numbers(numbers.scaled(low, high), metric)
+        found[metric.name, k] = calibrated_numbers(numbers.scaled(low, high), metric)
     return found
 
 
@@ -239,7 +237,8 @@ def reward_numbers(
     found = dict[Row, CellNumbers]()
     for metric in metrics:
         low, width = cells.reward_range(metric)
-        bounds = "observed" if cells.given_range(metric) is None else "given"
+        word = "observed" if cells.given_range(metric) is None else "given"
+        bounds = np.full(low.size, word)
         for k in metric.row_sizes:
             questions = cells.reward_estimates(metric, k)
             if target == "benchmark":  # these very questions are no sample of clusters
@@ -250,14 +249,14 @@ def reward_numbers(
                 if target == "benchmark"
                 else _population_numbers(questions, low, width, confidence)
             )
-            found[metric.name, k] = numbers._replace(bounds=bounds)
+            found[metric.name, k] = numbers.with_facts(bounds=bounds)
     return found
 
 
 def _benchmark_numbers(price: RewardPrice, confidence: Floats | float) -> CellNumbers:
     """The numbers of a mean on these very questions."""
     lo, hi = (price.low + price.width * end for end in price.ends((1 - confidence) / 2))
-    return CellNumbers("calibrated", price.mu, price.mu, price.sigma, lo, hi, price=price)
+    return CellNumbers("calibrated", price.mu, price.mu, price.sigma, lo, hi, RewardLaw(price))
 
 
 def _population_numbers(
@@ -270,7 +269,8 @@ def _population_numbers(
     lo, hi = np.minimum(ends.lo, mean), np.maximum(ends.hi, mean)
     mu, known = low + width * mean, width > 0
     lo, hi = (np.where(known, low + width * end, np.nan) for end in (lo, hi))
-    return CellNumbers("calibrated", mu, mu, width * questions.population_sigma(), lo, hi)
+    sigma = width * questions.population_sigma()
+    return CellNumbers("calibrated", mu, mu, sigma, lo, hi, StretchedLaw())
 
 
 def vote_numbers(
@@ -288,7 +288,7 @@ def vote_numbers(
         return sampled_numbers(price, sample, values, confidence)
 
     return {
-        (metric.name, k): clipped_numbers(numbers_of(metric, k, price), metric)
+        (metric.name, k): calibrated_numbers(numbers_of(metric, k, price), metric)
         for metric in metrics
         for k, price in zip(metric.row_sizes, metric.prices(votes), strict=True)
     }
@@ -313,7 +313,7 @@ class CalibratedInference:
             return self._numbers_at(self.confidence, asked, cells)
         information = planned_share(cells, self.target, self.anytime)
         rows = self._numbers_at(look_confidence(self.confidence, information), asked, cells)
-        return {row: numbers._replace(information=information) for row, numbers in rows.items()}
+        return {row: numbers.with_facts(information=information) for row, numbers in rows.items()}
 
     def _numbers_at(
         self,
@@ -393,37 +393,14 @@ class CalibratedInference:
         unbiased = metric.with_unbiased_estimate()
         return unbiased.summary(SeparatePosteriors(cells.seen_as(view)), k).estimate
 
-    def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> EstimateScores:
-        """The models of strata, from rows of a report.
-
-        Differences have the price of the trials or that of the paired questions; or, if the rows
-        have no price because they are means over strata, they reach as far as their intervals.
-        """
-        numbers = [rows[name].to_numpy()[places] for name in ("mu", "sigma", "lo", "hi")]
-        information = None if self.anytime is None else rows[INFORMATION].to_numpy()[places]
-        of_rewards = BOUNDS in rows.columns and rows[BOUNDS].null_count() < len(rows)
-        if of_rewards and rows[REWARD_PRICE].gather(places[:, 0]).null_count() == 0:
-            return _reward_scores(numbers, rows, places, information)
-        # Differences of rewards end where their range does, which is no field of the metric.
-        bounds = None if of_rewards else metric.bounds
-        limit = np.inf if bounds is None else bounds[1] - bounds[0]
-        if PRICE in rows.columns and rows[PRICE].gather(places[:, 0]).null_count() == 0:
-            price = read_price(rows, metric).at(places.ravel())
-            questions = read_question_values(rows, places, price.low, price.width)
-            single = (rows["trials"] == rows["questions"]).to_numpy()[places]
-            return PricedScores.floored(numbers, limit, price, questions, single, information)
-        mu, sigma, lo, hi = numbers
-        z = np.full(places.shape, scipy.special.ndtri((1 + self.confidence) / 2))
-        if information is not None:
-            z = anytime_critical(z, information)
-        return StretchedScores(mu, sigma, limit, lo, hi, z, information=information)
+    def mean_law(self) -> Law:
+        """The law of means over strata that have no variance of their own."""
+        return StretchedLaw()
 
     def mean_interval(
-        self,
-        metric: Metric,
-        strata: GroupBy,
+        self, metric: Metric, numbers: CellNumbers, strata: Ints
     ) -> tuple[Floats, Floats]:
-        """Ends of the interval of a mean over strata, from rows of a report [1]_.
+        """Ends of the interval of means over strata, whose groups are (L, S) [1]_.
 
         From the mean it reaches as far as the root of the summed squares of the reaches of the
         strata. The ends are means of the ends if a stratum has a range, which has no sigma; and of
@@ -435,13 +412,12 @@ class CalibratedInference:
         .. [1] G. Y. Zou, A. Donner (2008), Construction of confidence limits about effect measures,
            Statistics in Medicine 27, 1693-1702.
         """
-        mu, lo, hi = pl.col("mu"), pl.col("lo"), pl.col("hi")
-        unbiased = pl.lit(metric.per_question)
-        measured = pl.when(unbiased & (pl.col("sigma").null_count() == 0))
-        below = measured.then(mu.mean() - root_of_squares(mu - lo)).otherwise(lo.mean())
-        above = measured.then(mu.mean() + root_of_squares(hi - mu)).otherwise(hi.mean())
-        ends = strata.agg(unless_lacking("lo", below), unless_lacking("hi", above))
-        return ends["lo"].to_numpy(), ends["hi"].to_numpy()
+        mu, lo, hi = (each[strata] for each in (numbers.mu, numbers.lo, numbers.hi))
+        if not metric.per_question:
+            return lo.mean(axis=1), hi.mean(axis=1)
+        measured, mean = ~np.isnan(numbers.sigma[strata]).any(axis=1), mu.mean(axis=1)
+        below = np.where(measured, mean - root_of_squares(mu - lo), lo.mean(axis=1))
+        return below, np.where(measured, mean + root_of_squares(hi - mu), hi.mean(axis=1))
 
     def _priced_numbers(
         self,
@@ -455,7 +431,7 @@ class CalibratedInference:
         with quiet_infinities(metric):
             prices = zip(metric.row_sizes, metric.prices(priced), strict=True)
             return {
-                (metric.name, k): clipped_numbers(
+                (metric.name, k): calibrated_numbers(
                     self._of_price(metric, k, price, priced, cells, clusters, confidence), metric
                 )
                 for k, price in prices
@@ -495,20 +471,9 @@ class CalibratedInference:
         draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
         credited = credit_numbers(fitted, draws, confidence, self.target, clusters)
         return {
-            (metric.name, k): clipped_numbers(numbers.scaled(*metric.support), metric)
+            (metric.name, k): calibrated_numbers(numbers.scaled(*metric.support), metric)
             for (metric, k), numbers in zip(rows, credited, strict=True)
         }
-
-
-def _reward_scores(
-    numbers: Sequence[Floats], rows: pl.DataFrame, places: Ints, information: Floats | None
-) -> PricedScores:
-    """The models of strata by real-valued rewards, each stratum with one range for all models."""
-    price = read_reward_price(rows)
-    questions = read_question_values(rows, places, price.low, price.width)
-    mu, sigma, lo, hi = numbers
-    compared = ComparedRewards(price.at(places.ravel()))
-    return PricedScores(mu, sigma, np.inf, lo, hi, compared, questions, information=information)
 
 
 def credited_classes(metric: Metric, view: View, classes: Classes) -> tuple[int, ...] | None:

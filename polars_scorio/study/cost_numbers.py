@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 import polars as pl
@@ -12,22 +12,20 @@ import polars as pl
 from polars_scorio.counting.log import Trials
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.cost_means import CostMeans, CostQuestions, QuestionCosts
+from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.costs import CostMetric
-from polars_scorio.study.cell_numbers import (
-    LARGEST_SHARE,
-    LOG_COST,
-    LOG_ERROR,
-    LOG_FREEDOM,
-    UNBOUNDED,
-    UNSOLVED,
-    VALUE_CLUSTERS,
-    VALUES,
-    WEIGHT,
+from polars_scorio.study.cell_numbers import LARGEST_SHARE, UNBOUNDED, UNSOLVED
+from polars_scorio.study.question_cells import QuestionCells
+from polars_scorio.study.sampled_scores import SampledScores, shared_questions
+from polars_scorio.study.score_differences import (
     CellNumbers,
     Row,
+    RowNumbers,
+    Scores,
+    StrataNumbers,
+    StretchedScores,
 )
-from polars_scorio.study.question_cells import GROUP, QuestionCells
 
 
 def cost_numbers(
@@ -46,14 +44,6 @@ def cost_numbers(
             means = CostMeans.of(metric.cost_values(costs, k), questions, target)
             lo, hi = means.ends((1 - confidence) / 2)
             ratio = _null_infinity(means.ratio)
-            facts = {
-                UNBOUNDED: np.isinf(hi),
-                UNSOLVED: unsolved,
-                LARGEST_SHARE: largest,
-                LOG_COST: means.log_ratio,
-                LOG_ERROR: means.log_error,
-                LOG_FREEDOM: means.freedom,
-            }
             found[metric.name, k] = CellNumbers(
                 "calibrated",
                 ratio,
@@ -61,9 +51,37 @@ def cost_numbers(
                 ratio * means.log_error,
                 lo,
                 _null_infinity(hi),
-                costs=pl.DataFrame(facts, nan_to_null=True),
+                CostLaw(means, target),
+                {UNBOUNDED: np.isinf(hi), UNSOLVED: unsolved, LARGEST_SHARE: largest},
             )
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostLaw:
+    """Ratios of costs, which are compared by their negative logs: less is better."""
+
+    means: CostMeans
+    target: Target
+
+    ranges = False  # without any success an estimate is infinite
+
+    def scores(self, models: StrataNumbers) -> Scores:
+        """The models of some strata.
+
+        About these very questions each model has the noise of its own trials. If some question has
+        too few of these, the questions are taken as a sample.
+        """
+        means, places = self.means, models.places
+        if self.target == "population" or np.isfinite(means.freedom[places]).any():
+            shared = shared_questions(models)
+            models_of = paired_means(
+                -shared.values, shared.first, 0.0, shared.cluster, shared.weight
+            )
+            return SampledScores(models_of, 1.0, 1.0, (-np.inf, np.inf))
+        score, sigma = -means.log_ratio[places], means.log_error[places]
+        lo, hi = score - models.z * sigma, score + models.z * sigma
+        return StretchedScores(score, sigma, np.inf, lo, hi, models.z)
 
 
 def _order_of_contents(costs: QuestionCosts, questions: CostQuestions) -> Ints:
@@ -75,36 +93,6 @@ def _order_of_contents(costs: QuestionCosts, questions: CostQuestions) -> Ints:
     known = {name: values for name, values in contents.items() if values is not None}
     rows = pl.DataFrame({**known, "group": questions.group, "stratum": questions.stratum})
     return np.asarray(rows.hash_rows().arg_sort().to_numpy(), dtype=np.int64)
-
-
-def part_columns(
-    metric: CostMetric, k: int | None, cells: QuestionCells, question: str
-) -> pl.DataFrame:
-    """Lists with a part for each question of a group, in an order that all models share.
-
-    Returns
-    -------
-    DataFrame
-        A row for each group. `VALUES`: the log of its ratio plus what a question adds to it; the
-        mean over the questions is the log, and the variance between them that of the log. `WEIGHT`:
-        their shares. `VALUE_CLUSTERS`: their clusters.
-    """
-    costs, questions = cells.question_costs(clustered=True)
-    values = metric.cost_values(costs, k)
-    means, group = CostMeans.of(values, questions, "benchmark"), questions.group
-    cluster = np.zeros_like(group) if questions.cluster is None else questions.cluster
-    rows = pl.DataFrame(
-        {
-            "group": group,
-            "question": cells.flat[question],
-            "stratum": questions.stratum,
-            VALUES: means.log_ratio[group] + means.residuals(values, group),
-            WEIGHT: questions.shares(),
-            VALUE_CLUSTERS: cluster,
-        }
-    )
-    lists = rows.sort("group", "question", "stratum").group_by("group", maintain_order=True)
-    return lists.agg(VALUES, WEIGHT, VALUE_CLUSTERS).drop("group")
 
 
 def _null_infinity(values: Floats) -> Floats:
@@ -147,22 +135,16 @@ class CostWarning(UserWarning):
     """
 
 
-def warn_of_large_costs(rows: pl.DataFrame, keys: pl.DataFrame, trials: Trials) -> None:
+def warn_of_large_costs(numbers: RowNumbers, keys: pl.DataFrame, trials: Trials, n: Ints) -> None:
     """Warn once of models of which one of ten or more trials has more than a fifth of the cost.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        The rows of a report with `GROUP` and `LARGEST_SHARE`.
-    keys : DataFrame
-        The keys of the groups. Groups over all strata, whose keys are null, are not looked at.
-    trials : Trials
-        The log.
+    `keys`, `n`: of the groups, and their trials. Groups over all strata, whose keys are null, are
+    not looked at.
     """
-    largest = pl.when(pl.col("trials") >= _FEW).then(LARGEST_SHARE).max()
-    of_groups = rows.group_by(GROUP).agg(largest.alias(LARGEST_SHARE)).sort(GROUP)
-    shares = keys.select(*trials.groups).with_columns(of_groups[LARGEST_SHARE])
-    large = shares.drop_nulls().filter(pl.col(LARGEST_SHARE) > _MUCH)
+    shares = [each.facts[LARGEST_SHARE] for each in numbers.values() if LARGEST_SHARE in each.facts]
+    largest = np.where(n >= _FEW, np.max(shares, axis=0), 0.0) if shares else 0.0 * n
+    groups = keys.select(*trials.groups).with_columns(pl.Series(LARGEST_SHARE, largest))
+    large = groups.drop_nulls().filter(pl.col(LARGEST_SHARE) > _MUCH)
     if large.is_empty():
         return
     first = large.sort(*trials.keys, LARGEST_SHARE).row(0, named=True)

@@ -3,74 +3,52 @@
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias, TypeVar
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Per, View
 from polars_scorio.counting.checks import AS_ROWS
-from polars_scorio.counting.common_questions import cluster_dtype
-from polars_scorio.counting.log import CLUSTER, Trials
+from polars_scorio.counting.log import Trials
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.questions import States
 from polars_scorio.maths.stopping_tests import PATTERN_LEVEL, pattern_p_value, suspect_models
-from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.cell_numbers import (
     BOUNDS,
-    CALIBRATION_DTYPES,
-    COMPARISON_DTYPES,
     COST_FACTS,
     INFERENCE,
     INFORMATION,
-    INTERVAL_DTYPES,
     JUDGE_DTYPES,
-    JUDGED,
-    SAMPLE_DTYPES,
-    VALUES,
-    CellNumbers,
-    Row,
-    RowNumbers,
-    Words,
 )
-from polars_scorio.study.cost_numbers import part_columns, warn_of_large_costs
+from polars_scorio.study.cost_numbers import warn_of_large_costs
 from polars_scorio.study.posterior import PooledInference
 from polars_scorio.study.question_cells import CLUSTERS, GROUP, UNSCORED, QuestionCells
-from polars_scorio.study.request import Inference, Request, UnbiasedInference
-from polars_scorio.study.score_differences import value_columns
+from polars_scorio.study.question_table import QuestionTable
+from polars_scorio.study.request import Request
+from polars_scorio.study.score_differences import (
+    Row,
+    RowNumbers,
+    StrataModels,
+    StrataNumbers,
+    Values,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportColumns:
-    """The columns of a report with their types, in their order.
+    """The columns of a report with their types, in their order."""
 
-    Attributes
-    ----------
-    keys : dict
-        The strata and the model.
-    question : dict
-        The question, if each has rows of its own.
-    labels : dict
-        Metric and draw size.
-    facts : dict
-        Counts that all metrics share.
-    numbers : dict
-        What is said of a metric.
-    hidden : dict
-        Columns that rows have inside a plan alone.
-    """
-
-    keys: dict[str, pl.DataType]
-    question: dict[str, pl.DataType]
-    labels: dict[str, pl.DataType]
-    facts: dict[str, pl.DataType]
-    numbers: dict[str, pl.DataType]
-    hidden: dict[str, pl.DataType] = field(default_factory=dict)
+    keys: dict[str, pl.DataType]  # the strata and the model
+    question: dict[str, pl.DataType]  # if each question has rows of its own
+    labels: dict[str, pl.DataType]  # metric and draw size
+    facts: dict[str, pl.DataType]  # counts that all metrics share
+    numbers: dict[str, pl.DataType]  # what is said of a metric
 
     @property
     def shown(self) -> list[str]:
@@ -84,32 +62,8 @@ class ReportColumns:
 
     @property
     def schema(self) -> dict[str, pl.DataType]:
-        """The columns of a row inside a plan, where rows are lists beside their keys."""
-        return self.question | self.beside_keys | self.hidden
-
-    @property
-    def of_questions(self) -> list[str]:
-        """The columns that come with a question."""
-        return [*self.question, *(name for name in self.hidden if name == CLUSTER)]
-
-    @property
-    def computed(self) -> dict[str, pl.DataType]:
-        """The columns of numbers, with those inside a plan."""
-        hidden = {name: dtype for name, dtype in self.hidden.items() if name != CLUSTER}
-        return self.numbers | hidden
-
-    def with_intervals(self) -> ReportColumns:
-        """The columns with those from which intervals of means over strata are made."""
-        return replace(self, hidden=self.hidden | INTERVAL_DTYPES)
-
-    def with_price(self) -> ReportColumns:
-        """The columns with those that comparisons of calibrated numbers need."""
-        judged = CALIBRATION_DTYPES if JUDGED in self.numbers else {}
-        return replace(self, hidden=self.hidden | COMPARISON_DTYPES | judged)
-
-    def with_weight(self) -> ReportColumns:
-        """The columns with the share of a question in a mean over strata, and its range."""
-        return replace(self, hidden=self.hidden | SAMPLE_DTYPES)
+        """The columns of a row beside the keys of its group."""
+        return self.question | self.beside_keys
 
     def with_information(self, anytime: int | None) -> ReportColumns:
         """The columns with the share of the planned information, if intervals hold at any time."""
@@ -117,17 +71,6 @@ class ReportColumns:
             return self
         numbers = {name: dtype for name, dtype in self.numbers.items() if name != INFERENCE}
         return replace(self, numbers=numbers | {INFORMATION: pl.Float64(), INFERENCE: pl.String()})
-
-    @property
-    def names_questions(self) -> bool:
-        """Whether the questions of a group need their names."""
-        return bool(self.question) or VALUES in self.hidden
-
-    def with_cluster(self, trials: Trials) -> ReportColumns:
-        """The columns with the cluster of a question, if the log has clusters."""
-        if trials.cluster is None:
-            return self
-        return replace(self, hidden=self.hidden | {CLUSTER: cluster_dtype(trials.cluster)})
 
 
 def report_columns(
@@ -244,8 +187,6 @@ def _pattern_p_values(states: States) -> Floats:
 # The rows of a report in a list for each group.
 RESULTS = ":results"
 
-# A value of each cell, in a row of a report.
-Values: TypeAlias = Floats | Words | pl.Series
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
 
@@ -269,94 +210,146 @@ def tidy_rows(grouped: FrameT) -> FrameT:
     return grouped.explode(RESULTS, **AS_ROWS).unnest(RESULTS)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Evaluation:
-    """The function from the questions of each group to its rows of the report."""
+@dataclass(frozen=True, eq=False)  # no slots: the table is kept
+class Part:
+    """Groups of a log, or the means over their strata, with their numbers."""
 
-    request: Request
-    columns: ReportColumns
-    keeps_questions: bool = False  # beside the rows
-    warns_of_stopping: bool = True
+    cells: QuestionCells
+    facts: pl.DataFrame  # counts of each cell, that all metrics share
+    numbers: RowNumbers  # of each cell; empty if nobody asked for more than the questions
+    question: str
 
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """The keys of all groups with their rows; of all groups at once, which share states."""
-        trials = self.request.trials
-        strata = stratum_numbers(groups, [*trials.strata])
-        cells = self.request.cells(
-            groups[QUESTIONS], per_question=bool(self.columns.question), strata=strata
-        )
-        if trials.judged:
-            cells = cells.with_judges(groups.select(trials.groups), strata, trials)
-        if self.warns_of_stopping and not self._is_pooled(cells):
-            warn_of_stopping(cells, groups.drop(QUESTIONS), trials)
-        facts = cells.facts()
-        if self.columns.of_questions:
-            facts = facts.with_columns(cells.flat[name] for name in self.columns.of_questions)
-        rows = self._cell_rows(facts, self._row_columns(cells))
-        if self.request.classes.costs is not None and not self.columns.question:
-            warn_of_large_costs(rows, groups.drop(QUESTIONS), self.request.trials)
-        lists = rows.group_by(GROUP, maintain_order=True).agg(pl.struct(*self.columns.schema))
-        keys = groups if self.keeps_questions else groups.drop(QUESTIONS)
-        return keys.with_columns(lists.to_series(1).alias(RESULTS))
+    @cached_property
+    def table(self) -> QuestionTable:
+        """The questions of each group in an order that models share."""
+        return QuestionTable(self.cells, self.question)
 
-    def _is_pooled(self, cells: QuestionCells) -> bool:
-        """Whether all numbers are posteriors of populations, which allow for stopping rules."""
-        return all(
-            isinstance(self.request.choice.inference_of(metric, view), PooledInference)
-            for metric, view in cells.without_rewards(self.request.metrics)
-        )
+    def lacks_estimate(self, row: Row, metric: Metric, view: View) -> Mask:
+        """Groups without an estimate."""
+        if row in self.numbers:
+            return np.isnan(self.numbers[row].estimate)
+        values = self.table.estimates(metric, view, row[1])
+        if values is None:
+            return np.zeros(self.table.size.size, np.bool_)
+        return np.bincount(self.table.group, np.isnan(values), self.table.size.size) > 0
 
-    def _row_numbers(self, cells: QuestionCells) -> RowNumbers:
-        """The numbers of each row that a cell has in the report, in the order of the report."""
-        asked = defaultdict[Inference, list[tuple[Metric, View]]](list)
-        for metric, view in cells.without_rewards(self.request.metrics):
-            asked[self.request.choice.inference_of(metric, view)].append((metric, view))
-        known = dict[Row, CellNumbers]()
-        for inference, metrics in asked.items():
-            known |= inference.numbers(metrics, cells)
-        order = [(metric.name, k) for metric, _ in self.request.metrics for k in metric.row_sizes]
-        return {row: known[row] for row in order}
-
-    def _row_columns(self, cells: QuestionCells) -> dict[Row, dict[str, Values]]:
-        """The columns of each row, with those that comparisons need if they are wanted."""
-        hidden, columns = self.columns.hidden, dict[Row, dict[str, Values]]()
-        for row, numbers in self._row_numbers(cells).items():
-            compared = numbers.comparison_columns() if hidden else {}
-            columns[row] = {**numbers.arrays(), **compared}
-        if VALUES in hidden:
-            choice, question = self.request.choice, self.request.trials.question.name
-            paired = [
-                (metric, view)
-                for metric, view in cells.without_rewards(self.request.metrics)
-                if metric.per_question
-                and isinstance(choice.inference_of(metric, view), UnbiasedInference)
-            ]
-            costs = [metric for metric, _ in self.request.metrics if isinstance(metric, CostMetric)]
-            for metric in costs:
-                for k in metric.row_sizes:
-                    columns[metric.name, k] |= part_columns(metric, k, cells, question).to_dict()
-            for row, values in value_columns(paired, cells, question).items():
-                columns[row][VALUES] = values
-        return columns
-
-    def _cell_rows(
-        self, facts: pl.DataFrame, numbers: dict[Row, dict[str, Values]]
-    ) -> pl.DataFrame:
-        """All rows of each cell, cell after cell."""
-        cell = np.repeat(np.arange(len(facts)), len(numbers))
-        columns = {fact.name: fact.gather(cell) for fact in facts}
-        for name, labels in zip(("metric", "k"), zip(*numbers, strict=True), strict=True):
-            dtype = self.columns.labels[name]
-            columns[name] = pl.Series(name, [*labels] * len(facts), dtype)
-        rows = [*numbers.values()]
-        schema = {GROUP: pl.Int64(), **self.columns.schema}
+    def rows(self, columns: ReportColumns) -> pl.DataFrame:
+        """All rows of each cell, cell after cell, with the `GROUP` of the cell."""
+        size = len(self.facts)
+        cell = np.repeat(np.arange(size), len(self.numbers))
+        found = {fact.name: fact.gather(cell) for fact in self.facts}
+        for name, labels in zip(("metric", "k"), zip(*self.numbers, strict=True), strict=True):
+            found[name] = pl.Series(name, [*labels] * size, columns.labels[name])
+        rows = [numbers.columns() for numbers in self.numbers.values()]
+        schema = {GROUP: pl.Int64(), **columns.schema}
         return pl.DataFrame(
             [
-                columns[name].cast(dtype)
-                if name in columns
-                else joined_column(name, dtype, [row.get(name) for row in rows], len(facts))
+                found[name].cast(dtype)
+                if name in found
+                else joined_column(name, dtype, [row.get(name) for row in rows], size)
                 for name, dtype in schema.items()
             ]
+        )
+
+
+@dataclass(frozen=True, eq=False)  # no slots: what is asked for is kept
+class Evaluated:
+    """The numbers of a request: those of its groups, and behind them those over all strata."""
+
+    request: Request
+    groups: pl.DataFrame  # keys and `QUESTIONS` of all groups
+    views: dict[Row, tuple[Metric, View]]  # of each row of the report
+    parts: tuple[Part, ...]  # of the groups, in their order; the last one may be means
+
+    @cached_property
+    def keys(self) -> pl.DataFrame:
+        """The keys of all groups."""
+        return self.groups.drop(QUESTIONS)
+
+    @property
+    def bounds(self) -> str | None:
+        """Whether the range of rewards was "given" or "observed"; None: all rewards are 0 or 1."""
+        for metric, view in self.views.values():
+            if view == "rewards" and self.groups.height:
+                given = self.parts[0].cells.given_range(metric)
+                return "observed" if given is None else "given"
+        return None
+
+    def models(self, row: Row, places: Ints) -> StrataModels:
+        """Some groups, all of them over all strata or none, by one metric and draw size."""
+        first, (metric, view) = self.parts[0], self.views[row]
+        size = first.cells.fitted.groups
+        means = places.min(initial=size) >= size and len(self.parts) > 1
+        part, inside = (self.parts[1], places - size) if means else (first, places)
+        asked = metric, view, row[1], self.request.choice.confidence, part.table, inside
+        if row not in part.numbers:
+            return StrataModels(*asked)
+        return StrataNumbers(*asked, part.numbers[row])
+
+    def of_groups(self, row: Row, name: str) -> Floats:
+        """A number of one metric and draw size, of each group."""
+        each = [part.numbers[row].columns().get(name) for part in self.parts]
+        missing = np.full(len(self.groups), np.nan)
+        known = [values for values in each if values is not None]
+        return np.concatenate(known).astype(np.float64) if len(known) == len(each) else missing
+
+    def lacks_estimate(self, row: Row) -> Mask:
+        """Groups of which a metric draws more trials than some question has."""
+        return np.concatenate([part.lacks_estimate(row, *self.views[row]) for part in self.parts])
+
+    def rows(self, columns: ReportColumns) -> pl.DataFrame:
+        """The rows of a report, group after group, with their keys."""
+        return self.keys[self._rows(columns)[GROUP]].hstack(self._rows(columns).drop(GROUP))
+
+    def lists(self, columns: ReportColumns) -> pl.DataFrame:
+        """The keys of all groups, with the rows of a report in a list."""
+        rows = self._rows(columns)
+        lists = rows.group_by(GROUP, maintain_order=True).agg(pl.struct(*columns.schema))
+        return self.keys.with_columns(lists.to_series(1).alias(RESULTS))
+
+    def _rows(self, columns: ReportColumns) -> pl.DataFrame:
+        """The rows of a report with the number of their group."""
+        rows = [part.rows(columns) for part in self.parts]
+        size = len(self.parts[0].facts)
+        return pl.concat([rows[0], *(each.with_columns(pl.col(GROUP) + size) for each in rows[1:])])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """The function from the questions of all groups to their numbers; all at once share states."""
+
+    request: Request
+    per_question: bool = False
+    numbers: bool = True  # whether more is asked for than the estimates of questions
+    warns_of_stopping: bool = True
+
+    def __call__(self, groups: pl.DataFrame) -> Evaluated:
+        """The numbers of all groups."""
+        request, trials = self.request, self.request.trials
+        strata = stratum_numbers(groups, [*trials.strata])
+        cells = request.cells(groups[QUESTIONS], per_question=self.per_question, strata=strata)
+        if trials.judged:
+            cells = cells.with_judges(groups.select(trials.groups), strata, trials)
+        asked, keys = cells.without_rewards(request.metrics), groups.drop(QUESTIONS)
+        if self.warns_of_stopping and not self._is_pooled(asked):
+            warn_of_stopping(cells, keys, trials)
+        numbers = request.numbers(asked, cells) if self.numbers else {}
+        facts = cells.facts()
+        if self.per_question:
+            facts = facts.with_columns(cells.flat[trials.question.name])
+        elif request.classes.costs is not None and numbers:
+            warn_of_large_costs(numbers, keys, trials, cells.states.trials)
+        views = {
+            (metric.name, k): (metric, view) for metric, view in asked for k in metric.row_sizes
+        }
+        part = Part(cells, facts, numbers, trials.question.name)
+        return Evaluated(request, groups, views, (part,))
+
+    def _is_pooled(self, asked: Sequence[tuple[Metric, View]]) -> bool:
+        """Whether all numbers are posteriors of populations, which allow for stopping rules."""
+        return self.numbers and all(
+            isinstance(self.request.choice.inference_of(metric, view), PooledInference)
+            for metric, view in asked
         )
 
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
-import polars as pl
 import scipy
-from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.arguments import View
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
@@ -36,41 +34,74 @@ from polars_scorio.maths.scores import credit_numbers
 from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_estimates
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.cell_numbers import (
-    CALIBRATION,
-    PRICE,
-    CellNumbers,
-    JudgeCalibration,
-    Row,
-    RowNumbers,
-    read_calibration,
-    read_price,
+    JUDGE,
+    JUDGED,
+    LABEL_COUNT,
     refuse_outside,
     root_of_squares,
-    unless_lacking,
 )
 from polars_scorio.study.question_cells import CellJudges, QuestionCells, label_totals
 from polars_scorio.study.score_differences import (
+    CellNumbers,
     Differences,
     EstimatePairs,
     EstimateScores,
+    Law,
     PricedScores,
-    StretchedScores,
-    read_question_values,
+    Row,
+    RowNumbers,
+    StrataNumbers,
+    StretchedLaw,
+    StretchedPairs,
+    Values,
     standardized_differences,
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class VerdictLaw:
+    """Accuracies by a calibration sample from elsewhere."""
+
+    price: Price  # of the verdicts as they are
+    judges: CellJudges
+
+    ranges = True
+
+    def scores(self, models: StrataNumbers) -> EstimateScores:
+        """The models of some strata; under one judge the errors that models share cancel."""
+        judge = self.judges.judge[models.places]
+        if (judge != judge[:, :1]).any():
+            return StretchedLaw().scores(models)
+        low, high = models.metric.support
+        price = replace(self.price, low=low, width=high - low).at(models.places.ravel())
+        mu, sigma = (each.reshape(judge.shape) for each in (price.mu, price.sigma))
+        numbers, questions = (mu, sigma, mu, mu), models.questions(0.0, 1.0)
+        verdicts = PricedScores.floored(numbers, 1.0, price, questions, models.single)
+        mu, sigma, lo, hi = models.basics
+        rates = self.judges.rates.at(models.places.ravel())
+        return VerdictScores(mu, sigma, models.limit, lo, hi, rates, verdicts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawLaw:
+    """Metrics of draws, by credits that are corrected for the errors of a judge."""
+
+    price: JudgedPrice  # estimates that are not clipped; NaN if the judge tells nothing
+    judges: CellJudges
+
+    ranges = True
+
+    def scores(self, models: StrataNumbers) -> EstimateScores:
+        """The models of some strata."""
+        if np.isnan(self.price.variance[models.places]).all():
+            return StretchedLaw().scores(models)
+        mu, sigma, lo, hi = models.basics
+        return DrawScores(mu, sigma, models.limit, lo, hi, self, models.places)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class JudgedScores(EstimateScores):
-    """Models by the truth behind their verdicts.
-
-    Attributes
-    ----------
-    calibration : JudgeCalibration
-        The judge of each model, in the order of ``mu.ravel()``.
-    """
-
-    calibration: JudgeCalibration
+    """Models by the truth behind their verdicts."""
 
     def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Differences of pairs of columns; NaN if the judge tells nothing."""
@@ -84,15 +115,10 @@ class JudgedScores(EstimateScores):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VerdictScores(JudgedScores):
-    """Accuracies whose verdicts one judge gave.
+    """Accuracies whose verdicts one judge gave."""
 
-    Attributes
-    ----------
-    verdicts : PricedScores
-        The models by their verdicts.
-    """
-
-    verdicts: PricedScores
+    rates: JudgeRates  # the judge of each model, in the order of ``mu.ravel()``
+    verdicts: PricedScores  # the models by their verdicts
 
     def pairs(self, a: Ints, b: Ints, strata: Ints) -> VerdictPairs:
         """Pairs of columns of some strata."""
@@ -100,29 +126,17 @@ class VerdictScores(JudgedScores):
         of_verdicts = self.verdicts.pairs(a, b, strata)
         diff = self.verdicts.mu[row, a] - self.verdicts.mu[row, b]
         judge = np.broadcast_to(row * models + a, diff.shape)
-        return VerdictPairs(of_verdicts, diff, self.calibration.rates, judge)
+        return VerdictPairs(of_verdicts, diff, self.rates, judge)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VerdictPairs:
-    """Pairs of accuracies whose verdicts one judge gave.
+    """Pairs of accuracies whose verdicts one judge gave, arrays of shape (S, P)."""
 
-    Attributes
-    ----------
-    verdicts : EstimatePairs
-        The pairs by their verdicts.
-    judged : ndarray of float, shape (S, P)
-        Differences of the rates of verdicts "right".
-    rates : JudgeRates
-        All judges.
-    judge : ndarray of int, shape (S, P)
-        The place of the judge of each pair.
-    """
-
-    verdicts: EstimatePairs
-    judged: Floats
-    rates: JudgeRates
-    judge: Ints
+    verdicts: EstimatePairs  # the pairs by their verdicts
+    judged: Floats  # differences of the rates of verdicts "right"
+    rates: JudgeRates  # all judges
+    judge: Ints  # the place of the judge of each pair
 
     @property
     def diff(self) -> Floats:
@@ -132,8 +146,8 @@ class VerdictPairs:
     @property
     def sigma(self) -> Floats:
         """Standard deviations of the differences."""
-        own = self.rates.at(self.judge)
-        calibration = self.diff**2 * (own.sensitivity_variance + own.specificity_variance)
+        rates = self.rates.at(self.judge)
+        calibration = self.diff**2 * (rates.sensitivity_variance + rates.specificity_variance)
         return np.asarray(np.sqrt(self.verdicts.sigma**2 + calibration) / self._index)
 
     @property
@@ -163,44 +177,29 @@ class VerdictPairs:
 class DrawScores(JudgedScores):
     """Metrics of draws, by credits that are corrected for the errors of a judge."""
 
-    def pairs(self, a: Ints, b: Ints, strata: Ints) -> DrawPairs:
+    law: DrawLaw
+    places: Ints  # the groups of the models, (S, L)
+
+    def pairs(self, a: Ints, b: Ints, strata: Ints) -> StretchedPairs:
         """Pairs of columns of some strata.
 
         Under one judge the slopes of both models subtract before they are squared.
         """
-        row, models = strata[:, None], self.mu.shape[1]
-        first, other = self.calibration.at(row * models + a), self.calibration.at(row * models + b)
-        one, two = first.rates, other.rates
-        noise = first.variance + other.variance
+        row, price, judges = strata[:, None], self.law.price, self.law.judges
+        first, other = self.places[row, a], self.places[row, b]
+        one, two = judges.rates.at(first), judges.rates.at(other)
+        noise = price.variance[first] + price.variance[other]
+        same = judges.judge[first] == judges.judge[other]
         for slope, variance in (
-            ("sensitivity_slope", "sensitivity_variance"),
-            ("specificity_slope", "specificity_variance"),
+            (price.sensitivity_slope, "sensitivity_variance"),
+            (price.specificity_slope, "specificity_variance"),
         ):
-            up, down = getattr(first, slope), getattr(other, slope)
+            up, down = slope[first], slope[other]
             shared = (up - down) ** 2 * getattr(one, variance)
             apart = up**2 * getattr(one, variance) + down**2 * getattr(two, variance)
-            noise = noise + np.where(first.judge == other.judge, shared, apart)
-        return DrawPairs(first.estimate - other.estimate, np.sqrt(noise))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DrawPairs:
-    """Differences of metrics of draws with their standard deviations, shape (S, P)."""
-
-    diff: Floats
-    sigma: Floats
-
-    def probability(self, z: Floats) -> Floats:
-        """Probability that the first model of a pair is better: the normal one."""
-        return np.asarray(scipy.special.ndtr(z))
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals by critical values."""
-        return self.diff - c * self.sigma, self.diff + c * self.sigma
-
-    def of_strata(self, strata: Ints) -> DrawPairs:
-        """The pairs of some of the strata."""
-        return DrawPairs(self.diff[strata], self.sigma[strata])
+            noise = noise + np.where(same, shared, apart)
+        sigma = np.sqrt(noise)
+        return StretchedPairs(price.estimate[first] - price.estimate[other], sigma, sigma, sigma)
 
 
 # Labels without which the trials of a verdict are unknown, unless all of them are labelled.
@@ -413,9 +412,8 @@ class JudgedNumbers:
             for number in (found.estimate, found.sigma, found.lo, found.hi)
         )
         counts = label_totals(labels.questions)[:, [0, 2]].sum(axis=1)
-        return CellNumbers(
-            "calibrated", estimate, estimate, sigma, lo, hi, judged=judged, labels=counts
-        )
+        facts = {JUDGED: judged, LABEL_COUNT: counts}
+        return CellNumbers("calibrated", estimate, estimate, sigma, lo, hi, StretchedLaw(), facts)
 
     def _warn_of_contradictions(self, found: LabelledRate, judged: Floats, unknown: Mask) -> None:
         """Compare known accuracies with those by the sensitivity and specificity of all labels."""
@@ -437,20 +435,22 @@ class JudgedNumbers:
         noise += found.estimate**2 * rates.sensitivity_variance
         noise += (1 - found.estimate) ** 2 * rates.specificity_variance
         sigma = np.sqrt(noise) / np.where(rates.adjusted_index > 0, rates.adjusted_index, np.nan)
-        none = np.full(judged.shape, np.nan)
-        calibration = JudgeCalibration(self.judges.judge, rates, none, none, none, none)
+        truth = found.estimate
         return CellNumbers(
             "calibrated",
-            found.estimate,
-            found.estimate,
+            truth,
+            truth,
             sigma,
             found.lo,
             found.hi,
-            price=price,
-            judged=judged,
-            labels=self.judges.number,
-            calibration=calibration,
+            StretchedLaw() if price is None else VerdictLaw(price, self.judges),
+            self._facts(judged),
         )
+
+    def _facts(self, judged: Floats) -> dict[str, Values]:
+        """The facts beside numbers by a calibration sample: verdicts as they are, and labels."""
+        judges = self.judges
+        return {JUDGED: judged, LABEL_COUNT: judges.number, JUDGE: judges.judge}
 
     def _verdict_price(self, judged: Floats) -> tuple[Price | None, Floats]:
         """The price of the rate of verdicts "right", and its effective number of questions."""
@@ -477,10 +477,7 @@ class JudgedNumbers:
         found, sigma = price.rate(rates, z, reaches), np.sqrt(price.total_variance(rates))
         lacking = np.isnan(found.estimate)
         warn_of_hopeless(name, lacking, rates, z)
-        slopes = price.sensitivity_slope, price.specificity_slope
-        informative = rates.is_informative(z)
-        known = np.where(informative, price.estimate, np.nan)
-        calibration = JudgeCalibration(self.judges.judge, rates, known, price.variance, *slopes)
+        known = np.where(rates.is_informative(z), price.estimate, np.nan)
         return CellNumbers(
             "calibrated",
             found.estimate,
@@ -488,9 +485,8 @@ class JudgedNumbers:
             np.where(lacking, np.nan, sigma),
             found.lo,
             found.hi,
-            judged=plain.estimate,
-            labels=self.judges.number,
-            calibration=calibration,
+            DrawLaw(replace(price, estimate=known), self.judges),
+            self._facts(plain.estimate),
         )
 
     def _draw_price(self, gains: GainsOf) -> JudgedPrice:
@@ -556,51 +552,20 @@ class JudgedInference:
         """The estimate of each cell."""
         return self.numbers([(metric, view)], cells)[metric.name, k].estimate
 
-    def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> EstimateScores:
-        """The models of strata, from rows of a report.
-
-        Accuracies by labels on these trials reach as far as their own intervals. Under one judge
-        the errors that models share cancel in a difference.
-        """
-        mu, sigma, lo, hi = (rows[name].to_numpy()[places] for name in ("mu", "sigma", "lo", "hi"))
-        limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
-        known = (
-            CALIBRATION in rows.columns and not rows[CALIBRATION].gather(places[:, 0]).null_count()
-        )
-        if known:
-            calibration = read_calibration(rows).at(places.ravel())
-            judge = calibration.judge.reshape(places.shape)
-            if not np.isnan(calibration.variance).all():
-                return DrawScores(mu, sigma, limit, lo, hi, calibration)
-            one_judge = (judge == judge[:, :1]).all()
-            if one_judge and not rows[PRICE].gather(places[:, 0]).null_count():
-                verdicts = _verdict_scores(metric, rows, places)
-                return VerdictScores(mu, sigma, limit, lo, hi, calibration, verdicts)
-        return StretchedScores(mu, sigma, limit, lo, hi, np.full(places.shape, self.z))
+    def mean_law(self) -> Law:
+        """The law of means over strata."""
+        return StretchedLaw()
 
     def mean_interval(
-        self,
-        metric: Metric,
-        strata: GroupBy,
+        self, metric: Metric, numbers: CellNumbers, strata: Ints
     ) -> tuple[Floats, Floats]:
-        """Ends of the interval of a mean over strata, from rows of a report.
+        """Ends of the interval of means over strata, whose groups are (L, S).
 
         Strata with labels of their own have independent errors; those under one calibration sample
         share them, so that the ends are means of the ends.
         """
-        mu, lo, hi = pl.col("mu"), pl.col("lo"), pl.col("hi")
-        below, above = lo.mean(), hi.mean()
-        if self.labelled:
-            below = mu.mean() - root_of_squares(mu - lo)
-            above = mu.mean() + root_of_squares(hi - mu)
-        ends = strata.agg(unless_lacking("lo", below), unless_lacking("hi", above))
-        return ends["lo"].to_numpy(), ends["hi"].to_numpy()
-
-
-def _verdict_scores(metric: Metric, rows: pl.DataFrame, places: Ints) -> PricedScores:
-    """The models by their verdicts as they are."""
-    price = read_price(rows, metric).at(places.ravel())
-    questions = read_question_values(rows, places, 0.0, 1.0)
-    mu, sigma = price.mu.reshape(places.shape), price.sigma.reshape(places.shape)
-    single = (rows["trials"] == rows["questions"]).to_numpy()[places]
-    return PricedScores.floored((mu, sigma, mu, mu), 1.0, price, questions, single)
+        mu, lo, hi = (each[strata] for each in (numbers.mu, numbers.lo, numbers.hi))
+        if not self.labelled:
+            return lo.mean(axis=1), hi.mean(axis=1)
+        mean = mu.mean(axis=1)
+        return mean - root_of_squares(mu - lo), mean + root_of_squares(hi - mu)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
 import numpy as np
-import polars as pl
 import scipy
-from polars.dataframe.group_by import GroupBy
 
 from polars_scorio.arguments import View
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
@@ -25,21 +23,16 @@ from polars_scorio.maths.posteriors import (
 )
 from polars_scorio.maths.ranks import counts_by_score, lower_models
 from polars_scorio.metrics.metric import Metric, Summary, quiet_infinities
-from polars_scorio.study.cell_numbers import (
-    CENTER,
-    REACH,
-    CellNumbers,
-    ClusterSample,
-    RowNumbers,
-    cluster_samples,
-    error_of_mean,
-    mean_of_strata,
-)
+from polars_scorio.study.cell_numbers import ClusterSample, cluster_samples, root_of_squares
 from polars_scorio.study.question_cells import QuestionCells
 from polars_scorio.study.score_differences import (
+    CellNumbers,
     Differences,
     IndependentScores,
+    Law,
     PairEnds,
+    RowNumbers,
+    StrataNumbers,
     standardized_differences,
 )
 
@@ -57,23 +50,8 @@ class PosteriorScores(IndependentScores):
     range: float | None
 
     @classmethod
-    def read(
-        cls, metric: Metric, rows: pl.DataFrame, places: Ints, *, beta: bool
-    ) -> PosteriorScores:
-        """Read the models of strata from rows of a report.
-
-        Parameters
-        ----------
-        metric : Metric
-            The metric of the rows.
-        rows : DataFrame
-            With mu and sigma of each model.
-        places : ndarray of int, shape (S, L)
-            The row of each model of each stratum.
-        beta : bool
-            Whether differences have Beta quantiles, if the metric has a range.
-        """
-        mu, sigma = (rows[name].to_numpy()[places] for name in ("mu", "sigma"))
+    def of(cls, metric: Metric, mu: Floats, sigma: Floats, *, beta: bool) -> PosteriorScores:
+        """Models by mu and sigma (S, L); their differences are Beta if the metric has a range."""
         low, high = metric.support
         width = high - low if beta and not metric.unbounded and low < high else None
         limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
@@ -133,6 +111,23 @@ class PosteriorScores(IndependentScores):
         return score if self.limit > 0 else np.zeros_like(score)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PosteriorLaw:
+    """Posterior means, whose differences are normal, or Beta on the range of the metric."""
+
+    beta: bool
+    # Mean and standard deviation from which Beta intervals are made, of groups that have them.
+    center: Floats = field(default_factory=lambda: np.empty(0))
+    reach: Floats = field(default_factory=lambda: np.empty(0))
+
+    ranges = False
+
+    def scores(self, models: StrataNumbers) -> PosteriorScores:
+        """The models of some strata."""
+        mu, sigma, _, _ = models.basics
+        return PosteriorScores.of(models.metric, mu, sigma, beta=self.beta)
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedInference:
     """Mu is the posterior mean, the interval ``mu -+ z sigma``, clipped to the bounds [1]_.
@@ -163,14 +158,15 @@ class PublishedInference:
         """Mu of each cell, without an interval."""
         return metric.summary(self.posterior(view, cells), k).mu
 
-    def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> PosteriorScores:
-        """The models of strata, from rows of a report; differences of posteriors are normal."""
-        return PosteriorScores.read(metric, rows, places, beta=False)
+    def mean_law(self) -> Law:
+        """The law of means over strata."""
+        return PosteriorLaw(beta=False)
 
-    def mean_interval(self, metric: Metric, strata: GroupBy) -> tuple[Floats, Floats]:
-        """Ends of the interval of a mean over strata, from rows of a report."""
-        means = strata.agg(mean_of_strata("mu"), error_of_mean("sigma"))
-        mu, sigma = means["mu"].to_numpy(), means["sigma"].to_numpy()
+    def mean_interval(
+        self, metric: Metric, numbers: CellNumbers, strata: Ints
+    ) -> tuple[Floats, Floats]:
+        """Ends of the interval of means over strata, whose groups are (L, S)."""
+        mu, sigma = numbers.mu[strata].mean(axis=1), root_of_squares(numbers.sigma[strata])
         return normal_interval(mu, sigma, self.confidence, metric.interval_limits)
 
     def _cell_numbers(
@@ -179,10 +175,7 @@ class PublishedInference:
         with quiet_infinities(metric):
             estimate, mu, sigma, _ = metric.summary(posterior, k)
             lo, hi = normal_interval(mu, sigma, self.confidence, metric.interval_limits)
-        return CellNumbers("published", estimate, mu, sigma, lo, hi)
-
-
-_LOWEST, _HIGHEST = ":lowest", ":highest"
+        return CellNumbers("published", estimate, mu, sigma, lo, hi, PosteriorLaw(beta=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,24 +214,22 @@ class PooledInference:
         """Mu of each cell, without an interval."""
         return metric.summary(self.posterior(view, cells), k).mu
 
-    def model_scores(self, metric: Metric, rows: pl.DataFrame, places: Ints) -> PosteriorScores:
-        """The models of strata, from rows of a report; their differences have Beta quantiles."""
-        return PosteriorScores.read(metric, rows, places, beta=True)
+    def mean_law(self) -> Law:
+        """The law of means over strata."""
+        return PosteriorLaw(beta=True)
 
-    def mean_interval(self, metric: Metric, strata: GroupBy) -> tuple[Floats, Floats]:
-        """Ends of the interval of a mean over strata, from rows of a report."""
-        low, high = metric.support
-        means = strata.agg(
-            mean_of_strata("mu"),
-            mean_of_strata(CENTER),
-            error_of_mean(REACH),
-            (pl.col("lo") == low).all().alias(_LOWEST),
-            (pl.col("hi") == high).all().alias(_HIGHEST),
-        )
-        made_of = (means[name].to_numpy() for name in (CENTER, REACH, _LOWEST, _HIGHEST))
-        lo, hi = self._beta_interval(metric, *made_of)
+    def mean_interval(
+        self, metric: Metric, numbers: CellNumbers, strata: Ints
+    ) -> tuple[Floats, Floats]:
+        """Ends of the interval of means over strata, whose groups are (L, S)."""
+        (low, high), law = metric.support, numbers.law
+        assert isinstance(law, PosteriorLaw)  # as `_cell_numbers` makes it
+        lowest = (numbers.lo[strata] == low).all(axis=1)
+        highest = (numbers.hi[strata] == high).all(axis=1)
+        center, reach = law.center[strata].mean(axis=1), root_of_squares(law.reach[strata])
+        lo, hi = self._beta_interval(metric, center, reach, lowest, highest)
         # A stratum without success (or failure) has its interval around another number.
-        mu = np.clip(means["mu"].to_numpy(), low, high)
+        mu = np.clip(numbers.mu[strata].mean(axis=1), low, high)
         return np.minimum(lo, mu), np.maximum(hi, mu)
 
     def _cell_numbers(
@@ -251,7 +242,8 @@ class PooledInference:
             lo, hi = self._beta_interval(metric, center, reach, *extremes)
         estimate, mu, sigma, _ = summary
         sigma = sigma if sample is None else sample.stretch * sigma
-        return CellNumbers("pooled", estimate, mu, sigma, lo, hi, center, reach)
+        law = PosteriorLaw(beta=True, center=center, reach=reach)
+        return CellNumbers("pooled", estimate, mu, sigma, lo, hi, law)
 
     def _center_and_reach(
         self, summary: Summary, posterior: Pooled, sample: ClusterSample | None

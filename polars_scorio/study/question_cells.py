@@ -386,7 +386,7 @@ class QuestionCells:
         flat, named = self.flat, clustered and CLUSTER in self.flat.columns
         names = (TOTAL_COST, COST_SQUARES, LARGEST_COST, SUCCESS_COST, SUCCESS_SQUARES)
         sums = [_float_column(flat, name) for name in names if name in flat.columns]
-        costs = QuestionCosts(self._scored_trials(), self.question_successes(), *sums)
+        costs = QuestionCosts(self.scored_trials(), self.question_successes(), *sums)
         group = self.cell_of_row
         pooled = STRATUM in flat.columns
         stratum = flat[STRATUM].to_numpy().astype(np.int64) if pooled else np.zeros_like(group)
@@ -403,7 +403,7 @@ class QuestionCells:
         low, width = self.reward_range(metric)
         listed = metric.averages_rewards
         rewards = GroupRewards(
-            trials=self._scored_trials(),
+            trials=self.scored_trials(),
             group=self.cell_of_row,
             groups=self.states.groups,
             low=low,
@@ -450,7 +450,7 @@ class QuestionCells:
             for metric, view in asked
         ]
 
-    def _scored_trials(self) -> Ints:
+    def scored_trials(self) -> Ints:
         """The trials of each question that have an outcome."""
         return np.asarray(count_matrix(self.flat, class_columns(self.classes)).sum(axis=1))
 

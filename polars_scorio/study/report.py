@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,27 +16,20 @@ from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.coverage import check_stopping
-from polars_scorio.counting.log import (
-    CLUSTER,
-    EVERYTHING,
-    STAND_IN,
-    Log,
-    bind_roles,
-    refuse_repeats,
-)
+from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import QUESTIONS, class_columns
+from polars_scorio.counting.tally import class_columns
 from polars_scorio.metrics.metric import INFINITE, Metric
-from polars_scorio.study.calibrated import CalibratedInference
-from polars_scorio.study.cell_numbers import INFERENCE, JUDGE_DTYPES
+from polars_scorio.study.cell_numbers import JUDGE_DTYPES, clipped_ends
 from polars_scorio.study.evaluate import (
     RESULTS,
+    Evaluated,
     Evaluation,
     ReportColumns,
     report_columns,
     tidy_rows,
 )
-from polars_scorio.study.overall import check_overall, with_mean, with_pool
+from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.posterior import PublishedInference
 from polars_scorio.study.request import InferenceOptions, Request
 
@@ -169,45 +162,41 @@ class PriorWarning(UserWarning):
     """
 
 
-def warn_of_rows(metrics: Sequence[Metric]) -> Callable[[pl.DataFrame], pl.DataFrame]:
+def warn_of_rows(found: Evaluated) -> Evaluated:
     """Say once in how many rows of a report the prior decides, a step of a `WholePlan`.
 
     A metric with a prior of its own says aloud what it rests on.
     """
-    estimate = pl.col("estimate")
-    for metric in metrics:
-        low, high = metric.bounds or (-np.inf, np.inf)
-        if low > metric.support[0] or high < metric.support[1]:  # they clip the interval
-            of_metric = pl.col("metric") == metric.name
-            estimate = pl.when(of_metric).then(estimate.clip(low, high)).otherwise(estimate)
-    lo, hi, near = pl.col("lo"), pl.col("hi"), _ROUNDING * (1 + pl.col("mu").abs())
-    own_priors = [metric.name for metric in metrics if metric.beta_prior != (1.0, 1.0)]
-    published = (pl.col(INFERENCE) == "published") & ~pl.col("metric").is_in(own_priors)
-    outside = published & ((estimate < lo - near) | (estimate > hi + near))
-    beyond = published & pl.col("estimate").is_null() & pl.col("mu").is_not_null()
-
-    def check(grouped: pl.DataFrame) -> pl.DataFrame:
-        rows = tidy_rows(grouped)
-        counts = rows.select(outside=outside.sum(), beyond=beyond.sum()).row(0, named=True)
-        said = [
-            f"{number:,} {'has' if number == 1 else 'have'} {what}"
-            for number, what in (
-                (counts["outside"], "an estimate outside its own interval"),
-                (counts["beyond"], "a k beyond the trials of some question"),
+    outside = beyond = rows = 0
+    for part in found.parts:
+        for row, numbers in part.numbers.items():
+            metric, _ = found.views[row]
+            rows += numbers.mu.size
+            if numbers.inference != "published" or metric.beta_prior != (1.0, 1.0):
+                continue
+            (estimate,), near = (
+                clipped_ends(metric, numbers.estimate),
+                _ROUNDING * (1 + abs(numbers.mu)),
             )
-            if number
-        ]
-        if said:
-            warnings.warn(
-                f"of {rows.height:,} {'row' if rows.height == 1 else 'rows'} of the report "
-                f"{' and '.join(said)}: there the uniform prior of each question decides, not the "
-                f"trials. {CURES}",
-                PriorWarning,
-                stacklevel=2,
-            )
-        return grouped
-
-    return check
+            outside += int(((estimate < numbers.lo - near) | (estimate > numbers.hi + near)).sum())
+            beyond += int((np.isnan(estimate) & ~np.isnan(numbers.mu)).sum())
+    said = [
+        f"{number:,} {'has' if number == 1 else 'have'} {what}"
+        for number, what in (
+            (outside, "an estimate outside its own interval"),
+            (beyond, "a k beyond the trials of some question"),
+        )
+        if number
+    ]
+    if said:
+        warnings.warn(
+            f"of {rows:,} {'row' if rows == 1 else 'rows'} of the report "
+            f"{' and '.join(said)}: there the uniform prior of each question decides, not the "
+            f"trials. {CURES}",
+            PriorWarning,
+            stacklevel=2,
+        )
+    return found
 
 
 def report(
@@ -234,10 +223,10 @@ def report(
     keys = [*columns.keys, *columns.question]
     judged = [name for name in columns.numbers if name in JUDGE_DTYPES]
     wanted = wide_columns(metrics, keys, [*columns.facts], judged) if wide else []
-    grouped = grouped_rows(request, columns, overall=overall)
+    plan = evaluated_plan(request, columns, overall=overall)
     if inference is None and _publishes_numbers(request):
-        grouped = grouped.then(warn_of_rows(metrics))
-    rows = tidy_rows(grouped.plan()).select(columns.shown)
+        plan = plan.then(warn_of_rows)
+    rows = tidy_plan(plan, columns)
     if wide:
         return wide_rows(rows, keys, wanted)
     rows = with_curves(rows, metrics).select(curve_columns(columns.shown, metrics))
@@ -253,17 +242,30 @@ def _publishes_numbers(request: Request) -> bool:
     )
 
 
-def grouped_rows(
+def tidy_plan(plan: WholePlan, columns: ReportColumns) -> pl.LazyFrame:
+    """The rows of a report, from a plan whose last step evaluates it."""
+    # Rows are lists beside their keys: filters on what is in them must not pass below.
+    schema = {
+        **(columns.keys or {EVERYTHING: pl.UInt8()}),
+        RESULTS: pl.List(pl.Struct(columns.schema)),
+    }
+    return tidy_rows(plan.then(lambda found: found.lists(columns), schema).plan()).select(
+        columns.shown
+    )
+
+
+def evaluated_plan(
     request: Request,
     columns: ReportColumns,
     *,
     overall: Overall | None = None,
     questions: Alignment = "any",
+    named: bool = False,
+    numbers: bool = True,
     watched: bool = False,
-    keeps_questions: bool = False,
     warns_of_stopping: bool = True,
 ) -> WholePlan:
-    """The rows of a report in a list for each group.
+    """A plan whose last step evaluates the questions of all groups.
 
     Parameters
     ----------
@@ -275,71 +277,43 @@ def grouped_rows(
         As in `Scorio.report`.
     questions : "any", "same" or "common"
         Whether the models of a stratum may have different questions; see `counting.groups`.
+    named : bool
+        Whether questions keep their names, as comparisons of models need.
+    numbers : bool
+        Whether more is asked for than the estimates of the questions.
     watched : bool
         Whether trials that stopped on outcomes are refused; they are too if looks are repeated.
-    keeps_questions : bool
-        Whether the groups keep their `QUESTIONS`; groups over all strata have none.
     warns_of_stopping : bool
         Whether to warn of trials that stopped on their outcomes, unless all numbers are pooled.
-
-    Returns
-    -------
-    WholePlan
-        One row per group, ascending: its keys, and the rows in `RESULTS`.
     """
     trials, per_question = request.trials, bool(columns.question)
     if overall is not None:
         check_overall(overall, trials, per_question=per_question)
     refuse_repeats(columns.shown)
-    if overall == "macro":
-        columns = columns.with_intervals()
-    groups = request.groups(per_question=columns.names_questions, questions=questions)
+    plan = request.groups(per_question=per_question or named, questions=questions)
     if watched or request.choice.anytime is not None:
-        groups = groups.then(check_stopping(trials, class_columns(request.classes)))
-    sampled = CLUSTER in columns.hidden or request.choice.target == "population"
-    if trials.cluster is not None and sampled:
-        groups = groups.then(check_sample(trials, class_columns(request.classes)))
+        plan = plan.then(check_stopping(trials, class_columns(request.classes)))
+    if trials.cluster is not None and (request.choice.target == "population" or not numbers):
+        plan = plan.then(check_sample(trials, class_columns(request.classes)))
     if overall == "micro":
-        groups = with_pool(groups, trials)
-    # Calibrated means over strata need the questions of all strata once more.
-    again = keeps_questions or (
-        overall == "macro"
-        and any(
-            isinstance(request.choice.inference_of(metric, view), CalibratedInference)
-            for metric, view in request.metrics
-        )
-    )
-    # Beside the keys and the rows, a step that follows may find the questions.
-    whole = {
-        **(columns.keys or {EVERYTHING: pl.UInt8()}),
-        RESULTS: pl.List(pl.Struct(columns.schema)),
-    }
-    evaluation = Evaluation(
-        request, columns, keeps_questions=again, warns_of_stopping=warns_of_stopping
-    )
+        plan = with_pool(plan, trials)
+    evaluation = Evaluation(request, per_question, numbers, warns_of_stopping)
     # A filter below would change the range of the rewards, and whether all of them are 0 or 1.
     # So it would change which labels of other models count for the judge that all share.
-    filters = request.classes.rewards is None and trials.truth is None
-    grouped = groups.then(evaluation, whole, filters=filters)
-    if any(metric.unbounded for metric, _ in request.metrics):
-        forecasts = request.choice.kind in {None, "calibrated"}
-        grouped = grouped.then(partial(_refuse_infinite, columns=columns, forecasts=forecasts))
-    if overall != "macro":
-        return grouped
-    means = with_mean(grouped, request, columns)
-    if keeps_questions:
-        return means
-    return means.then(lambda groups: groups.drop(QUESTIONS, strict=False))
+    plan = plan.then(evaluation, filters=request.classes.rewards is None and trials.truth is None)
+    if numbers and any(metric.unbounded for metric, _ in request.metrics):
+        plan = plan.then(partial(_refuse_infinite, columns=columns))
+    # Nor may it change what is averaged.
+    return plan if overall != "macro" else plan.then(with_means, filters=False)
 
 
-def _refuse_infinite(
-    grouped: pl.DataFrame, *, columns: ReportColumns, forecasts: bool
-) -> pl.DataFrame:
+def _refuse_infinite(found: Evaluated, *, columns: ReportColumns) -> Evaluated:
     """Refuse a blend with a negative power of zero.
 
-    With `forecasts`, a row without numbers is one with more draws than trials.
+    Where calibrated numbers are allowed, a row without numbers has more draws than trials.
     """
-    rows = tidy_rows(grouped)
+    forecasts = pl.lit(found.request.choice.kind in {None, "calibrated"})
+    rows = found.rows(columns)
     bad = rows.filter(INFINITE & ~(pl.col("mu").is_null() & forecasts))
     if bad.height:
         keys = [*columns.keys, *columns.question]
@@ -350,4 +324,4 @@ def _refuse_infinite(
             f"{bad.height:,} results have a negative power of zero, the first at {where}: a metric "
             "to which it is applied is 0 there, or nearly so. Use powers that are not negative."
         )
-    return grouped
+    return found

@@ -1,12 +1,13 @@
 """Requests: metrics and options, and combinations that are refused.
 
 An inference is one of four values, each in the file of its name. All have the same methods:
-`numbers`, of metrics for the cells of a report; `model_scores`, for differences of models;
-`mean_interval`, of a mean over strata; `ranking_numbers`, without intervals.
+`numbers`, of metrics for the cells of a report; `mean_interval` and `mean_law`, of means over
+strata; `ranking_numbers`, without intervals.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal, TypeAlias, TypedDict, TypeVar
@@ -48,6 +49,7 @@ from polars_scorio.study.calibrated import CalibratedInference
 from polars_scorio.study.judged import JudgedInference
 from polars_scorio.study.posterior import PooledInference, PublishedInference
 from polars_scorio.study.question_cells import QuestionCells
+from polars_scorio.study.score_differences import CellNumbers, Row
 
 Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
 
@@ -613,6 +615,20 @@ class Request:
             groups, self.classes, with_prior=with_prior, per_question=per_question, strata=strata
         )
         return replace(cells, study=self.trials.study)
+
+    def numbers(
+        self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
+    ) -> dict[Row, CellNumbers]:
+        """The numbers of metrics for each draw size and cell, in the order of the report."""
+        by_inference = defaultdict[Inference, list[tuple[Metric, View]]](list)
+        for metric, view in asked:
+            by_inference[self.choice.inference_of(metric, view)].append((metric, view))
+        known = dict[Row, CellNumbers]()
+        for inference, metrics in by_inference.items():
+            known |= inference.numbers(metrics, cells)
+        return {
+            (metric.name, k): known[metric.name, k] for metric, _ in asked for k in metric.row_sizes
+        }
 
     def posterior(self, cells: QuestionCells) -> QuestionPosteriors:
         """The posterior of the questions in each cell, for the first metric, which has one."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-import polars as pl
 import scipy
 
-from polars_scorio.arguments import View
-from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.arguments import InferenceKind, View
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_slices
 from polars_scorio.maths.comparison import (
     CHOICE,
@@ -37,13 +36,13 @@ from polars_scorio.maths.families import (
 )
 from polars_scorio.maths.independent import baseline_of_each, tukey_critical
 from polars_scorio.maths.max_t import best_critical
-from polars_scorio.maths.posteriors import SeparatePosteriors
 from polars_scorio.maths.price import Price
 from polars_scorio.maths.ranks import p_best, signal_share
+from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
 from polars_scorio.maths.scores import Range
-from polars_scorio.metrics.metric import Metric, RewardMetric
-from polars_scorio.study.cell_numbers import VALUES, WEIGHT, Row
-from polars_scorio.study.question_cells import QuestionCells
+from polars_scorio.metrics.metric import NUMBERS, Metric
+from polars_scorio.study.cell_numbers import INFERENCE, INFORMATION, RANGE, Words
+from polars_scorio.study.question_table import QuestionTable
 
 
 class Differences(NamedTuple):
@@ -191,6 +190,17 @@ class IndependentScores(ABC):
             return all_pairs_critical(np.isfinite(self.ranked).sum(axis=1), confidence)
         return baseline_critical(self.sigma, baseline, confidence)
 
+    def lower_ends(self, c: Floats, shown: Floats, lo: Floats) -> Floats:
+        """Lower end of the interval of each model at critical values.
+
+        `lo` are the ends at the values `shown`: without a price, these intervals are stretched.
+        """
+        return np.asarray(self.mu - c / shown * (self.mu - lo))
+
+    def trial_noise(self) -> Floats:
+        """Squared noise of the trials of each model, with what is uncertain of it."""
+        return np.asarray(self.sigma**2)
+
     @abstractmethod
     def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
         """Ends of the intervals of pairs of columns, as a function of critical values."""
@@ -305,78 +315,127 @@ class QuestionValues:
         return values
 
 
-def value_columns(
-    asked: Sequence[tuple[Metric, View]], cells: QuestionCells, question: str
-) -> dict[Row, pl.Series]:
-    """For each metric and draw size, the estimates of the questions of each group, in one order.
-
-    Parameters
-    ----------
-    asked : sequence of tuple
-        Metrics that have estimates of single questions, each with its view.
-    cells : QuestionCells
-        The questions of the groups, by their names.
-    question : str
-        The column of these names. Groups with the same questions have them in the same order; so
-        have groups that pool strata, in which a name may occur several times.
-    """
-    rows = pl.DataFrame({"group": cells.group, "question": cells.flat[question]})
-    order = rows.select(pl.arg_sort_by("group", "question", maintain_order=True)).to_series()
-    group, single = rows["group"].gather(order), cells.by_question()
-
-    def lists(values: Floats) -> pl.Series:
-        of_groups = pl.DataFrame({"group": group, VALUES: values[order.to_numpy()]})
-        return of_groups.group_by("group", maintain_order=True).agg(VALUES)[VALUES]
-
-    return {
-        (metric.name, k): lists(question_estimates(metric, view, k, single))
-        for metric, view in asked
-        for k in metric.row_sizes
-    }
+# A value of each group: numbers (NaN if there is no such number), words or flags.
+Values: TypeAlias = "Floats | Ints | Words | Mask"
 
 
-def question_estimates(metric: Metric, view: View, k: int | None, single: QuestionCells) -> Floats:
-    """The estimate of each question, from cells of one question each."""
-    if view == "rewards" and isinstance(metric, RewardMetric):
-        low, width = single.reward_range(metric)
-        return np.asarray(low + width * single.reward_estimates(metric, k).values)
-    if view == "answers":
-        return metric.summary(single.votes(), k).estimate
-    unbiased = metric.with_unbiased_estimate()
-    return unbiased.summary(SeparatePosteriors(single.seen_as(view)), k).estimate
+class Law(Protocol):
+    """The reference distribution of some numbers: how their intervals and differences are made."""
+
+    @property
+    def ranges(self) -> bool:
+        """Whether an interval without an estimate is the range of a forecast."""
+
+    def scores(self, models: StrataNumbers) -> Scores:
+        """The models of some strata, as comparisons take them."""
 
 
-def read_question_values(
-    rows: pl.DataFrame, places: Ints, low: Floats | float, width: Floats | float
-) -> list[QuestionValues]:
-    """The questions of each stratum, from rows of a report.
+class CellNumbers(NamedTuple):
+    """A metric at one k: a number for each group, NaN if there is no such number."""
 
-    Parameters
-    ----------
-    rows : DataFrame
-        With `VALUES`, null for a metric that has no estimates of single questions; and `WEIGHT`,
-        null if all questions count the same.
-    places : ndarray of int, shape (S, L)
-        The row of each model of each stratum, all of which have the same questions.
-    low, width : float or ndarray of float, shape (R,)
-        The least value of the metric, and how far the largest lies above it; of each row, if the
-        models of a stratum have a range of their own.
-    """
-    low, width = (np.broadcast_to(each, len(rows)) for each in (low, width))
-    sizes = rows[VALUES].list.len().fill_null(0).to_numpy().astype(np.int64)
-    starts = np.cumsum(sizes) - sizes
-    flat = rows[VALUES].explode(**AS_ROWS).drop_nulls().to_numpy()
-    shares = rows[WEIGHT]
+    inference: InferenceKind
+    estimate: Floats
+    mu: Floats
+    sigma: Floats
+    lo: Floats
+    hi: Floats
+    law: Law
+    facts: Mapping[str, Values] = MappingProxyType({})  # columns that only some metrics have
 
-    def of_stratum(models: Ints) -> QuestionValues:
-        first = int(models[0])
-        size = int(sizes[first])
-        values = flat[starts[models] + np.arange(size)[:, None]]
-        values = (values - low[first]) / (width[first] or 1.0)
-        share = np.ones(size) if shares[first] is None else shares[first].to_numpy()
-        return QuestionValues(values, share / share.sum())
+    def columns(self) -> dict[str, Values]:
+        """The columns of a report."""
+        numbers: dict[str, Values] = {name: getattr(self, name) for name in NUMBERS}
+        forecast = self.law.ranges & np.isnan(self.estimate) & ~np.isnan(self.lo)
+        return {**numbers, **self.facts, INFERENCE: np.where(forecast, RANGE, self.inference)}
 
-    return [of_stratum(models) for models in places]
+    def with_facts(self, **facts: Values) -> CellNumbers:
+        """The numbers with more facts."""
+        return self._replace(facts={**self.facts, **facts})
+
+
+# Metric name and draw size: what tells the rows of one cell apart.
+Row: TypeAlias = "tuple[str, int | None]"
+RowNumbers: TypeAlias = Mapping[Row, CellNumbers]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StrataModels:
+    """The models of some strata, with one metric and draw size by which they are compared."""
+
+    metric: Metric
+    view: View
+    k: int | None
+    confidence: float  # of the intervals
+    table: QuestionTable
+    places: Ints  # groups of each stratum, (S, L)
+
+    @property
+    def of_rewards(self) -> bool:
+        """Whether the numbers are those of real-valued rewards, with a range of each stratum."""
+        return self.view == "rewards"
+
+    @property
+    def limit(self) -> float:
+        """The largest difference; of rewards it ends where their range does."""
+        bounds = None if self.of_rewards else self.metric.bounds
+        return np.inf if bounds is None else bounds[1] - bounds[0]
+
+    @property
+    def z(self) -> float:
+        """The critical value of the interval of a model at one look."""
+        return float(scipy.special.ndtri((1 + self.confidence) / 2))
+
+    @property
+    def single(self) -> Mask:
+        """Models of which no question has more than one trial."""
+        states = self.table.cells.fitted
+        return np.asarray((states.trials == states.size)[self.places])
+
+    def questions(self, low: Floats | float, width: Floats | float) -> list[QuestionValues]:
+        """The questions of each stratum, in units of a width above a lowest value.
+
+        These are numbers, or of each group: the models of a stratum have the same.
+        """
+        found = self.table.estimates(self.metric, self.view, self.k)
+        if found is None:
+            nothing = np.empty((0, self.places.shape[1]))
+            return [QuestionValues(nothing, np.empty(0)) for _ in self.places]
+        weight = self.table.weight
+        low, width = (np.broadcast_to(each, self.table.size.size) for each in (low, width))
+
+        def of_stratum(models: Ints) -> QuestionValues:
+            rows, first = self.table.rows_of(models), models[0]
+            share = np.ones(len(rows)) if weight is None else weight[rows[:, 0]]
+            values = (found[rows] - low[first]) / (width[first] or 1.0)
+            return QuestionValues(values, share / share.sum())
+
+        return [of_stratum(models) for models in self.places]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StrataNumbers(StrataModels):
+    """The models of some strata with their numbers."""
+
+    numbers: CellNumbers  # of all groups
+
+    def scores(self) -> Scores:
+        """The models as comparisons take them."""
+        return self.numbers.law.scores(self)
+
+    @property
+    def basics(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Mu, sigma, lo and hi of each model."""
+        numbers = self.numbers
+        mu, sigma, lo, hi = (
+            each[self.places] for each in (numbers.mu, numbers.sigma, numbers.lo, numbers.hi)
+        )
+        return mu, sigma, lo, hi
+
+    @property
+    def information(self) -> Floats | None:
+        """Information of each model over the planned one, if intervals hold at every look."""
+        found = self.numbers.facts.get(INFORMATION)
+        return None if found is None else np.asarray(found[self.places], dtype=np.float64)
 
 
 class EstimatePairs(Protocol):
@@ -607,7 +666,7 @@ class PricedScores(EstimateScores):
     @classmethod
     def floored(
         cls,
-        numbers: Sequence[Floats],
+        numbers: tuple[Floats, Floats, Floats, Floats],
         limit: float,
         price: Price,
         questions: Sequence[QuestionValues],
@@ -640,6 +699,15 @@ class PricedScores(EstimateScores):
                 most[stratum] = np.where(single[stratum], asked.number, np.inf)
         compared = ComparedPrice.floored(price, variance.ravel(), most.ravel())
         return cls(mu, sigma, limit, lo, hi, compared, questions, information=information)
+
+    def lower_ends(self, c: Floats, shown: Floats, lo: Floats) -> Floats:
+        """Lower end of the interval of each model at critical values."""
+        return self.price.lower_ends(scipy.special.ndtr(-c).ravel()).reshape(c.shape)
+
+    def trial_noise(self) -> Floats:
+        """Squared noise of the trials of each model, with what is uncertain of it."""
+        found = self.price.uncertain_variance()
+        return np.asarray(self.sigma**2 if found is None else found.reshape(self.mu.shape))
 
     def pairs(self, a: Ints, b: Ints, strata: Ints) -> PricedPairs:
         """Pairs of columns of some strata."""
@@ -722,3 +790,63 @@ def pair_reaches(price: ComparedSide, a: Ints, b: Ints, c: Floats) -> tuple[Reac
     reached = price.at(code // levels.size).reach(levels[code % levels.size])
     one, other = place.reshape(wanted.shape)
     return Reach(*(each[one] for each in reached)), Reach(*(each[other] for each in reached))
+
+
+@dataclass(frozen=True, slots=True)
+class StretchedLaw:
+    """Intervals without a price, such as those of means over strata, which differences stretch."""
+
+    ranges = True
+
+    def scores(self, models: StrataNumbers) -> StretchedScores:
+        """The models of some strata: differences reach as far as their intervals."""
+        z, information = np.full(models.places.shape, models.z), models.information
+        if information is not None:
+            z = anytime_critical(z, information)
+        mu, sigma, lo, hi = models.basics
+        return StretchedScores(mu, sigma, models.limit, lo, hi, z, information=information)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriceLaw:
+    """Intervals that are made of the variance of the trials."""
+
+    price: Price
+
+    ranges = True
+
+    @classmethod
+    def of(cls, price: Price, metric: Metric) -> PriceLaw:
+        """The law of a price, on the scale of a metric."""
+        low, high = metric.support
+        bounded = not metric.unbounded
+        return cls(replace(price, low=low, width=high - low, bounded=bounded))
+
+    def scores(self, models: StrataNumbers) -> PricedScores:
+        """The models of some strata: differences have the price of the trials or of the pairs."""
+        price = self.price
+        return PricedScores.floored(
+            models.basics,
+            models.limit,
+            price.at(models.places.ravel()),
+            models.questions(price.low, price.width),
+            models.single,
+            models.information,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RewardLaw:
+    """Intervals of real-valued rewards, of which each stratum has one range for all models."""
+
+    price: RewardPrice
+
+    ranges = True
+
+    def scores(self, models: StrataNumbers) -> PricedScores:
+        """The models of some strata, as for `PriceLaw`."""
+        mu, sigma, lo, hi = models.basics
+        questions = models.questions(self.price.low, self.price.width)
+        compared = ComparedRewards(self.price.at(models.places.ravel()))
+        information = models.information
+        return PricedScores(mu, sigma, np.inf, lo, hi, compared, questions, information=information)

@@ -7,8 +7,8 @@ from polars.testing import assert_frame_equal
 from scipy.special import ndtr, ndtri
 
 import polars_scorio as ps
-from polars_scorio.decisions.models import SampledScores
 from polars_scorio.maths.covariance import paired_means
+from polars_scorio.study.sampled_scores import SampledScores
 from tests.documents import study_numbers
 from tests.made_logs import law, long, unreadable
 

@@ -6,35 +6,28 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.model_scores import (
-    BenchmarkModels,
-    PopulationModels,
-    metric_of,
-    models_of,
-)
+from polars_scorio.decisions.model_scores import metric_of, models_of
+from polars_scorio.study.posterior import PosteriorLaw
+from polars_scorio.study.score_differences import PriceLaw
 from tests.made_logs import drawn, long
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 TRIALS = bind_roles(drawn(4, range(6), most=3).lazy(), Roles(by=["domain"], success=2))
 
 
-@pytest.mark.parametrize(
-    ("options", "kind", "rows"),
-    [({}, BenchmarkModels, 1), ({"target": "population"}, PopulationModels, 6)],
-)
-def test_a_population_is_compared_by_its_questions(options, kind, rows):
-    results, models = models_of(TRIALS, ps.avg(), {**options, "confidence": 0.9})
-    assert isinstance(models, kind)
-    assert models.confidence == 0.9
-    lists = results.plan().select(":results").collect().to_series()
-    assert lists.list.len().unique().to_list() == [rows]
+def test_a_population_is_compared_by_its_questions():
+    plan, models = models_of(TRIALS, ps.avg(), {"target": "population", "confidence": 0.9})
+    assert (models.sampled, models.confidence) == (True, 0.9)
+    found = plan.result()
+    assert not found.parts[0].numbers
+    assert found.parts[0].table.size.tolist() == [6] * 6
 
 
-@pytest.mark.parametrize(("inference", "priced"), [("pooled", False), ("calibrated", True)])
-def test_only_calibrated_comparisons_carry_a_price(inference, priced):
-    results, _ = models_of(TRIALS, ps.avg(), {"inference": inference})
-    fields = [field.name for field in results.plan().collect_schema()[":results"].inner.fields]
-    assert (":price" in fields) == priced
+@pytest.mark.parametrize(("inference", "law"), [("pooled", PosteriorLaw), ("calibrated", PriceLaw)])
+def test_an_inference_says_how_its_numbers_are_compared(inference, law):
+    plan, models = models_of(TRIALS, ps.avg(), {"inference": inference})
+    assert not models.sampled
+    assert isinstance(plan.result().parts[0].numbers["avg", None].law, law)
 
 
 def test_what_is_no_metric_is_refused_by_the_method():

@@ -1,28 +1,32 @@
-"""Numbers of cells: the columns that they become, and what comes back from those."""
+"""Numbers of cells: the columns that they become, and the laws that compare them."""
 
 import numpy as np
 
 import polars_scorio as ps
 from polars_scorio.maths.price import Price
-from polars_scorio.study.cell_numbers import CENTER, PRICE, CellNumbers, read_price
+from polars_scorio.study.cell_numbers import root_of_squares
+from polars_scorio.study.posterior import PosteriorLaw
+from polars_scorio.study.score_differences import CellNumbers, PriceLaw, StretchedLaw
 
 HALF, NONE = np.array([0.5, 0.25]), np.array([np.nan, 0.5])
 
 
-def test_what_is_not_known_is_null_and_what_no_inference_has_is_no_column():
-    columns = CellNumbers("calibrated", NONE, HALF, HALF, HALF, HALF).columns()
-    assert columns["estimate"].to_list() == [None, 0.5]
-    assert columns.columns == ["estimate", "mu", "sigma", "lo", "hi", "inference"]
-    assert columns["inference"].to_list() == ["range", "calibrated"]
-    around = CellNumbers("calibrated", NONE, HALF, HALF, HALF, HALF, HALF, HALF)
-    assert CENTER in around.columns().columns
+def test_an_interval_without_an_estimate_is_a_range_unless_it_is_a_posterior():
+    numbers = CellNumbers("calibrated", NONE, HALF, HALF, HALF, HALF, StretchedLaw())
+    assert [*numbers.columns()] == ["estimate", "mu", "sigma", "lo", "hi", "inference"]
+    assert numbers.columns()["inference"].tolist() == ["range", "calibrated"]
+    posterior = numbers._replace(inference="published", law=PosteriorLaw(beta=False))
+    assert posterior.columns()["inference"].tolist() == ["published", "published"]
+    assert [*numbers.with_facts(bounds=HALF).columns()][-2:] == ["bounds", "inference"]
 
 
-def test_a_price_comes_back_from_the_rows_on_the_range_of_the_metric():
+def test_a_price_is_on_the_range_of_the_metric():
     price = Price(HALF, 1 - HALF, HALF, 1 - HALF, HALF / 10, HALF + 1)
-    rows = CellNumbers("calibrated", HALF, HALF, HALF, HALF, HALF, price=price).columns()
-    assert PRICE in rows.columns
-    found = read_price(rows, ps.avg([-1, 3]))
+    found = PriceLaw.of(price, ps.avg([-1, 3])).price
     assert (found.low, found.width, found.bounded) == (-1, 4, True)
     np.testing.assert_array_equal(found.variance, price.variance)
-    np.testing.assert_array_equal(found.factor, price.factor)
+
+
+def test_errors_of_strata_add_up_as_squares():
+    assert root_of_squares(np.array([[3.0, 4.0], [np.nan, 1.0]])).tolist()[0] == 5 / 2
+    assert np.isnan(root_of_squares(np.array([[np.nan, 1.0]]))).all()

@@ -155,7 +155,7 @@ def test_all_inferences_have_the_same_methods():
         - {"target", "confidence", "anytime"}
         for made in (PublishedInference, PooledInference, CalibratedInference)
     ]
-    shared = {"numbers", "model_scores", "mean_interval", "ranking_numbers"}
+    shared = {"numbers", "mean_law", "mean_interval", "ranking_numbers"}
     of_estimates = shared | {"macro_numbers"}
     assert methods == [shared | {"posterior"}, shared | {"posterior"}, of_estimates]
 

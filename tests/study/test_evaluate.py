@@ -39,7 +39,7 @@ def test_rows_come_in_a_list_for_each_group():
     request = Request.of(trials, [ps.avg(), ps.pass_at_k([1, 2])])
     columns = report_columns(trials)
     groups = request.groups().plan().collect()
-    evaluated = Evaluation(request, columns)(groups)
+    evaluated = Evaluation(request)(groups).lists(columns)
     assert evaluated[RESULTS].list.len().unique().to_list() == [3]
     assert evaluated.schema[RESULTS] == pl.List(pl.Struct(columns.schema))
     assert tidy_rows(evaluated).columns == [

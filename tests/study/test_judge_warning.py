@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.study.cell_numbers import NUMBERS
+from polars_scorio.metrics.metric import NUMBERS
 from tests.made_verdicts import verdicts
 
 LOG = verdicts()

@@ -3,19 +3,18 @@
 from math import hypot
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy import stats
 
 import polars_scorio as ps
 from polars_scorio.study.posterior import PosteriorScores
 
-ROWS = pl.DataFrame({"mu": [0.9, 0.6, 0.5], "sigma": [0.06, 0.08, 0.1]})
+MU, SIGMA = np.array([[0.9, 0.6], [0.9, 0.5]]), np.array([[0.06, 0.08], [0.06, 0.1]])
 PAIR = np.array([0]), np.array([1])
 
 
 def read(metric: ps.Metric, *, beta: bool) -> PosteriorScores:
-    return PosteriorScores.read(metric, ROWS, np.array([[0, 1], [0, 2]]), beta=beta)
+    return PosteriorScores.of(metric, MU, SIGMA, beta=beta)
 
 
 def test_beta_differences_have_the_quantiles_of_a_beta_on_minus_one_to_one():

@@ -3,15 +3,15 @@
 from math import sqrt
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy import stats
 
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.questions import States
-from polars_scorio.study.posterior import PublishedInference
+from polars_scorio.study.posterior import PosteriorLaw, PosteriorScores, PublishedInference
 from polars_scorio.study.question_cells import QuestionCells
+from polars_scorio.study.score_differences import CellNumbers
 
 BINARY = Classes((0, 1), (1,))
 
@@ -34,7 +34,7 @@ def test_numbers_are_those_of_a_beta_posterior_with_a_normal_interval(cells):
     np.testing.assert_allclose(numbers.sigma, posterior.std(), rtol=1e-12)
     reach = stats.norm.ppf(0.9) * posterior.std()
     np.testing.assert_allclose(numbers.lo, posterior.mean() - reach, rtol=1e-12)
-    assert numbers.price is None
+    assert not numbers.law.beta
 
 
 def test_each_draw_size_has_its_numbers_and_the_rank_needs_mu_alone(cells):
@@ -46,16 +46,16 @@ def test_each_draw_size_has_its_numbers_and_the_rank_needs_mu_alone(cells):
 
 
 def test_the_interval_of_a_mean_over_strata_is_normal():
-    rows = pl.DataFrame({"model": ["a", "a"], "mu": [0.2, 0.6], "sigma": [0.03, 0.04]})
-    strata = rows.group_by("model", maintain_order=True)
-    (lo,), (hi,) = PublishedInference(0.95).mean_interval(ps.avg(), strata)
+    mu, sigma, none = np.array([0.2, 0.6]), np.array([0.03, 0.04]), np.full(2, np.nan)
+    numbers = CellNumbers("published", mu, mu, sigma, none, none, PosteriorLaw(beta=False))
+    (lo,), (hi,) = PublishedInference(0.95).mean_interval(ps.avg(), numbers, np.array([[0, 1]]))
     # sqrt(0.03^2 + 0.04^2) / 2 = 0.025.
     assert (lo, hi) == pytest.approx((0.4 - 1.959964 * 0.025, 0.4 + 1.959964 * 0.025), abs=1e-7)
 
 
 def test_differences_of_models_are_normal():
-    rows = pl.DataFrame({"mu": [0.7, 0.5], "sigma": [0.03, 0.04]})
-    scores = PublishedInference(0.95).model_scores(ps.bayes(), rows, np.array([[0, 1]]))
+    mu, sigma = np.array([[0.7, 0.5]]), np.array([[0.03, 0.04]])
+    scores = PosteriorScores.of(ps.bayes(), mu, sigma, beta=False)
     pair = scores.pair_differences(np.array([0]), np.array([1]), np.array([[2.0]]))
     assert pair.diff.item() == pytest.approx(0.2)
     assert pair.lo.item() == pytest.approx(0.2 - 2 * sqrt(0.03**2 + 0.04**2))

@@ -20,7 +20,6 @@ def test_the_columns_of_a_plain_report_are_those_of_the_manual():
     assert columns.shown == ["model", "metric", "k", *facts, *numbers]
     assert columns.shown == LOG.scorio.report(ps.avg()).columns
     assert [*columns.facts] == facts
-    assert columns.hidden == {}
 
 
 def test_clusters_and_unscored_questions_are_facts_of_models_alone():
@@ -34,21 +33,6 @@ def test_clusters_and_unscored_questions_are_facts_of_models_alone():
     each = report_columns(trials, "question")
     assert [*each.facts] == ["questions", "trials", "dropped"]
     assert each.shown[:3] == ["domain", "model", "question"]
-
-
-def test_columns_inside_a_plan_come_after_those_that_are_shown():
-    trials = bind_roles(LOG.lazy(), Roles())
-    columns = report_columns(trials)
-    priced = columns.with_intervals().with_price()
-    assert priced.shown == columns.shown
-    inside = [":center", ":reach", ":price", ":reward_price", ":values", ":weight"]
-    inside += [":log_cost", ":log_error", ":log_freedom", ":value_clusters"]
-    assert [*priced.schema][-len(inside) :] == inside
-    assert [*priced.computed] == [*columns.numbers, *inside]
-    assert (priced.names_questions, columns.names_questions) == (True, False)
-    assert [*columns.with_weight().hidden] == [":weight", ":reward_range"]
-    # A log without clusters has none of their columns.
-    assert columns.with_cluster(trials) == columns
 
 
 def test_the_help_of_report_names_every_column():
