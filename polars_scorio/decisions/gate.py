@@ -50,8 +50,9 @@ from polars_scorio.decisions.regressed_questions import (
     BrokenQuestions,
     success_classes,
 )
-from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.families import anytime_critical, holm_adjusted
+from polars_scorio.maths.independent import illinois_root
 from polars_scorio.maths.power import trials_with_assurance
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
@@ -260,7 +261,7 @@ class GatePlan:
 
 
 _CONFIDENCE = Range("a number between 0.5 and 1, without the ends", 0.5, 1, closed=False)
-_LARGEST_Z, _BISECTIONS = 8.0, 60
+_LARGEST_Z, _STEPS = 8.0, 16
 _NUMBERS = ("diff", "sigma", "lo", "hi", "margin", "p_pass", "p_fail")
 
 
@@ -455,8 +456,8 @@ class _Gate:
         c = np.repeat(scores.quantile(self.models.confidence)[:, None], a.size, axis=1)
         found = scores.pair_differences(a, b, c)
         ends, known = scores.pair_ends(a, b), np.isfinite(found.sigma)
-        above = _smallest_error(lambda z: ends(z)[0] > -margin, found.diff.shape)
-        below = _smallest_error(lambda z: ends(z)[1] < -margin, found.diff.shape)
+        above = _smallest_error(lambda z: ends(z)[0] + margin, found.diff.shape)
+        below = _smallest_error(lambda z: -margin - ends(z)[1], found.diff.shape)
         numbers = {
             **{name: getattr(found, name) for name in ("diff", "sigma", "lo", "hi")},
             "margin": np.broadcast_to(margin, found.diff.shape),
@@ -517,20 +518,12 @@ _NO_ROWS = pl.DataFrame(
 )
 
 
-def _smallest_error(holds: Callable[[Floats], Mask], shape: tuple[int, ...]) -> Floats:
+def _smallest_error(slack: Callable[[Floats], Floats], shape: tuple[int, ...]) -> Floats:
     """The smallest error with which a verdict still holds; NaN if it is above 1/2.
 
-    Parameters
-    ----------
-    holds : callable
-        From normal critical values to verdicts; a larger value gives no more of them.
-    shape : tuple of int
-        Of the critical values.
+    `slack`: from normal critical values to how far an end lies inside its margin; it falls.
     """
     low, high = np.zeros(shape), np.full(shape, _LARGEST_Z)
-    some = holds(low)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        inside = holds(middle)
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    return np.where(some, scipy.special.ndtr(-low), np.nan)
+    root = illinois_root(lambda z: -slack(z), low, high, _STEPS)
+    z = np.where(slack(high) > 0, high, root)
+    return np.where(slack(low) > 0, scipy.special.ndtr(-z), np.nan)

@@ -8,28 +8,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from polars_scorio.arguments import CHANCE, check_flag, check_number
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.counting.coverage import check_stopping
+from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.reward_sums import FRACTIONS
+from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS, class_columns
-from polars_scorio.decisions.models import STRATUM
+from polars_scorio.decisions.models import STRATUM, baseline_columns, check_models, named_model
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.regressions import VersionCounts, chance_of_at_least, regression_tests
 from polars_scorio.metrics.metric import Metric, given_reward_range
+from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.study.calibrated import successful_categories
-from polars_scorio.study.request import view_of
+from polars_scorio.study.request import Request, view_of
 
 if TYPE_CHECKING:
     from polars_scorio.counting.log import Log, Trials
 
-
-from polars_scorio.arguments import CHANCE, check_flag, check_number
-from polars_scorio.counting.coverage import check_stopping
-from polars_scorio.counting.log import bind_roles, refuse_repeats
-from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.decisions.models import baseline_columns, check_models, named_model
-from polars_scorio.metrics.success import pass_at_k
-from polars_scorio.study.request import Request
 
 _PLACE, _N, _C = ":place", ":n", ":c"
 

@@ -28,8 +28,13 @@ from polars_scorio.study.cell_numbers import (
 )
 from polars_scorio.study.cost_numbers import warn_of_large_costs
 from polars_scorio.study.posterior import PooledInference
-from polars_scorio.study.question_cells import CLUSTERS, GROUP, UNSCORED, QuestionCells
-from polars_scorio.study.question_table import QuestionTable
+from polars_scorio.study.question_cells import (
+    CLUSTERS,
+    GROUP,
+    UNSCORED,
+    QuestionCells,
+    QuestionTable,
+)
 from polars_scorio.study.request import Request
 from polars_scorio.study.score_differences import (
     Row,

@@ -42,7 +42,7 @@ from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
 from polars_scorio.maths.scores import Range
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.cell_numbers import INFERENCE, INFORMATION, RANGE, Words
-from polars_scorio.study.question_table import QuestionTable
+from polars_scorio.study.question_cells import QuestionTable
 
 
 class Differences(NamedTuple):
