@@ -25,6 +25,7 @@ from polars_scorio.logs.nemo_gym import nemo_gym
 from polars_scorio.logs.nemo_skills import nemo_skills
 from polars_scorio.logs.opencompass import opencompass
 from polars_scorio.logs.promptfoo import promptfoo
+from polars_scorio.logs.pydantic_evals import pydantic_evals
 from polars_scorio.logs.read import read
 from polars_scorio.logs.scorio import scorio
 from polars_scorio.logs.swe_bench import swe_bench
@@ -53,6 +54,7 @@ __all__ = [
     "nemo_skills",
     "opencompass",
     "promptfoo",
+    "pydantic_evals",
     "read",
     "scorio",
     "swe_bench",

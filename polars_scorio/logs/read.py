@@ -240,6 +240,7 @@ _SIGNS: dict[str, tuple[str, Sign]] = {
     "nemo_skills": ("output*.jsonl", _is_nemo_skills),
     "opencompass": ("*.json", _has_fields("details")),
     "promptfoo": ("*.json", _is_promptfoo),
+    "pydantic_evals": ("*.json", _has_fields("name", "cases", "failures")),
     "scorio": ("*.jsonl", _has_fields("seed", "data_id", "processed_results")),
     "swe_bench": ("*.json", _is_swe_bench),
     "tau2_bench": ("*.json", _has_fields("info", "tasks")),

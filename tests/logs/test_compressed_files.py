@@ -134,6 +134,17 @@ FILES = {
         "m/eval-results/b/output-rs0.jsonl",
         [{"predicted_answer": "4", "symbolic_correct": True}] * 2,
     ),
+    "pydantic_evals": (
+        "report.json",
+        [
+            {
+                "name": "r",
+                "cases": [{"name": "a", "assertions": {"ok": {"value": True}}}],
+                "failures": [],
+                "experiment_metadata": {"model": "m"},
+            }
+        ],
+    ),
     "scorio": (
         "a.jsonl",
         [{"seed": 1, "data_id": 1, "model": "m", "processed_results": {"is_correct": 1}}],

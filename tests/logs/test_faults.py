@@ -14,6 +14,7 @@ from polars_scorio.study.request import RoleOptions
 
 # A file name that each reader of JSON looks for.
 WHOLE = {
+    "pydantic_evals": "report.json",
     "deepeval": "test_run_1.json",
     "livecodebench": "m/Scenario.a_eval_all.json",
     "evalplus": "a_eval_results.json",
@@ -167,6 +168,7 @@ def test_two_tools_may_be_named(tmp_path):
 
 # What each reader takes for its own, with something inside that another version might have.
 VERSIONS = {
+    "pydantic_evals": {"name": "r", "cases": [{"assertions": {"x": {"value": 1}}}]},
     "deepeval": {"testCases": [{"name": "t"}]},
     "livecodebench": [{"question_id": 1, "graded_list": 3}],
     "evalplus": {"eval": {"t": [{"status": "pass"}]}},
@@ -204,6 +206,10 @@ def test_json_that_python_cannot_hold_is_refused(tool, text, tmp_path):
 # Objects with a value that its column cannot hold, and what the error says of it.
 PASSED = {"task_id": "t", "passed": True, "result": "passed"}
 MISFITS = {
+    "pydantic_evals": (
+        [{"name": "r", "cases": [{"name": "a", "scores": {"x": {"value": 10**400}}}]}],
+        r"a value that cannot be read \(int too large to convert to float\)",
+    ),
     "nemo_skills": (
         [GOOD["nemo_skills"], {"predicted_answer": "4", "symbolic_correct": "yes"}],
         r"something of another shape in line 2 \(symbolic_correct is 'yes'\)",

@@ -221,6 +221,15 @@ KEPT = {
         "goal",
         ("leak",),
     ),
+    "pydantic_evals": (
+        {"report.json": [{"name": "r", "cases": [{
+            "name": "a", "assertions": {"ok": {"value": True}}, "task_duration": 1.5,
+            "metrics": {"cost": 0.25, "input_tokens": 7, "output_tokens": 5},
+            "metadata": {"level": 3},
+        }], "failures": []}]},
+        ["usd", "input_tokens", "output_tokens", "seconds", "metadata.level"],
+        (0.25, 7, 5, 1.5, 3),
+    ),
     "nemo_gym": (
         {"r/rollouts.jsonl": [{
             "_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "level": 3,
