@@ -46,9 +46,7 @@ def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> 
     weighted by them; null if a run lacks its number.
     """
     planned, reported = pl.col("planned"), pl.col("reported")
-    # Runs that were left out have no trials whose number could be compared.
-    read = pl.col("skipped").is_null() if "skipped" in totals.columns else pl.lit(value=True)
-    of_trials = totals.lazy().filter(read)
+    of_trials = totals.lazy().filter(pl.col("skipped").is_null())
     known = of_trials.select(pl.lit(0).alias(EVERYTHING), *trials.keys, *TOTALS_COLUMNS)
     added = known.group_by(trials.groups).agg(
         pl.when(planned.is_not_null().all()).then(planned.sum()),

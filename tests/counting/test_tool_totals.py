@@ -11,6 +11,7 @@ TOTALS = pl.DataFrame(
         "model": ["ada", "bob", "bob"],
         "planned": [None, 30, 10],
         "reported": [0.5, 1.0, 0.0],
+        "skipped": pl.Series([None] * 3, dtype=pl.String),
     }
 )
 
@@ -42,6 +43,6 @@ def test_the_totals_stay_with_new_roles_and_need_their_keys():
 
 
 def test_a_log_of_one_model_has_all_totals():
-    totals = TOTALS.select("planned", "reported").tail(2)
+    totals = TOTALS.drop("model").tail(2)
     log = ps.Scorio(LOG.drop("model"), tool_totals=totals)
     assert log(model=None, trial=None).coverage().select("planned", "reported").row(0) == (40, 0.75)

@@ -37,7 +37,8 @@ def test_the_coverage_is_that_of_the_log(ids):
 
 def test_the_totals_of_the_tool_stand_in_the_coverage():
     log = drawn(3, range(9), most=5)
-    totals = log.select("domain", "model").unique().with_columns(planned=400, reported=0.25)
+    totals = log.select("domain", "model").unique()
+    totals = totals.with_columns(planned=400, reported=0.25, skipped=pl.lit(None, pl.String))
     some = totals.filter(pl.col("model") != "a")
     found = LogSummary.read(log.lazy(), Roles(by="domain"), some).coverage()
     expected = Scorio(log, tool_totals=some)(by="domain").coverage()
