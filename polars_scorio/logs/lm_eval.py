@@ -1,4 +1,4 @@
-"""The logs of lm-evaluation-harness."""
+"""The logs of lm-evaluation-harness, and of lmms-eval, which began as a copy of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ from polars_scorio.logs.runs import RowTally, Run, Totals, run_settings, trials_
 
 _EXPECTED = "samples_<task>_<date>.jsonl of lm_eval --log_samples, with doc_id and filter"
 _SIDE = "results_<date>.json of lm_eval: an object"
-_NAME = re.compile(r"samples_(?P<task>.+)_(?P<run>\d{4}-\d\d-\d\dT[^_]+)\.jsonl$")
+_NAMES = (
+    re.compile(r"samples_(?P<task>.+)_(?P<run>\d{4}-\d\d-\d\dT[^_]+)\.jsonl$"),
+    re.compile(r"(?P<run>\d{8}_\d{6})_samples_(?P<task>.+)\.jsonl$"),  # lmms-eval
+)
 # Settings in which runs of one model may differ, in the results; beside them the hash of a prompt.
 SETTINGS = (
     "n-shot",
@@ -47,6 +50,8 @@ SETTINGS = (
     "system_instruction_sha",
     "fewshot_as_multiturn",
 )
+_LMMS_DATE = len("20260101_120000")
+_NO_METRICS = {"doc", "arguments", "token_counts"}  # objects in lines
 _DOCUMENT = "doc."  # prefix of columns that are fields of the documents
 _SEVERAL = r'^\s*\[\s*\[\s*"'  # repeated answers: a list of texts in a list
 
@@ -61,12 +66,12 @@ def lm_eval(
 ) -> Scorio[pl.LazyFrame]:
     """Read lm-evaluation-harness: samples_<task>_<date>.jsonl, of ``lm_eval --log_samples``.
 
-    The files have one line per document and filter. A filter is a way to read the answer (gsm8k has
-    two), and a stratum here. If all `repeats` of a task are scored, the log keeps only
-    their mean (pass@1 = c / n): it becomes n trials, c of them successes. Answers that a filter
-    left out are no trials. The outcome is null if the metric is null. Columns: model, benchmark
-    (the task) and filter (which are `by`), question, trial (the run's date), metric, category, run
-    (that date too), source (the file).
+    The <date>_samples_<task>.jsonl of lmms-eval are read too. Files have one line per document and
+    filter. A filter is a way to read the answer (gsm8k has two), and a stratum here. If all
+    `repeats` of a task are scored, the log keeps only their mean (pass@1 = c / n): it becomes n
+    trials, c of them successes. Answers that a filter left out are no trials. The outcome is null
+    if the metric is null. Columns: model, benchmark (the task) and filter (which are `by`),
+    question, trial (the run's date), metric, category, run (that date too), source (the file).
 
     Questions about one passage belong together: ``cluster="doc.passage"`` takes the field `passage`
     of each document (as the task has it; ``doc.story.id`` is within one) as a column of that name.
@@ -89,7 +94,9 @@ def lm_eval(
     >>> ps.logs.lm_eval("out").avg()  # doctest: +SKIP
     """
     on_error = roles.get("on_error", "raise")
-    heads = read_each(find_files(paths, "samples_*.jsonl"), _first_sample, on_error)
+    heads = read_each(
+        find_files(paths, "samples_*.jsonl", "*_samples_*.jsonl"), _first_sample, on_error
+    )
     models = model_names({file: file.parent for file in heads}, model)
     chosen = _chosen_metrics(heads, metric)
     runs = read_each(
@@ -112,7 +119,9 @@ def lm_eval(
 
 def _first_sample(file: Path) -> dict[str, Any]:
     """The first line of a file, with fields of the right kind."""
-    head = first_line(file, _EXPECTED, ("doc_id", "resps"))
+    head = first_line(file, _EXPECTED, ("doc_id",))
+    if not {"resps", "filtered_resps"} & {*head}:
+        raise unexpected_content(file, _EXPECTED, f"lines without 'resps': {sorted(head)}")
     with errors_name_file(file, _EXPECTED, " in line 1"):
         _are_texts(head)
         if not all(isinstance(name, str) for name in head.get("metrics") or ()):
@@ -122,10 +131,17 @@ def _first_sample(file: Path) -> dict[str, Any]:
 
 def _task_and_date(file: Path) -> tuple[str, str]:
     """Task and date of a file."""
-    found = _NAME.search(plain_path(file).name)
-    if found is None:
+    found = [match for name in _NAMES if (match := name.search(plain_path(file).name))]
+    if not found:
         raise unexpected_content(file, _EXPECTED, f"the name {file.name!r}")
-    return found["task"], found["run"]
+    return found[0]["task"], found[0]["run"]
+
+
+def _results_file(file: Path) -> Path:
+    """The results beside the samples of a run; they need not exist."""
+    date = _task_and_date(file)[1]
+    own, lmms = side_file(file, f"results_{date}.json"), side_file(file, f"{date}_results.json")
+    return lmms if lmms.exists() else own
 
 
 def _task_run(file: Path, head: Mapping[str, Any], metric: str, model: str, *, named: bool) -> Run:
@@ -135,7 +151,7 @@ def _task_run(file: Path, head: Mapping[str, Any], metric: str, model: str, *, n
     """
     task, date = _task_and_date(file)
     results = _run_results(file)
-    with errors_name_file(side_file(file, f"results_{date}.json"), _SIDE):
+    with errors_name_file(_results_file(file), _SIDE):
         known = model if named else results.get("model_name") or model
         settings = _task_settings(results, task) if results else {}
         totals = _task_totals(results, task, metric) if results else ()
@@ -147,7 +163,7 @@ def _task_run(file: Path, head: Mapping[str, Any], metric: str, model: str, *, n
 
 def _run_results(file: Path) -> dict[str, Any]:
     """The results of a run, which lie beside its samples; empty if they are missing."""
-    side = side_file(file, f"results_{_task_and_date(file)[1]}.json")
+    side = _results_file(file)
     if not side.exists():
         return {}
     with errors_name_file(side, _SIDE):
@@ -164,9 +180,11 @@ def _task_settings(results: Mapping[str, Any], task: str) -> dict[str, object]:
 def _task_totals(results: Mapping[str, Any], task: str, metric: str) -> tuple[Totals, ...]:
     """Totals of a task by filter: its documents and its score."""
     config = results.get("configs", {}).get(task, {})
+    # lmms-eval, whose dates are shorter, lists no metrics: most are means.
+    lmms = [{"metric": metric}] if len(str(results.get("date"))) == _LMMS_DATE else []
     means = {
         each["metric"]
-        for each in config.get("metric_list") or ()
+        for each in config.get("metric_list") or lmms
         if each.get("aggregation", "mean") == "mean"
     }
     return tuple(
@@ -189,24 +207,40 @@ def _chosen_metrics(
     chosen, tasks = {}, {}
     for file, head in heads.items():
         task = _task_and_date(file)[0]
-        found = head.get("metrics") or sorted(
-            name for name, value in head.items()
-            if isinstance(value, bool | int | float) and name != "doc_id"
-        )  # fmt: skip
+        found = head.get("metrics") or _metric_names(head)
         named = metric.get(task) if isinstance(metric, Mapping) else metric
-        chosen[file] = named or found[0]
+        chosen[file] = named or next(iter(found), "")
         if (named is None and len(found) != 1) or chosen[file] not in found:
             tasks[task] = found
     if tasks:
         example = {task: found[0] for task, found in tasks.items() if found}
-        asked = "have several metrics" if metric is None else f"lack the metric {metric!r}"
+        many = "have several metrics" if all(tasks.values()) else "have no number as a metric"
+        asked = many if metric is None else f"lack the metric {metric!r}"
         raise ValueError(f"tasks {asked}: {tasks}. Name one for each, as in metric={example}")
     return chosen
 
 
+def _metric_names(head: Mapping[str, Any]) -> list[str]:
+    """The fields of a line that are numbers, or parts of objects, as in some tasks of lmms-eval."""
+    numbers = sorted(name for name, value in head.items() if _is_number(value) and name != "doc_id")
+    parts = (
+        f"{name}.{part}"
+        for name, value in head.items()
+        if isinstance(value, dict) and name not in _NO_METRICS
+        for part in value
+        if _is_number(value[part])
+    )
+    return numbers or sorted(parts)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, bool | int | float)
+
+
 def _are_texts(head: Mapping[str, Any]) -> bool:
     """Whether the responses are texts; in a multiple choice they are pairs of numbers."""
-    first = head["resps"][0][0] if head["resps"] and head["resps"][0] else ""
+    answers = head.get("resps", [])  # lmms-eval leaves out those that no filter changed
+    first = answers[0][0] if answers and answers[0] else ""
     return isinstance(first, str)
 
 
@@ -221,12 +255,16 @@ def _document_fields(cluster: Column | None) -> list[str]:
 def _sample_schema(head: Mapping[str, Any], metric: str) -> LineSchema:
     """The fields of samples that the reader needs; they have a filter since November 2024."""
     filters = {"filter": pl.String} if "filter" in head else {}
+    metric = metric if metric in head else metric.partition(".")[0]
     return {"doc_id": pl.Int64, "filtered_resps": pl.String, metric: pl.String, **filters}
 
 
 def _scan_samples(
     file: Path, run: Run, metric: str, kept: LineFields, *, texts: bool
 ) -> pl.LazyFrame:
+    root, _, part = metric.partition(".")
+    whole = metric in kept.schema
+    value = pl.col(metric) if whole else pl.col(root).str.json_path_match(f"$.{part}")
     answers = pl.col("filtered_resps")
     several = answers.str.contains(_SEVERAL) & pl.lit(texts)
     scored = pl.when(several).then(answers).str.json_decode(pl.List(pl.List(pl.String)))
@@ -239,7 +277,7 @@ def _scan_samples(
         "trial": pl.lit(run.name),
         "asked": trials,
         "answered": trials,
-        "mean": text_number(pl.col(metric)),
+        "mean": text_number(value),
         "metric": pl.lit(metric),
     }
     tally = RowTally(file, run.totals, "mean", by="filter")

@@ -235,7 +235,7 @@ _SIGNS: dict[str, tuple[str, Sign]] = {
     "inspect_ai": ("*", lambda record: "task" in record["eval"]),
     "lighteval": ("details_*.parquet", _has_fields("doc", "metric", "model_response")),
     "livecodebench": ("*.json", _first_has_fields("question_id", "graded_list")),
-    "lm_eval": ("samples_*.jsonl", _has_fields("doc_id", "resps")),
+    "lm_eval": ("*samples_*.jsonl", _has_fields("doc_id", "filtered_resps")),
     "nemo_gym": ("*.jsonl", _has_fields("_ng_task_index", "_ng_rollout_index")),
     "nemo_skills": ("output*.jsonl", _is_nemo_skills),
     "opencompass": ("*.json", _has_fields("details")),

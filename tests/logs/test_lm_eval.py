@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from tests.logs.expected_logs import LOGS, assert_expected, expected_numbers
 
 RUN = "2026-01-01T12-00-00.123456"
 
@@ -228,3 +229,50 @@ def test_samples_before_november_2024_have_no_filter(table, write):
     line = {"doc_id": 1, "resps": [["x"]], "filtered_resps": ["x"], "acc": 1.0, "target": "B"}
     path = write("m/samples_t_2024-05-01T00-00-00.0.jsonl", line)
     assert table(path).select("filter", "question", "category").row(0) == ("none", 1, 1.0)
+
+
+def test_samples_of_lmms_eval_are_read(reader, table, write):
+    line = {"doc_id": 0, "target": "B", "filtered_resps": ["B"], "doc_hash": "x", "exact": 1.0}
+    path = write("m__ada/20260101_120000_samples_science_qa.jsonl", line, {**line, "doc_id": 1})
+    assert table(path).row(0) == (
+        *("m__ada", "science_qa", "none", 0, "20260101_120000", "exact", 1.0),
+    )
+    results = {
+        "model_name": "m/ada",
+        "date": "20260101_120000",
+        "n-samples": {"science_qa": {"effective": 3}},
+        "results": {"science_qa": {"exact,none": 0.5}},
+    }
+    write("m__ada/20260101_120000_results.json", results)
+    with pytest.warns(ps.LogWarning, match=r"2 of 3 planned trials; the tool reports 0\.5, these "):
+        found = reader(path.parent).coverage().collect()
+    assert found.select("model", "planned", "reported").rows() == [("m/ada", 3, 0.5)]
+
+
+def test_a_metric_of_lmms_eval_may_be_part_of_an_object(reader, table, write):
+    line = {"doc_id": 0, "filtered_resps": ["B"], "doc": {"x": 1}, "mme": {"id": "a", "score": 1}}
+    path = write("m/20260101_120000_samples_mme.jsonl", line, {**line, "doc_id": 1, "mme": None})
+    assert table(path).select("metric", "category").rows() == [
+        ("mme.score", 1),
+        ("mme.score", None),
+    ]
+    with pytest.raises(ValueError, match=r"lack the metric 'mme': \{'mme': \['mme.score'\]\}"):
+        reader(path, metric="mme")
+    del line["mme"]
+    with pytest.raises(ValueError, match=r"have no number as a metric: \{'mme': \[\]\}"):
+        reader(write("m/20260101_120000_samples_mme.jsonl", line))
+
+
+def test_real_files_of_lmms_eval_give_the_expected_numbers(reader):
+    expected = expected_numbers("lmms_eval")
+    folder = LOGS / "lmms_eval"
+    wanted = "200 of 2,017 planned trials; the tool reports 0.6951, these rows 0.68"
+    with pytest.warns(ps.LogWarning, match=wanted):
+        assert_expected(lambda **options: reader(folder, **options), expected["rows_kept"])
+    with pytest.warns(ps.LogWarning, match=wanted):
+        found = reader(folder).coverage().collect()
+    told = expected["tool"]
+    assert found.select("planned", "reported").row(0) == (
+        told["planned"],
+        pytest.approx(told["exact_match"]),
+    )

@@ -18,7 +18,7 @@ OF_FOLDERS = {
     **{tool: tool for tool in ("deepeval", "evalscope", "garak", "harbor", "helm", "nemo_gym")},
     **{tool: tool for tool in ("nemo_skills", "pydantic_evals")},
     "inspect_ai": "inspect_ai", "inspect_mixed": "inspect_ai", "livecodebench": "livecodebench",
-    "lm_eval": "lm_eval",
+    "lm_eval": "lm_eval", "lmms_eval": "lm_eval",
     "verifiers": "verifiers", "verifiers_graded": "verifiers", "verifiers_traces": "verifiers",
 }  # fmt: skip
 
