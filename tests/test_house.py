@@ -18,7 +18,7 @@ from tests.test_layout import imported_modules
 
 PACKAGE = ROOT / "polars_scorio"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_FILES = 188
+MOST_FILES = 189
 MOST_LINES = 50_189
 MOST_LINES_OF_A_FILE = 900
 FEWEST_LINES, FEWEST_IMPORTERS = 150, 2

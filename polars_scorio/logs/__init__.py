@@ -23,6 +23,7 @@ from polars_scorio.logs.livecodebench import livecodebench
 from polars_scorio.logs.lm_eval import lm_eval
 from polars_scorio.logs.nemo_gym import nemo_gym
 from polars_scorio.logs.nemo_skills import nemo_skills
+from polars_scorio.logs.openai_evals import openai_evals
 from polars_scorio.logs.opencompass import opencompass
 from polars_scorio.logs.promptfoo import promptfoo
 from polars_scorio.logs.pydantic_evals import pydantic_evals
@@ -52,6 +53,7 @@ __all__ = [
     "lm_eval",
     "nemo_gym",
     "nemo_skills",
+    "openai_evals",
     "opencompass",
     "promptfoo",
     "pydantic_evals",

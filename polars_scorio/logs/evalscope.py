@@ -19,6 +19,7 @@ from polars_scorio.logs.json_files import (
     Row,
     describe_content,
     errors_name_file,
+    known_number,
     numbered_objects,
     read_json,
     unexpected_content,
@@ -233,10 +234,9 @@ def _score_name(
 
 def _score_and_status(score: Mapping[str, Any], name: str) -> tuple[float | None, str]:
     """The score of a sample, null if evalscope leaves it out; and its status."""
-    status, value = score.get("status") or "success", score["value"].get(name)
-    if value is not None and not isinstance(value, bool | int | float):
-        raise TypeError(f"the score {name!r} is {value!r}")
-    return float(value) if value is not None and status in _USABLE else None, status
+    status = score.get("status") or "success"
+    value = known_number(score["value"].get(name), f"score {name!r}")
+    return value if status in _USABLE else None, status
 
 
 def _sample_places(

@@ -183,6 +183,18 @@ def first_sentence(error: Exception) -> str:
     return str(error).partition("\n")[0].partition("; make sure")[0]
 
 
+def known_number(value: object, name: str = "outcome") -> float | None:
+    """A number, or None; a text is an error, even if it looks like one."""
+    if value is not None and not isinstance(value, bool | int | float):
+        raise TypeError(f"the {name} is {value!r}")
+    return None if value is None else float(value)
+
+
+def score_or_label(value: object) -> tuple[float | None, str | None]:
+    """An outcome that is a number or a text, as columns for either."""
+    return (None, value) if isinstance(value, str) else (known_number(value), None)
+
+
 def kept_part(part: FileRows, keep: Mapping[str, Getter]) -> FileRows:
     """The rows of a file with the kept values of its records, which are dropped."""
     return replace(part, records=(), kept=kept_values(part.records, keep))

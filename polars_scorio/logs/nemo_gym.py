@@ -13,6 +13,7 @@ from polars_scorio.logs.json_files import (
     FileRows,
     Row,
     errors_name_file,
+    known_number,
     numbered_objects,
     read_json,
     unexpected_content,
@@ -158,10 +159,8 @@ def _without_texts(line: dict[str, Any]) -> dict[str, Any]:
 
 def _line_reward(line: Mapping[str, Any], reward: str) -> float | None:
     """The reward of a rollout; None if it failed."""
-    value = line.get(reward)
-    if value is not None and not isinstance(value, bool | int | float):
-        raise TypeError(f"the reward is {value!r}")
-    return None if value is None or line.get(_FAILURE) is not None else float(value)
+    value = known_number(line.get(reward), "reward")
+    return value if line.get(_FAILURE) is None else None
 
 
 def _side_lines(file: Path, ending: str) -> Iterator[tuple[Key, dict[str, Any]]]:

@@ -16,6 +16,7 @@ from polars_scorio.logs.json_files import (
     FileRows,
     Row,
     errors_name_file,
+    known_number,
     numbered_objects,
     read_json,
     unexpected_content,
@@ -169,12 +170,7 @@ def _outcome_lines(file: Path, metric: str | None, texts: dict[Path, list[str]])
 def _line_outcome(line: Mapping[str, Any], field: str) -> float | None:
     """The outcome of a line as a number; None if it has none."""
     value, read = field_value(line, field), _OUTCOMES[field][0]
-    if value is None:
-        return None
-    found = value if read is None else read(value)
-    if not isinstance(found, bool | int | float):
-        raise TypeError(f"{field} is {value!r}")
-    return float(found)
+    return known_number(value if read is None or value is None else read(value), field)
 
 
 def _refuse_unlike_files(log: LogRows, texts: Mapping[Path, Sequence[str]]) -> None:

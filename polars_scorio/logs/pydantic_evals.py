@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import FileRows, Row, unexpected_content
+from polars_scorio.logs.json_files import FileRows, Row, score_or_label, unexpected_content
 from polars_scorio.logs.kept_fields import Vocabulary
 from polars_scorio.logs.paths import Paths, plain_path
 from polars_scorio.logs.reader_options import (
@@ -136,9 +136,4 @@ def _case_value(
     if given is None:
         errors = [each.get("error_message") for each in case.get("evaluator_failures") or ()]
         return None, None, case.get("error_message") or next(iter(errors), None)
-    value = given["value"]
-    if isinstance(value, str):
-        return None, value, None
-    if value is not None and not isinstance(value, bool | int | float):
-        raise TypeError(f"the value of {metric!r} is {value!r}")
-    return None if value is None else float(value), None, None
+    return *score_or_label(given["value"]), None

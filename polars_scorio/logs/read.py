@@ -238,6 +238,7 @@ _SIGNS: dict[str, tuple[str, Sign]] = {
     "lm_eval": ("*samples_*.jsonl", _has_fields("doc_id", "filtered_resps")),
     "nemo_gym": ("*.jsonl", _has_fields("_ng_task_index", "_ng_rollout_index")),
     "nemo_skills": ("output*.jsonl", _is_nemo_skills),
+    "openai_evals": ("*.jsonl", lambda record: "completion_fns" in record["spec"]),
     "opencompass": ("*.json", _has_fields("details")),
     "promptfoo": ("*.json", _is_promptfoo),
     "pydantic_evals": ("*.json", _has_fields("name", "cases", "failures")),

@@ -126,6 +126,14 @@ FILES = {
             {"entry_type": "completion"},
         ],
     ),
+    "openai_evals": (
+        "r_m_e.jsonl",
+        [
+            {"spec": {"run_id": "r", "eval_name": "e", "completion_fns": ["m"]}},
+            {"sample_id": "s", "type": "match", "data": {"correct": True}},
+            {"final_report": {"accuracy": 1.0}},
+        ],
+    ),
     "nemo_gym": (
         "r/rollouts.jsonl",
         [{"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {"model": "m"}}],

@@ -29,6 +29,7 @@ WHOLE = {
     "terminal_bench": "run/results.json",
 }
 LINES = {
+    "openai_evals": "r_m_e.jsonl",
     "garak": "g.report.jsonl",
     "nemo_skills": "eval-results/b/output-rs0.jsonl",
     "nemo_gym": "r/rollouts.jsonl",
@@ -42,6 +43,7 @@ LINES = {
 }
 # A line that each reader of lines accepts.
 GOOD = {
+    "openai_evals": {"sample_id": "s", "type": "match", "data": {"correct": True}},
     "garak": {
         "entry_type": "attempt",
         "uuid": "u",
@@ -206,13 +208,17 @@ def test_json_that_python_cannot_hold_is_refused(tool, text, tmp_path):
 # Objects with a value that its column cannot hold, and what the error says of it.
 PASSED = {"task_id": "t", "passed": True, "result": "passed"}
 MISFITS = {
+    "openai_evals": (
+        [{"sample_id": "s", "type": "match", "data": {"correct": 10**400}}],
+        r"a value that cannot be read \(int too large to convert to float\)",
+    ),
     "pydantic_evals": (
         [{"name": "r", "cases": [{"name": "a", "scores": {"x": {"value": 10**400}}}]}],
         r"a value that cannot be read \(int too large to convert to float\)",
     ),
     "nemo_skills": (
         [GOOD["nemo_skills"], {"predicted_answer": "4", "symbolic_correct": "yes"}],
-        r"something of another shape in line 2 \(symbolic_correct is 'yes'\)",
+        r"something of another shape in line 2 \(the symbolic_correct is 'yes'\)",
     ),
     "nemo_gym": (
         [GOOD["nemo_gym"], {**GOOD["nemo_gym"], "_ng_rollout_index": 1, "reward": "high"}],
@@ -361,5 +367,12 @@ def test_the_frame_is_lazy_where_the_format_allows(tmp_path):
         if isinstance(getattr(ps.logs, tool)(
             [*tmp_path.rglob(LINES[tool].rpartition("/")[2])]).frame, pl.LazyFrame)
     }  # fmt: skip
-    eager = {"evalscope", "garak", "nemo_gym", "nemo_skills", "verl"}  # gaps to fill, NaN to read
+    eager = {
+        "evalscope",
+        "garak",
+        "nemo_gym",
+        "nemo_skills",
+        "openai_evals",
+        "verl",
+    }  # gaps to fill, NaN to read
     assert lazy == {*LINES} - eager

@@ -230,6 +230,17 @@ KEPT = {
         ["usd", "input_tokens", "output_tokens", "seconds", "metadata.level"],
         (0.25, 7, 5, 1.5, 3),
     ),
+    "openai_evals": (
+        {"r_m_e.jsonl": [
+            {"sample_id": "s", "type": kind, "data": data} for kind, data in [
+                ("sampling", {"usage": {"prompt_tokens": 3, "completion_tokens": 2}}),
+                ("sampling", {"usage": {"prompt_tokens": 4, "completion_tokens": 3}}),
+                ("match", {"correct": True, "picked": "B"}),
+            ]
+        ]},
+        ["input_tokens", "output_tokens", "picked"],
+        (7, 5, "B"),
+    ),
     "nemo_gym": (
         {"r/rollouts.jsonl": [{
             "_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "level": 3,

@@ -91,7 +91,7 @@ def test_two_reports_of_a_model_are_more_trials(summary, reader, write):
 def test_a_report_of_another_kind_is_refused(reader, write):
     for content, found in [
         (report(), "found no trial"),
-        (report(case("a", {"x": 1})), r"the value of 'correct' is \{'x': 1\}"),
+        (report(case("a", {"x": 1})), r"the outcome is \{'x': 1\}"),
         (report({"assertions": {"correct": value(True)}}), "lacks 'name'"),
     ]:
         with pytest.raises(ValueError, match=found):

@@ -16,7 +16,7 @@ LOGS = Path(__file__).parents[3] / "shared" / "data" / "logs"
 OF_FOLDERS = {
     "aisbench": "opencompass", "evalplus_2023": "evalplus",
     **{tool: tool for tool in ("deepeval", "evalscope", "garak", "harbor", "helm", "nemo_gym")},
-    **{tool: tool for tool in ("nemo_skills", "pydantic_evals")},
+    **{tool: tool for tool in ("nemo_skills", "openai_evals", "pydantic_evals")},
     "inspect_ai": "inspect_ai", "inspect_mixed": "inspect_ai", "livecodebench": "livecodebench",
     "lm_eval": "lm_eval", "lmms_eval": "lm_eval",
     "verifiers": "verifiers", "verifiers_graded": "verifiers", "verifiers_traces": "verifiers",

@@ -240,6 +240,7 @@ COMPARED = {
     "verifiers_traces": "verifiers, `traces.jsonl`",
     "deepeval": "DeepEval",
     "evalplus": "EvalPlus",
+    "openai_evals": "OpenAI evals",
     "pydantic_evals": "pydantic-evals",
     "garak": "garak",
     "nemo_gym": "NeMo Gym",
