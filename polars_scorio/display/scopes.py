@@ -82,24 +82,11 @@ class Scope:
         order = rank(log, self.roles, self.lead, **settings.report)
         pairs = compare(log, self.roles, self.lead, simultaneous=True, **settings.report)
         leader = best(log, self.roles, self.lead, **settings.report)
-        done = pl.collect_all([rows, order, pairs, leader])
-        self._refuse_unknown(done[0])
-        fewest, each = self._sizes(done[0])
-        made = replace(
-            self,
-            rows=in_one_column(done[0]),
-            ranks=done[1],
-            pairs=done[2],
-            best=done[3],
-            fewest=fewest,
-            each=each,
-        )
+        told, ranks, compared, best_one = pl.collect_all([rows, order, pairs, leader])
+        self._refuse_unknown(told)
+        made = replace(self, rows=in_one_column(told), ranks=ranks, pairs=compared, best=best_one)
+        made = made.with_sizes()
         return replace(made, needed=made.plan_of_neighbours(settings))
-
-    def with_sizes(self) -> Scope:
-        """The scope with the number of trials of its questions."""
-        fewest, each = self._sizes(self.rows)
-        return replace(self, fewest=fewest, each=each)
 
     def _refuse_unknown(self, rows: pl.DataFrame) -> None:
         """Refuse a page about verdicts of a judge by which nothing is known of the truth."""
@@ -112,15 +99,15 @@ class Scope:
                 "or leave truth= and judge= out for a page about the verdicts as they are"
             )
 
-    def _sizes(self, rows: pl.DataFrame) -> tuple[int, int | None]:
-        """The fewest trials of a question, and their number if all have the same."""
+    def with_sizes(self) -> Scope:
+        """The scope with the fewest trials of a question, and their number if all have the same."""
         scored = pl.col("count").filter(pl.col("category").is_not_null())
         if self.roles.missing not in {"error", "drop"}:  # a missing outcome is one, too
             scored = pl.col("count")
         each = self.counts.group_by("model", "question").agg(scored.sum())["count"]
         fewest, most = int(each.min() or 1), int(each.max() or 1)  # type: ignore[arg-type]  # integers
-        same = fewest == most and not rows["dropped"].sum()
-        return max(1, fewest), most if same else None
+        same = fewest == most and not self.rows["dropped"].sum()
+        return replace(self, fewest=max(1, fewest), each=most if same else None)
 
     def plan_of_neighbours(self, settings: Settings) -> pl.DataFrame:
         """Further trials that would distinguish neighbours that are undecided, all at once."""
@@ -288,20 +275,16 @@ def page_scopes(
     """
     roles = replace(look.roles, by=())
     cells = common_questions(look)
-    pool = pooled_questions(look, cells)
-    if pool is not None and look.steps is None:
-        overall = Scope("", Study(pool), roles, metrics).evaluated(settings)
-        return overall, stratum_scopes(look, cells, metrics, settings)
-    strata = _stratum_cells(look, cells)
-    if pool is not None:
-        full = [
-            name for name, part in strata.items() if part["model"].n_unique() == len(look.models)
-        ]
-        name = f"{look.trials.by[0].name} {full[-1]}"
-        overall = Scope(name, Study(strata[full[-1]]), roles, metrics).evaluated(settings)
-        return overall, stratum_scopes(look, cells, metrics, settings)
-    parts = [Scope(name, Study(part), roles, metrics) for name, part in strata.items()]
-    return None, [part.evaluated(settings) for part in parts]
+    strata, pool, name = _stratum_cells(look, cells), pooled_questions(look, cells), ""
+    if pool is None:
+        parts = [Scope(name, Study(part), roles, metrics) for name, part in strata.items()]
+        return None, [part.evaluated(settings) for part in parts]
+    if look.steps is not None:
+        models = len(look.models)
+        last = [name for name, part in strata.items() if part["model"].n_unique() == models][-1]
+        name, pool = f"{look.trials.by[0].name} {last}", strata[last]
+    overall = Scope(name, Study(pool), roles, metrics).evaluated(settings)
+    return overall, stratum_scopes(look, cells, metrics, settings)
 
 
 def _stratum_cells(look: LogSummary, cells: pl.DataFrame) -> dict[str, pl.DataFrame]:

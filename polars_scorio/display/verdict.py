@@ -591,7 +591,12 @@ def log_verdict(
     look.refuse()
     scores = tuple(metric for metric in metrics if metric.looks_at != "costs")
     scores = scores or default_metrics(look)
-    _refuse_votes(scores)
+    for metric in scores:
+        if metric.looks_at == "answers":
+            raise ValueError(
+                f"{metric.name}: a page is made of counts of categories, in which there are no "
+                "answers: leave it out, and show votes with leaderboard and plot"
+            )
     if not any(metric.w for metric in scores):
         check_counted_labels(look.cells, look.trials)
     with without_repeated_warnings():
@@ -665,13 +670,3 @@ def without_repeated_warnings() -> Iterator[None]:
         simplefilter("ignore", StoppingWarning)
         simplefilter("ignore", JudgeWarning)
         yield
-
-
-def _refuse_votes(metrics: Sequence[Metric]) -> None:
-    """Refuse metrics of answers: verdicts are made of the counts of categories."""
-    for metric in metrics:
-        if metric.looks_at == "answers":
-            raise ValueError(
-                f"{metric.name}: a page is made of counts of categories, in which there are no "
-                "answers: leave it out, and show votes with leaderboard and plot"
-            )

@@ -218,7 +218,9 @@ def baseline_rows(scope: Scope, baseline: Category, settings: Settings) -> Basel
     if name not in scope.models:
         known = known_text(name, sorted(scope.models))
         raise ValueError(f"baseline: no model {value_text(baseline)}; there are {known}")
-    log, metric = scope.study, _gated_metric(scope)
+    log, metric, (k,) = scope.study, scope.lead, scope.lead.k
+    if metric.headline != "estimate" or (k or 1) > scope.fewest:  # a gate would refuse it
+        metric = average_metric(metric)
     plans = [
         gate(log, scope.roles, name, metric, margin=0.0, confidence=settings.confidence,
              target=settings.target, anytime=settings.anytime),
@@ -231,13 +233,6 @@ def baseline_rows(scope: Scope, baseline: Category, settings: Settings) -> Basel
         ]
     gates, *changes = pl.collect_all(plans)
     return BaselineRows(name, metric, gates, dict(zip(_KINDS, changes, strict=False)))
-
-
-def _gated_metric(scope: Scope) -> Metric:
-    """The leading metric, or the average of its weights if a gate would refuse it."""
-    (k,) = scope.lead.k
-    biased = scope.lead.headline != "estimate"
-    return average_metric(scope.lead) if biased or (k or 1) > scope.fewest else scope.lead
 
 
 def baseline_section(against: BaselineRows, scope: Scope, settings: Settings) -> Section:

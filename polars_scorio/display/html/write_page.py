@@ -24,6 +24,7 @@ from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.scopes import Scope, knows_success
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import (
+    Alert,
     LogVerdict,
     coverage_alerts,
     log_verdict,
@@ -35,6 +36,8 @@ from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words import count_of, installed_version
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.request import check_metrics
+
+_GATE_NUMBERS = ("metric", "k", "model", "baseline", "diff", "sigma", "lo", "hi")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +95,12 @@ def _typed_option(value: object) -> str:
     return str(value) if isinstance(value, pl.Expr) else repr(value)
 
 
-def _tell_nobody(step: str) -> None:
-    """Tell nobody."""
-
-
 def write_page(
     path: Path,
     frame: pl.LazyFrame,
     roles: Roles,
     order: Order,
-    tell: Callable[[str], None] = _tell_nobody,
+    tell: Callable[[str], object] = str,  # tell nobody
     *,
     totals: pl.DataFrame | None = None,
 ) -> ValueError | TypeError | None:
@@ -116,7 +115,7 @@ def made_page(
     frame: pl.LazyFrame,
     roles: Roles,
     order: Order,
-    tell: Callable[[str], None] = _tell_nobody,
+    tell: Callable[[str], object] = str,  # tell nobody
     *,
     totals: pl.DataFrame | None = None,
 ) -> tuple[Page, ValueError | TypeError | None]:
@@ -157,30 +156,48 @@ def _report_page(
 ) -> Page:
     """The page of a log with its verdict, but for its costs."""
     overall, parts = verdict.overall, verdict.parts
-    made = method_notes(
-        look.cells, verdict.metrics, order.settings, call=order.call, version=order.version
+    said = {"headline": verdict.headline, "basis": verdict.basis, "outcomes": verdict.outcomes}
+    numbers: dict[str, object] = {
+        "overall": None if overall is None else _scope_frames(overall),
+        "strata": {part.name: _stratum_frames(part) for part in parts},
+    }
+    if against is not None:
+        gates = against.gates.select(_GATE_NUMBERS)
+        numbers["baseline"] = {"gates": gates, "changed": against.changed}
+    page = _made_page(look, coverage, order, verdict.metrics, verdict.alerts, said, numbers)
+    return replace(
+        page, sections=[*page_sections(look, verdict, coverage, order.settings, against)]
     )
+
+
+def _made_page(
+    look: LogSummary,
+    coverage: pl.DataFrame,
+    order: Order,
+    metrics: Sequence[Metric],
+    alerts: Sequence[Alert],
+    said: dict[str, str],
+    numbers: dict[str, object],
+) -> Page:
+    """A page without sections: what it says, and its numbers."""
+    about = method_notes(
+        look.cells, metrics, order.settings, call=order.call, version=order.version
+    )
+    texts = said | {"alerts": [f"{alert.title}. {alert.text}" for alert in alerts]}
     return Page(
         title=order.title,
         summary=_log_size(look, coverage),
-        headline=verdict.headline,
-        basis=verdict.basis,
-        outcomes=verdict.outcomes,
+        **said,
         refused=False,
-        alerts=verdict.alerts,
-        sections=[*page_sections(look, verdict, coverage, order.settings, against)],
-        about=made,
+        alerts=alerts,
+        sections=(),
+        about=about,
         numbers={
             "title": order.title,
-            "headline": verdict.headline,
-            "basis": verdict.basis,
-            "outcomes": verdict.outcomes,
-            "alerts": [f"{alert.title}. {alert.text}" for alert in verdict.alerts],
-            "about": made.facts,
+            **texts,
+            "about": about.facts,
             "coverage": coverage,
-            "overall": None if overall is None else _scope_frames(overall),
-            "strata": {part.name: _stratum_frames(part) for part in parts},
-            **({} if against is None else {"baseline": _baseline_frames(against)}),
+            **numbers,
         },
     )
 
@@ -190,12 +207,6 @@ def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame | list[str]]:
     ranks = {"ranks": scope.ranks, "pairs": page_pairs(scope), "trials_needed": scope.needed}
     shown = {} if scope.biased or len(scope.models) == 1 else ranks
     return {"models": scope.models, "report": scope.rows, **shown}
-
-
-def _baseline_frames(against: BaselineRows) -> dict[str, pl.DataFrame]:
-    """The gates at margin 0, and the questions that changed."""
-    numbers = ["metric", "k", "model", "baseline", "diff", "sigma", "lo", "hi"]
-    return {"gates": against.gates.select(numbers), "changed": against.changed}
 
 
 def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:
@@ -208,26 +219,14 @@ def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:
 
 
 def _refusal_page(look: LogSummary, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
-    made = method_notes(
-        look.cells, order.metrics, order.settings, call=order.call, version=order.version
-    )
-    return Page(
-        title=order.title,
-        summary=_log_size(look, coverage),
-        headline=refusal_words(error),
-        basis="",
-        outcomes=outcome_words(look, order.metrics),
-        refused=True,
-        alerts=[*coverage_alerts(look, coverage)] if coverage.height else [],
-        sections=[coverage_section(coverage, whole=True)],
-        about=made,
-        numbers={
-            "title": order.title,
-            "refused": str(error),
-            "about": made.facts,
-            "coverage": coverage,
-        },
-    )
+    alerts = [*coverage_alerts(look, coverage)] if coverage.height else []
+    outcomes = outcome_words(look, order.metrics)
+    said = {"headline": refusal_words(error), "basis": "", "outcomes": outcomes}
+    page = _made_page(look, coverage, order, order.metrics, alerts, said, {})
+    numbers = {"title": order.title, "refused": str(error)}
+    numbers |= {name: page.numbers[name] for name in ("about", "coverage")}
+    sections = [coverage_section(coverage, whole=True)]
+    return replace(page, refused=True, sections=sections, numbers=numbers)
 
 
 def _log_size(look: LogSummary, coverage: pl.DataFrame) -> str:
