@@ -27,6 +27,7 @@ Adjusted = Literal["same", "common", "adjusted"]
 Overall = Literal["macro", "micro"]
 RankMethod = Literal["competition", "competition_max", "dense", "average"]
 RankTies = Literal["z", "overlap"]
+OnError = Literal["raise", "warn"]
 View = Literal["categories", "success", "rewards", "answers", "costs"]
 
 # The largest of most ints: sums of a few of them are still 64 bits.

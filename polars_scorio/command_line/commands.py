@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import shlex
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import Compared, Overall, Per, QuestionUnit
-from polars_scorio.command_line.log_arguments import (
-    add_inference_arguments,
-    add_log_arguments,
-    add_number_arguments,
-    chosen_settings,
-    column_value,
-    metric_argument,
-    plain_number,
-)
+from polars_scorio.command_line.gate_command import run_gate  # noqa: F401 - one of `RUNS`
+from polars_scorio.command_line.log_arguments import PRINTED
+from polars_scorio.command_line.log_input import chosen_settings, column_value
 from polars_scorio.command_line.terminal import (
     PROGRAM,
     Progress,
-    add_format_argument,
     command_words,
     print_table,
     print_text,
@@ -33,22 +26,11 @@ from polars_scorio.command_line.terminal import (
 from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.sentences import question_sentences
-from polars_scorio.display.table import to_markdown
+from polars_scorio.display.table import to_great_table, to_latex, to_markdown
 from polars_scorio.display.verdict import LogVerdict, log_of_scope, log_verdict, refusal_words
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words import short_name
 from polars_scorio.metrics.weighted import avg
-
-
-def add_report_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_log_arguments(parser)
-    add_number_arguments(parser, "avg; of successes also pass_at_k and pass_hat_k")
-    add = parser.add_argument
-    file = "write the page to this file, or print Markdown if it is - (default: %(default)s)"
-    add("-o", "--output", default="report.html", help=file)
-    add("--title", help="put this title on the page (default: the names of the files)")
-    add("--baseline", metavar="MODEL", help="compare all other models with this one")
 
 
 def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
@@ -79,22 +61,6 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     return refusal
 
 
-def add_compare_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_log_arguments(parser)
-    add_number_arguments(parser)
-    add_format_argument(parser)
-    add = parser.add_argument
-    add("--baseline", metavar="MODEL", help="compare each model with this one (default: all pairs)")
-    held = parser.add_mutually_exclusive_group()
-    at_once = "let the confidence hold for all pairs at once (the default)"
-    held.add_argument("--simultaneous", action="store_true", help=at_once)
-    each = "let the confidence hold for each pair by itself, not for all pairs at once"
-    held.add_argument("--each-pair", action="store_true", help=each)
-    same = "require the same questions of all models, or use common ones (default: %(default)s)"
-    add("--questions", choices=get_args(Compared), default="same", help=same)
-
-
 def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of pairs of models, one metric after the other."""
     options: dict[str, Any] = {**chosen_settings(asked).report, "questions": asked.questions}
@@ -112,20 +78,6 @@ def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     print_table(pl.concat(pl.collect_all(pairs), how="diagonal"), asked.format)
 
 
-def add_rank_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_log_arguments(parser)
-    add_inference_arguments(parser)
-    add_format_argument(parser)
-    add = parser.add_argument_group("rank").add_argument
-    metric = 'order the models by this metric, such as "pass_at_k(4)" (default: avg)'
-    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
-    kinds = "add the order by the mean over strata (macro), or by all questions in one pool (micro)"
-    add("--overall", choices=get_args(Overall), help=kinds)
-    same = "require the same questions of all models, or use common ones (default: %(default)s)"
-    add("--questions", choices=get_args(Compared), default="same", help=same)
-
-
 def run_rank(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of the models, the best first."""
     ranks = log.rank(
@@ -137,45 +89,14 @@ def run_rank(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     print_table(ranks, asked.format)
 
 
-def add_coverage_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_log_arguments(parser)
-    add_format_argument(parser)
-    kinds = "print a row for each model, or for each question with gaps (default: %(default)s)"
-    parser.add_argument("--per", choices=get_args(Per), default="model", help=kinds)
-
-
 def run_coverage(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of what is in the log."""
     print_table(log.coverage(per=asked.per), asked.format)
 
 
-def add_counts_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_log_arguments(parser)
-    add_format_argument(parser)
-
-
 def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of counts, which the command reads again with ``--count count``."""
     print_table(log.counts(), asked.format)
-
-
-def add_frontier_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_log_arguments(parser)
-    add_format_argument(parser)
-    add = parser.add_argument_group("frontier").add_argument
-    metric = 'set this metric against the mean cost, such as "pass_at_k(4)" (default: avg)'
-    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
-    add(
-        "--confidence",
-        type=plain_number,
-        default=0.95,
-        help="set the confidence of intervals and verdicts (default: %(default)s)",
-    )
-    same = "require the same questions of all models, or use common ones (default: %(default)s)"
-    add("--questions", choices=get_args(Compared), default="same", help=same)
 
 
 def run_frontier(log: Scorio[Any], asked: Namespace, _call: str) -> None:
@@ -184,23 +105,7 @@ def run_frontier(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     print_table(log.frontier(asked.metric, **options), asked.format)
 
 
-_PRINTED = 20  # questions of a stratum, the most suspect ones first
 _LEFT_OUT = ("solved_by", "always_by", "rate_min", "rate_max", "p_reversed")
-
-
-def add_questions_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_log_arguments(parser)
-    add_format_argument(parser)
-    add = parser.add_argument_group("questions").add_argument
-    rate = "limit the share of good questions among those called reversed (default: %(default)s)"
-    add("--fdr", type=plain_number, default=0.1, metavar="RATE", help=rate)
-    unit = "print a row for each question, or for each --cluster (default: %(default)s)"
-    add("--per", choices=get_args(QuestionUnit), default="question", help=unit)
-    same = "require the same questions of all models, or use common ones (default: %(default)s)"
-    add("--questions", choices=get_args(Compared), default="same", help=same)
-    every = f"print all questions, as other formats do (default: the {_PRINTED} most suspect ones)"
-    add("--all", action="store_true", help=every)
 
 
 def run_questions(log: Scorio[Any], asked: Namespace, _call: str) -> None:
@@ -232,15 +137,9 @@ def _print_stratum(rows: pl.DataFrame, question: str, asked: Namespace) -> None:
     """Print the questions of a stratum, with what a reader of a terminal needs."""
     names = [*map(short_name, rows[question].to_list())]
     shown = rows.with_columns(pl.Series(question, names, pl.String)).drop(_LEFT_OUT)
-    print_table(shown if asked.all else shown.head(_PRINTED))
-    if not asked.all and rows.height > _PRINTED:
-        print_text(f"{rows.height - _PRINTED:,} more: --all prints them.")
-
-
-def add_summary_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_log_arguments(parser)
-    add_number_arguments(parser)
+    print_table(shown if asked.all else shown.head(PRINTED))
+    if not asked.all and rows.height > PRINTED:
+        print_text(f"{rows.height - PRINTED:,} more: --all prints them.")
 
 
 _BOARDS = 5  # strata with a leaderboard each, if there is none of all models
@@ -288,3 +187,22 @@ def _page_command(call: str) -> str:
     """
     _, _, *arguments = shlex.split(call)
     return f"{PROGRAM} report {shlex.join(arguments)}"
+
+
+def run_leaderboard(log: Scorio[Any], asked: Namespace, _call: str) -> None:
+    """Print the leaderboard as a table for a README, a paper or a page."""
+    options = {**chosen_settings(asked).report, "questions": asked.questions}
+    board = log.leaderboard(*asked.metric, overall=asked.overall, **options)
+    if asked.format == "latex":
+        print_text(to_latex(board))
+    elif asked.format == "html":
+        print_text(to_great_table(board).as_raw_html())
+    else:
+        print_table(board, asked.format)
+
+
+# What runs each command: a number is its exit status, an error says why there is no report.
+Run: TypeAlias = "Callable[[Scorio[Any], Namespace, str], int | ValueError | TypeError | None]"
+RUNS: dict[str, Run] = {
+    name.removeprefix("run_"): run for name, run in vars().items() if name.startswith("run_")
+}

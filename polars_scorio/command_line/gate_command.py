@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import Compared, Overall
-from polars_scorio.command_line.log_arguments import (
-    add_log_arguments,
-    add_number_arguments,
-    chosen_settings,
-    column_value,
-    plain_number,
-    read_log,
-)
-from polars_scorio.command_line.terminal import add_format_argument, print_table, print_text
+from polars_scorio.command_line.log_input import chosen_settings, column_value, read_log
+from polars_scorio.command_line.terminal import print_table, print_text
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.sentences import GateWords
@@ -118,43 +110,6 @@ def _readable_rows(rows: pl.DataFrame) -> Table:
 
 # Exit status of each verdict; 1 and 2 say that there is none.
 STATUS = {"pass": 0, "fail": 3, "undecided": 4}
-
-
-def add_gate_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_log_arguments(parser)
-    add_number_arguments(parser)
-    add_format_argument(parser)
-    add = parser.add_argument_group("gate").add_argument
-    add("--baseline", metavar="MODEL", help="compare all other models with this one")
-    against = "read the baseline from another log; both models are named by their files or folders"
-    add("--against", nargs="+", metavar="LOG", help=against)
-    margin = "let a candidate be worse by this much: 0.02 is two points of a hundred"
-    add("--margin", type=plain_number, required=True, help=margin)
-    add(
-        "--stratum-margin",
-        type=plain_number,
-        metavar="MARGIN",
-        help="let a candidate be worse by this much in a stratum (default: the margin)",
-    )
-    factor = (
-        "let a candidate cost this many times as much, by the mean of --cost: 1.1 is ten percent "
-        "more"
-    )
-    add("--cost-margin", type=plain_number, metavar="FACTOR", help=factor)
-    add("--each", action="store_true", help="require all strata to pass, not only their mean")
-    kinds = "weigh all strata alike (macro), or all questions (micro; default: %(default)s)"
-    add("--overall", choices=get_args(Overall), default="macro", help=kinds)
-    same = "require the same questions of all models, or use common ones (default: %(default)s)"
-    add("--questions", choices=get_args(Compared), default="same", help=same)
-    fdr = "limit the false discovery rate of single questions (default: %(default)s)"
-    add("--fdr", type=plain_number, default=0.1, help=fdr)
-    chance = "suggest further trials that decide the gate with this chance (default: %(default)s)"
-    add("--assurance", type=plain_number, default=0.8, help=chance)
-    undecided = "count an undecided gate as this verdict (default: none; its exit status is 4)"
-    add("--undecided", choices=("fail", "pass"), help=undecided)
-    for kind in ("json", "junit", "markdown"):
-        add(f"--{kind}", metavar="FILE", help=f"also write the result to this file, as {kind}")
 
 
 def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:

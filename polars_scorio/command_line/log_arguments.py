@@ -1,97 +1,30 @@
-"""Arguments of commands: the log, its roles, numbers."""
+"""The arguments of each command. Nothing is imported here that help does not need."""
 
 from __future__ import annotations
 
 import ast
 import re
-import shutil
-import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from difflib import get_close_matches
-from inspect import signature
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, get_args
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, get_args
 
-import polars as pl
-from polars.exceptions import PolarsError
-
-from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import InferenceKind, check_anytime, nearest_hint
-from polars_scorio.command_line.terminal import command_words
-from polars_scorio.counting.judge_counts import Judge, judge
-from polars_scorio.counting.log import is_label
-from polars_scorio.counting.roles import COLUMN_ROLES, Category, Unscored
-from polars_scorio.display.settings import Settings
-from polars_scorio.logs.files import scan_files
-from polars_scorio.logs.paths import DAMAGE, OnError, is_remote, open_plain
-from polars_scorio.logs.read import TOOLS, fitting_tools, named_reader
+from polars_scorio.arguments import (
+    Compared,
+    InferenceKind,
+    OnError,
+    Overall,
+    Per,
+    QuestionUnit,
+    check_anytime,
+)
+from polars_scorio.command_line.terminal import BoardFormat, TableFormat, command_words
+from polars_scorio.counting.roles import Unscored
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.metrics.from_text import read_metric
-from polars_scorio.metrics.metric import Metric
 
-STANDARD_INPUT = "-"
-_HEAD = 1 << 16  # bytes in which the format is looked for
-# The first bytes of compressed files, and the ending of such a file.
-_COMPRESSED = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
+if TYPE_CHECKING:
+    from polars_scorio.metrics.metric import Metric
 
-
-@contextmanager
-def saved_input(logs: Sequence[str]) -> Iterator[list[str]]:
-    """The names of logs, with a temporary file in place of ``-``, which is standard input."""
-    if STANDARD_INPUT not in logs:
-        yield [*logs]
-        return
-    if logs.count(STANDARD_INPUT) > 1:
-        raise ValueError("standard input can be read once: name - once")
-    if sys.stdin is None:
-        raise ValueError("standard input is closed")
-    with TemporaryDirectory(prefix="polars-scorio-") as folder:
-        file = str(_copied_input(Path(folder), sys.stdin.buffer))
-        yield [file if name == STANDARD_INPUT else name for name in logs]
-
-
-def _copied_input(folder: Path, stream: BinaryIO) -> Path:
-    """The file that holds a stream."""
-    head = stream.read(_HEAD)
-    packed = next((end for start, end in _COMPRESSED.items() if head.startswith(start)), "")
-    file = folder / f"stdin{packed}"
-    with file.open("wb") as copy:
-        copy.write(head)
-        shutil.copyfileobj(stream, copy)
-    return file.rename(folder / f"stdin{format_ending(_plain_head(file))}{packed}")
-
-
-def _plain_head(file: Path) -> bytes:
-    """The first bytes of a file, decompressed."""
-    try:
-        with open_plain(file) as stream:
-            return stream.read(_HEAD)
-    except DAMAGE as error:
-        raise ValueError(f"standard input is damaged or broken off: {error}") from error
-
-
-def format_ending(head: bytes) -> str:
-    r"""The ending of a file by its first bytes.
-
-    >>> [format_ending(head) for head in (b"PAR1", b'[{"a": 1}]', b'{"a": 1}\n', b"a,b\n1,2\n")]
-    ['.parquet', '.json', '.jsonl', '.csv']
-    >>> format_ending(b"a\tb\n1\t2\n")
-    '.tsv'
-    """
-    if head.startswith(b"PAR1"):
-        return ".parquet"
-    text = head.lstrip(b"\xef\xbb\xbf \r\n\t")
-    if not text:
-        raise ValueError("standard input is empty")
-    if text[:1] in {b"[", b"{"}:
-        return ".json" if text.startswith(b"[") else ".jsonl"
-    first = text.partition(b"\n")[0]
-    return ".tsv" if first.count(b"\t") > first.count(b",") else ".csv"
-
-
+PRINTED = 20  # questions of a stratum, the most suspect ones first
 _CONFIDENCE = "set the confidence of the intervals (default: %(default)s)"
 
 
@@ -121,13 +54,10 @@ def add_inference_arguments(parser: ArgumentParser) -> None:
     add("--anytime", type=planned_number, metavar="N", help=anytime)
 
 
-def chosen_settings(asked: Namespace) -> Settings:
-    """The inference, target and confidence that the arguments choose."""
-    return Settings(asked.inference, asked.target, asked.confidence, asked.anytime)
-
-
 def metric_argument(text: str) -> Metric:
     """A metric as typed in Python."""
+    from polars_scorio.metrics.from_text import read_metric
+
     try:
         return read_metric(text)
     except ValueError as error:
@@ -153,12 +83,7 @@ def planned_number(text: str) -> int:
         raise ArgumentTypeError(message) from None
 
 
-_ALIKE = 0.85  # of a typo: drp and Drop are drop, and dropped is a category
-# Column roles that readers of tools accept too.
-_READER_ROLES = ("model", "cluster", "family", "answer", "truth", "cost")
-
-
-def add_log_arguments(parser: ArgumentParser) -> None:
+def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     """Add the arguments that name the log, its columns and its outcomes."""
     add = parser.add_argument_group("log").add_argument
     files = (
@@ -166,8 +91,8 @@ def add_log_arguments(parser: ArgumentParser) -> None:
         "several are joined; - is standard input"
     )
     add("log", nargs="+", metavar="LOG", help=files)
-    tools = f"read the log of this tool (default: found by itself): {', '.join(TOOLS)}"
-    add("--from", dest="tool", choices=TOOLS, metavar="TOOL", help=tools)
+    tool = f"read the log of this tool (default: found by itself): {', '.join(tools)}"
+    add("--from", dest="tool", choices=tools, metavar="TOOL", help=tool)
     columns = {
         "model": "the model (default: model), or none if there is one; with --from give the name "
         "of the model, or a pattern that finds it in the paths",
@@ -214,35 +139,16 @@ def add_log_arguments(parser: ArgumentParser) -> None:
         help=option)  # fmt: skip
 
 
-def read_log(asked: Namespace) -> Scorio[Any]:
-    """The accessor of the log that the arguments describe."""
-    tool = asked.tool or _found_tool(asked)
-    if tool is not None:
-        return _tool_log(tool, asked)
-    for_tools = {"--option": asked.option, "--on-error": asked.on_error}
-    for option in (name for name, value in for_tools.items() if value):
-        raise ValueError(f"{option} is for logs of tools: name the tool with --from")
-    return _columns_log(asked)
+def _rate_counts(text: str) -> tuple[int, int]:
+    """The part and the whole of a rate.
 
-
-def _found_tool(asked: Namespace) -> str | None:
-    """The tool that wrote the log; None for a table whose columns have roles."""
-    if _named_columns(asked) or any(map(is_remote, asked.log)):
-        return None
-    try:
-        tools = fitting_tools(asked.log)
-    except FileNotFoundError:
-        return None  # a file of another kind, or none: reading the table says it
-    if len(tools) > 1:
-        found = ", ".join(f"{tool} ({file})" for tool, file in tools.items())
-        raise ValueError(f"the log may be of several tools, {found}: name one with --from")
-    return next(iter(tools), None)
-
-
-def _named_columns(asked: Namespace) -> list[str]:
-    """The options that name columns which a reader knows by itself."""
-    roles = (role for role in COLUMN_ROLES if role not in _READER_ROLES)
-    return [f"--{role}" for role in roles if getattr(asked, role)]
+    >>> _rate_counts("88/100")
+    (88, 100)
+    """
+    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
+    if found is None:
+        raise ArgumentTypeError(f"{text!r} is not of the form 88/100: 88 of 100 answers")
+    return int(found[1]), int(found[2])
 
 
 def _reader_option(text: str) -> tuple[str, object]:
@@ -260,150 +166,151 @@ def _reader_option(text: str) -> tuple[str, object]:
         return name, value
 
 
-def _columns_log(asked: Namespace) -> Scorio[Any]:
-    """The accessor of files whose columns the arguments name."""
-    frame = scan_files(asked.log)
-    schema = frame.collect_schema()
-    roles: dict[str, Any] = {
-        role: _role_column(getattr(asked, role), schema)
-        for role in COLUMN_ROLES
-        if getattr(asked, role) is not None
-    }
-    if asked.trial is None and (asked.count is not None or "trial" not in schema):
-        roles["trial"] = None
-    roles["by"] = [_role_column(name, schema) for name in asked.by]
-    dtype = _category_dtype(frame, roles.get("category", "category"))
-    return Scorio(frame)(**roles, **_outcome_roles(asked, dtype))
+def add_format_argument(parser: ArgumentParser) -> None:
+    """Add the argument that chooses how a table is written."""
+    formats = "write the table in this format (default: %(default)s); csv and json have all digits"
+    parser.add_argument("--format", choices=get_args(TableFormat), default="table", help=formats)
 
 
-def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
-    """The accessor of files that a tool wrote, with the roles of its reader unless overridden."""
-    known = _named_columns(asked)
-    if known:
-        raise ValueError(f"--from {tool} knows its columns: leave {', '.join(known)} out")
-    given = ("by", "on_error", *_READER_ROLES[1:])
-    roles = {name: getattr(asked, name) for name in given if getattr(asked, name)}
-    reader = named_reader(tool)
-    keywords = {"model": asked.model, **roles, **_outcome_roles(asked, None), **dict(asked.option)}
-    try:
-        return reader(asked.log, **keywords)
-    except ValueError as error:
-        raise ValueError(_option_hints(str(error), reader)) from error
-    except TypeError as error:
-        unknown = f"{tool}() got an unexpected keyword argument"
-        if not str(error).startswith(unknown):
-            raise
-        message = str(error).replace(unknown, f"the reader of {tool} has no --option", 1)
-        raise ValueError(message) from error
+def _add_compared(add: Callable[..., object]) -> None:
+    """Add the argument that chooses the questions of models that are compared."""
+    same = "require the same questions of all models, or use common ones (default: %(default)s)"
+    add("--questions", choices=get_args(Compared), default="same", help=same)
 
 
-def _option_hints(message: str, reader: Callable[..., object]) -> str:
-    """The message of a reader, with keywords that the command has no option for as --option."""
-    of_command = {"model", "threshold", "on_error"}
-    names = [name for name in signature(reader).parameters if name not in of_command]
-    value = r"""(\{[^}]*\}|\[[^\]]*\]|"[^"]*"|'[^']*')?"""
-    return re.sub(rf"(?<![\w.-])({'|'.join(names)})={value}", _shell_option, message)
+def _add_report(parser: ArgumentParser) -> None:
+    add_number_arguments(parser, "avg; of successes also pass_at_k and pass_hat_k")
+    add = parser.add_argument
+    file = "write the page to this file, or print Markdown if it is - (default: %(default)s)"
+    add("-o", "--output", default="report.html", help=file)
+    add("--title", help="put this title on the page (default: the names of the files)")
+    add("--baseline", metavar="MODEL", help="compare all other models with this one")
 
 
-def _shell_option(keyword: re.Match[str]) -> str:
-    """A keyword and its value, if it has one, as a shell takes them: dicts and lists in quotes."""
-    name, value = keyword.groups(default="")
-    if value[:1] in {"{", "["}:
-        return f'--option "{name}={value}"'
-    return f"--option {name}={value.strip(chr(34) + chr(39))}"
+def _add_leaderboard(parser: ArgumentParser) -> None:
+    add_number_arguments(parser)
+    add = parser.add_argument
+    form = "write the table in this format (default: %(default)s); html needs the extra style"
+    add("--format", choices=get_args(BoardFormat), default="markdown", help=form)
+    kinds = "weigh all strata alike (macro), or all questions (micro; default)"
+    add("--overall", choices=get_args(Overall), help=kinds)
+    _add_compared(add)
 
 
-def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any]:
-    """The roles about outcomes, with values of the dtype of the category column."""
-    roles: dict[str, Any] = {}
-    if asked.success:
-        roles["success"] = [column_value(text, dtype) for text in asked.success]
-    if asked.missing is not None:
-        roles["missing"] = _missing_meaning(asked.missing, dtype)
-    if asked.unscored != "error":
-        roles["unscored"] = asked.unscored
-    given: dict[str, Any] = {
-        "n": asked.n,
-        "levels": asked.levels,
-        "threshold": asked.threshold,
-        "bounds": asked.bounds and tuple(asked.bounds),
-        "judge": _judge_argument(asked),
-    }
-    return roles | {role: value for role, value in given.items() if value is not None}
+def _add_compare(parser: ArgumentParser) -> None:
+    add_number_arguments(parser)
+    add_format_argument(parser)
+    add = parser.add_argument
+    add("--baseline", metavar="MODEL", help="compare each model with this one (default: all pairs)")
+    held = parser.add_mutually_exclusive_group()
+    at_once = "let the confidence hold for all pairs at once (the default)"
+    held.add_argument("--simultaneous", action="store_true", help=at_once)
+    each = "let the confidence hold for each pair by itself, not for all pairs at once"
+    held.add_argument("--each-pair", action="store_true", help=each)
+    _add_compared(add)
 
 
-def _missing_meaning(text: str, dtype: pl.DataType | None) -> Category:
-    """The meaning of trials without an outcome: error, drop, or a category.
-
-    >>> _missing_meaning("drop", pl.Int64()), _missing_meaning("0", pl.Int64())
-    ('drop', 0)
-    """
-    if text in {"error", "drop"}:
-        return text
-    value = column_value(text, dtype)
-    number = dtype is not None and not is_label(dtype)
-    typo = get_close_matches(text.lower(), ["drop"], 1, _ALIKE)
-    if typo or (number and isinstance(value, str)):
-        raise ValueError(
-            f"--missing must be error, drop or a category, got {text!r}"
-            + (": did you mean 'drop'?" if typo else nearest_hint(text, ["error", "drop"]))
-        )
-    return value
+def _add_rank(parser: ArgumentParser) -> None:
+    add_inference_arguments(parser)
+    add_format_argument(parser)
+    add = parser.add_argument_group("rank").add_argument
+    metric = 'order the models by this metric, such as "pass_at_k(4)" (default: avg)'
+    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
+    kinds = "add the order by the mean over strata (macro), or by all questions in one pool (micro)"
+    add("--overall", choices=get_args(Overall), help=kinds)
+    _add_compared(add)
 
 
-def _rate_counts(text: str) -> tuple[int, int]:
-    """The part and the whole of a rate.
-
-    >>> _rate_counts("88/100")
-    (88, 100)
-    """
-    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
-    if found is None:
-        raise ArgumentTypeError(f"{text!r} is not of the form 88/100: 88 of 100 answers")
-    return int(found[1]), int(found[2])
+def _add_coverage(parser: ArgumentParser) -> None:
+    add_format_argument(parser)
+    kinds = "print a row for each model, or for each question with gaps (default: %(default)s)"
+    parser.add_argument("--per", choices=get_args(Per), default="model", help=kinds)
 
 
-def _judge_argument(asked: Namespace) -> Judge | None:
-    """The judge, if both of its rates are given."""
-    rates = {"--sensitivity": asked.sensitivity, "--specificity": asked.specificity}
-    lacking = [name for name, rate in rates.items() if rate is None]
-    if len(lacking) == len(rates):
-        return None
-    if lacking:
-        raise ValueError(f"a judge has two rates: give {lacking[0]} too, as in {lacking[0]} 78/100")
-    return judge(sensitivity=asked.sensitivity, specificity=asked.specificity)
+def _add_frontier(parser: ArgumentParser) -> None:
+    add_format_argument(parser)
+    add = parser.add_argument_group("frontier").add_argument
+    metric = 'set this metric against the mean cost, such as "pass_at_k(4)" (default: avg)'
+    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
+    add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+    _add_compared(add)
 
 
-def _role_column(text: str, schema: pl.Schema) -> str | pl.Expr | None:
-    """A column by its name, an expression in SQL, or None for the word none."""
-    if text in schema or text.isidentifier():
-        return None if text == "none" and text not in schema else text
-    try:
-        return pl.sql_expr(text)
-    except PolarsError as error:
-        raise ValueError(
-            f"{text!r} is neither a column nor an expression in SQL: {error}"
-        ) from None
+def _add_questions(parser: ArgumentParser) -> None:
+    add_format_argument(parser)
+    add = parser.add_argument_group("questions").add_argument
+    rate = "limit the share of good questions among those called reversed (default: %(default)s)"
+    add("--fdr", type=plain_number, default=0.1, metavar="RATE", help=rate)
+    unit = "print a row for each question, or for each --cluster (default: %(default)s)"
+    add("--per", choices=get_args(QuestionUnit), default="question", help=unit)
+    _add_compared(add)
+    every = f"print all questions, as other formats do (default: the {PRINTED} most suspect ones)"
+    add("--all", action="store_true", help=every)
 
 
-def _category_dtype(frame: pl.LazyFrame, category: str | pl.Expr) -> pl.DataType | None:
-    """The dtype of the categories; None if there is no such column."""
-    try:
-        return frame.select(category).collect_schema().dtypes()[0]
-    except PolarsError:
-        return None  # the accessor says what is wrong
+def _add_gate(parser: ArgumentParser) -> None:
+    add_number_arguments(parser)
+    add_format_argument(parser)
+    add = parser.add_argument_group("gate").add_argument
+    add("--baseline", metavar="MODEL", help="compare all other models with this one")
+    against = "read the baseline from another log; both models are named by their files or folders"
+    add("--against", nargs="+", metavar="LOG", help=against)
+    margin = "let a candidate be worse by this much: 0.02 is two points of a hundred"
+    add("--margin", type=plain_number, required=True, help=margin)
+    part = "let a candidate be worse by this much in a stratum (default: the margin)"
+    add("--stratum-margin", type=plain_number, metavar="MARGIN", help=part)
+    factor = (
+        "let a candidate cost this many times as much, by the mean of --cost: 1.1 is ten percent "
+        "more"
+    )
+    add("--cost-margin", type=plain_number, metavar="FACTOR", help=factor)
+    add("--each", action="store_true", help="require all strata to pass, not only their mean")
+    kinds = "weigh all strata alike (macro), or all questions (micro; default: %(default)s)"
+    add("--overall", choices=get_args(Overall), default="macro", help=kinds)
+    _add_compared(add)
+    fdr = "limit the false discovery rate of single questions (default: %(default)s)"
+    add("--fdr", type=plain_number, default=0.1, help=fdr)
+    chance = "suggest further trials that decide the gate with this chance (default: %(default)s)"
+    add("--assurance", type=plain_number, default=0.8, help=chance)
+    undecided = "count an undecided gate as this verdict (default: none; its exit status is 4)"
+    add("--undecided", choices=("fail", "pass"), help=undecided)
+    for kind in ("json", "junit", "markdown"):
+        add(f"--{kind}", metavar="FILE", help=f"also write the result to this file, as {kind}")
 
 
-def column_value(text: str, dtype: pl.DataType | None) -> Category:
-    """A value of a column of some dtype: the text itself, or the number that it spells.
+_ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
+    "summary": add_number_arguments,
+    "report": _add_report,
+    "leaderboard": _add_leaderboard,
+    "coverage": _add_coverage,
+    "compare": _add_compare,
+    "rank": _add_rank,
+    "counts": add_format_argument,
+    "gate": _add_gate,
+    "questions": _add_questions,
+    "frontier": _add_frontier,
+}
+# About ten options, which the help of a command shows; `--help-all` shows all.
+_USUAL = {"help", "help_all", "log", "model", "question", "category", "by", "success", "metric"}
+_OWN = {
+    "gate": {"baseline", "against", "margin", "each"},
+    "report": {"confidence", "output", "baseline"},
+    "frontier": {"cost", "format"},
+    "questions": {"per", "all", "format"},
+    "coverage": {"per", "format"},
+    "compare": {"confidence", "baseline", "format"},
+}
 
-    >>> column_value("1", pl.Int64()), column_value("1", pl.String()), column_value("C", None)
-    (1, '1', 'C')
-    """
-    if dtype is not None and is_label(dtype):
-        return text
-    try:
-        value = ast.literal_eval(text.capitalize() if text in {"true", "false"} else text)
-    except (ValueError, SyntaxError):
-        return text
-    return value if isinstance(value, Category) else text
+
+def add_arguments(parser: ArgumentParser, command: str, *, brief: bool) -> None:
+    """Add the arguments of a command; a `brief` help shows those of most calls."""
+    tools: tuple[str, ...] = ()
+    if not brief:
+        from polars_scorio.logs.read import TOOLS as tools  # noqa: N811
+    parser.add_argument("--help-all", action="help", help="show all options, and exit")
+    add_log_arguments(parser, tools)
+    _ADDERS[command](parser)
+    shown = _USUAL | _OWN.get(command, {"confidence", "format"})
+    for action in parser._actions:
+        if brief and action.dest not in shown:
+            action.help = SUPPRESS

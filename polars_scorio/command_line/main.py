@@ -10,43 +10,23 @@ from argparse import (
     Action,
     ArgumentError,
     ArgumentParser,
-    Namespace,
     RawDescriptionHelpFormatter,
 )
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from os.path import lexists
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 from polars.exceptions import PolarsError
 
-from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import nearest_hint, value_text
-from polars_scorio.command_line.commands import (
-    add_compare_arguments,
-    add_counts_arguments,
-    add_coverage_arguments,
-    add_frontier_arguments,
-    add_questions_arguments,
-    add_rank_arguments,
-    add_report_arguments,
-    add_summary_arguments,
-    run_compare,
-    run_counts,
-    run_coverage,
-    run_frontier,
-    run_questions,
-    run_rank,
-    run_report,
-    run_summary,
+from polars_scorio.command_line.terminal import (
+    PROGRAM,
+    STANDARD_INPUT,
+    print_message,
+    warnings_printed,
 )
-from polars_scorio.command_line.gate_command import add_gate_arguments, run_gate
-from polars_scorio.command_line.log_arguments import STANDARD_INPUT, read_log, saved_input
-from polars_scorio.command_line.terminal import PROGRAM, print_message, warnings_printed
-from polars_scorio.display.words import installed_version
 
-Run: TypeAlias = "Callable[[Scorio[Any], Namespace, str], object]"
 _STATUSES = """\
 exit statuses:
   0    the verdict is pass (with --undecided pass, or undecided)
@@ -58,58 +38,42 @@ exit statuses:
   141  the reader of its output, such as head, has left
 """
 _SUMMARY = "summary"
-# Each command: its help, the functions that add its arguments and run it, and examples.
-_COMMANDS: dict[str, tuple[str, Callable[[ArgumentParser], None], Run, list[str]]] = {
+# Each command: its help, and examples.
+_COMMANDS: dict[str, tuple[str, list[str]]] = {
     _SUMMARY: (
         "print coverage, leaderboard and who leads: what a log without a command gets",
-        add_summary_arguments, run_summary, ["polars-scorio rollouts.parquet --by domain"],
-    ),
+        ["polars-scorio rollouts.parquet --by domain"]),
     "report": (
-        "write a report as one HTML file", add_report_arguments, run_report,
-        [
-            "polars-scorio report rollouts.parquet --by domain -o report.html",
-            'polars-scorio report "*.parquet" --by domain --metric "pass_at_k([1, 4])" -o -',
-        ],
-    ),
+        "write a report as one HTML file",
+        ["polars-scorio report rollouts.parquet --by domain -o report.html",
+         'polars-scorio report "*.parquet" --by domain --metric "pass_at_k([1, 4])" -o -']),
+    "leaderboard": (
+        "print the leaderboard as a table for a README, a paper or a page",
+        ["polars-scorio leaderboard rollouts.parquet --by domain --format latex"]),
     "coverage": (
-        "print what is in a log, and what is missing", add_coverage_arguments, run_coverage,
-        ["polars-scorio coverage rollouts.parquet --by domain --per question"],
-    ),
+        "print what is in a log, and what is missing",
+        ["polars-scorio coverage rollouts.parquet --by domain --per question"]),
     "compare": (
-        "print which of two models is better", add_compare_arguments, run_compare,
-        ["polars-scorio compare rollouts.parquet --by domain --baseline comet-70b"],
-    ),
+        "print which of two models is better",
+        ["polars-scorio compare rollouts.parquet --by domain --baseline comet-70b"]),
     "rank": (
         "print the models in their order, and which ranks are open to each",
-        add_rank_arguments, run_rank,
-        [
-            "polars-scorio rank rollouts.parquet --by domain --format markdown",
-            'cat rollouts.parquet | polars-scorio rank - --by domain --metric "pass_at_k(4)"',
-        ],
-    ),
+        ["polars-scorio rank rollouts.parquet --by domain --format markdown",
+         'cat rollouts.parquet | polars-scorio rank - --by domain --metric "pass_at_k(4)"']),
     "counts": (
         "print how many trials of each question have each category",
-        add_counts_arguments, run_counts,
-        ["polars-scorio counts rollouts.parquet --by domain --format csv > counts.csv"],
-    ),
+        ["polars-scorio counts rollouts.parquet --by domain --format csv > counts.csv"]),
     "gate": (
         "judge whether a model is not worse than a baseline by more than a margin",
-        add_gate_arguments, run_gate,
-        [
-            "polars-scorio gate rollouts.parquet --by domain --baseline comet-70b --margin 0.02",
-            "polars-scorio gate new.parquet --against old.parquet --by domain --margin 0.05",
-        ],
-    ),
+        ["polars-scorio gate rollouts.parquet --by domain --baseline comet-70b --margin 0.02",
+         "polars-scorio gate new.parquet --against old.parquet --by domain --margin 0.05"]),
     "questions": (
         "print which questions nobody solves, separate the models, or are reversed",
-        add_questions_arguments, run_questions,
-        ["polars-scorio questions rollouts.parquet --by domain"],
-    ),
+        ["polars-scorio questions rollouts.parquet --by domain"]),
     "frontier": (
-        "print which models are worth their cost", add_frontier_arguments, run_frontier,
+        "print which models are worth their cost",
         [("polars-scorio frontier rollouts.parquet --by domain --cost "
-          "\"CASE WHEN model = 'comet-70b' THEN 3 ELSE 1 END\"")],
-    ),
+          "\"CASE WHEN model = 'comet-70b' THEN 3 ELSE 1 END\"")]),
 }  # fmt: skip
 _REFUSED, _USAGE = 1, 2  # exit statuses
 _INTERRUPTED, _BROKEN_PIPE = 130, 141  # those of a process that SIGINT or SIGPIPE ends
@@ -168,10 +132,15 @@ def named_command(arguments: Sequence[str]) -> list[str]:
 
 def _exit_status(given: Sequence[str]) -> int:
     """Run the command, print what is wrong, and return its exit status."""
-    parser = command_parser()
+    brief = not {"-h", "--help"}.isdisjoint(given)
+    parser = command_parser(given[0] if given else "", brief=brief)
     if not given:
         parser.error("name a log, or a command and a log")
     asked = parser.parse_args(given)
+    # Imported here: help needs none of it.
+    from polars_scorio.command_line.commands import RUNS
+    from polars_scorio.command_line.log_input import read_log, saved_input
+
     status = _USAGE
     try:
         with ExitStack() as stack:
@@ -179,8 +148,8 @@ def _exit_status(given: Sequence[str]) -> int:
             asked.log = stack.enter_context(saved_input(asked.log))
             log = read_log(asked)
             # A refused log still has a page: other errors of `report` are errors of usage.
-            status = _USAGE if asked.run is run_report else _REFUSED
-            outcome = asked.run(log, asked, f"{PROGRAM} {shlex.join(given)}")
+            status = _USAGE if asked.command == "report" else _REFUSED
+            outcome = RUNS[asked.command](log, asked, f"{PROGRAM} {shlex.join(given)}")
     except BrokenPipeError:
         raise
     except _ERRORS as error:
@@ -205,6 +174,8 @@ class CommandParser(ArgumentParser):
         """Parse the arguments, and refuse an unknown one in the words of its command."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
+            from polars_scorio.arguments import nearest_hint
+
             name = unknown[0].partition("=")[0]
             if name[:1] != "-":
                 self.error(f"{name!r} stands behind an option: name all logs before the options")
@@ -215,6 +186,8 @@ class CommandParser(ArgumentParser):
 
     def _check_value(self, action: Action, value: object) -> None:
         """Refuse a value that is none of the choices, and name the nearest one."""
+        from polars_scorio.arguments import nearest_hint, value_text
+
         choices = [*map(str, action.choices or [])]
         if not choices or value in choices:
             return
@@ -228,17 +201,29 @@ class CommandParser(ArgumentParser):
         raise ArgumentError(None, message)
 
 
-def command_parser() -> ArgumentParser:
-    """The parser of the command's arguments."""
+class _Version(Action):
+    """Print the version, which is looked up when somebody asks for it."""
+
+    def __call__(self, parser: ArgumentParser, *_: object) -> None:
+        from polars_scorio.display.words import installed_version
+
+        parser.exit(message=f"{installed_version()}\n")
+
+
+def command_parser(named: str | None = None, *, brief: bool = False) -> ArgumentParser:
+    """The parser of the command's arguments, or of those of the command that is named alone."""
     parser = CommandParser(
         prog=PROGRAM,
         description="Honest numbers for language models that were sampled many times per question.",
-        epilog=_example_lines([examples[0] for *_, examples in _COMMANDS.values()]),
+        epilog=_example_lines([examples[0] for _, examples in _COMMANDS.values()]),
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=installed_version())
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for name, (text, add_arguments, run, examples) in _COMMANDS.items():
+    about = "show program's version number and exit"
+    parser.add_argument("--version", action=_Version, nargs=0, help=about)
+    commands = parser.add_subparsers(
+        title="commands", required=True, metavar="COMMAND", dest="command"
+    )
+    for name, (text, examples) in _COMMANDS.items():
         command = commands.add_parser(
             name,
             help=text,
@@ -246,8 +231,10 @@ def command_parser() -> ArgumentParser:
             epilog=_example_lines(examples) + f"\n{_STATUSES}" * (name == "gate"),
             formatter_class=RawDescriptionHelpFormatter,
         )
-        add_arguments(command)
-        command.set_defaults(run=run)
+        if named in {None, name}:
+            from polars_scorio.command_line.log_arguments import add_arguments
+
+            add_arguments(command, name, brief=brief)
     return parser
 
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from argparse import ArgumentParser
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from threading import Lock, Timer
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
 import polars as pl
-
-from polars_scorio.display.table import markdown_rows
-from polars_scorio.display.words import visible_text
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
 PROGRAM = "polars-scorio"
+STANDARD_INPUT = "-"  # as the name of a log
 TableFormat: TypeAlias = Literal["table", "csv", "json", "markdown"]
+BoardFormat: TypeAlias = Literal["markdown", "latex", "html", "csv", "json"]
 # In messages these keywords say where something is, or belong to Python alone.
 _PLACES = {"log", "model", "question", "trial", "category", "metric"}
 # Ways out that the command has no option for.
@@ -36,18 +34,14 @@ _PYTHON_ALONE = (
 
 def print_text(text: str) -> None:
     """Print a text for people, in which no name of a log can command the terminal."""
+    from polars_scorio.display.words import visible_text
+
     _print_data(visible_text(text))
 
 
 def _print_data(text: str) -> None:
     """Print a text; characters that the encoding of a Windows pipe lacks become question marks."""
     print(text.encode(_output_encoding(), "replace").decode(_output_encoding()))
-
-
-def add_format_argument(parser: ArgumentParser) -> None:
-    """Add the argument that chooses how a table is written."""
-    formats = "write the table in this format (default: %(default)s); csv and json have all digits"
-    parser.add_argument("--format", choices=get_args(TableFormat), default="table", help=formats)
 
 
 def print_table(rows: pl.DataFrame | pl.LazyFrame, written: TableFormat = "table") -> None:
@@ -58,6 +52,8 @@ def print_table(rows: pl.DataFrame | pl.LazyFrame, written: TableFormat = "table
     elif written == "json":
         _print_data(frame.write_json())
     elif written == "markdown":
+        from polars_scorio.display.table import markdown_rows
+
         print_text(markdown_rows(frame))
     else:
         print_text(_box_table(frame))
@@ -91,6 +87,8 @@ def _output_encoding() -> str:
 
 def print_message(text: str, options: Collection[str]) -> None:
     """Print an error or a warning to standard error, in the words of the command."""
+    from polars_scorio.display.words import visible_text
+
     print(visible_text(command_words(text, options)), file=sys.stderr)
 
 

@@ -24,6 +24,7 @@ from polars.datatypes import DataType, DataTypeClass
 from polars.exceptions import PolarsError
 from polars.io.plugins import register_io_source
 
+from polars_scorio.arguments import OnError
 from polars_scorio.logs.kept_fields import (
     Getter,
     added_columns,
@@ -36,7 +37,6 @@ from polars_scorio.logs.kept_fields import (
 )
 from polars_scorio.logs.paths import (
     DAMAGE,
-    OnError,
     Paths,
     UnexpectedContentError,
     compression_of,

@@ -15,12 +15,12 @@ from errno import ENAMETOOLONG
 from os import PathLike, fspath, walk
 from os.path import abspath, realpath
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, Literal, TypeAlias, TypeVar, cast
+from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
 import polars as pl
 from polars.exceptions import PolarsError
 
-from polars_scorio.arguments import check_choice, value_text, value_tuple
+from polars_scorio.arguments import OnError, check_choice, value_text, value_tuple
 from polars_scorio.logs.runs import LogWarning, line_list, warn_of_log
 
 PathT = TypeVar("PathT", bound=PurePath)
@@ -68,7 +68,6 @@ def zstd_stream(source: str | BinaryIO) -> Any:
     return arrow.CompressedInputStream(source, "zstd")
 
 
-OnError: TypeAlias = Literal["raise", "warn"]
 ContentT = TypeVar("ContentT")
 
 

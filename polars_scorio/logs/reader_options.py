@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, cast
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import check_choice
+from polars_scorio.arguments import OnError, check_choice
 from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.roles import Column, Unscored
 from polars_scorio.logs.json_files import (
@@ -28,7 +28,6 @@ from polars_scorio.logs.json_files import (
 )
 from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters
 from polars_scorio.logs.paths import (
-    OnError,
     Paths,
     UnexpectedContentError,
     model_names,

@@ -134,7 +134,7 @@ USAGE_ERRORS = {
     "compare log --each-pair --simultaneous": "--simultaneous: not allowed with argument "
     "--each-pair",
     "nothing_like_it": "'nothing_like_it' is neither a command nor a file: the commands are "
-    "summary, report, coverage, compare, rank, counts, gate, questions, frontier",
+    "summary, report, leaderboard, coverage, compare, rank, counts, gate, questions, frontier",
 }
 
 
@@ -157,11 +157,43 @@ def test_the_tool_that_was_meant_is_named(capsys):
 @pytest.mark.parametrize("command", _COMMANDS)
 def test_options_are_helped_with_in_verbs(command, capsys):
     with pytest.raises(SystemExit):
-        main([command, "--help"])
+        main([command, "--help-all"])
     listed = " ".join(capsys.readouterr().out.split())
     for riddle in ("as in Python", "stands above", "rest on", "the same of", "its like", " alone"):
         assert riddle not in listed
     assert not re.search(r"\((0\.\d+|same|benchmark|table|question)\)", listed)
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_help_shows_about_ten_options_and_help_all_the_rest(command, capsys):
+    shown = []
+    for help_ in ("--help", "--help-all"):
+        with pytest.raises(SystemExit):
+            main([command, help_])
+        shown.append(
+            {
+                *re.findall(
+                    r"^  (?:-\w(?: \w+)?, )?(--[\w-]+)", capsys.readouterr().out, re.MULTILINE
+                )
+            }
+        )
+    few, all_ = shown
+    assert few < all_
+    assert 6 <= len(few - {"--help", "--help-all"}) <= 10
+    assert {"--n", "--from", "--threshold"} <= all_ - few
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [[], *([name] for name in _COMMANDS)], ids=" ".join)
+def test_help_imports_nothing_that_it_does_not_need(command):
+    code = f"""import contextlib, sys
+from polars_scorio.command_line.main import main
+with contextlib.suppress(SystemExit):
+    main({[*command, "--help"]})
+heavy = ["scipy.special", "polars_scorio.accessors", "polars_scorio.logs", "polars_scorio.study"]
+print([name for name in heavy + ["numpy"] * {not command} if name in sys.modules])"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def help_examples():

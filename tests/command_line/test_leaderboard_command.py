@@ -1,0 +1,45 @@
+"""The leaderboard for a README, a paper, a page."""
+
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.command_line.main import main
+from tests.display.html.logs import models
+
+CALL = ["leaderboard", "log.parquet", "--metric", "pass_at_k([1, 2])", "--confidence", "0.9"]
+
+
+@pytest.fixture
+def board():
+    log = models(3)
+    log.write_parquet("log.parquet")
+    return log.scorio.leaderboard(ps.pass_at_k([1, 2]), confidence=0.9)
+
+
+def test_it_is_markdown_or_latex(board, capsys):
+    assert main(CALL) == 0
+    assert capsys.readouterr().out == ps.to_markdown(board) + "\n"
+    assert main([*CALL, "--format", "latex"]) == 0
+    assert capsys.readouterr().out == ps.to_latex(board) + "\n"
+
+
+def test_as_html_it_is_a_table_of_its_own(board, capsys):
+    assert main([*CALL, "--format", "html"]) == 0
+    printed = capsys.readouterr().out
+    assert "<table" in printed
+    assert all(f">{model}</td>" in printed for model in board["model"])
+
+
+def test_as_csv_it_has_all_digits(board, capsys):
+    assert main([*CALL, "--format", "csv"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split(",") == board.columns
+    assert len(rows) == board.height
+
+
+def test_models_without_some_questions_are_compared_by_common_ones(capsys):
+    log = models(3)
+    log.filter((log["model"] != "m01") | (log["question"] < 9)).write_parquet("log.parquet")
+    assert main(CALL) == 1
+    assert "--questions common" in capsys.readouterr().err
+    assert main([*CALL, "--questions", "common"]) == 0
