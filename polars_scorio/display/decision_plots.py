@@ -21,9 +21,13 @@ from polars_scorio.display.chart_data import (
     stratum_label,
     thinned_rows,
 )
-from polars_scorio.display.charts import Picture, line_chart
+from polars_scorio.display.charts import (
+    ConvergencePlotOptions,
+    DecisionPlotOptions,
+    Picture,
+    line_chart,
+)
 from polars_scorio.display.plot_base import PlotBase
-from polars_scorio.display.theme import ConvergencePlotOptions, DecisionPlotOptions
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.request import ConvergenceOptions

@@ -20,8 +20,7 @@ from polars_scorio.counting.log import Log, Trials, bind_roles
 from polars_scorio.counting.roles import Column, Roles
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import marked_rows, metric_heading, panel_heading, row_labels
-from polars_scorio.display.charts import BANDED, with_best_steps
-from polars_scorio.display.theme import Look
+from polars_scorio.display.charts import BANDED, Look, with_best_steps
 from polars_scorio.display.words import (
     each_trials,
     inference_words,

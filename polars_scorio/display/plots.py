@@ -12,7 +12,9 @@ from polars_scorio.decisions.models import single_k
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import axis_values, curve_sizes, metric_heading, row_labels
 from polars_scorio.display.charts import (
+    LookOptions,
     Picture,
+    PlotOptions,
     best_step_words,
     draw_sizes_axis,
     line_chart,
@@ -20,7 +22,6 @@ from polars_scorio.display.charts import (
 )
 from polars_scorio.display.decision_plots import DecisionPlots
 from polars_scorio.display.question_plots import FrontierPlots, QuestionPlots
-from polars_scorio.display.theme import LookOptions, PlotOptions
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k

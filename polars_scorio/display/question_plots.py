@@ -18,10 +18,9 @@ from polars_scorio.display.chart_data import (
     strata_heading,
     stratum_label,
 )
-from polars_scorio.display.charts import Picture, difficulty_bars, difficulty_histogram
+from polars_scorio.display.charts import Picture, PlotOptions, difficulty_bars, difficulty_histogram
 from polars_scorio.display.plot_base import PlotBase, Subject
 from polars_scorio.display.sentences import reversal_summary
-from polars_scorio.display.theme import PlotOptions
 from polars_scorio.display.words import inference_words
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import WeightedMetric
@@ -39,15 +38,16 @@ import altair as alt
 from polars_scorio.arguments import Compared
 from polars_scorio.decisions.frontier import frontier, frontier_band
 from polars_scorio.display.charts import (
+    GREY,
     INK,
     NAME,
     Heading,
+    LookOptions,
     in_panels,
     model_legend,
     number_tooltips,
     value_axis,
 )
-from polars_scorio.display.theme import GREY, LookOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -5,8 +5,8 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
+from polars_scorio.display.charts import Look
 from polars_scorio.display.plot_base import PlotBase, Subject
-from polars_scorio.display.theme import Look
 from polars_scorio.metrics.metric import Metric
 from tests.made_logs import long
 

@@ -13,9 +13,8 @@ import polars as pl
 import vl_convert
 
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display import theme
 from polars_scorio.display.chart_data import curve_sizes
-from polars_scorio.display.charts import BANDED, INK, Picture, models_by_mean
+from polars_scorio.display.charts import BANDED, INK, Look, Picture, models_by_mean
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.scopes import Scope, average_metric, holds_fractions
 from polars_scorio.display.settings import Settings
@@ -117,7 +116,7 @@ def model_classes(scope: Scope) -> dict[str, str]:
     rows = scope.rows.filter(metric=metric.name)
     if rows.is_empty():
         rows = report(scope.study, scope.roles, [metric]).collect()
-    colours = theme.Look().colours(models_by_mean(rows, "estimate"))
+    colours = Look().colours(models_by_mean(rows, "estimate"))
     return {name: f"c{place}" for place, name in enumerate(colours)}
 
 
