@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, TypeAlias, cast
@@ -27,7 +27,6 @@ from polars_scorio.logs.json_files import (
 from polars_scorio.logs.paths import Paths, find_files, plain_path
 from polars_scorio.logs.reader_options import (
     LogOptions,
-    LogRows,
     Unpack,
     log_accessor,
     log_reader,
@@ -101,7 +100,11 @@ def evalscope(
     )
     log = log.named(model, lambda file: file.parent, lambda file, *_: file.parent.name)
     table = log.table(_COLUMNS, reward_outcome(threshold, "score"))
-    return log_accessor(table, _with_totals(log), roles, by="benchmark")
+    runs = log.runs_with_totals(
+        lambda file, part: (file.parent, part.run.keys["benchmark"]),
+        lambda files: _benchmark_totals(_Work.of(files[0]), [log.parts[file] for file in files]),
+    )
+    return log_accessor(table, runs, roles, by="benchmark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,7 @@ class _Work:
 
     benchmark: str
     subset: str
+    file: Path  # the report, or that of the reviews
     report: Mapping[str, Any]  # without metrics if there is none
     config: Mapping[str, str]  # the text of each setting; empty without a file of them
 
@@ -124,13 +128,14 @@ class _Work:
         reports = {plain_path(side).stem: side for side in sorted(sides)}
         begin = [each for each in reports if f"{name}_".startswith(f"{each}_")]
         benchmark = max(begin, key=len, default=name)
-        report = read_json(reports[benchmark], _REPORT) if begin else {"metrics": []}
+        side = reports.get(benchmark, file)
+        report = read_json(side, _REPORT) if begin else {"metrics": []}
         if not isinstance(report, dict) or "metrics" not in report:
-            raise unexpected_content(reports[benchmark], _REPORT, describe_content(report))
+            raise unexpected_content(side, _REPORT, describe_content(report))
         configs = [_yaml_values(side) for side in sorted(work.glob("configs/task_config*.yaml"))]
         own = (each for each in configs if each.get("model_id") == file.parent.name)
         config = next(own, configs[0] if configs else {})
-        return cls(benchmark, name[len(benchmark) + 1 :], report, config)
+        return cls(benchmark, name[len(benchmark) + 1 :], side, report, config)
 
     def planned(self) -> int | None:
         """The generations that were planned for the subset."""
@@ -269,32 +274,21 @@ def _absent_places(
     yield from (place for place in product(groups, range(repeats)) if place not in known)
 
 
-def _with_totals(log: LogRows) -> dict[Path, Run]:
-    """The runs, of which the first file of each benchmark has the totals of its report."""
-    runs = log.runs()
-    benchmarks = defaultdict(list)
-    for file, run in runs.items():
-        benchmarks[file.parent, run.keys["benchmark"]].append(file)
-    described = {}
-    for files in benchmarks.values():
-        parts = [log.parts[file] for file in files]
-        totals = _benchmark_totals(_Work.of(files[0]), parts)
-        for file in files:
-            described[file] = replace(runs[file], totals=(totals,) if file == files[0] else ())
-    return {file: described[file] for file in runs}
-
-
-def _benchmark_totals(work: _Work, parts: Sequence[FileRows]) -> Totals:
+def _benchmark_totals(work: _Work, parts: Sequence[FileRows]) -> tuple[Totals, ...]:
     """The plan and the score of a report, and the score that it should be."""
-    rows = [row for part in parts for row in part.rows]
-    reported, how = work.reported(str(parts[0].run.totals[0].keys["metric"]))
-    summary = work.report.get("execution_summary") or {}
     scores: dict[object, list[float]] = defaultdict(list)
-    for row in rows:
+    for row in chain.from_iterable(part.rows for part in parts):
         if row[_SCORE] is not None:
             scores[row[_QUESTION]].append(cast("float", row[_SCORE]))
+    with errors_name_file(work.file, _REPORT):
+        reported, how = work.reported(str(parts[0].run.totals[0].keys["metric"]))
+        totals = Totals(
+            planned=(work.report.get("execution_summary") or {}).get("requested"),
+            reported=reported,
+            read=sum(len(part.rows) for part in parts),
+            score=mean_or_none(value for each in scores.values() for value in each),
+        )
     if how == "bayes_at_n":
-        score = mean_or_none((sum(each) + 1) / (len(each) + 2) for each in scores.values())
-    else:
-        score = mean_or_none(value for each in scores.values() for value in each)
-    return Totals(planned=summary.get("requested"), reported=reported, read=len(rows), score=score)
+        means = ((sum(each) + 1) / (len(each) + 2) for each in scores.values())
+        totals = replace(totals, score=mean_or_none(means))
+    return (totals,)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -104,25 +102,11 @@ def harbor(
         lambda file: file.parent.parent,
         lambda _, part, job: f"{part.run.keys['agent']} / {part.run.keys['llm'] or job}",
     )
-    runs = _with_job_totals(log.runs(), log.parts, reward)
+    runs = log.runs_with_totals(
+        lambda file, _: file.parent.parent,
+        lambda files: _job_totals(files[0].parent.parent, [log.parts[f] for f in files], reward),
+    )
     return log_accessor(log.table(_COLUMNS, reward_outcome(threshold)), runs, roles)
-
-
-def _with_job_totals(
-    runs: Mapping[Path, Run], parts: Mapping[Path, FileRows], reward: str
-) -> dict[Path, Run]:
-    """The runs, of which the first trial of each job has the totals of the job."""
-    jobs = defaultdict(list)
-    for file in runs:
-        jobs[file.parent.parent].append(file)
-    totals = {
-        files[0]: _job_totals(job, [parts[file] for file in files], reward)
-        for job, files in jobs.items()
-    }
-    return {
-        file: replace(run, totals=totals[file]) if file in totals else run
-        for file, run in runs.items()
-    }
 
 
 def _job_totals(job: Path, trials: Sequence[FileRows], reward: str) -> tuple[Totals, ...]:

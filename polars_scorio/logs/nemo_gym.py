@@ -125,7 +125,9 @@ def _rollout_rows(file: Path, reward: str, model: str | None) -> FileRows:
         found = f"lines without the reward {reward!r}, see reward="
         raise unexpected_content(file, _EXPECTED, found)
     metrics = _mean_rewards(file)
-    agents = _task_agents({**planned, **failed, **lines}, [*metrics])
+    with errors_name_file(file, _EXPECTED):
+        agents = _task_agents({**planned, **failed, **lines}, [*metrics])
+        named = None if model else _only_response_model(file, lines)
     rows: list[Row] = [
         (agents[key[0]], *key, _line_reward(line, reward), line.get(_FAILURE))
         for key, line in {**lines, **absent}.items()
@@ -133,7 +135,7 @@ def _rollout_rows(file: Path, reward: str, model: str | None) -> FileRows:
     first = next(iter(lines.values()))
     run = Run(
         name=f"{file.parent.name}/{name}",
-        keys={"model": None if model else _only_response_model(file, lines)},
+        keys={"model": named},
         settings=run_settings(first, SETTINGS),
         totals=tuple(_agent_totals(rows, planned, agents, metrics if reward == "reward" else {})),
     )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -128,7 +126,11 @@ def nemo_skills(
     _refuse_unlike_files(log, texts)
     log = log.named(model, _output_folder)
     table = log.table(_COLUMNS, reward_outcome(threshold, "score"))
-    return log_accessor(table, _with_metrics(log), roles, by=("benchmark", "subset"))
+    runs = log.runs_with_totals(
+        lambda file, _: file.parent,
+        lambda files: _seed_totals([log.parts[file] for file in files], files[0]),
+    )
+    return log_accessor(table, runs, roles, by=("benchmark", "subset"))
 
 
 def _output_folder(file: Path) -> Path:
@@ -196,23 +198,7 @@ def _refuse_unlike_files(log: LogRows, texts: Mapping[Path, Sequence[str]]) -> N
                 )
 
 
-def _with_metrics(log: LogRows) -> dict[Path, Run]:
-    """The runs, of which the first file of each benchmark has the totals of all its files."""
-    runs = log.runs()
-    benchmarks = defaultdict(list)
-    for file in runs:
-        benchmarks[file.parent].append(file)
-    totals = {
-        files[0]: _seed_totals([log.parts[f] for f in files], files[0])
-        for files in benchmarks.values()
-    }
-    return {
-        file: replace(run, totals=(totals[file],) if file in totals else ())
-        for file, run in runs.items()
-    }
-
-
-def _seed_totals(parts: Sequence[FileRows], file: Path) -> Totals:
+def _seed_totals(parts: Sequence[FileRows], file: Path) -> tuple[Totals, ...]:
     """Plan and mean of all seeds of a benchmark, as metrics.json says, and as read."""
     metric = str(parts[0].run.totals[0].keys["metric"])
     rows = [row for part in parts for row in part.rows]
@@ -227,7 +213,7 @@ def _seed_totals(parts: Sequence[FileRows], file: Path) -> Totals:
             means = known.get(f"pass@1[avg-of-{seeds}]", known.get("pass@1", {}))
             planned = seeds * means["num_entries"] if "num_entries" in means else None
             percent = next((means[name] for name in _OUTCOMES[metric][1] if name in means), None)
-    return Totals(
+    totals = Totals(
         keys={"subset": "" if subsets == {""} else None},
         planned=planned,
         reported=None if percent is None or seeds > len(parts) else percent / _PERCENT,
@@ -235,3 +221,4 @@ def _seed_totals(parts: Sequence[FileRows], file: Path) -> Totals:
         score=mean_or_none(cast("float | None", row[_SCORE]) or 0.0 for row in rows),
         file=side,
     )
+    return (totals,)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -40,6 +41,7 @@ from polars_scorio.logs.runs import (
     Retries,
     Run,
     Runs,
+    Totals,
     kept_attempts,
     last_attempts,
     line_list,
@@ -253,6 +255,18 @@ class LogRows:
         if self.models:
             return {**model_runs(self.parts, self.models), **self.skipped}
         return {**{file: part.run for file, part in self.parts.items()}, **self.skipped}
+
+    def runs_with_totals(
+        self,
+        group: Callable[[Path, FileRows], object],
+        totals: Callable[[Sequence[Path]], tuple[Totals, ...]],
+    ) -> dict[Path, Run]:
+        """The runs, of which the first file of each group has the totals of all its files."""
+        groups = defaultdict(list)
+        for file, part in self.parts.items():
+            groups[group(file, part)].append(file)
+        known = {files[0]: totals(files) for files in groups.values()}
+        return {file: replace(run, totals=known.get(file, ())) for file, run in self.runs().items()}
 
     def table(self, columns: Mapping[str, Any], outcome: pl.Expr | None = None) -> pl.DataFrame:
         """The table; an expression of the outcome is its column `category`, after `trial`."""

@@ -174,6 +174,8 @@ def test_a_report_of_another_kind_is_refused(reader, work):
         ValueError, match=r"math\.json: expected .* with metrics, found a list of 1"
     ):
         reader(work(*SAMPLES, of=[1]))
+    with pytest.raises(ValueError, match=r"math\.json: expected .* lacks 'name'"):
+        reader(work(*SAMPLES, of={"metrics": [{"score": 1.0}]}))
     with pytest.raises(ValueError, match=r"the score 'acc' is 'high'"):
         reader(work(review(0, {"acc": "high"})))
     with pytest.raises(ValueError, match=r"in line 1 \(the value is 3\)"):

@@ -90,6 +90,9 @@ def test_responses_of_two_models_need_a_name(reader, table, write):
     path = write("a.jsonl", LINES[0], other)
     with pytest.raises(ValueError, match=r"several models, \['ada', 'bob'\]: name one with model="):
         reader(path)
+    nested = {**LINES[0], "response": {"model": {"name": "ada"}}}
+    with pytest.raises(ValueError, match=r"b\.jsonl: expected .* another shape \(unhashable"):
+        reader(write("b.jsonl", nested))
     assert table(path, model="eve")["model"].unique().to_list() == ["eve"]
     nameless = {**LINES[0], "response": {}}
     assert table(write("runs/a.jsonl", nameless))["model"].to_list() == ["a"]
