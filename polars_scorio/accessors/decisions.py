@@ -324,6 +324,9 @@ class DecisionMethods(Accessor[FrameT]):
                               the models normal around a mean of their own [3]_
             could_be_best     whether the model may be the best: the set of these models contains
                               the best one with `confidence` [4]_
+            tier              1 if no model was shown to be better, else one more than the largest
+                              tier among those that were: a model of tier 2 is worse than some
+                              model of tier 1, perhaps not than all of them
             z_next            z between the model and the next one, null for the last
             bounds            of real-valued rewards alone, as in `report`
             information       with `anytime` alone: information so far over the planned one

@@ -58,7 +58,7 @@ _TIED = 1e-12  # scores that differ by no more are the same
 # The numbers of each model; until it gets its name, a model is its place among the groups.
 _PLACE = ":place"
 _RANKS = ("rank", "rank_lo", "rank_hi", "rank_ci")
-_COLUMNS = (*_RANKS, *_NUMBERS, "p_best", _BEST, "z_next", INFORMATION, *DOUBTS)
+_COLUMNS = (*_RANKS, *_NUMBERS, "p_best", _BEST, "tier", "z_next", INFORMATION, *DOUBTS)
 _NO_ROWS = pl.DataFrame(
     schema={STRATUM: pl.UInt32(), _PLACE: pl.Int64(), **dict.fromkeys(_COLUMNS, pl.Float64())}
 )
@@ -96,12 +96,12 @@ def rank(
         "rank_ci": place,
         **dict.fromkeys((*_NUMBERS, "p_best", "z_next"), pl.Float64()),
     }
-    found[_BEST] = pl.Boolean()
+    found |= {_BEST: pl.Boolean(), "tier": pl.UInt32()}
     found |= bounds_dtype(models)
     repeated = [] if options.get("anytime") is None else [INFORMATION]
     found |= dict.fromkeys(repeated, pl.Float64())
     last = [*bounds_dtype(models), *repeated]
-    order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", _BEST, "z_next", *last]
+    order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", _BEST, "tier", "z_next", *last]
     columns = curve_columns([*trials.strata, "metric", "k", *order], [metric])
     refuse_repeats(columns)
     schema = {name: (found | trials.models)[name] for name in order}
@@ -152,7 +152,8 @@ class Ranking:
         found["p_best"] = scores.p_best()
         every = np.arange(here.shape[1])
         found[INFORMATION] = scores.pair_information(every, every)
-        found[_BEST] = np.where(here, scores.could_be_best(self.models.confidence), np.nan)
+        possible = scores.could_be_best(self.models.confidence) & (found["tier"] == 1)
+        found[_BEST] = np.where(here, possible, np.nan)
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
         here, z = np.take_along_axis(here, order, axis=1), scores.z_of_neighbours(order)
         found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
@@ -167,10 +168,10 @@ class Ranking:
         return pl.DataFrame({STRATUM: stratum, _PLACE: place, **numbers}, nan_to_null=True)
 
     def _rank_ranges(self, scores: Scores, here: Mask) -> dict[str, Floats]:
-        """The best and the worst rank of each model."""
-        counts = scores.better_and_worse(self.models.confidence, simultaneous=self.simultaneous)
-        ranges = rank_ranges(*counts, here)
-        names = ("rank_lo", "rank_hi")
+        """The best and the worst rank of each model, and its tier."""
+        places = scores.places(self.models.confidence, simultaneous=self.simultaneous)
+        ranges = *rank_ranges(places.better, places.worse, here), places.tier
+        names = ("rank_lo", "rank_hi", "tier")
         return {
             name: np.where(here, each, np.nan) for name, each in zip(names, ranges, strict=True)
         }

@@ -37,6 +37,21 @@ def better_and_worse(mu: Floats, differs: Mask) -> tuple[Ints, Ints]:
     return higher.sum(axis=2), lower.sum(axis=2)
 
 
+def tiers(mu: Floats, better: Mask) -> Ints:
+    """Tier of each model (S, L): one more than the largest among the models shown to be better.
+
+    `better` (S, L, L): whether the model of the column was shown to be better than that of the
+    row. 0 for absent models. A model of a tier is worse than some model of the tier above, perhaps
+    not than all; tier 1 is where `rank_ranges` begin at 1.
+    """
+    order = np.argsort(-np.where(np.isnan(mu), -np.inf, mu), axis=1, kind="stable")
+    tier, stratum = np.zeros(mu.shape, np.int64), np.arange(len(mu))
+    for model in order.T:
+        above = np.where(better[stratum, model], tier, 0).max(axis=1)
+        tier[stratum, model] = np.where(np.isnan(mu[stratum, model]), 0, 1 + above)
+    return tier
+
+
 def counts_by_score(
     mu: Floats, c: Floats, pair_scores: Callable[[Ints, Ints], Floats]
 ) -> tuple[Ints, Ints]:

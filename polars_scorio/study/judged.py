@@ -178,7 +178,7 @@ class DrawScores(JudgedScores):
     """Metrics of draws, by credits that are corrected for the errors of a judge."""
 
     law: DrawLaw
-    places: Ints  # the groups of the models, (S, L)
+    group: Ints  # of each model, (S, L)
 
     def pairs(self, a: Ints, b: Ints, strata: Ints) -> StretchedPairs:
         """Pairs of columns of some strata.
@@ -186,7 +186,7 @@ class DrawScores(JudgedScores):
         Under one judge the slopes of both models subtract before they are squared.
         """
         row, price, judges = strata[:, None], self.law.price, self.law.judges
-        first, other = self.places[row, a], self.places[row, b]
+        first, other = self.group[row, a], self.group[row, b]
         one, two = judges.rates.at(first), judges.rates.at(other)
         noise = price.variance[first] + price.variance[other]
         same = judges.judge[first] == judges.judge[other]

@@ -72,6 +72,10 @@ class PosteriorScores(IndependentScores):
         better = lower_models(-mu, sigma, sigma, c, limit)
         return better, lower_models(mu, sigma, sigma, c, limit)
 
+    def shown_better(self, a: Ints, b: Ints, c: Floats) -> Mask:
+        """Whether columns `b` are shown to be better than `a`, by critical values (S, P)."""
+        return (self.pair_scores(a, b) > c) & (self.mu[:, a] < self.mu[:, b])
+
     def row_critical(self, confidence: float) -> Floats:
         """Critical values for all pairs of each model at once."""
         return baseline_of_each(np.where(np.isfinite(self.mu), self.sigma, np.nan), confidence)

@@ -19,12 +19,13 @@ from polars_scorio.maths.families import (
     paired_critical,
 )
 from polars_scorio.maths.max_t import max_t_of_best, max_t_of_each
-from polars_scorio.maths.ranks import better_and_worse, p_best_paired, signal_share_paired
+from polars_scorio.maths.ranks import better_and_worse, p_best_paired, signal_share_paired, tiers
 from polars_scorio.maths.sample_bound import UnitSample
 from polars_scorio.study.cell_numbers import look_confidence
 from polars_scorio.study.score_differences import (
     Differences,
     PairEnds,
+    Places,
     StrataModels,
     simultaneous_verdicts,
     standardized_differences,
@@ -138,8 +139,8 @@ class SampledScores:
         decided = decided_by_score(self._pair_score(a, b))
         return lambda c, strata: decided(self._look_critical(c, strata), strata)
 
-    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
-        """Numbers of better and of worse models."""
+    def places(self, confidence: float, *, simultaneous: bool) -> Places:
+        """Better and worse models, and tiers, by verdicts about pairs."""
         mean = self.models.mean
         strata, size = mean.shape
         if simultaneous:
@@ -153,7 +154,8 @@ class SampledScores:
             differs = (
                 score > self._look_critical(max_t_of_each(self.models, confidence))[:, :, None]
             )
-        return better_and_worse(mean, differs)
+        higher = differs & (mean[:, None, :] > mean[:, :, None])
+        return Places(*better_and_worse(mean, differs), tiers(mean, higher))
 
     def p_best(self) -> Floats:
         """Chance of each model to be the best, after shrinking the gaps."""

@@ -37,7 +37,7 @@ from polars_scorio.maths.families import (
 from polars_scorio.maths.independent import baseline_of_each, tukey_critical
 from polars_scorio.maths.max_t import best_critical
 from polars_scorio.maths.price import Price
-from polars_scorio.maths.ranks import p_best, signal_share
+from polars_scorio.maths.ranks import p_best, signal_share, tiers
 from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
 from polars_scorio.maths.scores import Range
 from polars_scorio.metrics.metric import NUMBERS, Metric
@@ -61,6 +61,14 @@ class Differences(NamedTuple):
     def without_zero(self) -> Mask:
         """Pairs whose order is known: their interval excludes zero."""
         return np.isfinite(self.sigma) & ((self.lo > 0) | (self.hi < 0))
+
+
+class Places(NamedTuple):
+    """Numbers of better and of worse models, and the tier of each model, shape (S, L)."""
+
+    better: Ints
+    worse: Ints
+    tier: Ints
 
 
 # From normal critical values of one look, shape (S, P), to the ends of intervals of that shape.
@@ -87,8 +95,8 @@ class Scores(Protocol):
     def decided_pairs(self, a: Ints, b: Ints) -> Decided:
         """Pairs that a critical value decides; for `step_down`."""
 
-    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
-        """Numbers of better and of worse models, shape (S, L).
+    def places(self, confidence: float, *, simultaneous: bool) -> Places:
+        """Better and worse models, and tiers, by verdicts about pairs.
 
         The verdicts hold at once for all pairs (`simultaneous`), or for all pairs of the model.
         """
@@ -216,10 +224,14 @@ class IndependentScores(ABC):
     def row_critical(self, confidence: float) -> Floats:
         """Critical values for all pairs of each model at once, for `counts_at`."""
 
-    def better_and_worse(self, confidence: float, *, simultaneous: bool) -> tuple[Ints, Ints]:
-        """Numbers of better and of worse models."""
+    @abstractmethod
+    def shown_better(self, a: Ints, b: Ints, c: Floats) -> Mask:
+        """Whether columns `b` are shown to be better than `a`, by critical values (S, P)."""
+
+    def places(self, confidence: float, *, simultaneous: bool) -> Places:
+        """Better and worse models, and tiers, by verdicts about pairs."""
         if not simultaneous:
-            return self.counts_at(self.row_critical(confidence), np.arange(len(self.mu)))
+            return self._places_at(self.row_critical(confidence))
 
         def decided_pairs(c: Floats, strata: Ints) -> Ints:
             return np.asarray(self.counts_at(c[:, None], strata)[1].sum(axis=1))
@@ -229,7 +241,19 @@ class IndependentScores(ABC):
             c = tukey_critical(models, confidence)
         else:
             c = final_critical(models, confidence, decided_pairs)
-        return self.counts_at(c[:, None], np.arange(len(c)))
+        return self._places_at(c[:, None])
+
+    def _places_at(self, c: Floats) -> Places:
+        """Better and worse models, and tiers, by critical values, (S, 1) or (S, L)."""
+        strata, models = self.mu.shape
+        better, worse = self.counts_at(c, np.arange(strata))
+        table = np.zeros((strata, models, models), np.bool_)
+        for rows in row_slices(models, strata * models):
+            first = np.arange(models)[rows]
+            a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
+            of_pairs = np.broadcast_to(c, self.mu.shape)[:, a]
+            table[:, rows] = self.shown_better(a, b, of_pairs).reshape(strata, -1, models)
+        return Places(better, worse, tiers(self.ranked, table))
 
     def pair_information(self, a: Ints, b: Ints) -> Floats:
         """Information of pairs of columns over the planned one; NaN for one look."""
@@ -519,6 +543,10 @@ class EstimateScores(IndependentScores):
         if not self.repeated:
             return pairs
         return RepeatedPairs(pairs, self.pair_information(a, b)[strata])
+
+    def shown_better(self, a: Ints, b: Ints, c: Floats) -> Mask:
+        """Whether columns `b` are shown to be better than `a`, by critical values (S, P)."""
+        return np.asarray(self.pair_ends(a, b)(c)[1] < 0)
 
     def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
         """Ends of the intervals of pairs of columns, as a function of critical values."""

@@ -46,13 +46,33 @@ def test_the_best_model_comes_first(log):
     accessor = log.scorio(**ROLES)
     rows = accessor.rank()
     places = ["rank", "rank_lo", "rank_hi", "rank_ci"]
-    last = [*NUMBERS, "p_best", "could_be_best", "z_next"]
+    last = [*NUMBERS, "p_best", "could_be_best", "tier", "z_next"]
     assert rows.columns == ["domain", "metric", "k", *places, "model", *last]
     assert rows.select("metric", "k").unique().rows() == [("avg", None)]
     report = accessor.report(ps.avg()).sort("domain", "mu", descending=[False, True])
     columns = ["domain", "model", *NUMBERS]
     assert_frame_equal(rows.select(columns), report.select(columns), check_exact=True)
     assert rows["rank"].to_list() == [1, 2, 3] * 2
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("simultaneous", [True, False])
+@pytest.mark.parametrize(
+    "options",
+    [{"inference": "published"}, {}, {"target": "population"}, {"inference": "pooled"}],
+)
+def test_tiers_never_contradict_the_ranges_of_ranks(options, simultaneous):
+    random = np.random.default_rng(5)
+    stratum, model, question, trial = np.indices((8, 6, 25, 3)).reshape(4, -1)
+    columns = {"model": model, "question": question, "trial": trial, "stratum": stratum}
+    wins = random.random(model.size) < 0.2 + 0.1 * model
+    many = pl.DataFrame({**columns, "category": wins})
+    rows = many.scorio(by="stratum", **options).rank(simultaneous=simultaneous)
+    ranked = rows.drop_nulls("rank")
+    assert ((ranked["tier"] == 1) == (ranked["rank_lo"] == 1)).all()
+    assert (ranked["tier"] <= ranked["rank_lo"]).all()
+    assert ranked.filter("could_be_best")["tier"].unique().to_list() == [1]
+    assert ranked["tier"].max() > 1
 
 
 def test_z_next_is_that_of_the_comparison_with_the_next(log):
@@ -338,6 +358,7 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         "model": pl.String,
         **dict.fromkeys([*NUMBERS, "p_best"], pl.Float64),
         "could_be_best": pl.Boolean,
+        "tier": pl.UInt32,
         "z_next": pl.Float64,
     }
     for frame in (log, log.clear()):

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.ranks import better_and_worse, counts_by_score, lower_models, rank_ranges
+from polars_scorio.maths.ranks import (
+    better_and_worse,
+    counts_by_score,
+    lower_models,
+    rank_ranges,
+    tiers,
+)
+from tests.documents import study_numbers
 
 
 def test_counts_better_and_worse_models():
@@ -55,3 +62,17 @@ def test_scores_of_pairs_are_counted_in_parts():
     better, worse = counts_by_score(mu, c, lambda a, b: 3 * np.abs(mu[:, a] - mu[:, b]))
     differs = 3 * np.abs(mu[:, :, None] - mu[:, None, :]) > c[:, :, None]
     np.testing.assert_array_equal(better_and_worse(mu, differs), (better, worse))
+
+
+@pytest.mark.parametrize("case", study_numbers("curves")["tiers"])
+def test_a_tier_is_one_below_the_lowest_of_the_better_models(case):
+    score, better = np.array([case["score"]]), np.array([case["better"]], dtype=bool)
+    assert tiers(score, better)[0].tolist() == case["tier"]
+    order = np.random.default_rng(0).permutation(score.size)
+    shuffled = tiers(score[:, order], better[:, order][:, :, order])
+    assert shuffled[0].tolist() == [case["tier"][place] for place in order]
+
+
+def test_an_absent_model_has_no_tier_and_takes_none():
+    mu = np.array([[np.nan, 0.9, 0.2]])
+    assert tiers(mu, np.ones((1, 3, 3), dtype=bool))[0].tolist() == [0, 1, 2]
