@@ -19,7 +19,8 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
 )
 from polars_scorio.logs.kept_fields import Vocabulary
-from polars_scorio.logs.paths import Paths, find_files, plain_path, side_file
+from polars_scorio.logs.paths import Paths, plain_path, side_file
+from polars_scorio.logs.read import own_files
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
@@ -89,7 +90,7 @@ def nemo_gym(
     >>> import polars_scorio as ps
     >>> ps.logs.nemo_gym("results", threshold=1, missing=0).pass_at_k([1, 4])  # doctest: +SKIP
     """
-    found = find_files(paths, "*.jsonl")
+    found = own_files(paths, "nemo_gym", "*.jsonl")
     rollouts = [file for file in found if not plain_path(file).stem.endswith(_SIDES)]
     files = rollouts or found
     log = read_row_files(

@@ -18,7 +18,8 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
 )
 from polars_scorio.logs.kept_fields import Vocabulary
-from polars_scorio.logs.paths import Paths, find_files, plain_path
+from polars_scorio.logs.paths import Paths, plain_path
+from polars_scorio.logs.read import own_files
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
@@ -81,7 +82,7 @@ def openai_evals(
     >>> import polars_scorio as ps
     >>> ps.logs.openai_evals("/tmp/evallogs", missing=0).avg()  # doctest: +SKIP
     """
-    files = find_files(paths, "*.jsonl")
+    files = own_files(paths, "openai_evals", "*.jsonl")
     log = read_row_files(files, _EXPECTED, lambda f: _event_rows(f, metric), roles, _VOCABULARY)
     log = log.named(model, lambda file: file.with_suffix(""))
     labels = any(row[_LABEL] is not None for part in log.parts.values() for row in part.rows)

@@ -93,6 +93,8 @@ def _outcome_rows(file: Path, content: Any) -> FileRows | None:
         return None
     results = content["results"]
     outcomes = results if isinstance(results, list) else results["results"]
+    if outcomes and "provider" not in outcomes[0]:
+        return None
     run = content.get("evalId") or plain_path(file).stem
     questions = _question_names([outcome.get("testCase", outcome) for outcome in outcomes])
     rows: list[Row] = [

@@ -118,6 +118,20 @@ def fitting_tools(paths: Paths) -> dict[str, Path]:
     return dict(sorted(tools.items()))
 
 
+def own_files(paths: Paths, tool: str, pattern: str) -> list[Path]:
+    """The files of a tool; in a folder those of other tools are passed over, unless all are.
+
+    A file that cannot be parsed is no file of another tool: its reader says what is wrong with it.
+    """
+    found = find_files(paths, pattern)
+    records = {file: _first_record(file) for file, named in found.items() if not named}
+    strangers = {
+        file for file, record in records.items()
+        if record is not None and not _is_sign(file, record, *_SIGNS[tool])
+    }  # fmt: skip
+    return [file for file in found if file not in strangers] or [*found]
+
+
 def _opened_files(files: Iterable[Path]) -> list[Path]:
     """The smallest files of each name: a folder may hold thousands of one kind."""
     by_name = defaultdict(list)
@@ -198,6 +212,11 @@ def _is_deepeval(record: Any) -> bool:
     return "testCases" in record.get("testRunData", record)
 
 
+def _is_nemo_gym(record: Any) -> bool:
+    """A sign of NeMo Gym: the number of a task, or what old versions wrote instead."""
+    return "_ng_task_index" in record or {"responses_create_params", "reward"} <= {*record}
+
+
 def _is_nemo_skills(record: Any) -> bool:
     """A sign of NeMo-Skills: an outcome, in files of a name."""
     fields = "symbolic_correct", "judgement", "is_correct", "graded_list", "swe-bench-metrics"
@@ -236,7 +255,7 @@ _SIGNS: dict[str, tuple[str, Sign]] = {
     "lighteval": ("details_*.parquet", _has_fields("doc", "metric", "model_response")),
     "livecodebench": ("*.json", _first_has_fields("question_id", "graded_list")),
     "lm_eval": ("*samples_*.jsonl", _has_fields("doc_id", "filtered_resps")),
-    "nemo_gym": ("*.jsonl", _has_fields("_ng_task_index", "_ng_rollout_index")),
+    "nemo_gym": ("*.jsonl", _is_nemo_gym),
     "nemo_skills": ("output*.jsonl", _is_nemo_skills),
     "openai_evals": ("*.jsonl", lambda record: "completion_fns" in record["spec"]),
     "opencompass": ("*.json", _has_fields("details")),

@@ -15,6 +15,7 @@ from polars_scorio.logs.json_files import (
 )
 from polars_scorio.logs.kept_fields import text_number
 from polars_scorio.logs.paths import Paths, joined_files, path_model, plain_path
+from polars_scorio.logs.read import own_files
 from polars_scorio.logs.reader_options import LogOptions, Unpack, log_accessor, log_reader
 from polars_scorio.logs.runs import Run
 
@@ -68,7 +69,8 @@ def scorio(
     >>> ps.logs.scorio("rollouts").bayes()  # doctest: +SKIP
     """
     on_error = roles.get("on_error", "raise")
-    heads = read_first_lines(paths, "*.jsonl", _EXPECTED, _NEEDS, on_error)
+    files = own_files(paths, "scorio", "*.jsonl")
+    heads = read_first_lines(files, "*.jsonl", _EXPECTED, _NEEDS, on_error)
     names = {file: path_model(file, model) for file in heads}
     runs = {f: Run(name=plain_path(f).stem, keys={"model": name}) for f, name in names.items()}
     head = next(iter(heads.values()))

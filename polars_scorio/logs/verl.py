@@ -20,7 +20,8 @@ from polars_scorio.logs.json_files import (
     with_kept,
 )
 from polars_scorio.logs.kept_fields import Getter, kept_getters, kept_values
-from polars_scorio.logs.paths import Paths, find_files, path_model, read_each, refuse_unnamed
+from polars_scorio.logs.paths import Paths, path_model, read_each, refuse_unnamed
+from polars_scorio.logs.read import own_files
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
@@ -76,7 +77,7 @@ def verl(
     >>> import polars_scorio as ps
     >>> ps.logs.verl("validation").avg()  # doctest: +SKIP
     """
-    files = [*find_files(paths, "*.jsonl")]
+    files = own_files(paths, "verl", "*.jsonl")
     refuse_unnamed(files, model)
     keep = kept_getters(roles.get("keep"))
     parts = read_each(

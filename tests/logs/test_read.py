@@ -116,3 +116,32 @@ def test_terminal_bench_is_not_taken_for_swe_bench(tmp_path):
     assert [*fitting_tools(path)] == ["terminal_bench"]
     with pytest.raises(ValueError, match=r"results\.json of terminal_bench: ps\.logs\.terminal"):
         ps.logs.swe_bench(path)
+
+
+OF_ONE_FOLDER = [
+    "evalscope",
+    "nemo_gym",
+    "openai_evals",
+    "scorio",
+    "verl",
+    "garak",
+    "lm_eval",
+    "promptfoo",
+    "terminal_bench",
+]
+
+
+def test_each_reader_takes_its_own_files_of_a_folder_of_several_tools(tmp_path):
+    for tool in OF_ONE_FOLDER:
+        name, objects = FILES[tool]
+        put(tmp_path / tool / name, *objects)
+    for tool in OF_ONE_FOLDER:
+        log = getattr(ps.logs, tool)(tmp_path).frame.lazy().collect()
+        assert {Path(source).relative_to(tmp_path).parts[0] for source in log["source"]} == {tool}
+    broken = tmp_path / "verl" / "2.jsonl"
+    broken.write_text('{"inp')
+    with pytest.raises(ValueError, match=r"2\.jsonl: expected .*no JSON in line 1"):
+        ps.logs.verl(tmp_path)
+    named = tmp_path / "garak" / FILES["garak"][0]
+    with pytest.raises(ValueError, match=r"report\.jsonl: expected "):
+        ps.logs.verl([tmp_path / "verl" / "1.jsonl", named], model="m")
