@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,8 @@ class _Report:
                     continue
                 scores = results.get(detector) or [None] * attempt["generations"]
                 for trial, score in enumerate(scores):
-                    outcome = None if score is None else _HIT if score >= threshold else _RESISTED
+                    known = score is not None and isfinite(score)
+                    outcome = (_HIT if score >= threshold else _RESISTED) if known else None
                     yield (probe, detector, question, trial, outcome, score), attempt
 
     def totals(self, rows: Sequence[Row], *, own: bool) -> Iterator[Totals]:

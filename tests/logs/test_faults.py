@@ -300,6 +300,53 @@ def test_a_reward_that_is_no_finite_number_is_a_missing_outcome(reward, tmp_path
     assert read("verl", put(tmp_path, "1.jsonl", line))["category"].to_list() == [None]
 
 
+# A file with one outcome, "@".
+OUTCOMES = {
+    "deepeval": {"testCases": [{"input": "x", "metricsData": [{"name": "m", "score": "@"}]}]},
+    "evalscope": {
+        "index": 0,
+        "sample_score": {"score": {"value": {"acc": "@"}}, "group_id": 0, "sample_id": 0},
+    },
+    "garak": {**GOOD["garak"], "detector_results": {"d": ["@"]}},
+    "nemo_gym": {**GOOD["nemo_gym"], "reward": "@"},
+    "nemo_skills": {"is_correct": "@"},
+    "openai_evals": {"sample_id": "s", "type": "metrics", "data": {"score": "@"}},
+    "pydantic_evals": {"name": "r", "cases": [{"name": "a", "scores": {"x": {"value": "@"}}}]},
+}
+KEYWORDS = {"deepeval": {"metric": "m"}}
+
+
+@pytest.mark.parametrize("tool", OUTCOMES)
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_an_outcome_that_is_no_finite_number_is_missing(tool, number, tmp_path):
+    text = json.dumps(OUTCOMES[tool]).replace('"@"', number)
+    log = getattr(ps.logs, tool)(put(tmp_path, BOTH[tool], text), **KEYWORDS.get(tool, {}))
+    assert log.frame["category"].to_list() == [None]
+
+
+@pytest.mark.parametrize("tool", OUTCOMES)
+def test_a_key_with_two_values_is_refused(tool, tmp_path):
+    text = json.dumps(OUTCOMES[tool]).replace('"@"', '{"x": 1, "x": 2}')
+    with pytest.raises(
+        ValueError, match=rf"{BOTH[tool].rpartition('/')[2]}: .*two values of .*'x'"
+    ):
+        read(tool, put(tmp_path, BOTH[tool], text))
+
+
+@pytest.mark.parametrize("tool", OUTCOMES)
+def test_half_a_character_as_a_question_is_refused(tool, tmp_path):
+    names = {"input": "x", "group_id": 0, "uuid": "u", "sample_id": "s", "name": "a"}
+    text = json.dumps(OUTCOMES[tool]).replace('"@"', "1")
+    for name, value in names.items():
+        text = text.replace(f'"{name}": {json.dumps(value)}', f'"{name}": "\\ud800"')
+    path = put(tmp_path, BOTH[tool], text)
+    if tool in {"nemo_gym", "nemo_skills"}:  # where a question is a number
+        assert read(tool, path).height == 1
+    else:
+        with pytest.raises(ValueError, match=rf"{path.name}: expected .*, found "):
+            getattr(ps.logs, tool)(path, **KEYWORDS.get(tool, {}))
+
+
 # A whole Parquet file of a tool, but no row in it.
 NUMBER = pl.Struct({"acc": pl.Float64})
 ROWLESS = {
