@@ -91,8 +91,11 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
         "several are joined; - is standard input"
     )
     add("log", nargs="+", metavar="LOG", help=files)
-    tool = f"read the log of this tool (default: found by itself): {', '.join(tools)}"
-    add("--from", dest="tool", choices=tools, metavar="TOOL", help=tool)
+    tool = (
+        f"read the log of this tool (default: found by itself): {', '.join(tools)}; or records, "
+        "whose columns are paths, as in --category score.acc"
+    )
+    add("--from", dest="tool", choices=(*tools, "records"), metavar="TOOL", help=tool)
     columns = {
         "model": "the model (default: model), or none if there is one; with --from give the name "
         "of the model, or a pattern that finds it in the paths",

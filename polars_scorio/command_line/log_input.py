@@ -89,6 +89,7 @@ def format_ending(head: bytes) -> str:
 
 
 _ALIKE = 0.85  # of a typo: drp and Drop are drop, and dropped is a category
+_PATH_ROLES = ("question", "trial", "category")  # of the reader by paths
 # Column roles that readers of tools accept too.
 _READER_ROLES = ("model", "cluster", "family", "answer", "truth", "cost")
 
@@ -142,10 +143,11 @@ def _columns_log(asked: Namespace) -> Scorio[Any]:
 
 def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
     """The accessor of files that a tool wrote, with the roles of its reader unless overridden."""
-    known = _named_columns(asked)
+    named = _PATH_ROLES if tool == "records" else ()
+    known = [option for option in _named_columns(asked) if option[2:] not in named]
     if known:
         raise ValueError(f"--from {tool} knows its columns: leave {', '.join(known)} out")
-    given = ("by", "on_error", *_READER_ROLES[1:])
+    given = ("by", "on_error", *named, *_READER_ROLES[1:])
     roles = {name: getattr(asked, name) for name in given if getattr(asked, name)}
     reader = named_reader(tool)
     keywords = {"model": asked.model, **roles, **_outcome_roles(asked, None), **dict(asked.option)}
@@ -163,7 +165,7 @@ def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
 
 def _option_hints(message: str, reader: Callable[..., object]) -> str:
     """The message of a reader, with keywords that the command has no option for as --option."""
-    of_command = {"model", "threshold", "on_error"}
+    of_command = {"model", "threshold", "on_error", *_PATH_ROLES}
     names = [name for name in signature(reader).parameters if name not in of_command]
     value = r"""(\{[^}]*\}|\[[^\]]*\]|"[^"]*"|'[^']*')?"""
     return re.sub(rf"(?<![\w.-])({'|'.join(names)})={value}", _shell_option, message)

@@ -28,6 +28,7 @@ from polars_scorio.logs.opencompass import opencompass
 from polars_scorio.logs.promptfoo import promptfoo
 from polars_scorio.logs.pydantic_evals import pydantic_evals
 from polars_scorio.logs.read import read
+from polars_scorio.logs.records import records
 from polars_scorio.logs.scorio import scorio
 from polars_scorio.logs.swe_bench import swe_bench
 from polars_scorio.logs.tau2_bench import tau2_bench
@@ -58,6 +59,7 @@ __all__ = [
     "promptfoo",
     "pydantic_evals",
     "read",
+    "records",
     "scorio",
     "swe_bench",
     "tau2_bench",

@@ -18,6 +18,7 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
 )
 from polars_scorio.logs.paths import Paths, find_files, given_paths, is_remote, plain_path
+from polars_scorio.logs.read import guessed_paths
 
 _EXPECTED = "JSON lines"
 _ARRAY = "a JSON array of objects, one a trial"
@@ -131,7 +132,12 @@ def _read_arrays(files: list[Any]) -> pl.LazyFrame:
     for file in files:
         rows = read_json(file, _ARRAY)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            found = f"{describe_content(rows)}: if a tool wrote it, name the tool with --from"
+            named = guessed_paths(rows) or {"question": "...", "category": "..."}
+            options = " ".join(f"--{role} '{path}'" for role, path in named.items())
+            found = (
+                f"{describe_content(rows)}: if a tool wrote it, name the tool with --from, or say "
+                f"where the trials are with --from records {options}"
+            )
             raise unexpected_content(file, _ARRAY, found)
         tables.append(pl.LazyFrame(rows, infer_schema_length=None))
     return pl.concat(tables)

@@ -93,6 +93,10 @@ def single_keys(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
+# One for all lines: `json.loads` would make a decoder for each, which takes as long as parsing.
+_DECODER = json.JSONDecoder(object_pairs_hook=single_keys)
+
+
 def parse_json(file: Path, text: str | bytes, expected: str) -> Any:
     """The JSON value of a text in a file."""
     if not text.strip():
@@ -148,7 +152,7 @@ def numbered_objects(file: Path, expected: str) -> Iterator[tuple[int, dict[str,
 def parse_line(file: Path, place: str, line: bytes, expected: str) -> dict[str, Any]:
     """The object of one line; errors name its place in the file."""
     try:
-        record = json.loads(line, object_pairs_hook=single_keys)
+        record = _DECODER.decode(line.decode("utf-8-sig", "surrogatepass"))
     except RepeatedKeyError as error:
         raise unexpected_content(file, expected, f"{error} in {place}") from None
     except (ValueError, RecursionError) as error:
@@ -506,7 +510,7 @@ def scan_lines(
             rows = rows.select(needed)
         else:
             rows = rows if limit is None else rows.head(limit)
-            rows = _asked_part(rows, columns, predicate)
+            rows = asked_part(rows, columns, predicate)
         # In the query, which runs in all threads: checks batch by batch cost a third of the time.
         has_nul = pl.any_horizontal(cs.string().str.contains("\0", literal=True))
         try:
@@ -519,7 +523,7 @@ def scan_lines(
                     refuse_half_character(file, expected, schema)
                 if counted is not None:
                     counted.add(batch)
-                yield batch if counted is None else _asked_part(batch, columns, predicate)
+                yield batch if counted is None else asked_part(batch, columns, predicate)
             if counted is not None:
                 counted.warn()
         except PolarsError:
@@ -544,7 +548,7 @@ def _read_fields(columns: list[str], selected: Mapping[str, pl.Expr]) -> set[str
     return {field for name in columns for field in selected[name].meta.root_names()}
 
 
-def _asked_part(rows: FrameT, columns: list[str] | None, predicate: pl.Expr | None) -> FrameT:
+def asked_part(rows: FrameT, columns: list[str] | None, predicate: pl.Expr | None) -> FrameT:
     """The rows and columns of a query."""
     rows = rows if predicate is None else rows.filter(predicate)
     return rows if columns is None else rows.select(columns)

@@ -244,20 +244,20 @@ def _folders_below(top: str) -> Iterator[str]:
             yield folder
 
 
-def path_model(file: Path, model: str | None) -> str | None:
+def path_model(file: Path, model: str | None, name: str = "model") -> str | None:
     """The model of a file as the user says it: a name, or a pattern that is searched in the path.
 
-    A text with parentheses is a pattern; it must have one group and match.
+    A text with parentheses is a pattern; it must have one group and match. Errors say `name`.
     """
     if model is None or not {"(", ")"} & {*model}:
         return model
-    found = _model_pattern(model).search(file.as_posix())
+    found = _path_pattern(model, name).search(file.as_posix())
     if found is None or found[1] is None:
-        raise ValueError(f"the pattern model={model!r} is not found in the path {file}")
+        raise ValueError(f"the pattern {name}={model!r} is not found in the path {file}")
     return found[1]
 
 
-def _model_pattern(model: str) -> re.Pattern[str]:
+def _path_pattern(model: str, name: str) -> re.Pattern[str]:
     """The compiled pattern of a text with parentheses, which must have one group."""
     try:
         pattern = re.compile(model)
@@ -268,8 +268,9 @@ def _model_pattern(model: str) -> re.Pattern[str]:
             return pattern
         fault = f"it has {pattern.groups} groups"
     raise ValueError(
-        f"model={model!r} has parentheses, so it must be a pattern with one group, which finds the "
-        f"model in the path: {fault}. If it is a name, change the column model of .frame instead"
+        f"{name}={model!r} has parentheses, so it must be a pattern with one group, which finds "
+        f"the {name} in the path: {fault}. If it is a name, change the column {name} of .frame "
+        "instead"
     )
 
 

@@ -99,12 +99,53 @@ def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
     if not any(file.stat().st_size for file in files):
         return f"{' and '.join(map(str, files))} {'is' if len(files) == 1 else 'are'} empty"
     if not tools:
+        records = (_first_record(file) for file in _opened_files(files))
+        guesses = filter(None, map(guessed_paths, records))
+        named = next(guesses, {"question": "...", "category": "..."})
+        call = ", ".join(f'{role}="{path}"' for role, path in named.items())
         return (
-            f"no reader knows the files of {shown}: it knows those of {', '.join(_SIGNS)}. A table "
-            "of your own is read with Polars: pl.scan_parquet(...).scorio(...)"
+            f"no reader knows the files of {shown}: it knows those of {', '.join(_SIGNS)}. "
+            f"Say where the trials are: ps.logs.records(paths, {call}). A table of your own is "
+            "read with Polars: pl.scan_parquet(...).scorio(...)"
         )
     found = ", ".join(f"ps.logs.{tool} ({file})" for tool, file in tools.items())
     return f"several readers know files of {shown}: {found}. Call the one that you mean"
+
+
+# Names that tools give to the parts of a trial.
+_NAMES = {
+    "model": ("model", "model_name", "model_id", "alias"),
+    "question": (
+        *("question", "question_id", "task_id", "problem_id", "doc_id", "example_id", "sample_id"),
+        *("eval_id", "idx", "id"),
+    ),
+    "trial": ("trial", "trial_id", "run", "run_id", "seed", "epoch", "repeat"),
+    "category": ("correct", "is_correct", "passed", "success", "score", "reward", "pass_rate"),
+}
+
+
+def guessed_paths(record: object, start: str = "") -> dict[str, str]:
+    """Paths into a record that may be the parts of a trial; empty without question or outcome.
+
+    >>> guessed_paths({"name": "a", "trials": [{"task_id": 1, "passed": True}]})
+    {'question': 'trials[*].task_id', 'category': 'trials[*].passed'}
+    """
+    if isinstance(record, list) and not start:
+        return guessed_paths(record[0]) if record else {}
+    if not isinstance(record, Mapping):
+        return {}
+    named = {
+        role: f"{start}{name}"
+        for role, names in _NAMES.items()
+        for name in [next((name for name in names if name in record), None)]
+        if name is not None
+    }
+    if {"question", "category"} <= named.keys():
+        return named
+    lists = {key: part for key, part in record.items() if isinstance(part, list) and part}
+    guesses = (guessed_paths(part[0], f"{start}{key}[*].") for key, part in lists.items())
+    model = {"model": named["model"]} if "model" in named else {}
+    return next(({**model, **guess} for guess in guesses if guess), {})
 
 
 def fitting_tools(paths: Paths) -> dict[str, Path]:

@@ -176,8 +176,11 @@ def _with_kept_cost(given: Mapping[str, object]) -> Mapping[str, object]:
     cost, keep = given.get("cost"), given.get("keep")
     if not isinstance(cost, str | pl.Expr) or not isinstance(keep, str | Iterable | None):
         return given
+    costs = {name: name for name in _column_names(cost)}
+    if isinstance(keep, Mapping):
+        return {**given, "keep": {**costs, **keep}}
     kept = [keep] if isinstance(keep, str) else [*(keep or ())]
-    return {**given, "keep": [*dict.fromkeys([*kept, *_column_names(cost)])]}
+    return {**given, "keep": [*dict.fromkeys([*kept, *costs])]}
 
 
 def _signature_with(shown: Signature, shared: Mapping[str, Keyword]) -> Signature:

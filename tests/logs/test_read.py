@@ -30,7 +30,7 @@ def put(path, *objects):
 
 
 def test_every_reader_has_a_sign():
-    assert {*TOOLS, "read"} == {*ps.logs.__all__}
+    assert {*TOOLS, "read", "records"} == {*ps.logs.__all__}
 
 
 @pytest.mark.parametrize("tool", FILES)

@@ -7,9 +7,11 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import mean
 
+import polars as pl
 import pytest
 
 import polars_scorio as ps
+from tests.logs.test_records import CALLS
 
 LOGS = Path(__file__).parents[3] / "shared" / "data" / "logs"
 INSPECT = LOGS / "inspect_ai"
@@ -302,3 +304,44 @@ def test_runs_of_verifiers_with_other_settings_are_refused():
     folder = LOGS / "verifiers_graded" / "wordle--gpt-4.1-mini"
     with pytest.raises(ValueError, match=r"runs of one model, 'gpt-4\.1-mini', with different s"):
         ps.logs.verifiers(folder)
+
+
+# The folder of real files, how the expected numbers are called, and the trials without a record.
+BY_PATHS = {
+    "DeepEval": ("deepeval/results/*", ["exact_match"], {}),
+    "evalscope": ("evalscope/complete", ["complete"], {}),
+    "garak": ("garak", ["direct-level-3.report.jsonl", "pwnzz.CouponLeak"], {}),
+    "lmms-eval": ("lmms_eval", ["rows_kept"], {}),
+    "METR": ("metr", ["binarized"], {}),
+    "NeMo Gym": ("nemo_gym/blackjack", ["blackjack"], {}),
+    "NeMo-Skills": ("nemo_skills/eval-results/gpqa", ["gpqa"], {}),
+    "OpenAI evals": ("openai_evals", ["match"], {"gpt-4.1-nano": 1}),
+    "pydantic-evals": ("pydantic_evals", ["correct"], {"bob-2": 1}),
+    "skill-creator": ("skill_creator", ["runs"], {}),
+}
+
+
+@pytest.mark.parametrize("tool", BY_PATHS)
+def test_the_line_of_a_tool_in_the_guide_gives_its_numbers(tool, monkeypatch):
+    place, keys, lost = BY_PATHS[tool]
+    folder = LOGS / place.partition("/")[0]
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    call = CALLS[tool]
+    monkeypatch.chdir(folder.parent / place.rstrip("/*"))
+    call = call.replace('"benchmark.json"', '"runs.json"').replace(
+        '"*.json"', '["ada-1.json", "bob-2.json"]'
+    )
+    call = call.replace('"test_run_*', '"*/test_run_*').replace('"*.report', '"direct*.report')
+    log = eval(call[:-1] + ", missing='drop', unscored='drop')", {"ps": ps})  # noqa: S307 - as above
+    for key in keys:
+        expected = expected[key]
+    found = log.avg().collect()
+    for group in expected["groups"]:
+        name = group["model"]
+        named = [name, name.split(" ")[-1], name.replace("/", "__"), "my-model"]
+        rows = found.filter(pl.col("model").is_in(named))
+        if tool == "garak":
+            rows = rows.filter(benchmark=keys[-1])
+        assert rows["estimate"].item() == pytest.approx(group["avg_drop"])
+        trials = rows["trials"].item() + rows["dropped"].item() + lost.get(name, 0)
+        assert trials == group["trials"]

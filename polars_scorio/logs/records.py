@@ -1,0 +1,593 @@
+"""Trials in any JSON, JSON lines, Parquet or CSV: each column is found by a path into the records.
+
+A path has steps, and may spread: ``trials[*].passed`` gives a row for each item of a list. Columns
+that spread over the same list share its rows; parallel lists are zipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import polars as pl
+from polars.exceptions import PolarsError
+from polars.io.plugins import register_io_source
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.arguments import nearest_hint, value_text, value_tuple
+from polars_scorio.logs.json_files import (
+    NESTS,
+    Row,
+    asked_part,
+    describe_content,
+    first_sentence,
+    numbered_objects,
+    read_json,
+    unexpected_content,
+)
+from polars_scorio.logs.kept_fields import json_text
+from polars_scorio.logs.paths import (
+    DAMAGE,
+    Paths,
+    find_files,
+    path_model,
+    plain_path,
+    read_each,
+    side_file,
+)
+from polars_scorio.logs.reader_options import LogOptions, Unpack, log_accessor, log_reader
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, line_list, run_literals, warn_of_log
+
+_EXPECTED = "records of trials"
+_ENDINGS = ".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv"
+_SPREAD = {"[*]": list, "{*}": dict}
+_STEP = re.compile(r"(\[\*\]|\{\*\}|\[-?\d+\]|\[[^\]=\[]+=[^\]]*\])")
+_PLACE = re.compile(r"(.*)@(key|index|line)$", re.DOTALL)
+_SIDE = re.compile(r"([^:'^]+\.json):(.+)", re.DOTALL)
+_BATCH = 20_000  # rows; files with no more of them are read at the call
+_SHOWN = 12  # paths of a record in an error
+# Columns that a role of the accessor names by a path.
+_PATH_ROLES = ("cluster", "family", "answer", "truth", "cost")
+Place: TypeAlias = "tuple[int | str, ...]"
+
+
+@log_reader
+def records(
+    paths: Paths,
+    *,
+    question: str,
+    category: str,
+    model: str | None = None,
+    trial: str | None = None,
+    run: str | None = None,
+    where: Mapping[str, object] | None = None,
+    **roles: Unpack[LogOptions],
+) -> Scorio[pl.LazyFrame]:
+    """Read any JSON, JSON lines, Parquet or CSV, whose columns are named by paths.
+
+    For tools without a reader. A record is a line, an item of a list in JSON, a JSON file, or a row
+    of a table. Columns: model, the strata, question, trial, category (each as its path gives it),
+    those of `keep` and of other roles, run, source (the file). A failure that the log does not have
+    as a record is not noticed, unless `n` is given.
+
+    ==========================  ==================================================================
+    path                        value
+    ==========================  ==================================================================
+    ``score.acc``               the field of a field; a key that has points itself comes first
+    ``trials[*].passed``        of each item of a list, which is a row
+    ``scores{*}``               of each value of an object, which is a row
+    ``trials[*]@index``         the place of the item; ``{*}@key`` the key of the value
+    ``trials[0]``               of one item; ``[-1]`` the last one
+    ``metrics[name=F1].score``  of the first item whose `name` is F1
+    ``@line``                   the number of the record in its file, from 0
+    ``^config.model``           of the first record of the file that has it, such as a header
+    ``run.json:config.model``   from the file of that name beside this one, or in a folder above
+    ``'gpt-5'``                 the text itself
+    ``runs/(.+?)/``             what the group of the pattern finds in the path of the file
+    ==========================  ==================================================================
+
+    Parameters
+    ----------
+    question, category : str
+        The paths of the question and of the outcome.
+    model, trial, run : str, optional
+        The path of each. Default: one model without a name, trials without an id, and the name of
+        the file as the run.
+    where : dict, optional
+        Only records with these values count, as in ``{"status": 2}``; a list has several values.
+    keep
+        Here names are paths too; a dict gives a path for each name.
+    **roles
+        In `by`, `cluster`, `family`, `answer`, `truth` and `cost` texts are paths; a dict in `by`
+        names the columns of the strata.
+
+    Raises
+    ------
+    ValueError
+        If a path has no value in any file, lists of one record that give rows differ in length, or
+        a column mixes texts and numbers.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.logs.records(
+    ...     "runs/*.jsonl", model="config.model", question="id", category="score.acc"
+    ... ).avg()  # doctest: +SKIP
+    """
+    strata = _stratum_paths(roles.pop("by", None))
+    named = {"model": model, **strata, "question": question, "trial": trial, "run": run}
+    named, extra = {**named, "category": category}, _extra_columns(roles)
+    if {*named} & {*extra}:
+        raise ValueError(f"keep= names a column that there is: {sorted({*named} & {*extra})}")
+    columns = {**named, **extra}
+    plan = _Plan.of({name: text for name, text in columns.items() if text is not None}, where or {})
+    files = _record_files(paths, plan)
+    samples = read_each(files, lambda file: _Sample.of(file, plan), roles.get("on_error", "raise"))
+    samples = _telling_samples(samples, plan)
+    dtypes = _column_dtypes(samples, plan)
+    frames = [sample.frame(file, dtypes) for file, sample in samples.items()]
+    return log_accessor(
+        pl.concat(frames),
+        {file: sample.run(file) for file, sample in samples.items()},
+        roles,
+        model=None if model is None else "model",
+        by=[*strata],
+        trial=None if trial is None else "trial",
+    )
+
+
+def _stratum_paths(by: Any) -> dict[str, str]:
+    """The path of each stratum by the name of its column."""
+    if isinstance(by, str) and not by.isidentifier():
+        return {"benchmark": by}
+    return {**by} if isinstance(by, Mapping) else {str(t): str(t) for t in value_tuple(by or ())}
+
+
+def _extra_columns(roles: LogOptions) -> dict[str, str]:
+    """The path of each column that `keep` or a role names."""
+    keep = roles.get("keep") or {}
+    kept = {**keep} if isinstance(keep, Mapping) else {str(n): str(n) for n in value_tuple(keep)}
+    named = [roles.get(role) for role in _PATH_ROLES]
+    return {**{text: text for text in named if isinstance(text, str)}, **kept}
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A step of a path that leads from a value to one value; None if there is none."""
+
+    text: str
+
+    def __call__(self, value: Any) -> Any:
+        if self.text[0] != "[":
+            return _named_value(value, self.text)
+        if not isinstance(value, list):
+            return None
+        name, equals, wanted = self.text[1:-1].partition("=")
+        if equals:
+            return next((each for each in value if _named_text(each, name) == wanted), None)
+        place = int(name)
+        return value[place] if -len(value) <= place < len(value) else None
+
+
+def _named_value(value: Any, name: str) -> Any:
+    """The value of a key, or at keys joined by points, of which the longest key comes first.
+
+    >>> _named_value({"a.b": {"c": 1}, "a": {"b": {"c": 2}}}, "a.b.c")
+    1
+    """
+    if not isinstance(value, dict):
+        return None
+    if name in value or "." not in name:
+        return value.get(name)
+    parts = name.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        key = ".".join(parts[:length])
+        if key in value:
+            return _named_value(value[key], ".".join(parts[length:]))
+    return None
+
+
+def _named_text(value: object, name: str) -> str:
+    """The value of a key as text, as JSON writes it."""
+    found = _named_value(value, name)
+    return found if isinstance(found, str) else json_text(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """A path into a record."""
+
+    text: str
+    steps: tuple[str | _Step, ...]  # texts spread
+    depth: int  # steps that spread
+    place: str  # index, key or line, instead of the value
+
+    @classmethod
+    def of(cls, role: str, text: str) -> _Path:
+        """The path that a text spells."""
+        found = _PLACE.fullmatch(text)
+        body, place = found.groups() if found else (text, "")
+        parts = [part.strip(".") for part in _STEP.split(body) if part.strip(".")]
+        steps = tuple(part if part in _SPREAD else _Step(part) for part in parts)
+        ends_in_row = bool(parts) and parts[-1] in _SPREAD
+        if not (ends_in_row if place in {"key", "index"} else bool(parts) != bool(place)):
+            raise ValueError(
+                f"{role}={text!r} is no path: write a.b, a[*].b, a{{*}}, a[*]@index, a{{*}}@key or "
+                "@line"
+            )
+        return cls(text, steps, sum(part in _SPREAD for part in parts), place)
+
+    def level(self, depth: int) -> tuple[str | _Step, ...]:
+        """The steps up to the last one of the first `depth` that spread."""
+        ends = [number for number, step in enumerate(self.steps, 1) if isinstance(step, str)]
+        return self.steps[: ([0, *ends])[depth]]
+
+    def value(self, number: int, record: object) -> Any:
+        """The value of a record, for a path that does not spread."""
+        for step in self.steps:
+            record = step(record)  # type: ignore[operator]  # no text
+        return number if self.place == "line" else record
+
+    def values(self, number: int, record: object) -> dict[Place, Any]:
+        """The value for each row of a record, by its place in the lists that give rows."""
+        if not self.depth:
+            return {(): self.value(number, record)}
+        found = dict(_spread_values(record, self.steps, ()))
+        return {place: place[-1] for place in found} if self.place else found
+
+
+def _spread_values(
+    value: Any, steps: tuple[str | _Step, ...], place: Place
+) -> Iterator[tuple[Place, Any]]:
+    """The values at the end of a path, each with its place."""
+    for number, step in enumerate(steps, 1):
+        if isinstance(step, str):
+            if isinstance(value, _SPREAD[step]):
+                items = enumerate(value) if step == "[*]" else value.items()
+                for key, item in items:
+                    yield from _spread_values(item, steps[number:], (*place, key))
+            return
+        value = step(value)
+    yield place, value
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The columns of a log: texts that are the same for a file, and paths into its records."""
+
+    texts: Mapping[str, str]  # the text of each column
+    of_file: Mapping[str, str]
+    of_record: Mapping[str, _Path]
+    where: tuple[tuple[_Path, tuple[object, ...]], ...]
+    depth: int  # lists within lists that give rows
+
+    @classmethod
+    def of(cls, columns: Mapping[str, str], where: Mapping[str, object]) -> _Plan:
+        """The plan of columns, which spread over one list, or over parallel ones."""
+        for name, text in columns.items():
+            if not isinstance(text, str):
+                raise TypeError(f"{name} must be a path, a str, got {value_text(text)}")
+        of_file = {name: text for name, text in columns.items() if _is_of_file(text)}
+        of_record = {n: _Path.of(n, text) for n, text in columns.items() if n not in of_file}
+        if not of_record:
+            raise ValueError("question= and category= lead into no record: both are constants")
+        deepest = max(of_record.values(), key=lambda path: path.depth)
+        for name, path in of_record.items():
+            # Lists side by side, on the last level, are zipped.
+            shared = path.depth - (path.depth == deepest.depth > 0)
+            if path.level(shared) != deepest.level(shared):
+                raise ValueError(
+                    f"{name}={path.text!r} and {deepest.text!r} give rows over different lists, "
+                    "whose cross product is never meant: name fields of one list, or of lists of "
+                    "the same length in one object"
+                )
+        conditions = [(_Path.of("where", text), value) for text, value in where.items()]
+        for path, _ in conditions:
+            if path.depth:
+                raise ValueError(
+                    f"where= selects records, and {path.text!r} gives rows: filter .frame instead"
+                )
+        wanted = tuple(
+            (path, tuple(value) if isinstance(value, list | tuple | set) else (value,))
+            for path, value in conditions
+        )
+        return cls(columns, of_file, of_record, wanted, deepest.depth)
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that tell trials apart: all before the outcome."""
+        return [*self.texts][: [*self.texts].index("category")]
+
+    def rows(self, file: Path) -> Iterator[tuple[int, Row]]:
+        """The rows of a file, each with the number of its record."""
+        paths = [*self.of_record.values()]
+        for number, record in _numbered_records(file):
+            if all(path.value(number, record) in wanted for path, wanted in self.where):
+                if not self.depth:
+                    yield number, tuple(path.value(number, record) for path in paths)
+                else:
+                    yield from ((number, row) for row in self._spread_rows(file, number, record))
+
+    def _spread_rows(self, file: Path, number: int, record: object) -> Iterator[Row]:
+        """The rows of a record with lists."""
+        found = [(path, path.values(number, record)) for path in self.of_record.values()]
+        # An absent list has no values: its column is null.
+        lists = [each for each in found if each[0].depth == self.depth and each[1]]
+        for path, values in lists[1:]:
+            (first, places), *_ = lists
+            if places.keys() != values.keys():
+                unequal = (
+                    f"{len(places)} values at {first.text!r} and {len(values)} at {path.text!r}"
+                )
+                where = f" in record {number}: their rows are not the same"
+                raise unexpected_content(file, _EXPECTED, unequal + where)
+        for place in lists[0][1] if lists else ():
+            yield tuple(values.get(place[: path.depth]) for path, values in found)
+
+
+def _is_of_file(text: str) -> bool:
+    """Whether a text says something that is the same for all records of a file."""
+    return text[:1] in {"'", "^"} or bool({*text} & {*"()"}) or bool(_SIDE.fullmatch(text))
+
+
+def _file_value(file: Path, name: str, text: str) -> Any:
+    """The value that a text gives to all records of a file."""
+    if text[:1] == "'":
+        return text.strip("'")
+    if text[:1] == "^":
+        return _first_value(_Path.of(name, text[1:]), _numbered_records(file))
+    side = _SIDE.fullmatch(text)
+    if side is None:
+        return path_model(file, text, name)
+    found = next(filter(Path.exists, (side_file(f / "_", side[1]) for f in file.parents)), None)
+    if found is None:
+        raise FileNotFoundError(
+            f"{file}: {name}={text!r} needs a file {side[1]} beside it or in a folder above"
+        )
+    return _first_value(_Path.of(name, side[2]), _numbered_records(found))
+
+
+def _first_value(path: _Path, numbered: Iterable[tuple[int, Any]]) -> Any:
+    """The value of the first record that has one."""
+    values = (value for number, each in numbered for value in path.values(number, each).values())
+    return next((value for value in values if value is not None), None)
+
+
+def _numbered_records(file: Path) -> Iterator[tuple[int, Any]]:
+    """The records of a file, one at a time, with their numbers from 0."""
+    ending = plain_path(file).suffix.lower()
+    if ending in {".jsonl", ".ndjson"}:
+        objects: Iterator[Any] = (record for _, record in numbered_objects(file, _EXPECTED))
+    elif ending == ".json":
+        content = read_json(file, _EXPECTED)
+        objects = iter(content if isinstance(content, list) else [content])
+    elif ending in _ENDINGS:
+        objects = _table_rows(file, ending)
+    else:
+        raise ValueError(f"{file} is none of {', '.join(_ENDINGS)}: convert it")
+    return enumerate(objects)
+
+
+def _table_rows(file: Path, ending: str) -> Iterator[dict[str, Any]]:
+    """The rows of a table, as objects."""
+    try:
+        if ending == ".parquet":
+            table = pl.scan_parquet(file)
+        else:
+            separator = "\t" if ending == ".tsv" else ","
+            table = pl.scan_csv(file, separator=separator, infer_schema_length=_BATCH)
+        for batch in table.collect_batches() if NESTS else [table.collect()]:
+            yield from batch.iter_rows(named=True)
+    except (PolarsError, *DAMAGE) as error:
+        raise unexpected_content(file, _EXPECTED, first_sentence(error)) from error
+
+
+def _record_files(paths: Paths, plan: _Plan) -> list[Path]:
+    """The files of the log: in folders without those that a path names as files beside it."""
+    sides = {found[1] for text in plan.of_file.values() if (found := _SIDE.fullmatch(text))}
+    files = find_files(paths, *(f"*{ending}" for ending in _ENDINGS))
+    return [f for f, named in files.items() if named or plain_path(f).name not in sides]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """The first rows of a file, or all of them if they are few."""
+
+    plan: _Plan
+    constants: Mapping[str, Any]  # columns that have one value in the file
+    table: pl.DataFrame
+    whole: bool
+
+    @classmethod
+    def of(cls, file: Path, plan: _Plan) -> _Sample:
+        """Read the first rows of a file."""
+        constants = {name: _file_value(file, name, text) for name, text in plan.of_file.items()}
+        rows = [*islice(plan.rows(file), _BATCH + 1)]
+        table = _typed_table(file, rows, dict.fromkeys(plan.of_record))
+        return cls(plan, constants, table, len(rows) <= _BATCH)
+
+    def has_value(self, name: str) -> bool:
+        """Whether a column has a value."""
+        if name in self.constants:
+            return self.constants[name] is not None
+        return self.table[name].null_count() < self.table.height
+
+    def dtype(self, name: str) -> pl.DataType:
+        """The dtype of a column."""
+        if name in self.constants:
+            return pl.Series([self.constants[name]]).dtype
+        return self.table.schema[name]
+
+    def run(self, file: Path) -> Run:
+        """The run of the file."""
+        of_file = {name: self.constants.get(name) for name in ("model", "run")}
+        known = {name: str(value) for name, value in of_file.items() if value is not None}
+        name = known.pop("run", plain_path(file).stem)
+        return Run(name=name, keys=known)
+
+    def frame(self, file: Path, dtypes: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+        """The rows of the file, those of a large one read in batches whenever they are needed."""
+        of_record = {name: dtypes[name] for name in self.plan.of_record}
+        rows = self.table.cast(pl.Schema(of_record)).lazy()
+        if not self.whole:
+            rows = _scan_rows(file, self.plan, of_record)
+        literals = run_literals(file, self.run(file))
+        literals |= {n: pl.lit(value, dtypes[n]) for n, value in self.constants.items()}
+        columns = {**literals, **{name: pl.col(name) for name in of_record}}
+        columns["run"] = columns["run"].cast(pl.String)
+        return rows.select(**{name: columns[name] for name in {**dtypes, **RUN_COLUMNS}})
+
+
+def _scan_rows(file: Path, plan: _Plan, dtypes: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+    """The rows of a file, read in batches."""
+
+    def batches(
+        columns: list[str] | None, predicate: pl.Expr | None, limit: int | None, _size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        rows = islice(plan.rows(file), limit)
+        while batch := [*islice(rows, _BATCH)]:
+            yield asked_part(_typed_table(file, batch, dtypes), columns, predicate)
+
+    if not NESTS:
+        return pl.concat(batches(None, None, None, None)).lazy()
+    return register_io_source(batches, schema=pl.Schema(dtypes), is_pure=True)
+
+
+# For each dtype, from the narrowest on, the types of values that its columns hold.
+_HELD: dict[Any, set[type]] = {
+    pl.Null: set(),
+    pl.Boolean: {bool},
+    pl.String: {str},
+    pl.Int64: {bool, int},
+    pl.Float64: {bool, int, float},
+}
+_KINDS = {bool: "truth value", str: "text", int: "number", float: "number"}
+
+
+def _typed_table(
+    file: Path, rows: list[tuple[int, Row]], dtypes: Mapping[str, pl.DataType | None]
+) -> pl.DataFrame:
+    """A table of numbered rows; without a dtype a column gets the narrowest one that fits."""
+    numbers = [number for number, _ in rows]
+    columns = zip(*(row for _, row in rows), strict=True) if rows else [()] * len(dtypes)
+    return pl.DataFrame(
+        [
+            _fitting_column(file, name, dtype, values, numbers)
+            for (name, dtype), values in zip(dtypes.items(), columns, strict=True)
+        ]
+    )
+
+
+def _fitting_column(
+    file: Path, name: str, dtype: Any, values: Iterable[Any], numbers: list[int]
+) -> pl.Series:
+    """The values of a column; those that are neither number, text nor truth value become text."""
+    plain: list[Any] = [*values]
+    kinds = {*map(type, plain)} - {type(None)}
+    if not kinds <= _KINDS.keys():
+        if name == "category":
+            number, value = next(
+                (n, v) for n, v in zip(numbers, plain, strict=True) if isinstance(v, dict | list)
+            )
+            found = f"{describe_content(value)} as category in record {number}: name a part of it"
+            raise unexpected_content(file, _EXPECTED, found)
+        plain = [*map(_plain_value, plain)]
+        kinds = {*map(type, plain)} - {type(None)}
+    fitting = (each for each, held in _HELD.items() if kinds <= held)
+    dtype = next(fitting, pl.String) if dtype is None else dtype
+    held = _HELD[dtype if isinstance(dtype, type) else type(dtype)]
+    for number, value in zip(numbers, plain, strict=True) if not kinds <= held else ():
+        if value is not None and type(value) not in held:
+            usual = min(_KINDS[kind] for kind in held)
+            found = f"the {name} {value!r} in record {number}, where other records have a {usual}"
+            raise unexpected_content(file, _EXPECTED, found)
+    if len(kinds) > 1:  # numbers of several types, which Polars would not convert
+        to_number = float if float in held else int
+        plain = [None if value is None else to_number(value) for value in plain]
+    try:
+        return pl.Series(name, plain, dtype)
+    except (PolarsError, OverflowError, TypeError) as error:
+        found = f"a {name} that fits no column of {dtype} ({first_sentence(error)})"
+        raise unexpected_content(file, _EXPECTED, found) from error
+
+
+def _plain_value(value: object) -> object:
+    """A value as it is if it is a number, text or truth value; otherwise as text."""
+    if value is None or type(value) in _KINDS:
+        return value
+    return json_text(value) if isinstance(value, dict | list) else str(value)
+
+
+def _telling_samples(samples: Mapping[Path, _Sample], plan: _Plan) -> dict[Path, _Sample]:
+    """The files that have questions or outcomes; a column without any value is an error."""
+    if not any(sample.table.height for sample in samples.values()):
+        why = "has the values of where=" if plan.where else "gives a row"
+        raise ValueError(f"no record of {_files_text(samples)} {why}")
+    for name, text in plan.texts.items():
+        if not any(sample.has_value(name) for sample in samples.values()):
+            raise ValueError(
+                f"{name}={text!r} has no value in {_files_text(samples)}"
+                f"{_known_paths_text(next(iter(samples)), text)}"
+            )
+    telling = {
+        file: sample for file, sample in samples.items()
+        if sample.table.height and (sample.has_value("question") or sample.has_value("category"))
+    }  # fmt: skip
+    lines = [f"{file}: no question and no outcome, left out" for file in samples.keys() - telling]
+    for file, sample in telling.items():
+        lacking = [name for name in (*plan.keys, "category") if not sample.has_value(name)]
+        if lacking:
+            lines.append(f"{file}: no value of {', '.join(lacking)}")
+    if lines:
+        warn_of_log(f"paths lead nowhere in some files:{line_list(sorted(lines))}")
+    return telling
+
+
+def _files_text(files: Iterable[Path]) -> str:
+    """The name of the first file, and the number of the others."""
+    first, *others = files
+    return f"{first}{f' and {len(others):,} more' * bool(others)}"
+
+
+def _known_paths_text(file: Path, text: str) -> str:
+    """The end of an error on a path that leads nowhere: the paths that there are."""
+    record = next((record for _, record in _numbered_records(file)), None)
+    known = [*dict.fromkeys(_record_paths(record, ""))]
+    more = f" and {len(known) - _SHOWN:,} more" if len(known) > _SHOWN else ""
+    return (
+        f"{nearest_hint(text, known) or ':'} The paths of its first record are {known[:_SHOWN]}"
+        f"{more}; a text that is the same everywhere stands in quotes, as in \"'{text}'\""
+    )
+
+
+def _record_paths(value: object, start: str) -> Iterator[str]:
+    """The paths to plain values of a record, of lists by their first item."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _record_paths(part, f"{start}.{name}" if start else str(name))
+    elif isinstance(value, list) and value:
+        yield from _record_paths(value[0], f"{start}[*]")
+    elif not isinstance(value, list):
+        yield start
+
+
+def _column_dtypes(samples: Mapping[Path, _Sample], plan: _Plan) -> dict[str, Any]:
+    """The dtype of each column over all files; numbers of a file that goes on may be fractions."""
+    dtypes: dict[str, Any] = {}
+    for name in plan.texts:
+        found = {sample.dtype(name): file for file, sample in samples.items()}
+        found.pop(pl.Null(), None)
+        if pl.String() in found and len(found) > 1:
+            other = next(file for dtype, file in found.items() if dtype != pl.String())
+            raise ValueError(
+                f"{name} is a text in {found[pl.String()]} and none in {other}: read them apart"
+            )
+        widest = max(found, key=lambda dtype: [*_HELD].index(type(dtype)))
+        goes_on = not all(sample.whole for sample in samples.values())
+        fraction = goes_on and name not in plan.keys and widest == pl.Int64()
+        dtypes[name] = pl.Float64() if fraction else widest
+    return dtypes
