@@ -20,7 +20,7 @@ import polars_scorio as ps
 
 MEANS = (0.20, 0.26, 0.33, 0.38, 0.45, 0.45, 0.52, 0.615, 0.62, 0.70, 0.78)  # two are equal
 QUESTIONS, TRIALS, EXPERIMENTS = 30, 80, 20
-PUBLISHED = {"inference": "published"}  # the numbers of the paper, for k beyond the trials too
+PUBLISHED = {"prior": "uniform"}  # the numbers of the paper, for k beyond the trials too
 METRICS = {
     "Bayes@N": ps.bayes(),
     "Pass@2": ps.pass_at_k(2),

@@ -29,6 +29,6 @@ with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
 print(f"DuckDB counted {trials:,} trials. Polars was given {counts.height:,} counts:")
 print(counts.head(3))
 print("\nThey are all that a report needs:")
-accessor = counts.scorio(count="count", inference="calibrated")
+accessor = counts.scorio(count="count")
 report = accessor.report(ps.avg(), ps.pass_at_k([1, 4]), ps.pass_hat_k(4))
 print(report.select("model", "metric", "k", "questions", "trials", "estimate", "mu", "lo", "hi"))

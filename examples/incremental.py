@@ -78,7 +78,7 @@ def main() -> None:
             log = Path(folder) / f"day-{day}.parquet"
             trials_of(day).write_parquet(log)
             add_counts(log, counts)
-            trials = pl.scan_parquet(counts).scorio(count="count", inference="calibrated")
+            trials = pl.scan_parquet(counts).scorio(count="count")
             report = trials.report(ps.avg(), ps.pass_at_k(4))
             print(f"day {day}", report.select("model", "metric", "trials", "mu").collect())
 

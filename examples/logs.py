@@ -17,7 +17,7 @@ def main(tool: str, *paths: str | Path) -> None:
     """Print a report; what crashed or was never scored is left out, and counted."""
     log = getattr(ps.logs, tool)(paths, missing="drop")
     metrics = ps.avg(), ps.pass_at_k([1, 2]), ps.pass_hat_k([1, 2])
-    print(log.report(*metrics, inference="calibrated").lazy().collect().drop("sigma"))
+    print(log.report(*metrics).lazy().collect().drop("sigma"))
 
 
 if len(sys.argv) > 1:

@@ -47,7 +47,7 @@ print("\nHow good is each model, and how sure are we?")
 print(log.scorio.report(ps.avg(), ps.pass_at_k([1, 4]), ps.pass_hat_k(4)))
 
 print("\nThe paper's numbers, of a uniform prior for each question, beside calibrated ones.")
-published = log.scorio.pass_at_k(4, inference="published")
+published = log.scorio.pass_at_k(4, prior="uniform")
 print(pl.concat([published, log.scorio.pass_at_k(4)]).sort("model", "inference"))
 
 print("\nPartial credit: labels and a weight for each of them.")
@@ -57,7 +57,7 @@ print(verdicts.avg(w=weights, name="partial credit"))
 
 print("\nAn earlier run with two trials of the same questions, as prior.")
 pilot = rollouts(models, questions=30, trials=2, seed=6)
-print(log.scorio.bayes(prior=pilot, inference="pooled"))
+print(log.scorio.bayes(prior=pilot))
 
 print("\nThe same from Parquet, lazily: only the rows of one model are read.")
 with tempfile.TemporaryDirectory() as folder:

@@ -64,7 +64,8 @@ def coverage() -> alt.LayerChart:
         for about, word, _, mean, worst in takewhile(lambda row: len(row) == 5, cells)
     ]
     words = alt.Scale(
-        domain=["calibrated", "pooled", "published"], range=["#0072B2", "#E69F00", "#D55E00"]
+        domain=["calibrated", "population posterior", "posterior"],
+        range=["#0072B2", "#E69F00", "#D55E00"],
     )
     shared = alt.Chart(pl.DataFrame(rows)).encode(
         y=alt.Y("about:N", sort=None, title=None),

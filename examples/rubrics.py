@@ -62,7 +62,7 @@ def rollouts(questions: int, trials: int, seed: int) -> pl.DataFrame:
 
 def scores(log: pl.DataFrame) -> pl.DataFrame:
     """The score of each model under each rubric, and its competition rank there."""
-    accessor = log.scorio(inference="published")  # as the paper ranks
+    accessor = log.scorio(prior="uniform")  # as the paper ranks
     reports = [
         accessor.rubric(rubric, over="dataset").bayes(rubric.weights(), name=rubric.name)
         for rubric in ps.rubrics.schemata()

@@ -35,6 +35,6 @@ print(counts.head(3))
 spark.stop()
 
 print("\nThey are all that a report needs:")
-accessor = counts.scorio(count="count", inference="calibrated")
+accessor = counts.scorio(count="count")
 report = accessor.report(ps.avg(), ps.pass_at_k([1, 4]), ps.pass_hat_k(4))
 print(report.select("model", "metric", "k", "questions", "trials", "estimate", "mu", "lo", "hi"))

@@ -19,7 +19,6 @@ import polars as pl
 
 from polars_scorio.maths.array_rows import Floats
 
-InferenceKind = Literal["published", "pooled", "calibrated"]
 Per = Literal["model", "question"]
 QuestionUnit = Literal["question", "cluster"]
 Compared = Literal["same", "common"]

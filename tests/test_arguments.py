@@ -48,8 +48,8 @@ NUMBERS = {
     "tol": lambda _, value: ps.rank_scores("mu", tol=value),
     "tau": lambda _, value: ps.g_pass_at_k_tau(2, value),
     "lam": lambda _, value: ps.geo_spectrum_at_k(2, lam=value),
-    "alpha0": lambda _, value: ps.pass_at_k(2, alpha0=value),
-    "beta0": lambda _, value: ps.pass_at_k(2, beta0=value),
+    "alpha": lambda a, value: a.pass_at_k(2, prior=(value, 1)),
+    "beta": lambda a, value: a(prior=(1, value)),
     "pass_power": lambda _, value: ps.geom_at_k(2, pass_power=value),
     "unanimous_power": lambda _, value: ps.geom_ds_at_k(2, unanimous_power=value),
     "invalid_at": lambda _, value: ps.rubrics.exact_match(invalid_at=value),
@@ -171,11 +171,11 @@ NO_WORDS = [pl.col("x"), pl.Series([1, 2]), pl.DataFrame(), pl.LazyFrame(), np.a
 CHOICES = {
     **{
         option: lambda a, value, option=option: a.report(ps.avg(), **{option: value})
-        for option in ("inference", "target", "per", "overall")
+        for option in ("prior", "target", "per", "overall")
     },
     "overall|leaderboard": lambda a, value: a.leaderboard(ps.avg(), overall=value),
-    "inference|plan": lambda a, value: a.next_trials(4, inference=value),
-    "inference|accessor": lambda a, value: a(inference=value),
+    "prior|plan": lambda a, value: a.next_trials(4, prior=value),
+    "prior|accessor": lambda a, value: a(prior=value),
     "target|accessor": lambda a, value: a(target=value),
     "target|rank": lambda a, value: a.rank(target=value),
     "questions": lambda a, value: a.compare(questions=value),
@@ -191,6 +191,8 @@ CHOICES = {
 @pytest.mark.parametrize("option", CHOICES)
 @pytest.mark.parametrize("value", NO_WORDS, ids=lambda value: type(value).__name__)
 def test_what_has_no_truth_value_is_refused_in_our_words(log, option, value):
+    if option.startswith("prior") and isinstance(value, pl.DataFrame | pl.LazyFrame):
+        return  # prior trials
     error = ValueError if option == "replicates" else TypeError
     with pytest.raises(error, match=rf"(?s)^{option.split('|')[0]} (must be|takes) .*, got "):
         CHOICES[option](log.scorio(by="domain", success=2), value)
@@ -205,7 +207,10 @@ def test_a_choice_is_a_word(log, value):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ps.pass_at_k(1, alpha0=10**400), "alpha0 must be a positive finite number, got 1"),
+        (
+            lambda: pl.DataFrame().scorio(prior=(10**400, 1)),
+            "alpha must be a positive finite number, got 1",
+        ),
         (lambda: ps.g_pass_at_k_tau(1, -(10**400)), "tau must be a number from 0 to 1, got -1"),
         (lambda: ps.avg([0, 10**400]), "w must be a flat sequence of finite numbers"),
         (lambda: ps.avg([True, False]), "w must be a flat sequence of finite numbers"),
@@ -213,8 +218,8 @@ def test_a_choice_is_a_word(log, value):
         (lambda: ps.avg(np.array([False, True])), "w must be a flat sequence of finite numbers"),
         (lambda: ps.avg(bounds=(False, True)), "bounds must be None or two numbers"),
         (
-            lambda: ps.pass_at_k(1, beta0=-(10**5000)),
-            "beta0 must be a positive finite number, got an int of 16,610 bits",
+            lambda: pl.DataFrame().scorio(prior=(1, -(10**5000))),
+            "beta must be a positive finite number, got an int of 16,610 bits",
         ),
     ],
 )

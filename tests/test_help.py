@@ -47,8 +47,8 @@ def test_every_metric_names_its_formula_and_where_it_comes_from(function):
 
 
 def test_what_metrics_share_is_written_once():
-    shared = "Beta prior of a question's success rate; the default is uniform."
-    drawn = [f for f in EXPORTED.values() if "alpha0" in inspect.signature(f).parameters]
+    shared = "What the result calls the metric."
+    drawn = [f for f in EXPORTED.values() if "bounds" in inspect.signature(f).parameters]
     assert all(shared in inspect.getdoc(function) for function in drawn)
     written = {inspect.getsource(inspect.getmodule(function)) for function in drawn}
     assert not any(shared in source for source in written)

@@ -40,7 +40,7 @@ def table_rows(page: str, first: str) -> list[list[str]]:
     return [row for row in rows if row[0] == first]
 
 
-@pytest.mark.parametrize("inference", ["calibrated", "pooled", "published"])
+@pytest.mark.parametrize("inference", ["calibrated", "population posterior", "posterior"])
 def test_the_page_on_intervals_has_the_coverage_of_each_inference(inference):
     compared = table_rows("promises.md", "these questions")
     (row,) = [row for row in compared if row[1] == inference]

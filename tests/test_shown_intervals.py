@@ -18,11 +18,11 @@ from tests.made_logs import law
 
 ROUNDING = 1e-9  # a metric that is linear in the counts is summed in two ways
 OPTIONS: list[ReportOptions] = [
-    {"inference": "published"},
-    {"inference": "pooled"},
-    {"inference": "calibrated"},
-    {"inference": "pooled", "target": "population"},
-    {"inference": "calibrated", "target": "population"},
+    {"prior": "uniform"},
+    {"prior": "population"},
+    {},
+    {"prior": "population", "target": "population"},
+    {"target": "population"},
 ]
 # A number and the interval beside it, as people write them.
 MINUS = "\u2212"
@@ -101,7 +101,7 @@ def test_reports_and_leaderboards_show_numbers_inside_their_intervals(
 def test_decisions_show_numbers_inside_their_intervals(log, confidence, name, target):
     k = fewest_trials(log)
     metric = ps.avg() if name == "avg" else getattr(ps, name)(k)
-    options = {"confidence": confidence, "target": target, "inference": "calibrated"}
+    options = {"confidence": confidence, "target": target}
     for by in ((), "part"):
         scorio = log.scorio(count="count", by=by)
         for simultaneous in (False, True):
@@ -117,9 +117,9 @@ def test_decisions_show_numbers_inside_their_intervals(log, confidence, name, ta
 
 
 @law
-@given(logs(least_models=2), confidences, st.sampled_from(["published", "pooled"]))
-def test_posterior_decisions_show_numbers_inside_their_intervals(log, confidence, inference):
-    scorio = log.scorio(count="count", inference=inference, confidence=confidence)
+@given(logs(least_models=2), confidences, st.sampled_from(["uniform", "population"]))
+def test_posterior_decisions_show_numbers_inside_their_intervals(log, confidence, prior):
+    scorio = log.scorio(count="count", prior=prior, confidence=confidence)
     for metric in (ps.avg(), ps.bayes(), ps.pass_hat_k(2)):
         refuse_outside(scorio.compare(metric, simultaneous=True), "diff")
         refuse_outside(scorio.rank(metric), "mu")

@@ -36,7 +36,7 @@ def frames_come_out_as_they_go_in(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(ps.scorio(df).unanimous_at_k(2), pl.DataFrame)
     assert_type(ps.scorio(lf).g_pass_at_k(2), pl.LazyFrame)
     assert_type(ps.scorio(df).maj_at_k(), pl.DataFrame)
-    assert_type(ps.scorio(lf).geo_spectrum_at_k(2, lam=0.25, alpha0=0.5), pl.LazyFrame)
+    assert_type(ps.scorio(lf).geo_spectrum_at_k(2, lam=0.25), pl.LazyFrame)
     assert_type(ps.scorio(df).max_at_k([1, 2], w=[0, 1], bounds="range"), pl.DataFrame)
 
 
@@ -51,7 +51,7 @@ def what_people_read(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     plot = ps.scorio(df).plot
     plot.intervals(ps.bayes(), overall="macro", confidence=0.9).save("picture.png")
     plot.curve(16)
-    plot.curve([1, 2], inference="pooled")
+    plot.curve([1, 2], prior="population")
     plot.convergence(replicates=10, scheme="question").properties(title="x")
     plot.intervals(wide=True)  # type: ignore[call-arg]
     plot.pie()  # type: ignore[attr-defined]
@@ -105,7 +105,7 @@ def arguments_of_metrics(by_label: dict[str, float], by_code: dict[int, float]) 
     ps.avg({"wrong": 0, "right": 1})
     ps.avg(w=np.array([0.0, 1.0]), bounds=None)
     ps.bayes(w=pl.Series([0.0, 1.0]))
-    ps.pass_at_k([1, 2], alpha0=0.5, beta0=2, bounds=None)
+    ps.pass_at_k([1, 2], bounds=None)
     ps.pass_at_k("2")  # type: ignore[arg-type]
     ps.pass_at_k(1.5)  # type: ignore[arg-type]
     ps.pass_at_k()  # type: ignore[call-arg]
@@ -115,13 +115,13 @@ def arguments_of_metrics(by_label: dict[str, float], by_code: dict[int, float]) 
 
 def options(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(ps.scorio(df).bayes(confidence=0.9, per="question", prior=lf), pl.DataFrame)
-    assert_type(ps.scorio(lf).report(ps.bayes(), prior=df, inference="pooled"), pl.LazyFrame)
+    assert_type(ps.scorio(lf).report(ps.bayes(), prior=df), pl.LazyFrame)
     assert_type(ps.scorio(lf).pass_at_k(2, prior=None, confidence=0.5, name="x"), pl.LazyFrame)
     assert_type(ps.scorio(df).pass_at_k(4, confidence=0.9), pl.DataFrame)
     accessor = ps.scorio(df)
     accessor.bayes(confidnce=0.9)  # type: ignore[call-arg]
     accessor.avg(confidence="0.9")  # type: ignore[arg-type]
-    accessor.avg(inference="wald")  # type: ignore[arg-type]
+    accessor.avg(prior="wald")  # type: ignore[arg-type]
     accessor.avg(per="models")  # type: ignore[arg-type]
     accessor.pass_at_k(2, pass_power=0.5)  # type: ignore[call-arg]
     accessor.counts(per="model")  # type: ignore[call-arg]
@@ -147,7 +147,7 @@ def rubrics(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
 
 def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     assert_type(ps.scorio(df).compare(ps.pass_at_k([1, 2]), baseline="m"), pl.DataFrame)
-    assert_type(ps.scorio(lf).compare(questions="common", inference="calibrated"), pl.LazyFrame)
+    assert_type(ps.scorio(lf).compare(questions="common"), pl.LazyFrame)
     assert_type(ps.scorio(df, anytime=16).gate("m", margin=0.02, each=True), pl.DataFrame)
     assert_type(ps.scorio(lf).regressions("m", fdr=0.1), pl.LazyFrame)
     assert_type(ps.scorio(df, cost="usd").frontier(ps.avg()), pl.DataFrame)
@@ -155,7 +155,7 @@ def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     assert_type(ps.scorio(lf).variance(confidence=0.9), pl.LazyFrame)
     assert_type(ps.even_sample(ps.scorio(lf).questions(), 50, by="domain"), pl.LazyFrame)
     assert_type(ps.scorio(df).rank(ps.avg(), method="dense", ties="overlap"), pl.DataFrame)
-    assert_type(ps.scorio(lf).rank(inference="pooled", target="population"), pl.LazyFrame)
+    assert_type(ps.scorio(lf).rank(prior="population", target="population"), pl.LazyFrame)
     assert_type(ps.scorio(df).trials_needed(half_width=0.02, prior=lf), pl.DataFrame)
     assert_type(ps.scorio(lf).trials_needed(ps.avg(), max_trials=100), pl.LazyFrame)
     assert_type(ps.scorio(df).next_trials(100, ps.avg(), models=names), pl.DataFrame)

@@ -197,8 +197,8 @@ class Accessor(Generic[FrameT]):
                               questions without a success, and `largest_cost_share`, that of the
                               dearest trial in the cost
             information       with `anytime` alone: information so far over the planned one
-            inference         what mu, sigma, lo and hi rest on: "calibrated", "published",
-                              "pooled", or "range" where k exceeds the trials
+            inference         what mu, sigma, lo and hi rest on: "calibrated", "posterior",
+                              "population posterior", or "range" where k exceeds the trials
             ================  ==================================================================
 
         Raises
@@ -287,7 +287,7 @@ class Accessor(Generic[FrameT]):
             p_difficulty below .002), or null. The p-values are 1 if all numbers are equal; p_order
             is null if ids do not tell the order of trials. Trials that stopped on outcomes bias
             every average: report the first trials that all questions have, a `forecast`, or
-            ``ps.bayes()`` with ``inference="pooled"``. Where n follows difficulty, keep to the
+            ``ps.bayes()`` with ``prior="population"``. Where n follows difficulty, keep to the
             estimates. Null does not prove that n was fixed, and success must be known: `success`,
             or 1. Of real-valued rewards p_order alone is known: whether the last trial of a
             question has its largest reward too often or too rarely.
@@ -333,7 +333,7 @@ class Accessor(Generic[FrameT]):
         prior: Frame | None = None,
         confidence: float = 0.95,
     ) -> FrameT:
-        """How different are the questions? The population that ``inference="pooled"`` fits.
+        """How different are the questions? The population that ``prior="population"`` fits.
 
         One population of questions is fitted to each model (and stratum): the success rates of its
         questions are Beta distributed with the mean `mean` and the intra-class correlation `rho`,
@@ -356,7 +356,7 @@ class Accessor(Generic[FrameT]):
             last three with an interval (mean_lo, mean_hi, ...). rho = 0 means that all questions
             are equally hard, rho = 1 that the trials of a question repeat each other; s is how many
             trials the prior is worth, at the values of rho (its own posterior mean is infinite).
-            The uniform prior of ``inference="published"`` is mean 1/2, rho 1/3, s 2.
+            The prior "uniform" is mean 1/2, rho 1/3, s 2.
 
         Raises
         ------
@@ -426,7 +426,7 @@ class Accessor(Generic[FrameT]):
             If `metric` makes no metric, or `k` is said twice.
         ValueError
             At the call, for metrics that are no mean credit of draws (blends, `max_at_k` of three
-            or more rewards, all without a k), and for `alpha0` and `beta0`; else as `report`.
+            or more rewards, all without a k); else as `report`.
 
         Examples
         --------
@@ -451,8 +451,8 @@ class Accessor(Generic[FrameT]):
     def _planning(self, options: PlanT) -> PlanT:
         """Options of a plan; its target is always the benchmark."""
         check_choices(options)
-        inference = self._chosen.get("inference")
-        return cast("PlanT", {**({} if inference is None else {"inference": inference}), **options})
+        prior = self._chosen.get("prior")
+        return cast("PlanT", {**({} if prior is None else {"prior": prior}), **options})
 
     def _lazy(self) -> pl.LazyFrame:
         return self.frame.lazy()

@@ -58,7 +58,7 @@ class DecisionMethods(Accessor[FrameT]):
         target : "benchmark" or "population"
             Whether the models differ on these very questions, the default, or on all questions that
             could have been asked, of which these are a sample. The paired differences of single
-            questions then decide [2]_; pooled numbers and prior trials are an error.
+            questions then decide [2]_, and a prior is an error.
 
         Returns
         -------
@@ -84,8 +84,8 @@ class DecisionMethods(Accessor[FrameT]):
                               the model that has less
             ================  ==================================================================
 
-            The distribution of diff depends on `inference`. Published: normal, clipped to the
-            bounds. Pooled: a Beta distribution on the range of the metric. Calibrated: one of two
+            The distribution of diff depends on `prior`. With one of each question: normal, clipped
+            to the bounds. "population": Beta on the range of the metric. None: one of two
             intervals. The first adds the noise of both models, and near a bound the rest of their
             intervals [3]_. The second takes the variance of the differences of single questions,
             with Student's distribution, as with ``target="population"`` but without clusters. Both
@@ -125,7 +125,7 @@ class DecisionMethods(Accessor[FrameT]):
             Once, when it is collected, if the difference of the unbiased estimates lies outside
             lo, hi in some pairs: the uniform prior decides there, not the trials. One and the same
             model with 16 and with 2 trials of 100 hard questions is better than itself with prob
-            above .999. ``inference="calibrated"`` is the cure.
+            above .999. Comparing by `ps.avg()` is the cure.
         UserWarning
             When it is collected, if no stratum has two models: then there is no row.
 
@@ -253,7 +253,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> totals = {"model": ["ada"] * 3 + ["bob"] * 3, "question": [1, 2, 3] * 2}
         >>> totals |= {"n": 8, "c": [8, 6, 5, 6, 5, 3]}  # trials and successes
         >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
-        >>> row = log.best(ps.avg(), inference="calibrated").row(0, named=True)
+        >>> row = log.best(ps.avg()).row(0, named=True)
         >>> row["model"], round(row["estimate"], 3), row["could_be_best"]
         ('ada', 0.792, ['ada', 'bob'])
         """

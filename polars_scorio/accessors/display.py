@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import InferenceKind, Overall, check_choice, value_text
+from polars_scorio.arguments import Overall, check_choice, value_text
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.settings import Settings
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import DecisionOptions, InferenceOptions
+from polars_scorio.study.request import DecisionOptions, InferenceOptions, Prior
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -135,7 +135,7 @@ class ReaderMethods(Accessor[FrameT]):
         *metrics: Metric,
         title: str | None = None,
         baseline: Category | None = None,
-        inference: InferenceKind | None = None,
+        prior: Prior | None = None,
         target: Target | None = None,
         confidence: float | None = None,
         anytime: int | None = None,
@@ -158,7 +158,7 @@ class ReaderMethods(Accessor[FrameT]):
         baseline : category, optional
             A model that all others are compared with, in a section of its own: the margins with
             which a `gate` passes or fails, and the questions that broke or were repaired.
-        inference, target, confidence, anytime : optional
+        prior, target, confidence, anytime : optional
             As in `report`.
 
         Returns
@@ -203,7 +203,7 @@ class ReaderMethods(Accessor[FrameT]):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
         path = Path(path)
         said = {
-            "inference": inference,
+            "prior": prior,
             "target": target,
             "confidence": confidence,
             "anytime": anytime,

@@ -14,12 +14,12 @@ from polars_scorio.accessors.display import CostMethods, QuestionMethods, Reader
 from polars_scorio.accessors.expressions import ScorioExpr
 from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
-from polars_scorio.arguments import InferenceKind, value_text
+from polars_scorio.arguments import value_text
 from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.roles import Category, Column, Roles, Unscored
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import ExpressionOptions, RoleOptions, chosen_options
+from polars_scorio.study.request import ExpressionOptions, Prior, RoleOptions, chosen_options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -50,7 +50,7 @@ class Scorio(
     roles : Roles, optional
         Which column plays which part; `ps.scorio(frame, ...)` and `df.scorio(...)` make them.
     chosen : dict, optional
-        The `inference`, `target`, `confidence` and `anytime` of all methods, made likewise.
+        The `prior`, `target`, `confidence` and `anytime` of all methods, made likewise.
     tool_totals : DataFrame, optional
         What the tool that wrote the log says of its runs, for `coverage`; readers of logs find it.
 
@@ -88,7 +88,7 @@ class Scorio(
         bounds: tuple[float, float] | None = None,
         validate: bool = True,
         unscored: Unscored = "error",
-        inference: InferenceKind | None = None,
+        prior: Prior | None = None,
         target: Target = "benchmark",
         confidence: float = 0.95,
         anytime: int | None = None,
@@ -187,10 +187,10 @@ class Scorio(
             trials, or `count` is 0: an error; or "drop", which leaves the question out and counts
             it in the column `unscored` of reports per model, leaderboards and `coverage`. A model
             without any question left is an error.
-        inference : "published", "pooled" or "calibrated", optional
-            How mu, sigma and intervals are found in all methods of this accessor, as `report`
-            explains; the keyword of a method replaces it there. Default: "calibrated", but
-            "published" for posteriors such as `bayes`.
+        prior : "uniform", tuple of float, "population" or frame, optional
+            What is believed of each question before its trials, for posteriors in all methods of
+            this accessor, as `report` explains; the keyword of a method replaces it there.
+            Default: none, and numbers are calibrated; `bayes` has the uniform prior.
         target : "benchmark" or "population"
             What the numbers of all methods are about: these questions, or all questions that could
             have been asked, as `report` explains.
@@ -249,7 +249,7 @@ class Scorio(
             validate=validate,
             unscored=unscored,
         )
-        chosen = chosen_options(inference, target, confidence, anytime)
+        chosen = chosen_options(prior, target, confidence, anytime)
         return Scorio(frame, roles, chosen, self._tool_totals)
 
     @takes_options()

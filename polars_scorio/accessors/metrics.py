@@ -41,9 +41,6 @@ class MetricOptions(ReportOptions, total=False):
 class DrawOptions(MetricOptions, total=False):
     """The keywords of the metrics of k trials, and those of a report."""
 
-    alpha0: float
-    beta0: float
-
 
 def with_help_of_metric(method: FunctionT) -> FunctionT:
     """Give a method the help and every keyword of the metric of its name, and of a report."""

@@ -114,10 +114,9 @@ class PlanMethods(Accessor[FrameT]):
         that spread by a standard error, .79 for 5 and .80 for 10; .67 to .79 if they spread by .7
         of it, .42 to .65 by .3 (20,000 rows each). Without B 2 models had .66, .58 and .32.
 
-        The plan is pooled unless `inference` or `prior` says otherwise (calibrated numbers are
-        planned so too): the fitted prior is held fixed, v is the variance of a question under it
-        and T its ratio to the expected variance of a trial's weight; what the questions share of
-        the uncertainty of that prior shrinks with them.
+        Calibrated numbers are planned with ``prior="population"``: the fitted prior is held fixed,
+        v is the variance of a question under it and T its ratio to the expected variance of a
+        trial's weight; what the questions share of the uncertainty of that prior shrinks with them.
 
         Examples
         --------
@@ -126,8 +125,8 @@ class PlanMethods(Accessor[FrameT]):
         >>> import polars as pl
         >>> import polars_scorio as ps
         >>> trials = pl.DataFrame({"model": ["ada"], "question": [1], "category": [0]})
-        >>> published = trials.scorio(trial=None, inference="published")
-        >>> needed = published.trials_needed(ps.bayes(), half_width=0.196)
+        >>> uniform = trials.scorio(trial=None, prior="uniform")
+        >>> needed = uniform.trials_needed(ps.bayes(), half_width=0.196)
         >>> needed.select("trials_max", "extra", "total", pl.col("sigma").round(4)).row(0)
         (1, 14, 14, 0.099)
         """
@@ -283,7 +282,7 @@ class PlanMethods(Accessor[FrameT]):
         -----
         The gain of trial m + 1 is v T / ((T + m) (T + m + 1)) / M^2, see `trials_needed`. Who
         spends this way lets the number of trials depend on outcomes: read the next report with
-        ``ps.bayes()`` and ``inference="pooled"``. In simulations its error was smaller than that of
+        ``ps.bayes()`` and ``prior="population"``. In simulations its error was smaller than that of
         `ps.avg()` in 14 of 14 cells, and its 95 % intervals held the truth in .95 of the cases, in
         the worst cell .90 (`ps.avg()`: .93, .80). A filter after it does not reach the scan.
 
@@ -374,7 +373,7 @@ class PlanMethods(Accessor[FrameT]):
 
         Notes
         -----
-        ``inference="pooled"`` fits a prior to each model, n and replicate, which takes long.
+        ``prior="population"`` fits one to each model, n and replicate, which takes long.
 
         References
         ----------

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, get_args
 
 from polars_scorio.arguments import (
     Compared,
-    InferenceKind,
     OnError,
     Overall,
     Per,
@@ -41,8 +40,11 @@ def add_inference_arguments(parser: ArgumentParser) -> None:
     """Add the arguments that choose inference."""
     add = parser.add_argument_group("numbers").add_argument
     add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
-    kinds = "choose how intervals are found (default: calibrated; for bayes published)"
-    add("--inference", choices=get_args(InferenceKind), help=kinds)
+    prior = (
+        "show posteriors: uniform, population, or ALPHA,BETA, a prior of the rate of success of "
+        "each question (default: calibrated numbers; for bayes uniform)"
+    )
+    add("--prior", type=prior_argument, help=prior)
     target = (
         "score these questions, or the population that they were drawn from (default: %(default)s)"
     )
@@ -63,6 +65,19 @@ def metric_argument(text: str) -> Metric:
     except ValueError as error:
         # argparse shows the message of this error only.
         raise ArgumentTypeError(str(error)) from None
+
+
+def prior_argument(text: str) -> str | tuple[float, float]:
+    """A prior as typed: a word, or two numbers with a comma between them."""
+    from polars_scorio.study.request import read_prior
+
+    pair = text.split(",")
+    prior = (plain_number(pair[0]), plain_number(pair[1])) if len(pair) == 2 else text
+    try:
+        read_prior(prior)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+    return prior
 
 
 def plain_number(text: str) -> float:

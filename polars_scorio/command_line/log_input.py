@@ -265,4 +265,4 @@ def column_value(text: str, dtype: pl.DataType | None) -> Category:
 
 def chosen_settings(asked: Namespace) -> Settings:
     """The inference, target and confidence that the arguments choose."""
-    return Settings(asked.inference, asked.target, asked.confidence, asked.anytime)
+    return Settings(asked.prior, asked.target, asked.confidence, asked.anytime)

@@ -27,7 +27,7 @@ from polars_scorio.counting.reward_sums import LARGEST_REWARD_SIZE, MOST_TRIALS,
 from polars_scorio.counting.truth_labels import STRAY_LABEL, stray_label
 
 UNCALIBRATED_REWARDS = (
-    "real-valued rewards have calibrated numbers alone: leave inference= and prior= out, or say "
+    "real-valued rewards have calibrated numbers alone: leave prior= out, or say "
     "with threshold= from where on a reward is a success"
 )
 MOST = 2**63 - 1  # so many trials a number of 64 bits counts

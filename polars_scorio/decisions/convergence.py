@@ -13,7 +13,6 @@ import polars as pl
 
 from polars_scorio.arguments import (
     Compared,
-    InferenceKind,
     check_choice,
     check_count,
     check_flag,
@@ -46,8 +45,8 @@ from polars_scorio.metrics.metric import Metric, RewardMetric
 from polars_scorio.study.question_cells import QuestionCells, count_matrix
 from polars_scorio.study.request import (
     DecisionOptions,
-    Frame,
     PlanOptions,
+    Prior,
     Request,
     RewardUse,
     refuse_judge,
@@ -277,15 +276,14 @@ def convergence_plan(
     seed: int = 0,
     progress: bool = False,
     questions: Compared = "same",
-    prior: Frame | None = None,
-    inference: InferenceKind | None = None,
+    prior: Prior | None = None,
 ) -> pl.LazyFrame:
     """The plan of a convergence; see `Scorio.convergence`."""
     check_choice("scheme", scheme, Scheme)
     replicates = check_count("replicates", replicates, least=0, most=_MOST_REPLICATES)
     seed = check_count("seed", seed, least=0, most=None)
     progress = check_flag("progress", progress)
-    options: PlanOptions = {"prior": prior, "inference": inference}
+    options: PlanOptions = {"prior": prior}
     request = _ordered_request(bind_roles(log, roles), metric, "convergence", options)
     named_model(request.trials, "convergence")
     refuse_repeats([*request.trials.strata, *_SHARES])

@@ -112,7 +112,6 @@ def _asked_frontier(
         trials,
         [metric, mean_cost()],
         target="population",
-        inference="calibrated",
         confidence=confidence,
     )
     plan = evaluated_plan(request, report_columns(trials), questions=alignment, named=True)

@@ -289,7 +289,6 @@ def gate(
             "gate: nobody knows intervals of costs that hold at every look: leave cost_margin= "
             "out, or anytime= for a gate that is looked at once"
         )
-    options = {**options, "inference": options.get("inference") or "calibrated"}
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)

@@ -53,19 +53,12 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
             f"{metric.name}: a blend of the whole benchmark has no value for a single question, "
             'so that target="population" cannot compare them; ps.geom_at_k has'
         )
-    idle = {
-        "prior trials have no say, leave prior= out": options.get("prior") is not None,
-        'a fitted population has no say, leave inference="pooled" out': (
-            options.get("inference") == "pooled"
-        ),
-        "alpha0 and beta0 have no say, leave them out": metric.beta_prior != (1.0, 1.0),
-    }
-    for way_out in (text for text, given in idle.items() if given):
+    if options.get("prior") is not None:
         raise ValueError(
-            'target="population" compares what the trials themselves say of each question: '
-            f"{way_out}"
+            'target="population" compares what the trials themselves say of each question, and a '
+            "prior has no say: leave prior= out"
         )
-    return {**options, "target": "benchmark", "inference": "published", "anytime": None}
+    return {**options, "target": "benchmark", "prior": "uniform", "anytime": None}
 
 
 def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population: bool) -> None:
@@ -189,7 +182,7 @@ class Models:
     adjusted: bool = False  # whether each model was asked only a part of the questions
     sampled: bool = False  # whether the questions are a sample, and give more than the report
     planned: int | None = None  # questions of a sample, if intervals are to hold at every look
-    warns: bool = False  # of pairs in which the prior decides: nobody chose the inference
+    warns: bool = False  # of pairs in which the prior decides: nobody named it
 
     @property
     def trials(self) -> Trials:
@@ -216,7 +209,7 @@ class ComparedRows:
     row: Row
 
     def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
-        """Pairs of columns in which the prior decides although nobody chose the inference."""
+        """Pairs of columns in which the prior decides although nobody named it."""
         return np.zeros((block.strata.size, a.size), np.bool_)
 
     def number_outweighed(self, block: Block, scores: Scores) -> Ints:
@@ -269,7 +262,7 @@ class BenchmarkRows(ComparedRows):
         return anytime_critical(z, scores.pair_information(every, every))
 
     def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
-        """Pairs of columns in which the prior decides although nobody chose the inference."""
+        """Pairs of columns in which the prior decides although nobody named it."""
         if not (self.models.warns and isinstance(scores, PosteriorScores)):
             return ComparedRows.outweighed_pairs(self, block, scores, a, b)
         models = self.of_block(block)
@@ -364,7 +357,7 @@ def models_of(
     sampled = (
         options.get("target") == "population" and not trials.judged and metric.looks_at != "costs"
     )
-    planned, chosen = None, options.get("inference")
+    planned, chosen = None, options.get("prior")
     if sampled:
         planned = None if options.get("anytime") is None else check_anytime(options["anytime"])
         metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
@@ -388,8 +381,7 @@ def models_of(
     if for_gate and not sampled and not unbiased:
         raise ValueError(
             f"{metric.name}: gate needs unbiased estimates, and these are posterior means: "
-            'take ps.avg() or a metric of the Pass@k family, with inference="calibrated" and '
-            "no prior trials"
+            "take ps.avg() or a metric of the Pass@k family, without prior="
         )
     models = Models(
         request=request,

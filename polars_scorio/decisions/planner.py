@@ -14,7 +14,6 @@ from polars_scorio.arguments import (
     CHANCE,
     NOT_NEGATIVE,
     Compared,
-    InferenceKind,
     Overall,
     Per,
     check_anytime,
@@ -66,11 +65,11 @@ from polars_scorio.metrics.metric import Metric, RewardMetric
 from polars_scorio.metrics.weighted import TrialMean, WeightedMetric, avg
 from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
 from polars_scorio.study.overall import check_overall, with_pool
-from polars_scorio.study.posterior import PooledInference, PosteriorScores
+from polars_scorio.study.posterior import PosteriorScores
 from polars_scorio.study.question_cells import QuestionCells
 from polars_scorio.study.request import (
     DecisionOptions,
-    Frame,
+    Prior,
     Request,
     on_levels,
     refuse_judge,
@@ -202,11 +201,10 @@ class ExpectedMeans:
         return np.asarray(np.bincount(self.model, values, self._models()), dtype=np.float64)
 
 
-def planning_inference(inference: InferenceKind | None, prior: Frame | None) -> InferenceKind:
-    """Inference used for planning: pooled for calibrated, as plans need posteriors of questions."""
-    if inference is None and prior is not None:
-        return "published"
-    return "pooled" if inference in {None, "calibrated"} else inference
+def named_prior(prior: Prior | None, metric: WeightedMetric) -> Prior | None:
+    """The prior that a user named, unless it is of prior trials, which averages do not know."""
+    trials = isinstance(prior, pl.DataFrame | pl.LazyFrame)
+    return None if trials and not metric.uses_prior else prior
 
 
 def planned_metric(metric: Metric | None, trials: Trials, method: str) -> WeightedMetric:
@@ -239,11 +237,7 @@ class DecidedPairs:
         cls, trials: Trials, metric: Metric, confidence: float, anytime: int | None
     ) -> DecidedPairs:
         """The verdicts by a metric."""
-        return cls(
-            Request.of(
-                trials, [metric], confidence=confidence, inference="calibrated", anytime=anytime
-            )
-        )
+        return cls(Request.of(trials, [metric], confidence=confidence, anytime=anytime))
 
     def are_decided(self, groups: pl.DataFrame, pairs: Ints, z: Floats) -> Mask:
         """Whether intervals of differences exclude zero; `pairs` (2, P), critical values (P,)."""
@@ -282,8 +276,7 @@ def _decided_by_posteriors(
     ((metric, view),) = request.metrics
     mu, sigma = (metric.unit * each[pairs.T] for each in scores)
     # Calibrated numbers of rewards need their price; a plan takes them as normal.
-    pooled = isinstance(request.choice.inference_of(metric, view), PooledInference)
-    beta = pooled and view != "rewards"
+    beta = request.choice.prior_of(metric, view) == "population"
     return _excludes_zero(PosteriorScores.of(metric, mu, sigma, beta=beta), z)
 
 
@@ -378,8 +371,7 @@ def trials_needed(
     simultaneous: bool = False,
     questions: Compared = "same",
     overall: Overall | None = None,
-    prior: Frame | None = None,
-    inference: InferenceKind | None = None,
+    prior: Prior | None = None,
     anytime: int | None = None,
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
@@ -397,15 +389,13 @@ def trials_needed(
     metric = planned_metric(metric, trials, "trials_needed")
     if half_width is not None:
         half_width = check_goal("half_width", half_width, value_range(metric, trials) / 2)
-    # Prior trials have no say in an average.
-    prior = prior if metric.uses_prior else None
+    prior = named_prior(prior, metric)
     request = Request.of(
         trials,
         [metric],
-        prior=prior,
+        prior="population" if prior is None else prior,
         confidence=confidence,
-        inference=planning_inference(inference, prior),
-        rewards="always" if inference in {None, "calibrated"} and prior is None else "allowed",
+        rewards="always" if prior is None else "allowed",
     )
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
@@ -420,7 +410,7 @@ def trials_needed(
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
     goal = half_width, float(confidence), assurance, max_trials, simultaneous
-    calibrated = isinstance(metric, TrialMean) and inference in {None, "calibrated"}
+    calibrated = isinstance(metric, TrialMean) and prior is None
     today = DecidedPairs.of(trials, metric, confidence, anytime) if calibrated else None
     need = _Need(request, metric, *goal, overall == "macro", anytime, today)
     rows = in_all_strata(groups, trials, need, schema)
@@ -601,8 +591,7 @@ def next_trials(
     *,
     models: Category | Iterable[Category] | None = None,
     per: Per = "question",
-    prior: Frame | None = None,
-    inference: InferenceKind | None = None,
+    prior: Prior | None = None,
 ) -> pl.LazyFrame:
     """The plan of an allocation; see `Scorio.next_trials`."""
     budget = check_count("budget", budget)
@@ -622,12 +611,11 @@ def next_trials(
     wanted = _wanted_models(models, trials)
     if wanted is not None and trials.model is not None:
         trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
-    prior = prior if metric.uses_prior else None
+    prior = named_prior(prior, metric)
     request = Request.of(
         trials,
         [metric],
-        prior=prior,
-        inference=planning_inference(inference, prior),
+        prior="population" if prior is None else prior,
         rewards="never",
     )
     spend = _Spending(request, metric, budget, wanted, schema, per)

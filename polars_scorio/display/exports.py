@@ -98,7 +98,7 @@ def to_metrics(report: Report) -> dict[str, float]:
     >>> import polars as pl
     >>> import polars_scorio as ps
     >>> log = pl.DataFrame({"model": "ada", "question": [1, 1, 2, 2], "category": [1, 0, 1, 1]})
-    >>> report = log.scorio(trial=None, inference="calibrated").pass_at_k([1, 2])
+    >>> report = log.scorio(trial=None).pass_at_k([1, 2])
     >>> metrics = ps.to_metrics(report)
     >>> metrics["pass_at_2/estimate"], len(metrics)
     (1.0, 10)
@@ -173,7 +173,7 @@ def to_model_card(
     >>> import polars as pl
     >>> import polars_scorio as ps
     >>> log = pl.DataFrame({"model": "ada", "question": [1, 1, 2, 2], "category": [1, 0, 1, 1]})
-    >>> report = log.scorio(trial=None, inference="calibrated").avg()
+    >>> report = log.scorio(trial=None).avg()
     >>> card = ps.to_model_card(report, dataset="gsm8k")
     >>> print(card[: card.index("    metrics")].rstrip())
     model-index:
@@ -310,7 +310,7 @@ def to_every_eval_ever(
     >>> import polars as pl
     >>> import polars_scorio as ps
     >>> log = pl.DataFrame({"model": "org/ada", "question": [1, 1, 2], "category": [1, 0, 1]})
-    >>> report = log.scorio(trial=None, inference="calibrated").avg()
+    >>> report = log.scorio(trial=None).avg()
     >>> about = {"benchmark": "sums", "organization": "ours", "retrieved": 1_760_000_000}
     >>> ps.to_every_eval_ever(report, "shared", **about)  # doctest: +SKIP
     [PosixPath('shared/data/sums/org/ada/0a6f....json')]

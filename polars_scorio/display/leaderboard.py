@@ -72,7 +72,7 @@ def leaderboard(
     names = number_columns(metrics, judged=trials.judged)
     *strata, model = trials.keys
     refuse_repeats([model, "rank", "rank_lo", "rank_hi", "could_be_best", *names, *FACTS])
-    calibrated = options.get("inference") in {None, "calibrated"}
+    calibrated = options.get("prior") is None
     asked = aligned_options(options)
     questions = asked.pop("questions")
     request = Request.of(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
@@ -109,7 +109,7 @@ def leaderboard(
         places = ranking.filter(*whole).collect(engine="streaming")
     else:
         one = replace(request, metrics=((first, view),))
-        models = Models(request=one, metric=first, warns=options.get("inference") is None)
+        models = Models(request=one, metric=first, warns=options.get("prior") is None)
         places = _overall_ranks(found, models)
     board = places.select("rank", "rank_lo", "rank_hi", model, "could_be_best")
     blocks = [wide.filter(*whole).select(model, *names)]

@@ -138,9 +138,9 @@ class PlotBase:
         """The rows of plans, and the subject with the scores of its models, from one pass."""
         trials, w = subject.trials, subject.metric.w
         score = avg() if w is None else avg(dict(w))  # type: ignore[arg-type]  # as those of a metric
-        # Rewards of any value have calibrated numbers alone; a published average needs no fit.
+        # Rewards of any value have calibrated numbers alone; with a prior no average needs a fit.
         needs_no_word = trials.judged or view_of(score, trials) == "rewards"
-        options = {} if needs_no_word else {"inference": "published"}
+        options = {} if needs_no_word else {"prior": "uniform"}
         rows = self._tidy(subject.source, score, options)
         shown = [LABEL_COUNT] if trials.judged else []
         order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate", *shown)

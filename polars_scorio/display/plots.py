@@ -274,8 +274,8 @@ questions, frontier>
         """
         drawn = drawn_by(metric, None if isinstance(metric, Metric) else curve_sizes(k))
         trials = bind_roles(self._log, self._roles)
-        forecast_successes(Request.of(trials, [drawn], inference="calibrated"))
-        chosen: PlotOptions = {"inference": "calibrated"}
+        forecast_successes(Request.of(trials, [drawn]))
+        chosen: PlotOptions = {"prior": None}
         if confidence is not None:
             chosen["confidence"] = confidence
         return self.curve(drawn, **cast("PlotOptions", {**options, **chosen}))

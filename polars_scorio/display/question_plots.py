@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from polars_scorio.arguments import InferenceKind, check_choice, check_count
+from polars_scorio.arguments import check_choice, check_count
 from polars_scorio.decisions.models import refuse_costs, single_k
 from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.display import charts as grids
@@ -122,11 +122,7 @@ class QuestionPlots(PlotBase):
         single_k(subject.metric, "questions")
         trials, own = subject.trials, {**subject.options}
         if view_of(subject.metric, trials) == "rewards":
-            own.pop("inference", None)
-        else:  # of a single question there are posteriors alone, as in a report per question
-            instead: dict[object, InferenceKind] = {None: "published", "calibrated": "pooled"}
-            chosen = own.get("inference")
-            own["inference"] = instead.get(chosen, chosen)
+            own.pop("prior", None)
         # Of single questions there are posteriors about themselves, which hold at one look.
         own["anytime"], own["target"] = None, "benchmark"
         plan = self._tidy(trials, subject.metric, own, per="question")
@@ -135,7 +131,8 @@ class QuestionPlots(PlotBase):
         shown, each = by_difficulty(
             rows.select(stratum_label(trials), model_label(trials), question, "mu"), cells
         )
-        words = f"posterior mean of each question, {inference_words(own, [subject.metric])}"
+        rests_on = inference_words(own, [subject.metric], per_question=True)
+        words = f"posterior mean of each question, {rests_on}"
         if rows["mu"].equals(rows["estimate"]):
             words = "average of the trials of each question"
         hatched = "hatched: no trials" if shown["mu"].null_count() else ""

@@ -4,40 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polars_scorio.arguments import InferenceKind, check_anytime, check_choice, check_confidence
+from polars_scorio.arguments import check_anytime, check_choice, check_confidence
+from polars_scorio.display.words import prior_words
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.study.request import InferenceOptions, PlanOptions
-
-_POPULATION = "a Beta (Dirichlet) population of questions, fitted to each model"
-_CALIBRATED = "no prior; the width comes from the more cautious of two fitted models"
-_PRIORS: dict[InferenceKind | None, str] = {
-    None: f"{_CALIBRATED}. Posterior means: uniform for each question, as published",
-    "published": "uniform for each question, as published",
-    "pooled": f"{_POPULATION}; the uncertainty of the fit is integrated out",
-    "calibrated": f"{_CALIBRATED}. Posterior means: {_POPULATION}",
-}
-_INTERVALS: dict[InferenceKind | None, str] = {
-    None: "calibrated {} intervals; for posterior means, credible intervals as published",
-    "published": "{} credible intervals as published",
-    "pooled": "{} credible intervals under a fitted population",
-    "calibrated": "calibrated {} intervals; for posterior means, credible intervals under a fitted "
-    "population",
-}
+from polars_scorio.study.request import InferenceOptions, PlanOptions, Prior, read_prior
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The options of a page."""
 
-    inference: InferenceKind | None = None  # None: calibrated, posterior means published
+    prior: Prior | None = None  # None: calibrated numbers
     target: Target = "benchmark"  # these questions, or their population
     confidence: float = 0.95
     anytime: int | None = None  # planned trials, if intervals hold at every look
 
     def __post_init__(self) -> None:
         """Check the options."""
-        if self.inference is not None:
-            check_choice("inference", self.inference, InferenceKind)
+        read_prior(self.prior)
         check_choice("target", self.target, Target)
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
         if self.anytime is not None:
@@ -51,22 +35,37 @@ class Settings:
     @property
     def intervals(self) -> str:
         """Kind of the intervals, in words."""
-        words = _INTERVALS[self.inference].format(self.level)
+        if self.prior is None:
+            words = f"calibrated {self.level} intervals; for posterior means, credible intervals"
+        else:
+            words = f"{self.level} credible intervals"
         if self.anytime is None:
             return words
         planned = "questions" if self.target == "population" else "trials a question"
         return f"{words}; they hold at every look (planned: {self.anytime:,} {planned})"
 
     @property
-    def prior(self) -> str:
-        """Prior of the numbers, in words."""
-        return _PRIORS[self.inference]
+    def prior_in_words(self) -> str:
+        """Prior of the numbers."""
+        prior, trials = read_prior(self.prior)
+        if prior is None:
+            means = "fitted population" if self.target == "population" else "uniform prior"
+            return (
+                "no prior; the width comes from the more cautious of two fitted models. Posterior "
+                f"means: {means}"
+            )
+        if prior == "population":
+            return (
+                "a Beta (Dirichlet) population of questions, fitted to each model; the uncertainty "
+                "of the fit is integrated out"
+            )
+        return f"{prior_words(prior)} of each question{' and prior trials' * (trials is not None)}"
 
     @property
     def report(self) -> InferenceOptions:
         """Options of a report, a ranking and a comparison."""
         options: InferenceOptions = {
-            "inference": self.inference,
+            "prior": self.prior,
             "target": self.target,
             "confidence": self.confidence,
         }
@@ -75,4 +74,4 @@ class Settings:
     @property
     def plan(self) -> PlanOptions:
         """Options of a plan; its target is always the benchmark."""
-        return {"inference": self.inference}
+        return {"prior": self.prior}

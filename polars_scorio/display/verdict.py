@@ -306,9 +306,10 @@ def coverage_alerts(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]
 def biased_models(coverage: pl.DataFrame, settings: Settings) -> list[str]:
     """Models whose numbers are biased, since their trials stopped on outcomes.
 
-    Pooled numbers allow for it.
+    Posteriors under the population allow for it.
     """
-    return [] if settings.inference == "pooled" else stopped_models(coverage)["outcomes"]
+    pooled = isinstance(settings.prior, str) and settings.prior == "population"
+    return [] if pooled else stopped_models(coverage)["outcomes"]
 
 
 def _by_model(coverage: pl.DataFrame, column: str, *, same: bool = False) -> list[tuple[str, int]]:

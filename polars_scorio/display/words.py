@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from importlib import metadata
 from math import floor, log10
 from statistics import median
+from typing import Any
 
 import polars as pl
 
-from polars_scorio.arguments import InferenceKind
 from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.roles import Roles
-from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.from_text import named_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.cell_numbers import JUDGED, LABEL_COUNT
-from polars_scorio.study.request import InferenceOptions, inference_kind
+from polars_scorio.study.posterior import UNIFORM, QuestionPrior
+from polars_scorio.study.request import InferenceOptions, prior_of, read_prior
 
 MISSING = "\N{EN DASH}"
 _USUAL_SIGMA = 0.01  # where all are zero
@@ -106,12 +106,16 @@ def chance_text(value: float) -> str:
     return ">.99" if value > 0.995 else "<.01" if value < 0.005 else f"{value:.2f}"[1:]
 
 
-# What the intervals of a leaderboard or a picture rest on.
-_INFERENCES = {
-    "calibrated": "calibrated",
-    "pooled": "fitted population",
-    "published": "uniform prior, as published",
-}
+_CALIBRATED = "calibrated"
+
+
+def prior_words(prior: QuestionPrior | None) -> str:
+    """The ground of numbers under a prior; None: they are calibrated."""
+    if prior is None:
+        return _CALIBRATED
+    if prior == "population":
+        return "fitted population"
+    return "uniform prior" if prior == UNIFORM else f"prior Beta({prior[0]:g}, {prior[1]:g})"
 
 
 def row_heading(name: str, k: int | None, trials: int | None = None) -> str:
@@ -133,27 +137,29 @@ def column_heading(name: str, trials: int | None = None) -> str:
 
 
 def inference_words(
-    options: InferenceOptions | Mapping[str, object], metrics: Sequence[Metric]
+    options: InferenceOptions | Mapping[str, Any],
+    metrics: Sequence[Metric],
+    *,
+    per_question: bool = False,
 ) -> str:
     """Inference and target of the intervals of some metrics, in words.
 
     Posterior means are never calibrated, votes always are. About a population, neither are blends
     of the whole benchmark.
     """
-    chosen: InferenceKind | None = options.get("inference")  # type: ignore[assignment]  # checked by the report
-    target: Target = options.get("target") or "benchmark"  # type: ignore[assignment]  # as above
-    if chosen is None and options.get("prior") is not None:
-        chosen = "published"  # as `InferenceChoice.inference_of`
-    kinds = {metric: inference_kind(metric, chosen, target) for metric in metrics}
-    wanted = chosen or "calibrated"
-    first = wanted if wanted in kinds.values() or not kinds else next(iter(kinds.values()))
-    words = [_INFERENCES[first]]
+    (chosen, earlier), target = read_prior(options.get("prior")), options.get("target")
+    kinds = {
+        metric: prior_of(metric, chosen, target or "benchmark", per_question=per_question)
+        for metric in metrics
+    }
+    first = chosen if chosen in kinds.values() or not kinds else next(iter(kinds.values()))
+    words = [prior_words(first)]
     for kind in dict.fromkeys(kind for kind in kinds.values() if kind != first):
         names = ", ".join(metric.heading() for metric in metrics if kinds[metric] == kind)
-        words[0] += f" ({names}: {_INFERENCES[kind]})"
-    if options.get("prior") is not None:
+        words[0] += f" ({names}: {prior_words(kind)})"
+    if earlier is not None:
         words.append("with prior trials")
-    if options.get("target") == "population":
+    if target == "population":
         words.append("questions as a sample")
     if options.get("anytime") is not None:
         planned = "questions" if target == "population" else "trials a question"
@@ -163,9 +169,9 @@ def inference_words(
 
 def interval_words(confidence: float, inference: str) -> str:
     """Kind and confidence of intervals, in words."""
-    level, calibrated = f"{100 * confidence:.6g} %", _INFERENCES["calibrated"]
-    if inference.startswith(calibrated):
-        return f"calibrated {level} intervals{inference.removeprefix(calibrated)}"
+    level = f"{100 * confidence:.6g} %"
+    if inference.startswith(_CALIBRATED):
+        return f"calibrated {level} intervals{inference.removeprefix(_CALIBRATED)}"
     return f"{level} intervals ({inference})"
 
 

@@ -71,7 +71,7 @@ def evalscope(
     Here it is a trial with a null outcome, known by the plan in the report beside the reviews and
     by gaps between generations; so is one without a usable score. `reported` of `coverage` is what
     evalscope prints: with ``aggregation: bayes_at_n`` Bayes@N, the `mu` of
-    ``bayes(inference="published")``. Columns: model, benchmark (which is `by`), subset, question
+    ``bayes()``. Columns: model, benchmark (which is `by`), subset, question
     (subset/group), trial, category, score, status, run (the work_dir), source (the file).
 
     Parameters

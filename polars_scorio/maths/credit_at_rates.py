@@ -160,7 +160,7 @@ class RootDraw:
         if self.k > _MOST:
             raise ValueError(
                 f"geom_at_k: calibrated numbers are known up to k = {_MOST:,}, got k={self.k!r}; "
-                'choose inference="published", or ps.geom_ds_at_k'
+                "name a prior, or ps.geom_ds_at_k"
             )
         return root_credit(min(n, max(self.k, _ENOUGH)), self.k, *self.powers)
 

@@ -289,36 +289,37 @@ Target = Literal["benchmark", "population"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeparatePosteriors:
-    """Every question has its own prior, Dirichlet(1, ..., 1) unless a metric says otherwise.
+    """Every question has a prior of its own, Dirichlet(alpha): of the rate of failure, of success.
 
     Variances are in units of the squared spread of the weights.
     """
 
     states: States
+    alpha: Floats | float = 1.0
 
-    def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
+    def integrate(self, moments: Moments) -> tuple[Floats, Floats]:
         """Mean and standard deviation of a metric in each group, shape (G,)."""
-        mean, variance = moments(self._nu(alpha), self.states.n)
+        mean, variance = moments(self._nu, self.states.n)
         return self.states.mean(mean), self.states.sigma(variance)
 
-    def credit(self, draws: DrawsOf, alpha: Floats) -> tuple[Floats, Floats]:
+    def credit(self, draws: DrawsOf) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the credit of a draw in each group, shape (G,)."""
-        failures, successes = self._nu(alpha).T
+        failures, successes = self._nu.T
         mean, variance = np.zeros((2, successes.size))
         for rows, gains in draws(self.states.n):
             mean[rows], variance[rows] = credit_moments(successes[rows], failures[rows], gains)
         return self.states.mean(mean), self.states.sigma(variance)
 
-    def integrate_joint(self, moments: JointMoments, alpha: Floats | float = 1.0) -> Joint:
+    def integrate_joint(self, moments: JointMoments) -> Joint:
         """Means, variances and covariance of two metrics in each group."""
-        x, y, *variances = moments(self._nu(alpha), self.states.n)
+        x, y, *variances = moments(self._nu, self.states.n)
         return Joint(
             self.states.mean(x), self.states.mean(y), *map(self.states.variance, variances)
         )
 
     def weighted(self, w: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the average weight in each group."""
-        mean, variance = weighted_moments(self._nu(1.0), w)
+        mean, variance = weighted_moments(self._nu, w)
         return self.states.mean(mean), self.states.sigma(variance)
 
     def average_sigma(self, w: Floats) -> Floats:
@@ -335,7 +336,7 @@ class SeparatePosteriors:
         variance v = S / (T + 1), S the expected scatter of one trial's weight, loses v / (T + 1) by
         one more trial: v T / (T + m) is left after m.
         """
-        nu = self._nu(1.0)
+        nu = self._nu
         total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
         return ExpectedVariance(total * variance, 0 * total, total).of(self.states.state)
 
@@ -351,8 +352,9 @@ class SeparatePosteriors:
         """Posterior of the same questions without prior trials."""
         return SeparatePosteriors(self.states.observed())
 
-    def _nu(self, alpha: Floats | float) -> Floats:
-        nu: Floats = alpha + self.states.mass
+    @property
+    def _nu(self) -> Floats:
+        nu: Floats = self.alpha + self.states.mass
         return nu
 
 
@@ -393,9 +395,8 @@ class Pooled:
             groups.append(_Group(grid, state, questions, own, place))
         return cls(states, fitted, owner, target, groups)
 
-    def integrate(self, moments: Moments, alpha: Floats | float = 1.0) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of a metric in each group; fitted priors replace `alpha`."""
-        del alpha
+    def integrate(self, moments: Moments) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of a metric in each group."""
         counts, n = self.states.counts + self.states.prior, self.states.n
         population = self.target == "population"
         return self._chosen(
@@ -404,9 +405,8 @@ class Pooled:
             )
         )
 
-    def credit(self, draws: DrawsOf, alpha: Floats) -> tuple[Floats, Floats]:
+    def credit(self, draws: DrawsOf) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the credit of a draw in each group."""
-        del alpha
         counts, n = self.states.counts + self.states.prior, self.states.n
         population = self.target == "population"
         return self._chosen(
@@ -415,7 +415,7 @@ class Pooled:
             )
         )
 
-    def integrate_joint(self, moments: JointMoments, alpha: Floats | float = 1.0) -> Joint:
+    def integrate_joint(self, moments: JointMoments) -> Joint:
         """Means, variances and covariance of two metrics in each group."""
 
         def of_x(nu: Floats, n: Ints) -> tuple[Floats, Floats]:
@@ -426,7 +426,7 @@ class Pooled:
             joint = moments(nu, n)
             return joint.y, joint.var_y
 
-        (x, sigma_x), (y, sigma_y) = self.integrate(of_x, alpha), self.integrate(of_y, alpha)
+        (x, sigma_x), (y, sigma_y) = self.integrate(of_x), self.integrate(of_y)
         counts, n = self.states.counts + self.states.prior, self.states.n
         covariance = np.empty(self.states.groups)
         for grid, state, questions, cells, place in self.groups:

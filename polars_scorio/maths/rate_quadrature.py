@@ -51,7 +51,7 @@ def rate_grid(trials: float) -> RateGrid:
     if size > _MOST_RATES:
         raise ValueError(
             f"the calibrated interval of a draw of more than 256 out of {trials:,.0f} trials would "
-            'take minutes. Pass a k of at most 256, or inference="published".'
+            'take minutes. Pass a k of at most 256, or prior="uniform".'
         )
     s = np.arange(-_TAIL, length + _TAIL + _STEP, _STEP)
     angle, rest = (

@@ -42,7 +42,6 @@ class BlendMetric(Metric):
     arguments: tuple[object, ...] = ()
     powers: tuple[float, float]  # (a, b)
     per_question: bool = True  # else the means of x and y are blended
-    beta_prior: tuple[float, float] = (1.0, 1.0)  # of a success rate
     credited: bool = False  # by a nearly unbiased credit, else the blend of estimates
 
     @property
@@ -90,7 +89,6 @@ class BlendMetric(Metric):
         x, y = credit.any_success(k), self.gains(k, *self.arguments)
         n, c = trials_and_successes(states)
         estimates = expected_credit(n, c, x), expected_credit(n, c, y)
-        alpha = np.array(self.beta_prior[::-1])
         # Of one trial all credits are the same: a power of it, whose sigma no rounding disturbs.
         moments = (sum(powers), 0.0) if np.array_equal(x, y) else powers
 
@@ -103,12 +101,12 @@ class BlendMetric(Metric):
             return blend_moments(joint(nu, n), moments)
 
         if self.per_question:
-            mu, sigma = posterior.integrate(blended, alpha)
+            mu, sigma = posterior.integrate(blended)
             of_questions = blend_means(*estimates, powers)
             if self.credited:
                 of_questions, _ = credited_estimates(states, RootDraw(k, powers))
             return Summary(states.mean(of_questions), mu, sigma)
-        mu, variance = blend_moments(posterior.integrate_joint(joint, alpha), moments)
+        mu, variance = blend_moments(posterior.integrate_joint(joint), moments)
         average = blend_means(states.mean(estimates[0]), states.mean(estimates[1]), powers)
         return Summary(average, mu, np.sqrt(variance))
 
@@ -119,8 +117,6 @@ def geom_at_k(
     *,
     pass_power: float = 0.5,
     unanimous_power: float = 0.5,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
@@ -140,7 +136,7 @@ def geom_at_k(
     is the mean credit, and its largest bias widens both ends of the interval. This holds for powers
     that are not negative and k up to 2,048.
 
-    With ``inference="published"`` or ``"pooled"`` the estimate is the mean of x^a y^b with the
+    With a `prior` the estimate is the mean of x^a y^b with the
     estimates x = 1 - C(n - c, k) / C(n, k) and y = C(c, k) / C(n, k) of each question, which is
     biased. mu blends the posterior means of x and y; sigma comes from the delta method, to first
     order, with their covariance.
@@ -157,8 +153,8 @@ def geom_at_k(
     >>> import polars_scorio as ps
     >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
     >>> accessor = trials.scorio(model=None, trial=None)
-    >>> for inference in ("calibrated", "published"):
-    ...     accessor.geom_at_k(2, inference=inference)["estimate"].round(6).to_list()
+    >>> for prior in (None, "uniform"):
+    ...     accessor.geom_at_k(2, prior=prior)["estimate"].round(6).to_list()
     [0.537193]
     [0.519615]
     """
@@ -167,7 +163,7 @@ def geom_at_k(
     described = Description(
         "geom_at_k", "Geom@{k}", "Pass@k and Pass^k of each question, as a geometric mean"
     )
-    shared = draw_fields(described, k, alpha0, beta0, bounds, name, **shown)
+    shared = draw_fields(described, k, bounds, name, **shown)
     return _blend_metric(shared, credit.all_success, powers)
 
 
@@ -177,8 +173,6 @@ def geom_ds_at_k(
     *,
     pass_power: float = 0.5,
     unanimous_power: float = 0.5,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
@@ -214,7 +208,7 @@ def geom_ds_at_k(
     described = Description(
         "geom_ds_at_k", "Geom-DS@{k}", "Pass@k and Pass^k of the benchmark, as a geometric mean"
     )
-    shared = draw_fields(described, k, alpha0, beta0, bounds, name, **shown)
+    shared = draw_fields(described, k, bounds, name, **shown)
     return _blend_metric(shared, credit.all_success, powers, per_question=False)
 
 
@@ -224,8 +218,6 @@ def geo_spectrum_at_k(
     *,
     lam: float = 0.5,
     weights: ArrayLike | None = None,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
@@ -272,7 +264,7 @@ def geo_spectrum_at_k(
         "Geo-Spectrum@{k}",
         "Pass@k and a threshold spectrum of the benchmark, as a geometric mean",
     )
-    shared = draw_fields(described, k, alpha0, beta0, bounds, name, **shown)
+    shared = draw_fields(described, k, bounds, name, **shown)
     return _spectrum_blend(shared, lam, own)
 
 
@@ -280,8 +272,6 @@ def geo_spectrum_at_k(
 def geo_spectrum_star_at_k(
     k: DrawSizes,
     *,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
@@ -316,7 +306,7 @@ def geo_spectrum_star_at_k(
         "Geo-Spectrum*@{k}",
         "Pass@k and mG-Pass@k of the benchmark, as a geometric mean",
     )
-    shared = draw_fields(described, k, alpha0, beta0, bounds, name)
+    shared = draw_fields(described, k, bounds, name)
     return _spectrum_blend(shared, 0.5, None)
 
 

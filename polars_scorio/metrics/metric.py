@@ -42,7 +42,6 @@ from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import fixed_gains
 from polars_scorio.metrics.metric_arguments import (
     DrawSizes,
-    beta_parameters,
     checked_label,
     draw_sizes,
     interval_bounds,
@@ -162,7 +161,7 @@ class Answer:
         return taken.gather(place.replace(-1, None))
 
     def _published_numbers(self, counts: Ints) -> pl.DataFrame:
-        """The `NUMBERS` of each row of counts, as a report with ``inference="published"``."""
+        """The `NUMBERS` of each row of counts, as a report with ``prior="uniform"``."""
         (k,) = self.metric.row_sizes
         with quiet_infinities(self.metric):
             summary = self.metric.summary(SeparatePosteriors(_as_groups(counts)), k)
@@ -370,11 +369,6 @@ class Metric(ABC):
         return "estimate"
 
     @property
-    def beta_prior(self) -> tuple[float, float]:
-        """Parameters of the Beta prior of a success rate: uniform, unless the metric has others."""
-        return 1.0, 1.0
-
-    @property
     def uses_prior(self) -> bool:
         """Whether prior trials change the numbers."""
         return True
@@ -547,7 +541,6 @@ class DrawMetric(Metric):
 
     gains: Gains  # gains(k, *arguments): what each further success adds
     arguments: tuple[object, ...] = ()
-    beta_prior: tuple[float, float] = (1.0, 1.0)  # of a success rate
 
     calibrated = True
 
@@ -562,7 +555,7 @@ class DrawMetric(Metric):
         expected = np.empty(n.size)
         for rows, gains in self._draws(k, n):
             expected[rows] = expected_credit(n[rows], c[rows], gains)
-        mu, sigma = posterior.credit(partial(self._draws, k), self.alpha)
+        mu, sigma = posterior.credit(partial(self._draws, k))
         return Summary(posterior.states.mean(expected), mu, sigma)
 
     def draw(self, k: int | None) -> GainsOf:
@@ -579,11 +572,6 @@ class DrawMetric(Metric):
         for size in np.unique(n[n > 0]).tolist():
             yield n == size, self.gains(size, *self.arguments)
 
-    @property
-    def alpha(self) -> Floats:
-        """Parameters of the Beta prior: of failure, of success."""
-        return np.array(self.beta_prior[::-1])
-
 
 def trials_and_successes(states: States) -> tuple[Ints, Ints]:
     """Trials n and successes c of each state."""
@@ -594,8 +582,6 @@ def draw_metric(
     described: Description,
     gains: Gains,
     k: DrawSizes | tuple[None],
-    alpha0: float,
-    beta0: float,
     bounds: Bounds | None,
     name: str | None,
     **arguments: object,
@@ -605,7 +591,7 @@ def draw_metric(
     `arguments` are those of `gains` beside k; the name shows them.
     """
     shown = {key: (value, None) for key, value in arguments.items()}
-    shared = draw_fields(described, k, alpha0, beta0, bounds, name, **shown)
+    shared = draw_fields(described, k, bounds, name, **shown)
     return DrawMetric(**shared, gains=gains, arguments=tuple(arguments.values()))
 
 
@@ -613,21 +599,17 @@ def threshold_curve(
     described: Description,
     k: int,
     t: tuple[int, ...],
-    alpha0: float,
-    beta0: float,
     bounds: Bounds | None,
     name: str | None,
 ) -> DrawMetric:
     """The draw metric of "at least t successes of k", a row for each t, after its check."""
-    shared = draw_fields(described, k, alpha0, beta0, bounds, name)
+    shared = draw_fields(described, k, bounds, name)
     return DrawMetric(**shared, t=t, gains=credit.at_least, arguments=(k,))
 
 
 def draw_fields(
     described: Description,
     k: DrawSizes | tuple[None],
-    alpha0: float,
-    beta0: float,
     bounds: Bounds | None,
     name: str | None,
     **shown: tuple[object, object],
@@ -637,15 +619,13 @@ def draw_fields(
     `shown` are the other arguments of the function, each with its default.
     """
     sizes = ALL_TRIALS if k is ALL_TRIALS else draw_sizes(k)  # type: ignore[arg-type]  # the only tuple that is no size
-    prior, limits = beta_parameters(alpha0=alpha0, beta0=beta0), interval_bounds(bounds)
-    priors = {"alpha0": (prior[0], 1.0), "beta0": (prior[1], 1.0)}
+    limits = interval_bounds(bounds)
     return {
         **described._asdict(),
-        "given": unusual_arguments(**shown, **priors, bounds=(limits, UNIT)),
+        "given": unusual_arguments(**shown, bounds=(limits, UNIT)),
         "label": checked_label(name),
         "k": sizes,
         "bounds": limits,
-        "beta_prior": prior,
     }
 
 

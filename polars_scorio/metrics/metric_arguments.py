@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import (
-    POSITIVE,
     check_categories,
     check_count,
-    check_number,
     flat_numbers,
     is_int,
     value_text,
@@ -96,11 +94,6 @@ def interval_bounds(bounds: Bounds | None) -> Bounds | None:
     return low, high
 
 
-def beta_parameters(*, alpha0: float, beta0: float) -> tuple[float, float]:
-    """The parameters of a Beta prior, which must be positive and finite."""
-    return check_number("alpha0", alpha0, POSITIVE), check_number("beta0", beta0, POSITIVE)
-
-
 def unusual_arguments(**arguments: tuple[object, object]) -> Arguments:
     """The arguments that a metric's name shows, of pairs (value, default): those that differ."""
     return tuple((key, value) for key, (value, usual) in arguments.items() if value != usual)
@@ -126,9 +119,6 @@ def typed_value(value: object) -> str:
     return f"{{{', '.join(f'{category!r}: {typed_value(weight)}' for category, weight in value)}}}"
 
 
-_PRIOR = """alpha0, beta0 : float
-    Beta prior of a question's success rate; the default is uniform."""
-
 PARAMETERS = {
     "k": """k : int or sequence of int
     Draw sizes; the result has a row for each. If k exceeds the trials of a question, no unbiased
@@ -138,8 +128,6 @@ PARAMETERS = {
     "w": """w : sequence or dict of float, optional
     The weight of each category: a sequence for the codes 0, 1, ..., a dict for labels. List all
     categories, also those that the log lacks. Default: success 1, failure 0.""",
-    "alpha0": _PRIOR,
-    "beta0": _PRIOR,
     "bounds": """bounds : tuple of float or None
     Range into which the interval is clipped; None leaves it as it is. A calibrated value
     outside is an error.""",

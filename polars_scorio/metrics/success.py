@@ -18,8 +18,6 @@ P = ParamSpec("P")
 def pass_at_k(
     k: DrawSizes,
     *,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
@@ -28,14 +26,13 @@ def pass_at_k(
     Raises
     ------
     ValueError
-        If `k` is not positive, `alpha0` or `beta0` is not positive and finite, or `bounds` are
-        reversed.
+        If `k` is not positive, or `bounds` are reversed.
 
     Notes
     -----
     If c of n trials succeeded, the estimate of a question is 1 - C(n - c, k) / C(n, k); the result
-    is the mean over the questions. Posterior: p ~ Beta(alpha0 + c, beta0 + n - c), plus prior
-    trials if there are any; mu and sigma are those of the mean of 1 - (1 - p)^k over the questions.
+    is the mean over the questions. With a ``prior=(alpha, beta)``, p ~ Beta(alpha + c,
+    beta + n - c); mu and sigma are those of the mean of 1 - (1 - p)^k over the questions.
 
     References
     ----------
@@ -54,15 +51,13 @@ def pass_at_k(
     described = Description(
         "pass_at_k", "Pass@{k}", "1 - C(n - c, k) / C(n, k): at least one of k trials succeeds"
     )
-    return draw_metric(described, credit.any_success, k, alpha0, beta0, bounds, name)
+    return draw_metric(described, credit.any_success, k, bounds, name)
 
 
 @with_parameter_help
 def pass_hat_k(
     k: DrawSizes,
     *,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
@@ -93,7 +88,7 @@ def pass_hat_k(
     [(1, 0.75), (2, 0.5)]
     """
     described = Description("pass_hat_k", "Pass^{k}", "C(c, k) / C(n, k): all k trials succeed")
-    return draw_metric(described, credit.all_success, k, alpha0, beta0, bounds, name)
+    return draw_metric(described, credit.all_success, k, bounds, name)
 
 
 _ALIAS = """{title}: how often do all of k trials succeed [1]_? Another name of `pass_hat_k`.

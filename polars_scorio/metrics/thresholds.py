@@ -34,8 +34,6 @@ def g_pass_at_k_tau(
     k: DrawSizes,
     tau: float,
     *,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
@@ -77,7 +75,7 @@ def g_pass_at_k_tau(
         "G-Pass@{k}",
         "P(J >= tau k): at least the share tau of k trials succeeds",
     )
-    return draw_metric(described, gains, k, alpha0, beta0, bounds, name, **share)
+    return draw_metric(described, gains, k, bounds, name, **share)
 
 
 @with_parameter_help
@@ -85,8 +83,6 @@ def tail_pass(
     k: int,
     t: DrawSizes | None = None,
     *,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
@@ -133,7 +129,7 @@ def tail_pass(
     described = Description(
         "tail_pass", "TailPass@{k}", "P(J >= t): at least t of k trials succeed"
     )
-    return threshold_curve(described, size, asked, alpha0, beta0, bounds, name)
+    return threshold_curve(described, size, asked, bounds, name)
 
 
 def _one_size(k: int) -> tuple[int, ...]:
@@ -160,8 +156,6 @@ def _checked_thresholds(t: DrawSizes, k: int) -> tuple[int, ...]:
 def mg_pass_at_k(
     k: DrawSizes,
     *,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
@@ -195,15 +189,13 @@ def mg_pass_at_k(
         "mG-Pass@{k}",
         "E[2/k max(J - ceil(k/2), 0)]: how far the successes exceed half",
     )
-    return draw_metric(described, credit.excess_over_half, k, alpha0, beta0, bounds, name)
+    return draw_metric(described, credit.excess_over_half, k, bounds, name)
 
 
 @with_parameter_help
 def maj_at_k(
     k: DrawSizes | None = None,
     *,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
@@ -249,15 +241,13 @@ def maj_at_k(
     described = Description(
         "maj_at_k", "Maj@{k}", "P(J >= floor(k/2) + 1): most of k trials succeed"
     )
-    return draw_metric(described, credit.majority_gains, sizes, alpha0, beta0, bounds, name)
+    return draw_metric(described, credit.majority_gains, sizes, bounds, name)
 
 
 @with_parameter_help
 def auc_at_k(
     k: DrawSizes,
     *,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
@@ -287,7 +277,7 @@ def auc_at_k(
     [0.6, 0.75, 0.85]
     """
     described = Description("auc_at_k", "AUC@{k}", "the area under Pass@1, ..., Pass@k")
-    return draw_metric(described, credit.area_under_curve, k, alpha0, beta0, bounds, name)
+    return draw_metric(described, credit.area_under_curve, k, bounds, name)
 
 
 @with_parameter_help
@@ -295,8 +285,6 @@ def threshold_spectrum_at_k(
     k: int,
     weights: ArrayLike,
     *,
-    alpha0: float = 1.0,
-    beta0: float = 1.0,
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
@@ -343,7 +331,7 @@ def threshold_spectrum_at_k(
         "Threshold-Spectrum@{k}",
         "E[w_1 + ... + w_J]: a weight for each success of a draw",
     )
-    return draw_metric(described, credit.spectrum_gains, k, alpha0, beta0, bounds, name, **spectrum)
+    return draw_metric(described, credit.spectrum_gains, k, bounds, name, **spectrum)
 
 
 def check_spectrum(k: DrawSizes, weights: ArrayLike) -> tuple[float, ...]:

@@ -76,7 +76,7 @@ def vote_at_k(
     trials with the same answer do. Of 16 trials with 6 right ones and wrong ones that all differ, 8
     vote for the right answer with chance .948; a majority of them is right with chance .059.
 
-    No posterior of votes is published. `mu` is the estimate under every `inference`; sigma, lo and
+    No posterior of votes is published. `mu` is the estimate under every `prior`; sigma, lo and
     hi are calibrated. The noise of each question comes from the jackknife [2]_ if k is at most a
     quarter of the trials and the root of their number, else it is an upper bound; the interval is
     that of Clopper and Pearson with an effective number of questions. All numbers are null if k

@@ -27,7 +27,6 @@ from polars_scorio.study.cell_numbers import (
     JUDGE_DTYPES,
 )
 from polars_scorio.study.cost_numbers import warn_of_large_costs
-from polars_scorio.study.posterior import PooledInference
 from polars_scorio.study.question_cells import (
     CLUSTERS,
     GROUP,
@@ -159,7 +158,7 @@ def warn_of_stopping(cells: QuestionCells, keys: pl.DataFrame, trials: Trials) -
         "all questions with fewer trials have the same number of successes, or of failures, as "
         "after retries until a success. Unless these numbers of trials were planned, estimates are "
         f"biased, and so are comparisons. Use the first trials that all questions have ({fewest:,} "
-        'there), or ps.bayes() with inference="pooled"; coverage() has the evidence.',
+        'there), or ps.bayes() with prior="population"; coverage() has the evidence.',
         StoppingWarning,
         stacklevel=2,
     )
@@ -353,8 +352,7 @@ class Evaluation:
     def _is_pooled(self, asked: Sequence[tuple[Metric, View]]) -> bool:
         """Whether all numbers are posteriors of populations, which allow for stopping rules."""
         return self.numbers and all(
-            isinstance(self.request.choice.inference_of(metric, view), PooledInference)
-            for metric, view in asked
+            self.request.choice.prior_of(metric, view) == "population" for metric, view in asked
         )
 
 

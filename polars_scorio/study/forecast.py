@@ -51,7 +51,7 @@ def forecast(
     trials, drawn = bind_roles(log, roles), drawn_by(metric, k)
     refuse_judge(trials, "forecast")
     refuse_repeats([*trials.keys, *COLUMNS])
-    request = Request.of(trials, [drawn], inference="calibrated", confidence=confidence)
+    request = Request.of(trials, [drawn], confidence=confidence)
     forecasts = _GroupForecasts(request, forecast_successes(request))
 
     def forecast_rows(groups: pl.DataFrame) -> pl.DataFrame:
@@ -117,7 +117,7 @@ def forecast_successes(request: Request) -> tuple[int, ...]:
     if metric.t is not None:
         raise ValueError(
             f"{metric.name} is a curve over thresholds: forecast ps.g_pass_at_k_tau, or report it "
-            'with inference="calibrated", where k may exceed the trials'
+            "without a prior, where k may exceed the trials"
         )
     successes = None if view == "rewards" else credited_classes(metric, view, request.classes)
     if successes is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy
@@ -15,6 +16,7 @@ from polars_scorio.maths.families import Decided, beta_score, decided_by_score
 from polars_scorio.maths.independent import baseline_of_each
 from polars_scorio.maths.posteriors import (
     Pooled,
+    QuestionPosteriors,
     SeparatePosteriors,
     Target,
     beta_interval,
@@ -132,9 +134,20 @@ class PosteriorLaw:
         return PosteriorScores.of(models.metric, mu, sigma, beta=self.beta)
 
 
+# Prior of each question: that of the population, which is fitted, or alpha and beta of a Beta
+# distribution of its rate of success. With other than two categories it is uniform.
+QuestionPrior: TypeAlias = "Literal['population'] | tuple[float, float]"
+UNIFORM = (1.0, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
-class PublishedInference:
-    """Mu is the posterior mean, the interval ``mu -+ z sigma``, clipped to the bounds [1]_.
+class PosteriorInference:
+    """Mu is the posterior mean under a prior of each question.
+
+    A prior that is given: the interval is ``mu -+ z sigma``, clipped to the bounds [1]_. Under the
+    fitted population it has Beta quantiles, of the distribution with the moments of the posterior
+    on the range of the weights of the metric; a metric that can be infinite, or has one weight
+    only, has a normal interval.
 
     References
     ----------
@@ -142,57 +155,13 @@ class PublishedInference:
     """
 
     confidence: float
+    target: Target = "benchmark"
+    prior: QuestionPrior = UNIFORM
 
-    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
-        """The numbers of metrics, each with its view, for each draw size and cell."""
-        posterior_of = cache(partial(self.posterior, cells=cells))
-        return {
-            (metric.name, k): self._cell_numbers(metric, k, posterior_of(view))
-            for metric, view in asked
-            for k in metric.row_sizes
-        }
-
-    def posterior(self, view: View, cells: QuestionCells) -> SeparatePosteriors:
-        """The posterior of the questions in each cell."""
-        return SeparatePosteriors(cells.seen_as(view))
-
-    def ranking_numbers(
-        self, metric: Metric, view: View, k: int | None, cells: QuestionCells
-    ) -> Floats:
-        """Mu of each cell, without an interval."""
-        return metric.summary(self.posterior(view, cells), k).mu
-
-    def mean_law(self) -> Law:
-        """The law of means over strata."""
-        return PosteriorLaw(beta=False)
-
-    def mean_interval(
-        self, metric: Metric, numbers: CellNumbers, strata: Ints
-    ) -> tuple[Floats, Floats]:
-        """Ends of the interval of means over strata, whose groups are (L, S)."""
-        mu, sigma = numbers.mu[strata].mean(axis=1), root_of_squares(numbers.sigma[strata])
-        return normal_interval(mu, sigma, self.confidence, metric.interval_limits)
-
-    def _cell_numbers(
-        self, metric: Metric, k: int | None, posterior: SeparatePosteriors
-    ) -> CellNumbers:
-        with quiet_infinities(metric):
-            estimate, mu, sigma, _ = metric.summary(posterior, k)
-            lo, hi = normal_interval(mu, sigma, self.confidence, metric.interval_limits)
-        return CellNumbers("published", estimate, mu, sigma, lo, hi, PosteriorLaw(beta=False))
-
-
-@dataclass(frozen=True, slots=True)
-class PooledInference:
-    """Mu is the posterior mean under the fitted population, the interval has Beta quantiles.
-
-    The Beta distribution has the mean and the standard deviation of the posterior, on the range of
-    the weights of the metric. A metric that can be infinite, or has one weight only, has a normal
-    interval.
-    """
-
-    confidence: float
-    target: Target
+    @property
+    def pooled(self) -> bool:
+        """Whether the questions of a group share one prior, which is fitted to them."""
+        return self.prior == "population"
 
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
         """The numbers of metrics, each with its view, for each draw size and cell."""
@@ -206,9 +175,12 @@ class PooledInference:
             for k in metric.row_sizes
         }
 
-    def posterior(self, view: View, cells: QuestionCells) -> Pooled:
-        """The posterior of the questions in each cell, under the population of its group."""
+    def posterior(self, view: View, cells: QuestionCells) -> QuestionPosteriors:
+        """The posterior of the questions in each cell."""
         states = cells.seen_as(view)
+        if self.prior != "population":
+            alpha = 1.0 if self.prior == UNIFORM else np.array(self.prior[::-1])
+            return SeparatePosteriors(states, alpha)
         fitted = cells.seen_as(view, cells.fitted) if cells.per_question else states
         return Pooled.fit(states, fitted, cells.group_of_cell, self.target)
 
@@ -220,12 +192,15 @@ class PooledInference:
 
     def mean_law(self) -> Law:
         """The law of means over strata."""
-        return PosteriorLaw(beta=True)
+        return PosteriorLaw(beta=self.pooled)
 
     def mean_interval(
         self, metric: Metric, numbers: CellNumbers, strata: Ints
     ) -> tuple[Floats, Floats]:
         """Ends of the interval of means over strata, whose groups are (L, S)."""
+        if not self.pooled:
+            mu, sigma = numbers.mu[strata].mean(axis=1), root_of_squares(numbers.sigma[strata])
+            return normal_interval(mu, sigma, self.confidence, metric.interval_limits)
         (low, high), law = metric.support, numbers.law
         assert isinstance(law, PosteriorLaw)  # as `_cell_numbers` makes it
         lowest = (numbers.lo[strata] == low).all(axis=1)
@@ -237,17 +212,26 @@ class PooledInference:
         return np.minimum(lo, mu), np.maximum(hi, mu)
 
     def _cell_numbers(
-        self, metric: Metric, k: int | None, posterior: Pooled, sample: ClusterSample | None
+        self,
+        metric: Metric,
+        k: int | None,
+        posterior: QuestionPosteriors,
+        sample: ClusterSample | None,
     ) -> CellNumbers:
         with quiet_infinities(metric):
             summary = metric.summary(posterior, k)
+            if isinstance(posterior, SeparatePosteriors):
+                estimate, mu, sigma, _ = summary
+                lo, hi = normal_interval(mu, sigma, self.confidence, metric.interval_limits)
+                law = PosteriorLaw(beta=False)
+                return CellNumbers("posterior", estimate, mu, sigma, lo, hi, law)
             center, reach = self._center_and_reach(summary, posterior, sample)
             extremes = _at_extremes(metric, posterior)
             lo, hi = self._beta_interval(metric, center, reach, *extremes)
         estimate, mu, sigma, _ = summary
         sigma = sigma if sample is None else sample.stretch * sigma
         law = PosteriorLaw(beta=True, center=center, reach=reach)
-        return CellNumbers("pooled", estimate, mu, sigma, lo, hi, law)
+        return CellNumbers("population posterior", estimate, mu, sigma, lo, hi, law)
 
     def _center_and_reach(
         self, summary: Summary, posterior: Pooled, sample: ClusterSample | None

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Overall, Per, check_flag
@@ -30,7 +29,6 @@ from polars_scorio.study.evaluate import (
     tidy_rows,
 )
 from polars_scorio.study.overall import check_overall, with_means, with_pool
-from polars_scorio.study.posterior import PublishedInference
 from polars_scorio.study.request import InferenceOptions, Request
 
 if TYPE_CHECKING:
@@ -141,8 +139,7 @@ def in_one_column(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 CURES = (
-    'inference="calibrated" keeps to the estimates; inference="published" says that the numbers '
-    "are wanted as they are."
+    'ps.avg() keeps to the estimates; prior="uniform" says that the numbers are wanted as they are.'
 )
 _ROUNDING = 1e-12
 
@@ -150,8 +147,8 @@ _ROUNDING = 1e-12
 class PriorWarning(UserWarning):
     """The prior of the questions outweighs their trials.
 
-    The posteriors then contradict the unbiased estimates of the same trials, or rest on no estimate
-    at all. The message says how often, and what to do.
+    The posteriors then contradict the unbiased estimates of the same trials, and nobody has named
+    their prior. The message says how often, and what to do.
 
     Examples
     --------
@@ -163,36 +160,21 @@ class PriorWarning(UserWarning):
 
 
 def warn_of_rows(found: Evaluated) -> Evaluated:
-    """Say once in how many rows of a report the prior decides, a step of a `WholePlan`.
-
-    A metric with a prior of its own says aloud what it rests on.
-    """
-    outside = beyond = rows = 0
+    """Say once in how many rows of a report the prior decides, a step of a `WholePlan`."""
+    outside = rows = 0
     for part in found.parts:
         for row, numbers in part.numbers.items():
-            metric, _ = found.views[row]
             rows += numbers.mu.size
-            if numbers.inference != "published" or metric.beta_prior != (1.0, 1.0):
+            if numbers.inference != "posterior":
                 continue
-            (estimate,), near = (
-                clipped_ends(metric, numbers.estimate),
-                _ROUNDING * (1 + abs(numbers.mu)),
-            )
+            (estimate,) = clipped_ends(found.views[row][0], numbers.estimate)
+            near = _ROUNDING * (1 + abs(numbers.mu))
             outside += int(((estimate < numbers.lo - near) | (estimate > numbers.hi + near)).sum())
-            beyond += int((np.isnan(estimate) & ~np.isnan(numbers.mu)).sum())
-    said = [
-        f"{number:,} {'has' if number == 1 else 'have'} {what}"
-        for number, what in (
-            (outside, "an estimate outside its own interval"),
-            (beyond, "a k beyond the trials of some question"),
-        )
-        if number
-    ]
-    if said:
+    if outside:
         warnings.warn(
-            f"of {rows:,} {'row' if rows == 1 else 'rows'} of the report "
-            f"{' and '.join(said)}: there the uniform prior of each question decides, not the "
-            f"trials. {CURES}",
+            f"of {rows:,} {'row' if rows == 1 else 'rows'} of the report {outside:,} "
+            f"{'has' if outside == 1 else 'have'} an estimate outside its own interval: there the "
+            f"uniform prior of each question decides, not the trials. {CURES}",
             PriorWarning,
             stacklevel=2,
         )
@@ -211,7 +193,7 @@ def report(
 ) -> pl.LazyFrame:
     """The plan of a report; see `Scorio.report`."""
     wide = check_flag("wide", wide)
-    trials, inference = bind_roles(log, roles), options.get("inference")
+    trials = bind_roles(log, roles)
     request = Request.of(trials, metrics, per=per, **options)
     columns = report_columns(
         trials,
@@ -224,7 +206,7 @@ def report(
     judged = [name for name in columns.numbers if name in JUDGE_DTYPES]
     wanted = wide_columns(metrics, keys, [*columns.facts], judged) if wide else []
     plan = evaluated_plan(request, columns, overall=overall)
-    if inference is None and _publishes_numbers(request):
+    if options.get("prior") is None and _has_separate_priors(request):
         plan = plan.then(warn_of_rows)
     rows = tidy_plan(plan, columns)
     if wide:
@@ -234,12 +216,10 @@ def report(
     return rows.sort(*keys, maintain_order=True) if columns.question else rows
 
 
-def _publishes_numbers(request: Request) -> bool:
-    """Whether a metric has published numbers, if its outcomes are success and failure."""
-    return any(
-        isinstance(request.choice.inference_of(metric, "success"), PublishedInference)
-        for metric, _ in request.metrics
-    )
+def _has_separate_priors(request: Request) -> bool:
+    """Whether each question has a prior of its own, if its outcomes are success and failure."""
+    priors = {request.choice.prior_of(metric, "success") for metric, _ in request.metrics}
+    return not priors <= {None, "population"}
 
 
 def tidy_plan(plan: WholePlan, columns: ReportColumns) -> pl.LazyFrame:
@@ -284,7 +264,8 @@ def evaluated_plan(
     watched : bool
         Whether trials that stopped on outcomes are refused; they are too if looks are repeated.
     warns_of_stopping : bool
-        Whether to warn of trials that stopped on their outcomes, unless all numbers are pooled.
+        Whether to warn of trials that stopped on their outcomes, unless the population is the
+        prior of all.
     """
     trials, per_question = request.trials, bool(columns.question)
     if overall is not None:
@@ -312,7 +293,7 @@ def _refuse_infinite(found: Evaluated, *, columns: ReportColumns) -> Evaluated:
 
     Where calibrated numbers are allowed, a row without numbers has more draws than trials.
     """
-    forecasts = pl.lit(found.request.choice.kind in {None, "calibrated"})
+    forecasts = pl.lit(found.request.choice.prior is None)
     rows = found.rows(columns)
     bad = rows.filter(INFINITE & ~(pl.col("mu").is_null() & forecasts))
     if bad.height:

@@ -1,8 +1,8 @@
 """Requests: metrics and options, and combinations that are refused.
 
-An inference is one of four values, each in the file of its name. All have the same methods:
-`numbers`, of metrics for the cells of a report; `mean_interval` and `mean_law`, of means over
-strata; `ranking_numbers`, without intervals.
+An inference is calibrated, a posterior, or corrected for a judge, each in the file of its name. All
+have the same methods: `numbers`, of metrics for the cells of a report; `mean_interval` and
+`mean_law`, of means over strata; `ranking_numbers`, without intervals.
 """
 
 from __future__ import annotations
@@ -10,20 +10,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, TypeAlias, TypedDict, TypeVar
+from typing import Annotated, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 import polars as pl
 
 from polars_scorio.arguments import (
+    POSITIVE,
     Adjusted,
     Compared,
-    InferenceKind,
     Overall,
     Per,
     View,
     check_anytime,
     check_choice,
     check_confidence,
+    check_number,
+    nearest_hint,
+    value_text,
 )
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import WholePlan
@@ -47,57 +50,54 @@ from polars_scorio.metrics.metric_arguments import Bounds, check_weight_sizes
 from polars_scorio.signatures import Option
 from polars_scorio.study.calibrated import CalibratedInference
 from polars_scorio.study.judged import JudgedInference
-from polars_scorio.study.posterior import PooledInference, PublishedInference
+from polars_scorio.study.posterior import UNIFORM, PosteriorInference, QuestionPrior
 from polars_scorio.study.question_cells import QuestionCells
 from polars_scorio.study.score_differences import CellNumbers, Row
 
 Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
 
 
+NamedPrior = Literal["uniform", "population"]
+Prior: TypeAlias = NamedPrior | tuple[float, float] | Frame
+
+
 class PlanOptions(TypedDict, total=False):
     """The keywords of what plans more trials."""
 
     prior: Annotated[
-        Frame | None,
+        Prior | None,
         Option(
             None,
-            """Earlier trials of the same questions, with the same roles.
+            """What is believed of a question before its trials, for posteriors: "uniform",
+            (alpha, beta), "population", or a frame of earlier trials. Default: that of the
+            accessor, else none: numbers are calibrated.
 
-            Without a model column they count for every model. All posteriors but that of `avg` use
-            them; questions that the log does not have are ignored. With
-            ``inference="calibrated"`` they are an error.""",
-        ),
-    ]
-    inference: Annotated[
-        InferenceKind | None,
-        Option(
-            None,
-            """How mu, sigma, lo and hi are found; `report` explains the three. Default: the
-            inference of the accessor, else calibrated (posteriors such as `bayes`: published).
+            **None.** The estimate is unbiased. Two models are fitted to the questions to find its
+            variance, and the larger variance counts; the interval is Clopper and Pearson's for the
+            number of questions that has this variance. If k exceeds the trials of some question
+            there is no estimate: lo and hi are the range over all populations of questions that fit
+            the counts, mu is a prediction (null if k is more than twice the trials), and the column
+            `inference` says "range". `bayes` is a posterior by definition: its prior is uniform
+            (about a population: "population"). Single questions, ``per="question"``, have no
+            calibrated numbers: their prior is "population".
 
-            **Default.** Leave it out unless you need another one. Published by default are `bayes`,
-            metrics with `alpha0` or `beta0`, and reports with `prior` or ``per="question"``; all
-            other numbers are calibrated. The column `inference` says for each row which one it has.
+            **"uniform" or (alpha, beta).** mu is the posterior mean with this Beta prior of the
+            rate of success of each question (of `avg` the estimate), and the interval is
+            mu -+ z sigma, clipped to the bounds (Hariri et al. 2026, arXiv:2510.04265). With few
+            trials the prior moves mu towards its mean by more than sigma says. With several
+            categories the uniform prior is that of their shares.
 
-            **Calibrated.** mu is the unbiased estimate. Two models are fitted to the questions to
-            find its variance, and the larger variance counts; the interval is Clopper and Pearson's
-            for the number of questions that has this variance. If k exceeds the trials of some
-            question there is no estimate: lo and hi are the range over all populations of questions
-            that fit the counts, mu is a prediction (null if k is more than twice the trials), and
-            the column `inference` says "range". ``bayes`` is pooled if you ask for "calibrated".
-
-            **Published.** mu is the posterior mean with a uniform prior for each question (of `avg`
-            the estimate), and the interval is mu -+ z sigma, clipped to the bounds (Hariri et al.
-            2026, arXiv:2510.04265). With few trials the prior moves mu towards 1/2 (the mean of the
-            weights) by more than sigma says.
-
-            **Pooled.** One Beta population of questions is fitted to each model and stratum, and
-            the interval has quantiles of a Beta distribution. Use it for single questions, for
+            **"population".** One Beta population of questions is fitted to each model and stratum,
+            and the interval has quantiles of a Beta distribution. Use it for single questions, for
             planning, and if trials stopped on their outcomes. It fails if the number of trials
             follows a difficulty that was known before, and for k > 1 if the questions are not one
             Beta population. `priors` shows the fit.
 
-            **Without effect.** `vote_at_k` has one interval for every inference. Real-valued
+            **A frame.** The uniform prior, and earlier trials of the same questions, with the same
+            roles. Without a model column they count for every model. All posteriors but that of
+            `avg` use them; questions that the log does not have are ignored.
+
+            **Without effect.** `vote_at_k` has one interval whatever the prior. Real-valued
             rewards are always calibrated, without any fit: the noise of each question is measured,
             and `bounds` says which rewards may not have been seen.""",
         ),
@@ -117,7 +117,7 @@ class InferenceOptions(PlanOptions, total=False):
 
             Intervals about the population are usually wider, since other questions would have been
             harder or easier (E. Miller 2024, Adding Error Bars to Evals, arXiv:2411.00640).
-            Published numbers are about these questions alone.""",
+            Under a prior of each question numbers are about these questions alone.""",
         ),
     ]
     confidence: Annotated[
@@ -157,9 +157,9 @@ class ReportOptions(InferenceOptions, total=False):
             "model",
             """Whether there are rows for each model and stratum, the default, or for each question.
 
-            Single questions have published or pooled numbers; calibrated numbers are about means.
-            Pooled numbers of a question use all questions of the model: they change if you add
-            other questions, and they are not independent of each other.""",
+            Calibrated numbers are about means: those of single questions have a prior, that of the
+            population if you name none. It uses all questions of the model, so that the numbers of
+            a question change if you add others, and are not independent of each other.""",
         ),
     ]
     overall: Annotated[
@@ -170,7 +170,7 @@ class ReportOptions(InferenceOptions, total=False):
             the mean of the strata, each with the same weight; "micro" has all their questions in
             one pool. All models must have all strata.
 
-            The sigma of a published or pooled "macro" row is the root of the summed squared sigmas
+            The sigma of a "macro" row with a prior is the root of the summed squared sigmas
             of the strata, over their number S. The calibrated row takes one fit of the questions
             of all strata if the metric has one, so that strata of one size have the same interval
             as "micro"; otherwise the distances from mu to lo and hi are combined like the sigmas.
@@ -260,7 +260,8 @@ def check_choices(options: Mapping[str, object]) -> None:
     ValueError
         If one is another word.
     """
-    words = {"inference": InferenceKind, "target": Target, "per": Per, "overall": Overall}
+    read_prior(options.get("prior"))
+    words = {"target": Target, "per": Per, "overall": Overall}
     for name, choices in words.items():
         if options.get(name) is not None:
             check_choice(name, options[name], choices)
@@ -269,23 +270,23 @@ def check_choices(options: Mapping[str, object]) -> None:
 class Chosen(TypedDict, total=False):
     """The keywords of how numbers are found, for all that an accessor does."""
 
-    inference: InferenceKind | None
+    prior: Prior | None
     target: Target
     confidence: float
     anytime: int | None
 
 
 def chosen_options(
-    inference: InferenceKind | None,
+    prior: Prior | None,
     target: Target,
     confidence: float,
     anytime: int | None = None,
 ) -> Chosen:
     """Options of numbers that differ from the defaults, after a check."""
-    if inference is not None:
-        check_choice("inference", inference, InferenceKind)
+    named, _ = read_prior(prior)
     check_choice("target", target, Target)
-    kept: Chosen = {} if inference is None else {"inference": inference}
+    pair = isinstance(prior, tuple | list)
+    kept: Chosen = {} if prior is None else {"prior": named if pair else prior}
     if target != "benchmark":
         kept["target"] = target
     if check_confidence(confidence) != 0.95:  # the default of all methods
@@ -375,11 +376,10 @@ def judged_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
 def check_judged(
     trials: Trials,
     metrics: Sequence[Metric],
-    inference: InferenceKind | None,
+    prior: QuestionPrior | None,
     target: Target,
     per: Per,
     *,
-    prior: bool,
     anytime: int | None,
 ) -> None:
     """Refuse options that go with no correction for the errors of a judge.
@@ -392,14 +392,9 @@ def check_judged(
     role = judge_role(trials)
     if trials.truth is not None:
         check_truth(trials.truth, trials.category, trials.roles.successes)
-    if (
-        inference in {"published", "pooled"}
-        or prior
-        or any(metric.beta_prior != (1.0, 1.0) for metric in metrics)
-    ):
+    if prior is not None:
         raise ValueError(
-            f"{role}= corrects unbiased estimates, and posterior means are biased: leave "
-            f"inference={inference!r}, prior=, alpha0= and beta0= out"
+            f"{role}= corrects unbiased estimates, and posterior means are biased: leave prior= out"
         )
     if per == "question":
         raise ValueError(f'{role}= corrects means over questions: leave per="question" out')
@@ -427,7 +422,7 @@ def _refuse_clustered_draws(metrics: Sequence[Metric], role: str) -> None:
                 )
 
 
-Inference: TypeAlias = PublishedInference | PooledInference | CalibratedInference | JudgedInference
+Inference: TypeAlias = PosteriorInference | CalibratedInference | JudgedInference
 # Inferences of unbiased estimates, which have no posterior.
 UnbiasedInference = CalibratedInference | JudgedInference
 
@@ -437,50 +432,77 @@ JudgeLabels = Literal["on these trials", "from elsewhere"]
 
 @dataclass(frozen=True, slots=True)
 class InferenceChoice:
-    """The inference that a user chose for a report, its confidence, and what mu is about."""
+    """The prior that a user named for a report, the confidence, and what mu is about."""
 
-    kind: InferenceKind | None
+    prior: QuestionPrior | None
     confidence: float = 0.95
     target: Target = "benchmark"
     anytime: int | None = None  # planned trials a question (or questions) of repeated looks
-    posteriors: bool = False  # prior trials or single questions: what is asked for are posteriors
+    per_question: bool = False  # single questions have posteriors alone
     judged: JudgeLabels | None = None  # where the labels are that a judge is corrected by
 
     def inference_of(self, metric: Metric, view: View) -> Inference:
         """The inference that gives the numbers of a metric."""
         if self.judged is not None:
             return JudgedInference(self.confidence, self.target, self.judged == "on these trials")
-        chosen = "published" if self.kind is None and self.posteriors else self.kind
-        kind = inference_kind(metric, chosen, self.target, view)
-        if kind == "published":
-            return PublishedInference(self.confidence)
-        if kind == "pooled":
-            return PooledInference(self.confidence, self.target)
-        return CalibratedInference(self.confidence, self.target, self.anytime)
+        prior = self.prior_of(metric, view)
+        if prior is None:
+            return CalibratedInference(self.confidence, self.target, self.anytime)
+        return PosteriorInference(self.confidence, self.target, prior)
+
+    def prior_of(self, metric: Metric, view: View) -> QuestionPrior | None:
+        """The prior of each question behind the numbers of a metric; None: they are calibrated."""
+        return prior_of(metric, self.prior, self.target, view, per_question=self.per_question)
 
 
-def inference_kind(
+def read_prior(prior: object) -> tuple[QuestionPrior | None, Frame | None]:
+    """The prior of each question that a user named, and prior trials.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no prior.
+    """
+    if prior is None:
+        return None, None
+    if isinstance(prior, pl.DataFrame | pl.LazyFrame):
+        return UNIFORM, prior
+    named = isinstance(prior, str)
+    if named and prior in get_args(NamedPrior):
+        return "population" if prior == "population" else UNIFORM, None
+    if isinstance(prior, tuple | list) and len(prior) == 2:
+        alpha, beta = prior
+        return (check_number("alpha", alpha, POSITIVE), check_number("beta", beta, POSITIVE)), None
+    hint = nearest_hint(prior, get_args(NamedPrior)) if isinstance(prior, str) else ""
+    raise (ValueError if named else TypeError)(
+        'prior must be "uniform", "population", a pair (alpha, beta) of positive numbers or a '
+        f"Polars frame of prior trials, got {value_text(prior)}{hint}"
+    )
+
+
+def prior_of(
     metric: Metric,
-    chosen: InferenceKind | None,
+    chosen: QuestionPrior | None,
     target: Target = "benchmark",
     view: View | None = None,
-) -> InferenceKind:
-    """The name of the inference that gives the numbers of a metric.
+    *,
+    per_question: bool = False,
+) -> QuestionPrior | None:
+    """The prior of each question behind the numbers of a metric; None: they are calibrated.
 
-    Votes, costs and rewards of any value are always calibrated. If nobody chose an inference, a
-    metric is calibrated unless its user wrote a prior into it. Posterior means are published if
-    nobody chose otherwise, and pooled if calibrated numbers are chosen; so are, about a population,
-    blends with a negative power, which have no range.
+    Votes, costs and rewards of any value always are. If nobody named a prior, posterior means have
+    the uniform one, single questions that of the population; so have, about a population, posterior
+    means and blends with a negative power, which have no range.
     """
     if metric.looks_at != "outcomes" or view == "rewards":
-        return "calibrated"
-    if chosen is None and metric.beta_prior != (1.0, 1.0):
-        return "published"
-    if chosen in {"published", "pooled"}:
+        return None
+    if chosen is not None:
         return chosen
+    if target == "population":
+        return None if metric.calibrated and not metric.unbounded else "population"
     if not metric.calibrated:
-        return "pooled" if chosen or target == "population" else "published"
-    return "calibrated" if target == "benchmark" or not metric.unbounded else "pooled"
+        return UNIFORM
+    return "population" if per_question else None
 
 
 MetricT = TypeVar("MetricT", bound=Metric)
@@ -519,8 +541,7 @@ class Request:
         trials: Trials,
         metrics: Sequence[Metric],
         *,
-        prior: Frame | None = None,
-        inference: InferenceKind | None = None,
+        prior: Prior | None = None,
         target: Target = "benchmark",
         confidence: float = 0.95,
         per: Per = "model",
@@ -533,7 +554,7 @@ class Request:
         ----------
         trials : Trials
             The log.
-        metrics, prior, inference, target, confidence, per, anytime
+        metrics, prior, target, confidence, per, anytime
             As in `Scorio.report`.
         rewards : "allowed", "always" or "never"
             Whether rewards may have other values than 0 and 1: unless posteriors are asked for,
@@ -550,8 +571,7 @@ class Request:
         """
         check_metrics(metrics)
         confidence = check_confidence(confidence)
-        if inference is not None:
-            check_choice("inference", inference, InferenceKind)
+        chosen, earlier = read_prior(prior)
         check_choice("target", target, Target)
         check_choice("per", per, Per)
         anytime = None if anytime is None else check_anytime(anytime)
@@ -559,14 +579,11 @@ class Request:
         judged: JudgeLabels | None = None
         if trials.judged:
             views = judged_views(metrics, trials)
-            check_judged(
-                trials, metrics, inference, target, per, prior=prior is not None, anytime=anytime
-            )
+            check_judged(trials, metrics, chosen, target, per, anytime=anytime)
             judged = "from elsewhere" if trials.truth is None else "on these trials"
         else:
             views = report_views(metrics, trials)
-        posterior = prior is not None or inference in ("published", "pooled")
-        if rewards == "never" or (rewards == "allowed" and posterior):
+        if rewards == "never" or (rewards == "allowed" and chosen is not None):
             views = _without_rewards(views, metrics, trials)
         weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
         counted = counted_classes(
@@ -577,14 +594,13 @@ class Request:
             answers="answers" in views,
             costs=cost_columns(metrics),
         )
-        posteriors = prior is not None or per == "question"
-        choice = InferenceChoice(inference, confidence, target, anytime, posteriors, judged)
-        _check_together(metrics, choice, prior, per)
-        earlier = None if prior is None else bind_prior(prior, trials, counted)
+        choice = InferenceChoice(chosen, confidence, target, anytime, per == "question", judged)
+        _check_together(metrics, choice)
+        before = None if earlier is None else bind_prior(earlier, trials, counted)
         asked = tuple(zip(metrics, views, strict=True))
         if anytime is not None:
             _refuse_repeated_looks(asked, choice)
-        return cls(trials, asked, counted, choice, earlier)
+        return cls(trials, asked, counted, choice, before)
 
     def groups(
         self,
@@ -740,40 +756,31 @@ def _without_rewards(
     return ["success" if view == "rewards" else view for view in views]
 
 
-def _check_together(
-    metrics: Sequence[Metric], choice: InferenceChoice, prior: Frame | None, per: Per
-) -> None:
+def _check_together(metrics: Sequence[Metric], choice: InferenceChoice) -> None:
     """Refuse options that contradict each other or a metric."""
-    kind, target = choice.kind, choice.target
-    for metric in metrics:
-        if metric.looks_at == "costs" and (kind in {"published", "pooled"} or prior is not None):
-            raise ValueError(
-                f"{metric.name}: costs have calibrated numbers alone: leave inference= and prior= "
-                "out"
-            )
-    priors = [metric for metric in metrics if metric.beta_prior != (1.0, 1.0)]
-    if kind in {None, "published"}:
-        if target == "population" and (kind or choice.posteriors or priors):
-            raise ValueError(
-                'target="population" needs inference="calibrated" or "pooled": with a prior of its '
-                "own for each question mu keeps a bias however many questions there are, so that "
-                "the coverage of the interval goes to zero"
-            )
-        return
-    if target == "population" and per == "question":
+    prior, population = choice.prior, choice.target == "population"
+    if population and choice.per_question:
         raise ValueError('target="population" is about the mean: it has no per="question"')
-    if kind == "calibrated":
-        _refuse_uncalibrated(prior, per)
-    for metric in priors:
+    if population and prior not in {None, "population"}:
         raise ValueError(
-            f"{metric.name}: inference={kind!r} finds out from the questions what alpha0 and "
-            "beta0 would say: leave them out"
+            'target="population" needs calibrated numbers, without prior=, or prior="population": '
+            "with a prior of its own for each question mu keeps a bias however many questions "
+            "there are, so that the coverage of the interval goes to zero"
         )
     for metric in metrics:
-        if target == "population" and kind == "pooled" and metric.all_trials:
+        if prior is not None and metric.looks_at == "costs":
+            raise ValueError(
+                f"{metric.name}: costs have calibrated numbers alone: leave prior= out"
+            )
+        if prior not in {None, "population", UNIFORM} and metric.w and metric.uses_prior:
+            raise ValueError(
+                f"{metric.name}: prior={prior!r} is about a rate of success, and w weighs "
+                'categories: say prior="uniform", or leave w= out'
+            )
+        if population and prior and metric.all_trials:
             raise ValueError(
                 f"{metric.name}: without k, a question outside the log has no number of trials; "
-                'target="population" needs a k, or inference="calibrated"'
+                'target="population" needs a k, or no prior='
             )
 
 
@@ -791,23 +798,9 @@ def _refuse_repeated_looks(
         if not unbiased:
             raise ValueError(
                 f"{metric.name}: posterior means are biased, so intervals that hold at every look "
-                "do not exist for them. Use ps.avg() or a metric of the Pass@k family, with "
-                'inference="calibrated", no prior trials, and a row for each model'
+                "do not exist for them. Use ps.avg() or a metric of the Pass@k family, without "
+                "prior=, and a row for each model"
             )
-
-
-def _refuse_uncalibrated(prior: Frame | None, per: Per) -> None:
-    """Refuse prior trials and single questions, of which calibrated numbers know nothing."""
-    if prior is not None:
-        raise ValueError(
-            "calibrated intervals cannot use prior trials: concatenate them if they are trials of "
-            'the same models, or pass inference="pooled"'
-        )
-    if per == "question":
-        raise ValueError(
-            'inference="calibrated" is about means over questions; for per="question" say '
-            'inference="pooled"'
-        )
 
 
 def check_metrics(metrics: Sequence[Metric], method: str = "report") -> None:

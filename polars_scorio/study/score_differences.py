@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 import scipy
 
-from polars_scorio.arguments import InferenceKind, View
+from polars_scorio.arguments import View
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_slices
 from polars_scorio.maths.comparison import (
     CHOICE,
@@ -357,7 +357,7 @@ class Law(Protocol):
 class CellNumbers(NamedTuple):
     """A metric at one k: a number for each group, NaN if there is no such number."""
 
-    inference: InferenceKind
+    inference: str
     estimate: Floats
     mu: Floats
     sigma: Floats

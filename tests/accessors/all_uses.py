@@ -19,8 +19,6 @@ VALUES: dict[str, Any] = {
     "lam": 0.25,
     "pass_power": 0.25,
     "unanimous_power": 0.25,
-    "alpha0": 0.5,
-    "beta0": 2,
     "bounds": (0.4, 0.9),
     "name": "x",
 }

@@ -38,4 +38,4 @@ def test_an_expression_offers_its_metrics(complete):
 @pytest.mark.parametrize("call", ["pass_at_k(4, ", "report(ps.bayes(), ", "rank("])
 def test_a_method_offers_its_keywords(complete, call):
     assert "confidence=" in complete(f"log.{call}conf")
-    assert "inference=" in complete(f"log.{call}inf")
+    assert "prior=" in complete(f"log.{call}pri")

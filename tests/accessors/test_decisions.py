@@ -21,7 +21,7 @@ def counted(n: np.ndarray, c: np.ndarray) -> pl.DataFrame:
 
 
 def asked(log: pl.DataFrame):
-    return log.scorio(by="stratum", count="count", inference="published")
+    return log.scorio(by="stratum", count="count", prior="uniform")
 
 
 # --- prob

@@ -157,8 +157,7 @@ def test_the_difference_is_found_with_the_power(target):
                 rows.append((log, model, question, trials, int(c)))
     totals = pl.DataFrame(rows, schema=["log", "model", "question", "n", "c"], orient="row")
     accessor = ps.from_successes(totals).scorio(by="log", count="count")
-    inference = None if target == "population" else "calibrated"
-    pairs = accessor.compare(ps.avg(), target=target, inference=inference)
+    pairs = accessor.compare(ps.avg(), target=target)
     found = pairs.filter(better="a").height
     # The study has a power of .70 to .84, and .64 to .84.
     assert binomtest(found, logs, 0.79).pvalue > 0.001

@@ -40,12 +40,12 @@ def test_choices_of_the_accessor_reach_the_leaderboard_and_the_call_wins(r1, mon
 def test_a_page_has_the_choices_of_the_accessor_and_the_call_wins(r1, monkeypatch, tmp_path):
     orders = []
     monkeypatch.setattr(page_module, "write_page", lambda *given, **_: orders.append(given[-1]))
-    accessor = r1.scorio(confidence=0.8, inference="pooled")
+    accessor = r1.scorio(confidence=0.8, prior="population")
     path = accessor.write_html(str(tmp_path / "x.html"), ps.bayes(), title="X", confidence=0.5)
     (order,) = orders
     assert path == tmp_path / "x.html"
     assert (order.title, order.metrics) == ("X", (ps.bayes(),))
-    assert (order.settings.confidence, order.settings.inference) == (0.5, "pooled")
+    assert (order.settings.confidence, order.settings.prior) == (0.5, "population")
 
 
 def test_why_a_page_has_no_report_is_raised_after_it_is_written(r1, monkeypatch, tmp_path):

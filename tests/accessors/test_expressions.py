@@ -29,8 +29,8 @@ FAMILY = {
     "tau": ps.g_pass_at_k_tau(3, 0.6),
     "spectrum": ps.threshold_spectrum_at_k(3, [0.2, 0.3, 0.5]),
     "tail": ps.tail_pass(3, 2),
-    "cons": ps.maj_at_k(beta0=2),
-    "lam": ps.geo_spectrum_at_k(3, lam=0.3, weights=[0.4, 0.2, 0.4], alpha0=0.5),
+    "cons": ps.maj_at_k(),
+    "lam": ps.geo_spectrum_at_k(3, lam=0.3, weights=[0.4, 0.2, 0.4]),
     "powers": ps.geom_ds_at_k(1, pass_power=1.5, unanimous_power=0),
     "best": ps.max_at_k(2, RUBRIC),
     **{f"{metric.__name__}-{w}": metric(w) for metric in (ps.bayes, ps.avg)
@@ -62,7 +62,8 @@ def calls(monkeypatch):
 
 def reported(log: pl.DataFrame, metric: ps.Metric, **options: object) -> pl.DataFrame:
     """What a report says of each question."""
-    report = log.scorio(by="domain", success=2).report(metric, per="question", **options)
+    accessor = log.scorio(by="domain", success=2, prior="uniform")
+    report = accessor.report(metric, per="question", **options)
     return report.select(*KEYS, *NUMBERS)
 
 
@@ -98,14 +99,14 @@ def test_the_estimate_is_that_of_the_report(log, metric):
     [
         ("bayes", (RUBRIC,), {}),
         ("avg", (), {"w": RUBRIC}),
-        ("g_pass_at_k_tau", (3, 0.6), {"alpha0": 2.0}),
+        ("g_pass_at_k_tau", (3, 0.6), {}),
         ("threshold_spectrum_at_k", (2, [0.5, 0.25]), {}),
         ("geo_spectrum_at_k", (2,), {"lam": 0.3}),
         ("geom_at_k", (2,), {"pass_power": 2.0}),
         ("geom_ds_at_k", (2,), {"unanimous_power": 2.0}),
         ("max_at_k", (2,), {"w": RUBRIC, "bounds": None}),
         ("maj_at_k", (), {}),
-        *((name, (2,), {"beta0": 3.0, "name": "x"}) for name in (
+        *((name, (2,), {"name": "x"}) for name in (
             "pass_at_k", "pass_hat_k", "unanimous_at_k", "g_pass_at_k", "mg_pass_at_k", "auc_at_k",
             "geo_spectrum_star_at_k")),
     ],

@@ -21,7 +21,7 @@ def all_of(function: Callable[..., object]) -> dict[str, Any]:
 
 
 PRIOR = long([[1, 1], [0, 1]])
-OPTIONS = {"confidence": 0.5, "inference": "published", "per": "question", "prior": PRIOR}
+OPTIONS = {"confidence": 0.5, "prior": PRIOR, "per": "question"}
 # The methods that read the log at once, and return no frame of the kind of the log.
 READERS = ["leaderboard", "plot", "write_html"]
 # The methods that are no metric.
@@ -103,8 +103,7 @@ def test_prior_trials_are_eager_or_lazy_whatever_the_data_are(r2, r0, data, prio
     ("arguments", "options"),
     [
         pytest.param(required, {}, id="defaults"),
-        pytest.param(required, {"inference": "pooled"}, id="pooled"),
-        pytest.param(required, {"inference": "calibrated"}, id="calibrated"),
+        pytest.param(required, {"prior": "population"}, id="pooled"),
         pytest.param(all_of, OPTIONS, id="all"),
     ],
 )
@@ -113,7 +112,7 @@ def test_a_method_is_the_report_of_its_metric(r1, method, arguments, options):
     metric = getattr(ps, method)(**given)
     log = r1.scorio(answer="category", cost="category")
     if metric.looks_at == "costs":  # which have calibrated numbers alone
-        options = {name: options[name] for name in options if name not in {"inference", "prior"}}
+        options = {name: options[name] for name in options if name != "prior"}
     rows = getattr(log, method)(**given, **options)
     assert rows["metric"].unique().to_list() == [metric.name]
     assert_frame_equal(rows, log.report(metric, **options), check_exact=True)
@@ -134,8 +133,7 @@ def test_a_method_takes_positions_as_its_function_does(method):
         {"confidence": 0.5},
         {"per": "question"},
         {"prior": PRIOR},
-        {"inference": "pooled"},
-        {"inference": "calibrated"},
+        {"prior": "population"},
     ],
     ids=str,
 )

@@ -17,7 +17,7 @@ def counted(n, c):
     return pl.concat(
         keys.with_columns(category=pl.lit(category), count=pl.Series(number))
         for category, number in ((0, n - c), (1, c))
-    ).scorio(by="stratum", count="count", inference="calibrated")
+    ).scorio(by="stratum", count="count")
 
 
 def logs(margin):

@@ -44,9 +44,9 @@ POPULATIONS: dict[str, Population] = {
 }
 MOST = 16  # trials of a question, where they do not stop earlier
 FILE = Path(__file__).with_name("advice.csv")
-METHODS: dict[str, tuple[ps.Metric, str]] = {
-    "calibrated avg": (ps.avg(), "calibrated"),
-    "pooled bayes": (ps.bayes(), "pooled"),
+METHODS: dict[str, tuple[ps.Metric, str | None]] = {
+    "calibrated avg": (ps.avg(), None),
+    "pooled bayes": (ps.bayes(), "population"),
 }
 
 
@@ -126,8 +126,8 @@ def measured(
     log, truth = counted(*design(rng, p)).scorio(count="count"), p.mean(axis=1)
     words = log.coverage()["stopping"].to_list()
     shares = [words.count(word) / replicates for word in ("outcomes", "difficulty")]
-    for title, (metric, inference) in METHODS.items():
-        rows = log.report(metric, inference=inference)
+    for title, (metric, prior) in METHODS.items():
+        rows = log.report(metric, prior=prior)
         lo, hi, error = rows["lo"].to_numpy(), rows["hi"].to_numpy(), rows["mu"].to_numpy() - truth
         held = (lo <= truth) & (truth <= hi)
         numbers = truth.mean(), error.mean(), np.sqrt((error**2).mean()), held.mean()

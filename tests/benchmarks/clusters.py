@@ -87,7 +87,7 @@ def measured(
     counts: pl.DataFrame, population: str, n: int, asked: argparse.Namespace
 ) -> Iterator[tuple[object, ...]]:
     """Whether clusters are named, number, coverage and width."""
-    about = {"target": "population", "inference": asked.inference}
+    about = {"target": "population", "prior": asked.prior}
     for roles in ({}, {"cluster": "cluster"}):
         accessor = counts.scorio(by="replicate", count="count", **roles)
         rows = accessor.report(*metrics(n), **about) if asked.what == "reports" else None
@@ -113,7 +113,7 @@ def options() -> argparse.Namespace:
     add("--n", nargs="+", type=int, default=[1, 4, 16], help="trials of a question")
     add("--replicates", type=int, default=400)
     add("--seed", type=int, default=0)
-    add("--inference", choices=["calibrated", "pooled"], default="calibrated")
+    add("--prior", choices=["population"])
     add("--large", action="store_true", help="the first cluster has half of the questions")
     return parser.parse_args()
 

@@ -21,7 +21,7 @@ from tests.benchmarks.measured_tables import COVERAGE_KEY, cell_rows, study_tabl
 from tests.benchmarks.true_values import Asked
 
 MEASURED = Path(__file__).with_name("coverage.parquet")
-INFERENCES = ("published", "pooled", "calibrated")
+PRIORS = {"posterior": "uniform", "population posterior": "population", "calibrated": None}
 ROUNDING = 1e-12  # rates that are all the same differ by this from their mean
 BATCH = 200  # replicates of one report
 SUSPICIOUS = 0.92  # coverage at 95 % below which a cell is measured again
@@ -32,11 +32,11 @@ def interval_numbers(
 ) -> Iterator[dict[str, object]]:
     """Sums over replicates, for each metric and target: intervals that hold, widths, errors."""
     scorio = logs.counts.scorio(**{"model": None, "count": "count"} | logs.roles)
-    for target in ("benchmark",) if inference == "published" else ("benchmark", "population"):
+    for target in ("benchmark",) if inference == "posterior" else ("benchmark", "population"):
         rows = scorio.report(
             *(each.metric for each in asked),
             target=target,
-            inference=inference,
+            prior=PRIORS[inference],
             confidence=cell.confidence,
             **logs.options,
         )
@@ -146,7 +146,7 @@ def main() -> None:
         help="per cell; default: 200; half of them with 1,000 questions",
     )
     parser.add_argument("--minutes", type=float, default=np.inf, help="stop after them")
-    parser.add_argument("--inference", nargs="+", choices=INFERENCES, default=["calibrated"])
+    parser.add_argument("--inference", nargs="+", choices=PRIORS, default=["calibrated"])
     parser.add_argument("--study", nargs="+", choices=STUDIES, default=list(STUDIES))
     parser.add_argument("--metric", default="", help="only metrics that have this in their name")
     parser.add_argument("--largest", type=int, default=1000, help="benchmark, in questions")

@@ -149,7 +149,7 @@ def peers(folder: Path, repeats: int) -> None:
     rows = pl.scan_parquet(folder / "equal" / "*.parquet")
     questions = rows.select("question").unique().collect()["question"].sort().gather_every(10)
     log = rows.filter(pl.col("question").is_in(questions.implode())).collect()
-    ours = ps.scorio(log, by="temperature", validate=False, inference="published")
+    ours = ps.scorio(log, by="temperature", validate=False, prior="uniform")
     cases = {
         "ours, with intervals": lambda: ours.pass_at_k(DRAWS),
         "DuckDB macros": lambda: by_duckdb(log),
@@ -168,7 +168,7 @@ def fixed_costs(repeats: int, share: float) -> None:
     keys = {"model": index // 200, "question": index // 10 % 20, "trial": index % 10}
     small = pl.DataFrame({**keys, "category": rng.integers(0, 2, index.size)})
     metrics = (ps.bayes(), ps.avg(), ps.pass_at_k(DRAWS[:4]), ps.pass_hat_k(DRAWS[:4]))
-    report = {"report": lambda: ps.scorio(small, inference="published").report(*metrics)}
+    report = {"report": lambda: ps.scorio(small, prior="uniform").report(*metrics)}
     row("report on 2,000 rows", least(report, 20 * repeats)["report"], "(<= 0.010 s)", "")
     compiled = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}  # but for the first time
 
@@ -216,15 +216,15 @@ def fits(folder: Path, repeats: int, share: float) -> None:
         f"ready counts of {steps // 2} strata": (40, ps.scorio(counts, **roles, count="count")),
     }
 
-    def report(accessor: ps.Scorio, inference: str) -> pl.DataFrame:
-        return accessor.pass_at_k([1, 4, 16, 64], inference=inference).lazy().collect()
+    def report(accessor: ps.Scorio, prior: str | None) -> pl.DataFrame:
+        return accessor.pass_at_k([1, 4, 16, 64], prior=prior).lazy().collect()
 
     for name, (limit, accessor) in logs.items():
-        kinds = ("published", "pooled", "calibrated")
+        kinds = ("uniform", "population", None)
         seconds = least({kind: partial(report, accessor, kind) for kind in kinds}, repeats)
         for kind, cpu in seconds.items():
-            wish = "" if kind == "published" else f" (<= {limit})"
-            row(f"{name}: {kind}", cpu, f"{cpu / seconds['published']:.2f}{wish}", "")
+            wish = "" if kind == "uniform" else f" (<= {limit})"
+            row(f"{name}: {kind}", cpu, f"{cpu / seconds['uniform']:.2f}{wish}", "")
 
 
 def drawn_log(models: int, questions: int, trials: int) -> pl.DataFrame:
@@ -241,7 +241,7 @@ def drawn_log(models: int, questions: int, trials: int) -> pl.DataFrame:
 def calibrated_report(log: pl.DataFrame) -> pl.DataFrame:
     """A report of eight rows for each model, by the default inference."""
     metrics = ps.avg(), ps.pass_at_k([1, 2, 4, 8]), ps.pass_hat_k([2, 4, 8])
-    roles = ps.scorio(log.lazy(), validate=False, inference="calibrated")
+    roles = ps.scorio(log.lazy(), validate=False)
     return roles.report(*metrics).lazy().collect(engine="streaming")
 
 
@@ -262,12 +262,12 @@ def calibrated_costs(repeats: int, share: float) -> None:
         }
         seconds = least(cases, repeats)
         name = f"calibrated report of {log.height:,} rows, {models} models, {trials} trials"
-        ratio = seconds["calibrated"] / seconds[BARE]
-        row(name, seconds["calibrated"], f"{ratio:.2f} (<= {limit})", "")
+        ratio = seconds[None] / seconds[BARE]
+        row(name, seconds[None], f"{ratio:.2f} (<= {limit})", "")
     small, pairs = drawn_log(10, 20, 10), drawn_log(10, 200, 8)
     report = least({"report": partial(calibrated_report, small)}, 20 * repeats)["report"]
     row("calibrated report on 2,000 rows", report, "(<= 0.015 s)", "")
-    compared = ps.scorio(pairs, inference="calibrated")
+    compared = ps.scorio(pairs)
     spent = least({"compare": lambda: compared.compare(ps.avg())}, 10 * repeats)["compare"]
     row("calibrated compare of 10 models, 200 x 8", spent, "(<= 0.020 s)", "")
 

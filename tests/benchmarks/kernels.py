@@ -15,7 +15,7 @@ from polars_scorio.maths.best_of import best_moments, expected_best
 from polars_scorio.maths.draws import credit_moments, expected_credit
 from polars_scorio.maths.posteriors import Pooled
 from polars_scorio.maths.questions import States
-from polars_scorio.study.posterior import PublishedInference
+from polars_scorio.study.posterior import PosteriorInference
 from polars_scorio.study.question_cells import QuestionCells
 
 CREDITS = {
@@ -101,13 +101,13 @@ def report_of_states() -> None:
     asked: list[tuple[ps.Metric, View]] = [(metric, "success") for metric in metrics]
 
     def report() -> None:
-        PublishedInference(0.95).numbers(asked, cells)
+        PosteriorInference(0.95).numbers(asked, cells)
 
     print(f"\nTwelve metrics on {n.size:,} states: {1000 * seconds(report):.0f} ms")
 
 
 def fitted() -> None:
-    """Reports under each inference, from counts: 100 strata x 1,000 questions x 100 trials."""
+    """Reports under each prior, from counts: 100 strata x 1,000 questions x 100 trials."""
     random = np.random.default_rng(0)
     strata, questions, trials = 100, 1_000, 100
     c = random.binomial(trials, random.beta(0.6, 1, (strata, questions)))
@@ -121,14 +121,14 @@ def fitted() -> None:
     log = counts.unpivot(
         ["0", "1"], index=["stratum", "question"], variable_name="category", value_name="count"
     ).with_columns(pl.col("category").cast(pl.Int64))
-    print("\n| Pass@1, 4, 16, 64 | CPU s | to published |")
+    print("\n| Pass@1, 4, 16, 64 | CPU s | to uniform |")
     print("|---|---|---|")
     base = None
-    for inference in ("published", "pooled", "calibrated"):
-        accessor = log.scorio(by="stratum", model=None, count="count", inference=inference)
+    for prior in ("uniform", "population", None):
+        accessor = log.scorio(by="stratum", model=None, count="count", prior=prior)
         found = seconds(lambda: accessor.report(ps.pass_at_k([1, 4, 16, 64])))  # noqa: B023
         base = base or found
-        print(f"| {inference} | {found:.2f} | {found / base:.1f} |")
+        print(f"| {prior} | {found:.2f} | {found / base:.1f} |")
 
 
 def repeated_sampling() -> None:
@@ -145,7 +145,7 @@ def repeated_sampling() -> None:
                 "category": np.tile([0, 1], 256),
                 "count": np.stack([n - c, c], axis=1).ravel(),
             }
-        ).scorio(count="count", inference="calibrated")
+        ).scorio(count="count")
         found = seconds(lambda: log.report(ps.pass_at_k([1, 100])))  # noqa: B023
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"| {n:,} | {found:.2f} | {peak:,.0f} |")

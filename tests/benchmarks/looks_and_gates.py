@@ -50,7 +50,7 @@ def counted(n: int | np.ndarray, c: np.ndarray) -> ps.Scorio:
         keys.with_columns(category=pl.lit(category), count=pl.Series(number.ravel()))
         for category, number in ((0, n - c), (1, c))
     )
-    return log.scorio(by="stratum", count="count", inference="calibrated")
+    return log.scorio(by="stratum", count="count")
 
 
 def trials(rng: np.random.Generator, rates: np.ndarray, rounds: int) -> np.ndarray:

@@ -252,7 +252,7 @@ def through_the_accessor(logs):
     )
     print("| truth | options | ranks held | wrong | by itself | intervals held | told | s |")
     print("|---" * 8 + "|")
-    options = [{"inference": each} for each in ("published", "pooled", "calibrated")]
+    options = [{"prior": each} for each in ("uniform", "population", None)]
     for name in ("equal", "close", "spread"):
         rng = np.random.default_rng(len(name))
         x = rng.normal(size=(logs, 60, 1))

@@ -163,9 +163,7 @@ def measured_cell(name: str, questions: int, n: int, replicates: int, seed: int)
     keys = {"model": "replicate"} if population.bounds else {"model": None, "by": "replicate"}
     rows = []
     for target in TARGETS:
-        accessor = log.scorio(
-            **keys, trial=None, bounds=population.bounds, inference="calibrated", target=target
-        )
+        accessor = log.scorio(**keys, trial=None, bounds=population.bounds, target=target)
         report = accessor.report(ps.avg(), *([ps.max_at_k(sizes)] if sizes else []))
         for k in [1, *sizes]:
             each = population.mean(parameters) if k == 1 else best(parameters, k)

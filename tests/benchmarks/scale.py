@@ -56,7 +56,7 @@ def plan(log: pl.LazyFrame, shape: Shape, case: str) -> pl.LazyFrame:
         model=model[0] if model else None,
         success=top,
         validate=case.endswith("True"),
-        inference="published",
+        prior="uniform",
     )
     return roles.report(ps.bayes(w), ps.avg(w), ps.pass_at_k(DRAWS), ps.pass_hat_k(DRAWS))
 

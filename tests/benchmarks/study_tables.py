@@ -74,7 +74,7 @@ def advice_table(measured: pl.DataFrame) -> pl.DataFrame:
     texts = held.with_columns(mean_and_least("mean", "least", 2))
     wide = texts.pivot("method", index="how n was chosen", values="text")
     return words.join(wide, on="how n was chosen", maintain_order="left").rename(
-        {"calibrated avg": "`ps.avg()`, calibrated", "pooled bayes": "`ps.bayes()`, pooled"}
+        {"calibrated avg": "`ps.avg()`, calibrated", "pooled bayes": "`ps.bayes()`, population"}
     )
 
 
@@ -86,7 +86,7 @@ def inference_table(measured: pl.DataFrame, calibrated: pl.DataFrame) -> pl.Data
     key = ["population", "questions", "n", "metric", "target"]
     chosen = measured.filter(pl.col("inference") != "calibrated")
     here = calibrated.join(chosen, on=["study", "confidence", *key], how="semi")
-    order = pl.Enum(["published", "pooled", "calibrated"])
+    order = pl.Enum(["posterior", "population posterior", "calibrated"])
     return (
         pl.concat([cell_rows(chosen), cell_rows(here)])
         .group_by("target", pl.col("inference").cast(order))

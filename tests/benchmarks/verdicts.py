@@ -77,7 +77,7 @@ def simulated_counts(cell: Cell, n: Ints, c: Ints) -> pl.DataFrame:
 
 def asked_of_logs(cell: Cell, counts: pl.DataFrame, method: str, **asked: object) -> pl.DataFrame:
     """What `compare` or `rank` says of each log: the mean over its strata, if it has some."""
-    roles = {"count": "count", "inference": "calibrated"}
+    roles = {"count": "count"}
     if cell.stratum_of_questions[-1] == 0:
         return getattr(counts.scorio(by="log", **roles), method)(**asked)
     rows = (

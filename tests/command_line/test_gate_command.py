@@ -210,12 +210,12 @@ BAD_CALLS = {
         [*GATE, "--anytime", "True"], 2, "a positive int that was written down before the first"),
     "a plan of nothing": (
         [*GATE, "--anytime", "0"], 2, "as in --anytime 16, got 0"),
-    "looks at published numbers": (
-        [*GATE, "--anytime", "8", "--inference", "published"], 1, "Use avg or a metric of the"),
-    "looks at pooled numbers": (
-        [*GATE, "--anytime", "8", "--inference", "pooled"], 1, "with --inference calibrated, no"),
+    "looks at numbers under a uniform prior": (
+        [*GATE, "--anytime", "8", "--prior", "uniform"], 1, "Use avg or a metric of the"),
+    "looks at numbers under the population": (
+        [*GATE, "--anytime", "8", "--prior", "population"], 1, "without --prior, and"),
     "posterior means": (
-        [*GATE, "--metric", "bayes"], 1, "take avg or a metric of the Pass@k family, with --inf"),
+        [*GATE, "--metric", "bayes"], 1, "metric of the Pass@k family, without --prior"),
     "trials that stopped on outcomes": (
         ["retried.parquet", *GATE[1:]], 1, "Filter the log to the first trials that all questions"),
     "looks at trials that stopped": (

@@ -30,7 +30,7 @@ MESSAGES = {
     "pass success= the categories": "pass --success the categories",
     "success=, missing=": "--success, --missing",
     "other than n=3": "other than --n 3",
-    'confidence=0.9, inference="pooled".': "--confidence 0.9, --inference pooled.",
+    'confidence=0.9, prior="population".': "--confidence 0.9, --prior population.",
     "model=None; trial=None": "--model none; --trial none",
     "name the column with model=": "name the column with --model",
     "levels=[0, 1]; by=pl.col('x'); df.n=3": "levels=[0, 1]; by=pl.col('x'); df.n=3",

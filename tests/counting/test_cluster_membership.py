@@ -14,7 +14,7 @@ LOG = pl.concat(
     )
     for model in ("ada", "bob")
 )
-SAMPLE = {"inference": "calibrated", "target": "population"}
+SAMPLE = {"target": "population"}
 KINDS = {
     "words": pl.col("passage"),
     "categorical": pl.col("passage").cast(pl.Categorical),
@@ -147,5 +147,4 @@ def test_filters_reach_the_scan_and_no_more_columns_are_read(tmp_path):
 
 def test_prior_trials_need_no_clusters():
     prior = LOG.drop("passage")
-    pooled = {"inference": "pooled", "target": "population", "prior": prior}
-    assert LOG.scorio(cluster="passage").bayes(**pooled)["clusters"].to_list() == [3, 3]
+    assert LOG.scorio(cluster="passage").bayes(prior=prior)["clusters"].to_list() == [3, 3]

@@ -11,7 +11,7 @@ def log(clusters: list[str]) -> ps.Scorio:
     questions = range(len(clusters))
     columns = {"model": "m", "question": questions, "passage": clusters}
     frame = pl.DataFrame(columns).with_columns(category=pl.col("question") % 2)
-    return frame.scorio(trial=None, cluster="passage", target="population", inference="calibrated")
+    return frame.scorio(trial=None, cluster="passage", target="population")
 
 
 def test_one_cluster_says_nothing_of_others():

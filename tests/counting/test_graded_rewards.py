@@ -118,7 +118,7 @@ def test_decisions_and_priors_use_the_levels(codes, rewards):
 
 def test_a_bound_that_is_not_the_range_stays(rewards):
     accessor = rewards.with_columns(pl.col("reward") * 2).scorio(
-        category="reward", levels=[0, 0.5, 1, 1.5, 2], inference="published"
+        category="reward", levels=[0, 0.5, 1, 1.5, 2], prior="uniform"
     )
     assert accessor.max_at_k(8)["hi"].item() > 1
     assert accessor.max_at_k(8, bounds=(0, 0.5))["hi"].item() == 0.5

@@ -40,7 +40,7 @@ def folder(log, tmp_path) -> Path:
 @pytest.mark.parametrize("per", ["model", "question"])
 def test_a_plan_gives_the_same_report_in_another_process(log, folder, per):
     pytest.importorskip("cloudpickle", reason="Polars serializes Python functions with it")
-    options = {"per": per, "inference": "published"}
+    options = {"per": per, "prior": "uniform"}
     plan = pl.scan_parquet(folder / "*.parquet").scorio(**ROLES).report(*METRICS, **options)
     plan.serialize(folder / "plan.bin")
     there = (

@@ -23,7 +23,7 @@ def log():
 def estimates(log, metric):
     """The estimate of each question in a report, each by itself: there is one range for all."""
     parts = log.partition_by("question", maintain_order=True)
-    roles = {"model": None, "trial": None, "category": "reward", "inference": "calibrated"}
+    roles = {"model": None, "trial": None, "category": "reward"}
     return [part.scorio(**roles).report(metric)["estimate"].item() for part in parts]
 
 

@@ -29,7 +29,7 @@ FINITE = st.floats(-1000, 1000, allow_subnormal=False)
 def averages(rewards, **roles):
     """Estimate and standard error of one question, from a report."""
     log = pl.DataFrame({"question": 1, "category": pl.Series(rewards, dtype=pl.Float64)})
-    row = log.scorio(model=None, trial=None, **roles).avg(inference="calibrated").row(0, named=True)
+    row = log.scorio(model=None, trial=None, **roles).avg().row(0, named=True)
     return row["estimate"], row["sigma"]
 
 
@@ -129,7 +129,7 @@ def test_orders_of_rows_and_engines_change_no_bit(log, bounds):
     metrics = ps.avg(), ps.max_at_k([2, 5]), ps.min_at_k(3)
 
     def report(frame, engine):
-        accessor = frame.lazy().scorio(trial=None, bounds=bounds, inference="calibrated")
+        accessor = frame.lazy().scorio(trial=None, bounds=bounds)
         return accessor.report(*metrics).collect(engine=engine)
 
     first = report(log, "streaming")
@@ -172,7 +172,7 @@ def test_counted_rows_stand_for_several_trials():
     columns = {"question": [1, 1, 2], "category": [0.5, 0.1, 0.9]}
     counted = pl.DataFrame({**columns, "count": [2, 1, 3]})
     every = pl.DataFrame({"question": [1] * 3 + [2] * 3, "category": [0.5, 0.5, 0.1] + [0.9] * 3})
-    metrics, roles = (ps.avg(), ps.max_at_k(2)), {"model": None, "inference": "calibrated"}
+    metrics, roles = (ps.avg(), ps.max_at_k(2)), {"model": None}
     numbers = ["estimate", "sigma", "lo", "hi"]
     of_counts = counted.scorio(count="count", **roles).report(*metrics).select(numbers)
     assert (
@@ -184,7 +184,7 @@ def test_counted_rows_stand_for_several_trials():
 def test_missing_rewards_are_no_trials():
     rewards = [0.2, None, 0.6, float("nan")]
     log = pl.DataFrame({"question": 1, "category": rewards})
-    row = log.scorio(model=None, trial=None, missing="drop").avg(inference="calibrated")
+    row = log.scorio(model=None, trial=None, missing="drop").avg()
     assert row.select("estimate", "trials", "dropped").row(0) == (pytest.approx(0.4), 2, 2)
 
 
@@ -204,7 +204,7 @@ def test_missing_rewards_are_no_trials():
 def test_bad_rewards_are_refused_with_their_place(rewards, roles, message):
     log = pl.DataFrame({"model": "m", "question": 7, "category": rewards})
     with pytest.raises(ValueError, match=message) as raised:
-        log.scorio(trial=None, **roles).avg(inference="calibrated")
+        log.scorio(trial=None, **roles).avg()
     assert "at model='m', question=7" in str(raised.value)
 
 

@@ -35,7 +35,7 @@ def test_verdicts_about_trials_that_stopped_on_outcomes_are_refused(target):
         r"log to the first trials that all questions have\. See coverage\(\) for the evidence\.$"
     )
     with pytest.raises(ValueError, match=message):
-        log.scorio(anytime=16, target=target).compare(ps.avg(), inference="calibrated")
+        log.scorio(anytime=16, target=target).compare(ps.avg())
 
 
 def test_the_message_counts_models_and_names_the_first_with_its_stratum():
@@ -55,7 +55,7 @@ def test_a_filter_leaves_only_the_models_that_it_keeps_to_be_checked():
 
 def test_trials_that_were_lost_by_chance_are_compared():
     log = pl.concat([uneven_by_chance(2, "ada"), uneven_by_chance(3, "bob")])
-    assert log.scorio(anytime=16).compare(ps.avg(), inference="calibrated").height == 1
+    assert log.scorio(anytime=16).compare(ps.avg()).height == 1
 
 
 def test_the_unnamed_model_of_a_log_has_no_place():

@@ -96,5 +96,5 @@ def test_a_study_dies_with_its_accessor():
 def test_questions_without_names_do_not_serve_those_who_need_them():
     log = LOG.with_columns(passage=pl.col("question") // 2).scorio(by="domain", cluster="passage")
     log.report(ps.avg())
-    rows = log.report(ps.bayes(), per="question", inference="published")
+    rows = log.report(ps.bayes(), per="question", prior="uniform")
     assert rows["question"].n_unique() == 8

@@ -36,7 +36,7 @@ WORDS = ["correct", "incorrect", "refused"]
 def test_a_success_that_no_trial_has_is_warned_of(categories, dtype, success, said, lazy):
     frame = log(categories, dtype, models=3)
     roles = {"success": success, "missing": "drop", "unscored": "drop"}
-    accessor = (frame.lazy() if lazy else frame).scorio(**roles, inference="published")
+    accessor = (frame.lazy() if lazy else frame).scorio(**roles, prior="uniform")
     with pytest.warns(ps.SuccessWarning, match=said) as caught:
         accessor.report(ps.bayes(), ps.pass_at_k(1)).lazy().collect()
     assert len(caught) == 1

@@ -125,7 +125,9 @@ def test_prior_trials_have_categories_of_the_same_kind():
 
 
 def test_prior_trials_are_a_frame():
-    with pytest.raises(TypeError, match=r"^prior must be a Polars frame .*, got \[\[0, 2\]\]"):
+    with pytest.raises(
+        TypeError, match=r"^prior must be .* a Polars frame of prior trials, got \[\[0, 2\]\]"
+    ):
         log().scorio.bayes(prior=[[0, 2]])
 
 

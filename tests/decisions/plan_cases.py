@@ -5,7 +5,7 @@ import pytest
 import polars_scorio as ps
 from tests.moments import W
 
-ROLES = {"by": "domain", "success": 2, "inference": "published"}
+ROLES = {"by": "domain", "success": 2, "prior": "uniform"}
 KEYS = ["domain", "model"]
 MODELS = ["a", "b", "c"]
 NEEDED = ["trials_min", "trials_max", "extra", "total", "sigma"]

@@ -9,9 +9,9 @@ from tests.decisions.counted import counted
 
 NUMBERS = ["estimate", "best_mu", "best_lo", "best_hi"]
 KINDS = [
-    {"inference": "published"},
-    {"inference": "pooled"},
-    {"inference": "calibrated"},
+    {"prior": "uniform"},
+    {"prior": "population"},
+    {},
     {"target": "population"},
 ]
 
@@ -48,12 +48,12 @@ def test_the_best_is_the_leader_of_the_ranking_with_a_lower_end_that_falls(log, 
 @pytest.mark.parametrize("overall", ["macro", "micro"])
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_the_best_over_all_strata_leads_the_ranking_over_all_strata(log, overall, target):
-    options = {"overall": overall, "target": target, "inference": "calibrated"}
+    options = {"overall": overall, "target": target}
     few = ps.scorio(log.frame.filter(pl.col("stratum") < 3), count="count", by="stratum")
     rows, ranking = few.best(ps.avg(), **options), few.rank(ps.avg(), **options)
     assert rows.height == 4
     each, whole = rows[:-1], rows.row(-1, named=True)
-    assert each.equals(few.best(ps.avg(), target=target, inference="calibrated"))
+    assert each.equals(few.best(ps.avg(), target=target))
     leader = ranking.filter(pl.col("stratum").is_null()).row(0, named=True)
     assert whole["stratum"] is None
     assert whole["candidates"] == 6
@@ -65,8 +65,8 @@ def test_the_best_over_all_strata_leads_the_ranking_over_all_strata(log, overall
 
 def test_a_single_candidate_has_its_own_interval():
     alone = counted(np.array([[[3, 1, 4, 2]]]), 4)
-    row = alone.best(ps.avg(), inference="calibrated").row(0, named=True)
-    report = alone.avg(inference="calibrated").row(0, named=True)
+    row = alone.best(ps.avg()).row(0, named=True)
+    report = alone.avg().row(0, named=True)
     assert [row[name] for name in NUMBERS] == pytest.approx(
         [report[name] for name in ("mu", "mu", "lo", "hi")]
     )
@@ -75,13 +75,13 @@ def test_a_single_candidate_has_its_own_interval():
 
 def test_the_name_of_equal_models_is_the_first():
     equal = counted(np.full((1, 3, 8), 2), 4)
-    row = equal.best(ps.avg(), inference="calibrated").row(0, named=True)
+    row = equal.best(ps.avg()).row(0, named=True)
     assert (row["model"], row["could_be_best"]) == (0, [0, 1, 2])
     assert row["best_mu"] == pytest.approx(0.5)
 
 
 def test_without_a_rank_there_is_no_best():
-    row = counted(np.full((1, 2, 8), 2), 4).best(ps.pass_at_k(5), inference="calibrated")
+    row = counted(np.full((1, 2, 8), 2), 4).best(ps.pass_at_k(5))
     assert row.select("model", *NUMBERS).row(0) == (None,) * 5
     assert row["could_be_best"].to_list() == [[]]
 
@@ -90,7 +90,7 @@ def test_without_a_rank_there_is_no_best():
 def test_no_trials_give_the_columns_and_no_rows(log, lazy):
     frame = log.frame.clear()
     empty = ps.scorio(frame.lazy() if lazy else frame, by="stratum", count="count")
-    plan = empty.best(ps.avg(), inference="calibrated").lazy()
+    plan = empty.best(ps.avg()).lazy()
     assert plan.collect_schema() == plan.collect().schema
     assert plan.collect().height == 0
     assert plan.collect_schema()["could_be_best"] == pl.List(pl.Int64)
@@ -101,14 +101,14 @@ def test_fewer_candidates_than_models_are_refused(log):
         log.best(ps.avg(), candidates=0)
     message = r"candidates must be at least the number of models, 6, got 5"
     with pytest.raises(ValueError, match=message):
-        log.best(ps.avg(), candidates=5, inference="calibrated")
+        log.best(ps.avg(), candidates=5)
 
 
 @pytest.mark.slow
 def test_the_interval_of_the_best_of_sixty_equal_checkpoints_holds():
     random = np.random.default_rng(6)
     rates = np.repeat(random.beta(2, 2, (60, 1, 30)), 60, axis=1)
-    rows = counted(random.binomial(4, rates), 4).best(ps.avg(), inference="calibrated")
+    rows = counted(random.binomial(4, rates), 4).best(ps.avg())
     truth = rates.mean(axis=(1, 2))
     held = (rows["best_lo"].to_numpy() <= truth) & (truth <= rows["best_hi"].to_numpy())
     assert held.mean() > 0.9  # .99 in the study; the leader's own interval holds in a third

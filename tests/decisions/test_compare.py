@@ -18,7 +18,7 @@ from tests.made_logs import drawn, long, unreadable
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 
 W = [0.1, 0.3, 0.7]
-ROLES = {"by": "domain", "success": 2, "inference": "published"}
+ROLES = {"by": "domain", "success": 2, "prior": "uniform"}
 NUMBERS = ["diff", "sigma", "z", "prob", "lo", "hi"]
 PAIRS = ["model_a", "model_b"]
 MODELS = ["a", "b", "c"]
@@ -79,7 +79,7 @@ def test_without_a_metric_it_is_the_average(log):
 def test_the_example_of_two_models_by_hand():
     # Posteriors Beta(4, 2) and Beta(2, 4): means 2/3 and 1/3, variances 8 / (36 * 7) each.
     log = models({"ada": [[1, 1, 1, 0]], "bob": [[0, 0, 1, 0]]})
-    row = log.scorio.compare(ps.bayes(), confidence=0.8, inference="published").row(0, named=True)
+    row = log.scorio.compare(ps.bayes(), confidence=0.8, prior="uniform").row(0, named=True)
     sigma = sqrt(2 * 8 / 252)
     # A few operations each, here and below: the default of 1e-6 is far above their rounding.
     assert row["diff"] == pytest.approx(1 / 3)
@@ -116,7 +116,7 @@ def test_every_metric_is_compared_by_its_mu_and_sigma(log, metric):
         assert row["sigma"] == pytest.approx(hypot(one["sigma"], other["sigma"]), rel=1e-15)
 
 
-@pytest.mark.parametrize("options", [{"inference": "pooled"}, {"inference": "published"}])
+@pytest.mark.parametrize("options", [{"prior": "population"}, {"prior": "uniform"}])
 def test_sigmas_of_both_models_are_independent(log, options):
     accessor = log.scorio(**ROLES)
     report = accessor.report(ps.bayes(), **options)
@@ -134,7 +134,7 @@ def test_sigmas_of_both_models_are_independent(log, options):
 
 def test_partial_pooling_makes_a_difference(log):
     accessor = log.scorio(**ROLES)
-    assert not accessor.compare(inference="pooled").equals(accessor.compare())
+    assert not accessor.compare(prior="population").equals(accessor.compare())
 
 
 def test_prior_trials_are_added_to_the_counts(log):
@@ -156,7 +156,7 @@ def test_prior_trials_are_added_to_the_counts(log):
 
 
 def test_the_beta_interval_lies_on_the_range_of_a_difference(log):
-    pairs = log.scorio(**ROLES).compare(inference="pooled", confidence=0.9)
+    pairs = log.scorio(**ROLES).compare(prior="population", confidence=0.9)
     for row in pairs.iter_rows(named=True):
         # The Beta distribution on [-1, 1] with these moments.
         mean, var = (row["diff"] + 1) / 2, row["sigma"] ** 2 / 4
@@ -164,15 +164,15 @@ def test_the_beta_interval_lies_on_the_range_of_a_difference(log):
         beta = stats.beta(mean * total, (1 - mean) * total, loc=-1, scale=2)
         # Another search for the same quantiles, to 1e-9 or so.
         assert (row["lo"], row["hi"]) == pytest.approx(beta.interval(0.9), abs=1e-9)
-    wide = log.scorio(**ROLES).compare(ps.bayes([-10, 0, 10]), inference="pooled")
+    wide = log.scorio(**ROLES).compare(ps.bayes([-10, 0, 10]), prior="population")
     assert wide["lo"].min() >= -20
     assert wide["hi"].max() <= 20
 
 
-@pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
-def test_the_bounds_of_a_metric_bound_the_difference(inference):
+@pytest.mark.parametrize("prior", ["uniform", "population", None])
+def test_the_bounds_of_a_metric_bound_the_difference(prior):
     log = models({"a": [[1] * 9], "b": [[0] * 9]})
-    row = log.scorio.compare(ps.bayes(bounds=(0, 0.6)), inference=inference).row(0, named=True)
+    row = log.scorio.compare(ps.bayes(bounds=(0, 0.6)), prior=prior).row(0, named=True)
     assert row["diff"] > 0.6
     assert row["hi"] == 0.6
     free = log.scorio.compare(ps.bayes(), confidence=0.9999).row(0, named=True)
@@ -190,19 +190,19 @@ def test_without_a_difference_there_is_no_better_model():
     assert row["sigma"] > 0
 
 
-@pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
+@pytest.mark.parametrize("prior", ["uniform", "population", None])
 @pytest.mark.parametrize(
     "metric", [ps.bayes([1, 1, 1]), ps.avg([0.3, 0.3, 0.3]), ps.max_at_k(1, w=[2, 2, 2])]
 )
-def test_where_nothing_is_at_stake_nothing_is_better(log, metric, inference):
-    pairs = log.scorio(**ROLES).compare(metric, inference=inference, confidence=0.5)
+def test_where_nothing_is_at_stake_nothing_is_better(log, metric, prior):
+    pairs = log.scorio(**ROLES).compare(metric, prior=prior, confidence=0.5)
     assert pairs.select(NUMBERS).unique().rows() == [(0, 0, 0, 0.5, 0, 0)]
     assert pairs["better"].null_count() == 6
 
 
 def test_better_begins_at_confidence():
     log = models({"a": [[1, 1, 1, 0]], "b": [[0, 0, 1, 0]]})
-    accessor = log.scorio(inference="published")
+    accessor = log.scorio(prior="uniform")
     prob = accessor.compare(ps.bayes())["prob"].item()
     # Two-sided: what lies outside on the other side counts too.
     assert accessor.compare(ps.bayes(), confidence=2 * prob - 1 - 1e-9)["better"].item() == "a"
@@ -297,7 +297,7 @@ def test_a_single_model_has_nobody_to_be_compared_with(log):
 def test_strata_are_compared_on_their_own(log):
     parts = [
         log.filter(domain=domain)
-        .scorio(success=2, inference="published")
+        .scorio(success=2, prior="uniform")
         .compare()
         .with_columns(domain=pl.lit(domain))
         for domain in ("air", "web")
@@ -319,7 +319,7 @@ def test_no_trials_give_the_columns_and_no_rows(log):
     }
     for target in ("benchmark", "population"):
         for frame in (log, log.clear()):
-            rows = frame.scorio(**ROLES).compare(target=target)
+            rows = frame.scorio(by="domain", success=2).compare(target=target)
             assert list(rows.schema.items()) == list(expected.items())
         assert rows.height == 0
 
@@ -334,7 +334,7 @@ def test_no_trials_give_the_columns_and_no_rows(log):
          r'^target must be "benchmark" or "population", got \'sample\''),
         (None, {"questions": "any"}, ValueError,
          r'^questions must be "same" or "common" or "adjusted", got \'any\''),
-        (None, {"inference": "full"}, ValueError, r"^inference must be .*, got 'full'"),
+        (None, {"prior": "full"}, ValueError, r"^prior must be .*, got 'full'"),
         (None, {"simultaneous": "yes"}, TypeError, r"^simultaneous must be .*, got 'yes'"),
         (None, {"confidence": 1}, ValueError, "^confidence must be a number .*, got 1"),
         (None, {"confidence": "0.9"}, ValueError, "^confidence must be a number .*, got '0.9'"),
@@ -345,14 +345,13 @@ def test_no_trials_give_the_columns_and_no_rows(log):
          r"^geo_spectrum_at_k: a blend of the whole benchmark"),
         (None, {"questions": "adjusted"}, ValueError,
          r'^questions="adjusted" takes the questions as a sample, .* target="population"$'),
-        (ps.pass_at_k(2), {"questions": "adjusted", "target": "population"}, ValueError,
+        (ps.pass_at_k(2), {"questions": "adjusted", "target": "population", "prior": None},
+         ValueError,
          r'^questions="adjusted" adds up .*, got pass_at_k\(2\); questions="common" takes every'),
         (None, {"target": "population", "prior": pl.DataFrame({"question": [1], "trial": [1],
-         "category": [1]})}, ValueError, r"prior trials have no say, leave prior= out"),
-        (None, {"target": "population", "inference": "pooled"}, ValueError,
-         r'a fitted population has no say, leave inference="pooled" out$'),
-        (ps.pass_at_k(1, beta0=2), {"target": "population"}, ValueError,
-         r"alpha0 and beta0 have no say, leave them out$"),
+         "category": [1]})}, ValueError, r"a prior has no say: leave prior= out"),
+        (None, {"target": "population", "prior": "population"}, ValueError,
+         r"a prior has no say: leave prior= out$"),
     ],
     ids=lambda value: str(value) if isinstance(value, dict) and "prior" not in value else "",
 )  # fmt: skip

@@ -13,7 +13,7 @@ from polars_scorio.maths.prefix_rankings import ranking_convergence
 from polars_scorio.maths.questions import Outcomes
 from tests.made_logs import drawn, long, unreadable
 
-ROLES = {"by": "domain", "success": 2, "inference": "published"}
+ROLES = {"by": "domain", "success": 2, "prior": "uniform"}
 NUMBERS = ["mu", "sigma", "lo", "hi"]
 SETTLED = ["domain", "n", "share", "cumulative", "tau"]
 
@@ -138,7 +138,7 @@ def test_strata_settle_on_their_own(even):
 def test_prior_trials_count_in_every_replicate(even):
     part = even.filter(domain="air")
     prior = long([[0, 0, 2], [2] * 4]).drop("model")
-    rows = part.scorio(success=2, inference="published").convergence(
+    rows = part.scorio(success=2, prior="uniform").convergence(
         ps.bayes(), prior=prior, replicates=20
     )
     expected = ranking_convergence(
@@ -150,14 +150,14 @@ def test_prior_trials_count_in_every_replicate(even):
     )
     assert rows["share"].to_list() == [*expected.share.tolist(), expected.never]
     assert not rows.equals(
-        part.scorio(success=2, inference="published").convergence(ps.bayes(), replicates=20)
+        part.scorio(success=2, prior="uniform").convergence(ps.bayes(), replicates=20)
     )
 
 
 def test_partial_pooling_is_fitted_to_each_n(even):
     part = even.filter(domain="air").scorio(success=2)
-    rows = part.convergence(replicates=0, inference="pooled")
-    ranks = part.trajectory(inference="pooled")["rank"].to_numpy().reshape(5, 4)
+    rows = part.convergence(replicates=0, prior="population")
+    ranks = part.trajectory(prior="population")["rank"].to_numpy().reshape(5, 4)
     n, tau = settled(ranks)
     assert rows.filter(pl.col("share") == 1)["n"].item() == n
     # SciPy's tau-b takes other roots: rounding, far below the default of 1e-6.
@@ -290,7 +290,7 @@ def test_rewards_without_weights_have_nothing_to_follow(log, method):
         ({"seed": -1}, ValueError, r"^seed must be an int that is not negative, got -1"),
         ({"seed": None}, ValueError, r"^seed must be an int .*, got None"),
         ({"scheme": "trials"}, ValueError, r'^scheme must be "trial" or .*, got \'trials\''),
-        ({"inference": "full"}, ValueError, r"^inference must be .*, got 'full'"),
+        ({"prior": "full"}, ValueError, r"^prior must be .*, got 'full'"),
         ({"confidence": 0.9}, TypeError, r"unexpected keyword argument 'confidence'"),
     ],
     ids=str,

@@ -13,9 +13,9 @@ from polars_scorio.study.score_differences import StretchedScores
 from tests.decisions.counted import counted
 
 KINDS = [
-    {"inference": "published"},
-    {"inference": "pooled"},
-    {"inference": "calibrated"},
+    {"prior": "uniform"},
+    {"prior": "population"},
+    {},
     {"target": "population"},
 ]
 
@@ -82,15 +82,15 @@ def test_two_models_ask_for_a_one_sided_interval(options):
 
 
 def test_equal_and_single_models_may_be_the_best():
-    equal = counted(np.full((1, 5, 10), 3), 4).rank(ps.avg(), inference="calibrated")
+    equal = counted(np.full((1, 5, 10), 3), 4).rank(ps.avg())
     assert equal["could_be_best"].all()
-    alone = counted(np.full((1, 1, 10), 3), 4).rank(ps.avg(), inference="calibrated")
+    alone = counted(np.full((1, 1, 10), 3), 4).rank(ps.avg())
     assert alone["could_be_best"].to_list() == [True]
 
 
 def test_a_model_without_a_rank_has_no_answer():
     # Calibrated predictions for k beyond the trials are not ranked.
-    rows = counted(np.full((1, 2, 10), 3), 4).rank(ps.pass_at_k(5), inference="calibrated")
+    rows = counted(np.full((1, 2, 10), 3), 4).rank(ps.pass_at_k(5))
     assert rows["could_be_best"].to_list() == [None, None]
 
 
@@ -99,6 +99,6 @@ def test_the_set_has_the_best_model():
     random = np.random.default_rng(9)
     rates = np.clip(random.beta(2, 2, (400, 1, 30)) + np.array([[0.06]] + [[0.0]] * 4), 0, 1)
     log = counted(random.binomial(2, rates), 2)
-    rows = log.rank(ps.avg(), inference="calibrated").filter(model=0)
+    rows = log.rank(ps.avg()).filter(model=0)
     # The study: at least .985 with unique best models.
     assert rows["could_be_best"].mean() > 0.97

@@ -65,7 +65,7 @@ def test_a_verdict_is_read_off_the_ends_and_off_the_p_values(seed, confidence, m
 def test_at_margin_zero_a_gate_is_a_one_sided_comparison(seed, trials):
     log = versions(seed, (0.0, (-0.4, 0.0, 0.4)[seed % 3]), trials=trials, questions=12).scorio
     verdict = log.gate("v1", margin=0)["verdict"].item()
-    better = log.compare(ps.avg(), inference="calibrated", confidence=0.9)["better"].item()
+    better = log.compare(ps.avg(), confidence=0.9)["better"].item()
     assert verdict == {"v1": "fail", "v2": "pass", None: "undecided"}[better]
 
 
@@ -98,9 +98,9 @@ def test_ends_over_a_population_are_those_of_the_study():
 def test_about_a_population_questions_are_a_sample_and_further_counts_them():
     log = versions(5, (0.0, 0.02)).scorio
     row = log.gate("v1", margin=0.05, target="population").row(0, named=True)
-    once = log.compare(
-        ps.avg(), inference="calibrated", target="population", confidence=0.9, baseline="v1"
-    ).row(0, named=True)
+    once = log.compare(ps.avg(), target="population", confidence=0.9, baseline="v1").row(
+        0, named=True
+    )
     assert (row["lo"], row["hi"]) == pytest.approx((once["lo"], once["hi"]))
     assert row["verdict"] == "undecided"
     assert row["further"] > 40  # more trials would not do
@@ -116,9 +116,9 @@ def test_a_mean_over_strata_is_one_row_more_and_decides():
     assert rows["broken_by_chance"].to_list()[-1] == pytest.approx(
         rows["broken_by_chance"].head(2).sum()
     )
-    macro = log.compare(
-        ps.avg(), inference="calibrated", overall="macro", confidence=0.9, baseline="v1"
-    ).row(-1, named=True)
+    macro = log.compare(ps.avg(), overall="macro", confidence=0.9, baseline="v1").row(
+        -1, named=True
+    )
     assert rows.row(-1, named=True)["hi"] == pytest.approx(macro["hi"])
 
 
@@ -219,7 +219,7 @@ def test_enum_models_and_other_column_names_are_kept():
         (ps.avg(), {"margin": 0.1, "assurance": 1}, "^assurance must be a number between 0 and 1"),
         (ps.avg(), {"margin": 0.1, "max_trials": 0}, "^max_trials must be a positive int"),
         (ps.bayes(), {"margin": 0.1}, r"^bayes: gate needs unbiased estimates.* take ps\.avg"),
-        (ps.avg(), {"margin": 0.1, "inference": "published"}, "^avg: gate needs unbiased"),
+        (ps.avg(), {"margin": 0.1, "prior": "uniform"}, "^avg: gate needs unbiased"),
         (ps.avg(), {"margin": 0.1, "anytime": True}, "^anytime must be the number of trials"),
         (ps.pass_at_k(9), {"margin": 0.1}, r"draws k=9 trials .* the first at model='v1'\. A pred"),
     ],

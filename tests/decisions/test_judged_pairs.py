@@ -9,7 +9,7 @@ GRADER = ps.judge(sensitivity=(88, 100), specificity=(78, 100))
 
 
 def test_a_pair_has_the_difference_of_the_verdicts_as_they_are():
-    plain = LOG.scorio(inference="calibrated").compare(ps.avg())
+    plain = LOG.scorio().compare(ps.avg())
     for roles in ({"truth": "human"}, {"judge": GRADER}):
         pair = LOG.scorio(**roles).compare(ps.avg())
         assert pair["judged"].item() == pytest.approx(plain["diff"].item())

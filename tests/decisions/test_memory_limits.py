@@ -20,7 +20,7 @@ def log_of(models):
     successes = rng.binomial(10, rng.random((models, 2)))
     count = np.stack([10 - successes, successes], axis=2).ravel()
     frame = {"model": model, "question": question, "category": category, "count": count}
-    return pl.DataFrame(frame).scorio(count="count", inference="published")
+    return pl.DataFrame(frame).scorio(count="count", prior="uniform")
 
 
 def peak_memory(function):
@@ -79,5 +79,5 @@ def test_draw_sizes_and_strata_count_too():
 def test_a_population_of_questions_is_refused_by_its_covariances(method):
     log = log_of(6000)
     with pytest.raises(ValueError, match=r"6,000 models, about 4\.6 GB; the limit is 2\.0 GB"):
-        getattr(log, method)(ps.avg(), target="population", inference="calibrated")
+        getattr(log, method)(ps.avg(), target="population", prior=None)
     refuse_large_covariance(3900)

@@ -23,9 +23,9 @@ def test_a_population_is_compared_by_its_questions():
     assert found.parts[0].table.size.tolist() == [6] * 6
 
 
-@pytest.mark.parametrize(("inference", "law"), [("pooled", PosteriorLaw), ("calibrated", PriceLaw)])
-def test_an_inference_says_how_its_numbers_are_compared(inference, law):
-    plan, models = models_of(TRIALS, ps.avg(), {"inference": inference})
+@pytest.mark.parametrize(("prior", "law"), [("population", PosteriorLaw), (None, PriceLaw)])
+def test_an_inference_says_how_its_numbers_are_compared(prior, law):
+    plan, models = models_of(TRIALS, ps.avg(), {"prior": prior})
     assert not models.sampled
     assert isinstance(plan.result().parts[0].numbers["avg", None].law, law)
 

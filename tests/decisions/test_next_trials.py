@@ -130,20 +130,20 @@ def test_one_unnamed_model_gets_it_all(log):
 
 def test_prior_trials_make_a_question_surer(log):
     prior = long([[0, 2] * 20]).drop("model").with_columns(question=pl.lit(3, pl.Int64))
-    accessor = log.filter(domain="air").scorio(success=2, inference="published")
+    accessor = log.filter(domain="air").scorio(success=2, prior="uniform")
     rows = accessor.next_trials(60, ps.bayes(), prior=prior)
     plain = accessor.next_trials(60, ps.bayes())
     assert rows.filter(question=3)["extra"].sum() < plain.filter(question=3)["extra"].sum()
     assert rows["trials"].to_list() == plain["trials"].to_list()
     average = accessor.next_trials(60, ps.avg(), prior=prior)
     # Keys and whole numbers only: no tolerance is needed.
-    assert_frame_equal(average, accessor.next_trials(60, ps.avg()))
+    assert_frame_equal(average, accessor.next_trials(60, ps.avg(), prior=None))
 
 
 def test_with_partial_pooling_the_fitted_prior_counts(log):
     accessor = log.filter(domain="air").scorio(success=2)
-    rows = accessor.next_trials(90, ps.bayes(), inference="pooled")
-    single = accessor.report(ps.bayes(), inference="pooled", per="question")
+    rows = accessor.next_trials(90, ps.bayes(), prior="population")
+    single = accessor.report(ps.bayes(), prior="population", per="question")
     mean, v = single["mu"].to_numpy(), single["sigma"].to_numpy() ** 2
     trial = mean * (1 - mean) - v
     m = rows["extra"].to_numpy().astype(float)
@@ -153,8 +153,8 @@ def test_with_partial_pooling_the_fitted_prior_counts(log):
     # No trial that was spent gains less than one that was not.
     assert (before - one)[last].min() >= (one - other).max() * (1 - 1e-9)
     assert m.sum() == 90
-    summary = accessor.next_trials(90, ps.bayes(), inference="pooled", per="model")
-    report = accessor.report(ps.bayes(), inference="pooled")
+    summary = accessor.next_trials(90, ps.bayes(), prior="population", per="model")
+    report = accessor.report(ps.bayes(), prior="population")
     # One fit for both, whose variances are added up again: rounding.
     np.testing.assert_allclose(summary["sigma"], report["sigma"], rtol=1e-12)
     # What the questions share shrinks with the square of the share that is left.
@@ -167,7 +167,7 @@ def test_with_partial_pooling_the_fitted_prior_counts(log):
 
 
 @pytest.mark.parametrize("per", ["question", "model"])
-@pytest.mark.parametrize("options", [{}, {"inference": "pooled"}], ids=["none", "partial"])
+@pytest.mark.parametrize("options", [{}, {"prior": "population"}], ids=["none", "partial"])
 def test_the_order_of_rows_does_not_matter(log, per, options):
     expected = log.sort(pl.all()).scorio(**ROLES).next_trials(77, per=per, **options)
     for seed in range(3):
@@ -200,7 +200,7 @@ def test_two_hundred_thousand_questions_are_not_too_many():
             "n": np.concatenate([n, c]),
         }
     )
-    rows = log.scorio(model=None, count="n").next_trials(size, ps.bayes(), inference="published")
+    rows = log.scorio(model=None, count="n").next_trials(size, ps.bayes(), prior="uniform")
     assert rows["extra"].sum() == size
     assert rows["question"].to_numpy().tolist() == questions.tolist()
     nu = np.stack([1 + n, 1 + c]).astype(float)

@@ -32,7 +32,7 @@ def whole(rows: pl.DataFrame) -> pl.DataFrame:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_one_pool_is_a_log_without_strata(ragged, target):
-    options = {"inference": "calibrated", "target": target}
+    options = {"target": target}
     pooled = ragged.with_columns(question=pl.format("{} {}", "stratum", "question")).drop("stratum")
     one = asked(pooled, by=None)
     for simultaneous in (False, True):
@@ -49,7 +49,7 @@ def test_one_pool_is_a_log_without_strata(ragged, target):
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("overall", ["macro", "micro"])
 def test_the_strata_are_compared_as_without_rows_over_them(ragged, target, overall):
-    options = {"inference": "calibrated", "target": target}
+    options = {"target": target}
     for method in ("compare", "rank"):
         rows = getattr(asked(ragged), method)(ps.avg(), overall=overall, **options)
         strata = getattr(asked(ragged), method)(ps.avg(), **options)
@@ -58,13 +58,13 @@ def test_the_strata_are_compared_as_without_rows_over_them(ragged, target, overa
 
 
 @pytest.mark.parametrize(
-    "options", [{"target": "population"}, {"inference": "pooled"}, {}], ids=str
+    "options", [{"target": "population"}, {"prior": "population"}, {}], ids=str
 )
 @pytest.mark.parametrize("overall", ["macro", "micro"])
 def test_differences_are_those_of_a_report(ragged, options, overall):
     rows = whole(asked(ragged).compare(ps.avg(), overall=overall, **options))
     if options.get("target") == "population":
-        options = {"inference": "calibrated"} | options
+        options = {} | options
     report = whole(asked(ragged).report(ps.avg(), overall=overall, **options))
     mu = dict(report.select("model", "mu").rows())
     for row in rows.iter_rows(named=True):
@@ -75,7 +75,7 @@ def test_a_macro_difference_of_a_population_weighs_questions_by_their_stratum(ra
     row = whole(asked(ragged).compare(ps.avg(), overall="macro", target="population")).row(
         0, named=True
     )
-    questions = asked(ragged).report(ps.avg(), per="question", inference="published")
+    questions = asked(ragged).report(ps.avg(), per="question", prior="uniform")
     one, other = (
         questions.filter(model=model).sort("stratum", "question")["estimate"].to_numpy()
         for model in (0, 1)
@@ -95,7 +95,7 @@ def test_macro_and_micro_ranks_agree_if_strata_are_of_one_size(target):
     log = counted(
         np.random.default_rng(7).binomial(6, np.random.default_rng(8).random((3, 4, 9))), 6
     )
-    options = {"inference": "calibrated", "target": target}
+    options = {"target": target}
     micro, macro = (
         whole(log.rank(ps.avg(), overall=overall, **options)) for overall in ("micro", "macro")
     )
@@ -105,7 +105,7 @@ def test_macro_and_micro_ranks_agree_if_strata_are_of_one_size(target):
 
 @pytest.mark.parametrize("overall", ["macro", "micro"])
 def test_a_leaderboard_of_a_population_has_the_places_of_the_ranking(ragged, overall):
-    options = {"inference": "calibrated", "target": "population", "overall": overall}
+    options = {"target": "population", "overall": overall}
     places = ["rank", "rank_lo", "rank_hi", "model"]
     board = asked(ragged).leaderboard(ps.avg(), **options)
     assert_frame_equal(

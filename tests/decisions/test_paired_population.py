@@ -177,11 +177,11 @@ def hard(n: dict[str, int], seed: int = 3, questions: int = 100) -> pl.DataFrame
 @pytest.mark.filterwarnings("error::polars_scorio.PriorWarning")
 def test_one_and_the_same_model_with_16_and_2_trials():
     log = hard({"many": 16, "few": 2})
-    with pytest.warns(ps.PriorWarning, match=r"^in 1 of 1 pairs .* inference=\"calibrated\" keeps"):
+    with pytest.warns(ps.PriorWarning, match=r"^in 1 of 1 pairs .* ps.avg.. keeps"):
         row = log.scorio.compare(ps.bayes()).row(0, named=True)
     assert row["better"] == "few"
     assert row["prob"] > 0.999
-    pooled = log.scorio.compare(ps.bayes(), inference="pooled").row(0, named=True)
+    pooled = log.scorio.compare(ps.bayes(), prior="population").row(0, named=True)
     assert pooled["better"] is None
     assert log.scorio.compare(ps.avg())["better"].item() is None
 
@@ -191,11 +191,11 @@ def test_the_warning_comes_once_and_when_it_is_collected():
     log = pl.concat(
         hard({"a": 16, "b": 2, "c": 16}, seed).with_columns(stratum=seed) for seed in range(2)
     ).cast({"stratum": pl.Int64})
-    plan = log.lazy().scorio(by="stratum").compare(ps.pass_at_k([1, 2], alpha0=1.0 + 1e-9))
+    plan = log.lazy().scorio(by="stratum").compare(ps.bayes())
     with pytest.warns(ps.PriorWarning) as caught:
         plan.collect()
-    # a and c with b, in two strata, for two draw sizes.
-    assert [str(each.message).split(" pairs")[0] for each in caught] == ["in 8 of 12"]
+    # a and c with b, in two strata.
+    assert [str(each.message).split(" pairs")[0] for each in caught] == ["in 4 of 6"]
     with pytest.warns(ps.PriorWarning, match="in 4 of 4 pairs"):
         assert log.scorio(by="stratum").compare(ps.bayes(), baseline="b").height == 4
     assert log.filter(pl.col("model") != "b").scorio(by="stratum").compare().height == 2
@@ -210,7 +210,7 @@ def test_without_estimates_or_within_the_interval_nothing_is_said(even):
     assert even.scorio(**ROLES).compare(ps.max_at_k(2, w=[2, 2, 2])).height == 6
 
 
-CALIBRATED = {"target": "population", "inference": "calibrated"}
+CALIBRATED = {"target": "population"}
 METRICS = [ps.avg(), ps.pass_at_k(2), ps.geom_at_k(2), ps.max_at_k(2, w=[0, 0.5, 1])]
 
 

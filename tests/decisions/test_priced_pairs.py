@@ -12,8 +12,6 @@ from scipy import stats
 import polars_scorio as ps
 from tests.decisions.counted import counted
 
-CALIBRATED = {"inference": "calibrated"}
-
 
 def single_trials(both, first, second, neither):
     """One trial a question of two models, from the table of McNemar's test."""
@@ -41,14 +39,14 @@ def only(rows, **models):
 @pytest.mark.parametrize(("confidence", "lo", "hi"), [(0.95, 0.040, 0.168), (0.99, 0.019, 0.188)])
 def test_a_table_of_discordant_questions_is_decided(confidence, lo, hi):
     # Like EvalPlus: 100 both, 23 only the first, 6 only the second, 35 neither. McNemar: p = .003.
-    rows = single_trials(100, 23, 6, 35).compare(ps.avg(), confidence=confidence, **CALIBRATED)
+    rows = single_trials(100, 23, 6, 35).compare(ps.avg(), confidence=confidence)
     row = rows.row(0, named=True)
     assert (row["lo"], row["hi"]) == pytest.approx((lo, hi), abs=5e-4)
     assert row["better"] == row["model_a"]
 
 
 def test_without_a_discordant_question_the_unseen_ones_remain():
-    row = single_trials(18, 0, 0, 12).compare(ps.avg(), **CALIBRATED).row(0, named=True)
+    row = single_trials(18, 0, 0, 12).compare(ps.avg()).row(0, named=True)
     # Student's t with 29 degrees of freedom, times the root of 2 / (30 * 31).
     half = 2.045229642132703 * (2 / (30 * 31)) ** 0.5
     assert (row["diff"], row["z"], row["better"]) == (0, 0, None)
@@ -56,12 +54,12 @@ def test_without_a_discordant_question_the_unseen_ones_remain():
 
 
 def test_two_saturated_models_with_one_trial_each():
-    row = single_trials(30, 0, 0, 0).compare(ps.avg(), **CALIBRATED).row(0, named=True)
+    row = single_trials(30, 0, 0, 0).compare(ps.avg()).row(0, named=True)
     assert (row["lo"], row["hi"]) == pytest.approx((-0.0948, 0.0948), abs=5e-5)
 
 
 def test_a_single_question_has_the_price_of_its_trials():
-    rows = counted(np.array([[[3], [1]]]), 4).compare(ps.avg(), **CALIBRATED)
+    rows = counted(np.array([[[3], [1]]]), 4).compare(ps.avg())
     assert rows.select("diff", "sigma", "lo", "hi").null_count().row(0) == (0, 0, 0, 0)
 
 
@@ -70,7 +68,7 @@ def test_one_trial_of_each_question_has_the_power_of_mcnemars_test():
     random = np.random.default_rng(3)
     ability = 1.5 * random.normal(size=(300, 1, 100)) + np.array([[[0.6], [0.0]]])
     right = random.binomial(1, 1 / (1 + np.exp(-ability)))
-    rows = counted(right, 1).compare(ps.avg(), **CALIBRATED)
+    rows = counted(right, 1).compare(ps.avg())
     first, second = ((right[:, a] > right[:, 1 - a]).sum(axis=1) for a in (0, 1))
     fewer, discordant = np.minimum(first, second), first + second
     mid_p = 2 * stats.binom.cdf(fewer, discordant, 0.5) - stats.binom.pmf(fewer, discordant, 0.5)
@@ -85,8 +83,8 @@ def test_one_trial_of_each_question_has_the_power_of_mcnemars_test():
 @given(logs())
 def test_a_pair_depends_on_nothing_but_its_two_models(log):
     c, n = log
-    three = counted(c, n).compare(ps.avg(), **CALIBRATED)
-    two = counted(c[:, :2], n).compare(ps.avg(), **CALIBRATED)
+    three = counted(c, n).compare(ps.avg())
+    two = counted(c[:, :2], n).compare(ps.avg())
     assert only(three, model_a=0, model_b=1) == pytest.approx(only(two), nan_ok=True)
 
 
@@ -94,8 +92,8 @@ def test_a_pair_depends_on_nothing_but_its_two_models(log):
 @given(logs())
 def test_swapping_two_models_mirrors_their_interval(log):
     c, n = log
-    straight = only(counted(c, n).compare(ps.avg(), **CALIBRATED), model_a=0, model_b=1)
-    swapped = counted(c[:, [1, 0, 2]], n).compare(ps.avg(), **CALIBRATED)
+    straight = only(counted(c, n).compare(ps.avg()), model_a=0, model_b=1)
+    swapped = counted(c[:, [1, 0, 2]], n).compare(ps.avg())
     turned = only(swapped, model_a=0, model_b=1)
     # The same sums in another order: rounding.
     assert (turned["lo"], turned["hi"]) == pytest.approx(
@@ -108,8 +106,8 @@ def test_swapping_two_models_mirrors_their_interval(log):
 @given(logs())
 def test_simultaneous_intervals_contain_single_ones(log):
     c, n = log
-    single = counted(c, n).compare(ps.avg(), **CALIBRATED)
-    every = counted(c, n).compare(ps.avg(), simultaneous=True, **CALIBRATED)
+    single = counted(c, n).compare(ps.avg())
+    every = counted(c, n).compare(ps.avg(), simultaneous=True)
     assert (every["lo"] <= single["lo"] + 1e-12).all()
     assert (every["hi"] >= single["hi"] - 1e-12).all()
     assert every["sigma"].equals(single["sigma"])
@@ -119,10 +117,7 @@ def test_simultaneous_intervals_contain_single_ones(log):
 @given(logs())
 def test_more_confidence_gives_longer_intervals(log):
     c, n = log
-    levels = [
-        counted(c, n).compare(ps.avg(), confidence=level, **CALIBRATED)
-        for level in (0.5, 0.95, 0.999)
-    ]
+    levels = [counted(c, n).compare(ps.avg(), confidence=level) for level in (0.5, 0.95, 0.999)]
     for narrow, wide in pairwise(levels):
         assert (wide["lo"] <= narrow["lo"] + 1e-12).all()
         assert (wide["hi"] >= narrow["hi"] - 1e-12).all()
@@ -132,7 +127,7 @@ def test_more_confidence_gives_longer_intervals(log):
 @given(logs())
 def test_identical_models_differ_by_nothing(log):
     c, n = log
-    row = only(counted(c[:, [0, 0]], n).compare(ps.avg(), **CALIBRATED))
+    row = only(counted(c[:, [0, 0]], n).compare(ps.avg()))
     assert (row["diff"], row["z"], row["better"]) == (0, 0, None)
     assert row["lo"] == -row["hi"]
 
@@ -141,8 +136,8 @@ def test_identical_models_differ_by_nothing(log):
 @given(logs())
 def test_ranks_follow_the_verdicts(log):
     c, n = log
-    pairs = counted(c, n).compare(ps.avg(), simultaneous=True, **CALIBRATED)
-    ranks = counted(c, n).rank(ps.avg(), **CALIBRATED)
+    pairs = counted(c, n).compare(ps.avg(), simultaneous=True)
+    ranks = counted(c, n).rank(ps.avg())
     for row in ranks.iter_rows(named=True):
         mine = (pl.col("model_a") == row["model"]) | (pl.col("model_b") == row["model"])
         lost = pairs.filter(mine & (pl.col("better") != row["model"])).height
@@ -156,10 +151,10 @@ def test_ranks_follow_the_verdicts(log):
 def test_neither_row_order_nor_names_of_questions_matter(metric):
     random = np.random.default_rng(6)
     log = counted(random.binomial(3, random.random((1, 3, 8))), 3)
-    rows = log.compare(metric, **CALIBRATED)
+    rows = log.compare(metric)
     names = pl.col("question").replace_strict(dict(enumerate("hbdacgfe")))
     frame = log.frame.with_columns(names).sample(fraction=1, shuffle=True, seed=1)
-    other = frame.scorio(by="stratum", count="count").compare(metric, **CALIBRATED)
+    other = frame.scorio(by="stratum", count="count").compare(metric)
     numbers = ["diff", "sigma", "z", "prob", "lo", "hi"]
     # The questions are added in another order.
     np.testing.assert_allclose(

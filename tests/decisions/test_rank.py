@@ -19,7 +19,7 @@ from tests.maths.oracle import gaffke
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 
 METHODS = ["competition", "competition_max", "dense", "average"]
-ROLES = {"by": "domain", "success": 2, "inference": "published"}
+ROLES = {"by": "domain", "success": 2, "prior": "uniform"}
 NUMBERS = ["mu", "sigma", "lo", "hi"]
 METHOD = pytest.mark.parametrize("method", METHODS)
 
@@ -115,7 +115,7 @@ def test_models_rank_as_the_reference_ranks_them(
 ):  # fmt: skip
     options = {"method": method, "ties": ties, "confidence": confidence}
     rows = (
-        many.scorio(by="stratum", inference="published")
+        many.scorio(by="stratum", prior="uniform")
         .rank(ps.bayes(), **options)
         .sort("stratum", "model")
     )
@@ -145,16 +145,16 @@ def test_ties_chain_and_end_at_the_first_gap():
     variances = [a * b / (121 * 12) / 9 for a, b in ((10, 1), (9, 2), (8, 3))]
     z = [1 / 11 / sqrt(one + other) for one, other in pairwise(variances)]
     # A few operations: rounding, far below the default of 1e-6.
-    assert log.scorio(inference="published").rank(ps.bayes())["z_next"].to_list()[
-        :2
-    ] == pytest.approx(z)  # 1.96 and 1.61
+    assert log.scorio(prior="uniform").rank(ps.bayes())["z_next"].to_list()[:2] == pytest.approx(
+        z
+    )  # 1.96 and 1.61
     for confidence, expected in [(0.99, [1, 1, 1]), (0.96, [1, 2, 2]), (0.94, [1, 2, 3])]:
-        rows = log.scorio(inference="published").rank(ps.bayes(), confidence=confidence)
+        rows = log.scorio(prior="uniform").rank(ps.bayes(), confidence=confidence)
         assert rows["model"].to_list() == [*"abcde"]
         assert rows["rank"].to_list() == [1, 2, 3, 4, 4]
         assert rows["rank_ci"].to_list() == [*expected, 4, 4]
     ends = (
-        log.scorio(inference="published")
+        log.scorio(prior="uniform")
         .compare(ps.bayes(), confidence=0.98)
         .filter(model_a="a", model_b="c")
     )
@@ -163,12 +163,12 @@ def test_ties_chain_and_end_at_the_first_gap():
 
 def test_z_at_the_quantile_is_told_apart():
     log = models({"a": [9, 9], "b": [5, 5]})
-    z = log.scorio(inference="published").rank(ps.bayes())["z_next"][0]
+    z = log.scorio(prior="uniform").rank(ps.bayes())["z_next"][0]
     confidence = NormalDist().cdf(z)
-    assert log.scorio(inference="published").rank(ps.bayes(), confidence=confidence - 1e-9)[
+    assert log.scorio(prior="uniform").rank(ps.bayes(), confidence=confidence - 1e-9)[
         "rank_ci"
     ].to_list() == [1, 2]
-    assert log.scorio(inference="published").rank(ps.bayes(), confidence=confidence + 1e-9)[
+    assert log.scorio(prior="uniform").rank(ps.bayes(), confidence=confidence + 1e-9)[
         "rank_ci"
     ].to_list() == [1, 1]
 
@@ -178,7 +178,7 @@ def test_equal_models_are_tied_in_both_ranks(method):
     log = models({"b": [3, 5], "a": [5, 3], "c": [3, 5]})
     expected = {"competition": 1, "competition_max": 3, "dense": 1, "average": 2}[method]
     for ties in ("z", "overlap"):
-        rows = log.scorio(inference="published").rank(ps.bayes(), method=method, ties=ties)
+        rows = log.scorio(prior="uniform").rank(ps.bayes(), method=method, ties=ties)
         assert rows["model"].to_list() == ["a", "b", "c"]
         for name in ("rank", "rank_ci"):
             assert rows[name].to_list() == [expected] * 3
@@ -188,12 +188,16 @@ def test_equal_models_are_tied_in_both_ranks(method):
 def test_intervals_that_touch_overlap():
     log = models({"a": [9, 9], "b": [1, 0], "c": [5, 5]})
     touching = ps.bayes(bounds=(0.5, 0.5))  # all of them are clipped to one point
-    assert log.scorio(inference="published").rank(touching, ties="overlap")[
-        "rank_ci"
-    ].to_list() == [1, 1, 1]
-    assert log.scorio(inference="published").rank(ps.bayes(), ties="overlap")[
-        "rank_ci"
-    ].to_list() == [1, 2, 3]
+    assert log.scorio(prior="uniform").rank(touching, ties="overlap")["rank_ci"].to_list() == [
+        1,
+        1,
+        1,
+    ]
+    assert log.scorio(prior="uniform").rank(ps.bayes(), ties="overlap")["rank_ci"].to_list() == [
+        1,
+        2,
+        3,
+    ]
 
 
 def test_without_uncertainty_models_that_are_equal_are_tied(log):
@@ -219,7 +223,7 @@ def test_rewards_of_any_value_are_ranked(log):
     rewards = log.with_columns(pl.col("category") * 0.3).scorio(by="domain")
     assert rewards.rank(ps.avg())["rank"].null_count() == 0
     levels = log.with_columns(pl.col("category") * 0.5).scorio(
-        by="domain", levels=[0, 0.5, 1], inference="published"
+        by="domain", levels=[0, 0.5, 1], prior="uniform"
     )
     assert levels.rank(ps.max_at_k(2))["rank"].null_count() == 0
 
@@ -234,8 +238,8 @@ def test_one_model_is_the_first(log):
 @pytest.mark.parametrize(
     "options",
     [
-        {"inference": "pooled"},
-        {"inference": "calibrated"},
+        {"prior": "population"},
+        {},
         {"prior": drawn(9, range(7), most=2)},
         {"confidence": 0.5},
     ],
@@ -255,7 +259,7 @@ def test_the_options_are_those_of_the_report(log, metric, options):
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("metric", [ps.bayes(), ps.avg([0, 0.5, 3]), ps.pass_at_k(1)])
 def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
-    roles = ROLES if metric.w is None else {"by": "domain"}
+    roles = {"by": "domain"} | ({"success": 2} if metric.w is None else {})
     frame = log.lazy() if lazy else log
     options = {"target": "population", "confidence": 0.8}
     rows = frame.scorio(**roles).rank(metric, **options).lazy().collect()
@@ -288,7 +292,7 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
 
 
 def test_on_the_population_intervals_may_overlap_too(log):
-    accessor = log.scorio(**ROLES)
+    accessor = log.scorio(by="domain", success=2)
     rows = accessor.rank(target="population", ties="overlap", confidence=0.1)
     for domain in ("air", "web"):
         part, places = rows.filter(domain=domain), [1]
@@ -319,7 +323,7 @@ def test_models_that_the_prior_ranks_are_named():
     with pytest.warns(ps.PriorWarning, match=r"^in 2 of 3 pairs ") as caught:
         assert plan.collect()["model"][0] == "b"
     assert len(caught) == 1
-    assert log.scorio.rank(ps.bayes(), inference="pooled")["rank_ci"].to_list() == [1, 1, 1]
+    assert log.scorio.rank(ps.bayes(), prior="population")["rank_ci"].to_list() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("lazy", [False, True])
@@ -335,7 +339,7 @@ def test_the_order_of_rows_does_not_matter(many, lazy, seed):
 def test_strata_are_ranked_on_their_own(log):
     parts = [
         log.filter(domain=domain)
-        .scorio(success=2, inference="published")
+        .scorio(success=2, prior="uniform")
         .rank()
         .with_columns(domain=pl.lit(domain))
         for domain in ("air", "web")
@@ -374,7 +378,7 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         (None, {"method": "min"}, r'^method must be "competition" or .*, got \'min\''),
         (None, {"ties": "chain"}, r'^ties must be "z" or "overlap", got \'chain\''),
         (ps.pass_at_k([1, 2]), {}, r"^rank takes one draw size at .*, got .* k=\[1, 2\]"),
-        (None, {"target": "population", "inference": "pooled"}, "a fitted population has no say"),
+        (None, {"target": "population", "prior": "population"}, "a prior has no say"),
         (None, {"questions": "adjusted"}, '^questions="adjusted" takes the questions as a'),
         (ps.geom_ds_at_k(2), {"target": "population"}, "a blend of the whole benchmark"),
         (None, {"confidence": 0}, "^confidence must be a number .*, got 0"),

@@ -9,8 +9,8 @@ from tests.made_logs import long
 LOG = pl.concat([long([[0, 1, 1], [0, 0, 1]], model) for model in "ab"])
 REWARDS = LOG.with_columns(pl.col("category") * 0.5)
 CALLS = {
-    "published": lambda log: log.report(ps.avg(), inference="published"),
-    "pooled": lambda log: log.report(ps.max_at_k(2), inference="pooled"),
+    "published": lambda log: log.report(ps.avg(), prior="uniform"),
+    "pooled": lambda log: log.report(ps.max_at_k(2), prior="population"),
     "bayes": lambda log: log.report(ps.bayes()),
     "prior": lambda log: log.report(ps.avg(), prior=LOG),
     "pass_at_k": lambda log: log.pass_at_k(2),

@@ -14,10 +14,10 @@ from tests.made_logs import drawn, long
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 
-ROLES = {"by": "domain", "success": 2, "inference": "published"}
-INFERENCES = ["published", "pooled", "calibrated"]
+ROLES = {"by": "domain", "success": 2, "prior": "uniform"}
+INFERENCES = ["uniform", "population", None]
 ASKED = [
-    *({"inference": each} for each in INFERENCES),
+    *({"prior": each} for each in INFERENCES),
     {"target": "population"},
     {"target": "population", "questions": "adjusted"},
 ]
@@ -95,13 +95,13 @@ def test_later_steps_tell_more_pairs_apart_than_the_first():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "spread_of_sigma"),
-    [({}, 1), ({"target": "population"}, 1), ({"inference": "calibrated"}, 1)],
+    [({}, 1), ({"target": "population"}, 1)],
     ids=str,
 )
 def test_equal_models_are_rarely_told_apart(options, spread_of_sigma):
     random = np.random.default_rng(7)
     # 400 logs of ten equal models; one has four of them by itself in most logs.
-    logs = 400 if "inference" not in options else 60
+    logs = 400
     rates = np.clip(random.normal(0.5, 0.2 * spread_of_sigma, (logs, 1, 50)), 0.02, 0.98)
     log = counted(random.binomial(4, np.broadcast_to(rates, (logs, 10, 50))), 4)
     wrong = []
@@ -118,9 +118,7 @@ def test_equal_models_are_rarely_told_apart(options, spread_of_sigma):
 def test_intervals_hold_at_once():
     random = np.random.default_rng(8)
     rates = random.beta(2, 2, (300, 8, 50))
-    pairs = counted(random.binomial(10, rates), 10).compare(
-        ps.avg(), simultaneous=True, inference="calibrated"
-    )
+    pairs = counted(random.binomial(10, rates), 10).compare(ps.avg(), simultaneous=True)
     truth = rates.mean(axis=2)
     a, b = (truth[pairs["stratum"], pairs[name]] for name in ("model_a", "model_b"))
     held = pairs.with_columns(diff=a - b).with_columns(held=pl.col("diff").is_between("lo", "hi"))
@@ -161,7 +159,7 @@ def test_a_range_by_itself_needs_less_than_all_ranges_at_once():
 
 
 def test_p_best_is_the_share_of_draws_that_a_model_wins(spread):
-    rows = spread.rank(inference="pooled").filter(stratum=1)
+    rows = spread.rank(prior="population").filter(stratum=1)
     random = np.random.default_rng(3)
     mu, sigma = (rows[name].to_numpy() for name in ("mu", "sigma"))
     # James and Stein: of the distances B are left, of the variances too.
@@ -206,7 +204,7 @@ def test_two_runs_give_the_same_bytes(spread):
 
 
 def test_where_all_have_all_questions_nothing_is_adjusted():
-    log = drawn(6, range(7), most=5).scorio(**ROLES)
+    log = drawn(6, range(7), most=5).scorio(by="domain", success=2)
     for ask in (log.compare, log.rank):
         rows = [
             ask(ps.bayes(), target="population", questions=questions, confidence=0.8)

@@ -16,9 +16,9 @@ from tests.made_logs import long
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 RANKS = ["rank", "rank_lo", "rank_hi", "p_best"]
-INFERENCES = ["published", "pooled", "calibrated"]
+INFERENCES = ["uniform", "population", None]
 ASKED = [
-    *({"inference": each} for each in INFERENCES),
+    *({"prior": each} for each in INFERENCES),
     {"target": "population"},
     {"target": "population", "questions": "adjusted"},
 ]
@@ -90,7 +90,7 @@ def test_some_models_without_sigma_stay_where_they_are():
 
 def test_saturated_models_leave_something_open():
     log = pl.concat([long([[1] * 4] * 10, "all"), long([[1] * 4] * 10, "too")]).scorio
-    row = log.compare(ps.avg(), inference="calibrated").row(0, named=True)
+    row = log.compare(ps.avg()).row(0, named=True)
     assert (row["diff"], row["better"]) == (0, None)
     assert -0.5 < row["lo"] < -0.05
     # The ends mirror each other but for rounding, far below the default of 1e-6.
@@ -105,14 +105,14 @@ def test_predictions_are_not_ranked():
             long([[1], [1], [1]], "b"),
         ]
     ).scorio
-    rows = log.rank(ps.pass_at_k(2), inference="calibrated")
+    rows = log.rank(ps.pass_at_k(2))
     assert rows["model"].to_list() == ["c", "a", "b"]
     assert rows["rank"].to_list() == [1, 2, None]
     assert rows.row(2, named=True)["rank_hi"] is None
     assert rows.select(*RANKS, "rank_ci", "sigma", "z_next")[2].null_count().row(0) == (1,) * 7
     assert rows["rank_hi"].to_list()[:2] == [2, 2]
     assert rows.select("mu", "lo", "hi").null_count().row(0) == (0, 0, 0)
-    pairs = log.compare(ps.pass_at_k(2), inference="calibrated", simultaneous=True)
+    pairs = log.compare(ps.pass_at_k(2), simultaneous=True)
     ahead = pairs.filter((pl.col("model_a") == "b") | (pl.col("model_b") == "b"))
     assert ahead.select("sigma", "z", "prob", "better").null_count().row(0) == (2,) * 4
     assert (ahead["lo"] <= ahead["diff"]).all()
@@ -166,9 +166,9 @@ def test_planned_pairs_are_told_apart_as_often_as_promised(goal):
 
 
 def test_what_is_told_apart_today_needs_nothing(spread):
-    for inference in ("published", "pooled"):
-        plan = spread.trials_needed(inference=inference)
-        pairs = spread.compare(inference=inference)
+    for prior in ("uniform", "population"):
+        plan = spread.trials_needed(prior=prior)
+        pairs = spread.compare(prior=prior)
         keys = ["stratum", "model_a", "model_b"]
         ours = [frozenset(row[1:]) | {("s", row[0])} for row in plan.select(keys).iter_rows()]
         better = {
@@ -193,7 +193,7 @@ def test_more_assurance_needs_more_trials(spread):
 
 def test_an_undecided_pair_needs_at_least_one_trial():
     # The normal interval of this difference lies above zero, the Beta interval does not.
-    options = {"inference": "pooled", "confidence": 0.99}
+    options = {"prior": "population", "confidence": 0.99}
     log = counted(np.array([[[4], [0]]]), 8)
     assert log.compare(**options)["better"].item() is None
     assert log.trials_needed(**options)["extra"].item() == 1

@@ -9,7 +9,7 @@ from tests import moments
 from tests.made_logs import drawn, long
 
 W = [0.1, 0.3, 0.7]
-ROLES = {"by": "domain", "success": 2, "inference": "published"}
+ROLES = {"by": "domain", "success": 2, "prior": "uniform"}
 NUMBERS = ["mu", "sigma", "lo", "hi"]
 COLUMNS = ["domain", "n", "model", *NUMBERS, "rank"]
 CELL = ["domain", "model", "question"]
@@ -70,8 +70,8 @@ def test_each_n_is_a_report_of_the_first_n_trials(log, metric):
     "options",
     [
         {"confidence": 0.5},
-        {"inference": "pooled"},
-        {"inference": "pooled", "target": "population"},
+        {"prior": "population"},
+        {"prior": "population", "target": "population"},
         {"prior": drawn(9, range(7), most=2)},
     ],
     ids=", ".join,
@@ -188,7 +188,7 @@ def test_strata_have_trajectories_of_their_own(log):
     some = log.filter((pl.col("domain") == "web") | (pl.col("trial") < 2))
     parts = [
         some.filter(domain=domain)
-        .scorio(success=2, inference="published")
+        .scorio(success=2, prior="uniform")
         .trajectory()
         .with_columns(domain=pl.lit(domain))
         for domain in ("air", "web")
@@ -200,7 +200,7 @@ def test_strata_have_trajectories_of_their_own(log):
 
 @pytest.mark.parametrize("bounds", [None, (0, 2)])
 def test_average_rewards_are_followed_as_reports_are(log, bounds):
-    roles = {"by": "domain", "bounds": bounds, "inference": "calibrated"}
+    roles = {"by": "domain", "bounds": bounds}
     rewards = log.with_columns(pl.col("category") * 0.3 + 0.1)
     rows = rewards.scorio(**roles).trajectory().drop("rank")
     most = rewards.group_by(CELL).len().group_by("domain", "model").agg(pl.col("len").max())

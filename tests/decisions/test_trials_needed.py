@@ -110,7 +110,7 @@ def test_the_example_by_hand():
     # 0 of 1: Beta(1, 2), v = 1/18, T = 3; 3 / (18 (3 + m)) <= 0.01 from m = 14 (13.67) on.
     row = (
         outcomes({(1, 0): 1})
-        .scorio.trials_needed(ps.bayes(), half_width=0.196, inference="published")
+        .scorio.trials_needed(ps.bayes(), half_width=0.196, prior="uniform")
         .row(0, named=True)
     )
     assert [row[name] for name in NEEDED[:4]] == [1, 1, 14, 14]
@@ -120,7 +120,7 @@ def test_the_example_by_hand():
 
 @pytest.mark.parametrize("half_width", [None, 0.1])
 def test_prior_trials_have_no_say_in_an_average(log, half_width):
-    prior, accessor = drawn(9, range(7), most=2), log.scorio(**ROLES)
+    prior, accessor = drawn(9, range(7), most=2), log.scorio(by="domain", success=2)
     rows = accessor.trials_needed(ps.avg(W), prior=prior, half_width=half_width)
     # Prior trials may change the order of a sum: sigma by far less than the default of 1e-5.
     assert_frame_equal(rows, accessor.trials_needed(ps.avg(W), half_width=half_width))
@@ -132,8 +132,8 @@ def test_prior_trials_have_no_say_in_an_average(log, half_width):
 @pytest.mark.parametrize("metric", [ps.bayes(), ps.avg(), ps.bayes(W), ps.avg(W)])
 def test_with_partial_pooling_nothing_more_leaves_the_sigma_of_the_report(log, metric):
     accessor = log.scorio(**ROLES)
-    rows = accessor.trials_needed(metric, half_width=0.3, inference="pooled")
-    report = accessor.report(metric, inference="pooled")
+    rows = accessor.trials_needed(metric, half_width=0.3, prior="population")
+    report = accessor.report(metric, prior="population")
     assert rows["extra"].unique().to_list() == [0]
     # One fit for both, whose variances are added up again: rounding.
     np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-12)
@@ -144,9 +144,9 @@ def test_with_partial_pooling_nothing_more_leaves_the_sigma_of_the_report(log, m
 
 def test_with_partial_pooling_the_moments_of_the_fitted_prior_count(log):
     accessor = log.scorio(**ROLES)
-    rows = accessor.trials_needed(ps.bayes(), half_width=0.06, inference="pooled")
-    single = accessor.report(ps.bayes(), inference="pooled", per="question")
-    report = accessor.report(ps.bayes(), inference="pooled")
+    rows = accessor.trials_needed(ps.bayes(), half_width=0.06, prior="population")
+    single = accessor.report(ps.bayes(), prior="population", per="question")
+    report = accessor.report(ps.bayes(), prior="population")
     z = NormalDist().inv_cdf(0.975)
     for row, whole in zip(
         rows.iter_rows(named=True), report.iter_rows(named=True), strict=True
@@ -168,8 +168,8 @@ def test_with_partial_pooling_the_moments_of_the_fitted_prior_count(log):
 
 def test_with_partial_pooling_an_average_needs_its_trial_variance(log):
     accessor = log.scorio(**ROLES)
-    rows = accessor.trials_needed(ps.avg(), half_width=0.06, inference="pooled")
-    single = accessor.report(ps.avg(), inference="pooled", per="question")
+    rows = accessor.trials_needed(ps.avg(), half_width=0.06, prior="population")
+    single = accessor.report(ps.avg(), prior="population", per="question")
     z = NormalDist().inv_cdf(0.975)
     for row in rows.iter_rows(named=True):
         own = single.filter(domain=row["domain"], model=row["model"])
@@ -211,7 +211,7 @@ def test_strata_do_not_touch_each_other(log, half_width):
     rows = log.scorio(**ROLES).trials_needed(half_width=half_width)
     parts = [
         log.filter(domain=domain)
-        .scorio(success=2, inference="published")
+        .scorio(success=2, prior="uniform")
         .trials_needed(half_width=half_width)
         .with_columns(domain=pl.lit(domain))
         for domain in ("air", "web")
@@ -273,7 +273,7 @@ def test_verdicts_that_hold_at_once_need_a_larger_critical_value(options):
             r"^simultaneous=True is about pairs of models, half_width= about each by itself",
         ),
         ({"confidence": 1}, ValueError, r"^confidence must be a number .*, got 1"),
-        ({"inference": "full"}, ValueError, r"^inference must be .*, got 'full'"),
+        ({"prior": "full"}, ValueError, r"^prior must be .*, got 'full'"),
         ({"questions": "any"}, ValueError, r"^questions must be .*, got 'any'"),
         ({"target": "population"}, TypeError, "unexpected keyword argument 'target'"),
     ],

@@ -17,7 +17,7 @@ from tests.made_logs import long
 def test_intervals_are_those_of_the_report(log):
     chart = plot_of(log).intervals(ps.pass_at_k(2), confidence=0.8, overall="macro")
     report = log.scorio(by="domain", success=[1, 2]).report(
-        ps.pass_at_k(2), confidence=0.8, overall="macro", inference="calibrated"
+        ps.pass_at_k(2), confidence=0.8, overall="macro"
     )
     expected = report.select(
         pl.col("domain").fill_null("overall").alias("stratum"), "model", "mu", "lo", "hi"
@@ -29,11 +29,11 @@ def test_intervals_are_those_of_the_report(log):
 
 
 def test_models_are_in_the_order_of_their_mean_over_the_strata(log):
-    report = log.scorio(by="domain", success=[1, 2]).bayes(inference="published")
+    report = log.scorio(by="domain", success=[1, 2]).bayes(prior="uniform")
     means = {model: rows["mu"].mean() for (model,), rows in report.group_by("model")}
     # b and c have the same mean, which sums in another order could tell apart by some 1e-16.
     assert means["a"] > means["b"] == pytest.approx(means["c"], abs=1e-15)
-    for layer in layers_of(plot_of(log).intervals(inference="published")):
+    for layer in layers_of(plot_of(log).intervals(prior="uniform")):
         assert layer["encoding"]["y"]["sort"] == ["a", "b", "c"]
 
 
@@ -47,7 +47,7 @@ def test_equal_means_are_in_the_order_of_the_names():
 def test_convergence_shows_the_share_and_tau(log):
     chart = plot_of(log).convergence(replicates=20, scheme="question", seed=3)
     rows = log.scorio(by="domain", success=[1, 2]).convergence(
-        ps.avg(), replicates=20, scheme="question", seed=3, inference="calibrated"
+        ps.avg(), replicates=20, scheme="question", seed=3
     )
     expected = rows.drop_nulls("n")
     for what, column in (("share of the rep", "cumulative"), ("Kendall's tau", "tau")):

@@ -10,7 +10,7 @@ from polars_scorio.display.settings import Settings
 from tests.display.html.logs import Checked, models, page_of
 
 ROLES = {"cluster": "passage", "target": "population"}
-SAMPLE = Settings("calibrated", "population", 0.95)
+SAMPLE = Settings(target="population")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_a_page_rests_on_clusters(log, by):
     # In the pool a passage of both strata is one cluster.
     numbers = made.numbers["overall"]["report"]
     pool = alone.with_columns(question=pl.concat_str(pl.format("{} {}", "bench", "question")))
-    roles = {"inference": "calibrated", **ROLES}
+    roles = {**ROLES}
     report = pool.scorio(trial=None, **roles).avg()
     assert numbers["clusters"].to_list() == [4, 4, 4]
     assert numbers["sigma"].to_list() == pytest.approx(report["sigma"].to_list(), rel=1e-12)

@@ -49,7 +49,7 @@ def test_a_line_ends_where_nothing_is_predicted_and_its_name_stands_there():
 def test_numbers_are_those_of_the_forecast_and_of_the_report():
     rows = drawn(LOG.plot.forecast([2, 16], ps.pass_hat_k, confidence=0.8))
     ahead = LOG.forecast([16], ps.pass_hat_k, confidence=0.8)
-    seen = LOG.pass_hat_k(2, inference="calibrated", confidence=0.8)
+    seen = LOG.pass_hat_k(2, confidence=0.8)
     for k, numbers in ((16, ahead), (2, seen)):
         own = rows.filter(pl.col("k") == k).sort("model")
         for name in ("mu", "lo", "hi"):
@@ -57,7 +57,7 @@ def test_numbers_are_those_of_the_forecast_and_of_the_report():
 
 
 def test_is_calibrated_whatever_the_accessor_says_and_is_written(tmp_path):
-    chart = LOG(count="count", inference="pooled").plot.forecast(16, width=300)
+    chart = LOG(count="count", prior="population").plot.forecast(16, width=300)
     words = " ".join(chart.to_dict()["title"]["subtitle"])
     assert "calibrated 95 % intervals" in words
     assert "dashed: k exceeds the trials" in words

@@ -10,9 +10,7 @@ from tests.made_logs import long
 
 def test_a_matrix_has_the_probabilities_of_the_comparison_both_ways(log):
     chart = plot_of(log).comparison(ps.pass_at_k(1))
-    pairs = log.scorio(by="domain", success=[1, 2]).compare(
-        ps.pass_at_k(1), simultaneous=True, inference="calibrated"
-    )
+    pairs = log.scorio(by="domain", success=[1, 2]).compare(ps.pass_at_k(1), simultaneous=True)
     shown = {(r["stratum"], r["model"], r["other"]): r for r in chart.data.values}
     assert len(shown) == len(chart.data.values) == 2 * pairs.height
     for pair in pairs.to_dicts():

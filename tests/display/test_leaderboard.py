@@ -71,29 +71,29 @@ def test_a_row_is_that_of_the_report_in_rank_order(r1):
     row = board.row(0, named=True)
     assert (row["pass_at_k_1"], row["pass_at_k_2"]) == pytest.approx((0.7, 0.95))
     assert (row["questions"], row["trials"], row["dropped"]) == (2, 10, 0)
-    inference = "calibrated (Bayes@N: uniform prior, as published)"
+    inference = "calibrated (Bayes@N: uniform prior)"
     assert (row["confidence"], row["inference"]) == (0.95, inference)
 
 
 def test_published_numbers_end_where_the_metric_does(r1):
-    board = r1.scorio.leaderboard(*METRICS, inference="published")
+    board = r1.scorio.leaderboard(*METRICS, prior="uniform")
     # DESIGN.md, section 7 (R1): (0.642857, 0.118451), bounded interval (0.4107, 0.875):
     # to six decimals and to four, and half of the last is the tolerance.
     row = board.row(0, named=True)
     assert (row["bayes"], row["bayes_sigma"]) == pytest.approx((0.642857, 0.118451), abs=5e-7)
     assert (row["bayes_lo"], row["bayes_hi"]) == pytest.approx((0.4107, 0.875), abs=5e-5)
     assert (row["pass_at_k_2"], row["pass_at_k_2_estimate"]) == pytest.approx((0.839286, 0.95))
-    assert row["inference"] == "uniform prior, as published"
-    single = long([[1]]).scorio.leaderboard(ps.bayes(), inference="published").row(0, named=True)
+    assert row["inference"] == "uniform prior"
+    single = long([[1]]).scorio.leaderboard(ps.bayes(), prior="uniform").row(0, named=True)
     # mu = 2/3, sigma = sqrt(1/18), to four decimals: the interval of the report ends at 1.129.
     assert (single["bayes_lo"], single["bayes_hi"]) == pytest.approx((0.2047, 1.0), abs=5e-5)
 
 
 @law
-@given(ragged(), st.sampled_from(["calibrated", "pooled", "published"]), st.integers(1, 8))
-def test_no_number_lies_outside_the_bracket_beside_it(outcomes, inference, k):
+@given(ragged(), st.sampled_from([None, "population", "uniform"]), st.integers(1, 8))
+def test_no_number_lies_outside_the_bracket_beside_it(outcomes, prior, k):
     metrics = (ps.bayes(), ps.avg(), ps.pass_at_k(k), ps.pass_hat_k(k), ps.geom_at_k(k))
-    board = long(outcomes).scorio.leaderboard(*metrics, inference=inference)
+    board = long(outcomes).scorio.leaderboard(*metrics, prior=prior)
     for name in [column[:-3] for column in board.columns if column.endswith("_lo")][1:]:
         number, lo, hi = board.select(name, f"{name}_lo", f"{name}_hi").row(0)
         # avg of the published paper has no bounds of its own, and ends where scores do.
@@ -145,7 +145,7 @@ def test_ranks_are_those_of_the_overall_rows():
     assert z < 1.960 < 2**0.5 * z < 2.576
     assert log.scorio(by="domain").rank(ps.bayes())["rank_hi"].to_list() == [2, 2, 2, 2]
     for confidence, ends in ((0.95, [1, 2]), (0.99, [2, 2])):
-        options = {"confidence": confidence, "inference": "published"}
+        options = {"confidence": confidence, "prior": "uniform"}
         board = log.scorio(by="domain").leaderboard(ps.bayes(), **options)
         rows = [(1, ends[0], "better"), (2, ends[1], "worse")]
         assert board.select("rank", "rank_hi", "model").rows() == rows
@@ -166,20 +166,20 @@ def test_the_smallest_draw_ranks():
     # Published, mu of Pass@1 is 1/2 against 1/3; of Pass@8 it is (1 - 5/13 + 1 - 1/1287) / 2 = 0.81
     # against 1 - 20/156 = 0.87.
     log = pl.concat([long([[1] * 4, [0] * 4], "split"), long([[1, 0, 0, 0]] * 2, "even")])
-    accessor = log.scorio(inference="published")
+    accessor = log.scorio(prior="uniform")
     assert accessor.leaderboard(ps.pass_at_k([8, 1]))["model"].to_list() == ["split", "even"]
     assert accessor.leaderboard(ps.pass_at_k(8))["model"].to_list() == ["even", "split"]
 
 
 def test_options_pass_through(log):
     accessor = log.scorio(success=[1, 2], by="domain")
-    options = {"inference": "pooled", "prior": drawn(9, range(7), most=2)}
+    options = {"prior": drawn(9, range(7), most=2)}
     board = accessor.leaderboard(ps.bayes(), **options)
     report = accessor.report(ps.bayes(), overall="micro", **options)
     expected = tidy_of(report.filter(pl.col("domain").is_null()), "bayes", None)
     names = ["model", *NUMBERS[:5]]
     assert_frame_equal(board.sort("model").select(names), expected.select(names), check_exact=True)
-    assert board["inference"].unique().to_list() == ["fitted population, with prior trials"]
+    assert board["inference"].unique().to_list() == ["uniform prior, with prior trials"]
     population = accessor.leaderboard(ps.avg(), target="population")
     assert population["inference"].unique().to_list() == ["calibrated, questions as a sample"]
 

@@ -12,8 +12,8 @@ from tests.display.html.logs import models
 
 @pytest.mark.slow
 def test_a_curve_has_bands_of_the_posterior_and_points_of_the_estimates(log):
-    chart = plot_of(log).curve(ps.pass_hat_k([1, 2, 3]), inference="published")
-    report = log.scorio(by="domain", success=[1, 2]).pass_hat_k([1, 2, 3], inference="published")
+    chart = plot_of(log).curve(ps.pass_hat_k([1, 2, 3]), prior="uniform")
+    report = log.scorio(by="domain", success=[1, 2]).pass_hat_k([1, 2, 3], prior="uniform")
     columns = ["model", "k", "estimate", "mu", "lo", "hi"]
     shown = data_of(chart).sort("stratum", "model", "k")
     assert_frame_equal(shown.select(columns), report.select(columns), check_exact=True)
@@ -80,8 +80,8 @@ def test_the_axis_of_k_is_logarithmic_where_k_spans_it(r1, k, sizes, scale):
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 20])
 def test_a_tail_is_the_curve_over_thresholds(log, k):
-    chart = plot_of(log).tail(k, inference="published")
-    rows = log.scorio(by="domain", success=[1, 2]).tail_pass(k, inference="published")
+    chart = plot_of(log).tail(k, prior="uniform")
+    rows = log.scorio(by="domain", success=[1, 2]).tail_pass(k, prior="uniform")
     columns = ["model", "t", "estimate", "mu", "lo", "hi"]
     shown = data_of(chart).sort("stratum", "model", "t").select(columns)
     assert_frame_equal(

@@ -16,7 +16,7 @@ from tests.own_metric import Agreement
         (ps.pass_hat_k([1, 4]), 4, "Pass^4"),
         (ps.maj_at_k(), None, "Maj@k"),
         (ps.g_pass_at_k_tau(4, 0.5), 4, "G-Pass@4 (tau=0.5)"),
-        (ps.tail_pass(4, alpha0=2), 3, "TailPass@4 (t=3, alpha0=2)"),
+        (ps.tail_pass(4), 3, "TailPass@4 (t=3)"),
         (ps.tail_pass(4, name="curve"), 3, "curve, t = 3"),
         (ps.pass_at_k(4, name="mine"), 4, "mine, k = 4"),
         (ps.threshold_spectrum_at_k(2, [0.5, 0.5]), 2, "Threshold-Spectrum@2 (weights=(0.5, 0.5))"),
@@ -51,24 +51,24 @@ def test_joined_leaderboards_know_the_headings_of_both(r1):
     assert "Agreement@5" in table
 
 
-def test_votes_have_one_interval_under_any_inference():
-    published = {"inference": "published"}
+def test_votes_have_one_interval_under_any_prior():
+    published = {"prior": "uniform"}
     assert inference_words(published, [ps.vote_at_k(3)]) == "calibrated"
     both = inference_words(published, [ps.avg(), ps.vote_at_k(3)])
-    assert both == "uniform prior, as published (Vote@k: calibrated)"
+    assert both == "uniform prior (Vote@k: calibrated)"
     assert interval_words(0.95, both) == f"95 % intervals ({both})"
 
 
-def test_without_a_choice_posteriors_are_published():
+def test_without_a_choice_posterior_means_have_the_uniform_prior():
     both = inference_words({}, [ps.avg(), ps.bayes()])
-    assert both == "calibrated (Bayes@N: uniform prior, as published)"
-    assert inference_words({}, [ps.pass_at_k(2, alpha0=2)]) == "uniform prior, as published"
+    assert both == "calibrated (Bayes@N: uniform prior)"
+    assert inference_words({"prior": (2, 0.5)}, [ps.pass_at_k(2)]) == "prior Beta(2, 0.5)"
     earlier = inference_words({"prior": long([[1]])}, [ps.pass_at_k(2)])
-    assert earlier == "uniform prior, as published, with prior trials"
+    assert earlier == "uniform prior, with prior trials"
 
 
 def test_negative_powers_and_posterior_means_are_not_calibrated():
-    calibrated = {"inference": "calibrated", "target": "population"}
+    calibrated = {"target": "population"}
     inverse = ps.geom_at_k(2, pass_power=-1, name="inverse")
     assert inference_words(calibrated, [inverse, ps.bayes()]) == (
         "fitted population, questions as a sample"
@@ -82,7 +82,7 @@ def test_negative_powers_and_posterior_means_are_not_calibrated():
 def test_negative_blends_of_the_benchmark_are_calibrated_about_these_questions_alone():
     blend = ps.geom_ds_at_k(2, pass_power=-1, name="inverse")
     words = "calibrated (inverse: fitted population)"
-    options = {"inference": "calibrated"}
+    options = {}
     assert inference_words(options, [ps.avg(), blend]) == "calibrated"
     found = inference_words({**options, "target": "population"}, [ps.avg(), blend])
     assert found == f"{words}, questions as a sample"

@@ -42,9 +42,7 @@ def test_a_curve_needs_draw_sizes(r1):
 @pytest.mark.slow
 def test_a_trajectory_is_that_of_the_accessor(log):
     chart = plot_of(log).trajectory(confidence=0.5)
-    expected = log.scorio(by="domain", success=[1, 2]).trajectory(
-        ps.avg(), confidence=0.5, inference="calibrated"
-    )
+    expected = log.scorio(by="domain", success=[1, 2]).trajectory(ps.avg(), confidence=0.5)
     columns = ["n", "model", "mu", "lo", "hi", "rank"]
     shown = data_of(chart).sort("stratum", "n", "model").select(columns)
     assert_frame_equal(shown, expected.select(columns), check_dtypes=False, check_exact=True)
@@ -62,7 +60,7 @@ def test_a_curve_over_thresholds_has_a_picture_of_its_own(r1):
 
 
 def test_long_lines_are_thinned_and_keep_both_ends():
-    chart = long([[0, 1] * 500]).scorio(inference="published").plot.trajectory()
+    chart = long([[0, 1] * 500]).scorio(prior="uniform").plot.trajectory()
     shown = data_of(chart)["n"].to_list()
     assert len(shown) == 201
     assert [shown[0], shown[1], shown[-1]] == [1, 6, 1000]

@@ -100,7 +100,7 @@ def test_an_empty_log_gives_an_empty_picture(log, kind):
 
 
 WRONG_OPTIONS = [
-    ({"inference": "calibratd"}, ValueError, "did you mean 'calibrated'"),
+    ({"prior": "unifrm"}, ValueError, "did you mean 'uniform'"),
     ({"target": int}, TypeError, r'^target must be "benchmark" or "population", got <class'),
     ({"target": pl.col("x")}, TypeError, "^target must be"),
     ({"anytime": "x"}, ValueError, "^anytime must be"),
@@ -145,7 +145,7 @@ def steps(number: int) -> pl.DataFrame:
 def test_a_metric_along_a_stratum_is_that_of_the_report():
     log = steps(5)
     chart = log.scorio.plot.over("step", ps.pass_at_k(2))
-    report = log.scorio(by="step").report(ps.pass_at_k(2), inference="calibrated")
+    report = log.scorio(by="step").report(ps.pass_at_k(2))
     columns = ["model", "at", "mu", "lo", "hi"]
     shown = data_of(chart).sort("at", "model").select(columns)
     expected = report.rename({"step": "at"}).select(columns)
@@ -184,7 +184,7 @@ def test_more_strata_than_panels_are_refused(kind):
 
 
 def test_intervals_end_where_the_metric_does():
-    chart = long([[1]]).scorio.plot.intervals(ps.bayes(), inference="published")
+    chart = long([[1]]).scorio.plot.intervals(ps.bayes(), prior="uniform")
     # mu = 2/3, sigma = sqrt(1/18), to four decimals: the interval of the report ends at 1.129.
     assert data_of(chart).select("lo", "hi").row(0) == pytest.approx((0.2047, 1.0), abs=5e-5)
     assert marks_of(chart) == ["rule", "point", "tick"]
@@ -193,10 +193,10 @@ def test_intervals_end_where_the_metric_does():
 
 @pytest.mark.slow
 @law
-@given(ragged(), st.sampled_from(["calibrated", "pooled", "published"]))
-def test_no_mark_lies_outside_its_interval(outcomes, inference):
+@given(ragged(), st.sampled_from([None, "population", "uniform"]))
+def test_no_mark_lies_outside_its_interval(outcomes, prior):
     for metric in (ps.bayes(), ps.pass_at_k(3), ps.geom_at_k(2)):
-        chart = long(outcomes).scorio.plot.intervals(metric, inference=inference)
+        chart = long(outcomes).scorio.plot.intervals(metric, prior=prior)
         (row,) = chart.data.values
         # What k beyond the trials can be is a range without a mark; the last digits of sums differ.
         marks = [row["lo"], row["hi"]] if row["mu"] is None else [row["mu"]]
@@ -355,7 +355,7 @@ def test_a_stratum_that_is_called_overall_is_not_drawn_upon(log):
     assert chart.to_dict()["facet"]["sort"] == ['"overall"', "web", "overall"]
     rows = data_of(chart)
     assert rows.group_by("stratum").len()["len"].to_list() == [3, 3, 3]
-    options = {"overall": "macro", "inference": "calibrated"}
+    options = {"overall": "macro"}
     mean = named.scorio(by="domain", success=[1, 2]).report(ps.avg(), **options)
     mean = mean.filter(pl.col("domain").is_null()).sort("model")["mu"].to_list()
     assert rows.filter(stratum="overall").sort("model")["mu"].to_list() == pytest.approx(mean)

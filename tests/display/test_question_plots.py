@@ -13,7 +13,7 @@ from tests.made_logs import long
 
 def test_cells_are_the_questions_of_the_report_the_hardest_first(log):
     chart = plot_of(log).questions()
-    pooled = {"inference": "pooled", "per": "question"}
+    pooled = {"prior": "population", "per": "question"}
     report = log.scorio(by="domain", success=[1, 2]).avg(**pooled)
     shown = data_of(chart).select("stratum", "model", pl.col("question").cast(pl.Int64), "mu")
     expected = report.select(pl.col("domain").alias("stratum"), "model", "question", "mu")
@@ -34,7 +34,7 @@ def test_cells_are_the_questions_of_the_report_the_hardest_first(log):
 
 def test_many_questions_share_cells():
     outcomes = [[int(trial < question % 4) for trial in range(3)] for question in range(1000)]
-    chart = long(outcomes).scorio.plot.questions(ps.bayes(), inference="published")
+    chart = long(outcomes).scorio.plot.questions(ps.bayes(), prior="uniform")
     shown = data_of(chart)
     # 250 questions each with 0, 1, 2 and 3 of 3: in cells of four, some of them with two kinds.
     assert shown["place"].to_list() == [*range(250)]

@@ -5,24 +5,24 @@ import pytest
 from polars_scorio.display.settings import Settings
 
 
-def test_a_page_leaves_the_inference_open_unless_somebody_chooses():
+def test_a_page_is_calibrated_unless_somebody_names_a_prior():
     settings = Settings()
     assert settings.intervals.startswith("calibrated 95 % intervals")
-    assert settings.prior.startswith("no prior; the width comes from the more cautious of two")
+    assert settings.prior_in_words.startswith(
+        "no prior; the width comes from the more cautious of two"
+    )
     assert settings.report == {
-        "inference": None,
+        "prior": None,
         "target": "benchmark",
         "confidence": 0.95,
     }
 
 
 def test_a_plan_is_always_about_the_benchmark():
-    assert Settings(target="population").plan == {"inference": None}
+    assert Settings(target="population").plan == {"prior": None}
 
 
-@pytest.mark.parametrize(
-    "options", [{"inference": "best"}, {"target": "world"}, {"confidence": 95}]
-)
+@pytest.mark.parametrize("options", [{"prior": "best"}, {"target": "world"}, {"confidence": 95}])
 def test_an_option_that_no_page_has_is_refused(options):
     (name,) = options
     with pytest.raises(ValueError, match=name):

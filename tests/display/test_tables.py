@@ -9,7 +9,7 @@ from tests.made_logs import drawn, long
 
 @pytest.fixture
 def board(r1):
-    return r1.scorio.leaderboard(ps.bayes(), inference="published").drop("bayes_estimate")
+    return r1.scorio.leaderboard(ps.bayes(), prior="uniform").drop("bayes_estimate")
 
 
 @pytest.fixture
@@ -260,21 +260,21 @@ def test_the_note_says_what_the_numbers_are(r1):
     counted = "2 questions, 5 trials per question. In brackets:"
     for metrics, words in (
         ([ps.avg()], "calibrated 90 % intervals"),
-        ([ps.bayes()], "90 % intervals (uniform prior, as published)"),
+        ([ps.bayes()], "90 % intervals (uniform prior)"),
         (
             [ps.avg(), ps.bayes(), ps.geom_at_k([1, 2])],
-            "calibrated 90 % intervals (Bayes@N: uniform prior, as published)",
+            "calibrated 90 % intervals (Bayes@N: uniform prior)",
         ),
     ):
         board = r1.scorio.leaderboard(*metrics, confidence=0.9).drop("rank")
         assert note_of(board) == f"{counted} {words}, about these questions."
-    published = r1.scorio.leaderboard(ps.bayes(), inference="published")
-    assert "In brackets: 95 % intervals (uniform prior, as published), about" in note_of(published)
+    published = r1.scorio.leaderboard(ps.bayes(), prior="uniform")
+    assert "In brackets: 95 % intervals (uniform prior), about" in note_of(published)
 
 
 def test_the_note_says_what_differs_between_models():
     log = pl.concat([long([[1, 0, None], [1]]), long([[1, 1, 1], [0, 0, None]], "other")])
-    note = note_of(log.scorio(missing="drop").leaderboard(ps.bayes(), inference="pooled"))
+    note = note_of(log.scorio(missing="drop").leaderboard(ps.bayes(), prior="population"))
     assert note.startswith(
         "2 questions, 1.5 to 2.5 trials per question. 1 trial of a model dropped."
     )
@@ -297,7 +297,7 @@ def test_the_number_in_a_bracket_is_not_the_estimate_beside_it():
     # 6 of 30 questions have a success in four trials: 0.2. With a uniform prior mu is
     # 0.8 x 4/9 + 0.2 x 13/18 = 0.5.
     log = long([[0] * 4] * 24 + [[1, 0, 0, 0]] * 6)
-    board = log.scorio.leaderboard(ps.pass_at_k(4), inference="published")
+    board = log.scorio.leaderboard(ps.pass_at_k(4), prior="uniform")
     row = ps.to_markdown(board).splitlines()[2]
     assert row.startswith("| 1 | m | 50.0 [")
     assert row.endswith("] | 20.0 |")
@@ -338,7 +338,7 @@ def test_strata_keep_their_names(r1):
 
 
 def test_a_report_is_a_table(r1):
-    report = r1.scorio(inference="published").report(ps.pass_at_k([1, 2]))
+    report = r1.scorio(prior="uniform").report(ps.pass_at_k([1, 2]))
     # DESIGN.md, section 7 (R1).
     assert ps.to_markdown(report).splitlines()[:4] == [
         "| model | metric | score (%) | estimate (%) |",
@@ -346,17 +346,17 @@ def test_a_report_is_a_table(r1):
         "| m | Pass@1 | 64.3 [41.1, 87.5] | 70.0 |",
         "| m | Pass@2 | 83.9 [64.9, 100.0] | 95.0 |",
     ]
-    wide = r1.scorio(inference="published").report(ps.pass_at_k(2), wide=True)
+    wide = r1.scorio(prior="uniform").report(ps.pass_at_k(2), wide=True)
     assert cells_of(wide)[0] == "estimate (%)"
     assert "| 83.9 [64.9, 100.0] | 95.0 |" in ps.to_markdown(wide)
 
 
 def test_comparisons_and_ranks_are_tables():
     log = pl.concat([long([[1] * 50] * 9, "good"), long([[0] * 50] * 9, "poor")])
-    pairs = ps.to_markdown(log.scorio(inference="calibrated").compare()).splitlines()
+    pairs = ps.to_markdown(log.scorio().compare()).splitlines()
     assert "| difference of avg@N (%) |" in pairs[0]
     assert "| >0.999 | good |" in pairs[2]
-    ranks = ps.to_markdown(log.scorio(inference="calibrated").rank()).splitlines()
+    ranks = ps.to_markdown(log.scorio().rank()).splitlines()
     assert "| avg@N (%) |" in ranks[0]
     assert ranks[2].startswith("| 1 | **good** | ")
 

@@ -52,12 +52,12 @@ def decisions(metric: ps.Metric) -> Iterator[tuple[str, Call]]:
     yield "compare common", lambda log: log.compare(metric, questions="common")
     yield "compare adjusted", lambda log: log.compare(metric, questions="adjusted")
     yield "compare macro", lambda log: log.compare(metric, overall="macro")
-    yield "compare pooled", lambda log: log.compare(metric, inference="pooled")
-    yield "compare published", lambda log: log.compare(metric, inference="published")
+    yield "compare prior population", lambda log: log.compare(metric, prior="population")
+    yield "compare prior uniform", lambda log: log.compare(metric, prior="uniform")
     yield "rank", lambda log: log.rank(metric)
     yield "rank macro", lambda log: log.rank(metric, overall="macro")
     yield "rank population", lambda log: log.rank(metric, target="population")
-    yield "rank published", lambda log: log.rank(metric, inference="published")
+    yield "rank prior uniform", lambda log: log.rank(metric, prior="uniform")
     yield "best", lambda log: log.best(metric)
     yield "best macro", lambda log: log.best(metric, overall="macro")
     yield "best population", lambda log: log.best(metric, target="population")
@@ -101,17 +101,13 @@ def calls_of(kind: Kind) -> Iterator[tuple[str, Call]]:
             lambda log, metric=metric: log.report(metric, **kind.options, per="question"),
         )
     if kind.successes:
-        for inference in ("published", "pooled"):
+        for prior in ("uniform", "population"):
+            yield f"report {prior}", lambda log, prior=prior: log.report(*POSTERIORS, prior=prior)
             yield (
-                f"report {inference}",
-                lambda log, inference=inference: log.report(*POSTERIORS, inference=inference),
+                f"report {prior} question",
+                lambda log, prior=prior: log.report(*POSTERIORS[:3], prior=prior, per="question"),
             )
-            yield (
-                f"report {inference} question",
-                lambda log, inference=inference: log.report(
-                    *POSTERIORS[:3], inference=inference, per="question"
-                ),
-            )
+        yield "report beta", lambda log: log.report(*POSTERIORS, prior=(0.5, 2))
     for metric in compared:
         for name, call in decisions(metric):
             yield f"{name} {metric}", call

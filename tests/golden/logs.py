@@ -117,7 +117,5 @@ def kinds_of_logs() -> dict[str, Kind]:
             {"judge": ps.judge(sensitivity=(88, 100), specificity=(78, 100))},
         ),
         "labelled trials": Kind(labelled, {"truth": "human"}),
-        "prior trials": Kind(
-            ragged, options={"prior": made_log(4, 24, 3, 15), "inference": "published"}
-        ),
+        "prior trials": Kind(ragged, options={"prior": made_log(4, 24, 3, 15)}),
     }

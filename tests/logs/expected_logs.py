@@ -66,6 +66,6 @@ def assert_expected(
                 found = log.report(metric([*map(int, by_k)])).lazy().collect().filter(**keys)
                 assert found["estimate"].to_list() == pytest.approx([*by_k.values()])
         if "bayes_mu_uniform_prior" in group and not group["nulls"]:
-            bayes = log.bayes(inference="published").lazy().collect().filter(**keys)
+            bayes = log.bayes(prior="uniform").lazy().collect().filter(**keys)
             assert bayes["mu"].item() == pytest.approx(group["bayes_mu_uniform_prior"])
             assert bayes["sigma"].item() == pytest.approx(group["bayes_sigma_uniform_prior"])

@@ -13,7 +13,7 @@ evaluate = pytest.importorskip("scorio").eval
 def test_bayes_and_avg_are_those_of_scorio():
     log = ps.from_array(R, w=W)
     assert log.bayes().select("mu", "sigma").row(0) == pytest.approx(evaluate.bayes(R, np.array(W)))
-    average = log.avg(inference="published").select("mu", "sigma").row(0)
+    average = log.avg(prior="uniform").select("mu", "sigma").row(0)
     assert average == pytest.approx(evaluate.avg(R, np.array(W)))
 
 

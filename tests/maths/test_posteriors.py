@@ -46,9 +46,9 @@ def test_separate_priors_are_uniform():
     )
 
 
-def test_a_metric_may_have_a_prior_of_its_own():
+def test_the_prior_of_a_question_need_not_be_uniform():
     # Beta(1 + 3, 3 + 1) of failures and successes, and Beta(1 + 0, 3 + 4).
-    mu, _ = SeparatePosteriors(TWO).integrate(average, np.array([1.0, 3.0]))
+    mu, _ = SeparatePosteriors(TWO, np.array([1.0, 3.0])).integrate(average)
     assert mu == pytest.approx((4 / 8 + 7 / 8) / 2)
 
 
@@ -64,7 +64,7 @@ def test_the_credit_of_one_draw_is_the_success_rate():
         yield slice(None), np.array([1.0])
 
     posterior = SeparatePosteriors(TWO)
-    assert posterior.credit(one_of_one, np.ones(2)) == (
+    assert posterior.credit(one_of_one) == (
         pytest.approx(posterior.weighted(W)[0]),
         pytest.approx(posterior.weighted(W)[1]),
     )
@@ -150,7 +150,7 @@ def test_a_fitted_credit_of_one_draw_is_the_success_rate(target):
         yield slice(None), np.array([1.0])
 
     posterior = pooled(tallied([[4, 0], [2, 2], [0, 4]], [10, 10, 10]), target)
-    found, known = posterior.credit(one_of_one, np.ones(2)), posterior.integrate(average)
+    found, known = posterior.credit(one_of_one), posterior.integrate(average)
     # Both are sums over the same grid, with another order of the moments.
     np.testing.assert_allclose(found, known, rtol=1e-6)
 

@@ -121,7 +121,7 @@ def counted_log(n, questions, models=2):
 def test_long_logs_take_seconds_and_megabytes(n, questions):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
-    log = counted_log(n, questions).scorio(count="count", inference="calibrated")
+    log = counted_log(n, questions).scorio(count="count")
     report = log.report(ps.pass_at_k([1, 100]))
     assert time.process_time() - start < 20  # about 1 s and 3 s; the tables took minutes
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500_000
@@ -130,7 +130,7 @@ def test_long_logs_take_seconds_and_megabytes(n, questions):
 
 def test_an_average_has_any_number_of_trials():
     n = 10**15
-    log = counted_log(n, 3, models=1).scorio(count="count", inference="calibrated")
+    log = counted_log(n, 3, models=1).scorio(count="count")
     (row,) = log.report(ps.avg()).rows(named=True)
     c = counted_log(n, 3, models=1).filter(category=1)["count"].to_numpy()
     # The noise of a question is p (1 - p) / n; the free fit knows 1,001 rates.
@@ -179,7 +179,5 @@ def test_questions_of_any_number_of_trials_take_seconds_and_megabytes(n):
 
 def test_nearly_certain_estimates_have_both_ends():
     log = counted_log(10**6, 3, models=1).with_columns(count=10**6 // 2)
-    (row,) = (
-        log.scorio(count="count", inference="calibrated").report(ps.pass_at_k(700)).rows(named=True)
-    )
+    (row,) = log.scorio(count="count").report(ps.pass_at_k(700)).rows(named=True)
     assert (row["lo"], row["hi"]) == (1.0, 1.0)

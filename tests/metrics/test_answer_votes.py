@@ -15,7 +15,7 @@ from tests.made_logs import unreadable
 
 KEYS = ["model", "question"]
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
-INFERENCES = ["published", "pooled", "calibrated"]
+INFERENCES = ["uniform", "population", None]
 ROOM = 1e-12  # sums of a few products of chances
 VOTES = ps.vote_at_k([1, 2, 4])
 
@@ -90,7 +90,7 @@ def test_published_difference_between_answers_and_verdicts():
     # DESIGN: 6 right of 16, wrong answers all different, 8 drawn: .948 and .059, to three digits.
     columns = {"question": 1, "category": [1] * 6 + [0] * 10, "answer": [0] * 6 + [*range(1, 11)]}
     log = pl.DataFrame(columns).scorio(model=None, trial=None, answer="answer")
-    rows = log.report(ps.vote_at_k(8), ps.maj_at_k(8), inference="calibrated")
+    rows = log.report(ps.vote_at_k(8), ps.maj_at_k(8))
     assert rows["estimate"].to_list() == pytest.approx([0.948, 0.059], abs=5e-4)
 
 
@@ -136,19 +136,19 @@ def test_no_right_answer_seen_is_an_estimate_of_zero_with_an_interval():
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_every_inference_says_the_same(log, target):
     kinds = INFERENCES if target == "benchmark" else INFERENCES[1:]
-    rows = [accessor(log).report(VOTES, inference=kind, target=target) for kind in kinds]
+    rows = [accessor(log).report(VOTES, prior=kind, target=target) for kind in kinds]
     for other in rows[1:]:
         assert_frame_equal(rows[0], other, check_exact=True)
 
 
-@pytest.mark.parametrize("inference", INFERENCES)
-def test_votes_and_other_metrics_do_not_touch_each_other(log, inference):
+@pytest.mark.parametrize("prior", INFERENCES)
+def test_votes_and_other_metrics_do_not_touch_each_other(log, prior):
     others = ps.bayes(), ps.pass_at_k([1, 4]), ps.maj_at_k(3)
-    both = accessor(log, by="domain").report(*others, VOTES, inference=inference)
+    both = accessor(log, by="domain").report(*others, VOTES, prior=prior)
     order = {"metric": pl.Enum([metric.name for metric in (*others, VOTES)])}
     alone = [
-        log.scorio(by="domain").report(*others, inference=inference),
-        accessor(log, by="domain").report(VOTES, inference=inference),
+        log.scorio(by="domain").report(*others, prior=prior),
+        accessor(log, by="domain").report(VOTES, prior=prior),
     ]
     expected = pl.concat(alone).cast(order).sort("domain", "model", "metric", "k")
     assert_frame_equal(both.cast(order), expected, check_exact=True)
@@ -256,9 +256,9 @@ def sides():
     )])  # fmt: skip
 
 
-@pytest.mark.parametrize("inference", INFERENCES)
-def test_models_are_compared_and_ranked_by_their_votes(sides, inference):
-    log = accessor(sides, inference=inference)
+@pytest.mark.parametrize("prior", INFERENCES)
+def test_models_are_compared_and_ranked_by_their_votes(sides, prior):
+    log = accessor(sides, prior=prior)
     rows = log.vote_at_k(4)
     (pair,) = log.compare(ps.vote_at_k(4)).rows(named=True)
     assert pair["diff"] == pytest.approx(rows["mu"][0] - rows["mu"][1], abs=ROOM)
@@ -275,7 +275,7 @@ def test_models_are_compared_and_ranked_by_their_votes(sides, inference):
 def test_questions_are_a_sample_or_all_there_are(sides):
     log = accessor(sides)
     each = log.vote_at_k(4, per="question")
-    wide = log.vote_at_k(4, inference="calibrated", target="population")
+    wide = log.vote_at_k(4, target="population")
     narrow = log.vote_at_k(4)
     values = each.filter(model="a")["estimate"]
     # The variance between the questions, which is larger than that of their trials.
@@ -286,10 +286,10 @@ def test_questions_are_a_sample_or_all_there_are(sides):
 
 
 def test_clusters_widen_what_is_said_of_a_population(sides):
-    one = accessor(sides, inference="calibrated", target="population")
-    many = accessor(sides, inference="calibrated", target="population",
+    one = accessor(sides, target="population")
+    many = accessor(sides, target="population",
                     cluster=pl.col("question") // 4)  # fmt: skip
-    alone = accessor(sides, inference="calibrated", target="population", cluster="question")
+    alone = accessor(sides, target="population", cluster="question")
     rows = one.vote_at_k(4)
     assert_frame_equal(alone.vote_at_k(4).drop("clusters"), rows, check_exact=True)
     clustered = many.vote_at_k(4)

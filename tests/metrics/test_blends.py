@@ -53,7 +53,7 @@ def scores(metric: str, j: int, k: int) -> tuple[float, float]:
     ],
 )
 def test_reproduces_published_numbers(r1, metric, moments, interval):
-    row = r1.scorio.report(metric, inference="published")
+    row = r1.scorio.report(metric, prior="uniform")
     # Half of the sixth digit that is printed.
     assert row.select("estimate", "mu", "sigma").row(0) == pytest.approx(moments, abs=5e-7)
     # Half of the fourth digit that is printed.
@@ -74,16 +74,16 @@ def test_reproduces_published_spectra(r1, lam, estimate):
 def blends(k: int) -> dict[str, tuple[ps.Metric, tuple[float, float]]]:
     """Blends of draws of k by name, with their powers."""
     powers = {"pass_power": 2, "unanimous_power": 0.25}
-    prior = {"alpha0": 0.5, "beta0": 2, "bounds": None}
+    free = {"bounds": None}
     return {
-        "geom": (ps.geom_at_k(k, name="geom", **prior), (0.5, 0.5)),
-        "geom powers": (ps.geom_at_k(k, name="geom powers", **powers, **prior), (2, 0.25)),
-        "geom_ds": (ps.geom_ds_at_k(k, name="geom_ds", **prior), (0.5, 0.5)),
-        "geom_ds powers": (ps.geom_ds_at_k(k, name="geom_ds powers", **powers, **prior), (2, 0.25)),
-        "star": (ps.geo_spectrum_star_at_k(k, name="star", **prior), (0.5, 0.5)),
-        "lam": (ps.geo_spectrum_at_k(k, lam=0.25, name="lam", **prior), (0.25, 0.75)),
+        "geom": (ps.geom_at_k(k, name="geom", **free), (0.5, 0.5)),
+        "geom powers": (ps.geom_at_k(k, name="geom powers", **powers, **free), (2, 0.25)),
+        "geom_ds": (ps.geom_ds_at_k(k, name="geom_ds", **free), (0.5, 0.5)),
+        "geom_ds powers": (ps.geom_ds_at_k(k, name="geom_ds powers", **powers, **free), (2, 0.25)),
+        "star": (ps.geo_spectrum_star_at_k(k, name="star", **free), (0.5, 0.5)),
+        "lam": (ps.geo_spectrum_at_k(k, lam=0.25, name="lam", **free), (0.25, 0.75)),
         "weights": (
-            ps.geo_spectrum_at_k(k, weights=WEIGHTS[:k], name="weights", **prior),
+            ps.geo_spectrum_at_k(k, weights=WEIGHTS[:k], name="weights", **free),
             (0.5, 0.5),
         ),
     }
@@ -93,7 +93,11 @@ def blends(k: int) -> dict[str, tuple[ps.Metric, tuple[float, float]]]:
 @given(ragged(), st.integers(1, 6))
 def test_estimates_blend_the_means_over_every_possible_draw(outcomes, k):
     asked = blends(k)
-    for row in long(outcomes).scorio.report(*(m for m, _ in asked.values())).rows(named=True):
+    for row in (
+        long(outcomes)
+        .scorio.report(*(m for m, _ in asked.values()), prior="uniform")
+        .rows(named=True)
+    ):
         if k > min(map(len, outcomes)):
             assert row["estimate"] is None
             continue
@@ -128,11 +132,11 @@ def delta(means: np.ndarray, covariances: np.ndarray, powers: tuple) -> tuple[fl
 
 @pytest.mark.parametrize("k", [2, 3, 5, 6])
 def test_mu_and_sigma_follow_the_delta_method(k):
-    log, earlier = long([[0, 1, 1], [0], [1] * 7, [1, 0]]), long([[0, 1], [1], [0, 0], [1]])
-    # Of log, prior trials and alpha0, beta0: the successes, and the failures.
-    betas = [(3.5, 4.0), (1.5, 3.0), (7.5, 4.0), (2.5, 3.0)]
+    log = long([[0, 1, 1], [0], [1] * 7, [1, 0]])
+    # Of log and prior: the successes, and the failures.
+    betas = [(2.5, 3.0), (0.5, 3.0), (7.5, 2.0), (1.5, 3.0)]
     asked = blends(k)
-    rows = log.scorio.report(*(metric for metric, _ in asked.values()), prior=earlier)
+    rows = log.scorio.report(*(metric for metric, _ in asked.values()), prior=(0.5, 2))
     for row in rows.rows(named=True):
         name, (_, powers) = row["metric"], asked[row["metric"]]
         moments = [latent(name, a, b, k) for a, b in betas]
@@ -151,7 +155,7 @@ def test_mu_and_sigma_follow_the_delta_method(k):
 def test_negative_powers_follow_the_delta_method_too(geom):
     log, powers = long([[0, 1, 1, 1]]), (-0.5, 1.5)
     metric = geom(2, pass_power=-0.5, unanimous_power=1.5)
-    row = log.scorio.report(metric, inference="published").row(0, named=True)
+    row = log.scorio.report(metric, prior="uniform").row(0, named=True)
     mu, variance = delta(*latent("geom", 4.0, 2.0, 2), powers)
     assert row["estimate"] == pytest.approx(1**-0.5 * 0.5**1.5, rel=ROOM)
     # The accuracy of the quadrature, as above.
@@ -184,7 +188,7 @@ def test_large_numbers_of_trials_lose_no_digits(geom, n):
     states = sorted({0, 1, n // 2, n - 1, n})
     counts = [(c, 0, j, trials) for c in states for j, trials in enumerate((n - c, c))]
     log = pl.DataFrame(counts, ["model", "question", "category", "count"], orient="row")
-    rows = log.scorio(count="count").report(geom([1, 4, 1000, 1024]), inference="published")
+    rows = log.scorio(count="count").report(geom([1, 4, 1000, 1024]), prior="uniform")
     for c, k, estimate, *posterior in rows.select("model", "k", "estimate", "mu", "sigma").rows():
         expected, *moments = exact(n, c, k)
         # What the package promises; where E[p^k] or its variance leave the floats, it is 0.
@@ -223,24 +227,26 @@ def spectrum(k: int, weights: Sequence[float] = WEIGHTS) -> ps.Metric:
 )
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_one_metric_is_a_case_of_another(log, metric, same, k):
-    accessor = log.scorio(inference="published")
+    accessor = log.scorio(prior="uniform")
     rows, expected = (accessor.report(make(k)).select(NUMBERS) for make in (metric, same))
     assert_frame_equal(rows, expected, rel_tol=0, abs_tol=ROOM)
 
 
 def test_of_a_single_question_both_levels_say_the_same(log):
     powers = {"pass_power": 0.3, "unanimous_power": 0.9}
-    rows, expected = (log.scorio.report(geom([1, 3], **powers), per="question") for geom in GEOMS)
+    rows, expected = (
+        log.scorio.report(geom([1, 3], **powers), per="question", prior="uniform") for geom in GEOMS
+    )
     assert_frame_equal(rows.select(NUMBERS), expected.select(NUMBERS), rel_tol=0, abs_tol=ROOM)
 
 
 def test_the_blend_of_a_dataset_is_not_the_mean_of_its_questions(log):
     whole, questions = (
-        log.scorio.geom_ds_at_k(3, per=per, inference="published") for per in ("model", "question")
+        log.scorio.geom_ds_at_k(3, per=per, prior="uniform") for per in ("model", "question")
     )
     means = {name: questions[name].mean() for name in ("estimate", "mu")}
     assert all(abs(whole[name].item() - each) > 0.01 for name, each in means.items())
-    blended = log.scorio.geom_at_k(3, inference="published").row(0, named=True)
+    blended = log.scorio.geom_at_k(3, prior="uniform").row(0, named=True)
     assert means == pytest.approx({name: blended[name] for name in means}, abs=ROOM)
 
 
@@ -251,7 +257,7 @@ def test_the_blend_of_a_dataset_is_not_the_mean_of_its_questions(log):
 @pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (-1, 1), (-0.5, 0.25), (0, 2)])
 def test_a_positive_power_of_zero_is_zero(geom, a, b):
     metric = geom(2, pass_power=a, unanimous_power=b)
-    row = long([[0, 0, 0]]).scorio.report(metric, inference="published")
+    row = long([[0, 0, 0]]).scorio.report(metric, prior="uniform")
     assert row["estimate"].item() == 0
     assert row["mu"].item() > 0
     assert row["sigma"].item() > 0
@@ -260,7 +266,7 @@ def test_a_positive_power_of_zero_is_zero(geom, a, b):
 def test_a_mean_of_zero_has_no_doubt():
     # Of one trial, no success lies beyond one half: mG-Pass@1 is zero whatever is seen.
     for metric in (ps.geo_spectrum_star_at_k(1), ps.geo_spectrum_at_k(1, lam=0)):
-        row = long([[0, 1]]).scorio.report(metric, inference="published")
+        row = long([[0, 1]]).scorio.report(metric, prior="uniform")
         assert row.select(NUMBERS).row(0) == (0, 0, 0, 0, 0)
 
 
@@ -307,7 +313,7 @@ def test_only_a_dataset_without_any_success_is_a_zero_of_the_dataset(geom):
 @geoms
 def test_where_k_exceeds_the_trials_there_is_no_zero(geom):
     metric = geom(3, unanimous_power=-1, bounds=None)
-    row = long([[0, 0]]).scorio.report(metric, inference="published").row(0, named=True)
+    row = long([[0, 0]]).scorio.report(metric, prior="uniform").row(0, named=True)
     assert row["estimate"] is None
     assert 1 < row["mu"] < INF
 
@@ -323,7 +329,7 @@ def test_where_k_exceeds_the_trials_there_is_no_zero(geom):
 def test_a_number_that_does_not_fit_into_a_float_is_refused(geom, outcomes, k, power):
     metric = geom(k, pass_power=0, unanimous_power=power, name="x")
     with pytest.raises(ValueError, match=rf"^1 results have .* first at .* metric='x', k={k}"):
-        long([outcomes]).scorio.report(metric, inference="published")
+        long([outcomes]).scorio.report(metric, prior="uniform")
 
 
 # --- arguments
@@ -361,7 +367,7 @@ def test_lam_lies_between_zero_and_one(lam):
         (ps.geom_at_k([1, 2]), "geom_at_k"),
         (ps.geom_at_k(2, pass_power=1), "geom_at_k(pass_power=1)"),
         (ps.geom_ds_at_k(2, unanimous_power=-2), "geom_ds_at_k(unanimous_power=-2)"),
-        (ps.geom_ds_at_k(2, pass_power=2, beta0=3), "geom_ds_at_k(pass_power=2, beta0=3)"),
+        (ps.geom_ds_at_k(2, pass_power=2), "geom_ds_at_k(pass_power=2)"),
         (ps.geo_spectrum_at_k(2, lam=0.5), "geo_spectrum_at_k"),
         (ps.geo_spectrum_at_k(2, lam=0), "geo_spectrum_at_k(lam=0)"),
         (ps.geo_spectrum_at_k(2, weights=[0.5, 0]), "geo_spectrum_at_k(weights=(0.5, 0))"),
@@ -373,11 +379,11 @@ def test_a_name_shows_the_arguments_that_differ_from_the_default(metric, name):
     assert metric.name == name
 
 
-@pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
+@pytest.mark.parametrize("prior", ["uniform", "population", None])
 @pytest.mark.parametrize("metric", [ps.geom_at_k, ps.geom_ds_at_k])
-def test_a_blend_of_one_trial_with_itself_is_known_exactly(metric, inference):
+def test_a_blend_of_one_trial_with_itself_is_known_exactly(metric, prior):
     one = metric(1, pass_power=-0.5, unanimous_power=0.5)
     log = long([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1], [0, 0, 0, 1, 0]] * 9)
-    row = log.scorio.report(one, inference=inference).row(0, named=True)
+    row = log.scorio.report(one, prior=prior).row(0, named=True)
     assert row["sigma"] == 0.0
     assert row["lo"] == row["mu"] == row["hi"] == pytest.approx(1.0, rel=1e-15)  # of two powers

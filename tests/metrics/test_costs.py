@@ -36,7 +36,7 @@ def test_counts_hold_no_costs():
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
 @pytest.mark.parametrize(
     "options",
-    [{"inference": "published"}, {"inference": "pooled"}, {"prior": ROWS}, {"anytime": 16}],
+    [{"prior": "uniform"}, {"prior": "population"}, {"prior": ROWS}, {"anytime": 16}],
     ids=str,
 )
 def test_costs_have_calibrated_numbers_of_one_look_alone(metric, options):
@@ -46,4 +46,4 @@ def test_costs_have_calibrated_numbers_of_one_look_alone(metric, options):
 
 def test_published_posteriors_stand_beside_costs_if_nobody_says_a_word():
     report = LOG.scorio(trial=None, cost="usd").report(ps.bayes(), ps.mean_cost())
-    assert report["inference"].to_list() == ["published", "calibrated"]
+    assert report["inference"].to_list() == ["posterior", "calibrated"]

@@ -1,7 +1,6 @@
 """The common form of the metrics of draws, and what tells a curve over thresholds from it."""
 
 import numpy as np
-import pytest
 
 import polars_scorio as ps
 from polars_scorio.metrics.metric import DrawMetric
@@ -26,10 +25,3 @@ def test_a_curve_has_one_draw_size_and_several_thresholds():
     assert (curve.k, curve.t, curve.row_sizes) == ((4,), (2, 3), (2, 3))
     assert (curve.name, curve.at_first_row().row_sizes) == ("tail_pass(k=4)", (2,))
     np.testing.assert_array_equal(curve.draw(3)(10), [0, 0, 1, 0])
-
-
-@pytest.mark.parametrize("metric", [ps.pass_at_k(2, alpha0=0.5), ps.tail_pass(2, alpha0=0.5)])
-def test_the_prior_is_of_failure_and_of_success(metric):
-    assert isinstance(metric, DrawMetric)
-    assert metric.beta_prior == (0.5, 1.0)
-    assert metric.alpha.tolist() == [1.0, 0.5]

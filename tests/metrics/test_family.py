@@ -38,7 +38,7 @@ def given(name: str, **others: object) -> ps.Metric:
 FAMILY = (
     *map(given, OF_COUNTS),
     *(given(name, w=RUBRIC) for name in WEIGHTED),
-    *(ps.maj_at_k(K), ps.maj_at_k(beta0=2)),
+    *(ps.maj_at_k(K), ps.maj_at_k(name="cons")),
     ps.geo_spectrum_at_k(3, lam=0.3, weights=[0.4, 0.2, 0.4]),
 )
 
@@ -50,9 +50,9 @@ def among(fact: str, *, holds: bool = True) -> pl.Expr:
 
 
 ONE_VALUE_FOR_ALL = among("per_question", holds=False)
-# Votes have one interval, whatever the inference, and none for k beyond the trials.
+# Votes have one interval, whatever the prior, and none for k beyond the trials.
 VOTES = pl.col("metric").str.starts_with("vote_at_k")
-ROLES = {"by": "domain", "success": 2, "answer": "category", "inference": "published"}
+ROLES = {"by": "domain", "success": 2, "answer": "category", "prior": "uniform"}
 
 
 @pytest.fixture
@@ -210,11 +210,11 @@ def test_the_ends_of_the_scale_are_fine(category, n, questions):
 
 
 # Warnings are errors: none of NumPy's leaks where a mean is 0 or all draws are single trials.
-@pytest.mark.parametrize("inference", ["calibrated", "published", "pooled"])
+@pytest.mark.parametrize("prior", [None, "uniform", "population"])
 @pytest.mark.parametrize(
     "successes", [[0, 0], [0, 2], [1, 2], [2, 2]], ids=["no", "half", "most", "all"]
 )
-def test_draws_of_one_trial_warn_of_nothing(successes, inference):
+def test_draws_of_one_trial_warn_of_nothing(successes, prior):
     log = long([[0] * (2 - c) + [1] * c for c in successes])
     one = {"k": 1, "weights": (1.0,), "t": 1}
     metrics = [
@@ -222,7 +222,7 @@ def test_draws_of_one_trial_warn_of_nothing(successes, inference):
         for name in OF_COUNTS
     ]
     answered = log.with_columns(answer=pl.col("category")).scorio(answer="answer")
-    rows = answered.report(*metrics, inference=inference)
+    rows = answered.report(*metrics, prior=prior)
     assert rows.select(pl.col("estimate", "lo", "hi").is_finite().all()).row(0) == (True,) * 3
 
 
@@ -276,8 +276,6 @@ def arguments(rng: np.random.Generator, name: str, k: int, top: int) -> dict[str
         "lam": rng.choice([0.0, 1.0, rng.uniform()]),
         "pass_power": rng.uniform(0, 2),
         "unanimous_power": rng.uniform(0.1, 2),
-        "alpha0": rng.uniform(0.2, 3),
-        "beta0": rng.uniform(0.2, 3),
         "bounds": (rng.uniform(-0.5, 0.4), rng.uniform(0.5, 1)),
     }
     if name == "geo_spectrum_at_k" and rng.random() < 0.5:
@@ -312,15 +310,15 @@ def test_equals_the_package_scorio(name, seed):
     if name in ("bayes", "max_at_k") and seed % 2:
         priors = [{"R0": rng.integers(0, top + 1, (len(R), 3))} for R in logs]
     confidence = rng.uniform(0.5, 0.99)
+    of_successes = "alpha0" in inspect.signature(getattr(scorio, f"{name}_ci")).parameters
+    pair = (rng.uniform(0.2, 3), rng.uniform(0.2, 3)) if of_successes else None
+    own = {"alpha0": pair[0], "beta0": pair[1]} if pair else {}
     expected = [
-        theirs(name, R, confidence=confidence, **asked, **earlier)
+        theirs(name, R, confidence=confidence, **asked, **own, **earlier)
         for R, earlier in zip(logs, priors, strict=True)
     ]
-    prior = stacked([each["R0"] for each in priors]) if priors[0] else None
-    rows = (
-        stacked(logs)
-        .scorio(inference="published")
-        .report(getattr(ps, name)(**asked), prior=prior, confidence=confidence)
-    )
+    prior = stacked([each["R0"] for each in priors]) if priors[0] else "uniform"
+    metric = getattr(ps, name)(**asked)
+    rows = stacked(logs).scorio.report(metric, prior=pair or prior, confidence=confidence)
     # Both use floats, but other formulas: variances near 0 are differences that lose digits.
     np.testing.assert_allclose(rows.select(NUMBERS), expected, rtol=1e-9, atol=1e-11)

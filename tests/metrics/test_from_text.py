@@ -14,7 +14,7 @@ from polars_scorio.metrics.from_text import read_metric
         ("bayes", ps.bayes()),
         ("avg()", ps.avg()),
         ("pass_at_k(4)", ps.pass_at_k(4)),
-        (" ps.pass_hat_k([1, 2, 4], alpha0=0.5) ", ps.pass_hat_k([1, 2, 4], alpha0=0.5)),
+        (" ps.pass_hat_k([1, 2, 4], bounds=None) ", ps.pass_hat_k([1, 2, 4], bounds=None)),
         ("pass_at_k(range(1, 9))", ps.pass_at_k(range(1, 9))),
         ("bayes(w={'C': 1, 'P': 0.5, 'I': 0})", ps.bayes(w={"C": 1, "P": 0.5, "I": 0})),
         ("max_at_k(2, [-1, 0, 1])", ps.max_at_k(2, [-1, 0, 1])),

@@ -17,7 +17,7 @@ NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 def test_rows_of_counts_have_the_published_numbers_of_a_question(metric):
     found = Answer(metric, 0.8)(np.array([[1, 3], [0, 0], [4, 0]])).struct.unnest()
     expected = [
-        outcomes({(4, right): 1}).scorio.report(metric, confidence=0.8, inference="published")
+        outcomes({(4, right): 1}).scorio.report(metric, confidence=0.8, prior="uniform")
         for right in (3, 0)
     ]
     # The same arithmetic on one state: nothing to tolerate.

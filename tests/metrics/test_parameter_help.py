@@ -9,7 +9,7 @@ from polars_scorio.metrics.metric_arguments import PARAMETERS, with_parameter_he
 
 def test_help_describes_what_the_docstring_leaves_out():
     @with_parameter_help
-    def two_of_k(k, *, tau, alpha0=1.0, beta0=1.0):
+    def two_of_k(k, *, tau, pass_power=1.0, unanimous_power=1.0):
         """Do two succeed?
 
         Parameters
@@ -23,7 +23,7 @@ def test_help_describes_what_the_docstring_leaves_out():
     parameters, _, returns = body.partition("\n\nReturns\n-------\n")
     assert head == "Do two succeed?"
     assert returns == "Metric\n    To be given to `report`."
-    entries = [PARAMETERS["k"], "tau : float\n    The share.", PARAMETERS["alpha0"]]
+    entries = [PARAMETERS["k"], "tau : float\n    The share.", PARAMETERS["pass_power"]]
     assert parameters == "\n".join(entries)
 
 

@@ -42,7 +42,7 @@ def best_of_draws(outcomes: list[list[float]], k: int) -> float | None:
     ],
 )
 def test_reproduces_published_numbers(request, log, w, moments, interval):
-    row = request.getfixturevalue(log).scorio.max_at_k(2, w, inference="published")
+    row = request.getfixturevalue(log).scorio.max_at_k(2, w, prior="uniform")
     # Half of the sixth digit that is printed.
     assert row.select("estimate", "mu", "sigma").row(0) == pytest.approx(moments, abs=5e-7)
     # Half of the fourth digit that is printed.
@@ -117,7 +117,7 @@ def test_the_interval_is_clipped_to_the_range_of_the_weights(r2):
         ps.max_at_k(3, w),
         ps.max_at_k(3, w, bounds=(2.5, 9), name="own"),
         confidence=0.9999,
-        inference="published",
+        prior="uniform",
     ).rows(named=True)
     assert free["hi"] > 3 > free["lo"]
     assert (clipped["lo"], clipped["hi"]) == (free["lo"], 3)

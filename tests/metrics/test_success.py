@@ -22,7 +22,7 @@ ROOM = 1e-12  # for rounding: all numbers here lie between 0 and 1
 
 def both(log: pl.DataFrame, k: list[int] = SIZES) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Pass@k and Pass^k of a log."""
-    rows = log.scorio.report(ps.pass_at_k(k), ps.pass_hat_k(k), inference="published")
+    rows = log.scorio.report(ps.pass_at_k(k), ps.pass_hat_k(k), prior="uniform")
     return rows[: len(k)], rows[len(k) :]
 
 
@@ -40,7 +40,7 @@ def both(log: pl.DataFrame, k: list[int] = SIZES) -> tuple[pl.DataFrame, pl.Data
     ],
 )
 def test_reproduces_published_numbers(r1, metric, moments, interval):
-    row = r1.scorio.report(metric, inference="published").row(0, named=True)
+    row = r1.scorio.report(metric, prior="uniform").row(0, named=True)
     # Half of the sixth digit that is printed.
     assert (row["estimate"], row["mu"], row["sigma"]) == pytest.approx(moments, abs=5e-7)
     # Half of the fourth digit that is printed.
@@ -72,7 +72,7 @@ def test_estimates_are_the_means_over_every_possible_draw(outcomes):
 @given(ragged())
 def test_of_a_draw_of_one_all_metrics_say_the_same(outcomes):
     once = [ps.pass_at_k(1, bounds=None), ps.pass_hat_k(1, bounds=None)]
-    published = long(outcomes).scorio(inference="published")
+    published = long(outcomes).scorio(prior="uniform")
     bayes, avg, *draws = published.report(ps.bayes(), ps.avg(), *once).rows(named=True)
     for draw in draws:
         assert draw["estimate"] == pytest.approx(avg["estimate"], abs=ROOM)
@@ -105,14 +105,14 @@ def test_no_failure_is_all_success_of_the_opposite(outcomes):
 @given(ragged(), st.integers(0, 3), st.integers(0, 3))
 def test_prior_trials_of_every_question_are_a_beta_prior(outcomes, wrong, right):
     earlier = long([[0] * wrong + [1] * right] * len(outcomes))
-    counted = long(outcomes).scorio.pass_hat_k(SIZES, prior=earlier if wrong + right else None)
-    stated = long(outcomes).scorio.pass_hat_k(SIZES, alpha0=1 + right, beta0=1 + wrong)
+    counted = long(outcomes).scorio.pass_hat_k(SIZES, prior=earlier if wrong + right else "uniform")
+    stated = long(outcomes).scorio.pass_hat_k(SIZES, prior=(1 + right, 1 + wrong))
     assert_frame_equal(stated.select(NUMBERS), counted.select(NUMBERS), check_exact=True)
 
 
 @pytest.mark.parametrize("twin", [ps.unanimous_at_k, ps.g_pass_at_k])
 def test_other_names_of_pass_hat_k_show_in_the_result(r1, twin):
-    arguments = {"k": [2, 7], "alpha0": 0.5, "beta0": 3, "bounds": (0.1, 0.4)}
+    arguments = {"k": [2, 7], "bounds": (0, 0.9)}
     rows = r1.scorio.report(twin(**arguments))
     same = r1.scorio.report(ps.pass_hat_k(**arguments))
     assert_frame_equal(rows.drop("metric"), same.drop("metric"), check_exact=True)

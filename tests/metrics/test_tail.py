@@ -13,7 +13,7 @@ import polars_scorio as ps
 from tests.made_logs import drawn, long
 
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
-INFERENCES = ["published", "pooled", "calibrated"]
+INFERENCES = ["uniform", "population", None]
 
 
 @pytest.fixture
@@ -27,9 +27,9 @@ def log():
 
 @pytest.mark.every(5)
 @pytest.mark.parametrize("k", [1, 2, 4, 7])
-@pytest.mark.parametrize("inference", INFERENCES)
-def test_each_row_is_a_share_of_successes(log, k, inference):
-    rows = log.scorio.tail_pass(k, inference=inference)
+@pytest.mark.parametrize("prior", INFERENCES)
+def test_each_row_is_a_share_of_successes(log, k, prior):
+    rows = log.scorio.tail_pass(k, prior=prior)
     assert rows.columns == [
         "model",
         "metric",
@@ -47,10 +47,10 @@ def test_each_row_is_a_share_of_successes(log, k, inference):
     )
     assert (rows["metric"].unique().to_list(), {*rows["k"]}) == ([f"tail_pass(k={k})"], {k})
     for t in range(1, k + 1):
-        share = log.scorio.g_pass_at_k_tau(k, t / k, inference=inference)
+        share = log.scorio.g_pass_at_k_tau(k, t / k, prior=prior)
         assert_frame_equal(
             rows.filter(t=t).select("model", *NUMBERS), share.select("model", *NUMBERS),
-            check_exact=inference != "calibrated", abs_tol=1e-12,  # summed side by side
+            check_exact=prior is not None, abs_tol=1e-12,  # summed side by side
         )  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def test_equals_every_draw():
 def test_equals_the_package_scorio():
     rng = np.random.default_rng(5)
     outcomes = rng.integers(0, 2, (7, 9))
-    rows = long(outcomes.tolist()).scorio.tail_pass(6, alpha0=0.7, beta0=1.3)
+    rows = long(outcomes.tolist()).scorio.tail_pass(6, prior=(0.7, 1.3))
     # Both use floats, but other formulas.
     near = {"rtol": 1e-9, "atol": 1e-11}
     np.testing.assert_allclose(rows["estimate"], scorio.tailpass_empirical(outcomes, 6), **near)
@@ -141,7 +141,7 @@ def test_a_key_named_t_is_refused(log):
 
 @pytest.mark.slow
 def test_a_curve_is_reported_ahead_but_no_forecast(log):
-    rows = log.scorio.tail_pass(8, inference="calibrated")
+    rows = log.scorio.tail_pass(8)
     assert rows["estimate"].null_count() == rows.height
     assert rows["mu"].is_between(rows["lo"], rows["hi"]).all()
     with pytest.raises(ValueError, match=r"tail_pass\(k=8\) is a curve over thresholds: forecast"):
@@ -150,7 +150,7 @@ def test_a_curve_is_reported_ahead_but_no_forecast(log):
 
 @pytest.mark.slow
 def test_tables_and_pages_name_the_threshold(log, tmp_path):
-    accessor = log.scorio(inference="published")
+    accessor = log.scorio(prior="uniform")
     for frame in (accessor.report(ps.tail_pass(2)), accessor.compare(ps.tail_pass(2)),
                   accessor.leaderboard(ps.tail_pass(2))):  # fmt: skip
         text = ps.to_markdown(frame)

@@ -81,7 +81,7 @@ def test_reproduces_published_estimates(r1, metric, estimates):
     [(2, (0.446429, 0.146167), (0.1599, 0.7329)), (3, (0.684524, 0.151958), (0.3867, 0.9824))],
 )
 def test_reproduces_published_posteriors(r1, k, moments, interval):
-    row = r1.scorio.maj_at_k(k, inference="published")
+    row = r1.scorio.maj_at_k(k, prior="uniform")
     # Half of the sixth digit that is printed.
     assert row.select("mu", "sigma").row(0) == pytest.approx(moments, abs=5e-7)
     # Half of the fourth digit that is printed.
@@ -116,10 +116,10 @@ def test_estimates_are_the_means_over_every_possible_draw(outcomes, k):
 @pytest.mark.parametrize("k", [1, 3, 6])
 @pytest.mark.parametrize(("make", "score"), DEFINED.values(), ids=DEFINED)
 def test_mu_and_sigma_are_those_of_draws_from_the_posterior(make, score, k):
-    log, earlier = long([[0, 1, 1], [0], [1] * 7, [1, 0]]), long([[0, 1], [1], [0, 0], [1]])
-    row = log.scorio.report(make(k, alpha0=0.5, beta0=2), prior=earlier).row(0, named=True)
-    # Of log, prior trials and alpha0, beta0: the successes, and the failures.
-    a, b = np.array([2 + 1, 0 + 1, 7 + 0, 1 + 1]) + 0.5, np.array([1 + 1, 1 + 0, 0 + 2, 1 + 0]) + 2
+    log = long([[0, 1, 1], [0], [1] * 7, [1, 0]])
+    row = log.scorio.report(make(k), prior=(0.5, 2)).row(0, named=True)
+    # The successes, and the failures.
+    a, b = np.array([2, 0, 7, 1]) + 0.5, np.array([1, 1, 0, 1]) + 2
     p = np.random.default_rng(k).beta(a, b, (DRAWS, 4))
     earned = (score(j, k) * comb(k, j) * p**j * (1 - p) ** (k - j) for j in range(k + 1))
     drawn = sum(earned).mean(axis=1)
@@ -176,7 +176,7 @@ def test_one_metric_is_a_case_of_another(log, metric, same, k):
 @pytest.mark.parametrize("n", [1, 2, 5, 8])
 def test_the_majority_of_all_trials_is_that_of_as_many_draws(n):
     log = long([[int(trial < c) for trial in range(n)] for c in range(n + 1)])
-    rows, expected = (log.scorio.maj_at_k(k, beta0=2) for k in (None, n))
+    rows, expected = (log.scorio.maj_at_k(k, prior=(1, 2)) for k in (None, n))
     assert rows["k"].is_null().all()
     assert_frame_equal(rows.select(NUMBERS), expected.select(NUMBERS), rel_tol=0, abs_tol=ROOM)
 
@@ -184,9 +184,9 @@ def test_the_majority_of_all_trials_is_that_of_as_many_draws(n):
 @law
 @given(ragged())
 def test_the_majority_of_all_trials_asks_each_question_for_its_own(outcomes):
-    row = long(outcomes).scorio.maj_at_k(bounds=None, inference="published").row(0, named=True)
+    row = long(outcomes).scorio.maj_at_k(bounds=None, prior="uniform").row(0, named=True)
     assert row["estimate"] == pytest.approx(fmean(sum(o) > len(o) / 2 for o in outcomes), abs=ROOM)
-    alone = pl.concat(long([o]).scorio.maj_at_k(len(o), inference="published") for o in outcomes)
+    alone = pl.concat(long([o]).scorio.maj_at_k(len(o), prior="uniform") for o in outcomes)
     assert row["mu"] == pytest.approx(alone["mu"].mean(), abs=ROOM)
     sigma = (alone["sigma"] ** 2).sum() ** 0.5 / len(outcomes)
     assert row["sigma"] == pytest.approx(sigma, abs=ROOM)
@@ -258,7 +258,7 @@ def test_weights_are_not_negative_and_sum_up_to_at_most_one(make, weights):
     ids=["none", "tuple", "rounded sum", "room for rounding", "array", "series", "float32"],
 )
 def test_weights_may_sum_up_to_less_or_to_one_but_for_rounding(r1, make, k, weights):
-    row = r1.scorio.report(make(k, weights), inference="published").row(0, named=True)
+    row = r1.scorio.report(make(k, weights), prior="uniform").row(0, named=True)
     assert 0 <= row["lo"] <= row["hi"] <= 1
 
 
@@ -272,10 +272,9 @@ def test_the_k_of_a_spectrum_is_checked_first(k):
     ("metric", "name"),
     [
         (ps.g_pass_at_k_tau([2, 4], 0.5), "g_pass_at_k_tau(tau=0.5)"),
-        (ps.g_pass_at_k_tau(2, 1, beta0=2), "g_pass_at_k_tau(tau=1, beta0=2)"),
+        (ps.g_pass_at_k_tau(2, 1), "g_pass_at_k_tau(tau=1)"),
         (ps.threshold_spectrum_at_k(2, [0.5, 0]), "threshold_spectrum_at_k(weights=(0.5, 0))"),
         (ps.maj_at_k(), "maj_at_k"),
-        (ps.maj_at_k([1, 3], alpha0=0.5), "maj_at_k(alpha0=0.5)"),
         (ps.mg_pass_at_k(2), "mg_pass_at_k"),
         (ps.auc_at_k(2, bounds=None), "auc_at_k(bounds=None)"),
     ],

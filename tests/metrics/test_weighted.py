@@ -41,8 +41,8 @@ def graded():
     ],
 )
 def test_reproduces_published_moments(request, log, prior, metric, moments):
-    earlier = prior and request.getfixturevalue(prior)
-    row = request.getfixturevalue(log).scorio.report(metric, prior=earlier, inference="published")
+    earlier = request.getfixturevalue(prior) if prior else "uniform"
+    row = request.getfixturevalue(log).scorio.report(metric, prior=earlier)
     # Half of the sixth digit that is printed.
     assert row.select(MOMENTS).row(0) == pytest.approx(moments, abs=5e-7)
 
@@ -58,7 +58,7 @@ def test_reproduces_published_moments(request, log, prior, metric, moments):
     ],
 )
 def test_reproduces_published_intervals(request, log, metric, interval):
-    row = request.getfixturevalue(log).scorio.report(metric, inference="published")
+    row = request.getfixturevalue(log).scorio.report(metric, prior="uniform")
     # Half of the fourth digit that is printed.
     assert row.select("lo", "hi").row(0) == pytest.approx(interval, abs=5e-5)
 
@@ -109,7 +109,7 @@ def test_twice_the_counts_are_known_better(outcomes):
 @law
 @given(ragged(top=2), WEIGHTS)
 def test_both_have_the_average_of_the_trials_as_estimate(outcomes, w):
-    rows = long(outcomes).scorio.report(ps.bayes(w), ps.avg(w), inference="published")
+    rows = long(outcomes).scorio.report(ps.bayes(w), ps.avg(w), prior="uniform")
     means = [sum(w[category] for category in trials) / len(trials) for trials in outcomes]
     # Rounding, in units of the largest weight.
     expected = pytest.approx(sum(means) / len(means), abs=1e-12 * max(map(abs, w)))
@@ -140,7 +140,7 @@ def test_all_right_and_all_wrong(n, questions, category):
     # The posterior of each question is Beta(n + 1, 1), or its mirror image.
     mean, variance = (n + 1) / (n + 2), (n + 1) / (n + 2) ** 2 / (n + 3)
     sigma = sqrt(variance / questions)
-    published = long([[category] * n] * questions).scorio(inference="published")
+    published = long([[category] * n] * questions).scorio(prior="uniform")
     bayes, avg = published.report(ps.bayes(), ps.avg()).rows(named=True)
     assert (bayes["estimate"], avg["estimate"], avg["mu"]) == (category,) * 3
     # Closed forms, here and below; 1 - mean and the variance are differences that lose digits.

@@ -51,7 +51,7 @@ def test_the_query_of_the_file_is_a_report(duck):
     text = ps.sql.duckdb_macros()
     query = text[text.index("SELECT") : text.index(";")].replace("--", "")
     table = duck.execute(f"{query} ORDER BY model").fetchall()
-    report = log.scorio.pass_at_k(4, inference="published")
+    report = log.scorio.pass_at_k(4, prior="uniform")
     assert report["questions"].to_list() == [25, 25]
     for i, name in enumerate(["estimate", "mu", "sigma"], start=1):
         assert [row[i] for row in table] == told(report, pl.col(name))

@@ -40,7 +40,7 @@ def test_the_query_is_a_report(engine):
     )
     log = log.filter((pl.len().over("model", "question") >= 4) | (pl.col("model") == "b"))
     found = asked(engine, log, 5)
-    report = log.scorio.report(ps.pass_at_k(range(1, 6)), inference="published")
+    report = log.scorio.report(ps.pass_at_k(range(1, 6)), prior="uniform")
     assert found["k"].to_list() == report["k"].to_list() == [1, 2, 3, 4, 5] * 3
     assert found["questions"].to_list() == report["questions"].to_list()
     assert found["trials"].to_list() == report["trials"].to_list()
@@ -61,7 +61,7 @@ def test_the_query_is_a_report(engine):
 def test_no_digits_are_lost_at_the_edges(engine, state):
     log = outcomes({state: 1})
     found = asked(engine, log, 256).row(-1, named=True)
-    report = log.scorio.pass_at_k(256, inference="published").row(0, named=True)
+    report = log.scorio.pass_at_k(256, prior="uniform").row(0, named=True)
     # 256 products, each rounded by 1.1e-16 at most: 3e-14 together.
     tolerance = pytest.approx(report["mu"], rel=1e-12)
     assert found["pass_at_k_mean"] == tolerance

@@ -10,10 +10,9 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from tests.documents import study_numbers
-from tests.made_logs import drawn, long, outcomes, unreadable
+from tests.made_logs import drawn, outcomes, unreadable
 from tests.maths.cases import CASES
 
-CALIBRATED = {"inference": "calibrated"}
 TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 W = [0, 0.5, 1]
@@ -47,7 +46,7 @@ def cases() -> pl.DataFrame:
 def reports(cases) -> dict[str, pl.DataFrame]:
     """Calibrated reports of all metrics, by target: each takes seconds."""
     targets = "benchmark", "population"
-    return {target: cases.scorio.report(*ALL, **CALIBRATED, target=target) for target in targets}
+    return {target: cases.scorio.report(*ALL, target=target) for target in targets}
 
 
 @pytest.fixture
@@ -83,7 +82,7 @@ def test_the_estimate_lies_in_its_interval(reports, target):
 @TARGETS
 def test_all_numbers_are_those_of_a_published_report_but_how_sure_they_are(cases, reports, target):
     rows = reports[target]
-    published = cases.scorio.report(*ALL, inference="published")
+    published = cases.scorio.report(*ALL, prior="uniform")
     facts = ["model", "metric", "k", "questions", "trials", "dropped", "estimate"]
     # The estimates are sums over states in another order, and powers of such sums.
     of_both = [
@@ -119,18 +118,16 @@ def test_beyond_the_trials_there_is_a_range_or_nothing(reports, target):
 def test_an_end_is_the_bound_where_all_trials_point_to_it(cases, target, model, end, value):
     rows = cases.filter(model=model).scorio.report(
         *(ps.avg(), ps.pass_at_k([1, 3]), ps.pass_hat_k(3), ps.auc_at_k(3), ps.maj_at_k(3)),
-        **CALIBRATED,
         target=target,
     )
     assert rows[end].to_list() == [value] * 6
     assert rows["lo" if end == "hi" else "hi"].is_between(0, 1, closed="none").all()
 
 
-@TARGETS
-def test_what_is_a_posterior_mean_stays_pooled(cases, target):
+def test_what_is_a_posterior_mean_is_pooled_about_a_population(cases):
     calibrated, pooled = (
-        cases.scorio.report(*POOLED, inference=inference, target=target)
-        for inference in ("calibrated", "pooled")
+        cases.scorio.report(*POOLED, prior=prior, target="population")
+        for prior in (None, "population")
     )
     assert_frame_equal(calibrated, pooled, check_exact=True)
 
@@ -138,8 +135,8 @@ def test_what_is_a_posterior_mean_stays_pooled(cases, target):
 def test_blends_with_a_negative_power_stay_pooled_about_a_population(log):
     metrics = (ps.geom_ds_at_k(1, pass_power=-0.1, unanimous_power=0.5),)
     calibrated, pooled = (
-        log.scorio(by="domain", success=2).report(*metrics, inference=word, target="population")
-        for word in ("calibrated", "pooled")
+        log.scorio(by="domain", success=2).report(*metrics, prior=word, target="population")
+        for word in (None, "population")
     )
     assert_frame_equal(calibrated, pooled, check_exact=True)
 
@@ -149,7 +146,7 @@ def test_weighted_metrics_of_the_population_vary_as_their_questions_do():
     w, labels = np.array(W), [0, 1, 2]
     rows = [(q, c, n) for q, own in enumerate(counts) for c, n in zip(labels, own, strict=True)]
     log = pl.DataFrame(rows, schema=["question", "category", "count"], orient="row")
-    scorio = log.scorio(model=None, count="count", **CALIBRATED)
+    scorio = log.scorio(model=None, count="count")
     (row,) = scorio.avg(W, target="population").rows(named=True)
     each = np.array(counts) @ w / 8
     # NumPy's means and spreads of six terms, here and below: far closer than the default of 1e-6.
@@ -165,26 +162,18 @@ def test_weighted_metrics_of_the_population_vary_as_their_questions_do():
     same = log.filter(pl.col("question") == 0).drop("question").join(
         pl.DataFrame({"question": range(9)}), how="cross"
     )  # fmt: skip
-    (row,) = (
-        same.scorio(model=None, count="count", **CALIBRATED)
-        .avg(W, target="population")
-        .rows(named=True)
-    )
+    (row,) = same.scorio(model=None, count="count").avg(W, target="population").rows(named=True)
     assert (row["estimate"], row["lo"]) == (0, 0)
     assert 0.2 < row["hi"] < 0.5
     alone = log.filter(pl.col("question") == 2)
-    (row,) = (
-        alone.scorio(model=None, count="count", **CALIBRATED)
-        .avg(W, target="population")
-        .rows(named=True)
-    )
+    (row,) = alone.scorio(model=None, count="count").avg(W, target="population").rows(named=True)
     assert (row["sigma"], row["lo"], row["hi"]) == (None, None, None)
 
 
 @pytest.mark.slow
 @TARGETS
 def test_eager_equals_lazy_by_either_engine(cases, reports, target):
-    plan = cases.lazy().scorio.report(*ALL, **CALIBRATED, target=target)
+    plan = cases.lazy().scorio.report(*ALL, target=target)
     eager = reports[target]
     for engine in ("in-memory", "streaming"):
         # Groups come in parts, whose sums a product of matrices may order otherwise.
@@ -193,7 +182,7 @@ def test_eager_equals_lazy_by_either_engine(cases, reports, target):
 
 
 def test_nothing_is_read_before_collect(log):
-    plan = unreadable(log.schema).scorio(by="domain", success=2).avg(**CALIBRATED)
+    plan = unreadable(log.schema).scorio(by="domain", success=2).avg()
     with pytest.raises(AssertionError, match="the data were read"):
         plan.collect()
 
@@ -229,7 +218,7 @@ def test_reproduces_the_numbers_of_the_study(data):
             if options.items() <= case.items()
             and (case["metric"], case["k"]) not in CHANGED_LATER[data]
         ]
-        rows = log.scorio.report(*map(metric_of, cases), **CALIBRATED, **options)
+        rows = log.scorio.report(*map(metric_of, cases), **options)
         tolerance = 1e-9 if target == "benchmark" else 1e-6  # as the study says
         for case, found in zip(cases, rows.rows(named=True), strict=True):
             for name in ("mu", "sigma", "lo", "hi"):
@@ -238,14 +227,13 @@ def test_reproduces_the_numbers_of_the_study(data):
 
 def test_two_categories_are_failure_and_success_on_a_scale(r1):
     plain, scaled = (
-        r1.scorio.report(metric, **CALIBRATED).select(NUMBERS).row(0)
-        for metric in (ps.avg(), ps.avg([-1, 3]))
+        r1.scorio.report(metric).select(NUMBERS).row(0) for metric in (ps.avg(), ps.avg([-1, 3]))
     )
     estimate, mu, sigma, lo, hi = plain
     expected = (4 * estimate - 1, 4 * mu - 1, 4 * sigma, 4 * lo - 1, 4 * hi - 1)
     # The scale is applied before or after the same sums: rounding of numbers near 1.
     assert scaled == pytest.approx(expected, abs=1e-12)
-    turned = r1.scorio.avg([3, -1], **CALIBRATED).select(NUMBERS).row(0)
+    turned = r1.scorio.avg([3, -1]).select(NUMBERS).row(0)
     # The interval knows no direction: Clopper and Pearson's is symmetric.
     # Failures and successes change places: ends are found by a search, to 1e-9 or so.
     assert turned == pytest.approx(
@@ -257,7 +245,7 @@ def test_two_categories_are_failure_and_success_on_a_scale(r1):
 def test_the_best_of_k_of_two_rewards_is_pass_at_k(log):
     solved = log.with_columns(category=(pl.col("category") == 2).cast(pl.Int8))
     best, passed = (
-        solved.scorio(by="domain").report(metric, **CALIBRATED).drop("metric")
+        solved.scorio(by="domain").report(metric).drop("metric")
         for metric in (ps.max_at_k([1, 2], [0, 1]), ps.pass_at_k([1, 2]))
     )
     assert_frame_equal(best, passed, check_exact=True)
@@ -265,7 +253,7 @@ def test_the_best_of_k_of_two_rewards_is_pass_at_k(log):
 
 def test_the_best_of_one_is_the_average(log):
     best, average = (
-        log.scorio(by="domain").report(metric, **CALIBRATED).drop("metric", "k")
+        log.scorio(by="domain").report(metric).drop("metric", "k")
         for metric in (ps.max_at_k(1, W), ps.avg(W))
     )
     # Other formulas of the same average: their sums are rounded otherwise.
@@ -285,8 +273,8 @@ def test_categories_that_weigh_the_same_are_one(log):
     three, two = [0.0, 1.0, 1.0], log.with_columns(category=(pl.col("category") > 0).cast(pl.Int8))
     metrics = [(ps.avg(three), ps.avg()), (ps.max_at_k(2, three), ps.max_at_k(2, [0, 1]))]
     for merged, plain in metrics:
-        rows = log.scorio(by="domain").report(merged, **CALIBRATED).select(NUMBERS)
-        expected = two.scorio(by="domain").report(plain, **CALIBRATED).select(NUMBERS)
+        rows = log.scorio(by="domain").report(merged).select(NUMBERS)
+        expected = two.scorio(by="domain").report(plain).select(NUMBERS)
         assert_frame_equal(rows, expected, check_exact=True)
 
 
@@ -296,7 +284,7 @@ def test_categories_that_weigh_the_same_are_one(log):
 def test_macro_about_clusters_reaches_as_far_as_the_root_of_squares(log):
     metrics = ps.avg(W), ps.max_at_k(1, W)
     accessor = log.scorio(by="domain", success=2, cluster="question", target="population")
-    rows = accessor.report(*metrics, **CALIBRATED, overall="macro")
+    rows = accessor.report(*metrics, overall="macro")
     for (_, metric), group in rows.group_by("model", "metric"):
         *parts, over_all = group.sort("domain", nulls_last=True).rows(named=True)
         number = len(parts)
@@ -310,7 +298,7 @@ def test_macro_about_clusters_reaches_as_far_as_the_root_of_squares(log):
 
 
 def test_macro_of_ranges_is_their_mean(log):
-    rows = log.scorio(by="domain", success=2).pass_at_k(9, **CALIBRATED, overall="macro")
+    rows = log.scorio(by="domain", success=2).pass_at_k(9, overall="macro")
     for _, group in rows.group_by("model"):
         *parts, over_all = group.sort("domain", nulls_last=True).rows(named=True)
         assert over_all["estimate"] is over_all["mu"] is over_all["sigma"] is None
@@ -324,11 +312,9 @@ def test_macro_of_ranges_is_their_mean(log):
 def test_micro_is_one_pool(log):
     accessor = log.scorio(by="domain", success=2)
     metrics = [ps.avg(W), ps.pass_at_k([1, 3]), ps.geom_ds_at_k(1)]
-    over_all = accessor.report(*metrics, **CALIBRATED, overall="micro").filter(
-        pl.col("domain").is_null()
-    )
+    over_all = accessor.report(*metrics, overall="micro").filter(pl.col("domain").is_null())
     question = pl.concat_str("domain", "question").alias("question")
-    pool = log.with_columns(question).scorio(success=2).report(*metrics, **CALIBRATED)
+    pool = log.with_columns(question).scorio(success=2).report(*metrics)
     # Questions of all strata are added in another order; ends are found to 1e-9 or so.
     assert_frame_equal(over_all.drop("domain"), pool, rel_tol=1e-9, abs_tol=1e-12)
 
@@ -340,17 +326,6 @@ def test_micro_is_one_pool(log):
     ("metric", "options", "message"),
     [
         (
-            ps.avg(),
-            {"prior": long([[1]])},
-            r'^calibrated intervals cannot use prior trials: concatenate .*inference="pooled"',
-        ),
-        (ps.avg(), {"per": "question"}, r'means .*per="question" say inference="pooled"'),
-        (
-            ps.pass_at_k(2, alpha0=0.5),
-            {},
-            r"pass_at_k\(alpha0=0\.5\): inference='calibrated' .* alpha0 and beta0 .* out",
-        ),
-        (
             ps.bayes(),
             {"target": "population", "per": "question"},
             'target="population" is about the mean: it has no per="question"',
@@ -358,9 +333,9 @@ def test_micro_is_one_pool(log):
     ],
 )
 def test_what_has_no_say_is_refused_at_the_call(r1, metric, options, message):
-    for accessor in (r1.scorio, r1.lazy().scorio, r1.scorio(**CALIBRATED)):
+    for accessor in (r1.scorio, r1.lazy().scorio):
         with pytest.raises(ValueError, match=message):
-            accessor.report(metric, **{**CALIBRATED, **options})
+            accessor.report(metric, **options)
 
 
 def same(one: object, other: object) -> bool:

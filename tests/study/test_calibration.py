@@ -50,7 +50,7 @@ def coverage(rows, truth):
 def test_partial_pooling_holds_what_it_promises(population, questions, n):
     random = np.random.default_rng(1)
     rates = population(random, (REPLICATES, questions))
-    rows = bayes(counted(rates, n, random), inference="pooled")
+    rows = bayes(counted(rates, n, random), prior="population")
     assert 0.92 <= coverage(rows, rates.mean(axis=1)) <= 0.99
 
 
@@ -71,5 +71,5 @@ def test_models_with_different_numbers_of_trials_can_be_compared():
         z = (a["mu"] - b["mu"]) / (a["sigma"] ** 2 + b["sigma"] ** 2).sqrt()
         return (z.abs() <= 1.96).mean()
 
-    assert 0.92 <= share_of_equals(inference="pooled") <= 0.99
+    assert 0.92 <= share_of_equals(prior="population") <= 0.99
     assert share_of_equals() < 0.05  # the published prior makes equals look far apart

@@ -15,8 +15,8 @@ def test_an_interval_without_an_estimate_is_a_range_unless_it_is_a_posterior():
     numbers = CellNumbers("calibrated", NONE, HALF, HALF, HALF, HALF, StretchedLaw())
     assert [*numbers.columns()] == ["estimate", "mu", "sigma", "lo", "hi", "inference"]
     assert numbers.columns()["inference"].tolist() == ["range", "calibrated"]
-    posterior = numbers._replace(inference="published", law=PosteriorLaw(beta=False))
-    assert posterior.columns()["inference"].tolist() == ["published", "published"]
+    posterior = numbers._replace(inference="posterior", law=PosteriorLaw(beta=False))
+    assert posterior.columns()["inference"].tolist() == ["posterior", "posterior"]
     assert [*numbers.with_facts(bounds=HALF).columns()][-2:] == ["bounds", "inference"]
 
 

@@ -10,11 +10,10 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.study.calibrated import CalibratedInference
-from polars_scorio.study.posterior import PooledInference, PublishedInference
+from polars_scorio.study.posterior import UNIFORM, PosteriorInference
 from polars_scorio.study.request import InferenceChoice
 from tests.made_logs import drawn, law, long, outcomes, ragged
 
-CALIBRATED = {"inference": "calibrated"}
 KINDS = pytest.mark.parametrize("overall", ["macro", "micro"])
 W = [0, 0.5, 1]
 # What is a credit of k draws has an interval for either target, and a range beyond the trials.
@@ -74,36 +73,34 @@ def same(one: object, other: object) -> bool:
 
 
 @pytest.mark.every(4)
-@pytest.mark.parametrize("word", ["published", "pooled", "calibrated"])
+@pytest.mark.parametrize("word", ["uniform", "population", None])
 @pytest.mark.parametrize("shown", SHOWN)
 def test_a_word_on_the_accessor_is_the_word_in_every_method(duel, shown, word):
     show = SHOWN[shown]
-    said = show(duel.scorio, inference=word)
-    assert same(show(duel.scorio(inference=word)), said)
+    said = show(duel.scorio, prior=word)
+    assert same(show(duel.scorio(prior=word)), said)
     # A word in a method goes before it.
-    other = "pooled" if word == "published" else "published"
-    assert same(show(duel.scorio(inference=other), inference=word), said)
-    # Without a word, every method gives the same calibrated answer.
-    assert same(show(duel.scorio), show(duel.scorio, inference="calibrated"))
+    other = "population" if word == "uniform" else "uniform"
+    assert same(show(duel.scorio(prior=other), prior=word), said)
 
 
 def test_a_rubric_keeps_what_was_chosen(duel):
     solved = ps.rubrics.rubric(
         "outcome", {"failed": pl.col("category") == 0}, otherwise="solved", success="solved"
     )
-    rows = duel.scorio(inference="calibrated", confidence=0.5).rubric(solved).pass_at_k(2)
+    rows = duel.scorio(confidence=0.5).rubric(solved).pass_at_k(2)
     # The same outcomes under other names: rounding at most, far below the default of 1e-5.
-    assert_frame_equal(rows, duel.scorio.pass_at_k(2, confidence=0.5, **CALIBRATED))
+    assert_frame_equal(rows, duel.scorio.pass_at_k(2, confidence=0.5))
 
 
 @pytest.mark.parametrize(
     "options", [{"confidence": 0.5}, {"target": "population"}, {"confidence": 0.9}], ids=str
 )
 def test_target_and_confidence_are_chosen_likewise(duel, options):
-    chosen = duel.scorio(inference="calibrated", **options)
-    expected = duel.scorio.avg(**CALIBRATED, **options)
+    chosen = duel.scorio(**options)
+    expected = duel.scorio.avg(**options)
     assert_frame_equal(chosen.avg(), expected, check_exact=True)
-    plain = duel.scorio.avg(**CALIBRATED)
+    plain = duel.scorio.avg()
     assert not plain.equals(expected)
     assert_frame_equal(chosen.avg(target="benchmark", confidence=0.95), plain, check_exact=True)
 
@@ -111,7 +108,7 @@ def test_target_and_confidence_are_chosen_likewise(duel, options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"inference": "beta"}, "inference must be \"published\" or .*, got 'beta'"),
+        ({"prior": "beta"}, "prior must be \"uniform\", .*, got 'beta'"),
         ({"target": "all"}, "target must be .*, got 'all'"),
         ({"confidence": 1}, r"confidence must be .*, got 1"),
     ],
@@ -121,43 +118,56 @@ def test_what_cannot_be_chosen_is_refused_where_it_is_chosen(r1, options, messag
         r1.scorio(**options)
 
 
-# --- the inference of a metric
+# --- the prior behind a metric
 
 
 @pytest.mark.parametrize(
-    ("metric", "view", "kinds"),
+    ("metric", "view", "priors"),
     [
-        (ps.avg(), "success", ("published", "pooled", "calibrated", "calibrated")),
-        (ps.bayes(), "success", ("published", "pooled", "pooled", "pooled")),
-        (ps.geom_ds_at_k(2), "success", ("published", "pooled", "calibrated", "calibrated")),
-        (ps.geom_at_k(2), "success", ("published", "pooled", "calibrated", "calibrated")),
-        *(
-            (metric(2, pass_power=-1), "success", ("published", "pooled", benchmark, "pooled"))
-            for metric, benchmark in ((ps.geom_ds_at_k, "calibrated"), (ps.geom_at_k, "pooled"))
+        (ps.avg(), "success", (UNIFORM, "population", None, None, "population")),
+        (ps.bayes(), "success", (UNIFORM, "population", UNIFORM, "population", UNIFORM)),
+        (ps.geom_ds_at_k(2), "success", (UNIFORM, "population", None, None, "population")),
+        (
+            ps.geom_ds_at_k(2, pass_power=-1), "success",
+            (UNIFORM, "population", None, "population", "population"),
         ),
-        (ps.vote_at_k(2), "answers", ("calibrated",) * 4),
-        (ps.max_at_k(2), "rewards", ("calibrated",) * 4),
+        (
+            ps.geom_at_k(2, pass_power=-1), "success",
+            (UNIFORM, "population", UNIFORM, "population", UNIFORM),
+        ),
+        (ps.vote_at_k(2), "answers", (None,) * 5),
+        (ps.max_at_k(2), "rewards", (None,) * 5),
     ],
     ids=str,
-)
-def test_a_metric_gets_the_inference_that_it_allows(metric, view, kinds):
+)  # fmt: skip
+def test_a_metric_gets_the_prior_that_it_allows(metric, view, priors):
     asked = [
-        *(InferenceChoice("published"), InferenceChoice("pooled")),
-        *(InferenceChoice("calibrated"), InferenceChoice("calibrated", target="population")),
+        *(InferenceChoice(UNIFORM), InferenceChoice("population")),
+        *(InferenceChoice(None), InferenceChoice(None, target="population")),
+        InferenceChoice(None, per_question=True),
     ]
-    made = [type(choice.inference_of(metric, view)).__name__ for choice in asked]
-    assert made == [f"{kind.title()}Inference" for kind in kinds]
+    assert tuple(choice.prior_of(metric, view) for choice in asked) == priors
 
 
-def test_all_inferences_have_the_same_methods():
+def test_whoever_says_inference_hears_of_prior(r1):
+    message = r'^pass_at_k\(\) has no inference=: numbers are calibrated unless you .* prior="unif'
+    with pytest.raises(TypeError, match=message):
+        r1.scorio.pass_at_k(2, inference="pooled")
+    for call in (r1.scorio, r1.scorio.report, r1.scorio.compare, r1.scorio.leaderboard):
+        with pytest.raises(
+            TypeError, match=r'has no inference=: .* prior="uniform", \(alpha, beta'
+        ):
+            call(inference="published")
+
+
+def test_both_inferences_have_the_same_methods():
     methods = [
         {name for name in dir(made) if not name.startswith("_")}
         - {"target", "confidence", "anytime"}
-        for made in (PublishedInference, PooledInference, CalibratedInference)
+        for made in (PosteriorInference, CalibratedInference)
     ]
     shared = {"numbers", "mean_law", "mean_interval", "ranking_numbers"}
-    of_estimates = shared | {"macro_numbers"}
-    assert methods == [shared | {"posterior"}, shared | {"posterior"}, of_estimates]
+    assert methods == [shared | {"posterior", "pooled", "prior"}, shared | {"macro_numbers"}]
 
 
 # --- what people read
@@ -199,7 +209,7 @@ def test_nor_over_strata(log, overall):
 
 def test_calibrated_geom_at_k_has_an_estimate_of_its_own():
     log = outcomes({(8, 0): 92, (8, 1): 8}).scorio(model=None)
-    wide = log.geom_at_k(2, **CALIBRATED, wide=True).row(0, named=True)
+    wide = log.geom_at_k(2, wide=True).row(0, named=True)
     # No question succeeds twice, which leaves the published estimate at 0.
     assert wide["geom_at_k_2_lo"] < wide["geom_at_k_2"] < wide["geom_at_k_2_hi"]
-    assert log.geom_at_k(2, inference="published", wide=True)["geom_at_k_2"].item() == 0
+    assert log.geom_at_k(2, prior="uniform", wide=True)["geom_at_k_2"].item() == 0

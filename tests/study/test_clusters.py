@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 
 TARGET = {"target": "population"}
-KINDS = ("calibrated", "pooled")
+KINDS = (None, "population")
 BINARY = (
     *(ps.avg(), ps.bayes(), ps.pass_at_k([1, 2, 4]), ps.pass_hat_k([2, 4]), ps.maj_at_k(4)),
     *(ps.geom_at_k(2), ps.geom_ds_at_k(2), ps.max_at_k(2, w=[0, 1])),
@@ -39,8 +39,8 @@ def passages(
 def reports(log: pl.DataFrame, metrics: tuple[ps.Metric, ...], **roles: object) -> pl.DataFrame:
     """Both kinds of inference that know a population."""
     accessor = log.scorio(**roles)
-    each = {kind: accessor.report(*metrics, inference=kind, **TARGET) for kind in KINDS}
-    return pl.concat(rows.with_columns(kind=pl.lit(kind)) for kind, rows in each.items())
+    each = {kind: accessor.report(*metrics, prior=kind, **TARGET) for kind in KINDS}
+    return pl.concat(rows.with_columns(kind=pl.lit(str(kind))) for kind, rows in each.items())
 
 
 @pytest.mark.slow
@@ -55,11 +55,11 @@ def test_clusters_of_one_question_change_no_byte(metrics, categories):
 
 
 @pytest.mark.parametrize(("metrics", "categories"), ALL_CASES, ids=["binary", "graded"])
-@pytest.mark.parametrize("kind", ["published", *KINDS])
+@pytest.mark.parametrize("kind", ["uniform", *KINDS])
 def test_about_these_very_questions_clusters_change_no_byte(metrics, categories, kind):
     log = passages(categories)
-    found = log.scorio(cluster="passage").report(*metrics, inference=kind)
-    assert found.drop("clusters").equals(log.scorio.report(*metrics, inference=kind))
+    found = log.scorio(cluster="passage").report(*metrics, prior=kind)
+    assert found.drop("clusters").equals(log.scorio.report(*metrics, prior=kind))
 
 
 @pytest.mark.parametrize(("metrics", "categories"), ALL_CASES, ids=["binary", "graded"])
@@ -78,7 +78,7 @@ def test_copies_of_a_question_are_as_good_as_one():
     copied = passages([0, 1], copies=True)
     single = copied.filter(pl.col("question") % 4 == 0)
     metrics = (ps.avg(), ps.pass_at_k([1, 2, 4]), ps.pass_hat_k(2))
-    found = copied.scorio(cluster="passage").report(*metrics, inference="calibrated", **TARGET)
+    found = copied.scorio(cluster="passage").report(*metrics, **TARGET)
     # The variance between single questions, divided by K - 1, from their estimates alone.
     each = single.scorio.report(*metrics, per="question")
     by = ["model", "metric", "k"]
@@ -90,7 +90,7 @@ def test_copies_of_a_question_are_as_good_as_one():
 @pytest.mark.parametrize("metric", [ps.avg(), ps.pass_hat_k(2), ps.avg(w=W), ps.max_at_k(2, w=W)])
 def test_the_variance_is_that_of_sums_over_clusters(metric):
     log = passages([0, 1] if metric.w is None else [0, 1, 2])
-    found = log.scorio(cluster="passage").report(metric, inference="calibrated", **TARGET)
+    found = log.scorio(cluster="passage").report(metric, **TARGET)
     each = log.scorio.report(metric, per="question").join(
         log.select("question", "passage").unique(), on="question"
     )
@@ -106,14 +106,14 @@ def test_the_variance_is_that_of_sums_over_clusters(metric):
 def test_the_interval_has_students_tails_of_the_clusters():
     """Wider than the normal 1.96; a Beta distribution has less in its tails than Student's."""
     log = passages([0, 1], clusters=6)
-    row = log.scorio(cluster="passage").avg(inference="pooled", **TARGET).row(0, named=True)
+    row = log.scorio(cluster="passage").avg(prior="population", **TARGET).row(0, named=True)
     half = (row["hi"] - row["lo"]) / 2 / row["sigma"]
     assert 2.0 < half < 2.571  # the quantile of t with 5 degrees of freedom
 
 
 def test_strata_and_their_pool_have_their_own_clusters():
     log = passages([0, 1]).with_columns(half=pl.col("question") % 2)
-    options = {"inference": "calibrated", **TARGET}
+    options = {**TARGET}
     accessor = log.scorio(cluster="passage", by="half")
     pool = accessor.avg(overall="micro", **options).filter(pl.col("half").is_null()).drop("half")
     assert pool.equals(log.scorio(cluster="passage").avg(**options))
@@ -131,21 +131,21 @@ def test_draws_beyond_the_trials_are_pooled_by_clusters_too():
         reports(log, (ps.pass_at_k(8),), cluster="passage"),
         reports(log, (ps.pass_at_k(8),)),
     )
-    pooled = pl.col("kind") == "pooled"
+    pooled = pl.col("kind") == "population"
     ratio = wide.filter(pooled)["sigma"] / plain.filter(pooled)["sigma"]
     assert ratio.is_between(1.3, 2.2).all()
 
 
 def test_row_order_and_laziness_change_nothing():
     log = passages([0, 1])
-    report = log.scorio(cluster="passage").report(*BINARY, inference="calibrated", **TARGET)
+    report = log.scorio(cluster="passage").report(*BINARY, **TARGET)
     mixed = log.sample(fraction=1, shuffle=True, seed=3)
     again = mixed.lazy().scorio(cluster="passage")
-    assert again.report(*BINARY, inference="calibrated", **TARGET).collect().equals(report)
+    assert again.report(*BINARY, **TARGET).collect().equals(report)
 
 
 def test_metrics_as_columns_keep_the_clusters():
-    log = passages([0, 1]).scorio(cluster="passage", inference="calibrated", target="population")
+    log = passages([0, 1]).scorio(cluster="passage", target="population")
     wide = log.report(ps.avg(), wide=True)
     assert wide.columns[:5] == ["model", "questions", "clusters", "trials", "dropped"]
     assert wide["clusters"].to_list() == [9, 9]
@@ -165,7 +165,7 @@ def test_a_cluster_with_half_of_the_questions_leaves_few_degrees_of_freedom(kind
     accessor = log.with_columns(half.alias("passage")).scorio(cluster="passage")
     # 48**2 / (24**2 + 6 * 4**2) = 3.4 clusters.
     with pytest.warns(ps.ClusterWarning, match=r"50% of 48.* 7 clusters count as 3\.4"):
-        row = accessor.avg(inference=kind, **TARGET).row(0, named=True)
+        row = accessor.avg(prior=kind, **TARGET).row(0, named=True)
     assert row["clusters"] == 7
     # Student's quantile is 2.4 with K - 1 degrees of freedom, and 3.6 with 2.4 of them.
     assert (row["hi"] - row["lo"]) / 2 / row["sigma"] > 2.7

@@ -20,7 +20,7 @@ from tests.made_logs import drawn
 
 def test_each_inference_is_asked_once_for_all_its_metrics(monkeypatch):
     asked = []
-    for made in (calibrated.CalibratedInference, posterior.PooledInference):
+    for made in (calibrated.CalibratedInference, posterior.PosteriorInference):
         numbers = made.numbers
 
         def listening(self, metrics, cells, *, numbers=numbers):
@@ -28,9 +28,12 @@ def test_each_inference_is_asked_once_for_all_its_metrics(monkeypatch):
             return numbers(self, metrics, cells)
 
         monkeypatch.setattr(made, "numbers", listening)
-    log = drawn(2, range(4), most=3).scorio(by="domain", success=2, inference="calibrated")
+    log = drawn(2, range(4), most=3).scorio(by="domain", success=2)
     rows = log.report(ps.avg(), ps.bayes(), ps.pass_at_k([1, 2]))
-    assert asked == [("CalibratedInference", ["avg", "pass_at_k"]), ("PooledInference", ["bayes"])]
+    assert asked == [
+        ("CalibratedInference", ["avg", "pass_at_k"]),
+        ("PosteriorInference", ["bayes"]),
+    ]
     assert rows["metric"][:4].to_list() == ["avg", "bayes", "pass_at_k", "pass_at_k"]
 
 

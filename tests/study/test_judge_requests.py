@@ -22,7 +22,6 @@ def log(request):
         (ps.avg([0, 1]), "not for weights: leave w= out"),
         (ps.max_at_k(2, [0, 1]), "not for weights: leave w= out"),
         (ps.vote_at_k(2), "votes over answers have no correction"),
-        (ps.pass_at_k(2, alpha0=2.0), "posterior means are biased"),
     ],
 )
 def test_metrics_without_a_correction_are_refused(log, metric, said):
@@ -33,8 +32,8 @@ def test_metrics_without_a_correction_are_refused(log, metric, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"inference": "published"}, "published and pooled|posterior means are biased"),
-        ({"inference": "pooled"}, "posterior means are biased"),
+        ({"prior": "uniform"}, "posterior means are biased: leave prior= out"),
+        ({"prior": "population"}, "posterior means are biased"),
         ({"prior": LOG}, "posterior means are biased"),
         ({"per": "question"}, 'leave per="question" out'),
         ({"anytime": 16}, "anytime= is not known for numbers that are corrected"),

@@ -209,11 +209,11 @@ def test_a_filter_on_the_model_leaves_the_folders_of_others_alone(log, ask, tmp_
 @pytest.mark.every(5)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    ("per", "inference"),
+    ("per", "prior"),
     [
-        ("model", "published"),
-        ("question", "published"),
-        pytest.param("model", "calibrated", marks=pytest.mark.slow),
+        ("model", "uniform"),
+        ("question", "uniform"),
+        pytest.param("model", None, marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize(
@@ -231,10 +231,8 @@ def test_a_filter_on_the_model_leaves_the_folders_of_others_alone(log, ask, tmp_
     ],
     ids=str,
 )
-def test_a_filter_keeps_the_rows_that_it_would_keep_afterwards(
-    scan, per, inference, predicate, engine
-):
-    plan = report(scan, per=per, inference=inference)
+def test_a_filter_keeps_the_rows_that_it_would_keep_afterwards(scan, per, prior, predicate, engine):
+    plan = report(scan, per=per, prior=prior)
     whole = plan.collect()
     expected = whole.filter(predicate)
     assert 0 < expected.height < whole.height
@@ -346,7 +344,7 @@ def test_states_that_strata_share_are_evaluated_once(big, monkeypatch, engine):
         return mean(states, values)
 
     monkeypatch.setattr(States, "mean", spy)
-    accessor = big.lazy().scorio(by="domain", success=1, inference="published")
+    accessor = big.lazy().scorio(by="domain", success=1, prior="uniform")
     accessor.pass_at_k(2).collect(engine=engine)
     c = big.group_by("domain", "model", "question").agg((pl.col("category") == 1).sum())["category"]
     assert seen == [(c.n_unique(), 10)] * 2  # the estimate and mu
@@ -358,9 +356,7 @@ def test_twenty_thousand_strata_are_not_too_many(engine):
     category = np.random.default_rng(1).integers(0, 2, stratum.size)
     columns = {"question": question, "trial": trial, "category": category, "stratum": stratum}
     log = pl.DataFrame(columns).sample(fraction=1, shuffle=True, seed=0).lazy()
-    rows = log.scorio(model=None, by="stratum", inference="published").report(
-        ps.bayes(), ps.pass_at_k(2)
-    )
+    rows = log.scorio(model=None, by="stratum", prior="uniform").report(ps.bayes(), ps.pass_at_k(2))
     c = category.reshape(2, 3, -1).sum(axis=0)
     # Of two trials c succeeded: the posterior is Beta(1 + c, 3 - c).
     by_hand = {"bayes": ((1 + c) / 4).mean(axis=0), "pass_at_k": (c > 0).mean(axis=0)}

@@ -25,7 +25,7 @@ def accessor(stratum, *successes, **options):
     ]
     names = ["model", "domain", "question", "n", "c"]
     totals = pl.DataFrame(rows, names, orient="row")
-    made = {"inference": "calibrated"} | options
+    made = {} | options
     return ps.from_successes(totals).scorio(count="count", by="domain", **made)
 
 
@@ -164,8 +164,6 @@ def test_a_stratum_without_outcomes_of_a_question_weighs_the_same():
             "category": [1, 0, None, None, 0, 0],
         }
     )
-    log = trials.scorio(
-        by="domain", trial=None, inference="calibrated", missing="drop", unscored="drop"
-    )
+    log = trials.scorio(by="domain", trial=None, missing="drop", unscored="drop")
     (row,) = over_all(log.avg(overall="macro")).rows(named=True)
     assert (row["estimate"], row["mu"]) == (0.25, 0.25)

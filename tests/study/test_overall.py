@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.arguments import InferenceKind
+from polars_scorio.study.request import NamedPrior
 from tests.made_logs import drawn, long, uneven
 
 KEYS = ["domain", "model"]
@@ -92,7 +92,7 @@ def test_strata_weigh_the_same_or_questions_do(three, overall, estimate, mu, sig
 
 
 def test_macro_rows_are_means_of_the_rows_of_the_strata(log):
-    strata, over_all = apart(report(log, overall="macro", inference="published"))
+    strata, over_all = apart(report(log, overall="macro", prior="uniform"))
     expected = []
     for key, rows in grouped(strata):
         mu, sigma = mean(rows, "mu"), spread(rows)
@@ -101,7 +101,7 @@ def test_macro_rows_are_means_of_the_rows_of_the_strata(log):
             lo, hi = max(lo, 0), min(hi, 1)
         totals = [sum(row[name] for row in rows) for name in ("questions", "trials", "dropped")]
         numbers = mean(rows, "estimate"), mu, sigma, lo, hi
-        expected.append((*key, *totals, *numbers, "published"))
+        expected.append((*key, *totals, *numbers, "posterior"))
     # Python adds up the strata otherwise: rounding; ends are differences.
     assert_frame_equal(
         over_all, pl.DataFrame(expected, over_all.schema, orient="row"), rel_tol=1e-12
@@ -114,9 +114,9 @@ def test_macro_rows_are_means_of_the_rows_of_the_strata(log):
     "options",
     [
         pytest.param({}, id="default"),
-        pytest.param({"inference": "pooled"}, id="pooled"),
-        pytest.param({"inference": "pooled", "target": "population"}, id="population"),
-        pytest.param({"inference": "calibrated", "confidence": 0.8}, id="calibrated"),
+        pytest.param({"prior": "population"}, id="pooled"),
+        pytest.param({"prior": "population", "target": "population"}, id="population"),
+        pytest.param({"confidence": 0.8}, id="calibrated"),
         pytest.param({"prior": drawn(12, range(2, 9), most=3)}, id="prior"),
     ],
 )
@@ -136,8 +136,8 @@ def test_micro_rows_are_a_report_without_strata_on_questions_that_are_told_apart
     "options",
     [
         pytest.param({}, id="default"),
-        pytest.param({"inference": "pooled", "target": "population"}, id="pooled"),
-        pytest.param({"inference": "calibrated"}, id="calibrated"),
+        pytest.param({"prior": "population", "target": "population"}, id="pooled"),
+        pytest.param({}, id="calibrated"),
         pytest.param({"prior": drawn(12, range(2, 9), most=3)}, id="prior"),
     ],
 )
@@ -170,7 +170,7 @@ def test_a_mean_of_strata_lacks_an_estimate_that_one_of_them_lacks(three):
     ones = three.filter((pl.col("domain") == "x") | (pl.col("trial") == 0))
     for overall in ("macro", "micro"):
         strata, over_all = apart(
-            ones.scorio(by="domain", inference="published").pass_at_k([1, 2], overall=overall)
+            ones.scorio(by="domain", prior="uniform").pass_at_k([1, 2], overall=overall)
         )
         assert strata["estimate"].is_null().to_list() == [False, False, False, True]
         assert over_all["estimate"].is_null().to_list() == [False, True]
@@ -226,8 +226,8 @@ def test_weights_of_labels_reach_the_overall_rows(log):
     metrics = [ps.bayes, ps.avg, lambda w, **given: ps.max_at_k(2, w, **given)]
     codes = [metric([-1, 0.5, 3], name=str(i)) for i, metric in enumerate(metrics)]
     labels = [metric(w, name=str(i)) for i, metric in enumerate(metrics)]
-    for overall, inference in itertools.product(("macro", "micro"), get_args(InferenceKind)):
-        options = {"overall": overall, "inference": inference}
+    for overall, prior in itertools.product(("macro", "micro"), (*get_args(NamedPrior), None)):
+        options = {"overall": overall, "prior": prior}
         rows = words.scorio(by="domain", success="good").report(*labels, **options)
         # Labels have another order than codes, and sums with them.
         assert_frame_equal(rows, report(log, *codes, **options), rel_tol=1e-12)
@@ -238,7 +238,7 @@ def test_weights_of_labels_reach_the_overall_rows(log):
 
 def test_macro_intervals_are_quantiles_of_a_beta_distribution(log):
     metrics = (ps.bayes(), ps.pass_at_k(2), ps.bayes([-1, 1, 3], name="points"))
-    strata, over_all = apart(report(log, *metrics, overall="macro", inference="pooled"))
+    strata, over_all = apart(report(log, *metrics, overall="macro", prior="population"))
     for (*_, k), rows in grouped(strata):
         low, width = (-1, 4) if rows[0]["metric"] == "points" else (0, 1)
         mu, sigma = (mean(rows, "mu") - low) / width, spread(rows) / width
@@ -256,7 +256,7 @@ def test_macro_intervals_are_quantiles_of_a_beta_distribution(log):
 def test_perfect_averages_have_the_interval_of_the_posterior_mean(options):
     parts = {name: long([[1] * 4] * questions) for name, questions in (("x", 5), ("y", 8))}
     log = pl.concat(part.with_columns(domain=pl.lit(name)) for name, part in parts.items())
-    options = {"inference": "pooled", "overall": "macro"} | options
+    options = {"prior": "population", "overall": "macro"} | options
     rows = log.scorio(by="domain").report(ps.avg(), ps.bayes(), **options)
     average, posterior = rows.filter(metric="avg"), rows.filter(metric="bayes")
     assert average["mu"].to_list() == [1, 1, 1]
@@ -265,25 +265,25 @@ def test_perfect_averages_have_the_interval_of_the_posterior_mean(options):
 
 
 @pytest.mark.parametrize(("category", "end"), [(0, "lo"), (1, "hi")])
-@pytest.mark.parametrize("inference", ["pooled", "calibrated"])
+@pytest.mark.parametrize("prior", ["population", None])
 @KINDS
-def test_an_end_is_the_bound_if_all_trials_are_there(category, end, overall, inference):
+def test_an_end_is_the_bound_if_all_trials_are_there(category, end, overall, prior):
     alike = {name: [[category] * 4] * m for name, m in (("x", 5), ("y", 8))}
     parts = [long(outcomes).with_columns(domain=pl.lit(name)) for name, outcomes in alike.items()]
-    metrics = ps.bayes(), ps.pass_hat_k(2), ps.avg()
-    options = {"overall": overall, "inference": inference}
+    metrics = ps.pass_at_k(2), ps.pass_hat_k(2), ps.avg()
+    options = {"overall": overall, "prior": prior}
     rows = pl.concat(parts).scorio(by="domain").report(*metrics, **options)
     assert rows[end].to_list() == [category] * 9
     other = rows["lo" if end == "hi" else "hi"]
     assert ((other > 0) & (other < 1)).all()
     # A stratum where that is not so has the last word.
     other = long([[1 - category, category]]).with_columns(domain=pl.lit("z"))
-    _, mixed = apart(pl.concat([*parts, other]).scorio(by="domain").bayes(**options))
+    _, mixed = apart(pl.concat([*parts, other]).scorio(by="domain").avg(**options))
     assert 0 < mixed["lo"].item() < mixed["hi"].item() < 1
 
 
 def test_the_factor_for_few_questions_is_that_of_each_stratum(log):
-    options = {"inference": "pooled", "target": "population", "confidence": 0.9}
+    options = {"prior": "population", "target": "population", "confidence": 0.9}
     strata, over_all = apart(report(log, ps.bayes(), overall="macro", **options))
     z = stats.norm.ppf(0.95)
     for (model, *_), rows in grouped(strata):
@@ -296,7 +296,7 @@ def test_the_factor_for_few_questions_is_that_of_each_stratum(log):
 
 
 def test_a_stratum_of_one_question_says_nothing_of_its_population(three):
-    options = {"inference": "pooled", "target": "population"}
+    options = {"prior": "population", "target": "population"}
     rows = three.scorio(by="domain").bayes(overall="macro", **options)
     assert rows.select("lo", "hi").rows()[1:] == [(None, None)] * 2
     assert rows["mu"].null_count() == rows["sigma"].null_count() == 0

@@ -23,8 +23,8 @@ def log():
 
 
 def report(log: pl.DataFrame, *metrics: ps.Metric, **options: object) -> pl.DataFrame:
-    """Published numbers unless said: the same plan in a twentieth of the time."""
-    asked = {"inference": "published"} | options
+    """A uniform prior unless said: the same plan in a twentieth of the time."""
+    asked = {"prior": "uniform"} | options
     return log.scorio(by="domain", success=2).report(*(metrics or METRICS), **asked)
 
 
@@ -42,7 +42,7 @@ def test_strata_come_first_and_overall_rows_last_models_ascending(log, overall):
 @KINDS
 def test_several_strata_columns_are_all_null(log, overall):
     whole = pl.concat([log.with_columns(hot=pl.lit(value)) for value in (True, False)])
-    accessor = whole.scorio(by=["hot", "domain"], success=2, inference="published")
+    accessor = whole.scorio(by=["hot", "domain"], success=2, prior="uniform")
     rows = accessor.report(*METRICS, overall=overall)
     assert rows["domain"].is_null().equals(rows["hot"].is_null())
     once = report(log, overall=overall)
@@ -59,9 +59,9 @@ def test_several_strata_columns_are_all_null(log, overall):
 
 @pytest.mark.every(4)
 @KINDS
-@pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
-def test_without_models_there_is_one_block_over_all_strata(log, overall, inference):
-    options = {"overall": overall, "inference": inference}
+@pytest.mark.parametrize("prior", ["uniform", "population", None])
+def test_without_models_there_is_one_block_over_all_strata(log, overall, prior):
+    options = {"overall": overall, "prior": prior}
     one = log.filter(model="b")
     rows = one.scorio(by="domain", success=2, model=None).report(*METRICS, **options)
     expected = report(one, **options).drop("model")
@@ -112,11 +112,9 @@ def test_no_trials_have_no_overall_rows(log, overall, wide):
 
 
 @KINDS
-@pytest.mark.parametrize(
-    "inference", ["published", pytest.param("calibrated", marks=pytest.mark.slow)]
-)
-def test_lazy_equals_eager_in_both_engines_and_reads_nothing_before(log, overall, inference):
-    options = {"overall": overall, "inference": inference}
+@pytest.mark.parametrize("prior", ["uniform", pytest.param(None, marks=pytest.mark.slow)])
+def test_lazy_equals_eager_in_both_engines_and_reads_nothing_before(log, overall, prior):
+    options = {"overall": overall, "prior": prior}
     expected = report(log, **options)
     plan = report(log.lazy(), **options)
     assert plan.collect_schema() == expected.schema

@@ -60,8 +60,8 @@ def test_far_from_the_plan_confidence_stays_below_one():
 @pytest.mark.parametrize("plan", [4, 16, 64])
 def test_a_comparison_is_that_of_one_look_at_a_larger_confidence(metric, plan):
     log = random_log(1).scorio
-    found = log.compare(metric, inference="calibrated", anytime=plan)
-    once = log.compare(metric, inference="calibrated", confidence=confidence_at(8 / plan))
+    found = log.compare(metric, anytime=plan)
+    once = log.compare(metric, confidence=confidence_at(8 / plan))
     assert found["information"].to_list() == [8 / plan] * found.height
     assert_frame_equal(found.drop("information"), once, rel_tol=1e-7, abs_tol=1e-9)
 
@@ -71,10 +71,10 @@ def test_about_a_population_the_plan_counts_questions(overall):
     log = random_log(2)
     log = pl.concat([log.with_columns(domain=pl.lit("x")), log.with_columns(domain=pl.lit("y"))])
     accessor = log.scorio(by="domain", target="population")
-    found = accessor.compare(ps.avg(), inference="calibrated", anytime=40, overall=overall)
+    found = accessor.compare(ps.avg(), anytime=40, overall=overall)
     strata = found.filter(pl.col("domain").is_not_null())
     assert strata["information"].to_list() == [0.5] * 6
-    once = accessor.compare(ps.avg(), inference="calibrated", confidence=confidence_at(0.5))
+    once = accessor.compare(ps.avg(), confidence=confidence_at(0.5))
     assert_frame_equal(strata.drop("information"), once, rel_tol=1e-7, abs_tol=1e-9)
     if overall is not None:
         assert found["information"].tail(3).to_list() == [1.0] * 3
@@ -83,7 +83,7 @@ def test_about_a_population_the_plan_counts_questions(overall):
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_reports_and_rankings_have_the_intervals_of_the_same_look(target):
-    accessor = random_log(3).scorio(target=target, inference="calibrated")
+    accessor = random_log(3).scorio(target=target)
     plan, confidence = (16, confidence_at(0.5)) if target == "benchmark" else (20, confidence_at(1))
     for ask in (accessor.report, accessor.rank, accessor.leaderboard):
         found = ask(ps.avg(), anytime=plan)
@@ -116,8 +116,8 @@ def test_differences_over_a_population_are_those_of_the_study():
 def test_intervals_that_hold_at_every_look_contain_those_of_one(seed, plan):
     log = random_log(seed, trials=4, questions=8).scorio
     repeated, once = (
-        log.compare(ps.avg(), inference="calibrated", anytime=plan),
-        log.compare(ps.avg(), inference="calibrated"),
+        log.compare(ps.avg(), anytime=plan),
+        log.compare(ps.avg()),
     )
     assert (repeated["lo"] <= once["lo"] + 1e-12).all()
     assert (repeated["hi"] >= once["hi"] - 1e-12).all()
@@ -128,24 +128,20 @@ def test_intervals_that_hold_at_every_look_contain_those_of_one(seed, plan):
 def test_intervals_are_narrowest_at_the_plan():
     log = random_log(4).scorio
     widths = [
-        log.compare(ps.avg(), inference="calibrated", anytime=plan)
-        .select(pl.col("hi") - pl.col("lo"))["hi"]
-        .max()
+        log.compare(ps.avg(), anytime=plan).select(pl.col("hi") - pl.col("lo"))["hi"].max()
         for plan in (2, 4, 8, 16, 32)
     ]
     assert np.argmin(widths) == 2
-    assert widths[2] / log.compare(ps.avg(), inference="calibrated").select(
-        pl.col("hi") - pl.col("lo")
-    )["hi"].max() == (
+    assert widths[2] / log.compare(ps.avg()).select(pl.col("hi") - pl.col("lo"))["hi"].max() == (
         pytest.approx(1.285, abs=0.06)  # 2.519 / 1.960; more, as few questions need longer ends
     )
 
 
 def test_the_model_with_less_information_decides_about_a_pair():
     log = pl.concat([random_log(5, trials=16, models=["ada"]), random_log(5, models=["bob"])])
-    pair = log.scorio.compare(ps.avg(), inference="calibrated", anytime=16)
+    pair = log.scorio.compare(ps.avg(), anytime=16)
     assert pair["information"].item() == 0.5
-    rows = log.scorio.avg(inference="calibrated", anytime=16)
+    rows = log.scorio.avg(anytime=16)
     assert rows["information"].to_list() == [1.0, 0.5]
 
 
@@ -156,12 +152,10 @@ def test_verdicts_about_all_pairs_are_made_in_one_step():
         for model, hits in (("ada", 15), ("bob", 8), ("cy", 8), ("dee", 1))
     )
     critical = anytime_critical(2.5690, 1.0)  # the studentized range of four, over root 2
-    pairs = log.scorio.compare(ps.avg(), inference="calibrated", anytime=16, simultaneous=True)
-    once = log.scorio.compare(
-        ps.avg(), inference="calibrated", confidence=float(2 * ndtr(critical) - 1)
-    )
+    pairs = log.scorio.compare(ps.avg(), anytime=16, simultaneous=True)
+    once = log.scorio.compare(ps.avg(), confidence=float(2 * ndtr(critical) - 1))
     assert_frame_equal(pairs.select(ENDS), once.select(ENDS), abs_tol=1e-4)
-    ranks = log.scorio.rank(ps.avg(), inference="calibrated", anytime=16)
+    ranks = log.scorio.rank(ps.avg(), anytime=16)
     assert ranks.select("model", "rank_lo", "rank_hi").rows() == [
         ("ada", 1, 1), ("bob", 2, 3), ("cy", 2, 3), ("dee", 4, 4)
     ]  # fmt: skip
@@ -169,18 +163,17 @@ def test_verdicts_about_all_pairs_are_made_in_one_step():
 
 def test_a_trajectory_is_a_confidence_sequence():
     log = random_log(6, models=["ada"]).scorio(anytime=8)
-    path = log.trajectory(ps.avg(), inference="calibrated")
+    path = log.trajectory(ps.avg())
     widths = (path["hi"] - path["lo"]).to_list()
     assert widths == sorted(widths, reverse=True)
-    last = log.avg(inference="calibrated").select(ENDS)
+    last = log.avg().select(ENDS)
     assert_frame_equal(path.tail(1).select(ENDS), last, abs_tol=1e-9)
 
 
 def test_the_best_model_is_corrected_for_every_look():
     log = random_log(7).scorio
     repeated, once = (
-        log.best(ps.avg(), inference="calibrated", **plan).row(0, named=True)
-        for plan in ({"anytime": 16}, {})
+        log.best(ps.avg(), **plan).row(0, named=True) for plan in ({"anytime": 16}, {})
     )
     assert repeated["best_lo"] < once["best_lo"] < once["best_hi"] < repeated["best_hi"]
     assert set(once["could_be_best"]) <= set(repeated["could_be_best"])
@@ -229,29 +222,24 @@ def test_a_plan_that_is_no_positive_int_is_refused(plan):
     ("metric", "options"),
     [
         (ps.bayes(), {}),
-        (ps.avg(), {"inference": "published"}),
-        (ps.pass_at_k(2), {"inference": "pooled"}),
+        (ps.avg(), {"prior": "uniform"}),
+        (ps.pass_at_k(2), {"prior": "population"}),
     ],
     ids=str,
 )
 def test_posterior_means_are_refused_with_the_way_out(metric, options):
-    with pytest.raises(ValueError, match=r'means are biased, so .* with inference="calibrated"'):
+    with pytest.raises(ValueError, match=r"means are biased, so .* without prior=, and a row"):
         random_log(1).scorio.report(metric, anytime=16, **options)
 
 
 def test_draws_beyond_the_trials_have_a_range_and_no_verdict():
-    pair = random_log(1).scorio.compare(
-        ps.pass_at_k(16), inference="calibrated", anytime=16, baseline="ada"
-    )
+    pair = random_log(1).scorio.compare(ps.pass_at_k(16), anytime=16, baseline="ada")
     assert pair["better"].null_count() == pair.height
     assert pair["lo"].is_not_null().all()
 
 
 def test_a_look_far_before_the_plan_leaves_everything_open():
-    pair = random_log(1, trials=2).scorio.compare(ps.avg(), inference="calibrated", anytime=10**9)
+    pair = random_log(1, trials=2).scorio.compare(ps.avg(), anytime=10**9)
     assert pair.select(ENDS).rows() == [(-1.0, 1.0)] * 3
-    once, far = (
-        random_log(1, trials=2).scorio.avg(inference="calibrated", anytime=plan)
-        for plan in (2, 10**9)
-    )
+    once, far = (random_log(1, trials=2).scorio.avg(anytime=plan) for plan in (2, 10**9))
     assert (far["lo"] < once["lo"] / 2).all()

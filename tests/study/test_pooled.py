@@ -11,7 +11,7 @@ from scipy import stats
 import polars_scorio as ps
 from tests.made_logs import drawn, long, outcomes, unreadable
 
-PARTIAL = {"inference": "pooled"}
+PARTIAL = {"prior": "population"}
 POPULATION = {**PARTIAL, "target": "population"}
 TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
 NUMBERS = ["mu", "sigma", "lo", "hi"]
@@ -119,7 +119,7 @@ def test_a_blend_without_a_range_has_a_normal_interval(r1):
 
 
 def test_the_published_interval_is_normal(r1):
-    row = r1.scorio.bayes(inference="published").row(0, named=True)
+    row = r1.scorio.bayes(prior="uniform").row(0, named=True)
     reach = stats.norm.ppf(0.975) * row["sigma"]
     ends = row["mu"] - reach, row["mu"] + reach
     # One product and one sum: the last bits.
@@ -166,7 +166,7 @@ def test_single_trials_have_an_exact_mean(questions, right):
     exact = 2 / 3 * (right + 1) / (questions + 2) + right / (3 * questions)
     # Of the grid's mass 2e-6 are cut off where an outcome is missing, else 1e-8 at most.
     rel = 1e-7 if 0 < right < questions else 3e-6
-    assert numbers(log, ps.bayes(), inference="pooled")["mu"].item() == pytest.approx(
+    assert numbers(log, ps.bayes(), prior="population")["mu"].item() == pytest.approx(
         exact, rel=rel
     )
 
@@ -178,8 +178,8 @@ def test_with_many_trials_the_prior_does_not_matter():
     metrics = ps.bayes(), ps.avg(), ps.pass_at_k([1, 3]), ps.maj_at_k(3), ps.geom_ds_at_k(2)
     accessor = counts.scorio(count="trials")
     partial, none = (
-        accessor.report(*metrics, inference=inference).select("mu", "sigma")
-        for inference in ("pooled", "published")
+        accessor.report(*metrics, prior=prior).select("mu", "sigma")
+        for prior in ("population", "uniform")
     )
     # Either prior is worth a few trials of 200,000, or of 1,000 failures.
     assert_frame_equal(partial, none, rel_tol=2e-3)
@@ -206,33 +206,6 @@ def test_models_and_strata_do_not_touch_each_other(log, options):
     keys = log.select(KEYS).unique().sort(KEYS).rows()
     alone = [report(log.filter(domain=d, model=m), prior=prior, **options) for d, m in keys]
     assert_frame_equal(rows, pl.concat(alone), check_exact=True)
-
-
-@TARGETS
-def test_prior_trials_are_data_to_the_fit_but_nothing_to_the_average(target):
-    data = outcomes({(2, 0): 2, (2, 1): 1, (3, 3): 2})
-    prior = outcomes({(3, 1): 3, (2, 2): 1})  # and none of the fifth question
-    options = {**PARTIAL, "target": target}
-    metrics = [ps.bayes(), ps.pass_at_k([1, 3]), ps.maj_at_k(3), ps.geom_at_k(2), ps.max_at_k(2)]
-    merged = pl.concat([data, prior.with_columns(pl.col("trial") + 9)])
-    rows = numbers(data, *metrics, prior=prior, **options)
-    # Prior trials may order the sums otherwise; ends are found to 1e-9 or so.
-    assert_frame_equal(rows, numbers(merged, *metrics, **options), rel_tol=1e-9)
-    average = [numbers(data, ps.avg(), prior=prior, **options), numbers(data, ps.avg(), **options)]
-    assert_frame_equal(*average, **ROUNDED)
-
-
-@pytest.mark.parametrize("category", [0, 1])
-def test_prior_trials_of_another_kind_keep_an_end_off_the_bound(category):
-    data = outcomes({(2, 0): 4}).with_columns(category=pl.lit(category, pl.Int64))
-    prior = outcomes({(3, 1): 3, (2, 1): 1})
-    metrics = [ps.bayes(), ps.pass_at_k(2)]
-    merged = pl.concat([data, prior.with_columns(pl.col("trial") + 9)])
-    rows = numbers(data, *metrics, prior=prior, **PARTIAL)
-    # Prior trials may order the sums otherwise; ends are found to 1e-9 or so.
-    assert_frame_equal(rows, numbers(merged, *metrics, **PARTIAL), rel_tol=1e-9)
-    average = [numbers(data, ps.avg(), prior=prior, **PARTIAL), numbers(data, ps.avg(), **PARTIAL)]
-    assert_frame_equal(*average, **ROUNDED)
 
 
 @pytest.mark.parametrize("per", ["model", "question"])
@@ -301,18 +274,17 @@ def test_without_doubt_the_interval_is_a_point(category):
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
-        (
-            ps.bayes(),
-            {"inference": "all"},
-            'inference must be "published" or "pooled" or "calibrated", got \'all\'',
-        ),
+        (ps.bayes(), {"prior": "all"}, "prior must be \"uniform\", .*, got 'all'"),
         (ps.bayes(), {"target": "all"}, "target must be \"benchmark\" or .*, got 'all'"),
-        (ps.pass_at_k(2, alpha0=0.5), PARTIAL, r"pass_at_k\(alpha0=0\.5\): .* alpha0 and beta0"),
-        (ps.geom_at_k(2, beta0=3), PARTIAL, r"geom_at_k\(beta0=3\): .* alpha0 and beta0"),
+        (
+            ps.bayes([0, 0.5, 1]),
+            {"prior": (1, 2)},
+            r"prior=\(1.0, 2.0\) is about a rate of success",
+        ),
         (
             ps.bayes(),
-            {"target": "population", "inference": "published"},
-            'needs inference="calibrated" or "pooled": .* coverage .* to zero',
+            {"target": "population", "prior": "uniform"},
+            'needs calibrated numbers, .* or prior="population": .* coverage .* to zero',
         ),
         (ps.bayes(), {**POPULATION, "per": "question"}, 'population.* has no per="question"'),
         (ps.maj_at_k(), POPULATION, "maj_at_k: without k, .* needs a k"),

@@ -27,7 +27,7 @@ def log():
 
 
 def moments(log: pl.DataFrame, *metrics: ps.Metric, **options: object) -> pl.DataFrame:
-    return log.scorio.report(*metrics, inference="pooled", **options).select("mu", "sigma")
+    return log.scorio.report(*metrics, prior="population", **options).select("mu", "sigma")
 
 
 @pytest.mark.slow

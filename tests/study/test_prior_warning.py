@@ -1,4 +1,4 @@
-"""Where the published prior outweighs the trials, a report says so once."""
+"""Where a prior that nobody named outweighs the trials, a report says so once."""
 
 import warnings
 
@@ -12,13 +12,13 @@ pytestmark = pytest.mark.filterwarnings("error::polars_scorio.PriorWarning")
 ENGINES = pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 # Of 30 hard questions: estimates .1, posterior means above .2 with a sigma of .03.
 HARD = {(4, 0): 24, (4, 1): 3, (4, 2): 2, (4, 4): 1}
-METRICS = ps.bayes(), ps.pass_at_k([1, 9])
-# One failure on the first question: whoever has prior trials asks for posteriors.
+METRICS = ps.bayes(), ps.bayes(name="again"), ps.pass_at_k([1, 9])
+# One failure on the first question.
 PRIOR = outcomes({(1, 0): 1}).drop("model")
-CURES = 'inference="calibrated" keeps to the estimates; inference="published" says that'
+CURES = r'ps\.avg\(\) keeps to the estimates; prior="uniform" says that'
 SAID = (
-    r"^of 3 rows of the report 2 have an estimate outside its own interval and 1 has a k beyond "
-    rf"the trials of some question: there the uniform prior of each question decides, .*\. {CURES}"
+    r"^of 4 rows of the report 2 have an estimate outside its own interval: "
+    rf"there the uniform prior of each question decides, .*\. {CURES}"
 )
 
 
@@ -36,20 +36,19 @@ def warned(function) -> list[str]:
 
 def test_a_report_counts_the_rows_and_names_both_cures(hard):
     with pytest.warns(ps.PriorWarning, match=SAID):
-        hard.scorio.report(*METRICS, prior=PRIOR)
+        hard.scorio.report(*METRICS)
 
 
 @pytest.mark.parametrize(
     ("states", "metric", "said"),
     [
         (HARD, ps.bayes(), "of 1 row of the report 1 has an estimate outside its own interval: "),
-        ({(2, 1): 1}, ps.pass_at_k([2, 3, 4]), "of 3 rows of the report 2 have a k beyond the "),
         (HARD, ps.bayes(bounds=(0.15, 1)), "of 1 row of the report 1 has an estimate outside"),
     ],
 )
 def test_it_says_what_is_the_matter(states, metric, said):
     with pytest.warns(ps.PriorWarning, match=f"^{said}"):
-        outcomes(states).scorio.report(metric, prior=PRIOR)
+        outcomes(states).scorio.report(metric)
 
 
 def test_a_model_that_is_told_apart_counts_by_its_own_rows(hard):
@@ -63,37 +62,36 @@ def test_a_plan_warns_once_and_when_it_is_collected(hard, engine):
     # Many groups, which the streaming engine may evaluate in parts.
     models = [hard.with_columns(model=pl.lit(f"m{place}")) for place in range(40)]
     accessor = pl.concat(models).lazy().scorio
-    plan = accessor.report(*METRICS, prior=PRIOR)  # an error, if it warned
+    plan = accessor.report(*METRICS)  # an error, if it warned
     (said,) = warned(lambda: plan.collect(engine=engine))
-    assert said.startswith("of 120 rows of the report 80 have an estimate outside")
-    assert "40 have a k beyond" in said
+    assert said.startswith("of 160 rows of the report 80 have an estimate outside")
     assert len(warned(lambda: plan.collect(engine=engine))) == 1
 
 
 @pytest.mark.parametrize(
-    "options", [{"wide": True}, {"overall": "macro"}, {"overall": "micro"}, {"per": "question"}],
+    "options", [{"wide": True}, {"overall": "macro"}, {"overall": "micro"}],
     ids=str,
 )  # fmt: skip
 def test_every_form_of_a_report_warns_once(hard, options):
     log = pl.concat(hard.with_columns(domain=pl.lit(name)) for name in "xy")
-    prior = PRIOR.with_columns(domain=pl.lit("x"))
     accessor = log.scorio(by="domain")
-    assert len(warned(lambda: accessor.pass_at_k([1, 9], prior=prior, **options))) == 1
+    assert len(warned(lambda: accessor.bayes(**options))) == 1
 
 
 def test_reports_without_a_choice_warn_of_posterior_means_alone(hard):
     assert len(warned(hard.scorio.bayes)) == 1
-    assert len(warned(lambda: hard.scorio.pass_at_k(9, per="question"))) == 1
-    hard.scorio.report(ps.avg(), *METRICS[1:])
-    hard.scorio.pass_at_k([1, 9], alpha0=2)  # its user wrote a prior
+    hard.scorio.pass_at_k(9, per="question")
+    hard.scorio.report(ps.avg(), METRICS[-1])
 
 
-@pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
-def test_what_was_said_aloud_is_not_warned_of(hard, inference):
-    hard.scorio.report(*METRICS, inference=inference)
-    hard.scorio(inference=inference).report(*METRICS)
-    hard.lazy().scorio(inference=inference).report(*METRICS).collect()
-    hard.scorio(inference=inference).pass_at_k(9, wide=True)
+@pytest.mark.parametrize(
+    "prior", ["uniform", "population", (2, 1), PRIOR], ids=lambda value: type(value).__name__
+)
+def test_what_was_said_aloud_is_not_warned_of(hard, prior):
+    hard.scorio.report(*METRICS, prior=prior)
+    hard.scorio(prior=prior).report(*METRICS)
+    hard.lazy().scorio(prior=prior).report(*METRICS).collect()
+    hard.scorio(prior=prior).bayes(wide=True)
 
 
 def test_where_the_trials_decide_nothing_is_said(r1):

@@ -1,4 +1,4 @@
-"""Published inference: numbers of one question by hand, and means over strata."""
+"""A prior of each question: numbers of one question by hand, and means over strata."""
 
 from math import sqrt
 
@@ -9,7 +9,7 @@ from scipy import stats
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.questions import States
-from polars_scorio.study.posterior import PosteriorLaw, PosteriorScores, PublishedInference
+from polars_scorio.study.posterior import PosteriorInference, PosteriorLaw, PosteriorScores
 from polars_scorio.study.question_cells import QuestionCells
 from polars_scorio.study.score_differences import CellNumbers
 
@@ -26,7 +26,7 @@ def cells() -> QuestionCells:
 
 
 def test_numbers_are_those_of_a_beta_posterior_with_a_normal_interval(cells):
-    rows = PublishedInference(0.8).numbers([(ps.bayes(), "success")], cells)
+    rows = PosteriorInference(0.8).numbers([(ps.bayes(), "success")], cells)
     numbers = rows["bayes", None]
     posterior = stats.beta([2, 5], [4, 1])
     np.testing.assert_allclose(numbers.estimate, [0.25, 1], rtol=1e-14)
@@ -38,7 +38,7 @@ def test_numbers_are_those_of_a_beta_posterior_with_a_normal_interval(cells):
 
 
 def test_each_draw_size_has_its_numbers_and_the_rank_needs_mu_alone(cells):
-    inference, metric = PublishedInference(0.95), ps.pass_at_k([1, 2])
+    inference, metric = PosteriorInference(0.95), ps.pass_at_k([1, 2])
     rows = inference.numbers([(metric, "success"), (ps.avg(), "success")], cells)
     assert [*rows] == [("pass_at_k", 1), ("pass_at_k", 2), ("avg", None)]
     mu = inference.ranking_numbers(metric, "success", 2, cells)
@@ -47,8 +47,8 @@ def test_each_draw_size_has_its_numbers_and_the_rank_needs_mu_alone(cells):
 
 def test_the_interval_of_a_mean_over_strata_is_normal():
     mu, sigma, none = np.array([0.2, 0.6]), np.array([0.03, 0.04]), np.full(2, np.nan)
-    numbers = CellNumbers("published", mu, mu, sigma, none, none, PosteriorLaw(beta=False))
-    (lo,), (hi,) = PublishedInference(0.95).mean_interval(ps.avg(), numbers, np.array([[0, 1]]))
+    numbers = CellNumbers("posterior", mu, mu, sigma, none, none, PosteriorLaw(beta=False))
+    (lo,), (hi,) = PosteriorInference(0.95).mean_interval(ps.avg(), numbers, np.array([[0, 1]]))
     # sqrt(0.03^2 + 0.04^2) / 2 = 0.025.
     assert (lo, hi) == pytest.approx((0.4 - 1.959964 * 0.025, 0.4 + 1.959964 * 0.025), abs=1e-7)
 

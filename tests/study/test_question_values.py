@@ -29,10 +29,8 @@ def evaluated(log, metric, roles=ROLES, **options):
 )
 def test_values_are_the_estimates_in_the_order_of_the_questions(metric):
     shuffled = LOG.sample(fraction=1, shuffle=True, seed=2)
-    found, row, values = evaluated(shuffled, metric, inference="calibrated")
-    questions = LOG.scorio(success=2, by="domain").report(
-        metric, per="question", inference="published"
-    )
+    found, row, values = evaluated(shuffled, metric)
+    questions = LOG.scorio(success=2, by="domain").report(metric, per="question", prior="uniform")
     expected = questions.sort("question").group_by("domain", "model").agg("estimate")
     both = found.keys.join(expected, on=["domain", "model"], maintain_order="left")
     assert both.height == len(values) > 0
@@ -44,7 +42,7 @@ def test_values_are_the_estimates_in_the_order_of_the_questions(metric):
 
 
 def test_a_blend_of_the_benchmark_has_none():
-    assert evaluated(LOG, ps.geom_ds_at_k(1), inference="calibrated")[2] is None
+    assert evaluated(LOG, ps.geom_ds_at_k(1))[2] is None
 
 
 def test_votes_have_the_estimate_of_each_question():

@@ -75,8 +75,8 @@ def by_question(log: pl.DataFrame, prior: pl.DataFrame) -> dict[tuple[str, ...],
 def test_ragged_logs_follow_the_formulas(with_prior):
     log, prior = drawn(1, range(8), most=9), drawn(2, range(3, 10), most=4)
     prior = prior if with_prior else prior.clear()
-    accessor = log.scorio(by="domain", success=2, inference="published")
-    rows = accessor.report(*METRICS, prior=prior if with_prior else None)
+    accessor = log.scorio(by="domain", success=2, prior="uniform")
+    rows = accessor.report(*METRICS, prior=prior if with_prior else "uniform")
     groups = by_question(log, prior)
     assert rows.height == 8 * len(groups)
     for row in rows.rows(named=True):
@@ -98,7 +98,7 @@ def test_ragged_logs_follow_the_formulas(with_prior):
 def test_huge_counts_lose_no_digits(failures, k):
     counts = [failures, 10**9]
     log = pl.DataFrame({"model": "m", "question": 1, "category": [0, 1], "count": counts})
-    published = log.scorio(count="count", inference="published")
+    published = log.scorio(count="count", prior="uniform")
     rows = published.report(ps.pass_at_k(k), ps.pass_hat_k(k))
     for row in rows.rows(named=True):
         estimate, mean, variance = exact(row["metric"], k, counts, [0, 0])
@@ -140,15 +140,11 @@ def test_weighted_averages_equal_those_of_scorio(seed):
             scorio.avg_ci(R, w, **interval),
         )
     ]
-    rows = (
-        stacked(logs)
-        .scorio(inference="published")
-        .report(
-            ps.bayes(w, bounds=interval["bounds"]),
-            ps.avg(w, bounds=interval["bounds"]),
-            prior=stacked(priors) if prior_trials else None,
-            confidence=interval["confidence"],
-        )
+    rows = stacked(logs).scorio.report(
+        ps.bayes(w, bounds=interval["bounds"]),
+        ps.avg(w, bounds=interval["bounds"]),
+        prior=stacked(priors) if prior_trials else "uniform",
+        confidence=interval["confidence"],
     )
     # Both use floats, but other formulas: a variance is a difference that loses digits.
     np.testing.assert_allclose(numbers(rows), expected, rtol=1e-9, atol=1e-12)
@@ -162,9 +158,12 @@ def test_draws_equal_those_of_scorio(seed):
     most = min(R.shape[1] for R in logs.values())
     k = sorted({1, int(rng.integers(1, most + 1)), most})
     confidence = rng.uniform(0.5, 0.99)
-    arguments = {"bounds": (0.2, 0.8), "alpha0": rng.uniform(0.2, 3), "beta0": rng.uniform(0.2, 3)}
+    arguments = {"alpha0": rng.uniform(0.2, 3), "beta0": rng.uniform(0.2, 3)}
     expected = [
-        (estimate(R, size), *interval(R, size, confidence=confidence, **arguments))
+        (
+            estimate(R, size),
+            *interval(R, size, confidence=confidence, bounds=(0.2, 0.8), **arguments),
+        )
         for R in logs.values()
         for estimate, interval in (
             (scorio.pass_at_k, scorio.pass_at_k_ci),
@@ -172,7 +171,9 @@ def test_draws_equal_those_of_scorio(seed):
         )
         for size in k
     ]
-    metrics = (ps.pass_at_k(k, **arguments), ps.pass_hat_k(k, **arguments))
-    rows = stacked(logs).scorio.report(*metrics, confidence=confidence)
+    metrics = (ps.pass_at_k(k, bounds=(0.2, 0.8)), ps.pass_hat_k(k, bounds=(0.2, 0.8)))
+    rows = stacked(logs).scorio.report(
+        *metrics, confidence=confidence, prior=(*arguments.values(),)
+    )
     # Both use floats, but other formulas: a variance is a difference that loses digits.
     np.testing.assert_allclose(numbers(rows), expected, rtol=1e-9, atol=1e-12)

@@ -45,7 +45,7 @@ def prior():
 
 
 def report(log: pl.DataFrame, **options: object) -> pl.DataFrame:
-    return log.scorio(by="domain", success=2, inference="published").report(*METRICS, **options)
+    return log.scorio(by="domain", success=2, prior="uniform").report(*METRICS, **options)
 
 
 # --- columns and rows
@@ -146,7 +146,7 @@ def test_prior_trials_of_other_questions_are_ignored(log, prior):
 def test_missing_prior_outcomes_mean_what_missing_says(log, prior, missing, category):
     lost = prior.with_columns(category=pl.when(pl.col("trial") != 1).then("category"))
     filled = lost.with_columns(pl.col("category").fill_null(pl.lit(category, pl.Int64)))
-    accessor = log.scorio(by="domain", success=2, missing=missing, inference="published")
+    accessor = log.scorio(by="domain", success=2, missing=missing, prior="uniform")
     expected = report(log, prior=filled.drop_nulls())
     assert_frame_equal(accessor.report(*METRICS, prior=lost), expected, check_exact=True)
 
@@ -166,9 +166,9 @@ def test_only_avg_ignores_prior_trials(log, prior):
 # --- confidence, bounds, name
 
 
-@pytest.mark.parametrize("inference", ["published", "pooled", "calibrated"])
-def test_mu_of_avg_is_its_estimate_and_mu_of_other_posteriors_is_not(log, inference):
-    rows = log.scorio(by="domain", success=2).report(ps.avg(), ps.bayes(), inference=inference)
+@pytest.mark.parametrize("prior", ["uniform", "population", None])
+def test_mu_of_avg_is_its_estimate_and_mu_of_other_posteriors_is_not(log, prior):
+    rows = log.scorio(by="domain", success=2).report(ps.avg(), ps.bayes(), prior=prior)
     same = rows.group_by("metric").agg((pl.col("mu") - pl.col("estimate")).abs().max() < 1e-12)
     assert dict(same.rows()) == {"avg": True, "bayes": False}
 
@@ -176,7 +176,7 @@ def test_mu_of_avg_is_its_estimate_and_mu_of_other_posteriors_is_not(log, infere
 @pytest.mark.parametrize("confidence", [0.1, 0.5, 0.95, 0.999])
 def test_intervals_reach_as_far_as_a_normal_distribution(log, confidence):
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    rows = log.scorio(success=2, by="domain", inference="published").report(
+    rows = log.scorio(success=2, by="domain", prior="uniform").report(
         ps.bayes(W), ps.pass_at_k(3, bounds=None), confidence=confidence
     )
     expected = rows.with_columns(
@@ -200,7 +200,7 @@ def test_more_confidence_makes_wider_intervals(log):
 @pytest.mark.parametrize("bounds", [(0.3, 0.31), (0, 1), (0.9, 2), (0.5, 0.5)])
 def test_both_ends_are_clipped_into_both_bounds(r1, make, bounds):
     free, clipped = (
-        r1.scorio(inference="published")
+        r1.scorio(prior="uniform")
         .report(make(bounds=(-9, 9), name="a"), make(bounds=bounds, name="b"))
         .rows(named=True)
     )
@@ -225,7 +225,7 @@ def test_labels_with_weights_equal_codes_in_data_and_prior(log, prior):
     )
     w = {WORDS[j]: W[j] for j in (2, 0, 1)}
     metrics = (METRICS[0], ps.bayes(w), METRICS[2], ps.avg(w))
-    rows = words.scorio(by="domain", success="good", inference="published").report(
+    rows = words.scorio(by="domain", success="good", prior="uniform").report(
         *metrics, prior=prior_words
     )
     expected = report(log, prior=prior)
@@ -299,7 +299,7 @@ def assert_alone_as_in_company(log, metrics, **options):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"target": "population"}, {"inference": "pooled"}], ids=str
+    "options", [{}, {"target": "population"}, {"prior": "population"}], ids=str
 )
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_metric_has_the_same_bits_whatever_else_is_asked_for(seed, options):

@@ -12,7 +12,7 @@ from tests.maths.rewards_oracle import reward_interval
 
 CASES = study_numbers("rewards")["intervals"]
 NUMBERS = ["estimate", "sigma", "lo", "hi"]
-CALIBRATED = {"trial": None, "inference": "calibrated"}
+CALIBRATED = {"trial": None}
 
 
 def log_of(**models):
@@ -161,12 +161,12 @@ def test_comparisons_are_the_same_on_another_scale(log, target):
         assert other[name].to_list() == pytest.approx((100 * own[name]).to_list(), rel=1e-7)
 
 
-@pytest.mark.parametrize("inference", ["published", "pooled"])
-def test_other_inferences_are_refused_with_the_way_out(log, inference):
+@pytest.mark.parametrize("prior", ["uniform", "population"])
+def test_priors_are_refused_with_the_way_out(log, prior):
     with pytest.raises(ValueError, match=r"neither 0 nor 1 in 'category'.*threshold="):
-        log.scorio(trial=None, inference=inference).avg()
+        log.scorio(trial=None, prior=prior).avg()
     with pytest.raises(ValueError, match=r"avg: real-valued rewards have calibrated numbers"):
-        log.scorio(trial=None, inference=inference, bounds=(0, 1)).avg()
+        log.scorio(trial=None, prior=prior, bounds=(0, 1)).avg()
 
 
 def test_binary_metrics_of_rewards_name_a_threshold(log):
@@ -199,7 +199,7 @@ def test_further_trials_are_planned_with_the_measured_noise(log):
     assert need["sigma"] == pytest.approx(after, rel=1e-9)
     assert 1.959964 * after <= 0.01 < 1.959964 * after * ((5 + need["extra"]) / 4) ** 0.5
     with pytest.raises(ValueError, match=r"avg: real-valued rewards have calibrated numbers alone"):
-        accessor.trials_needed(ps.avg(), half_width=0.01, inference="published")
+        accessor.trials_needed(ps.avg(), half_width=0.01, prior="uniform")
 
 
 def test_single_trials_are_planned_with_the_spread_of_the_questions(log):

@@ -26,7 +26,7 @@ def log(**models: list[tuple[int, int]]) -> ps.Scorio:
         for name, rows in models.items()
     ]
     counts = ps.from_successes(pl.concat(frames))
-    return counts.scorio(count="count", inference="calibrated")
+    return counts.scorio(count="count")
 
 
 @pytest.mark.parametrize("target", ["benchmark", "population"])
@@ -40,14 +40,14 @@ def test_comparisons_of_trials_that_stopped_on_outcomes_warn_once(method, target
 
 def test_a_lazy_comparison_warns_when_it_is_collected():
     scorio = log(ada=PLANNED, bob=RETRIED)
-    plan = ps.scorio(scorio.frame.lazy(), count="count", inference="calibrated").compare(ps.avg())
+    plan = ps.scorio(scorio.frame.lazy(), count="count").compare(ps.avg())
     with pytest.warns(ps.StoppingWarning, match=SAID):
         plan.collect()
 
 
 def test_the_rows_over_all_strata_are_no_group_of_their_own():
     frame = log(ada=PLANNED, bob=RETRIED).frame
-    by_part = frame.scorio(count="count", by="part", inference="calibrated")
+    by_part = frame.scorio(count="count", by="part")
     with pytest.warns(ps.StoppingWarning, match=r"in \d of 4 groups, the first at part=\d, model="):
         by_part.compare(ps.avg(), overall="micro")
 
@@ -60,7 +60,7 @@ def test_the_rows_over_all_strata_are_no_group_of_their_own():
         pytest.param({"ada": [(3 + i % 2, i % 4) for i in range(20)]}, {}, id="by chance"),
         # Nothing is ever solved: that short questions have no success is no wonder.
         pytest.param({"ada": [(1 + i % 2, 0) for i in range(20)]}, {}, id="impossible"),
-        pytest.param({"bob": RETRIED}, {"inference": "pooled"}, id="pooled"),
+        pytest.param({"bob": RETRIED}, {"prior": "population"}, id="pooled"),
     ],
 )
 def test_other_comparisons_do_not_warn(models, options):
@@ -74,7 +74,7 @@ def test_one_of_many_groups_that_fits_by_chance_is_no_rule():
     lost = [(3 + i % 2, 1 + i % 3) for i in range(20)]
     strata = [log(ada=lost if part else fits).frame for part in range(40)]
     parts = [frame.with_columns(part=part) for part, frame in enumerate(strata)]
-    many = pl.concat(parts).scorio(count="count", by="part", inference="calibrated")
+    many = pl.concat(parts).scorio(count="count", by="part")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         many.rank(ps.avg())
@@ -92,13 +92,11 @@ def test_a_page_has_an_alert_instead(tmp_path):
     "report",
     [
         pytest.param(lambda log: log.avg(), id="avg"),
-        pytest.param(lambda log: log.bayes(inference="published"), id="published"),
+        pytest.param(lambda log: log.bayes(prior="uniform"), id="published"),
         pytest.param(lambda log: log.report(ps.avg(), ps.pass_at_k([1, 2])), id="report"),
         pytest.param(lambda log: log.report(ps.bayes(), ps.avg()), id="one metric of two"),
         pytest.param(lambda log: log.report(ps.avg(), wide=True), id="wide"),
-        pytest.param(
-            lambda log: log.avg(per="question", inference="published"), id="single questions"
-        ),
+        pytest.param(lambda log: log.avg(per="question", prior="uniform"), id="single questions"),
     ],
 )
 def test_reports_of_trials_that_stopped_on_outcomes_warn_once(report):
@@ -118,7 +116,7 @@ def test_a_lazy_report_warns_when_it_is_collected():
         plan.collect()
 
 
-@pytest.mark.parametrize("options", [{"inference": "pooled"}, {"inference": "calibrated"}])
+@pytest.mark.parametrize("options", [{"prior": "population"}, {"target": "population"}])
 def test_a_report_of_populations_does_not_warn(options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -136,6 +134,4 @@ def test_average_weights_have_no_success_to_stop_at():
     rows = {"model": "m", "question": [1, 1, 2], "category": ["good", "bad", "good"]}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pl.DataFrame(rows).scorio(trial=None).rank(
-            ps.avg({"good": 1, "bad": 0}), inference="calibrated"
-        )
+        pl.DataFrame(rows).scorio(trial=None).rank(ps.avg({"good": 1, "bad": 0}))

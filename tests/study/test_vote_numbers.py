@@ -18,20 +18,20 @@ def votes():
 
 
 def test_votes_have_the_same_numbers_under_each_inference(votes):
-    calibrated = votes.report(ps.vote_at_k([1, 3]), inference="calibrated")
-    for inference in ("published", "pooled"):
-        rows = votes.report(ps.vote_at_k([1, 3]), inference=inference)
+    calibrated = votes.report(ps.vote_at_k([1, 3]))
+    for prior in ("uniform", "population"):
+        rows = votes.report(ps.vote_at_k([1, 3]), prior=prior)
         assert_frame_equal(rows, calibrated, check_exact=True)
 
 
 def test_one_vote_is_the_average_and_has_its_estimate(votes):
-    one = votes.report(ps.vote_at_k(1), inference="calibrated")
-    average = votes.report(ps.avg(), inference="calibrated")
+    one = votes.report(ps.vote_at_k(1))
+    average = votes.report(ps.avg())
     assert one["estimate"].to_list() == pytest.approx(average["estimate"].to_list(), abs=1e-12)
 
 
 def test_a_population_adds_to_the_noise_of_votes(votes):
-    options = {"inference": "calibrated"}
+    options = {}
     benchmark = votes.report(ps.vote_at_k(1), **options)
     population = votes.report(ps.vote_at_k(1), target="population", **options)
     assert (population["sigma"] >= benchmark["sigma"]).all()

@@ -26,7 +26,7 @@ METRICS = {
     "g_pass_at_k_2": ps.g_pass_at_k(2),
     "g_pass_at_k_tau_tau_0_5_4": ps.g_pass_at_k_tau(4, 0.5),
     "mg_pass_at_k_3": ps.mg_pass_at_k(3),
-    "auc_at_k_alpha0_2_2": ps.auc_at_k(2, alpha0=2),
+    "auc_at_k_bounds_0_2_2": ps.auc_at_k(2, bounds=(0, 2)),
     "threshold_spectrum_at_k_weights_0_25_0_75_2": ps.threshold_spectrum_at_k(2, [0.25, 0.75]),
     "geom_at_k_1": ps.geom_at_k(1),
     "geom_ds_at_k_pass_power_1_1": ps.geom_ds_at_k(1, pass_power=1),
@@ -89,8 +89,8 @@ def test_a_wide_report_is_the_tidy_one_turned(log, by, model, per):
     "options",
     [
         pytest.param({"prior": drawn(22, range(2, 9), most=3)}, id="prior"),
-        pytest.param({"inference": "calibrated", "confidence": 0.8}, id="calibrated"),
-        pytest.param({"inference": "pooled", "target": "population"}, id="pooled"),
+        pytest.param({"confidence": 0.8}, id="calibrated"),
+        pytest.param({"prior": "population", "target": "population"}, id="pooled"),
     ],
 )
 def test_options_say_the_same_as_in_a_tidy_report(log, options):

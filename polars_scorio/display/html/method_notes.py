@@ -42,7 +42,7 @@ def method_notes(
     when = (now or build_time()).strftime("%Y-%m-%d %H:%M UTC")
     facts = {
         "intervals": settings.intervals,
-        "prior": settings.prior,
+        "prior": settings.prior_in_words,
         "target": _TARGETS[settings.target],
         "made by": f"polars-scorio {version}, polars {pl.__version__}",
         "made on": when,

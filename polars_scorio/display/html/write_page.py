@@ -92,6 +92,8 @@ def _typed_option(value: object) -> str:
     """A value as one would type it: a single one of several without brackets."""
     if isinstance(value, tuple) and len(value) == 1:
         return _typed_option(value[0])
+    if isinstance(value, pl.DataFrame | pl.LazyFrame):
+        return "prior_trials"
     return str(value) if isinstance(value, pl.Expr) else repr(value)
 
 

@@ -19,5 +19,5 @@ def trials():
 @pytest.fixture
 def report(trials):
     """A report on two metrics, with intervals."""
-    accessor = trials.scorio(by="domain", inference="calibrated")
+    accessor = trials.scorio(by="domain")
     return accessor.report(ps.avg(), ps.pass_hat_k(2))

@@ -31,7 +31,7 @@ def test_without_strata_the_dataset_is_named(trials):
 
 
 def test_a_row_without_an_estimate_is_refused(trials):
-    beyond = trials.scorio(by="domain", inference="calibrated").pass_at_k(4)
+    beyond = trials.scorio(by="domain").pass_at_k(4)
     with pytest.raises(ValueError, match=r"Pass@4 of 'bob' has no estimate: .*within the trials"):
         ps.to_model_card(beyond)
 

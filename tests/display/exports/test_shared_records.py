@@ -71,7 +71,7 @@ def test_the_same_report_is_the_same_file(report, tmp_path):
 
 
 def test_what_the_schema_cannot_hold_is_refused(report, trials, tmp_path):
-    beyond = trials.scorio(by="domain", inference="calibrated").pass_at_k(4)
+    beyond = trials.scorio(by="domain").pass_at_k(4)
     with pytest.raises(ValueError, match=r"Pass@4 of 'tau / air' has no estimate"):
         ps.to_every_eval_ever(beyond, tmp_path, **ABOUT)
     with pytest.raises(ValueError, match=r"samples= lacks the columns \['score'\]"):

@@ -18,10 +18,10 @@ def test_without_any_choice_the_call_is_short():
 
 
 def test_choices_that_differ_from_their_defaults_are_typed():
-    settings = Settings(inference="pooled", confidence=0.9)
+    settings = Settings(prior="population", confidence=0.9)
     call = call_of(settings=settings, success=[1, 2], trial=None)
     assert call.startswith("df.scorio(trial=None, success=(1, 2)).write_html('log.html', ")
-    assert call.endswith(", inference='pooled', confidence=0.9)")
+    assert call.endswith(", prior='population', confidence=0.9)")
 
 
 def test_one_of_several_is_typed_without_brackets_and_an_expression_as_it_is():
