@@ -116,7 +116,7 @@ def _case_rows(file: Path, metric: str | None) -> FileRows:
         if not isinstance(run, dict) or "testCases" not in run:
             raise unexpected_content(file, _EXPECTED, describe_content(run))
         cases = _only_cases(file, run)
-        metrics = [case.get("metricsData") or [] for case in cases]
+        metrics = [_case_metrics(case) for case in cases]
         known = dict.fromkeys(each["name"] for of_case in metrics for each in of_case)
         if metric is not None and metric not in known:
             found = f"cases without the metric {metric!r}: they have {[*known]}"
@@ -153,6 +153,12 @@ def _only_cases(file: Path, run: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(cases or conversations)
 
 
+def _case_metrics(case: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The metrics of a case, under the names of new versions."""
+    found = case.get("metricsData") or case.get("metricsMetadata") or []
+    return [{**each, "name": each["name"] if "name" in each else each["metric"]} for each in found]
+
+
 def _without_model(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if name != "model"}
 
@@ -167,8 +173,10 @@ def _case_verdict(
         if (not each.get("flaky") if metric is None else each["name"] == metric)
     ]
     errors = [str(each["error"]) for each in asked if each.get("error") is not None]
-    if errors or not asked:
-        return None, None, errors[0] if errors else None
+    if errors:
+        return None, None, errors[0]
+    if not asked and metric is not None:
+        return None, None, None
     if metric is None:
         return case.get("success"), None, None
     return asked[0].get("success"), asked[0].get("score"), None
@@ -196,7 +204,7 @@ def _case_totals(
         score=mean_or_none(
             each.get("score")
             for case in cases
-            for each in case.get("metricsData") or ()
+            for each in _case_metrics(case)
             if each["name"] == metric
         ),
     )

@@ -172,6 +172,8 @@ def _side_lines(file: Path, ending: str) -> Iterator[tuple[Key, dict[str, Any]]]
     expected = f"<rollouts>{ending}.jsonl of NeMo Gym, with {_TASK} and {_ROLLOUT}"
     if side.exists() and side.stat().st_size:
         for number, line in numbered_objects(side, expected):
+            if _TASK not in line:  # NeMo Gym leaves such lines out
+                continue
             with errors_name_file(side, expected, f" in line {number}"):
                 known = {name: line.get(name) for name in ("agent_ref", _FAILURE)}
                 yield _line_key(line), {**known, _FAILURE: known[_FAILURE] or "no rollout"}

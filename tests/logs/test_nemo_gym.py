@@ -25,7 +25,7 @@ LINES = [rollout(1, 0, 1.0), rollout(0, 1, -1), rollout(0, 0, True)]
 def test_a_rollout_that_failed_is_a_missing_trial(reader, table, summary, write):
     path = write("r/a.jsonl", *LINES)
     # Each attempt has a line, also of a rollout that succeeded later.
-    attempts = [rollout(1, 1, _ng_failure_class="timeout")] * 2
+    attempts = [rollout(1, 1, _ng_failure_class="timeout"), {"_ng_failure_class": "lost"}] * 2
     write("r/a_failures.jsonl", rollout(0, 0, _ng_failure_class="judge"), *attempts)
     assert table(path).rows() == [
         ("ada", "agent", 1, 0, 1.0, 1.0, None),
