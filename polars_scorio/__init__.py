@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from polars_scorio.counting.label_sample import sample_to_label
     from polars_scorio.decisions.convergence import even_sample
     from polars_scorio.decisions.rank import rank_scores
+    from polars_scorio.decisions.reruns import miss_rate, runs_to_fail
     from polars_scorio.display.exports import to_every_eval_ever, to_metrics, to_model_card
     from polars_scorio.display.table import to_great_table, to_latex, to_markdown
     from polars_scorio.logs.arrays import from_array
@@ -71,10 +72,12 @@ __all__ = [
     "mean_cost",
     "mg_pass_at_k",
     "min_at_k",
+    "miss_rate",
     "pass_at_k",
     "pass_hat_k",
     "rank_scores",
     "rubrics",
+    "runs_to_fail",
     "sample_to_label",
     "scorio",
     "spectrum_weights",
@@ -105,6 +108,7 @@ _ROOMS = {
     "counting.label_sample": "sample_to_label",
     "decisions.convergence": "even_sample",
     "decisions.rank": "rank_scores",
+    "decisions.reruns": "miss_rate runs_to_fail",
     "display.exports": "to_every_eval_ever to_metrics to_model_card",
     "display.table": "to_great_table to_latex to_markdown",
     "logs": "logs",

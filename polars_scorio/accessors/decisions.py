@@ -5,17 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import Overall, RankMethod, RankTies
+from polars_scorio.arguments import Overall, Per, RankMethod, RankTies
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.request import DecisionOptions
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -635,6 +629,85 @@ class GateMethods(Accessor[FrameT]):
         plan = regressed_questions(
             self._log_study(), self._roles, baseline, fdr=fdr, improvements=improvements
         )
+        return self._returned(plan)
+
+    @takes_options()
+    def reruns(
+        self,
+        metric: Metric | None = None,
+        *,
+        n: int | None = None,
+        per: Per = "model",
+        confidence: float | None = None,
+    ) -> FrameT:
+        """Would the score move if the log were run again, and which questions are flaky?
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            Default `ps.avg()`. One draw size at a time.
+        n : int, optional
+            Trials of each question in the rerun; default: as many as the log has.
+        per : "model" or "question"
+            A row for each model, or one for each flaky question: those with both outcomes.
+        confidence : float, optional
+            Of the noise floor and the intervals; default: as the accessor says, else 0.95.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row per stratum and model:
+
+            ================  ==================================================================
+            by..., model,     the stratum, the model, and what is measured
+            metric, k
+            questions,        what the log has
+            trials
+            rerun_trials      trials of each question in the rerun
+            flaky             questions that succeeded and failed
+            flips, flips_lo,  share of the questions that change their outcome from one run to the
+            flips_hi          next, with its interval; of single trials only bounds are known
+            estimate          the score
+            rerun_sd          standard deviation of the score of the rerun
+            noise_floor       a larger difference of log and rerun is not chance alone, with
+                              `confidence`; a smaller one may be
+            ================  ==================================================================
+
+            or per flaky question, the most flaky first: trials, successes, flips (the chance that
+            two runs of it differ), and its rate with an interval. Of these intervals at most
+            ``1 - confidence`` are wrong on average, however many are listed [1]_.
+
+        Raises
+        ------
+        ValueError
+            As `report`; for posterior means, costs and verdicts of a judge; if `n` is given for a
+            metric of k draws.
+
+        Notes
+        -----
+        The floor takes the trials of a question as independent. Trials of one run that share a
+        seed, a server or a day move together, which makes it larger. Over 27 populations with one
+        to eight trials, .955 to .98 of reruns stayed within the floor of `ps.avg()`, in the worst
+        of them .92. Compare both logs where both are at hand.
+
+        References
+        ----------
+        .. [1] Y. Benjamini, D. Yekutieli (2005), False Discovery Rate-Adjusted Multiple Confidence
+           Intervals for Selected Parameters, JASA 100, 71-81.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio as ps
+        >>> totals = {"model": "v1", "question": range(40), "n": 4, "c": [4, 3, 2, 0] * 10}
+        >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
+        >>> log.reruns().select("flaky", pl.col("flips", "noise_floor").round(3)).row(0)
+        (20, 0.292, 0.089)
+        """
+        from polars_scorio.decisions.reruns import reruns
+
+        sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        plan = reruns(self._log_study(), self._roles, metric, n=n, per=per, confidence=sure)
         return self._returned(plan)
 
 

@@ -1,4 +1,4 @@
-"""Commands: report, compare, rank, coverage, counts, frontier, questions, summary."""
+"""Commands: report, compare, rank, coverage, counts, frontier, questions, reruns, summary."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from polars_scorio.command_line.terminal import (
 )
 from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.sentences import question_sentences
+from polars_scorio.display.sentences import question_sentences, rerun_sentences
 from polars_scorio.display.table import to_great_table, to_latex, to_markdown
 from polars_scorio.display.verdict import LogVerdict, log_of_scope, log_verdict, refusal_words
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
@@ -103,6 +103,20 @@ def run_frontier(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of the models, the cheapest first."""
     options = {"confidence": asked.confidence, "questions": asked.questions}
     print_table(log.frontier(asked.metric, **options), asked.format)
+
+
+def run_reruns(log: Scorio[Any], asked: Namespace, _call: str) -> None:
+    """Print how far a rerun moves the scores, or the flaky questions."""
+    options = {"n": asked.n_rerun, "per": asked.per, "confidence": asked.confidence}
+    rows = log.reruns(asked.metric, **options).lazy().collect()
+    print_table(rows, asked.format)
+    if asked.format != "table" or asked.per == "question":
+        return
+    percent = (asked.metric or avg()).support == (0, 1) and rows["flips_hi"].null_count() == 0
+    keys = rows.columns[: rows.columns.index("metric")]
+    for row in rows.rows(named=True):
+        place = " ".join(str(row[name]) for name in keys)
+        print_text(f"{place}: {' '.join(rerun_sentences(row, percent=percent))}")
 
 
 _LEFT_OUT = ("solved_by", "always_by", "rate_min", "rate_max", "p_reversed")

@@ -266,6 +266,18 @@ def _add_questions(parser: ArgumentParser) -> None:
     add("--all", action="store_true", help=every)
 
 
+def _add_reruns(parser: ArgumentParser) -> None:
+    add_format_argument(parser)
+    add = parser.add_argument_group("reruns").add_argument
+    metric = 'print how far a rerun moves this metric, such as "pass_at_k(4)" (default: avg)'
+    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
+    trials = "rerun each question so many times (default: as often as in the log)"
+    add("--rerun-trials", type=int, metavar="N", dest="n_rerun", help=trials)
+    kinds = "print a row for each model, or for each flaky question (default: %(default)s)"
+    add("--per", choices=get_args(Per), default="model", help=kinds)
+    add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+
+
 def _add_gate(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     add_format_argument(parser)
@@ -306,6 +318,7 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
     "counts": add_format_argument,
     "gate": _add_gate,
     "questions": _add_questions,
+    "reruns": _add_reruns,
     "frontier": _add_frontier,
 }
 # About ten options, which the help of a command shows; `--help-all` shows all.
@@ -315,6 +328,7 @@ _OWN = {
     "report": {"confidence", "output", "baseline"},
     "frontier": {"cost", "format"},
     "questions": {"per", "all", "format"},
+    "reruns": {"per", "n_rerun", "format"},
     "coverage": {"per", "format"},
     "compare": {"confidence", "baseline", "format"},
 }

@@ -70,6 +70,10 @@ _COMMANDS: dict[str, tuple[str, list[str]]] = {
     "questions": (
         "print which questions nobody solves, separate the models, or are reversed",
         ["polars-scorio questions rollouts.parquet --by domain"]),
+    "reruns": (
+        "print how far a rerun moves a score by chance, and which questions are flaky",
+        ["polars-scorio reruns rollouts.parquet --by domain",
+         "polars-scorio reruns rollouts.parquet --by domain --per question"]),
     "frontier": (
         "print which models are worth their cost",
         [("polars-scorio frontier rollouts.parquet --by domain --cost "

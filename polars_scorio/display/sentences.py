@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -223,6 +224,29 @@ def question_sentences(
     if rows["solved_by"].null_count() < rows.height:
         solved = [_solved_sentence(rows, question, unit, status) for status in ("never", "always")]
     return [*solved, reversed_sentence(rows, question, fdr, unit)]
+
+
+def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:
+    """Sentences on the noise of a rerun, from a row of `Scorio.reruns` and whether it is a rate."""
+    floor, each = row["noise_floor"], row["rerun_trials"]
+    if floor is None:
+        return [f"k={row['k']} is more than the trials of some question: it has no noise floor."]
+    moved = f"{100 * floor:.1f} points" if percent else f"{floor:.3g}"
+    of = f"{count_of(row['questions'], 'question')}, {count_of(round(each), 'trial')} each"
+    said = [f"Run again ({of}), this score moves by up to {moved} by chance alone."]
+    if row["flips"] is not None:
+        ends = [round(row["questions"] * row[name]) for name in ("flips", "flips_lo", "flips_hi")]
+        said.append(
+            f"Of {count_of(row['questions'], 'question')} about {ends[0]:,} ({ends[1]:,} to "
+            f"{ends[2]:,}) change their outcome from one run to the next."
+        )
+    elif row["flips_hi"] is not None:
+        most = math.floor(row["questions"] * row["flips_hi"])
+        said.append(
+            f"At most {most:,} questions change their outcome from one run to the next: single "
+            "trials do not show how many do."
+        )
+    return said
 
 
 def _solved_sentence(rows: pl.DataFrame, question: str, unit: QuestionUnit, status: str) -> str:

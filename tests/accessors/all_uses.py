@@ -58,6 +58,8 @@ ASKS: dict[str, Ask] = {
         0, margin=0.1
     ),
     "regressions": lambda frame: frame.scorio.regressions("m"),
+    "reruns": lambda frame: frame.scorio.reruns(),
+    "flaky": lambda frame: frame.scorio.reruns(per="question"),
     "frontier": lambda frame: frame.scorio(cost="category").frontier(),
     "questions": lambda frame: frame.scorio.questions(),
     "variance": lambda frame: frame.scorio.variance(),

@@ -38,6 +38,7 @@ OTHERS = [
     "frontier",
     "judge_agreement",
     "regressions",
+    "reruns",
     "questions",
     "variance",
     "rank",

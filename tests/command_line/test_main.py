@@ -134,7 +134,8 @@ USAGE_ERRORS = {
     "compare log --each-pair --simultaneous": "--simultaneous: not allowed with argument "
     "--each-pair",
     "nothing_like_it": "'nothing_like_it' is neither a command nor a file: the commands are "
-    "summary, report, leaderboard, coverage, compare, rank, counts, gate, questions, frontier",
+    "summary, report, leaderboard, coverage, compare, rank, counts, gate, questions, reruns, "
+    "frontier",
 }
 
 
@@ -151,7 +152,7 @@ def test_an_error_of_usage_says_first_what_is_wrong(capsys, typed):
 def test_the_tool_that_was_meant_is_named(capsys):
     with pytest.raises(SystemExit):
         main(["rank", "log.json", "--from", "tau3"])
-    assert "verl, got 'tau3': did you mean 'tau2_bench'?\n" in capsys.readouterr().err
+    assert "verl or records, got 'tau3': did you mean 'tau2_bench'?\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", _COMMANDS)

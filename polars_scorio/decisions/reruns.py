@@ -1,0 +1,310 @@
+"""Would this score move if the log were run again, and which questions are flaky?
+
+A difference of two runs below the noise floor may be chance. Only a run effect that trials of one
+run share would make it larger.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.arguments import (
+    CHANCE,
+    Per,
+    check_choice,
+    check_confidence,
+    check_count,
+    check_number,
+)
+from polars_scorio.counting.log import bind_roles, refuse_repeats
+from polars_scorio.decisions.model_scores import metric_of
+from polars_scorio.decisions.models import refuse_costs, single_k
+from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.price import beta_quantile
+from polars_scorio.maths.sample_bound import UnitSample
+from polars_scorio.study.evaluate import Evaluated, report_columns
+from polars_scorio.study.report import evaluated_plan
+from polars_scorio.study.request import Request, UnbiasedInference, on_levels, refuse_judge
+from polars_scorio.study.score_differences import IndependentScores, StrataNumbers
+
+if TYPE_CHECKING:
+    from polars_scorio.counting.log import Log
+    from polars_scorio.counting.roles import Roles
+    from polars_scorio.metrics.metric import Metric
+
+_COLUMNS: dict[str, pl.DataType] = {
+    "metric": pl.String(),
+    "k": pl.Int64(),
+    "questions": pl.UInt32(),
+    "trials": pl.UInt64(),
+    "rerun_trials": pl.Float64(),
+    "flaky": pl.UInt32(),
+    "flips": pl.Float64(),
+    "flips_lo": pl.Float64(),
+    "flips_hi": pl.Float64(),
+    "estimate": pl.Float64(),
+    "rerun_sd": pl.Float64(),
+    "noise_floor": pl.Float64(),
+}
+_OF_QUESTIONS: dict[str, pl.DataType] = {
+    "trials": pl.UInt32(),
+    "successes": pl.UInt32(),
+    **dict.fromkeys(("flips", "rate", "rate_lo", "rate_hi"), pl.Float64()),
+}
+
+
+def miss_rate(share: float, trials: int) -> float:
+    """Chance that a case which fails in some share of its runs is green in all of some runs.
+
+    Parameters
+    ----------
+    share : float
+        How often the case fails, between 0 and 1.
+    trials : int
+        Runs of the case.
+
+    Returns
+    -------
+    float
+        ``(1 - share) ** trials``.
+
+    Raises
+    ------
+    ValueError
+        If `share` is not between 0 and 1, or `trials` not positive.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> round(ps.miss_rate(0.1, trials=5), 3)  # five green runs say little of one failure in ten
+    0.59
+    """
+    share = check_number("share", share, CHANCE)
+    return float((1 - share) ** check_count("trials", trials))
+
+
+def runs_to_fail(share: float, chance: float = 0.95) -> int:
+    """Runs after which a case that fails in some share of them has failed with some chance.
+
+    Parameters
+    ----------
+    share : float
+        How often the case fails, between 0 and 1.
+    chance : float
+        The chance of at least one failure.
+
+    Returns
+    -------
+    int
+        The fewest runs with ``miss_rate(share, runs) <= 1 - chance``.
+
+    Raises
+    ------
+    ValueError
+        If one of both is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import polars_scorio as ps
+    >>> ps.runs_to_fail(0.1)
+    29
+    """
+    share, chance = check_number("share", share, CHANCE), check_number("chance", chance, CHANCE)
+    return math.ceil(math.log1p(-chance) / math.log1p(-share))
+
+
+def reruns(
+    log: Log,
+    roles: Roles,
+    metric: Metric | None = None,
+    *,
+    n: int | None = None,
+    per: Per = "model",
+    confidence: float = 0.95,
+) -> pl.LazyFrame:
+    """The plan of the noise of reruns; see `Scorio.reruns`."""
+    metric = metric_of(metric, "reruns")
+    k = single_k(metric, "reruns")
+    refuse_costs(metric, "reruns", "it is about scores")
+    check_choice("per", per, Per)
+    confidence = check_confidence(confidence)
+    n = None if n is None else check_count("n", n)
+    if n is not None and k is not None and per == "model":
+        raise ValueError(
+            f"reruns: {metric.name} of a rerun with another number of trials has another noise, "
+            "which nobody knows: leave n= out, or take ps.avg()"
+        )
+    trials = bind_roles(log, roles)
+    refuse_judge(trials, "reruns")
+    metric = on_levels(metric, trials)
+    request = Request.of(trials, [metric], confidence=confidence)
+    ((metric, view),) = request.metrics
+    unbiased = isinstance(request.choice.inference_of(metric, view), UnbiasedInference)
+    if not unbiased:
+        raise ValueError(
+            f"reruns needs unbiased estimates, and {metric.name} gives posterior means: take "
+            "ps.avg(), or a metric of the Pass@k family"
+        )
+    columns = _COLUMNS if per == "model" else _OF_QUESTIONS
+    question = {} if per == "model" else {trials.question.name: trials.question.dtype}
+    schema = {**trials.strata, **trials.models, **question, **columns}
+    refuse_repeats([*schema])
+    plan = evaluated_plan(request, report_columns(trials), named=True)
+    rows = _Reruns(metric, k, n, confidence)
+    made = rows.of_groups if per == "model" else rows.of_questions
+    # What is listed of a question depends on how many others are.
+    return plan.then(
+        lambda found: made(found).select(pl.col(name).cast(kind) for name, kind in schema.items()),
+        schema,
+    ).plan()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reruns:
+    """The functions from an evaluated log to the noise of reruns."""
+
+    metric: Metric
+    k: int | None
+    n: int | None
+    confidence: float
+
+    def of_groups(self, found: Evaluated) -> pl.DataFrame:
+        """A row for each group."""
+        (part,) = found.parts
+        row, groups = (self.metric.name, self.k), len(found.keys)
+        models = found.models(row, np.arange(groups)[:, None])
+        assert isinstance(models, StrataNumbers)  # an evaluation has numbers
+        scores = models.scores()
+        assert isinstance(scores, IndependentScores)  # as costs are refused
+        table = part.table
+        trials = table.size / np.bincount(table.group, 1 / table.trials, groups)
+        rerun = trials if self.n is None else np.full(groups, float(self.n))
+        noise = np.where(np.isnan(models.numbers.estimate), np.nan, scores.trial_noise()[:, 0])
+        again = np.sqrt(noise * trials / rerun)
+        flips = _group_flips(found, self.confidence)
+        numbers = {
+            "questions": table.size,
+            "trials": np.bincount(table.group, table.trials, groups),
+            "rerun_trials": rerun,
+            "estimate": models.numbers.estimate,
+            "rerun_sd": again,
+            "noise_floor": noise_floor(noise, trials / rerun, models.z),
+            **flips._asdict(),
+        }
+        return found.keys.with_columns(
+            pl.lit(self.metric.name).alias("metric"),
+            pl.lit(self.k, pl.Int64).alias("k"),
+            *(pl.Series(name, each, nan_to_null=True) for name, each in numbers.items()),
+        )
+
+    def of_questions(self, found: Evaluated) -> pl.DataFrame:
+        """A row for each flaky question, those that flip most often first."""
+        counted = _question_counts(found)
+        if counted is None:
+            raise ValueError(
+                'reruns: per="question" lists questions that succeed and fail, and these rewards '
+                "are neither: say with threshold= from where on a reward is a success"
+            )
+        table, c = found.parts[0].table, counted
+        n, size = table.trials, table.size
+        listed = (c > 0) & (c < n)
+        number = np.bincount(table.group[listed], minlength=size.size)
+        tail = (1 - self.confidence) / 2 * (number / np.maximum(size, 1))[table.group]
+        lo, hi = rate_ends(n, c, np.where(listed, tail, 0.5))
+        names = table.cells.flat[table.question].gather(table.order)
+        keys = found.keys[table.group].with_columns(
+            names.alias(table.question),
+            trials=n,
+            successes=c,
+            flips=flip_values(n, c),
+            rate=c / n,
+            rate_lo=lo,
+            rate_hi=hi,
+        )
+        order = [*found.request.trials.keys, "flips", table.question]
+        down = [name == "flips" for name in order]
+        return keys.filter(pl.Series(listed)).sort(order, descending=down, maintain_order=True)
+
+
+def noise_floor(variance: Floats, ratio: Floats | float, z: float) -> Floats:
+    """The difference of a log and its rerun with n / ratio trials that chance rarely exceeds."""
+    return np.asarray(z * np.sqrt(variance * (1 + ratio)))
+
+
+class Flips(NamedTuple):
+    """Flaky questions of each group, and the share that changes from one run to the next, (G,)."""
+
+    flaky: Floats
+    flips: Floats
+    flips_lo: Floats
+    flips_hi: Floats
+
+
+def _question_counts(found: Evaluated) -> Ints | None:
+    """Successes of the questions of the table; None for rewards that are neither 0 nor 1."""
+    cells = found.parts[0].cells
+    if not cells.classes.successful or cells.has_fractions:
+        return None
+    return cells.question_successes()[found.parts[0].table.order]
+
+
+def _group_flips(found: Evaluated, confidence: float) -> Flips:
+    """How often the questions of each group change their outcome between two single runs."""
+    table = found.parts[0].table
+    groups, c = table.size.size, _question_counts(found)
+    if c is None:
+        none = np.full(groups, np.nan)
+        return Flips(none, none, none, none)
+    n, group = table.trials, table.group
+    flaky = np.bincount(group, (c > 0) & (c < n), groups)
+    single = np.bincount(group, n == 1, groups) > 0
+    most = np.zeros(groups)
+    np.maximum.at(most, group, largest_flip(n))
+    values = flip_values(n, c)
+    share = np.bincount(group, values, groups) / np.maximum(table.size, 1)
+    unit = np.divide(values, most[group], out=np.zeros_like(values), where=most[group] > 0)
+    one = np.ones(group.size)
+    lo, hi = UnitSample(unit, one, one.astype(np.int64), group, groups).bounds(confidence)
+    lo, hi = np.minimum(lo * most, share), np.maximum(np.minimum(hi * most, 0.5), share)
+    # One trial of a question shows nothing of its flips, but the score bounds their mean.
+    successes = np.bincount(group, c, groups).astype(np.int64)
+    whole = np.bincount(group, n, groups) == table.size
+    bound = most_flips(table.size, np.where(whole, successes, 0), confidence)
+    lo = np.where(single, 0.0, lo)
+    hi = np.where(single, np.where(whole, bound, 0.5), hi)
+    return Flips(flaky.astype(np.float64), np.where(single, np.nan, share), lo, hi)
+
+
+def flip_values(n: Ints, c: Ints) -> Floats:
+    """Unbiased share of pairs of runs in which a question changes its outcome; NaN for one trial.
+
+    >>> flip_values(np.array([4, 4, 1]), np.array([4, 2, 1])).round(3).tolist()
+    [0.0, 0.667, nan]
+    """
+    pairs = np.where(n > 1, n * (n - 1.0), np.nan)
+    return np.asarray(2 * c * (n - c) / pairs)
+
+
+def largest_flip(n: Ints) -> Floats:
+    """The largest of `flip_values` of n trials; 0 for one trial."""
+    return np.nan_to_num(flip_values(n, n // 2))
+
+
+def most_flips(questions: Ints, successes: Ints, confidence: float) -> Floats:
+    """The largest mean share of flips that single trials allow: 2 q (1 - q), q nearest to 1/2."""
+    lo, hi = rate_ends(questions, successes, np.full(questions.shape, (1 - confidence) / 2))
+    q = np.clip(0.5, lo, hi)
+    return np.asarray(2 * q * (1 - q))
+
+
+def rate_ends(n: Ints, c: Ints, tail: Floats) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's interval of a rate, from the chance beyond either end."""
+    right, wrong = c.astype(np.float64), (n - c).astype(np.float64)
+    lo = np.where(c > 0, beta_quantile(right, wrong + 1, tail, upper=False), 0.0)
+    hi = np.where(c < n, beta_quantile(right + 1, wrong, tail, upper=True), 1.0)
+    return lo, hi
