@@ -12,6 +12,17 @@ from polars_scorio.maths.judges import JudgedRate, JudgeRates
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.price import Price, beta_quantile, unit_interval
 
+LEAST_OF_VERDICT = 5  # without which the trials of a verdict are unknown, unless all are labelled
+
+
+def hardly_labelled(trials: Floats, labels: Floats) -> Mask:
+    """Whether so few trials of a verdict are labelled that nothing is known of the others.
+
+    >>> hardly_labelled(np.array([180.0, 180, 3]), np.array([4.0, 5, 3])).tolist()
+    [True, False, False]
+    """
+    return np.asarray((labels < trials) & (labels < LEAST_OF_VERDICT))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledQuestions:
@@ -62,13 +73,13 @@ class LabelledQuestions:
         that verdict (A. Tenenbein 1970, JASA 65, 1350-1361): unbiased for every judge, if the
         choice of labelled trials depends on the verdict at most, or whole questions were chosen at
         random. For a population, a cluster is one draw. NaN with fewer than two labelled questions
-        (or clusters).
+        (or clusters), and if a verdict is `hardly_labelled`.
         """
         parts = _PostStratified.of(self if target == "population" else replace(self, cluster=None))
         variance = parts.variance(target)
         z = -scipy.special.ndtri((1 - confidence) / 2)
         units = parts.labelled_units
-        enough = units > 1
+        enough = (units > 1) & ~hardly_labelled(*self.verdict_sums()).any(axis=0)
         freedom = np.where(enough, units - 1, 1.0)
         student = -scipy.special.stdtrit(freedom, (1 - confidence) / 2)
         spread = parts.smoothed * (1 - parts.smoothed)
@@ -123,12 +134,8 @@ class _PostStratified:
         labels = np.stack([log.sums(column) for column in log.labels.T])
         weighted = np.stack([log.sums(column / log.trials) for column in log.labels.T])
         judged = log.sums(log.verdicts / log.trials) / log.sums(np.ones_like(log.trials))
-        right, wrong = weighted[0], weighted[2]
-        every = _share_of(weighted[1] + weighted[3], right + wrong, np.nan)
-        confirmed, overruled = (
-            _share_of(weighted[1], right, every),
-            _share_of(weighted[3], wrong, every),
-        )
+        # A verdict without trials has no weight; one without labels has no number.
+        confirmed, overruled = (_share_of(weighted[row + 1], weighted[row], 0.0) for row in (0, 2))
         return cls(log, labels, weighted, judged, confirmed, overruled)
 
     @property
@@ -160,12 +167,21 @@ class _PostStratified:
 
     def variance(self, target: Target) -> Floats:
         """Variance of the estimate."""
-        of_labels = self._binomial_variance()
-        gain = self._question_gains()
+        of_labels, gain = self._binomial_variance(), self._question_gains()
+        of_all = self._population_variance(of_labels, gain)
+        if target == "population":
+            return of_all
+        # Gains of labelled questions are noise as far as others have no label.
         labelled = np.maximum(self.labelled_units, 2)
-        if target == "benchmark":
-            between = labelled / (labelled - 1) * self.log.sums(gain**2)
-            return np.asarray(np.maximum(of_labels, between) + self.verdict_variance())
+        unseen = np.maximum(1 - labelled / self.questions, 0)
+        between = unseen * labelled / (labelled - 1) * self.log.sums(gain**2)
+        here = np.maximum(of_labels, between) + self.verdict_variance()
+        return np.asarray(
+            np.minimum(here, of_all)
+        )  # these questions are never less certain than all
+
+    def _population_variance(self, of_labels: Floats, gain: Floats) -> Floats:
+        """Variance of the estimate about other questions, from its parts on these."""
         offset = self._question_offsets()
         units = self.log.units(np.ones(offset.shape, np.bool_))
         wider = np.maximum(units, 2) / (np.maximum(units, 2) - 1)

@@ -25,7 +25,7 @@ from polars_scorio.maths.judges import (
     judged_difference,
     judged_price,
 )
-from polars_scorio.maths.labels import LabelledRate
+from polars_scorio.maths.labels import LEAST_OF_VERDICT, LabelledRate, hardly_labelled
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.price import Price, credit_prices, effective_questions
 from polars_scorio.maths.questions import Clustered, States
@@ -202,8 +202,7 @@ class DrawScores(JudgedScores):
         return StretchedPairs(price.estimate[first] - price.estimate[other], sigma, sigma, sigma)
 
 
-# Labels without which the trials of a verdict are unknown, unless all of them are labelled.
-_LEAST, _BETTER = 5, 30
+_BETTER = 30  # labels of a verdict by which its trials are known well
 _CURES = (
     "More labels help as long as the judge is better than a coin; else take a better judge, a "
     "smaller k, or labels on these trials (truth=) for ps.avg(), which need no assumption."
@@ -256,17 +255,6 @@ def warn_of_hopeless(name: str, lacking: Mask, rates: JudgeRates, z: float) -> N
     )
 
 
-def hardly_labelled(trials: Floats, labels: Floats) -> Mask:
-    """Whether so few trials of a verdict are labelled that nothing is known of the others.
-
-    Examples
-    --------
-    >>> hardly_labelled(np.array([180.0, 180, 3]), np.array([4.0, 5, 3])).tolist()
-    [True, False, False]
-    """
-    return np.asarray((labels < trials) & (labels < _LEAST))
-
-
 def warn_of_unlabelled(name: str, trials: Floats, labels: Floats) -> None:
     """Warn of models without a number, because a verdict is hardly labelled.
 
@@ -287,8 +275,8 @@ def warn_of_unlabelled(name: str, trials: Floats, labels: Floats) -> None:
         f"{name}: {groups.sum():,} of {groups.size:,} groups "
         f"{'has' if groups.sum() == 1 else 'have'} no corrected number. In the first of them, of "
         f"the verdicts {('right', 'wrong')[verdict]!r} {int(labels[verdict, first]):,} of "
-        f"{int(trials[verdict, first]):,} are labelled: label at least {_LEAST}, better {_BETTER} "
-        "(ps.sample_to_label says which)",
+        f"{int(trials[verdict, first]):,} are labelled: label at least {LEAST_OF_VERDICT}, better "
+        f"{_BETTER} (ps.sample_to_label says which)",
         JudgeWarning,
         stacklevel=2,
     )
@@ -407,13 +395,10 @@ class JudgedNumbers:
         self._warn_of_contradictions(found, judged, unknown)
         warn_of_unlabelled(name, *verdicts)
         warn_of_hopeless(name, np.isnan(found.lo) & ~unknown, labels.own, z)
-        estimate, sigma, lo, hi = (
-            np.where(unknown, np.nan, number)
-            for number in (found.estimate, found.sigma, found.lo, found.hi)
-        )
-        counts = label_totals(labels.questions)[:, [0, 2]].sum(axis=1)
+        counts, estimate = label_totals(labels.questions)[:, [0, 2]].sum(axis=1), found.estimate
+        numbers = estimate, estimate, found.sigma, found.lo, found.hi
         facts = {JUDGED: judged, LABEL_COUNT: counts}
-        return CellNumbers("calibrated", estimate, estimate, sigma, lo, hi, StretchedLaw(), facts)
+        return CellNumbers("calibrated", *numbers, StretchedLaw(), facts)
 
     def _warn_of_contradictions(self, found: LabelledRate, judged: Floats, unknown: Mask) -> None:
         """Compare known accuracies with those by the sensitivity and specificity of all labels."""
