@@ -502,11 +502,12 @@ class CostMethods(Accessor[FrameT]):
         Notes
         -----
         `dominated` needs both paired differences of some other model to exceed Student's quantile
-        at 1 - (1 - confidence)/(L (L - 1)) for L models: an intersection-union test within a pair,
-        and Bonferroni over the pairs. Simulated with 5 models, two of them tied and one dominated,
-        200 logs each of 30, 100 and 500 questions with 1, 4 and 16 trials: no model of the frontier
-        was called dominated in any of the 1,800 logs; with 4 trials the dominated one was found in
-        1 % (30 questions), 16 % (100) and 88 % (500) of them.
+        at 1 - (1 - confidence)/(L (L - 1)) for L models, of costs with the longer upper end of
+        `ps.mean_cost`: an intersection-union test within a pair, and Bonferroni over the pairs.
+        Simulated with 5 models, two of them tied and one dominated, 200 logs each of 30, 100 and
+        500 questions with 1, 4 and 16 trials: no model of the frontier was called dominated in any
+        of the 1,800 logs; with 4 trials the dominated one was found in .5 % (30 questions), 13 %
+        (100) and 87 % (500) of them.
 
         Examples
         --------

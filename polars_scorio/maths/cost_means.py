@@ -165,7 +165,8 @@ class FrontierModels:
         """Models dominated by a surely better and cheaper one, for all models at once.
 
         Both differences of a pair have to exceed Student's quantile, which needs no correction for
-        there being two; the pairs share the error by Bonferroni.
+        there being two; that of costs has the upper end of the cheaper model, as `CostMeans.ends`.
+        The pairs share the error by Bonferroni.
         """
         models = self.score.size
         if models < 2 or self.freedom <= 0:  # a single model has no pair
@@ -174,7 +175,8 @@ class FrontierModels:
         critical = -scipy.special.stdtrit(self.freedom, tail)
         scores, costs = self.parts[:, :models], self.parts[:, models:]
         above = _standardized_gaps(self.score, scores, self.floor) > critical
-        cheaper = _standardized_gaps(-self.cost, -costs, 0.0) > critical
+        dear = dear_critical(_pair_events(costs), np.array(self.freedom), tail)
+        cheaper = _standardized_gaps(-self.cost, -costs, 0.0) > dear
         return np.asarray((above & cheaper).any(axis=0))
 
     def draws(self) -> tuple[Floats, Floats]:
@@ -221,6 +223,14 @@ def _standardized_gaps(mean: Floats, parts: Floats, floor: float) -> Floats:
     gap = mean[:, None] - mean
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(gap > 0, gap / np.sqrt(variance), 0.0)
+
+
+def _pair_events(parts: Floats) -> Floats:
+    """`dear_events` of the cost of each row over that of each column, from parts (K, L)."""
+    models = parts.shape[1]
+    model = np.tile(np.arange(models), len(parts))
+    dear = (np.maximum(parts - parts[:, [column]], 0.0) for column in range(models))
+    return np.stack([dear_events(each.ravel() ** 2, model, models) for each in dear], axis=1)
 
 
 def _on_frontier(score: Floats, cost: Floats) -> Mask:
@@ -274,6 +284,7 @@ class CostMeans:
     variance: Floats  # (3, G): var x, cov, var y; NaN if unknown
     freedom: Floats  # infinite for the noise of trials
     size: Floats  # questions, or clusters
+    events: Floats  # how many dear units make the noise of the ratio; infinite without noise
 
     @classmethod
     def of(cls, values: CostValues, questions: CostQuestions, target: Target) -> CostMeans:
@@ -289,17 +300,21 @@ class CostMeans:
 
         x, y = mean(values.x), mean(values.y)
         if target == "population":
-            return cls(x, y, *_spread_between(values, questions, share))
+            return cls(x, y, *_spread_between(values, questions, share, x, y))
         squared = [np.bincount(group, share**2 * each, groups) for each in values.noise]
         size = np.bincount(group, minlength=groups).astype(np.float64)
         # No success and no failure do not prove that the rate is 0 or 1.
         unseen = mean(0.25 / values.draws) / (size**2 * (size + 1))
         noise = np.stack(squared).astype(np.float64) + np.outer([0.0, 0.0, 1.0], unseen)
-        known = np.isfinite(noise).all(axis=0)
+        known, endless = np.isfinite(noise).all(axis=0), np.full(groups, np.inf)
+        events = dear_events(
+            _log_variance(share**2 * values.noise, x[group], y[group]), group, groups
+        )
         if known.all():
-            return cls(x, y, noise, np.full(groups, np.inf), size)
-        spread, freedom, _ = _spread_between(values, questions, share)
-        return cls(x, y, np.where(known, noise, spread), np.where(known, np.inf, freedom), size)
+            return cls(x, y, noise, endless, size, events)
+        spread, freedom, _, some = _spread_between(values, questions, share, x, y)
+        variance, freedom = np.where(known, noise, spread), np.where(known, endless, freedom)
+        return cls(x, y, variance, freedom, size, np.where(known, events, some))
 
     @property
     def ratio(self) -> Floats:
@@ -317,10 +332,7 @@ class CostMeans:
     @property
     def log_error(self) -> Floats:
         """Standard error of the log of the ratio; NaN if the ratio is 0, infinite or unknown."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            xx, xy, yy = self.variance / np.stack([self.x**2, self.x * self.y, self.y**2])
-            square = np.where((self.y > 0) & (self.x > 0), xx - 2 * xy + yy, np.nan)
-        return np.sqrt(np.maximum(square, 0.0))
+        return np.sqrt(_log_variance(self.variance, self.x, self.y))
 
     def critical(self, tail: Floats | float) -> Floats:
         """Critical value of a one-sided error; NaN without degrees of freedom."""
@@ -334,12 +346,14 @@ class CostMeans:
     def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
         """Ends of the interval of the ratio, given the chance beyond each of them; NaN if unknown.
 
-        `hi` is infinite if there is no upper end. Without any success `lo` is the cost over the
-        largest rate that M questions without success allow.
+        `hi` is infinite if there is no upper end, and longer the fewer `events` make the noise: a
+        dear trial that was seen says that there are dearer ones. Without any success `lo` is the
+        cost over the largest rate that M questions without success allow.
         """
-        q = self.critical(tail)
-        reach = np.exp(q * self.log_error)
-        lo, hi = self.ratio / reach, self.ratio * reach
+        q, error = self.critical(tail), self.log_error
+        with np.errstate(over="ignore"):
+            hi = self.ratio * np.exp(dear_critical(self.events, self.freedom, tail) * error)
+        lo = self.ratio / np.exp(q * error)
         least = np.maximum(self.x - q * np.sqrt(self.variance[0]), 0.0)
         with np.errstate(divide="ignore"):
             unsolved = least / -np.expm1(np.log(tail) / self.size)
@@ -353,10 +367,38 @@ class CostMeans:
             return np.asarray(values.x / self.x[group] - values.y / self.y[group])
 
 
+def dear_events(squares: Floats, owner: Ints, groups: int) -> Floats:
+    """How many events make the noise of each group, from the squares of their parts in it."""
+    squares = np.where(np.isfinite(squares), squares, 0.0)
+    total, fourth = (np.bincount(owner, each, groups) for each in (squares, squares**2))
+    events = np.full(groups, np.inf)
+    return np.asarray(np.divide(total**2, fourth, out=events, where=fourth > 0))
+
+
+def dear_critical(events: Floats, freedom: Floats, tail: Floats | float) -> Floats:
+    """Critical value of an upper end whose noise so many events make; NaN without freedom.
+
+    With few events the variance is known badly, and larger than the estimate more often than not.
+    """
+    known = np.where(freedom > 0, np.minimum(np.minimum(freedom, events), 1e12), np.nan)
+    return np.asarray(-scipy.special.stdtrit(known, tail) * np.sqrt(1 + 2 / events))
+
+
+def _log_variance(variance: Floats, x: Floats, y: Floats) -> Floats:
+    """Variance of the log of x / y, from var x, cov and var y; NaN without spending or reward."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        xx, xy, yy = variance / np.stack([x**2, x * y, y**2])
+        square = np.where((y > 0) & (x > 0), xx - 2 * xy + yy, np.nan)
+    return np.asarray(np.maximum(square, 0.0))
+
+
 def _spread_between(
-    values: CostValues, questions: CostQuestions, share: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Variance (3, G) of the means between questions or clusters, units less strata, and units."""
+    values: CostValues, questions: CostQuestions, share: Floats, x: Floats, y: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Variance (3, G) of the means between questions or clusters, units less strata, units, events.
+
+    Dear units have a positive part in the log of x / y.
+    """
     unit = np.arange(share.size) if questions.cluster is None else questions.cluster
     group, groups = questions.group, questions.groups
     first, stratum = distinct_rows([group, questions.stratum])
@@ -373,7 +415,10 @@ def _spread_between(
     )
     units = np.bincount(owner, minlength=groups).astype(np.float64)
     strata = np.bincount(group[first], minlength=groups).astype(np.float64)
-    return np.asarray(variance, dtype=np.float64), units - strata, units
+    with np.errstate(divide="ignore", invalid="ignore"):
+        dear = np.maximum(parts[0] / x[owner] - parts[1] / y[owner], 0.0)
+    events = dear_events(factor * dear**2, owner, groups)
+    return np.asarray(variance, dtype=np.float64), units - strata, units, events
 
 
 def _centred_sums(each: Floats, share: Floats, stratum: Ints, place: Ints) -> Floats:

@@ -24,6 +24,7 @@ from tests.benchmarks.study_tables import (
     cost_table,
     inference_table,
     leader_table,
+    tail_table,
     vote_table,
 )
 
@@ -38,6 +39,7 @@ FILES = {
     "advice": BENCHMARKS / "advice.csv",
     "inferences": BENCHMARKS / "inferences.parquet",
     "costs": BENCHMARKS / "costs.csv",
+    "cost_tails": BENCHMARKS / "single_claims" / "cost_tails.csv",
     "p_best": BENCHMARKS / "single_claims" / "p_best.csv",
 }
 MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
@@ -49,6 +51,7 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "verdicts": ("verdicts", family_table),
     "votes": ("votes", vote_table),
     "costs": ("costs", cost_table),
+    "cost_tails": ("cost_tails", tail_table),
     "advice": ("advice", advice_table),
     "inferences": (
         "inferences",

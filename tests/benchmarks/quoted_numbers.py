@@ -384,7 +384,7 @@ STUDIES = (
     Study(
         "costs",
         "five models, two of them tied, one dominated; 30 to 500 questions, 200 logs each",
-        {"least": "20", "most": "47", "f30": "1", "f100": "16", "f500": "88", "logs": "1,800"},
+        {"least": "20", "most": "47", "f30": ".5", "f100": "13", "f500": "87", "logs": "1,800"},
         (
             (_COST, "both were in only {least} to {most} % of the logs"),
             (_COST, "called dominated in {logs} logs"),
@@ -544,8 +544,8 @@ STUDIES = (
         "100 labels on random trials of 30, 100 and 500 questions",
         label_widths(),
         (
-            (_JUDGE, "({alone_30} and {alone_100} in place of {of_30} and {of_100} wide)"),
-            (_JUDGE, "with 500 ({alone_500} in place of {of_500})"),
+            (_JUDGE, "as short with 30 questions ({alone_30} and {of_30} wide), and longer with"),
+            (_JUDGE, "({alone_100} and {alone_500} in place of {of_100} and {of_500})"),
         ),
     ),
     Study(

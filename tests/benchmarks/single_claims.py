@@ -374,6 +374,59 @@ def heavy_costs(logs: int = 1000) -> Iterator[Cell]:
         yield cell | {"heavy": int(heavy.sum()), "held": inside[heavy].mean(), "all": inside.mean()}
 
 
+# Costs of trials of a question whose mean is 1: their names in the guide.
+TAILS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
+    **{
+        f"lognormal, sd {sd:g}": (
+            lambda rng, shape, sd=sd: np.exp(rng.normal(-(sd**2) / 2, sd, shape))
+        )
+        for sd in (0.5, 1.0, 1.5, 2.0)
+    },
+    "gamma, shape .5": lambda rng, shape: rng.gamma(0.5, 2, shape),
+    "Pareto, power 2.5": lambda rng, shape: 0.6 * (rng.pareto(2.5, shape) + 1),
+    "normal, 30 % cached": lambda rng, shape: (
+        np.where(rng.random(shape) < 0.3, 0.1, rng.normal(1, 0.2, shape).clip(0.2)) / 0.73
+    ),
+    "5 % fifty times as dear": lambda rng, shape: (
+        np.where(rng.random(shape) < 0.05, 50.0, 1.0) * np.exp(rng.normal(-0.02, 0.2, shape)) / 3.45
+    ),
+    "Pareto, power 1.5": lambda rng, shape: (rng.pareto(1.5, shape) + 1) / 3,
+}
+
+
+def cost_tails(logs: int = 200) -> Iterator[Cell]:
+    """Coverage and width of intervals of costs, by the tail of the costs of trials."""
+    everyone = np.exp(0.5**2 / 2)  # mean cost of a trial of all questions
+    for (name, tail), questions, n in product(TAILS.items(), (30, 100, 500), (1, 4)):
+        rng = np.random.default_rng([50, questions, n, *name.encode()])
+        level, rate = (
+            np.exp(rng.normal(0, 0.5, (logs, questions))),
+            rng.beta(4, 2, (logs, questions)),
+        )
+        cost = level[..., None] * tail(rng, (logs, questions, n))
+        won = rng.random(cost.shape) < rate[..., None]
+        stratum, question, _ = np.indices(cost.shape).reshape(3, -1)
+        columns = {"stratum": stratum, "question": question, "category": won.ravel()}
+        frame = pl.DataFrame(columns | {"usd": cost.ravel()})
+        log = frame.scorio(by="stratum", model=None, trial=None, cost="usd")
+        for target, metric in product(
+            ("benchmark", "population"), (ps.mean_cost(), ps.cost_per_success())
+        ):
+            rows = log.report(metric, target=target).sort("stratum")
+            spent, solved = level.mean(axis=1), rate.mean(axis=1)
+            if target == "population":
+                spent, solved = np.full(logs, everyone), np.full(logs, 2 / 3)
+            truth = spent / solved if metric.name == "cost_per_success" else spent
+            lo, hi = (rows[end].fill_null(np.inf).to_numpy() for end in ("lo", "hi"))
+            cell: Cell = {"costs": name, "questions": questions, "n": n, "target": target}
+            cell |= {
+                "metric": metric.name,
+                "logs": logs,
+                "held": ((lo <= truth) & (truth <= hi)).mean(),
+            }
+            yield cell | {"above": (truth > hi).mean(), "factor": np.median(hi / lo)}
+
+
 STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
     study.__name__: study
     for study in (
@@ -383,6 +436,7 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         default_power,
         board_power,
         heavy_costs,
+        cost_tails,
         lenient_judge,
         favoured_model,
         many_pairs,

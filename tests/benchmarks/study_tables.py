@@ -57,6 +57,16 @@ def cost_table(measured: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(pl.format("`{}`", "metric").alias("metric"))
 
 
+def tail_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Mean and least coverage of costs by their tail, and how often the truth is above."""
+    each = measured.group_by("costs", maintain_order=True).agg(
+        pl.col("held").mean().alias("mean"),
+        pl.col("held").min().alias("least"),
+        pl.col("above").mean().round(3),
+    )
+    return each.select("costs", mean_and_least("mean", "least", 3).alias("holds"), "above")
+
+
 def advice_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Shares of the words of `coverage`, and coverage of two metrics, for each choice of n."""
     shares = [

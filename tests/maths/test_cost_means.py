@@ -2,8 +2,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from polars_scorio.maths.cost_means import CostMeans, CostQuestions, CostValues
+from polars_scorio.maths.cost_means import (
+    CostMeans,
+    CostQuestions,
+    CostValues,
+    dear_critical,
+    dear_events,
+)
+from tests.documents import study_numbers
 
 COST = [1.2, 0.8, 3.5, 2.2, 1.1, 0.9, 4.0, 2.5, 1.7, 1.3]
 SUCCESS = [1.0, 1.0, 0.0, 0.5, 0.75, 1.0, 0.0, 0.25, 0.5, 1.0]
@@ -24,15 +32,65 @@ def means(cost, success, target="population", noise=None, **where):
 @pytest.mark.parametrize(
     ("success", "numbers"),
     [
-        pytest.param(SUCCESS, (3.2, 1.3083701501837397, 7.8265313516683), id="bounded"),
-        pytest.param(RARE, (76.8, 6.94526794901745, np.inf), id="unbounded"),
+        pytest.param(SUCCESS, (3.2, 1.3083701501837397), id="bounded"),
+        pytest.param(RARE, (76.8, 6.94526794901745), id="unbounded"),
     ],
 )
-def test_reproduces_intervals_of_another_implementation(success, numbers):
+def test_reproduces_lower_ends_of_another_implementation(success, numbers):
     found = means(COST, success)
     lo, hi = found.ends(TAIL)
-    np.testing.assert_allclose([found.ratio[0], lo[0], hi[0]], numbers, rtol=1e-10)
-    assert found.unbounded(TAIL)[0] == np.isinf(numbers[2])
+    np.testing.assert_allclose([found.ratio[0], lo[0]], numbers, rtol=1e-10)
+    assert found.unbounded(TAIL)[0] == np.isinf(hi[0]) == (success is RARE)
+
+
+def upper_end(parts, ratio, freedom, tail):
+    """The upper end, from the parts of the questions in the log of the ratio."""
+    dear = [part for part in parts if part > 0]
+    events = sum(part**2 for part in dear) ** 2 / sum(part**4 for part in dear)
+    student = stats.t.ppf(1 - tail, min(freedom, events))
+    return ratio * np.exp(student * np.sqrt(sum(parts**2) * (1 + 2 / events)))
+
+
+@pytest.mark.parametrize("case", study_numbers("repairs")["cost"])
+def test_ends_are_those_of_the_study(case):
+    parts, tail = np.array(case["influence"]) / case["ratio"], (1 - case["confidence"]) / 2
+    owner = np.zeros(parts.size, dtype=np.int64)
+    events = dear_events(np.maximum(parts, 0) ** 2, owner, 1)
+    reach = dear_critical(events, np.array([case["freedom"]]), tail)
+    hi = case["ratio"] * np.exp(reach[0] * np.sqrt(parts @ parts))
+    assert hi == pytest.approx(case["lo_hi"][1], rel=1e-9)
+    assert hi == pytest.approx(upper_end(parts, case["ratio"], case["freedom"], tail), rel=1e-9)
+
+
+@given(st.integers(0, 1_000), st.integers(3, 40), st.floats(0.1, 2.5))
+def test_the_upper_end_against_a_second_calculation(seed, questions, spread):
+    random = np.random.default_rng(seed)
+    cost, success = np.exp(random.normal(0, spread, questions)), random.uniform(0.5, 1, questions)
+    found = means(cost, success)
+    parts = (cost / cost.mean() - success / success.mean()) / questions
+    parts *= np.sqrt(questions / (questions - 1))
+    lo, hi = found.ends(TAIL)
+    ratio = cost.mean() / success.mean()
+    if not np.isinf(hi[0]):
+        assert hi[0] == pytest.approx(upper_end(parts, ratio, questions - 1, TAIL), rel=1e-9)
+    # Never below the end that trusts the variance, as the lower one does.
+    assert hi[0] >= ratio**2 / lo[0] * (1 - 1e-12)
+
+
+def test_one_dear_question_says_little_of_the_upper_end():
+    even, dear = means([1.0, 1.2, 0.8, 1.1] * 5, np.ones(20)), means([1.0] * 19 + [30], np.ones(20))
+    # Dear are 1.2 and 1.1, of which each has five: by .175 and .075 above the mean.
+    squares = np.array([0.175, 0.075]) ** 2
+    assert even.events[0] == pytest.approx(5 * squares.sum() ** 2 / (squares @ squares))
+    assert dear.events[0] == pytest.approx(1)
+    assert dear.ends(TAIL)[1] > 100 * dear.ratio
+
+
+def test_the_noise_of_trials_has_an_event_for_each_noisy_question():
+    noise = np.zeros((3, 10))
+    noise[0, :4] = 0.01
+    found = means(np.ones(10), np.ones(10), "benchmark", noise)
+    assert found.events[0] == pytest.approx(4)
 
 
 @given(
