@@ -13,7 +13,7 @@ from scorio.utils import rank_scores as reference
 import polars_scorio as ps
 from tests.differences import variance_of_mean
 from tests.made_logs import drawn, long, unreadable
-from tests.maths.oracle import gaffke
+from tests.maths.oracle import beta_bound
 
 # The logs are small and ragged; what is said of that has tests of its own.
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
@@ -273,9 +273,9 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
             values = estimates.filter(domain=domain, model=row["model"])["estimate"].to_numpy()
             width, one = high - low, np.ones(values.size)
             sigma, unit = sqrt(variance_of_mean(values, width)), (values - low) / width
-            lo = low + width * gaffke(unit, one, 0.1)
-            hi = high - width * gaffke(1 - unit, one, 0.1)
-            # Sums in another order, and roots to 1e-12.
+            lo = low + width * beta_bound(unit, one, 0.1)
+            hi = high - width * beta_bound(1 - unit, one, 0.1)
+            # Sums in another order.
             numbers = [values.mean(), sigma, lo, hi]
             assert [row[name] for name in NUMBERS] == pytest.approx(numbers, rel=1e-9)
             if place == 2:

@@ -8,7 +8,6 @@ from math import comb, inf, log, pi, sin, sqrt
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
-from scipy.optimize import brentq
 from scipy.special import gammaln
 from scipy.stats import beta, binom, hypergeom
 
@@ -159,25 +158,25 @@ def population_variance(group, credits_of):
     return (square - m * m) / size
 
 
-def gaffke(values, units, tail):
-    """Lower bound of a mean: a quantile of the mean under random weights, by Imhof's formula."""
-    values, units = np.array([*values, 0.0]), np.array([*units, 1.0])
-    if values.max() == 0:
+def beta_bound(values, weight, tail):
+    """Lower bound of a mean: quantile of a Beta variable on [0, largest value], by its moments."""
+    top = max(values)
+    if top == 0:
         return 0.0
-
-    def chance(mean):
-        away = np.outer(values - mean, np.exp(_LOG_X))
-        angle = units @ np.arctan(away)
-        return 0.5 - (np.sin(angle) * np.exp(-units @ np.log1p(away**2) / 2)).sum() * _STEP / pi
-
-    return brentq(lambda mean: chance(mean) - tail, 1e-9, values.max() - 1e-9, xtol=1e-12)
+    h = weight * sum(weight) / sum(weight**2)
+    moments = [sum(h * (values / top) ** power) / (sum(h) + 1) for power in (1, 2)]
+    # The variance of Dirichlet weights of K + 1 units.
+    variance = (moments[1] - moments[0] ** 2) / (sum(h) + 2)
+    size = moments[0] * (1 - moments[0]) / variance - 1
+    return top * beta.ppf(tail, size * moments[0], size * (1 - moments[0]))
 
 
 def population(group, credits_of, confidence):
     """mu, sigma, lo, hi about a population: rule 6'."""
     values = np.clip([estimates(n, credits_of(n))[c] for n, c, _ in group], 0, 1)
     units, tail = np.array([h for _, _, h in group]), (1 - confidence) / 2
-    lo, low = gaffke(values, units, tail), gaffke(1 - values, units, tail)
+    each = np.repeat(values, units)
+    lo, low = (beta_bound(x, np.ones(each.size), tail) for x in (each, 1 - each))
     sigma = sqrt(population_variance(group, credits_of))
     return units @ values / units.sum(), sigma, lo, 1 - low
 
