@@ -23,7 +23,8 @@ from polars_scorio.logs.runs import Run, Totals, run_settings
 
 _EXPECTED = "<category>_score.json of BFCL: a line of totals, then a line for each failure"
 _SIDE = "<category>_result.json of BFCL: a line with an id for each test"
-_NAME = re.compile(r"(?:BFCL_v(?P<version>\d+)_)?(?P<category>.+)_score\.json$")
+_FIRST_VERSION = "gorilla_openfunctions_v1_test_"
+_NAME = re.compile(rf"(?:BFCL_v(?P<version>\d+)_|{_FIRST_VERSION})?(?P<category>.+)_score\.json$")
 # Settings in which runs of one model may differ, in the name of the file.
 SETTINGS = ("version",)
 _COLUMNS = {
@@ -106,7 +107,10 @@ def _result_file(file: Path) -> Path:
     folder = _score_folder(file)
     results = folder.with_name(folder.name.replace("score", "result", 1))
     name = re.sub(r"_score\.json$", "_result.json", plain_path(file).name)
-    found = side_file(results / file.relative_to(folder).parent / name, name)
+    place = results / file.relative_to(folder).parent / name
+    # The first version wrote simple_score.json beside results of the longer name.
+    sides = [side_file(place, each) for each in (name, f"{_FIRST_VERSION}{name}")]
+    found = next(filter(Path.exists, sides), sides[0])
     if not found.exists():
         raise FileNotFoundError(
             f"{found} is missing, which has the ids of the tests that passed: {file.name} lists "

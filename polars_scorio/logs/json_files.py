@@ -93,6 +93,7 @@ def single_keys(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
+_CUT = re.compile(r"[\w.+\\-]{0,8}|[\[{,:]")  # the last part of a text that breaks off
 # One for all lines: `json.loads` would make a decoder for each, which takes as long as parsing.
 _DECODER = json.JSONDecoder(object_pairs_hook=single_keys)
 
@@ -105,18 +106,30 @@ def parse_json(file: Path, text: str | bytes, expected: str) -> Any:
         return json.loads(text, object_pairs_hook=single_keys)
     except RepeatedKeyError as error:
         raise unexpected_content(file, expected, str(error)) from None
-    except UnicodeDecodeError:
-        raise unexpected_content(file, expected, "bytes that are no text") from None
+    except UnicodeDecodeError as error:
+        cut = " at its end: the file may be truncated" if error.end == len(text) else ""
+        raise unexpected_content(file, expected, f"bytes that are no text{cut}") from None
     except json.JSONDecodeError as error:
-        found = f"text that is no JSON at line {error.lineno}, column {error.colno}"
-        ends = error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()) - 1
-        cut = " (where it ends: the file may be truncated)" if ends else ""
-        raise unexpected_content(file, expected, f"{found}{cut}: {error.msg}") from None
+        raise unexpected_content(file, expected, _fault_place(error)) from None
     except (
         ValueError,
         RecursionError,
     ) as error:  # an integer of 5,000 digits, 1,000 lists in lists
         raise unexpected_content(file, expected, f"JSON that is too large: {error}") from None
+
+
+def _fault_place(error: json.JSONDecodeError) -> str:
+    """The place of what is no JSON; of a text that breaks off its end, not where a part begins."""
+    text = error.doc.rstrip()
+    rest = text[error.pos :]
+    cut = error.msg != "Extra data" and error.pos > 0 and _CUT.fullmatch(rest)
+    if not cut and not error.msg.startswith("Unterminated"):
+        return f"text that is no JSON at line {error.lineno}, column {error.colno}: {error.msg}"
+    line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
+    return (
+        f"text that is no JSON at line {line}, column {column} (where it ends: the file may be "
+        f"truncated): {error.msg}"
+    )
 
 
 def read_json(file: Path, expected: str) -> Any:

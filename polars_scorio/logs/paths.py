@@ -7,7 +7,6 @@ import gzip
 import importlib
 import io
 import re
-import warnings
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -20,8 +19,8 @@ from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 import polars as pl
 from polars.exceptions import PolarsError
 
-from polars_scorio.arguments import OnError, check_choice, value_text, value_tuple
-from polars_scorio.logs.runs import LogWarning, line_list, warn_of_log
+from polars_scorio.arguments import OnError, value_text, value_tuple
+from polars_scorio.logs.runs import line_list, warn_of_log
 
 PathT = TypeVar("PathT", bound=PurePath)
 
@@ -82,7 +81,6 @@ def read_each(
 
     With "warn" one warning lists these, and it is an error if none can be read.
     """
-    check_choice("on_error", on_error, OnError)
     contents: dict[Path, ContentT] = {}
     faults: list[Exception] = []
     several = [*files]
@@ -124,11 +122,8 @@ def joined_files(
 
 def _whole_frame(frame: pl.LazyFrame) -> pl.LazyFrame:
     """The frame itself, after all of its rows have been read once, batch by batch."""
-    with warnings.catch_warnings():
-        # The rows are read again for the report, which then warns.
-        warnings.simplefilter("ignore", LogWarning)
-        for _ in frame.collect_batches():
-            pass
+    for _ in frame.collect_batches():
+        pass
     return frame
 
 

@@ -14,13 +14,16 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.arguments import OnError, check_choice
 from polars_scorio.logs.inspect_files import is_inspect_log
 from polars_scorio.logs.paths import DAMAGE, Paths, find_files, given_paths, open_plain, plain_path
+from polars_scorio.logs.runs import Retries
 from polars_scorio.signatures import refuse_unknown
 from polars_scorio.study.request import RoleOptions
 
 Sign = Callable[[Any], object]  # whether a record is of a tool
 _OF_A_NAME, _IN_ALL = 3, 200  # files that are opened, of one name and in all
+_ROLES = RoleOptions.__optional_keys__
 _PATTERNS = "*.eval", "*.json", "*.jsonl", "*.parquet"
 
 
@@ -54,6 +57,7 @@ def read(paths: Paths, **options: Any) -> Scorio[Any]:
     >>> ps.logs.read("results.json").pass_hat_k([1, 4])  # doctest: +SKIP
     """
     _refuse_unknown_keywords(options)
+    check_values(options)
     tools = fitting_tools(paths)
     if len(tools) != 1:
         raise ValueError(_choice_message(paths, tools))
@@ -62,11 +66,21 @@ def read(paths: Paths, **options: Any) -> Scorio[Any]:
 
 def _refuse_unknown_keywords(options: Mapping[str, object]) -> None:
     """Refuse a keyword that no reader takes, before any file is read."""
-    known = {*RoleOptions.__optional_keys__}
+    known = {*_ROLES}
     if not options.keys() <= known:
         for tool in TOOLS:
             known |= signature(named_reader(tool)).parameters.keys()
         refuse_unknown("read", options, sorted(known - {"paths", "roles"}))
+
+
+def check_values(options: Mapping[str, Any]) -> None:
+    """Refuse values of shared keywords that no log can make right, before any file is read."""
+    check_choice("on_error", options.get("on_error", "raise"), OnError)
+    check_choice("retries", options.get("retries", "error"), Retries)
+    # Readers have a model and a threshold of their own; of records all columns are paths.
+    own = {"model", "threshold", "by", "question", "trial", "category"}
+    roles = {name: options[name] for name in options.keys() & _ROLES - own}
+    Scorio(pl.DataFrame())(**roles)
 
 
 def named_reader(tool: str) -> Callable[..., Scorio[Any]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, cast
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import OnError, check_choice
+from polars_scorio.arguments import OnError
 from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.roles import Column, Unscored
 from polars_scorio.logs.json_files import (
@@ -35,7 +35,7 @@ from polars_scorio.logs.paths import (
     plain_path,
     read_each,
 )
-from polars_scorio.logs.read import tool_hint
+from polars_scorio.logs.read import check_values, tool_hint
 from polars_scorio.logs.runs import (
     RUN_COLUMNS,
     Retries,
@@ -156,6 +156,7 @@ def _with_other_tools(function: FunctionT) -> FunctionT:
 
     @wraps(function)
     def hinting(paths: Paths, *arguments: object, **given: object) -> object:
+        check_values(given)
         try:
             return function(paths, *arguments, **_with_kept_cost(given))
         except (UnexpectedContentError, FileNotFoundError) as error:
@@ -201,7 +202,6 @@ def log_accessor(
     of_user = {k: v for k, v in given.items() if k not in ReadOptions.__optional_keys__}
     both: RoleOptions = cast("RoleOptions", {**roles, **of_user})
     retries = given.get("retries", "error")
-    check_choice("retries", retries, Retries)
     strata: list[str] = _column_names(both.get("by"))
     skipped = {file: run for file, run in runs.items() if run.stopped_empty}
     runs = {file: run for file, run in runs.items() if file not in skipped}

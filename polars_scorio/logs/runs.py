@@ -234,6 +234,7 @@ class RowTally:
     ) -> None:
         self._file, self._totals, self._score, self._by = file, totals, score, by
         self.columns = [score] if by is None else [by, score]
+        self._warned = False  # a log may be read several times, and warns once
         self._noted: list[pl.DataFrame] = []
         self._found: list[pl.DataFrame] = []
 
@@ -259,7 +260,10 @@ class RowTally:
         counted = pl.concat(self._found).group_by("part").sum() if self._found else pl.DataFrame()
         sums = {row["part"]: row for row in counted.rows(named=True)}
         self._found.clear()
-        warn_of_totals((self._file, self._compared(totals, sums)) for totals in self._totals)
+        found = [(self._file, self._compared(totals, sums)) for totals in self._totals]
+        if not self._warned and any(totals_difference(totals) for _, totals in found):
+            self._warned = True
+            warn_of_totals(found)
 
     def _compared(self, totals: Totals, sums: Mapping[str, Mapping[str, float]]) -> Totals:
         """The totals of a part, with the number of its rows and their score."""

@@ -116,7 +116,8 @@ def test_the_tool_is_found_by_itself(folder, capsys):
 
 
 def test_options_in_messages_can_be_typed_into_a_shell(folder, capsys):
-    line = {"doc_id": 0, "filter": "none", "resps": [["x"]], "metrics": ["acc", "f1"]}
+    line = {"doc_id": 0, "filter": "none", "resps": [["x"]], "filtered_resps": ["x"]}
+    line["metrics"] = ["acc", "f1"]
     name = folder / "samples_arc_2026-01-01T00-00-00.0.jsonl"
     name.write_text(json.dumps({**line, "acc": 1.0, "f1": 0.5}))
     assert main(["coverage", "."]) == 2

@@ -72,3 +72,12 @@ def test_two_versions_of_the_tests_do_not_merge(reader, scores, write):
 def test_the_coverage_has_the_totals(reader, scores):
     found = reader(scores).coverage().select("trials", "planned", "reported")
     assert found.row(0) == (4, 4, 0.5)
+
+
+def test_files_of_the_first_version_are_read(table, write):
+    write("result/ada/gorilla_openfunctions_v1_test_simple_result.json", {"id": "simple_0"})
+    totals = {"accuracy": 1.0, "correct_count": 1, "total_count": 1}
+    score = write("score/ada/simple_score.json", totals)
+    assert table(score).rows() == [("ada", "simple", "simple_0", True, None)]
+    named = score.rename(score.with_name("gorilla_openfunctions_v1_test_simple_score.json"))
+    assert table(named)["benchmark"].to_list() == ["simple"]

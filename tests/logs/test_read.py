@@ -145,3 +145,20 @@ def test_each_reader_takes_its_own_files_of_a_folder_of_several_tools(tmp_path):
     named = tmp_path / "garak" / FILES["garak"][0]
     with pytest.raises(ValueError, match=r"report\.jsonl: expected "):
         ps.logs.verl([tmp_path / "verl" / "1.jsonl", named], model="m")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"on_error": "ignore"}, "on_error must be"),
+        ({"retries": "all"}, "retries must be"),
+        ({"n": 0}, "n must be"),
+        ({"missing": None}, "missing must be"),
+        ({"confidence": 95}, "confidence must be"),
+        ({"target": "all"}, "target must be"),
+    ],
+)
+def test_values_of_keywords_are_checked_before_a_file_is_read(options, message):
+    for reader in (ps.logs.read, ps.logs.tau_bench, ps.logs.lm_eval):
+        with pytest.raises((TypeError, ValueError), match=message):
+            reader("there is no such file", **options)

@@ -88,13 +88,14 @@ def test_a_warning_names_the_file_of_the_totals():
         warn_of_totals([(FILE, totals)])
 
 
-def test_a_tally_begins_anew_with_each_reading():
+def test_a_tally_begins_anew_with_each_reading_and_warns_once():
     tally = RowTally(FILE, [Totals(planned=1, reported=0.0)], "score")
     for _ in range(2):
         tally.add(pl.DataFrame({"score": [0.0]}))
         tally.warn()
     with pytest.warns(ps.LogWarning, match="0 of 1 planned trials$"):
         tally.warn()
+    tally.warn()  # a second warning would be an error here
 
 
 @pytest.mark.parametrize("wrong", ["5", True, [1]])
