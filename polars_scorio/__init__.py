@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     from polars_scorio.metrics import *
     from polars_scorio.metrics import spectrum_weights
     from polars_scorio.study.cost_numbers import CostWarning
-    from polars_scorio.study.evaluate import StoppingWarning
     from polars_scorio.study.judged import JudgeWarning
+    from polars_scorio.study.log_checks import CheckWarning
     from polars_scorio.study.report import PriorWarning
 
     __version__: str
 
 __all__ = [
+    "CheckWarning",
     "ClusterWarning",
     "CostWarning",
     "JudgeWarning",
@@ -46,7 +47,6 @@ __all__ = [
     "PriorWarning",
     "Scorio",
     "ScorioExpr",
-    "StoppingWarning",
     "SuccessWarning",
     "Summary",
     "auc_at_k",
@@ -118,8 +118,8 @@ _ROOMS = {
     "rubrics": "rubrics",
     "sql": "sql",
     "study.cost_numbers": "CostWarning",
-    "study.evaluate": "StoppingWarning",
     "study.judged": "JudgeWarning",
+    "study.log_checks": "CheckWarning",
     "study.report": "PriorWarning",
 }
 _MODULES = {"logs", "rubrics", "spectrum_weights", "sql"}

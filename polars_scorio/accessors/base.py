@@ -277,20 +277,7 @@ class Accessor(Generic[FrameT]):
             n_max (trials of a question, with or without an outcome), nulls (missing outcomes),
             duplicates (trials whose id was there before; null where ids are not checked), planned
             and reported (trials and score, if a reader of `ps.logs` found what the tool says of its
-            run), stopping, p_pattern, p_order, p_difficulty, categories (a list of those that
-            occur).
-
-            Stopping says what the numbers of trials with an outcome followed, where they differ:
-            "outcomes" (all short questions have the same number of successes, or of failures:
-            p_pattern below .005; or the last trials of questions, by their ids, succeed too often
-            or too rarely: p_order below .001), "difficulty" (the numbers go with the success rate:
-            p_difficulty below .002), or null. The p-values are 1 if all numbers are equal; p_order
-            is null if ids do not tell the order of trials. Trials that stopped on outcomes bias
-            every average: report the first trials that all questions have, a `forecast`, or
-            ``ps.bayes()`` with ``prior="population"``. Where n follows difficulty, keep to the
-            estimates. Null does not prove that n was fixed, and success must be known: `success`,
-            or 1. Of real-valued rewards p_order alone is known: whether the last trial of a
-            question has its largest reward too often or too rarely.
+            run), categories (a list of those that occur).
 
             Per question: by..., model, question, trials, expected (`n`, or the trials of the
             model's longest question), nulls, duplicates, and where `cluster` is said clusters (null
@@ -324,6 +311,51 @@ class Accessor(Generic[FrameT]):
         return self._returned(
             coverage(self._lazy(), self._roles, per=per, totals=self._tool_totals)
         )
+
+    def check(self) -> FrameT:
+        """Do the trials count as many as they are? Copies, runs that differ, stopping on outcomes.
+
+        Of each model (and stratum) it asks: *stopping*, whether the number of trials of a question
+        followed its outcomes; *runs*, whether runs differ or drift; *copies*, whether some trials
+        are copies of others. A run is the role `run`, else the trial id. All it assumes is that
+        trials of a question are exchangeable; at least 10 questions with both outcomes are needed.
+
+        Returns
+        -------
+        DataFrame or LazyFrame
+            A row for each stratum, model and check, the most urgent ones first: by..., model,
+            check, verdict, pvalue, seen and expected (how often something happened, and would by
+            chance; of runs the rates of the one that is off and of the others, or of the last and
+            the first), questions (that say something), sentence (what it means, and what to do).
+
+            Verdict is "alarm" (pvalue times all tests of the log is below .01), "once" (no question
+            has both outcomes: its trials count as one), "look" (pvalue below .01, or explained by
+            another check), "ok", or "not tested". At most one of a hundred honest logs hears an
+            alarm. No alarm is no proof: few questions with both outcomes hide copies.
+
+        Raises
+        ------
+        ColumnNotFoundError, TypeError, ValueError
+            As `report`; missing outcomes are left out unless `missing` is a category.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> log = pl.DataFrame(
+        ...     {
+        ...         "model": "ada",
+        ...         "question": [*range(20)] * 4,
+        ...         "trial": [0] * 20 + [1] * 20 + [2] * 20 + [3] * 20,
+        ...         "category": [1, 0] * 40,
+        ...     }
+        ... )
+        >>> log.scorio.check().select("check", "verdict").rows()
+        [('copies', 'once'), ('stopping', 'not tested'), ('runs', 'not tested')]
+        """
+        from polars_scorio.study.log_checks import check
+
+        return self._returned(check(self._log_study(), self._roles))
 
     @takes_options()
     def priors(

@@ -81,6 +81,7 @@ class Scorio(
         levels: Iterable[float] | None = None,
         cluster: Column | None = None,
         family: Column | None = None,
+        run: Column | None = None,
         answer: Column | None = None,
         truth: Column | None = None,
         judge: JudgeSample | pl.DataFrame | None = None,
@@ -143,6 +144,9 @@ class Scorio(
             intervals become wider (E. Miller 2024, arXiv:2411.00640); about these very questions
             nothing changes. Each question is in one cluster; a cluster with more than a third of
             the questions is warned of. If strata share clusters, use ``overall="micro"``.
+        run : str or Expr, optional
+            Which run, replicate or seed the trial is of, where trials of different questions share
+            one: `check` asks whether runs differ. Default: the trial id.
         family : str or Expr, optional
             The base of each model, if some models are versions of one: checkpoints, finetunes,
             prompts. They agree with each other, so that `questions` counts the mean of each family
@@ -241,6 +245,7 @@ class Scorio(
             levels=levels,
             cluster=cluster,
             family=family,
+            run=run,
             answer=answer,
             truth=truth,
             judge=judge,

@@ -1,4 +1,4 @@
-"""Commands: report, compare, rank, coverage, counts, frontier, questions, reruns, summary."""
+"""Commands: report, compare, rank, coverage, check, counts, frontier, reruns and the others."""
 
 from __future__ import annotations
 
@@ -92,6 +92,17 @@ def run_rank(log: Scorio[Any], asked: Namespace, _call: str) -> None:
 def run_coverage(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of what is in the log."""
     print_table(log.coverage(per=asked.per), asked.format)
+
+
+def run_check(log: Scorio[Any], asked: Namespace, _call: str) -> None:
+    """Print a table of the checks, and what those say that found something."""
+    rows = log.check().lazy().collect()
+    if asked.format != "table":
+        print_table(rows, asked.format)
+        return
+    print_table(rows.drop("sentence"))
+    found = rows.filter(pl.col("verdict").is_in(["alarm", "once", "look"]))
+    print_text("\n".join(found["sentence"]) or "No check found anything.")
 
 
 def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:

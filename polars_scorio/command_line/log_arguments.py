@@ -119,6 +119,7 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
         "category": "the outcome (default: category)",
         "count": "the number of trials that a row stands for",
         "cluster": "what related questions share, such as their passage",
+        "run": "the run, replicate or seed that a trial is of (default: the trial)",
         "family": "the base of each model, of which questions counts the mean",
         "answer": "the answers of trials, for vote_at_k",
         "truth": "the labels that people gave to trials of a judge, empty if nobody looked",
@@ -313,6 +314,7 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
     "report": _add_report,
     "leaderboard": _add_leaderboard,
     "coverage": _add_coverage,
+    "check": add_format_argument,
     "compare": _add_compare,
     "rank": _add_rank,
     "counts": add_format_argument,
@@ -330,6 +332,7 @@ _OWN = {
     "questions": {"per", "all", "format"},
     "reruns": {"per", "n_rerun", "format"},
     "coverage": {"per", "format"},
+    "check": {"trial", "run", "format"},
     "compare": {"confidence", "baseline", "format"},
 }
 

@@ -53,6 +53,9 @@ _COMMANDS: dict[str, tuple[str, list[str]]] = {
     "coverage": (
         "print what is in a log, and what is missing",
         ["polars-scorio coverage rollouts.parquet --by domain --per question"]),
+    "check": (
+        "print whether trials are independent",
+        ["polars-scorio check rollouts.parquet --by domain"]),
     "compare": (
         "print which of two models is better",
         ["polars-scorio compare rollouts.parquet --by domain --baseline comet-70b"]),

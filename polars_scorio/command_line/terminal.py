@@ -113,7 +113,7 @@ def command_words(text: str, options: Collection[str]) -> str:
     text = re.sub(_PYTHON_ALONE, "", text)
     text = re.sub(r"(?<![\w.])ps\.(\w+)\(\)", r"\1", text)
     text = re.sub(r'(?<![\w.])coverage\(per="(\w+)"\)', rf"{PROGRAM} coverage --per \1", text)
-    text = re.sub(r"(?<![\w.])coverage\(\)", f"{PROGRAM} coverage", text)
+    text = re.sub(r"(?<![\w.])(coverage|check)\(\)", rf"{PROGRAM} \1", text)
     # With a value these say where something is: model='ada', question=7.
     text = re.sub(r"(?<![\w.])(model|trial)=None\b", r"--\1 none", text)
     text = re.sub(r"(?<![\w.])(model|question|trial|category)=(?=[\s,;:.)]|$)", r"--\1", text)

@@ -29,6 +29,7 @@ from polars_scorio.counting.log import (
 )
 from polars_scorio.counting.reward_sums import RewardColumns
 from polars_scorio.counting.roles import Category
+from polars_scorio.counting.run_bits import RunWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Classes:
     labels: bool = False  # labels of people, beside verdicts of a judge
     costs: CostColumns | None = None
     families: bool = False  # the family of the model
+    runs: RunWords | None = None  # which runs each question has, and which succeeded
 
     @property
     def size(self) -> int:

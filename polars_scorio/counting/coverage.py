@@ -1,8 +1,7 @@
-"""Coverage of a log: its trials, the totals of its tool, and trials that stopped on outcomes."""
+"""Coverage of a log: its trials, and the totals of its tool."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import overload
 
@@ -22,13 +21,6 @@ from polars_scorio.counting.log import (
     refuse_repeats,
 )
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.stopping import (
-    STOPPING_COLUMNS,
-    stopping_columns,
-    stopping_states,
-    with_stopping,
-)
-from polars_scorio.counting.tally import QUESTIONS
 
 TOTALS_COLUMNS = ("planned", "reported")
 
@@ -173,8 +165,7 @@ def coverage(
     check_choice("per", per, Per)
     trials = bind_roles(frame, replace(roles, missing="drop", levels=None))
     question = trials.question.name
-    ends = stopping_columns(trials, graded=roles.levels is not None) if per == "model" else ()
-    questions = _question_summaries(trials, *ends)
+    questions = _question_summaries(trials)
     clusters = [] if trials.cluster is None else ["clusters"]
     if per == "question":
         own = ("trials", "expected", "nulls", "duplicates", *clusters)
@@ -182,17 +173,16 @@ def coverage(
         return _question_gaps(questions, trials)
     numbers = [name for name in _NUMBERS if name != "unscored" or roles.unscored == "drop"]
     shared = ["questions", *clusters]
-    summary = with_stopping(_of_models(questions, trials, clusters))
+    summary = _of_models(questions, trials, clusters)
     of_tool: tuple[str, ...] = ()
     if totals is not None and has_totals(totals, trials):
         summary, of_tool = with_totals(summary, totals, trials), TOTALS_COLUMNS
-    refuse_repeats([*trials.keys, *shared, *numbers, *of_tool, *STOPPING_COLUMNS, "categories"])
+    refuse_repeats([*trials.keys, *shared, *numbers, *of_tool, "categories"])
     return summary.select(
         *trials.keys,
         pl.col(shared).cast(pl.UInt32),
         pl.col(numbers).cast(pl.Int64),
         *of_tool,
-        *STOPPING_COLUMNS,
         "categories",
     )
 
@@ -217,7 +207,6 @@ def _of_models(questions: pl.LazyFrame, trials: Trials, clusters: list[str]) -> 
             pl.col("trials").max().alias("n_max"),
             pl.col("nulls").sum(),
             pl.col("duplicates").sum() if trials.identified else pl.col("duplicates").first(),
-            stopping_states(),
             pl.col(_SEEN).explode(**AS_ROWS).unique().drop_nulls().sort().alias("categories"),
         )
         .with_columns((pl.col(_ASKED) - pl.col("questions")).alias("missing"))
@@ -225,8 +214,8 @@ def _of_models(questions: pl.LazyFrame, trials: Trials, clusters: list[str]) -> 
     )
 
 
-def _question_summaries(trials: Trials, *more: pl.Expr) -> pl.LazyFrame:
-    """One row per question: trials, missing outcomes, repeated ids, clusters, and `more`."""
+def _question_summaries(trials: Trials) -> pl.LazyFrame:
+    """One row per question: trials, missing outcomes, repeated ids, clusters."""
     one = pl.len() if trials.count is None else pl.col(COUNT).sum()
     null = pl.col(CATEGORY).is_null()
     nulls = null if trials.count is None else pl.when(null).then(pl.col(COUNT))
@@ -242,7 +231,6 @@ def _question_summaries(trials: Trials, *more: pl.Expr) -> pl.LazyFrame:
             again.alias("duplicates"),
             pl.col(CATEGORY).unique().alias(_SEEN),
             *([pl.col(CLUSTER).unique().alias(_CLUSTERS)] if trials.cluster else []),
-            *more,
         )
     )
 
@@ -281,42 +269,4 @@ def _question_gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
         .sort(*trials.groups, question)
         .select(*trials.keys, question, *columns)
         .rename({_MOST: "expected"})
-    )
-
-
-def check_stopping(trials: Trials, counts: Sequence[str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """The check that no model stopped its trials on their outcomes, a step of a `WholePlan`.
-
-    The log is read again (for its `coverage`) only if the questions of a model differ in their
-    trials.
-    """
-
-    def check(groups: pl.DataFrame) -> pl.DataFrame:
-        keys = [*trials.groups]
-        rows = groups.select(*keys, QUESTIONS).explode(QUESTIONS, **AS_ROWS).unnest(QUESTIONS)
-        scored = rows.with_columns(pl.sum_horizontal(counts).alias(":n")).filter(pl.col(":n") > 0)
-        ragged = scored.group_by(keys).agg(pl.col(":n").n_unique()).filter(pl.col(":n") > 1)
-        if ragged.height:
-            _refuse_stopped(ragged.select(*trials.keys), trials)
-        return groups
-
-    return check
-
-
-def _refuse_stopped(ragged: pl.DataFrame, trials: Trials) -> None:
-    """Raise if trials of some groups stopped on their outcomes."""
-    found = coverage(trials.frame, trials.roles).filter(pl.col("stopping") == "outcomes")
-    stopped = found.select(*trials.keys, "stopping").collect(engine="streaming")
-    if trials.keys:
-        stopped = stopped.join(ragged, on=trials.keys, how="semi", nulls_equal=True)
-    if stopped.is_empty():
-        return
-    first = stopped.sort(*trials.keys, "stopping").row(0, named=True)
-    place = ", ".join(f"{name}={first[name]!r}" for name in trials.keys)
-    raise ValueError(
-        f"the trials of {stopped.height:,} model{'s' * (stopped.height > 1)} stopped on their "
-        f"outcomes{f', the first at {place}' * bool(place)}: more trials of the questions that "
-        "failed, or fewer of those that succeeded, bias every estimate, and no verdict about it "
-        "holds. Filter the log to the first trials that all questions have. See coverage() for "
-        "the evidence."
     )

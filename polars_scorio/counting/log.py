@@ -130,7 +130,7 @@ def is_label(dtype: pl.DataType) -> bool:
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
 CLUSTER, ANSWER, MISREAD, TRUTH = ":cluster", ":answer", ":misread", ":truth"
-COST, REWARD, FAMILY = ":cost", ":reward", ":family"
+COST, REWARD, FAMILY, RUN = ":cost", ":reward", ":family", ":run"
 STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)  # for keys: `group_by` wants a column
 
 _WAYS_OUT = {
@@ -141,6 +141,7 @@ _WAYS_OUT = {
     "trial": "Name it with trial=, or pass trial=None where rows carry no trial id.",
     "count": "Name the column of multiplicities with count=.",
     "cluster": "Name the column of what questions have in common with cluster=.",
+    "run": "Name the column of the run that a trial is of with run=.",
     "family": "Name the column of the base of each model with family=.",
     "answer": "Name the column of what trials answered with answer=.",
     "truth": "Name the column of what people said of trials with truth=.",
@@ -243,6 +244,7 @@ class Trials:
     count: Part | None
     cluster: Part | None = None
     family: Part | None = None
+    run: Part | None = None
     answer: Part | None = None
     truth: Part | None = None
     cost: Part | None = None
@@ -304,6 +306,7 @@ class Trials:
         costs: bool = False,
         rewards: bool = False,
         families: bool = False,
+        runs: bool = False,
     ) -> pl.LazyFrame:
         """The columns that are needed, under the names that the plan uses.
 
@@ -314,12 +317,15 @@ class Trials:
         outcome = [self.outcome]
         if self.misread is not None:
             outcome.append(self.misread.alias(MISREAD))
-        if self.trial is not None and (self.identified or ordered):
-            outcome.append(self.trial.without_nan.alias(TRIAL))
+        plain = [
+            (self.trial, TRIAL, self.identified or ordered),
+            (self.truth, TRUTH, labels),
+            (self.run or self.trial, RUN, runs),
+            (self.cluster, CLUSTER, True),
+        ]
+        outcome += [part.without_nan.alias(name) for part, name, asked in plain if part and asked]
         if self.answer is not None and answers:
             outcome.append(plain_answer(self.answer.expr, self.answer.dtype).alias(ANSWER))
-        if self.truth is not None and labels:
-            outcome.append(self.truth.without_nan.alias(TRUTH))
         if self.cost is not None and costs:
             outcome.append(self.cost.expr.cast(pl.Float64).alias(COST))
         if self.reward is not None and rewards:
@@ -329,8 +335,6 @@ class Trials:
         if self.count is not None:
             # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
             outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
-        if self.cluster is not None:
-            outcome.append(self.cluster.without_nan.alias(CLUSTER))
         return self.frame.select(*keys, *outcome)
 
 
@@ -384,6 +388,7 @@ def bind_roles(log: Log, roles: Roles, *, owner: str = "") -> Trials:
         count=None if roles.count is None else columns.part("count", roles.count),
         cluster=None if roles.cluster is None else columns.part("cluster", roles.cluster),
         family=None if roles.family is None else columns.part("family", roles.family),
+        run=None if roles.run is None else columns.part("run", roles.run),
         answer=None if roles.answer is None else columns.part("answer", roles.answer),
         truth=None if roles.truth is None else _truth_part(columns, roles, owner),
         cost=None if roles.cost is None else columns.part("cost", roles.cost),

@@ -29,6 +29,7 @@ Category = str | int | float | bool
 COLUMN_ROLES = (
     *("model", "question", "trial", "category", "count", "cluster", "family", "answer", "truth"),
     "cost",
+    "run",
 )
 
 # The meaning of questions without any outcome.
@@ -42,6 +43,7 @@ class Roles:
     model: Column | None = "model"
     question: Column = "question"
     trial: Column | None = "trial"
+    run: Column | None = None
     category: Column = "category"
     by: Column | Iterable[Column] | None = ()
     success: Category | Iterable[Category] | None = None
@@ -83,6 +85,11 @@ class Roles:
                     f"trial ids: leave trial={self.trial!r} out"
                 )
             self._set("trial", None)
+        if self.count is not None and self.run is not None:
+            raise ValueError(
+                f"count={self.count!r} means rows that are already counted, of which nobody knows "
+                f"the runs: leave run={self.run!r} out, or take the log with a row for each trial"
+            )
 
     def _set(self, role: str, value: object) -> None:
         """Keep what the user gave as the plan uses it."""

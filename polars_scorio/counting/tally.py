@@ -80,7 +80,6 @@ from polars_scorio.counting.reward_sums import (
     with_sure_successes,
 )
 from polars_scorio.counting.roles import Category
-from polars_scorio.counting.stopping import LATEST, in_order
 from polars_scorio.counting.truth_labels import LABELS, STRAY_LABEL, label_conditions, stray_label
 
 # The questions of a group, and what they hold beside their counts; the categories of a question.
@@ -106,23 +105,21 @@ def refuse_count_names(trials: Trials) -> None:
     refuse_repeats([*_cell_keys(trials), trials.category.name, _count_name(trials)])
 
 
-def question_tallies(trials: Trials, *, latest: bool = False, labels: bool = False) -> pl.LazyFrame:
+def question_tallies(trials: Trials, *, labels: bool = False) -> pl.LazyFrame:
     """One row per question: its categories with their counts, and what the rules look at.
 
     `STATES` is a list of structs of `CATEGORY` and `COUNT`; `ROWS`, `MISSING` and, if trial ids are
-    checked, `DIGEST` or `IDS` and `NO_ID`, are numbers. With `latest`, if ids say which trial came
-    last, the structs hold `LATEST` too, the largest trial id of the category. With `labels`, a
-    category has a struct for each label that people gave, and for each family of the model.
+    checked, `DIGEST` or `IDS` and `NO_ID`, are numbers. With `labels`, a category has a struct for
+    each label that people gave, and for each family of the model.
     """
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
-    last = [pl.col(TRIAL).max().alias(LATEST)] if latest and in_order(trials) else []
     numbers = [_row_number(trials), *_fault_numbers(trials), *id_numbers(trials)]
     outcome = [CATEGORY, *([TRUTH] if labels and trials.truth is not None else [])]
     outcome += [FAMILY] if labels and trials.family is not None else []
     rows = trials.rows(labels=labels, families=labels).with_columns(*id_hash(trials))
-    cells = rows.group_by(*keys, *outcome).agg(*over_trials(numbers), *last)
+    cells = rows.group_by(*keys, *outcome).agg(*over_trials(numbers))
     missing = pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS))
-    states = pl.struct(*outcome, pl.col(ROWS).alias(COUNT), *([LATEST] if last else []))
+    states = pl.struct(*outcome, pl.col(ROWS).alias(COUNT))
     own = [summed_number(MISSING, missing.sum()), joined_list(STATES, states)]
     questions = cells.group_by(*keys).agg(*over_parts(numbers), *over_trials(own))
     questions = questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
@@ -173,7 +170,8 @@ def value_columns(classes: Classes, *, sequences: bool) -> list[str]:
     listed_rewards = [] if rewards is None else [*rewards.columns, *[REWARDS] * rewards.lists]
     labels = LABELS if classes.labels else ()
     costs = [] if classes.costs is None else classes.costs.columns
-    own = [*[SEQUENCE] * sequences, *[BALLOTS] * classes.answers]
+    runs = () if classes.runs is None else classes.runs.columns
+    own = [*runs, *[SEQUENCE] * sequences, *[BALLOTS] * classes.answers]
     return [*listed_rewards, *own, *labels, *costs, *[FAMILY] * classes.families]
 
 
@@ -202,16 +200,21 @@ def count_questions(
         labels=classes.labels,
         costs=costs is not None,
         families=classes.families,
+        runs=classes.runs is not None,
     )
     if costs is not None:
-        success = pl.any_horizontal(members[j] for j in classes.successful)
-        found = costs.with_exact_costs(found, success, drops=drops)
+        found = costs.with_exact_costs(found, _trial_succeeded(classes, members), drops=drops)
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
     rows = watched.noted(found, trials, truth=classes.labels).with_columns(
         *(count.alias(name) for name, count in counts.items()),
         *([] if stray is None else [stray.alias(OUTSIDE)]),
         *([_ordered_outcome(classes, members).alias(SEQUENCE)] if sequences else []),
         *_label_columns(trials, classes, members),
+        *(
+            []
+            if classes.runs is None
+            else classes.runs.of_trials(_trial_succeeded(classes, members))
+        ),
         *id_hash(trials),
         *watched.rows(
             [_weighed_by_count(trials, _has_category(trials, label)) for label in watched.labels]
@@ -226,6 +229,7 @@ def count_questions(
         *_fault_numbers(trials),
         *_reward_columns(trials, classes.rewards),
         *_label_numbers(trials, classes),
+        *([] if classes.runs is None else classes.runs.of_questions()),
         *([Number(FAMILY, one_family(), one_family())] if classes.families else []),
         *([] if costs is None else costs.cost_numbers(drops=drops)),
         *(
@@ -251,6 +255,11 @@ def count_questions(
     return _with_reward_facts(questions, classes).with_columns(
         (pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first)
     )
+
+
+def _trial_succeeded(classes: Classes, members: list[pl.Expr]) -> pl.Expr:
+    """Whether a trial succeeded."""
+    return pl.any_horizontal(members[j] for j in classes.successful)
 
 
 def _ordered_outcome(classes: Classes, members: list[pl.Expr]) -> pl.Expr:

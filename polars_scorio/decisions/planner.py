@@ -243,7 +243,7 @@ class DecidedPairs:
         """Whether intervals of differences exclude zero; `pairs` (2, P), critical values (P,)."""
         if not pairs.size:
             return np.zeros(0, dtype=np.bool_)
-        found = Evaluation(self.request, warns_of_stopping=False)(groups)
+        found = Evaluation(self.request)(groups)
         (row,) = found.views
         models = found.models(row, pairs.T)
         assert isinstance(models, StrataNumbers)  # an evaluation has numbers, unless told otherwise

@@ -11,7 +11,6 @@ import polars as pl
 from polars_scorio.arguments import CHANCE, check_flag, check_number
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS
-from polars_scorio.counting.coverage import check_stopping
 from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.reward_sums import FRACTIONS
 from polars_scorio.counting.roles import Category, Roles
@@ -22,6 +21,7 @@ from polars_scorio.maths.regressions import VersionCounts, chance_of_at_least, r
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.study.calibrated import successful_categories
+from polars_scorio.study.log_checks import watch_trials
 from polars_scorio.study.request import Request, view_of
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def regressed_questions(
     refuse_repeats([*schema])
     request = Request.of(trials, [pass_at_k(1)])
     groups = request.groups(per_question=True, questions="same")
-    groups = groups.then(check_stopping(trials, class_columns(request.classes)))
+    groups = groups.then(watch_trials(request, refuses=True))
     tests = _QuestionTests(request, baseline, fdr, improvements, schema)
     # A filter must not go below: all questions of a model are one family.
     return groups.then(tests, schema, filters=False).plan()

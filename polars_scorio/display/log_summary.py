@@ -15,16 +15,10 @@ from polars_scorio.counting.judge_counts import judge_sample, labelled_sample
 from polars_scorio.counting.log import CATEGORY, CLUSTER, COUNT, FAMILY, TRUTH, Trials, bind_roles
 from polars_scorio.counting.refusals import identity_rules, refusal_rules
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.stopping import (
-    STOPPING_COLUMNS,
-    TRIALS,
-    stopping_columns,
-    stopping_states,
-    with_stopping,
-)
 from polars_scorio.counting.tally import STATES, question_tallies
 from polars_scorio.display.words import visible_text
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.log_checks import LogChecks
 
 _PARTS = " / "
 _NUMBER = re.compile("0*([0-9]+)")
@@ -62,6 +56,7 @@ def metric_label(metric: Metric, k: int | None = None, trials: int | None = None
 
 
 _ROW = ":row"
+TRIALS = ":n"  # with an outcome, of a question
 _TELLING = 20  # trials of a model, from where on the same outcomes are hardly chance
 
 
@@ -70,9 +65,9 @@ class LogSummary:
     """Questions, outcomes and repeated ids of a log, from one pass over it.
 
     `cells` has stratum, model, question (and cluster) as labels, category (and truth, family) and
-    its trials. `each` has the same keys, the repeated ids (null if unchecked) and the
-    `stopping_columns`. `totals` has stratum, model, planned and reported of the runs; `steps` has
-    stratum and `at`, ascending; `skipped` names runs that were stopped before their first trial.
+    its trials. `each` has the same keys, repeated ids (null if unchecked) and `TRIALS`. `totals`
+    has stratum, model, planned and reported of the runs; `steps` has stratum and `at`, ascending;
+    `skipped` names runs that were stopped before their first trial.
     """
 
     trials: Trials
@@ -91,7 +86,7 @@ class LogSummary:
         trials = bind_roles(frame, roles)
         # Missing outcomes are to be seen, whatever they mean.
         seen = bind_roles(frame, replace(roles, missing="drop"))
-        read = question_tallies(seen, latest=True, labels=True).collect(engine="streaming")
+        read = question_tallies(seen, labels=True).collect(engine="streaming")
         questions = with_identities(read, seen)
         keys = {
             "stratum": trials.strata,
@@ -108,7 +103,8 @@ class LogSummary:
         named = named.sort(*keys).with_columns(words).with_row_index(_ROW)
         # An outcome is there once for each cluster of a question.
         rows = named.drop("duplicates").explode(STATES, **AS_ROWS).unnest(STATES)
-        ended = rows.group_by(_ROW).agg(stopping_columns(seen, tallied=True))
+        scored = pl.col(COUNT).filter(pl.col(CATEGORY).is_not_null()).sum().cast(pl.Int64)
+        ended = rows.group_by(_ROW).agg(scored.alias(TRIALS))
         outcome = {"category": CATEGORY, **({} if trials.truth is None else {"truth": TRUTH})}
         outcome |= {} if trials.family is None else {"family": FAMILY}
         parts = [pl.col(part).alias(name) for name, part in outcome.items()]
@@ -202,15 +198,19 @@ class LogSummary:
         asked = mark_problems(self.questions.lazy(), self.trials.question.name, broken)
         refuse_bad(self.trials, broken)(asked.collect())
 
+    def checks(self) -> LogChecks:
+        """Whether trials are independent; the log is read once more."""
+        return LogChecks.of(self.trials.frame, self.trials.roles)
+
     def coverage(self) -> pl.DataFrame:
         """Coverage of each stratum and model; see `Scorio.coverage`."""
         rows = coverage(self.cells.lazy(), self.roles).collect()
         keys = ["stratum", "model"] if self.trials.by else ["model"]
         repeated = pl.col("duplicates")
         checked = pl.when(repeated.is_not_null().any()).then(repeated.sum())
-        found = self.each.group_by(keys).agg(checked, stopping_states())
-        own = rows.drop("duplicates", *STOPPING_COLUMNS).join(found, on=keys, how="left")
-        whole = with_stopping(own.lazy()).collect().select(rows.columns).sort(keys)
+        found = self.each.group_by(keys).agg(checked)
+        own = rows.drop("duplicates").join(found, on=keys, how="left")
+        whole = own.select(rows.columns).sort(keys)
         if self.totals is None:
             return whole
         columns = [*rows.columns]

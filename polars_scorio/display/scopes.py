@@ -10,13 +10,12 @@ import polars as pl
 from polars_scorio.counting.categories import counted_classes
 from polars_scorio.counting.log import CATEGORY, COUNT, Study, Trials, bind_roles, category_literal
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.stopping import TRIALS
 from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.planner import questions_needed, trials_needed
 from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.decisions.rank import rank
-from polars_scorio.display.log_summary import LogSummary, key_labels
+from polars_scorio.display.log_summary import TRIALS, LogSummary, key_labels
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-import numpy as np
 import polars as pl
 
 from polars_scorio.counting.categories import SuccessWarning, check_counted_labels, counted_classes
 from polars_scorio.counting.log import CATEGORY, COUNT, bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.stopping import TRIALS
 from polars_scorio.counting.tally import class_members
 from polars_scorio.decisions.best import best
 from polars_scorio.display.log_summary import LogSummary, key_labels, metric_label
@@ -36,16 +34,9 @@ from polars_scorio.display.words import (
     sigma_values,
     text_list,
 )
-from polars_scorio.maths.array_rows import Floats
-from polars_scorio.maths.stopping_tests import (
-    DIFFICULTY_LEVEL,
-    ORDER_LEVEL,
-    PATTERN_LEVEL,
-    suspect_models,
-)
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.evaluate import StoppingWarning
 from polars_scorio.study.judged import JudgeWarning
+from polars_scorio.study.log_checks import CheckWarning, LogChecks
 
 _SAME = 1e-9  # numbers that differ by less are the same
 _SENTENCES = 5  # strata with a sentence each, if there is none of all models
@@ -245,39 +236,9 @@ def estimate_differs(rows: pl.DataFrame) -> pl.Series:
     return ((rows["estimate"] - rows["mu"]).abs() > _SAME).fill_null(value=False)
 
 
-_LEVELS = {"p_pattern": PATTERN_LEVEL, "p_order": ORDER_LEVEL, "p_difficulty": DIFFICULTY_LEVEL}
-
-
-def stopped_models(coverage: pl.DataFrame) -> dict[str, list[str]]:
-    """Models whose trials stopped on "outcomes" or follow "difficulty", each in at most one list.
-
-    `stopping` of a coverage tests each group by itself; here the strata of a model have one test,
-    as in `suspect_models`.
-    """
-    if not {*_LEVELS} <= {*coverage.columns}:
-        return {"outcomes": [], "difficulty": []}
-    models = coverage["model"].unique().sort().to_list()
-    places = {name: place for place, name in enumerate(models)}
-    model = np.array([places[name] for name in coverage["model"]], dtype=np.int64)
-    suspect = {
-        name: {*suspect_models(_tested_p_values(coverage, name), model, level).tolist()}
-        for name, level in _LEVELS.items()
-    }
-    outcomes = suspect["p_pattern"] | suspect["p_order"]
-    found = {"outcomes": outcomes, "difficulty": suspect["p_difficulty"] - outcomes}
-    return {reason: [models[place] for place in sorted(those)] for reason, those in found.items()}
-
-
-def _tested_p_values(coverage: pl.DataFrame, name: str) -> Floats:
-    """P-values of the groups; NaN where nothing is known, or each question has as many trials."""
-    # All p-values are 1 then.
-    tested = pl.when(pl.any_horizontal(pl.col(*_LEVELS) < 1)).then(name)
-    return coverage.select(tested.cast(pl.Float64).fill_null(np.nan)).to_series().to_numpy()
-
-
 _FEW = 10  # questions, below which the sections say little
 _GROUPS = 3  # of identical models that are named
-_STOPPED = "Trials that stopped on outcomes"
+_DEPENDENT = "Trials that are not independent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +251,6 @@ class Alert:
 
 def coverage_alerts(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
     """Warnings about the coverage of a log, the most important first."""
-    yield from _stopped_trials(look, coverage)
     yield from _identical_models(look)
     yield from _missing_questions(look, coverage)
     yield from _few_questions(look)
@@ -300,16 +260,15 @@ def coverage_alerts(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]
     yield from _missing_outcomes(look, coverage)
     yield from _repeated_ids(coverage)
     yield from _trial_numbers(coverage)
-    yield from _followed_difficulty(coverage)
 
 
-def biased_models(coverage: pl.DataFrame, settings: Settings) -> list[str]:
+def biased_models(checks: LogChecks, settings: Settings) -> list[str]:
     """Models whose numbers are biased, since their trials stopped on outcomes.
 
     Posteriors under the population allow for it.
     """
     pooled = isinstance(settings.prior, str) and settings.prior == "population"
-    return [] if pooled else stopped_models(coverage)["outcomes"]
+    return [] if pooled else checks.stopped_models()
 
 
 def _by_model(coverage: pl.DataFrame, column: str, *, same: bool = False) -> list[tuple[str, int]]:
@@ -440,30 +399,11 @@ def _trial_numbers(coverage: pl.DataFrame) -> Iterator[Alert]:
         yield Alert("Unequal trials", f"Questions have {range_text(least, most)} trials.")
 
 
-def _stopped_trials(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
-    """Models whose questions were repeated until an outcome appeared, and how to repair it."""
-    found = stopped_models(coverage)["outcomes"]
-    if not found:
-        return
-    names = name_list(found)
-    first = int(look.each[TRIALS].min() or 1)  # type: ignore[arg-type]  # integers
-    kept = "trial" if first == 1 else count_of(first, "trial")
-    yield Alert(
-        _STOPPED,
-        f"Questions of {names} were repeated until an outcome appeared, such as a success. Their "
-        f"scores are biased. Keep the first {kept} of each question for unbiased scores, or ask "
-        "for pooled numbers, which allow for such stopping.",
-    )
-
-
-def _followed_difficulty(coverage: pl.DataFrame) -> Iterator[Alert]:
-    found = stopped_models(coverage)["difficulty"]
-    if found:
-        yield Alert(
-            "Trials that follow difficulty",
-            f"Harder questions of {name_list(found)} have more trials, or fewer. Estimates remain "
-            "valid; pooled numbers and forecasts do not.",
-        )
+def dependent_trials(checks: LogChecks) -> Iterator[Alert]:
+    """Models whose trials count for less than they are, and what the first of them shows."""
+    words = checks.alarm_words()
+    if words is not None:
+        yield Alert(_DEPENDENT, words)
 
 
 def draws_beyond_trials(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:
@@ -602,7 +542,8 @@ def log_verdict(
         check_counted_labels(look.cells, look.trials)
     with without_repeated_warnings():
         overall, parts = page_scopes(look, scores, settings)
-    biased = biased_models(coverage, settings)
+    checks = look.checks()
+    biased = biased_models(checks, settings)
     if biased:
         overall = None if overall is None else replace(overall, biased=True)
         parts = [replace(part, biased=True) for part in parts]
@@ -618,7 +559,11 @@ def log_verdict(
         headline=verdict_sentence(overall, parts, settings, biased, best_steps),
         basis=verdict_basis(main, settings),
         outcomes=outcome_words(look, scores),
-        alerts=[*coverage_alerts(look, coverage), *draws_beyond_trials(main, scores)],
+        alerts=[
+            *dependent_trials(checks),
+            *coverage_alerts(look, coverage),
+            *draws_beyond_trials(main, scores),
+        ],
         best_steps=best_steps,
     )
 
@@ -664,10 +609,10 @@ def refusal_words(error: Exception) -> str:
 def without_repeated_warnings() -> Iterator[None]:
     """Ignore what reports of strata warn of: a page warns once, about the whole log.
 
-    Of trials that stopped on outcomes it has an alert, of judges a sentence.
+    Of trials that are not independent it has an alert, of judges a sentence.
     """
     with catch_warnings():
         simplefilter("ignore", SuccessWarning)
-        simplefilter("ignore", StoppingWarning)
+        simplefilter("ignore", CheckWarning)
         simplefilter("ignore", JudgeWarning)
         yield

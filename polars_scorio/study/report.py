@@ -14,7 +14,6 @@ from polars_scorio.arguments import Overall, Per, check_flag
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.coverage import check_stopping
 from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import class_columns
@@ -28,6 +27,7 @@ from polars_scorio.study.evaluate import (
     report_columns,
     tidy_rows,
 )
+from polars_scorio.study.log_checks import watch_trials
 from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
 
@@ -264,21 +264,21 @@ def evaluated_plan(
     watched : bool
         Whether trials that stopped on outcomes are refused; they are too if looks are repeated.
     warns_of_stopping : bool
-        Whether to warn of trials that stopped on their outcomes, unless the population is the
-        prior of all.
+        Whether to warn of trials that are not independent; populations allow for stopping.
     """
     trials, per_question = request.trials, bool(columns.question)
     if overall is not None:
         check_overall(overall, trials, per_question=per_question)
     refuse_repeats(columns.shown)
     plan = request.groups(per_question=per_question or named, questions=questions)
-    if watched or request.choice.anytime is not None:
-        plan = plan.then(check_stopping(trials, class_columns(request.classes)))
+    refuses = watched or request.choice.anytime is not None
+    if refuses or warns_of_stopping:
+        plan = plan.then(watch_trials(request, refuses=refuses, numbers=numbers))
     if trials.cluster is not None and (request.choice.target == "population" or not numbers):
         plan = plan.then(check_sample(trials, class_columns(request.classes)))
     if overall == "micro":
         plan = with_pool(plan, trials)
-    evaluation = Evaluation(request, per_question, numbers, warns_of_stopping)
+    evaluation = Evaluation(request, per_question, numbers)
     # A filter below would change the range of the rewards, and whether all of them are 0 or 1.
     # So it would change which labels of other models count for the judge that all share.
     plan = plan.then(evaluation, filters=request.classes.rewards is None and trials.truth is None)

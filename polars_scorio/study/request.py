@@ -310,6 +310,7 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     levels: Iterable[float] | None
     cluster: Column | None
     family: Column | None
+    run: Column | None
     answer: Column | None
     truth: Column | None
     judge: JudgeSample | pl.DataFrame | None

@@ -28,6 +28,7 @@ READERS = ["leaderboard", "plot", "write_html"]
 OTHERS = [
     "report",
     "counts",
+    "check",
     "coverage",
     "priors",
     "forecast",

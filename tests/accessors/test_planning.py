@@ -7,6 +7,9 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from tests.made_logs import long, unreadable
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 
 @pytest.fixture
 def log() -> pl.DataFrame:

@@ -2,7 +2,8 @@
 
 Writes `advice.csv`, for each way in which n came about, population and number of questions: the
 mean error of a metric, the root of its mean squared error, how often its 95 % interval holds the
-true accuracy of the questions, and how often `coverage` names each reason. It takes six minutes.
+true accuracy of the questions, and how often `check` says that trials stopped on outcomes. It takes
+six minutes.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
+from polars_scorio.maths.exchangeability import LEVEL
 
 Floats = np.ndarray
 Ints = np.ndarray
@@ -120,18 +122,18 @@ def counted(n: Ints, c: Ints) -> pl.DataFrame:
 def measured(
     design: Design, population: str, questions: int, replicates: int, seed: int
 ) -> Iterator[tuple[str | float, ...]]:
-    """Of each method: title, truth, error, root mean squared error, coverage; shares of words."""
+    """Of each method: title, truth, error, root mean squared error, coverage; share of finds."""
     rng = np.random.default_rng([seed, questions, list(POPULATIONS).index(population)])
     p = POPULATIONS[population](rng, (replicates, questions))
     log, truth = counted(*design(rng, p)).scorio(count="count"), p.mean(axis=1)
-    words = log.coverage()["stopping"].to_list()
-    shares = [words.count(word) / replicates for word in ("outcomes", "difficulty")]
+    p_values = log.check().filter(check="stopping")["pvalue"].fill_null(1)
+    found = (p_values < LEVEL).mean()
     for title, (metric, prior) in METHODS.items():
         rows = log.report(metric, prior=prior)
         lo, hi, error = rows["lo"].to_numpy(), rows["hi"].to_numpy(), rows["mu"].to_numpy() - truth
         held = (lo <= truth) & (truth <= hi)
         numbers = truth.mean(), error.mean(), np.sqrt((error**2).mean()), held.mean()
-        yield title, *numbers, *shares
+        yield title, *numbers, found
 
 
 def main() -> None:
@@ -141,7 +143,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, nargs="+", default=[30, 100])
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    warnings.simplefilter("ignore", ps.StoppingWarning)
+    warnings.simplefilter("ignore", ps.CheckWarning)
     started = time.perf_counter()
     rows = [
         (name, population, size, *row, asked.replicates)
@@ -151,7 +153,7 @@ def main() -> None:
         for row in measured(design, population, size, asked.replicates, asked.seed)
     ]
     names = ["n", "population", "questions", "method", "truth", "bias", "rmse", "coverage"]
-    names += ["outcomes", "difficulty", "logs"]
+    names += ["stopped", "logs"]
     found = pl.DataFrame(rows, schema=names, orient="row")
     found.with_columns(pl.col(pl.Float64).round(5)).write_csv(FILE)
     print(f"{asked.replicates} replicates per cell, {time.perf_counter() - started:.0f} s")

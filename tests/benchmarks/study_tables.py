@@ -68,16 +68,11 @@ def tail_table(measured: pl.DataFrame) -> pl.DataFrame:
 
 
 def advice_table(measured: pl.DataFrame) -> pl.DataFrame:
-    """Shares of the words of `coverage`, and coverage of two metrics, for each choice of n."""
-    shares = [
-        pl.col(word)
-        .mean()
-        .map_elements(lambda share: brief_share(share, 2), return_dtype=pl.String)
-        .alias(f'`"{word}"`')
-        for word in ("outcomes", "difficulty")
-    ]
+    """Share of logs that `check` finds, and coverage of two metrics, for each choice of n."""
+    mean = pl.col("stopped").mean()
+    shares = mean.map_elements(lambda share: brief_share(share, 2), return_dtype=pl.String)
     chosen = pl.col("n").alias("how n was chosen")
-    words = measured.group_by(chosen, maintain_order=True).agg(shares)
+    words = measured.group_by(chosen, maintain_order=True).agg(shares.alias("p < .01"))
     held = measured.group_by(chosen, "method", maintain_order=True).agg(
         pl.col("coverage").mean().alias("mean"), pl.col("coverage").min().alias("least")
     )

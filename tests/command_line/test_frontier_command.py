@@ -3,6 +3,9 @@ import pytest
 
 from polars_scorio.command_line.main import main
 
+# The made log has a pattern.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 
 @pytest.fixture
 def log(tmp_path):

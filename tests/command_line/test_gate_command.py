@@ -217,9 +217,9 @@ BAD_CALLS = {
     "posterior means": (
         [*GATE, "--metric", "bayes"], 1, "metric of the Pass@k family, without --prior"),
     "trials that stopped on outcomes": (
-        ["retried.parquet", *GATE[1:]], 1, "Filter the log to the first trials that all questions"),
+        ["retried.parquet", *GATE[1:]], 1, "stopped on outcomes, or easy or hopeless"),
     "looks at trials that stopped": (
-        ["retried.parquet", *GATE[1:], "--anytime", "8"], 1, "See polars-scorio coverage for the"),
+        ["retried.parquet", *GATE[1:], "--anytime", "8"], 1, "See polars-scorio check for the"),
     "a false discovery rate of one": (
         [*GATE, "--fdr", "1"], 1, "fdr must be a number between"),
 }  # fmt: skip

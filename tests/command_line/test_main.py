@@ -134,8 +134,8 @@ USAGE_ERRORS = {
     "compare log --each-pair --simultaneous": "--simultaneous: not allowed with argument "
     "--each-pair",
     "nothing_like_it": "'nothing_like_it' is neither a command nor a file: the commands are "
-    "summary, report, leaderboard, coverage, compare, rank, counts, gate, questions, reruns, "
-    "frontier",
+    "summary, report, leaderboard, coverage, check, compare, rank, counts, gate, questions, "
+    "reruns, frontier",
 }
 
 

@@ -21,7 +21,6 @@ def log():
 def test_shows_what_each_model_has_and_lacks(log):
     ada, bob = log.scorio.coverage().rows(named=True)
     numbers = {"missing": 0, "trials": 6, "n_min": 2, "n_max": 2, "nulls": 0, "duplicates": 0}
-    numbers |= {"stopping": None, "p_pattern": 1.0, "p_order": 1.0, "p_difficulty": 1.0}
     assert ada == {"model": "ada", "questions": 3, **numbers, "categories": [0, 1, 2]}
     numbers |= {"missing": 1, "trials": 3, "n_min": 1, "n_max": 3, "nulls": 1, "duplicates": 1}
     assert bob == {"model": "bob", "questions": 2, **numbers, "categories": [1]}

@@ -31,8 +31,8 @@ def uneven_by_chance(seed, model, questions=40):
 def test_verdicts_about_trials_that_stopped_on_outcomes_are_refused(target):
     log = pl.concat([retried(1, "ada"), uneven_by_chance(2, "bob")])
     message = (
-        "^the trials of 1 model stopped on their outcomes, the first at model='ada': .* Filter the "
-        r"log to the first trials that all questions have\. See coverage\(\) for the evidence\.$"
+        "^trials stopped on their outcomes in 1 group, the first: ada: .* use the first 1 of each"
+        r".* See check\(\) for the evidence\.$"
     )
     with pytest.raises(ValueError, match=message):
         log.scorio(anytime=16, target=target).compare(ps.avg())
@@ -43,7 +43,7 @@ def test_the_message_counts_models_and_names_the_first_with_its_stratum():
         retried(seed, model).with_columns(domain=pl.lit(domain))
         for seed, (model, domain) in enumerate([("ada", "web"), ("bob", "air"), ("ada", "air")])
     )
-    with pytest.raises(ValueError, match=r"of 3 models .*, the first at domain='air', model='ada'"):
+    with pytest.raises(ValueError, match=r"in 3 groups, the first: ada \(domain='air'\)"):
         log.scorio(by="domain", anytime=16).report(ps.avg())
 
 
@@ -59,10 +59,10 @@ def test_trials_that_were_lost_by_chance_are_compared():
 
 
 def test_the_unnamed_model_of_a_log_has_no_place():
-    with pytest.raises(ValueError, match="of 1 model stopped on their outcomes: more trials"):
+    with pytest.raises(ValueError, match="in 1 group, the first: This model: "):
         retried(1, "ada").scorio(model=None, anytime=16).report(ps.avg())
 
 
 def test_the_same_log_without_anytime_is_reported_with_a_warning():
-    with pytest.warns(ps.StoppingWarning):
+    with pytest.warns(ps.CheckWarning):
         assert retried(1, "ada").scorio.report(ps.avg()).height == 1

@@ -7,6 +7,9 @@ import pytest
 import polars_scorio as ps
 from tests.decisions.counted import counted
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 NUMBERS = ["estimate", "best_mu", "best_lo", "best_hi"]
 KINDS = [
     {"prior": "uniform"},

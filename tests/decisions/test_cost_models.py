@@ -5,6 +5,9 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 # Two models on ten questions with four trials each: cost and success rate.
 ADA = (
     [1.2, 0.8, 3.5, 2.2, 1.1, 0.9, 4.0, 2.5, 1.7, 1.3],

@@ -248,7 +248,7 @@ def test_trials_that_stopped_on_outcomes_are_refused():
     log = versions(1, trials=12)
     last = pl.col("trial").filter(pl.col("category") == 1).min().over("model", "question")
     stopped = log.filter(pl.col("trial") <= last.fill_null(12))
-    with pytest.raises(ValueError, match="the trials of 2 models stopped on their outcomes"):
+    with pytest.raises(ValueError, match="trials stopped on their outcomes in 2 groups"):
         stopped.scorio.gate("v1", margin=0.1)
 
 

@@ -4,6 +4,9 @@ import pytest
 
 import polars_scorio as ps
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 
 @pytest.fixture(scope="module")
 def log():

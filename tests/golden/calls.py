@@ -113,6 +113,7 @@ def calls_of(kind: Kind) -> Iterator[tuple[str, Call]]:
             yield f"{name} {metric}", call
     yield "counts", lambda log: log.counts().sort(pl.all())
     yield "coverage", lambda log: log.coverage()
+    yield "check", lambda log: log.check()
     yield "coverage question", lambda log: log.coverage(per="question")
     yield "forecast", lambda log: log.forecast([8, 100])
     yield "regressions", lambda log: log.regressions("m0")

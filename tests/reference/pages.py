@@ -103,7 +103,7 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "judge", "sample_to_label"),
                 *named("ps", ps, "PriorWarning", "SuccessWarning", "ClusterWarning", "LogWarning"),
                 *named("ps", ps, "JudgeWarning"),
-                *named("ps", ps, "StoppingWarning"),
+                *named("ps", ps, "CheckWarning"),
                 *named("ps", ps, "CostWarning"),
             ),
         ),

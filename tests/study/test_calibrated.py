@@ -13,6 +13,9 @@ from tests.documents import study_numbers
 from tests.made_logs import drawn, outcomes, unreadable
 from tests.maths.cases import CASES
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 W = [0, 0.5, 1]

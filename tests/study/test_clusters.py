@@ -7,6 +7,9 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 TARGET = {"target": "population"}
 KINDS = (None, "population")
 BINARY = (

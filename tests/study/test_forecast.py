@@ -14,6 +14,9 @@ from scipy.stats import chi2
 import polars_scorio as ps
 from tests.made_logs import unreadable
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 COLUMNS = [
     *("model", "metric", "k", "trials_max", "extrapolation", "mu", "lo", "hi", "misfit"),
     "holdout_error",

@@ -6,6 +6,9 @@ import pytest
 import polars_scorio as ps
 from tests.made_verdicts import verdicts
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 LOG = verdicts()
 
 

@@ -19,6 +19,9 @@ from polars_scorio.study.sampled_scores import SampledScores
 from tests.documents import study_numbers
 from tests.made_logs import law, long
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 VECTORS = study_numbers("decisions")
 ENDS = ["lo", "hi"]
 

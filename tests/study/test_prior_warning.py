@@ -8,7 +8,10 @@ import pytest
 import polars_scorio as ps
 from tests.made_logs import outcomes
 
-pytestmark = pytest.mark.filterwarnings("error::polars_scorio.PriorWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("error::polars_scorio.PriorWarning"),
+    pytest.mark.filterwarnings("ignore:trials are not independent"),  # made logs are sure
+]
 ENGINES = pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 # Of 30 hard questions: estimates .1, posterior means above .2 with a sigma of .03.
 HARD = {(4, 0): 24, (4, 1): 3, (4, 2): 2, (4, 4): 1}

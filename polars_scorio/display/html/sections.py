@@ -616,8 +616,6 @@ def _alike_rows(coverage: pl.DataFrame) -> pl.Series:
         return pl.repeat(value=False, n=coverage.height, eager=True)
     columns = ["questions", "trials", "n_min", "n_max"]
     sound = (pl.col("missing") == 0) & (pl.col("nulls") == 0)
-    if "stopping" in coverage.columns:
-        sound &= pl.col("stopping").is_null()
     if "duplicates" in coverage.columns:
         sound &= pl.col("duplicates").fill_null(0) == 0
     rows = coverage.select(sound.alias("sound"), shared=pl.concat_str(columns, separator=" "))

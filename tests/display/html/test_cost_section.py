@@ -6,6 +6,9 @@ import polars_scorio as ps
 from polars_scorio.display.html.sections import cost_section
 from polars_scorio.display.settings import Settings
 
+# The made log is deterministic in part.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 
 @pytest.fixture(scope="module")
 def log():

@@ -92,8 +92,9 @@ def test_a_log_that_stopped_on_outcomes_has_no_winner():
     page = page_of(retried())
     anchors = [each.anchor for each in page.sections]
     assert page.headline.startswith("These numbers are biased: trials of ada and bob stopped on")
-    assert page.alerts[0].title == "Trials that stopped on outcomes"
-    assert "Keep the first trial of each question" in page.alerts[0].text
+    assert page.alerts[0].title == "Trials that are not independent"
+    assert page.alerts[0].text.startswith("2 of 2 models: trials are not independent (check()), as")
+    assert "use the first 1 of each" in page.alerts[0].text
     assert not {"compare", "trials"} & {*anchors}
     assert not {"ranks", "pairs"} & {*page.numbers["overall"]}
     assert "rank" not in [head.head for head in page.sections[0].tables[""].columns]

@@ -1,9 +1,13 @@
 """The part of a page on strata along a number or a time."""
 
 import polars as pl
+import pytest
 
 import polars_scorio as ps
 from tests.display.html.logs import page_of
+
+# The made log is deterministic in part.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
 
 
 def step_section_of(log: pl.DataFrame, **roles: object) -> object:

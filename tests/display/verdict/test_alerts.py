@@ -70,37 +70,24 @@ def test_draws_of_more_than_there_are_trials():
     assert found["More draws than trials"].startswith("Pass@8 and Pass^16: some questions")
 
 
-def stopped(kind: str) -> pl.DataFrame:
-    """Sixty questions whose numbers of trials follow outcomes, difficulty, or nothing."""
+def stopped(*, retried: bool) -> pl.DataFrame:
+    """Sixty questions with three trials; or with one, and five more after a failure."""
     random, rows = Random(2), []  # noqa: S311 - nothing here is secret
     for question in range(60):
         rate = (question + 0.5) / 60
-        outcomes = [int(random.random() < rate) for _ in range(3)]
-        if kind == "outcomes":  # a failure is tried again, up to eight times
-            while not outcomes[-1] and len(outcomes) < 8:
-                outcomes.append(int(random.random() < rate))
-        more = {"difficulty": question // 8, "nothing": question % 4}.get(kind, 0)
-        outcomes += [int(random.random() < rate) for _ in range(more)]
+        outcomes = [int(random.random() < rate) for _ in range(6 if retried else 3)]
+        outcomes = outcomes[:1] if retried and outcomes[0] else outcomes
         rows += [(question, trial, outcome) for trial, outcome in enumerate(outcomes)]
     log = pl.DataFrame(rows, schema=["question", "trial", "category"], orient="row")
     return log.with_columns(model=pl.lit("ada"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "title", "says"),
-    [
-        ("outcomes", "Trials that stopped on outcomes", "Keep the first 3 trials of each question"),
-        ("difficulty", "Trials that follow difficulty", "Harder questions of ada have more"),
-        ("nothing", None, ""),
-    ],
-)
-def test_trials_that_follow_something_are_warned_of(kind, title, says):
-    log = stopped(kind)
-    assert log.scorio.coverage()["stopping"].to_list() == [None if title is None else kind]
-    found = alerts_of(log)
-    assert [name for name in found if name.startswith("Trials that")] == [title] * bool(title)
-    assert says in found.get(title, "")
+def test_trials_that_are_not_independent_are_warned_of():
+    found = alerts_of(stopped(retried=True))["Trials that are not independent"]
+    assert found.startswith("1 of 1 model: trials are not independent (check()), as of ada: ")
+    assert "use the first 1 of each" in found
+    assert "Trials that are not independent" not in alerts_of(stopped(retried=False))
 
 
 def test_a_log_of_few_questions_says_how_little_it_tells_of_others():

@@ -60,7 +60,10 @@ def test_equal_models_decide_nothing():
     assert page.headline.startswith(
         "Nothing is decided between 4 models: the gap of first and last is at most "
     )
-    assert [alert.title for alert in page.alerts] == ["Identical models"]
+    assert [alert.title for alert in page.alerts] == [
+        "Trials that are not independent",
+        "Identical models",
+    ]
 
 
 @pytest.mark.slow
@@ -96,7 +99,10 @@ def test_rewards_are_no_percentages():
 
 def test_a_log_has_the_alerts_it_needs(settled):
     # Bob and eve have the same outcomes at every question.
-    assert [alert.title for alert in settled.alerts] == ["Identical models"]
+    assert [alert.title for alert in settled.alerts] == [
+        "Trials that are not independent",
+        "Identical models",
+    ]
     assert page_of(models(2)).alerts == []
 
 

@@ -1,0 +1,117 @@
+"""The runs of each question as the bits of integers.
+
+Bit r of a question's mask says that it has a trial in run r, bit r of its outcomes that this one
+succeeded: sums of powers of two, in the aggregation that counts the trials. As n powers add up to
+a number with n ones only if all of them differ, the ones of the mask also say exactly whether a
+run repeats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from polars_scorio.counting.checks import Number, summed_number
+from polars_scorio.counting.log import CATEGORY, RUN, Part, Trials
+
+Flags = NDArray[np.bool_]
+
+MOST_RUNS = 512
+_BITS = 64  # of a word
+
+
+@dataclass(frozen=True, slots=True)
+class RunWords:
+    """The ids that name the runs of a log, and the words that hold them."""
+
+    ids: tuple[object, ...]  # ascending
+    ordered: bool  # whether ids say which run came first
+    first: int | None  # of integers without large gaps, the id of run 0
+
+    @property
+    def words(self) -> range:
+        """The numbers of the words."""
+        return range(-(-len(self.ids) // _BITS))
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a question: masks, then outcomes."""
+        return [f":{name}{word}" for name in ("mask", "bits") for word in self.words]
+
+    def of_trials(self, success: pl.Expr) -> list[pl.Expr]:
+        """The powers of two of each trial that has an outcome, to be added up by question."""
+        if self.first is None:
+            place = pl.col(RUN).replace_strict(
+                pl.Series(self.ids), pl.int_range(len(self.ids), eager=True), default=None
+            )
+        else:
+            place = pl.col(RUN).cast(pl.Int64) - self.first
+        nothing, seen = pl.lit(0, pl.UInt64), pl.col(CATEGORY).is_not_null()
+        power = pl.lit(2, pl.UInt64).pow((place % _BITS).cast(pl.UInt32)).cast(pl.UInt64)
+        masks, outcomes = [], []
+        for word in self.words:
+            here = seen if len(self.words) == 1 else seen & (place // _BITS == word)
+            masks.append(pl.when(here).then(power).otherwise(nothing).alias(f":mask{word}"))
+            own = pl.when(here & success).then(power).otherwise(nothing)
+            outcomes.append(own.alias(f":bits{word}"))
+        return [*masks, *outcomes]
+
+    def of_questions(self) -> list[Number]:
+        """The sums of a question."""
+        return [summed_number(name, pl.col(name).sum()) for name in self.columns]
+
+    def unpacked(self, questions: pl.DataFrame) -> tuple[Flags, Flags]:
+        """Whether each question (a row) has a trial in each run (a column), and succeeded there."""
+        found = []
+        for name in ("mask", "bits"):
+            words = questions.select(f":{name}{word}" for word in self.words).to_numpy()
+            octets = np.ascontiguousarray(words.astype("<u8")).view(np.uint8)
+            bits = np.unpackbits(octets, axis=1, bitorder="little")
+            found.append(bits[:, : len(self.ids)].astype(np.bool_))
+        present, success = found
+        return present, success
+
+    def repeats(self, questions: pl.DataFrame, trials: NDArray[np.int64]) -> Flags:
+        """Whether a run has several trials of a question, of which `trials` have an outcome."""
+        ones = questions.select(
+            pl.sum_horizontal(pl.col(f":mask{w}").bitwise_count_ones() for w in self.words)
+        )
+        return np.asarray(ones.to_series().to_numpy() < trials)
+
+
+def run_part(trials: Trials) -> Part | None:
+    """The column of runs: the role, else the trial ids; None if rows have none."""
+    return trials.run or trials.trial
+
+
+def has_order(part: Part) -> bool:
+    """Whether ids tell which trial, or run, came first: words do not."""
+    return part.dtype.is_numeric() or part.dtype.is_temporal()
+
+
+_LEAST, _MOST, _MANY = ":least", ":most", ":many"
+
+
+def found_words(trials: Trials) -> RunWords | None:
+    """The words that hold the runs of a log, which is read for their ids; None if it has no runs.
+
+    Null ids are no runs: trials without one are in no word.
+    """
+    part = run_part(trials)
+    if part is None or trials.count is not None or part.dtype in (pl.Boolean, pl.Null):
+        return None
+    ids = trials.rows(runs=True).select(RUN)
+    if part.dtype.is_integer():
+        ends = ids.select(pl.col(RUN).min().alias(_LEAST), pl.col(RUN).max().alias(_MOST))
+        least, most = ends.collect(engine="streaming").row(0)
+        if least is None:
+            return None
+        if most - least < MOST_RUNS:
+            return RunWords(tuple(range(least, most + 1)), ordered=True, first=least)
+    known = ids.drop_nulls().unique().collect(engine="streaming").to_series()
+    if not 0 < known.len() <= MOST_RUNS:
+        return None
+    return RunWords(tuple(known.sort()), ordered=has_order(part), first=None)

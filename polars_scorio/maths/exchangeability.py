@@ -1,0 +1,461 @@
+"""Tests of whether the trials of a log count as many as they are.
+
+One null hypothesis: given how many trials and successes each question has, every arrangement of the
+successes over its runs is equally likely, and questions are independent. A question is *mixed* if
+it has both outcomes; the others say nothing. `present` and `success` are Boolean, a row for each
+question and a column for each run; `n` and `c` are their sums.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from polars_scorio.maths.array_rows import Floats, Ints
+
+Flags = NDArray[np.bool_]
+
+FEWEST = 10  # questions, below which nothing is tested
+LEVEL = 0.01  # of an alarm, shared by all that is tested in a log; a look has it by itself
+_MOST_CONVOLVED = 2_000  # questions whose number is convolved exactly
+_MOST_TRIALS = 500  # a rule that stops later leaves a bias of a five-hundredth or less
+_MOST_COUNTED = 1_024  # trials of a question whose number of successes may be a multiple
+_MOST_LEVELS = 32  # numbers of trials, the smallest first, that a pattern is tested at
+_STOPS_HOLD = 0.9  # of the short questions
+_BY_COUNTS = 0.01  # share of the level of copies that is spent on counts, where runs are known
+_TIES = 1 + 1e-9  # probabilities that differ by rounding count as equal
+_GRID = 2_001  # rates at which a chance is maximized
+_FEWEST_CORRELATED = 3  # questions that have a correlation
+_SYMMETRIC = 1e-6  # skewness below which Pearson's type III is normal
+DIFFICULTY_LEVEL = 0.002
+
+
+class Finding(NamedTuple):
+    """The result of a check: its p-value, or why there is none, and the numbers of a sentence."""
+
+    p: float | None
+    why: str = ""  # nothing is tested
+    kind: str = ""  # which part of the check decided
+    seen: float | None = None
+    expected: float | None = None
+    questions: int | None = None
+    runs: tuple[int, ...] = ()  # columns of the runs that it names
+    pairs: tuple[tuple[int, int], ...] = ()  # of runs, with the p-values of all of them
+    p_values: tuple[float, ...] = ()
+    pattern: tuple[str, int | None] | None = None
+
+
+# Copies
+
+
+def copies(n: Ints, c: Ints, present: Flags | None = None, success: Flags | None = None) -> Finding:
+    """Are some trials copies of others? By pairs of runs, where these are known, and by counts.
+
+    Without a mixed question among ten there is no p-value: copies and a model that is deterministic
+    on each question give the same log.
+
+    >>> n, c = np.full(20, 4), np.repeat([0, 2, 4], [5, 10, 5])
+    >>> found = copies(n, c)
+    >>> found.kind, found.seen, round(found.p, 5)
+    ('counts', 2, 0.00021)
+    """
+    mixed = (c > 0) & (c < n)
+    several = int((n > 1).sum())
+    if not several:
+        return Finding(None, "one trial a question")
+    if not mixed.any():
+        if several < FEWEST:
+            return Finding(None, "too few questions")
+        return Finding(None, "no mixed question", "once", 0, None, several)
+    by_counts = _copies_by_counts(n, c)
+    if present is None or success is None or not names_runs(present, success):
+        return by_counts
+    by_pairs = _copies_by_pairs(present, success)
+    if by_pairs.p is None or by_counts.p is None:
+        return by_counts if by_pairs.p is None else by_pairs
+    share = {True: _BY_COUNTS, False: 1 - _BY_COUNTS}
+    found = [
+        each._replace(p=min(1.0, (each.p or 0.0) / share[each is by_counts]))
+        for each in (by_pairs, by_counts)
+    ]
+    return min(found, key=lambda each: each.p or 0.0)
+
+
+def names_runs(present: Flags, success: Flags) -> bool:
+    """Whether ids name runs: two of them have ten mixed questions each."""
+    mixed = _is_mixed(present, success)
+    return int((present[mixed].sum(0) >= FEWEST).sum()) > 1
+
+
+def _is_mixed(present: Flags, success: Flags) -> Flags:
+    c = success.sum(1)
+    return np.asarray((c > 0) & (c < present.sum(1)))
+
+
+def _copies_by_pairs(present: Flags, success: Flags) -> Finding:
+    """The pair of runs that agrees too often on mixed questions; its p-value times all pairs."""
+    mixed = _is_mixed(present, success)
+    present, success = present[mixed], success[mixed]
+    n, c = present.sum(1), success.sum(1)
+    chance = 1 - 2 * c * (n - c) / (n * (n - 1))
+    x, here = success.astype(np.float64), present.astype(np.float64)
+    wrong = here - x
+    agree, shared = x.T @ x + wrong.T @ wrong, here.T @ here
+    mean = (here * chance[:, None]).T @ here
+    first, second = np.nonzero(np.triu(shared >= FEWEST, 1))
+    if not first.size:
+        return Finding(None, "no two runs share enough mixed questions")
+    seen, k, expected = (each[first, second] for each in (agree, shared, mean))
+    p = at_least_bound(k, seen, expected)
+    for i in np.flatnonzero((p < LEVEL) & (k <= _MOST_CONVOLVED)).tolist():
+        both = present[:, first[i]] & present[:, second[i]]
+        p[i] = float(counts_of(chance[both])[round(seen[i]) :].sum())
+    best = int(p.argmin())
+    pairs = tuple(zip(first.tolist(), second.tolist(), strict=True))
+    return Finding(
+        p=min(1.0, float(p[best] * p.size)),
+        kind="pairs",
+        seen=round(seen[best]),
+        expected=float(expected[best]),
+        questions=round(k[best]),
+        runs=pairs[best],
+        pairs=pairs,
+        p_values=tuple(p.tolist()),
+    )
+
+
+def counts_of(chances: Floats) -> Floats:
+    """Chances that 0, 1, ... of several independent events happen.
+
+    >>> counts_of(np.array([0.5, 0.5])).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    found = np.ones(1)
+    for chance in chances.tolist():
+        found = np.convolve(found, [1 - chance, chance])
+    return found
+
+
+def at_least_bound(k: Floats, seen: Floats, expected: Floats) -> Floats:
+    """Hoeffding's bound (1956) of the chance that so many of k independent events happen."""
+    tail = scipy.special.betainc(np.maximum(seen, 1), k - seen + 1, np.minimum(expected / k, 1.0))
+    return np.where(seen >= expected + 1, tail, 1.0)
+
+
+def _copies_by_counts(n: Ints, c: Ints) -> Finding:
+    """Every number of successes is a multiple of a divisor of all numbers of trials."""
+    mixed, some = (c > 0) & (c < n), n > 0
+    shortest = int(n[mixed].min())
+    if n[mixed].max() > _MOST_COUNTED:
+        return Finding(None, f"a question has more than {_MOST_COUNTED:,} trials")
+    common = int(np.gcd.reduce(n[some]))
+    divisors = [d for d in range(2, min(common + 1, shortest)) if common % d == 0]
+    if not divisors:
+        return Finding(None, "no common divisor of the numbers of trials")
+    p, times = 1.0, 1
+    sizes, often = np.unique(n[mixed], return_counts=True)
+    for d in divisors:
+        if not (c % d).any():
+            chances = [most_multiples(size, d) for size in sizes.tolist()]
+            own = float(np.prod(np.power(chances, often)))
+            if own <= p:
+                p, times = own, d
+    p = min(1.0, p * len(divisors))
+    return Finding(p, kind="counts", seen=times, questions=int(mixed.sum()))
+
+
+def most_multiples(n: int, d: int) -> float:
+    """The largest chance, over all rates, that d divides a number of successes above 0, below n.
+
+    >>> round(most_multiples(4, 2), 3)
+    0.429
+    """
+    rate = np.sin(np.linspace(0, np.pi / 2, _GRID + 2)[1:-1]) ** 2
+    j = np.arange(1, n)
+    gammaln = scipy.special.gammaln
+    ways = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
+    logs = ways + j * np.log(rate)[:, None] + (n - j) * np.log1p(-rate)[:, None]
+    chances = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return float((chances[:, j % d == 0].sum(1) / chances.sum(1)).max())
+
+
+# Runs
+
+
+def runs(present: Flags, success: Flags, *, ordered: bool) -> Finding:
+    """Have runs different success rates (Cochran's Q), or do they drift (if ids tell the order)?
+
+    The run that is named is the one that is furthest off; `seen` says by how much, as a share.
+    """
+    mixed = _is_mixed(present, success)
+    if mixed.sum() < FEWEST:
+        return Finding(None, "too few mixed questions")
+    if not names_runs(present, success):
+        return Finding(None, "ids name no runs")
+    here, x = present[mixed].astype(np.float64), success[mixed].astype(np.float64)
+    n, c = here.sum(1), x.sum(1)
+    spread = c * (n - c) / (n * (n - 1))
+    t = (x - here * (c / n)[:, None]).sum(0)
+    sigma = np.diag(spread @ here) - (here * (spread / n)[:, None]).T @ here
+    values, vectors = np.linalg.eigh(sigma)
+    kept = values > values[-1] * 1e-9
+    q = float(((vectors[:, kept].T @ t) ** 2 / values[kept]).sum())
+    df = int(kept.sum())
+    p_q = float(scipy.special.chdtrc(df, q))
+    p_trend, place = 1.0, np.arange(t.size)
+    if ordered:
+        variance = float(place @ sigma @ place)
+        p_trend = 2 * float(scipy.special.ndtr(-abs(place @ t) / np.sqrt(variance)))
+    p = min(1.0, 2 * min(p_q, p_trend)) if ordered else p_q
+    own = np.sqrt(np.diag(sigma), where=np.diag(sigma) > 0, out=np.full(t.size, np.inf))
+    off = int(np.abs(t / own).argmax())
+    rates = success.sum(0) / np.maximum(present.sum(0), 1)
+    if ordered and p_trend <= p_q:
+        seen, expected, named = float(rates[-1]), float(rates[0]), (0, t.size - 1)
+        return Finding(p, "", "trend", seen, expected, int(mixed.sum()), named)
+    others = np.delete(np.arange(t.size), off)
+    rest = success[:, others].sum() / present[:, others].sum()
+    return Finding(p, "", "run", float(rates[off]), float(rest), int(mixed.sum()), (off,))
+
+
+# Stopping
+
+
+def stopping(
+    n: Ints, c: Ints, present: Flags | None = None, success: Flags | None = None
+) -> Finding:
+    """Did the number of trials of a question follow its outcomes?
+
+    `present` and `success`, columns in order, are given where ids tell the order of trials.
+    """
+    some = n > 0
+    n, c = n[some], c[some]
+    if not n.size or n.min() == n.max():
+        return Finding(None, "equal numbers of trials")
+    states, often = np.unique(np.stack([n, c], axis=1), axis=0, return_counts=True)
+    p_pattern, pattern = pattern_p_value(states[:, 0], states[:, 1], often)
+    by_pattern = Finding(
+        p_pattern, kind="pattern", questions=int((n < n.max()).sum()), pattern=pattern
+    )
+    if present is None or success is None:
+        return by_pattern
+    by_order = _stopped_by_order(n, c, present[some], success[some])
+    assert by_order.p is not None
+    # A pattern is not believed once a question has gone on from such a place.
+    if by_order.seen == 0 and p_pattern < by_order.p:
+        found = by_pattern._replace(seen=0, expected=by_order.expected)
+        return found._replace(p=min(1.0, 2 * p_pattern))
+    return by_order._replace(p=min(1.0, 2 * by_order.p))
+
+
+def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Finding:
+    """Did trials stop at a good reward? Who does stops at the largest one so far.
+
+    If trials are exchangeable, the last one is (one of) the `largest` with the chance of their
+    share, two-sided. None: ids do not tell which trial was the last.
+
+    >>> n, one = np.repeat([2, 3, 4], 5), np.ones(15, int)
+    >>> found = reward_stopping(n, one, np.arange(15) < 12)
+    >>> round(found.p, 5), found.seen
+    (0.00099, 12)
+    """
+    if not n.size or n.min() == n.max():
+        return Finding(None, "equal numbers of trials")
+    if last_is_largest is None:
+        return Finding(None, "ids do not tell which trial was the last")
+    mixed = largest < n
+    if not mixed.any():
+        return Finding(None, "too few mixed questions")
+    rates, seen = largest[mixed] / n[mixed], int(last_is_largest[mixed].sum())
+    if rates.size > _MOST_CONVOLVED:
+        sigma = np.sqrt((rates * (1 - rates)).sum())
+        gap = np.array([1, -1]) * (seen - rates.sum())
+        tails = scipy.special.ndtr((gap + 0.5) / sigma)
+    else:
+        chances = counts_of(rates)
+        tails = np.array([chances[: seen + 1].sum(), chances[seen:].sum()])
+    expected = float(rates.sum())
+    return Finding(
+        min(1.0, 2 * float(tails.min())), "", "rewards", seen, expected, int(mixed.sum())
+    )
+
+
+def stops_of(n: Ints, c: Ints) -> list[tuple[int, int]]:
+    """Trials and successes at which most short questions ended, most frequent first."""
+    short = n < n.max()
+    states, often = np.unique(np.stack([n[short], c[short]], axis=1), axis=0, return_counts=True)
+    order = np.argsort(-often, kind="stable")
+    held = np.cumsum(often[order]) - often[order] < _STOPS_HOLD * short.sum() * (1 - 1e-12)
+    return [(int(a), int(b)) for a, b in states[order[held]]]
+
+
+def passing_chances(n: Ints, c: Ints, stops: list[tuple[int, int]]) -> Floats:
+    """Chance that a question with n trials, c successes stood at a stop before its own end.
+
+    A share of its arrangements: paths that avoid the stops, halved at every step.
+    """
+    stops_at: dict[int, list[int]] = {}
+    for trials, successes in stops:
+        stops_at.setdefault(trials, []).append(successes)
+    most = int(n.max())
+    free = np.zeros(most + 1)
+    free[0] = 1.0
+    found = np.zeros(n.size)
+    for g in range(most + 1):
+        if g:
+            free[1:] = (free[1:] + free[:-1]) / 2
+            free[0] /= 2
+        own = n == g
+        if own.any():
+            every = scipy.stats.binom.pmf(c[own], g, 0.5)
+            found[own] = 1 - free[c[own]] / every
+        free[stops_at.get(g, [])] = 0.0
+    return np.clip(found, 0.0, 1.0)
+
+
+def _stopped_by_order(n: Ints, c: Ints, present: Flags, success: Flags) -> Finding:
+    """Whoever goes on should often have stood where others stopped; under a rule nobody has."""
+    stops = stops_of(n, c)
+    states, which = np.unique(np.stack([n, c], axis=1), axis=0, return_inverse=True)
+    chance = passing_chances(states[:, 0], states[:, 1], stops)[which.reshape(-1)]
+    trials, successes = present.cumsum(1), success.cumsum(1)
+    passed = np.zeros(n.size, np.bool_)
+    for g, v in stops:
+        passed |= ((trials == g) & (successes == v) & (n > g)[:, None]).any(1)
+    open_ones = (chance > 1e-12) & (chance < 1 - 1e-12)
+    chances, seen = chance[open_ones], int(passed[open_ones].sum())
+    expected, k = float(chances.sum()), int(open_ones.sum())
+    if k <= _MOST_CONVOLVED:
+        p = float(counts_of(chances)[: seen + 1].sum())
+    else:
+        p = float(at_least_bound(*np.array([[k], [k - seen], [k - expected]])).item())
+    return Finding(min(1.0, p), "", "order", seen, expected, k)
+
+
+def pattern_p_value(
+    n: Ints, c: Ints, questions: Ints
+) -> tuple[float, tuple[str, int | None] | None]:
+    """P-value, and kind, of the pattern that all short questions share something.
+
+    They are short if some question has more trials; they share their successes ("c"), failures
+    ("n-c"), or that they have one outcome only ("unmixed"). Fisher's exact test over all patterns
+    that are as unlikely, with longer questions thinned to as many trials. The 32 smallest numbers
+    of trials are tested; 1 if each question has more than 500. Not all `n` may be equal.
+    """
+    if n.min() > _MOST_TRIALS:
+        return 1.0, None
+    short = n < n.max()
+    chances = {"c": _pattern_chances(n, c, questions, "c")}
+    if np.unique(n[short]).size > 1:
+        chances["n-c"] = _pattern_chances(n, c, questions, "n-c")
+    if n.min() > 1:
+        chances["unmixed"] = _pattern_chances(n, c, questions, "unmixed")
+    seen: list[tuple[float, str, int | None]] = []
+    for kind, chance in chances.items():
+        if kind == "unmixed":
+            seen += [(float(chance[0]), kind, None)] * bool((c[short] % n[short] == 0).all())
+            continue
+        shared = np.unique((c if kind == "c" else n - c)[short])
+        if shared.size == 1 and shared[0] < chance.size:
+            seen.append((float(chance[shared[0]]), kind, int(shared[0])))
+    if not seen:
+        return 1.0, None
+    rarest, kind, common = min(seen, key=lambda each: each[0])
+    every = np.concatenate([*chances.values()])
+    return min(1.0, float(every[every <= rarest * _TIES].sum())), (kind, common)
+
+
+def _pattern_chances(n: Ints, c: Ints, questions: Ints, kind: str) -> Floats:
+    """Chances of a kind of pattern under the null: that all short questions have 0, 1, 2, ... ."""
+    levels = np.unique(n[n < n.max()])[:_MOST_LEVELS]
+    common = np.zeros(1, np.int64) if kind == "unmixed" else np.arange(levels[0] + 1)
+    logs = np.zeros(common.size)
+    for g in levels:
+        same, longer = questions[n == g].sum(), n > g
+        drawn = _draw_chances(n[longer], c[longer], g, g - common if kind == "n-c" else common)
+        if kind == "unmixed":
+            drawn = drawn + _draw_chances(n[longer], c[longer], g, np.full(1, g))
+        agree = questions[longer] @ drawn
+        every = questions[longer].sum()
+        logs += _log_choose(agree + same, same) - _log_choose(every + same, same)
+    return np.asarray(np.exp(logs))
+
+
+def _draw_chances(n: Ints, c: Ints, size: int, wanted: Ints) -> Floats:
+    """Chances that a draw of some of the n trials has `wanted` successes, shape (S, W)."""
+    n, c = n[:, None], c[:, None]
+    ways = _log_choose(c, wanted) + _log_choose(n - c, size - wanted)
+    return np.asarray(np.exp(ways - _log_choose(n, np.full(1, size))))
+
+
+def _log_choose(total: Floats | Ints, part: Floats | Ints) -> Floats:
+    """Log of a binomial coefficient, also of numbers that are not whole; -inf if it is 0."""
+    gammaln = scipy.special.gammaln
+    return np.asarray(gammaln(total + 1) - gammaln(part + 1) - gammaln(total - part + 1))
+
+
+# Difficulty
+
+
+def difficulty_p_value(n: Ints, c: Ints, questions: Ints) -> float:
+    """P-value of the covariance of log n with the success rate of a question, two-sided.
+
+    By Pearson's type III distribution of the same variance and skewness, never less than the normal
+    tail. Not all `n` may be equal.
+    """
+    size = questions.sum()
+    rate = c / n
+    mean = questions @ rate / size
+    if size < _FEWEST_CORRELATED or mean in {0.0, 1.0}:
+        return 1.0
+    x = np.log(n) - questions @ np.log(n) / size
+    spread = questions @ (rate - mean) ** 2 / (size - 1)
+    variance = np.maximum(spread, mean * (1 - mean) / n)
+    third = 2 * (1 - 2 * mean) * variance**2 / (mean * (1 - mean) + variance)
+    sigma = np.sqrt(questions @ (x**2 * variance))
+    t = questions @ (x * (rate - mean)) / sigma
+    skewness = questions @ (x**3 * third) / sigma**3
+    tail = max(_type_three_tail(t, skewness), scipy.special.ndtr(-abs(t)))
+    return float(min(1.0, 2 * tail))
+
+
+def _type_three_tail(t: float, skewness: float) -> float:
+    """Chance of a value beyond t, on the side of t, of a standardized type III distribution."""
+    if abs(skewness) < _SYMMETRIC:
+        return float(scipy.special.ndtr(-abs(t)))
+    shape = 4 / skewness**2
+    place = max(shape + 2 * t / skewness, 0.0)
+    above = (t > 0) == (skewness > 0)
+    tail = scipy.special.gammaincc if above else scipy.special.gammainc
+    return float(tail(shape, place))
+
+
+# Verdicts
+
+
+def verdicts(models: list[dict[str, Finding]]) -> list[dict[str, str]]:
+    """Verdict of each check of each model (and stratum): the whole log shares one level.
+
+    Stopping makes runs differ, and runs that differ agree too often: what another check explains is
+    a "look" only.
+    """
+    tested = sum(found.p is not None for model in models for found in model.values())
+
+    def small(model: dict[str, Finding], check: str) -> bool:
+        p = model[check].p if check in model else None
+        return p is not None and p < LEVEL
+
+    def verdict(model: dict[str, Finding], check: str, found: Finding) -> str:
+        if found.p is None:
+            return found.kind or "not tested"
+        causes = {"runs": ("stopping",), "copies": ("stopping", "runs")}.get(check, ())
+        if found.p * tested < LEVEL and not any(small(model, each) for each in causes):
+            return "alarm"
+        return "look" if found.p < LEVEL else "ok"
+
+    return [
+        {check: verdict(model, check, found) for check, found in model.items()} for model in models
+    ]
