@@ -23,6 +23,7 @@ _PROMISES, _TRAINING = "examples/guide/promises.md", "examples/guide/training.md
 _COST, _LOOKS, _GATE = "examples/guide/cost.md", "examples/guide/looks.md", "examples/guide/gate.md"
 _TRIALS, _QUESTIONS = "examples/guide/trials.md", "examples/guide/questions.md"
 _DECISIONS, _GATES = "polars_scorio/accessors/decisions.py", "polars_scorio/accessors/decisions.py"
+_RERUNS = "examples/guide/reruns.md"
 _ONE_RUN, _INTERVALS = "examples/guide/one_run.md", "examples/guide/intervals.md"
 _PLANNING = "polars_scorio/accessors/planning.py"
 _REWARDS = "examples/guide/real_rewards.md"
@@ -139,6 +140,20 @@ def unlike_run_numbers() -> dict[str, str]:
     held = alike["held"].to_numpy()
     numbers |= {"alike": brief_share(held.min(), 2), "alike_most": brief_share(held.max(), 2)}
     return numbers | {"looks_alike": brief_share(alike["anytime"].to_numpy().max(), 2)}
+
+
+def rerun_numbers() -> dict[str, str]:
+    """Share of reruns inside the noise floor: mean and least of all settings."""
+    inside = study_cells("reruns")["inside"].to_numpy()
+    mean, worst = brief_share(inside.mean(), 3), brief_share(inside.min(), 3)
+    return {"settings": f"{inside.size:,}", "mean": mean, "worst": worst}
+
+
+def plain_error_numbers() -> dict[str, str]:
+    """Coverage of the mean and 1.96 standard errors: mean and least of all settings."""
+    held = study_cells("plain_errors")["held"].to_numpy()
+    mean, worst = f"{100 * held.mean():.1f}", f"{100 * held.min():.1f}"
+    return {"settings": f"{held.size:,}", "mean": mean, "worst": worst}
 
 
 def advice_numbers() -> dict[str, str]:
@@ -672,6 +687,36 @@ STUDIES = (
                 "{benchmark_most}) and {population} about the population ({population_least} to",
             ),
             ("polars_scorio/accessors/detectable.py", "to {population_most}): two models, 30"),
+        ),
+    ),
+    Study(
+        "single_claims reruns",
+        "a log and its rerun, nine populations, 30 to 200 questions, 1 to 8 trials, 400 logs each",
+        rerun_numbers(),
+        (
+            (
+                _RERUNS,
+                "In {settings} simulated settings (nine populations, 30 to 200 questions, one",
+            ),
+            (_RERUNS, "to eight trials) {mean} of the reruns of `ps.avg()` stayed within it"),
+            (_RERUNS, "in the worst setting {worst}"),
+            (
+                _DECISIONS,
+                "In {settings} simulated settings {mean} of the reruns of `ps.avg()` stayed",
+            ),
+            (_DECISIONS, "within the floor, in the worst {worst}"),
+        ),
+    ),
+    Study(
+        "single_claims plain_errors",
+        "nine populations, 20 to 200 questions, 1 to 16 trials, 2,000 logs each",
+        plain_error_numbers(),
+        (
+            (
+                "README.md",
+                "Over {settings} simulated settings (nine populations, 20 to 200 questions, 1",
+            ),
+            ("README.md", "in {mean} % of the logs, in {worst} % of those of the worst setting"),
         ),
     ),
     Study(

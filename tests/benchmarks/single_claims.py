@@ -22,6 +22,7 @@ from polars_scorio.maths.power import trials_with_assurance
 from polars_scorio.maths.ranks import p_best as chance_to_be_best
 from polars_scorio.maths.ranks import signal_share
 from tests.benchmarks.looks_and_gates import POPULATIONS, counted, lowered, trials
+from tests.benchmarks.populations import FIRST_POPULATIONS, SIZE_OF_POPULATION
 
 Floats = np.ndarray
 Cell = dict[str, object]
@@ -294,6 +295,38 @@ def unlike_runs(logs: int = 200) -> Iterator[Cell]:
         }
 
 
+def reruns(logs: int = 400) -> Iterator[Cell]:
+    """How often the difference of a log and its rerun stays within the noise floor of the log."""
+    for (name, population), questions, n in product(
+        FIRST_POPULATIONS.items(), (30, 60, 200), (1, 2, 4, 8)
+    ):
+        rng = np.random.default_rng([48, questions, n])
+        rates = population(rng, (1, questions))
+        old, new = (rng.binomial(n, rates, (logs, questions)) for _ in range(2))
+        floors = counted(n, old[:, None]).reruns().sort("stratum")["noise_floor"].to_numpy()
+        inside = np.abs(old.mean(axis=1) - new.mean(axis=1)) / n <= floors + 1e-12
+        cell = {"population": name, "questions": questions, "n": n, "logs": logs}
+        yield cell | {"inside": inside.mean()}
+
+
+def plain_errors(logs: int = 2_000) -> Iterator[Cell]:
+    """How often the mean score plus and minus 1.96 standard errors holds the true score.
+
+    The standard error is that of the means of questions, for a benchmark whose questions are a
+    sample. `shut`: logs in which it is zero, so that the interval is a point.
+    """
+    for (name, population), questions, n in product(
+        FIRST_POPULATIONS.items(), (20, 60, 200), (1, 4, 16)
+    ):
+        rng = np.random.default_rng([49, questions, n])
+        truth = population(rng, (SIZE_OF_POPULATION,)).mean()
+        means = rng.binomial(n, population(rng, (logs, questions))) / n
+        away = 1.96 * means.std(axis=1, ddof=1) / np.sqrt(questions)
+        held = np.abs(means.mean(axis=1) - truth) <= away
+        cell = {"population": name, "questions": questions, "n": n, "logs": logs}
+        yield cell | {"held": held.mean(), "shut": (away == 0).mean()}
+
+
 def normal_scores(models: int, spread: float, logs: int) -> tuple[np.random.Generator, Floats]:
     """Generator, and true scores of models in units of the error of their estimates."""
     rng = np.random.default_rng([46, models])
@@ -443,6 +476,8 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         every_round,
         repeated_gate,
         unlike_runs,
+        reruns,
+        plain_errors,
         p_best,
         planned_pairs,
     )
