@@ -157,17 +157,11 @@ def plain_error_numbers() -> dict[str, str]:
 
 
 def advice_numbers() -> dict[str, str]:
-    """After `next_trials`: coverage of both metrics, and in how many cells one errs less.
-
-    Of retries until a success: how often they are found.
-    """
-    retried = measured_cells("advice").filter(pl.col("n").str.starts_with("retry"))
-    found = retried["outcomes"].to_numpy()
+    """After `next_trials`: coverage of both metrics, and in how many cells one errs less."""
     planned = measured_cells("advice").filter(pl.col("n").str.starts_with("`next_trials`"))
     errors = planned.pivot("method", index=["population", "questions"], values="rmse")
     fewer = errors.filter(pl.col("pooled bayes") < pl.col("calibrated avg")).height
     numbers = {"fewer": f"{fewer} of {errors.height}"}
-    numbers |= {"found": brief_share(found.mean(), 2), "found_least": brief_share(found.min(), 2)}
     for name, method in (("avg", "calibrated avg"), ("mean", "pooled bayes")):
         held = planned.filter(method=method)["coverage"].to_numpy()
         worst = "worst" if name == "mean" else "avg_worst"
@@ -640,7 +634,6 @@ STUDIES = (
         advice_numbers(),
         (
             (_INTERVALS, "| {avg} ({avg_worst}) | {mean} ({worst}) |"),
-            (_INTERVALS, "are found in {found} of the logs below, but in {found_least} of those"),
             (_TRIALS, "had the smaller error in {fewer} settings of the simulation"),
             (_PLANNING, "in {fewer} cells, and its 95 % intervals held the truth in {mean}"),
             (_PLANNING, "in the worst cell {worst} (`ps.avg()`: {avg}, {avg_worst})"),
