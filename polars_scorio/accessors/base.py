@@ -255,7 +255,9 @@ class Accessor(Generic[FrameT]):
         >>> trials.scorio(trial=None).counts().rows()
         [('m', 1, 0, 1), ('m', 1, 1, 2)]
         """
-        return self._returned(counts_plan(bind_roles(self._lazy(), self._roles)))
+        in_memory = isinstance(self.frame, pl.DataFrame)
+        plan = counts_plan(bind_roles(self._lazy(), self._roles), in_memory=in_memory)
+        return self._returned(plan)
 
     @takes_options()
     def coverage(self, *, per: Per = "model") -> FrameT:

@@ -95,7 +95,8 @@ def count_trials(
     )
     _refuse_expressions(roles)
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
-        plan = counts_plan(bind_roles(frame.lazy(), roles))
+        trials = bind_roles(frame.lazy(), roles)
+        plan = counts_plan(trials, in_memory=isinstance(frame, pl.DataFrame))
     else:
         plan = _counted_elsewhere(frame, roles)
     return plan.collect(engine="streaming")

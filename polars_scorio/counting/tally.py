@@ -85,6 +85,7 @@ from polars_scorio.counting.truth_labels import LABELS, STRAY_LABEL, label_condi
 # The questions of a group, and what they hold beside their counts; the categories of a question.
 QUESTIONS, DROPPED, REWARDS, SEQUENCE = ":questions", ":dropped", ":rewards", ":sequence"
 STATES = ":states"
+_FEW = 8  # categories with a column each
 # How many questions of a group are alike, where these share a struct.
 TIMES = ":times"
 
@@ -94,10 +95,47 @@ def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
     return [f"{prefix}{j}" for j in range(classes.size)]
 
 
-def counts_plan(trials: Trials) -> pl.LazyFrame:
+def counts_plan(trials: Trials, *, in_memory: bool = False) -> pl.LazyFrame:
     """How many trials of each question fell into each category; see `Scorio.counts`."""
     refuse_count_names(trials)
-    return counts_frame(question_tallies(trials), trials, trial_id_rules(trials))
+    few = _few_categories(trials, in_memory=in_memory)
+    questions = _few_tallies(trials, few) if few else question_tallies(trials)
+    return counts_frame(questions, trials, trial_id_rules(trials), few)
+
+
+def _few_categories(trials: Trials, *, in_memory: bool) -> list[int]:
+    """The categories, if they are truth values, or few whole numbers of a log in memory."""
+    category, dtype = pl.col(CATEGORY), trials.category.dtype
+    if trials.count is not None or trials.cluster is not None:
+        return []
+    if dtype == pl.Boolean:
+        return [0, 1]
+    if not (in_memory and dtype.is_integer()):
+        return []
+    ends = trials.rows().select(least=category.min(), most=category.max()).collect().row(0)
+    least, most = (0, 0) if None in ends else ends
+    return [*range(least, most + 1)] if most - least < _FEW else []
+
+
+def _few_tallies(trials: Trials, categories: Sequence[int]) -> pl.LazyFrame:
+    """One row per question, as by `question_tallies`, but with a column for each category."""
+    dtype, (first, *others) = trials.category.dtype, [f":{category}" for category in categories]
+    counted = [
+        (pl.col(CATEGORY) == pl.lit(category).cast(dtype)).alias(f":{category}")
+        for category in categories[1:]
+    ]
+    numbers = [
+        _row_number(trials),
+        summed_number(MISSING, _missing_count(trials)),
+        *(summed_number(name, pl.col(name).sum()) for name in others),
+        *_fault_numbers(trials),
+        *id_numbers(trials),
+    ]
+    rows = trials.rows().with_columns(*id_hash(trials), *counted)
+    questions = rows.group_by(*trials.groups, trials.question.name).agg(over_trials(numbers))
+    questions = questions.with_columns(pl.col(ROWS, MISSING, *others).cast(pl.Int64, strict=False))
+    rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)
+    return distinct_counted(questions.with_columns(rest.alias(first)), trials)
 
 
 def refuse_count_names(trials: Trials) -> None:
@@ -126,19 +164,31 @@ def question_tallies(trials: Trials, *, labels: bool = False) -> pl.LazyFrame:
     return distinct_counted(in_one_cluster(questions, trials, [*numbers, *own]), trials)
 
 
-def counts_frame(questions: pl.LazyFrame, trials: Trials, identity: Sequence[Rule]) -> pl.LazyFrame:
+def counts_frame(
+    questions: pl.LazyFrame, trials: Trials, identity: Sequence[Rule], few: Sequence[int] = ()
+) -> pl.LazyFrame:
     """The counts frame of tallied questions, once the rules have looked at them.
 
-    Trial ids are checked by the rules of `identity`.
+    Trial ids are checked by the rules of `identity`; with `few` categories each has a column.
     """
     question, broken = trials.question.name, [*refusal_rules(trials), *identity]
     keys = [*trials.groups, question, *cluster_keys(trials)]
     sums = [ROWS, DIGEST] if any(rule.look for rule in identity) else []
-    named = dict.fromkeys([*keys, STATES, PROBLEM, PLACE, *quoted_columns(broken), *sums])
+    counted = [MISSING, *(f":{category}" for category in few)]
+    states = counted if few else [STATES]
+    named = dict.fromkeys([*keys, *states, PROBLEM, PLACE, *quoted_columns(broken), *sums])
     kept = mark_problems(questions, question, broken).select(*named)
     checked = WholePlan(kept).then(refuse_bad(trials, broken)).plan()
-    cells = checked.explode(STATES, **AS_ROWS).unnest(STATES)
-    return cells.sort(*keys, CATEGORY).select(
+    if few:  # in their order already, so that half as many rows are sorted
+        dtype = trials.category.dtype
+        values = pl.Series([None, *few], dtype=pl.Int64).cast(dtype).to_list()
+        cells = checked.sort(*keys).with_columns(
+            pl.lit(values, pl.List(dtype)).alias(CATEGORY), pl.concat_list(counted).alias(COUNT)
+        )
+        cells = cells.explode(CATEGORY, COUNT).filter(pl.col(COUNT) > 0)
+    else:
+        cells = checked.explode(STATES, **AS_ROWS).unnest(STATES).sort(*keys, CATEGORY)
+    return cells.select(
         *trials.keys,
         question,
         *_cluster_column(trials),

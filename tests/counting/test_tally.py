@@ -211,3 +211,28 @@ def test_the_promised_n_is_that_of_the_counted_trials():
         ValueError, match=r"^1 question has a number of trials other than n=3, .* question=1: 2"
     ):
         counts.with_columns(pl.col("count").replace(3, 2)).scorio(count="count", n=3).counts()
+
+
+@pytest.mark.parametrize("ids", ["trial", None])
+@pytest.mark.parametrize(
+    ("dtype", "values", "missing"),
+    [
+        (pl.Int8, [-2, 0, 1, 5, None], "drop"),
+        (pl.UInt64, [0, 1, None], 1),
+        (pl.Boolean, [False, True, None], "drop"),
+        (pl.Boolean, [True], "error"),
+        (pl.Int64, [None], "drop"),
+        (pl.Int64, [0, 2**40], "error"),
+    ],
+    ids=str,
+)
+def test_a_column_for_each_category_counts_as_groups_of_categories_do(dtype, values, missing, ids):
+    log = drawn(3, range(20), 7).filter(domain="web").drop("domain").with_row_index("at")
+    chosen = pl.Series(values, dtype=dtype)
+    log = log.with_columns(chosen.gather(log["at"].to_numpy() * 7 % len(values)).alias("category"))
+    counts = log.scorio(trial=ids, missing=missing).counts()
+    keys = ["model", "question", "category"]
+    filled = log if isinstance(missing, str) else log.with_columns(pl.col("category").fill_null(1))
+    expected = filled.group_by(keys).agg(count=pl.len().cast(pl.UInt64)).sort(keys)
+    assert_frame_equal(counts, expected)
+    assert_frame_equal(counts, log.lazy().scorio(trial=ids, missing=missing).counts().collect())
