@@ -734,3 +734,64 @@ def stratum_axis(name: str, dtype: pl.DataType) -> alt.X:
     """An axis of a stratum that is a number or a time, in the column `at`."""
     scale, axis = alt.Scale(zero=False, nice=False), alt.Axis(grid=False)
     return alt.X(f"at:{'T' if dtype.is_temporal() else 'Q'}", title=name, scale=scale, axis=axis)
+
+
+def frontier_chart(
+    rows: pl.DataFrame,
+    heading: Heading,
+    titles: tuple[str, str],
+    colours: dict[str, str],
+    *,
+    percent: bool,
+) -> Picture:
+    """A point with two intervals for each model, and a band; `titles` are of the axes.
+
+    `rows` of models: stratum, model, estimate, lo, hi, mean_cost, cost_lo, cost_hi, dominated; of
+    the band: stratum, cost, lo, hi.
+    """
+    rows = rows.with_columns(coloured=pl.col("model").is_in([*colours]))
+    scale = alt.Scale(domain=[*colours], range=[*colours.values()])
+    hue = alt.condition(
+        "datum.coloured", alt.Color("model:N", scale=scale, legend=model_legend()), alt.value(GREY)
+    )
+    dollars = alt.Scale(type="log", nice=False, padding=12)
+    across, up = (
+        {end: _axis_of(side, end, title, dollars if side is alt.X else None, percent=percent)
+         for end in ends}
+        for side, title, ends in (
+            (alt.X, titles[0], ("mean_cost", "cost_lo", "cost")),
+            (alt.Y, titles[1], ("estimate", "lo")),
+        )
+    )  # fmt: skip
+    models = alt.Chart().transform_filter("isValid(datum.model)")
+    base = models.encode(color=hue, tooltip=number_tooltips(rows.drop("cost")))
+    place = {"x": across["mean_cost"], "y": up["estimate"]}
+    layers = [
+        alt.Chart().transform_filter("isValid(datum.cost)")
+        .mark_area(opacity=0.15, color=INK).encode(x=across["cost"], y=up["lo"], y2="hi:Q"),
+        base.mark_rule(size=2).encode(x=across["mean_cost"], y=up["lo"], y2="hi:Q"),
+        base.mark_rule(size=2).encode(x=across["cost_lo"], x2="cost_hi:Q", y=up["estimate"]),
+        base.transform_filter("!datum.dominated")
+        .mark_point(size=60, filled=True, opacity=1).encode(**place),
+        base.transform_filter("datum.dominated").mark_point(size=60, opacity=1).encode(**place),
+        models.transform_filter("!datum.coloured")
+        .mark_text(align="left", dx=7, dy=-7, color=INK, limit=NAME)
+        .encode(text="model:N", **place),
+    ]  # fmt: skip
+    number = rows["model"].n_unique() - rows["cost"].is_not_null().any()
+    words = f"A point for each of {number} model{'s' if number > 1 else ''}"
+    return in_panels(layers, rows, heading, words, height=300)
+
+
+def _axis_of(
+    side: type[alt.X | alt.Y],
+    column: str,
+    title: str,
+    scale: alt.Scale | None,
+    *,
+    percent: bool,
+) -> alt.X | alt.Y:
+    """A column along an axis; costs have a log scale, and no percentages."""
+    channel = side(f"{column}:Q", scale=scale or alt.Scale(zero=False))
+    axis: alt.X | alt.Y = value_axis(channel, title, percent=percent and scale is None)
+    return axis

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, cast
 
 import polars as pl
 
-from polars_scorio.arguments import Overall
+from polars_scorio.arguments import Compared, Overall, check_choice, check_count
 from polars_scorio.counting.log import bind_roles
-from polars_scorio.decisions.models import single_k
+from polars_scorio.decisions.compare import compare
+from polars_scorio.decisions.convergence import convergence_plan, trajectory
+from polars_scorio.decisions.frontier import frontier, frontier_band
+from polars_scorio.decisions.models import refuse_costs, single_k
+from polars_scorio.decisions.question_analysis import question_analysis
+from polars_scorio.decisions.rank import rank
 from polars_scorio.display import charts
-from polars_scorio.display.chart_data import axis_values, curve_sizes, metric_heading, row_labels
+from polars_scorio.display.chart_data import (
+    axis_values,
+    both_ways,
+    by_difficulty,
+    curve_sizes,
+    inert_texts,
+    marked_rows,
+    metric_heading,
+    model_label,
+    paired_rows,
+    row_labels,
+    strata_heading,
+    stratum_label,
+    thinned_rows,
+)
 from polars_scorio.display.charts import (
+    ConvergencePlotOptions,
+    DecisionPlotOptions,
     LookOptions,
     Picture,
     PlotOptions,
@@ -20,21 +42,29 @@ from polars_scorio.display.charts import (
     line_chart,
     stratum_axis,
 )
-from polars_scorio.display.decision_plots import DecisionPlots
-from polars_scorio.display.question_plots import FrontierPlots, QuestionPlots
-from polars_scorio.metrics.metric import Metric
+from polars_scorio.display.plot_base import PlotBase, Subject
+from polars_scorio.display.sentences import reversal_summary
+from polars_scorio.display.words import inference_words
+from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.metric_arguments import DrawSizes
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.thresholds import tail_pass
+from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.forecast import Drawn, drawn_by, forecast_successes
-from polars_scorio.study.request import Request
+from polars_scorio.study.request import ConvergenceOptions, Request, view_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+QuestionPicture = Literal["strip", "histogram"]
+_CELLS, _MOST_CELLS = 300, 10_000  # questions that a heat map shows side by side
+_KEYWORDS = ConvergenceOptions.__optional_keys__
+_HATCHED = "hatched: no comparison (no trials, or k exceeds them)"
+_STEPS = 200  # points of a line
 
-class Plots(DecisionPlots, QuestionPlots, FrontierPlots):
+
+class Plots(PlotBase):
     """Pictures of a log: `df.scorio.plot`.
 
     Every method returns an Altair chart: notebooks show it, ``chart.save("picture.png")`` writes it
@@ -61,8 +91,7 @@ questions, frontier>
     """
 
     def __repr__(self) -> str:
-        names = dict.fromkeys(name for each in Plots.__mro__ for name in vars(each))
-        kinds = [name for name in names if not name.startswith("_")]
+        kinds = [name for name in vars(Plots) if not name.startswith("_")]
         return f"<pictures: {', '.join(kinds)}>"
 
     @takes_options(PlotOptions)
@@ -335,3 +364,385 @@ questions, frontier>
         marks = best_step_words(rows, [*colours])
         heading = subject.heading(f"{subject.name} over {step}", subject.bands, points, marks)
         return line_chart(rows, heading, across, subject.name, colours, percent=subject.percent)
+
+    @takes_options(DecisionPlotOptions)
+    def comparison(
+        self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
+    ) -> Picture:
+        """Which model beats which? A matrix of probabilities.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            What to compare; default `ps.avg()`. One draw size at a time.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            The probability that the model of the row is better than that of the column, the best
+            models first. For up to 14 models the cells hold numbers, in bold where `Scorio.compare`
+            names a better model, for all pairs of a stratum at once.
+
+        Raises
+        ------
+        ValueError
+            For several draw sizes; and as `Scorio.compare`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {"model": ["ada", "bob"] * 2, "question": 1, "category": [1, 1, 1, 0]}
+        ... )
+        >>> chart = trials.scorio(trial=None).plot.comparison()
+        >>> [(row["model"], row["other"], row["text"]) for row in chart.data.values]
+        [('ada', 'bob', '.90'), ('bob', 'ada', '.10')]
+        """
+        subject = self._subject(metric, options)
+        single_k(subject.metric, "comparison")
+        plan = compare(self._log, self._roles, subject.metric, simultaneous=True, **subject.options)
+        subject, (compared,) = self._collected(subject, plan)
+        pairs = paired_rows(both_ways(compared, subject.trials))
+        level = f"{100 * subject.options.get('confidence', 0.95):g} %"
+        heading = subject.heading(
+            f"Which model is better by {subject.name}?",
+            f"probability that the row beats the column, {subject.intervals}",
+            _HATCHED if pairs["prob"].null_count() else "",
+        )
+        return charts.probability_matrix(pairs, heading, f"better at {level}, all pairs at once")
+
+    @takes_options(DecisionPlotOptions)
+    def ranks(
+        self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
+    ) -> Picture:
+        """Ranks that each model may have, as ranges.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            By what the models are ranked; default `ps.avg()`. One draw size at a time.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            A row for each model with the ranks from `rank_lo` to `rank_hi` of `Scorio.rank`, which
+            hold for all models at once; the large point is its rank by the score alone.
+
+        Raises
+        ------
+        ValueError
+            As `Scorio.rank`; and if no model has a rank because k exceeds the trials.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
+        >>> chart = trials.scorio(trial=None).plot.ranks()
+        >>> [(row["model"], row["rank_lo"], row["rank_hi"]) for row in chart.data.values]
+        [('ada', 1, 2), ('bob', 1, 2)]
+        """
+        subject = self._subject(metric, options)
+        single_k(subject.metric, "ranks")
+        plan = rank(self._log, self._roles, subject.metric, **subject.options)
+        subject, (rows,) = self._collected(subject, plan)
+        own = rows.select(
+            *row_labels(subject.trials), "rank", "rank_lo", "rank_hi", "mu", "lo", "hi"
+        ).filter(pl.col("rank").is_not_null())
+        if rows.height and own.is_empty():
+            raise ValueError(
+                f"{subject.metric.name}: models have no ranks by k={[*subject.metric.row_sizes]}, "
+                "more than the trials of some question: draw a smaller one"
+            )
+        level = f"{100 * subject.options.get('confidence', 0.95):g} %"
+        heading = subject.heading(
+            f"Places by {subject.name}",
+            f"open at {level} for all models at once, {subject.intervals}",
+        )
+        return charts.rank_chart(own, heading, subject.colours)
+
+    @takes_options(DecisionPlotOptions)
+    def trajectory(
+        self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
+    ) -> Picture:
+        """How did scores develop? Estimates after the first n trials of each question.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            What to follow; default `ps.avg()`. One draw size at a time.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            A line of mu against n for each model, with the interval as a band; at most 200 values
+            of n are drawn. Colours and bands are as in `curve`.
+
+        Raises
+        ------
+        ValueError
+            As `Scorio.trajectory`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> columns = {"model": "ada", "question": 1, "trial": [0, 1], "category": [1, 0]}
+        >>> trials = pl.DataFrame(columns)
+        >>> chart = trials.scorio.plot.trajectory()
+        >>> [(row["n"], row["mu"]) for row in chart.data.values]
+        [(1, 1.0), (2, 0.5)]
+        """
+        subject = self._subject(metric, options)
+        plan = trajectory(self._log, self._roles, subject.metric, **subject.options)
+        subject, (rows,) = self._collected(subject, plan)
+        few = thinned_rows(rows, subject.trials.keys, _STEPS).with_columns(estimate=pl.col("mu"))
+        drawn = marked_rows(few, subject.metric).select(
+            *row_labels(subject.trials), "n", "mu", "lo", "hi", "rank", "marked", "ahead"
+        )
+        name = metric_heading(subject.metric, subject.metric.row_sizes[0])
+        heading = subject.heading(f"{name} after n trials", subject.bands)
+        across, percent = charts.whole_axis("n", charts.TRIALS_TITLE), subject.percent
+        return line_chart(drawn, heading, across, name, subject.line_colours, percent=percent)
+
+    @takes_options(ConvergencePlotOptions)
+    def convergence(
+        self, metric: Metric | None = None, **options: Unpack[ConvergencePlotOptions]
+    ) -> Picture:
+        """After how many trials does the ranking settle?
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            By what the models are ranked; default `ps.avg()`. One draw size at a time.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            Two lines against n: the share of the replicates whose ranking has settled, and the mean
+            of Kendall's tau with the ranking by all trials. At most 200 values of n are drawn.
+
+        Raises
+        ------
+        ValueError
+            As `Scorio.convergence`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {"model": ["ada", "ada", "bob", "bob"], "question": 1, "trial": [0, 1, 0, 1],
+        ...      "category": [1, 1, 0, 0]}
+        ... )
+        >>> chart = trials.scorio.plot.convergence(replicates=0)
+        >>> [(row["n"], row["value"]) for row in chart.data.values if "tau" in row["what"]]
+        [(1, 1.0), (2, 1.0)]
+        """
+        # First, for so many strata are refused that replicates of them would take hours.
+        subject, _ = self._collected(self._subject(metric, options))
+        known = {name: subject.options[name] for name in _KEYWORDS & subject.options.keys()}
+        plan = convergence_plan(self._log, self._roles, subject.metric, **known)
+        settled = plan.collect(engine="streaming").drop_nulls("n")
+        rows = thinned_rows(settled, [*subject.trials.strata], _STEPS)
+        what = {
+            "cumulative": "share of the replicates that have settled",
+            "tau": "Kendall's tau against the ranking by all trials",
+        }
+        long = rows.select(stratum_label(subject.trials), "n", *what).unpivot(
+            list(what), index=["stratum", "n"], variable_name="what"
+        )
+        replicates = options.get("replicates", 1000)
+        drawn = f"{replicates:,} bootstrap replicates" if replicates else "the log in its order"
+        heading = subject.heading(
+            f"When the ranking by {subject.name} settles",
+            f"{drawn}, {subject.inference}",
+        )
+        return charts.settling_chart(
+            long.with_columns(pl.col("what").replace_strict(what)), heading
+        )
+
+    @takes_options(PlotOptions)
+    def questions(
+        self,
+        metric: Metric | None = None,
+        *,
+        kind: QuestionPicture = "strip",
+        cells: int = _CELLS,
+        **options: Unpack[PlotOptions],
+    ) -> Picture:
+        """Which questions are hard, and for whom? A heat map, or a histogram.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            What to show of each question; default `ps.avg()`. One draw size at a time.
+        kind : "strip" or "histogram"
+            "strip", the default: a strip of questions for each model. "histogram": the number of
+            questions by their mean over the models, for `ps.avg` and `ps.bayes` alone.
+        cells : int
+            The largest number of cells of a strip. If a stratum has more questions, questions of
+            about the same difficulty share a cell, which shows their mean.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            Strip: a cell for each model and question, coloured by mu of the question (its average
+            for `ps.avg`). Models are ordered by their mean, questions by the mean over the models,
+            the hardest first.
+
+            Histogram: ten bars, whose colours show the questions that were never solved, always
+            solved, or reversed according to `Scorio.questions`; if that is unknown, the subtitle
+            says so. Only questions that all models of a stratum have are counted.
+
+        Raises
+        ------
+        ValueError
+            For several draw sizes, and for a histogram of another metric; else as `Scorio.report`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame(
+        ...     {"model": "ada", "question": ["easy", "easy", "hard"], "category": [1, 1, 0]}
+        ... )
+        >>> chart = trials.scorio(trial=None).plot.questions()
+        >>> [(row["question"], row["mu"]) for row in chart.data.values]
+        [('hard', 0.0), ('easy', 1.0)]
+        """
+        check_choice("kind", kind, QuestionPicture)
+        cells = check_count("cells", cells, most=_MOST_CELLS)
+        subject = self._subject(metric, options)
+        refuse_costs(
+            subject.metric,
+            "plot.questions",
+            "plot.intervals and plot.frontier show what models cost",
+        )
+        if kind == "histogram":
+            return self._histogram(subject)
+        single_k(subject.metric, "questions")
+        trials, own = subject.trials, {**subject.options}
+        if view_of(subject.metric, trials) == "rewards":
+            own.pop("prior", None)
+        # Of single questions there are posteriors about themselves, which hold at one look.
+        own["anytime"], own["target"] = None, "benchmark"
+        plan = self._tidy(trials, subject.metric, own, per="question")
+        subject, (rows,) = self._collected(subject, plan)
+        question = inert_texts(pl.col(trials.question.name).cast(pl.String)).alias("question")
+        shown, each = by_difficulty(
+            rows.select(stratum_label(trials), model_label(trials), question, "mu"), cells
+        )
+        rests_on = inference_words(own, [subject.metric], per_question=True)
+        words = f"posterior mean of each question, {rests_on}"
+        if rows["mu"].equals(rows["estimate"]):
+            words = "average of the trials of each question"
+        hatched = "hatched: no trials" if shown["mu"].null_count() else ""
+        heading = replace(
+            subject.heading(subject.name, words, hatched), panels=strata_heading(trials)
+        )
+        ends = subject.metric.support
+        if "bounds" in rows.columns and rows["bounds"].null_count() < len(rows):
+            ends = float(rows["mu"].min()), float(rows["mu"].max())  # type: ignore[arg-type]  # floats
+        return charts.heat_map(shown, heading, subject.name, ends, each=each)
+
+    def _histogram(self, subject: Subject) -> Picture:
+        """Histogram of the questions that all models of a stratum have, by their rate."""
+        metric, trials = subject.metric, subject.trials
+        averages = isinstance(metric, WeightedMetric)
+        if not averages:
+            raise ValueError(f'{metric.name}: kind="histogram" is of mean outcomes: take ps.avg()')
+        w = None if metric.w is None else dict(metric.w)
+        plan = question_analysis(self._log, self._roles, w, questions="common")  # type: ignore[arg-type]  # words or numbers
+        subject, (rows,) = self._collected(subject, plan)
+        rates, span = rows["rate"], metric.support
+        if rows["solved_by"].null_count():  # rewards of an unknown range
+            span = float(rates.min()), float(rates.max())  # type: ignore[arg-type]  # floats
+        elif view_of(metric, trials) == "rewards":
+            span = given_reward_range(metric, trials.roles.bounds) or (0.0, 1.0)
+        bars = charts.difficulty_bars(
+            rows.select(stratum_label(trials), "rate", "status", "reversed"), span
+        )
+        strata = rows.partition_by(*trials.strata) if trials.strata else [rows]
+        title = f"mean of {subject.name} over the models"
+        heading = subject.heading(
+            "Difficulty of the questions",
+            "average of the trials of each question",
+            reversal_summary(strata),
+        )
+        return charts.difficulty_histogram(bars, heading, title, span)
+
+    @takes_options(LookOptions)
+    def frontier(
+        self,
+        metric: Metric | None = None,
+        *,
+        confidence: float | None = None,
+        questions: Compared = "same",
+        **options: Unpack[LookOptions],
+    ) -> Picture:
+        """Which models are worth their cost? Scores against costs.
+
+        Parameters
+        ----------
+        metric : Metric, optional
+            The score against the mean cost; default `ps.avg()`. One draw size at a time.
+        confidence : float, optional
+            Confidence of the intervals and the band; default: that of the accessor, else 0.95.
+        questions : "same" or "common"
+            "same", the default: the models of a stratum must have the same questions. "common":
+            only questions count that all models of the stratum have.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            A point for each model, with the intervals of its score and of its mean cost; the axis
+            of costs is logarithmic. Models without a colour have their name beside the point, and
+            points are hollow if `Scorio.frontier` calls the model dominated. The band is the
+            frontier with its uncertainty: the best score that each cost can buy.
+
+        Raises
+        ------
+        ValueError
+            As `Scorio.frontier`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> columns = {"question": [1, 2, 3, 4], "category": [1, 1, 1, 0]}
+        >>> ada = pl.DataFrame(columns).with_columns(model=pl.lit("ada"), usd=pl.col("question"))
+        >>> bob = ada.with_columns(model=pl.lit("bob"), usd=3 * pl.col("usd"))
+        >>> log = pl.concat([ada, bob]).scorio(trial=None, cost="usd")
+        >>> chart = log.plot.frontier()
+        >>> [(row["model"], row["mean_cost"]) for row in chart.data.values if row["model"]]
+        [('ada', 2.5), ('bob', 7.5)]
+        """
+        subject = self._subject(metric, options)
+        chosen = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        plans = (
+            each(self._log, self._roles, subject.metric, confidence=chosen, questions=questions)
+            for each in (frontier, frontier_band)
+        )
+        subject, (models, band) = self._collected(subject, *plans)
+        numbers = ("estimate", "lo", "hi", "mean_cost", "cost_lo", "cost_hi", "p_frontier")
+        labels = stratum_label(subject.trials)
+        points = models.drop_nulls("estimate").select(
+            labels, model_label(subject.trials), *numbers, "dominated"
+        )
+        rows = pl.concat([points, band.drop_nulls().select(labels, "cost", "lo", "hi")],
+                         how="diagonal")  # fmt: skip
+        column = "the cost" if self._roles.cost is None else str(self._roles.cost)
+        heading = subject.heading(
+            f"{subject.name} against cost",
+            f"intervals at {100 * float(chosen):g} %, about the population of questions",
+            "band: the best score for at most so much; hollow: dominated",
+        )
+        return charts.frontier_chart(
+            rows,
+            heading,
+            (f"mean cost of a trial ({column})", subject.name),
+            subject.colours,
+            percent=subject.percent,
+        )

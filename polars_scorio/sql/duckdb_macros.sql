@@ -1,19 +1,21 @@
 -- Metrics of trials and successes as DuckDB macros, for those who live in SQL.
 --
---     duckdb -init examples/duckdb_macros.sql
---     SELECT model, avg(pass_at_k(n, c, 4)) AS estimate,
---            avg(pass_at_k_mean(n, c, 4)) AS mu,
---            sqrt(sum(pass_at_k_var(n, c, 4))) / count(*) AS sigma
---     FROM (SELECT model, question, count(category) AS n, sum(category) AS c
---           FROM 'rollouts.parquet' GROUP BY ALL)
+--     duckdb -init duckdb_macros.sql
+--     SELECT model, question_mean(pass_at_k(n, c, 4), m) AS estimate,
+--            question_mean(pass_at_k_mean(n, c, 4), m) AS mu,
+--            sqrt(sum(m * pass_at_k_var(n, c, 4))) / sum(m) AS sigma
+--     FROM (SELECT model, n, c, count(*) AS m
+--           FROM (SELECT model, question, count(category) AS n, sum(category) AS c
+--                 FROM 'rollouts.parquet' GROUP BY ALL)
+--           GROUP BY ALL)
 --     GROUP BY model;
 --
--- count(category) leaves trials without an outcome out; count(*) would make failures of them.
+-- m questions of a model have n trials and c successes each: few macros are worked out for many
+-- questions. count(category) leaves trials without an outcome out; count(*) would make failures of them.
 --
 -- n trials of a question, of which c succeeded; k trials are drawn. A null gives a null, also among
--- the counts of max_at_k; counts that cannot be, and draws of no trial, are an error. The prior of the success rate is uniform, as by default in polars_scorio. Mind
--- that avg() leaves nulls out: where k exceeds the trials of a question, the mean of the others is no
--- estimate of all, for which polars_scorio reports null.
+-- the counts of max_at_k; counts that cannot be, and draws of no trial, are an error. The prior of
+-- the success rate is uniform.
 --
 -- Digits, measured against arithmetic of 400 digits for n up to 100,000 and k up to 1,024: every macro
 -- keeps a relative error below 1e-12, also where c = 0, c = n or k = n, since none subtracts numbers
@@ -39,6 +41,11 @@ CREATE OR REPLACE MACRO are_counts(n, c) AS
 
 CREATE OR REPLACE MACRO is_draw(k) AS
     CASE WHEN k < 1 THEN error('the size k of a draw must be positive') ELSE k IS NOT NULL END;
+
+-- The mean of x over questions, of which m share a row; null where x is null, as where k exceeds the
+-- trials of a question: the mean of the others, which avg() gives, is no estimate of all.
+CREATE OR REPLACE MACRO question_mean(x, m) AS
+    CASE WHEN count(x) = count(*) THEN sum(m * x) / sum(m) END;
 
 -- Pass@k, the unbiased estimate: 1 - C(n - c, k) / C(n, k), null where k > n.
 CREATE OR REPLACE MACRO pass_at_k(n, c, k) AS

@@ -122,15 +122,17 @@ def by_duckdb(log: pl.DataFrame) -> object:
     """The macros of the package."""
     import duckdb  # noqa: PLC0415 - what is imported here is nobody's peak
 
-    draws = ", ".join(f"avg(pass_at_k(n, c, {k}))" for k in DRAWS)
+    draws = ", ".join(f"question_mean(pass_at_k(n, c, {k}), m)" for k in DRAWS)
     connection = duckdb.connect()
     connection.register("log", log)
     connection.execute(ps.sql.duckdb_macros())
-    return connection.execute(
-        f"WITH counts AS (SELECT temperature, model, count(*) AS n, sum(category)::BIGINT AS c "  # noqa: S608 - our own text
-        f"FROM log GROUP BY temperature, model, question) SELECT temperature, model, {draws} "
-        "FROM counts GROUP BY ALL"
-    ).fetchall()
+    keys = "temperature, model"
+    questions = (
+        f"SELECT {keys}, count(*) AS n, sum(category)::BIGINT AS c "  # noqa: S608 - our own text
+        f"FROM log GROUP BY {keys}, question"
+    )
+    alike = f"SELECT {keys}, n, c, count(*) AS m FROM ({questions}) GROUP BY ALL"  # noqa: S608 - as above
+    return connection.execute(f"SELECT {keys}, {draws} FROM ({alike}) GROUP BY ALL").fetchall()  # noqa: S608
 
 
 def by_scorio(log: pl.DataFrame) -> object:

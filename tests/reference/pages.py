@@ -11,9 +11,7 @@ from polars_scorio.accessors.base import Accessor
 from polars_scorio.accessors.decisions import DecisionMethods, GateMethods, JudgeMethods
 from polars_scorio.accessors.display import CostMethods, QuestionMethods, ReaderMethods
 from polars_scorio.accessors.planning import PlanMethods
-from polars_scorio.display.decision_plots import DecisionPlots
 from polars_scorio.display.plots import Plots
-from polars_scorio.display.question_plots import FrontierPlots, QuestionPlots
 from tests.exported_metrics import EXPORTED
 from tests.reference.markdown import as_markdown, called, inline
 
@@ -147,9 +145,6 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "to_markdown", "to_latex", "to_great_table"),
                 *named("ps", ps, "to_metrics", "to_model_card", "to_every_eval_ever"),
                 *methods("df.scorio.plot", Plots),
-                *methods("df.scorio.plot", DecisionPlots),
-                *methods("df.scorio.plot", QuestionPlots),
-                *methods("df.scorio.plot", FrontierPlots),
             ),
         ),
         Page(

@@ -184,3 +184,11 @@ def test_the_query_of_the_file_leaves_missing_outcomes_out(duck):
     log = pl.DataFrame({"model": "m", "question": [1, 1, 2], "category": [1, None, 0]})
     log.write_parquet("rollouts.parquet")
     assert duck.execute(query).fetchone()[1] == 0.5
+
+
+def test_a_mean_of_questions_is_null_where_one_has_too_few_trials(duck):
+    alike = (
+        "(VALUES ('a', 4, 2, 3), ('a', 4, 0, 1), ('b', 4, 4, 1), ('b', 1, 1, 1)) AS t (o, n, c, m)"
+    )
+    query = f"SELECT o, question_mean(pass_at_k(n, c, 2), m) FROM {alike} GROUP BY o ORDER BY o"  # noqa: S608
+    assert duck.execute(query).fetchall() == [("a", pytest.approx(3 / 4 * 5 / 6)), ("b", None)]

@@ -21,7 +21,7 @@ from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.page_pictures import Figure, page_figure
 from polars_scorio.display.html.page_tables import name_column
 from polars_scorio.display.log_summary import LogSummary, metric_label
-from polars_scorio.display.question_plots import FrontierPlots
+from polars_scorio.display.plots import Plots
 from polars_scorio.display.scopes import (
     ASSURANCE,
     Scope,
@@ -373,7 +373,7 @@ def _frontier_figures(
     of_strata = [each.select(stratum_label(trials)).to_series() for each in worth]
     if not any(len(each) > each.n_unique() and each.n_unique() <= _PANELS for each in of_strata):
         return []
-    chart = FrontierPlots(frame, roles).frontier(
+    chart = Plots(frame, roles).frontier(
         confidence=settings.confidence,
         questions="common",
         width=_PANEL_WIDTH if trials.by else _WIDTH,
