@@ -126,7 +126,7 @@ def _case_rows(file: Path, metric: str | None) -> FileRows:
         described = Run(
             name=label,
             keys={"model": parameters.get("model") or run.get("identifier")},
-            identity=hashlib.blake2b(json_text(cases).encode(errors="replace")).hexdigest(),
+            identity=_run_digest(cases),
             settings=run_settings({"hyperparameters": _without_model(parameters)}, SETTINGS),
             totals=(_case_totals(run, cases, metric),),
         )
@@ -140,6 +140,13 @@ def _case_rows(file: Path, metric: str | None) -> FileRows:
             )
             seen[question] += 1
     return FileRows(rows, described, cases)
+
+
+def _run_digest(cases: Sequence[Mapping[str, Any]]) -> str | None:
+    """A digest of the cases of a run, which its files share; None without their durations."""
+    if not any(case.get("runDuration") for case in cases):
+        return None
+    return hashlib.blake2b(json_text(cases).encode(errors="replace")).hexdigest()
 
 
 def _only_cases(file: Path, run: Mapping[str, Any]) -> list[dict[str, Any]]:

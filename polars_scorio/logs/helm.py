@@ -113,7 +113,7 @@ def helm(
         _refuse_unknown_scenario(keyword, chosen, benchmarks)
     log = log.named(model, lambda file: file.parent, _run_model)
     outcome = reward_outcome(threshold, "score")
-    return log.accessor(_COLUMNS, outcome, by=("benchmark", "perturbation"))
+    return log.accessor(_COLUMNS, outcome, by=("benchmark", "perturbation"), run=None)
 
 
 def _run_spec(file: Path) -> dict[str, Any]:

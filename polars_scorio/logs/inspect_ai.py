@@ -150,7 +150,9 @@ def inspect_ai(
     if graded:  # the letters that there may be, so that a log of "C" alone is no slip of the pen
         frame = frame.with_columns(pl.col("category").cast(pl.Enum(sorted(_LETTERS))))
     success, truth = "C" if graded else None, next(iter(people), None)
-    return log_accessor(frame, log.runs(), roles, by="benchmark", success=success, truth=truth)
+    return log_accessor(
+        frame, log.runs(), roles, by="benchmark", success=success, truth=truth, run=None
+    )
 
 
 def _sample_rows(

@@ -130,7 +130,7 @@ def nemo_skills(
         lambda file, _: file.parent,
         lambda files: _seed_totals([log.parts[file] for file in files], files[0]),
     )
-    return log_accessor(table, runs, roles, by=("benchmark", "subset"))
+    return log_accessor(table, runs, roles, by=("benchmark", "subset"), run=None)
 
 
 def _output_folder(file: Path) -> Path:

@@ -121,8 +121,8 @@ class ReadOptions(TypedDict, total=False):
     ]
 
 
-class LogOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
-    """Keywords of all readers; roles replace those that the reader sets."""
+class SharedOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
+    """Keywords of all readers and of `records`, where `run` is a path."""
 
     by: Column | Iterable[Column] | None
     n: int | None
@@ -136,6 +136,12 @@ class LogOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
     bounds: tuple[float, float] | None
     validate: bool
     unscored: Unscored
+
+
+class LogOptions(SharedOptions, total=False):
+    """Keywords of all readers of tools; roles replace those that the reader sets."""
+
+    run: Column | None
 
 
 def log_reader(function: FunctionT) -> FunctionT:
@@ -193,14 +199,16 @@ def _signature_with(shown: Signature, shared: Mapping[str, Keyword]) -> Signatur
 
 
 def log_accessor(
-    frame: FrameT, runs: Runs, given: LogOptions, **roles: Unpack[RoleOptions]
+    frame: FrameT, runs: Runs, given: SharedOptions, **roles: Unpack[RoleOptions]
 ) -> Scorio[FrameT]:
     """The accessor of a table (with `run` and `source`), in which no runs become one by accident.
+
+    The trials of a file are of one run, unless a reader says that trials are runs (``run=None``).
 
     Warns where a tool planned or reported something else than the rows hold.
     """
     of_user = {k: v for k, v in given.items() if k not in ReadOptions.__optional_keys__}
-    both: RoleOptions = cast("RoleOptions", {**roles, **of_user})
+    both: RoleOptions = cast("RoleOptions", {"run": "run", **roles, **of_user})
     retries = given.get("retries", "error")
     strata: list[str] = _column_names(both.get("by"))
     skipped = {file: run for file, run in runs.items() if run.stopped_empty}

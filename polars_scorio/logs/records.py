@@ -39,7 +39,7 @@ from polars_scorio.logs.paths import (
     read_each,
     side_file,
 )
-from polars_scorio.logs.reader_options import LogOptions, Unpack, log_accessor, log_reader
+from polars_scorio.logs.reader_options import SharedOptions, Unpack, log_accessor, log_reader
 from polars_scorio.logs.runs import RUN_COLUMNS, Run, line_list, run_literals, warn_of_log
 
 _EXPECTED = "records of trials"
@@ -65,7 +65,7 @@ def records(
     trial: str | None = None,
     run: str | None = None,
     where: Mapping[str, object] | None = None,
-    **roles: Unpack[LogOptions],
+    **roles: Unpack[SharedOptions],
 ) -> Scorio[pl.LazyFrame]:
     """Read any JSON, JSON lines, Parquet or CSV, whose columns are named by paths.
 
@@ -137,6 +137,7 @@ def records(
         model=None if model is None else "model",
         by=[*strata],
         trial=None if trial is None else "trial",
+        run=None if run is None else "run",
     )
 
 
@@ -147,7 +148,7 @@ def _stratum_paths(by: Any) -> dict[str, str]:
     return {**by} if isinstance(by, Mapping) else {str(t): str(t) for t in value_tuple(by or ())}
 
 
-def _extra_columns(roles: LogOptions) -> dict[str, str]:
+def _extra_columns(roles: SharedOptions) -> dict[str, str]:
     """The path of each column that `keep` or a role names."""
     keep = roles.get("keep") or {}
     kept = {**keep} if isinstance(keep, Mapping) else {str(n): str(n) for n in value_tuple(keep)}

@@ -79,7 +79,7 @@ def scorio(
     def scan(file: Path, run: Run) -> pl.LazyFrame:
         return kept.scan(file, _EXPECTED, run, _signal_columns(names[file]))
 
-    return log_accessor(*joined_files(runs, scan, on_error), roles)
+    return log_accessor(*joined_files(runs, scan, on_error), roles, run=None)
 
 
 def _signal_columns(model: str | None) -> dict[str, pl.Expr]:

@@ -98,7 +98,7 @@ def tau2_bench(
     )
     success = (finite_or_null(pl.col("reward")) - 1).abs() <= _NEAR
     ran = pl.col("termination") != "infrastructure_error"
-    return log.accessor(_COLUMNS, pl.when(ran).then(success), by="benchmark")
+    return log.accessor(_COLUMNS, pl.when(ran).then(success), by="benchmark", run=None)
 
 
 def _simulation_rows(file: Path, run: Any) -> FileRows | None:

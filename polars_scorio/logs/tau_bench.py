@@ -56,7 +56,7 @@ def tau_bench(
     success = (pl.col("reward") - 1).abs() <= _NEAR
     # tau-bench writes the reward 0.0 for a crash too: only the field error shows it.
     category = pl.when(pl.col("error").is_null(), pl.col("reward").is_finite()).then(success)
-    return log.accessor(_COLUMNS, category)
+    return log.accessor(_COLUMNS, category, run=None)
 
 
 def _task_rows(file: Path, runs: Any) -> FileRows | None:

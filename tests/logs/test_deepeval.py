@@ -85,11 +85,12 @@ def test_the_model_is_in_the_file_or_is_the_folder(table, write):
 
 
 def test_both_files_of_the_latest_run_are_read_once(reader, write):
-    wrapped = write("p/.deepeval/.latest_test_run.json", {"testRunData": run(*CASES)})
+    timed = [{**each, "runDuration": 0.25} for each in CASES]
+    wrapped = write("p/.deepeval/.latest_test_run.json", {"testRunData": run(*timed)})
     assert reader(wrapped).frame["run"].unique().to_list() == ["latest_test_run"]
-    write("p/.deepeval/.latest_run_full.json", run(*CASES))
+    write("p/.deepeval/.latest_run_full.json", run(*timed))
     assert reader(wrapped.parent).frame["run"].unique().to_list() == ["latest_run_full"]
-    write("p/test_run_1.json", run(*CASES, official=True))
+    write("p/test_run_1.json", run(*timed, official=True))
     with pytest.raises(ValueError, match=r"are the same run, .*: they have the same id"):
         reader(wrapped.parents[1])
 

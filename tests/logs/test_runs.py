@@ -20,6 +20,7 @@ from polars_scorio.logs.runs import (
     with_settings,
 )
 from tests.documents import ROOT
+from tests.logs.test_compressed_files import FILES, SIDE
 from tests.logs.test_faults import GOOD, LINES, put
 
 MODEL = {"model": "ada", "benchmark": "sums"}
@@ -267,3 +268,37 @@ def test_the_guide_names_the_settings_that_each_reader_compares():
             settings[COMPARED[path.stem]] = {*module.SETTINGS}
     assert {*settings} == {*named}
     assert all(fields <= named[tool] for tool, fields in settings.items())
+
+
+# Their trials are runs: one seed, time or context for all questions.
+TRIALS_ARE_RUNS = {"helm", "inspect_ai", "nemo_skills", "scorio", "tau2_bench", "tau_bench"}
+
+
+@pytest.mark.parametrize("tool", FILES)
+def test_the_trials_of_a_file_are_of_one_run_unless_trials_are_runs(tool, tmp_path):
+    name, objects = FILES[tool]
+    put(tmp_path, name, "\n".join(map(json.dumps, objects)))
+    side, content = SIDE.get(tool, ("notes", {}))
+    put(tmp_path, side, json.dumps(content))
+    roles = getattr(ps.logs, tool)(tmp_path)._roles  # noqa: SLF001
+    assert roles.run == (None if tool in TRIALS_ARE_RUNS else "run")
+
+
+def test_files_that_differ_are_runs_that_differ(tmp_path):
+    for run, passed in enumerate((38, 20, 2, 21)):
+        cases = [{"input": str(i), "success": i < passed} for i in range(40)]
+        content = {"testCases": cases, "hyperparameters": {"model": "ada"}}
+        put(tmp_path, f"test_run_{run}.json", json.dumps(content))
+    found = ps.logs.deepeval(tmp_path).check().filter(check="runs")
+    assert found["pvalue"].item() < 1e-4
+    assert "run test_run_2 is 61 points below the others" in found["sentence"].item()
+
+
+def test_the_place_of_an_answer_is_no_run(tmp_path):
+    problems = [{"question_id": i, "graded_list": [True, i % 3 > 0]} for i in range(40)]
+    put(tmp_path, "ada/Scenario.a_eval_all.json", json.dumps(problems))
+    found = ps.logs.livecodebench(tmp_path).check().filter(check="runs")
+    assert found["pvalue"].item() is None
+    assert (
+        ps.logs.livecodebench(tmp_path, run="trial").check().filter(check="runs")["pvalue"].item()
+    )
