@@ -49,6 +49,7 @@ ASKS: dict[str, Ask] = {
     "priors": lambda frame: frame.scorio.priors(),
     "compare": lambda frame: frame.scorio.compare(),
     "population": lambda frame: frame.scorio.compare(target="population"),
+    "check": lambda frame: frame.scorio.check(),
     "coverage": lambda frame: frame.scorio.coverage(),
     "forecast": lambda frame: frame.scorio.forecast(4),
     "gaps": lambda frame: frame.scorio.coverage(per="question"),

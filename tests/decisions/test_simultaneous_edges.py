@@ -14,7 +14,10 @@ from polars_scorio.study.score_differences import simultaneous_verdicts
 from tests.decisions.counted import counted
 from tests.made_logs import long
 
-pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning"),
+    pytest.mark.filterwarnings("ignore:trials are not independent"),  # made logs are sure
+]
 RANKS = ["rank", "rank_lo", "rank_hi", "p_best"]
 INFERENCES = ["uniform", "population", None]
 ASKED = [

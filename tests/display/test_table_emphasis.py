@@ -9,6 +9,9 @@ import pytest
 import polars_scorio as ps
 from tests.made_logs import long
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 
 @pytest.mark.slow
 def test_without_great_tables_there_is_a_way_out():
