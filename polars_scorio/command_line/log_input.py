@@ -91,7 +91,7 @@ def format_ending(head: bytes) -> str:
 _ALIKE = 0.85  # of a typo: drp and Drop are drop, and dropped is a category
 _PATH_ROLES = ("question", "trial", "category")  # of the reader by paths
 # Column roles that readers of tools accept too.
-_READER_ROLES = ("model", "cluster", "family", "answer", "truth", "cost")
+_READER_ROLES = ("model", "trial", "cluster", "family", "answer", "truth", "cost")
 
 
 def read_log(asked: Namespace) -> Scorio[Any]:
@@ -149,6 +149,8 @@ def _tool_log(tool: str, asked: Namespace) -> Scorio[Any]:
         raise ValueError(f"--from {tool} knows its columns: leave {', '.join(known)} out")
     given = ("by", "on_error", *named, *_READER_ROLES[1:])
     roles = {name: getattr(asked, name) for name in given if getattr(asked, name)}
+    if "trial" in roles and not named:
+        roles["trial"] = _role_column(roles["trial"], pl.Schema())
     reader = named_reader(tool)
     keywords = {"model": asked.model, **roles, **_outcome_roles(asked, None), **dict(asked.option)}
     try:

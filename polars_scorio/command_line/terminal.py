@@ -116,6 +116,7 @@ def command_words(text: str, options: Collection[str]) -> str:
     text = re.sub(r"(?<![\w.])(coverage|check)\(\)", rf"{PROGRAM} \1", text)
     # With a value these say where something is: model='ada', question=7.
     text = re.sub(r"(?<![\w.])(model|trial)=None\b", r"--\1 none", text)
+    text = re.sub(r'(?<![\w.])model=r("[^"]*")', r"--model \1", text)
     text = re.sub(r"(?<![\w.])(model|question|trial|category)=(?=[\s,;:.)]|$)", r"--\1", text)
     text = re.sub(r"(?<![\w.])by=\[('[^\]]*')\]", _repeated_option, text)
     names = "|".join(sorted({*options} - _PLACES))

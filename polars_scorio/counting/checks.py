@@ -61,7 +61,7 @@ class Rule:
     violated: pl.Expr
     found: Sequence[str | Quoted]
     what: str
-    way_out: str
+    way_out: str | Callable[[], str]
     look: Callable[[pl.DataFrame], list[tuple[Rule, pl.DataFrame]]] | None = None
     foremost: bool = False
 
@@ -172,9 +172,10 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     more = "".join(
         f" Besides, {_questions_have(rows.height)} {other.what}." for other, rows in besides
     )
+    way_out = rule.way_out if isinstance(rule.way_out, str) else rule.way_out()
     raise ValueError(
         f"{trials.owner}{_questions_have(same.height)} {rule.what}, the first at "
-        f"{where}{found}. {rule.way_out}{more} See coverage() for what there is."
+        f"{where}{found}. {way_out}{more} See coverage() for what there is."
     )
 
 

@@ -38,8 +38,12 @@ def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> 
     weighted by them; null if a run lacks its number.
     """
     planned, reported = pl.col("planned"), pl.col("reported")
-    of_trials = totals.lazy().filter(pl.col("skipped").is_null())
-    known = of_trials.select(pl.lit(0).alias(EVERYTHING), *trials.keys, *TOTALS_COLUMNS)
+    skipped = [pl.col("skipped").is_null()] if "skipped" in totals.columns else []
+    known = (
+        totals.lazy()
+        .filter(*skipped)
+        .select(pl.lit(0).alias(EVERYTHING), *trials.keys, *TOTALS_COLUMNS)
+    )
     added = known.group_by(trials.groups).agg(
         pl.when(planned.is_not_null().all()).then(planned.sum()),
         pl.when(pl.len() == 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import polars as pl
 
@@ -25,6 +26,7 @@ from polars_scorio.counting.cost_sums import COST_LIMIT, COSTLESS, LARGEST_COST,
 from polars_scorio.counting.log import CLUSTER, MISREAD, Trials, is_label
 from polars_scorio.counting.reward_sums import LARGEST_REWARD_SIZE, MOST_TRIALS, RewardColumns
 from polars_scorio.counting.truth_labels import STRAY_LABEL, stray_label
+from polars_scorio.counting.ways_out import missing_example, repeats_cure
 
 UNCALIBRATED_REWARDS = (
     "real-valued rewards have calibrated numbers alone: leave prior= out, or say "
@@ -209,8 +211,7 @@ def identity_rules(trials: Trials) -> list[Rule]:
             pl.col(IDS) < pl.col(ROWS),
             (": ", Quoted(ROWS, "trial"), ", ", Quoted(IDS, "distinct id")),
             f"the same trial twice (a repeated id in {trial!r})",
-            "Was a file read twice, or does by= lack a key? Drop the duplicates, pass trial=None "
-            "where that column is no trial id, or validate=False to skip this check.",
+            partial(repeats_cure, trials),
             foremost=True,
         ),
     ]
@@ -233,11 +234,18 @@ def _size_rules(trials: Trials) -> list[Rule]:
                 pl.col(MISSING) > 0,
                 (": ", Quoted(MISSING, "trial")),
                 f"a missing category (null or NaN in {trials.category.name!r})",
-                'missing="drop" leaves such trials out and counts them in the column dropped; a '
-                "category, as in missing=0, counts them as that.",
+                partial(_missing_cure, trials),
             )
         )
     return rules
+
+
+def _missing_cure(trials: Trials) -> str:
+    """The ways out of missing outcomes."""
+    return (
+        'missing="drop" leaves such trials out and counts them in the column dropped; a category'
+        f"{missing_example(trials)} counts them as that."
+    )
 
 
 def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:

@@ -115,7 +115,8 @@ class LogSummary:
         each = named.drop(STATES).join(ended, on=_ROW, maintain_order="left").drop(_ROW)
         told = _labelled_totals(totals, questions, trials)
         steps = _stratum_steps(questions, trials)
-        skipped = () if totals is None else tuple(totals["skipped"].drop_nulls())
+        known = () if totals is None else totals.get_column("skipped", default=pl.Series())
+        skipped = tuple(text for text in known if text is not None)
         return cls(trials, questions, cells, each, told, steps, skipped)
 
     @property

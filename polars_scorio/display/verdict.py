@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from polars_scorio.counting.categories import SuccessWarning, check_counted_labe
 from polars_scorio.counting.log import CATEGORY, COUNT, bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import class_members
+from polars_scorio.counting.ways_out import JOINED_IDS, escaped_text
 from polars_scorio.decisions.best import best
 from polars_scorio.display.log_summary import LogSummary, key_labels, metric_label
 from polars_scorio.display.scopes import (
@@ -252,6 +254,7 @@ class Alert:
 def coverage_alerts(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
     """Warnings about the coverage of a log, the most important first."""
     yield from _identical_models(look)
+    yield from _numbered_models(look)
     yield from _missing_questions(look, coverage)
     yield from _few_questions(look)
     yield from _missing_models(look)
@@ -311,6 +314,41 @@ def _identical_models(look: LogSummary) -> Iterator[Alert]:
             "Identical models",
             f"The same outcomes at every question: {named}. Was one file read under several names?",
         )
+
+
+# The word before the last number of a name: of runs, and of models that differ.
+_RUN_WORDS = {"run", "rs", "seed", "rep", "trial", "try", "attempt", "epoch", "sample", "iter"}
+_MODEL_WORDS = {"stage", "level", "step", "layer", "checkpoint", "v", "shot", "k", "b", "budget"}
+_NUMBERED = re.compile(r"(.*?([A-Za-z]*))([^A-Za-z0-9]*)(\d+)((?:[^A-Za-z0-9]\D*)?)", re.DOTALL)
+_COUNTED = 3  # models, from where on 0, 1, 2, ... or 1, 2, 3, ... are counted
+
+
+def _numbered_models(look: LogSummary) -> Iterator[Alert]:
+    """Models with the same questions whose names differ in the last number: runs of one model?"""
+    asked = look.each.group_by("model").agg(pl.struct("stratum", "question").hash().sum())
+    groups: dict[tuple[object, ...], list[tuple[str, int]]] = {}
+    for name, questions in asked.sort("model").iter_rows():
+        if found := _NUMBERED.fullmatch(name):
+            start, word, separator, number, end = found.groups()
+            known = groups.setdefault((start, word, separator, end, questions), [])
+            known.append((name, int(number)))
+    for (start, word, separator, end, _), models in groups.items():
+        numbers = sorted(number for _, number in models)
+        if len(models) > 1 and _count_runs(str(word).lower(), str(separator), numbers):
+            before, between, after = (escaped_text(str(each)) for each in (start, separator, end))
+            yield Alert(
+                "Runs of one model?",
+                f"{name_list(name for name, _ in models)} differ in a number alone. If they are "
+                f'runs of one model, read them as one: model=r"({before}){between}\\d+{after}" '
+                f"finds its name in the paths, and {JOINED_IDS} tells their trials apart.",
+            )
+
+
+def _count_runs(word: str, separator: str, numbers: list[int]) -> bool:
+    """Whether the word before numbers, or the numbers, say that they count runs."""
+    first, counted = numbers[0], [*range(numbers[0], numbers[0] + len(numbers))]
+    in_order = numbers == counted and first in {0, 1} and len(numbers) >= _COUNTED
+    return word not in _MODEL_WORDS and (word in _RUN_WORDS or (in_order and bool(separator)))
 
 
 def _missing_models(look: LogSummary) -> Iterator[Alert]:

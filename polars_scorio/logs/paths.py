@@ -20,7 +20,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from polars_scorio.arguments import OnError, value_text, value_tuple
-from polars_scorio.logs.runs import line_list, warn_of_log
+from polars_scorio.logs.runs import line_list, pattern_argument, warn_of_log
 
 PathT = TypeVar("PathT", bound=PurePath)
 
@@ -312,8 +312,8 @@ def _refuse_twins(places: Mapping[Path, Path]) -> None:
         if len(several) > 1:
             raise ValueError(
                 f"{several[0]} and {several[1]} would both be the model {place.name!r}: read "
-                "each by itself and name it with model=, or pass model= with a pattern of one "
-                "group that finds a name in each path"
+                "each by itself and name it with model=, or pass "
+                f"{pattern_argument(several[0], several[1])}"
             )
 
 
@@ -323,6 +323,6 @@ def refuse_unnamed(files: Collection[Path], model: str | None) -> None:
     if model is None and len(folders) > 1:
         raise ValueError(
             f"{folders[0]} and {folders[1]} lie in two folders, so they may belong to two models, "
-            "which the files do not name: name the model with model=, or pass a pattern with "
-            "one group that finds it in their paths"
+            "which the files do not name: name the model with model=, or pass "
+            f"{pattern_argument(folders[0], folders[1])}"
         )

@@ -122,7 +122,7 @@ class ReadOptions(TypedDict, total=False):
 
 
 class SharedOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
-    """Keywords of all readers and of `records`, where `run` is a path."""
+    """Keywords of all readers and of `records`, where `run` and `trial` are paths."""
 
     by: Column | Iterable[Column] | None
     n: int | None
@@ -142,6 +142,7 @@ class LogOptions(SharedOptions, total=False):
     """Keywords of all readers of tools; roles replace those that the reader sets."""
 
     run: Column | None
+    trial: Column | None
 
 
 def log_reader(function: FunctionT) -> FunctionT:

@@ -16,6 +16,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
+from polars_scorio.counting.ways_out import telling_pattern
+
 _NEAR_WHOLE = 1e-6
 
 
@@ -434,6 +436,14 @@ def _file_digest(file: Path) -> bytes:
     return digest.digest()
 
 
+def pattern_argument(first: Path, second: Path) -> str:
+    """The keyword that reads two files as two models."""
+    pattern = telling_pattern(str(first), str(second))
+    if pattern is None:
+        return "model= with a pattern that has one group, which finds a name in each path"
+    return f'model=r"{pattern}", a pattern that finds a name in each path'
+
+
 def _refuse_settings(files: Sequence[Path], runs: Runs, strata: Collection[str]) -> None:
     """Refuse runs of one model whose settings differ."""
     for first, second in pairwise(files):
@@ -448,8 +458,7 @@ def _refuse_settings(files: Sequence[Path], runs: Runs, strata: Collection[str])
             raise ValueError(
                 f"{first} and {second} are runs of one model, {runs[first].keys.get('model')!r}, "
                 f"with different settings: {facts}{further}. To compare them as two models, pass "
-                "model= with a pattern that has one group, which finds a name in each path; to "
-                f"make strata of them, pass by={by}"
+                f"{pattern_argument(first, second)}; to make strata of them, pass by={by}"
             )
 
 

@@ -391,7 +391,7 @@ def test_a_keyword_that_is_no_role_is_refused_before_a_file_is_read(tool):
 
 
 def test_readers_take_all_roles_but_those_that_they_set_themselves():
-    own = {"model", "question", "trial", "category", "count"}
+    own = {"model", "question", "category", "count"}
     own |= {"threshold"}  # a keyword of those readers alone whose tools log rewards
     shared = ReadOptions.__optional_keys__
     assert LogOptions.__optional_keys__ - shared == RoleOptions.__optional_keys__ - own

@@ -63,8 +63,8 @@ def test_settings_that_differ_are_named_with_the_way_out(tmp_path):
     other = of_settings(args={"rlm": False, "length": 9}, shots=5)
     wanted = (
         "are runs of one model, 'ada', with different settings: args.rlm is True and False. To "
-        "compare them as two models, pass model= with a pattern that has one group, which finds a "
-        "name in each path; to make strata of them, pass by=['benchmark', 'args.rlm']"
+        f'compare them as two models, pass model=r"{tmp_path.name}/([^/]+)$", a pattern that finds '
+        "a name in each path; to make strata of them, pass by=['benchmark', 'args.rlm']"
     )
     runs = logged(tmp_path, a=one, b=other)
     with pytest.raises(ValueError, match=re.escape(wanted)):

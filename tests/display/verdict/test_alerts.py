@@ -1,5 +1,6 @@
 """Warnings above the numbers of a page."""
 
+import re
 from random import Random
 
 import polars as pl
@@ -8,7 +9,9 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.write_page import Order, made_page
+from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict import _numbered_models
 from tests.display.html.logs import models, page_of
 
 
@@ -105,3 +108,52 @@ def test_questions_of_steps_count_once():
     lacking = log.filter(~((pl.col("model") == "m01") & (pl.col("question") == 8)))
     found = alerts_of(lacking, by="step")["Missing questions"]
     assert "(m01: 1). The numbers leave out 1 of 9 questions" in found
+
+
+def renamed(*names: str) -> pl.DataFrame:
+    """A log of models with these names."""
+    log = models(len(names))
+    return log.with_columns(
+        pl.col("model").replace_strict(log["model"].unique(maintain_order=True), [*names])
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "pattern"),
+    [
+        ([f"tb_rc2_opus_{run}" for run in range(1, 6)], r"(tb_rc2_opus)_\d+"),
+        (["opus-run7", "opus-run12"], r"(opus-run)\d+"),
+        (["a seed 0", "a seed 1"], r"(a seed) \d+"),
+        (["a_rs0.high", "a_rs1.high"], r"(a_rs)\d+\.high"),
+        (["x/0", "x/1", "x/2"], r"(x)/\d+"),
+    ],
+)
+def test_names_that_count_runs_get_the_pattern_that_merges_them(names, pattern):
+    (alert,) = _numbered_models(LogSummary.read(renamed(*names).lazy(), Roles()))
+    assert alert.title == "Runs of one model?"
+    assert f'model=r"{pattern}" finds its name in the paths' in alert.text
+    assert 'trial=pl.concat_str("run", "trial", separator="/")' in alert.text
+    assert len({re.search(pattern, name)[1] for name in names}) == 1
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["llama-8b", "llama-70b"],
+        ["m-step-1", "m-step-2", "m-step-3"],
+        ["qwen2", "qwen3", "qwen4"],
+        ["a-1", "a-2"],
+        ["a-1", "a-2", "a-4"],
+        ["gpt-4.1", "gpt-4.2", "o3"],
+        ["ada v1", "ada v2", "ada v3"],
+    ],
+)
+def test_versions_of_models_are_no_runs(names):
+    assert not [*_numbered_models(LogSummary.read(renamed(*names).lazy(), Roles()))]
+
+
+def test_runs_of_one_model_have_the_same_questions():
+    log = renamed("a_1", "a_2", "a_3")
+    assert "Runs of one model?" in alerts_of(log)
+    other = log.filter((pl.col("model") != "a_2") | (pl.col("question") > 0))
+    assert not [*_numbered_models(LogSummary.read(other.lazy(), Roles()))]

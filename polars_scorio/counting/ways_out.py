@@ -1,0 +1,134 @@
+"""Proposals of errors, from a second look at the log: a category, a stratum, a pattern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+from pathlib import PurePath
+
+import polars as pl
+
+from polars_scorio.counting.log import Trials, is_label
+
+_CATEGORY, _KEY, _ROWS = ":category", ":key", ":rows"
+_RUN_COLUMNS = ("run", "source")  # what readers of logs say of the file of a trial
+_WHOLE = pl.Boolean, pl.Categorical, pl.Enum, pl.String
+JOINED_IDS = 'trial=pl.concat_str("run", "trial", separator="/")'
+
+
+def missing_example(trials: Trials) -> str:
+    """The words ", as in missing=0," with a category of the log that is no success."""
+    dtype, successes = trials.category.dtype, trials.roles.successes or ()
+    rows = trials.frame.select(trials.category.without_nan.alias(_CATEGORY)).drop_nulls()
+    if not is_label(dtype):
+        zero, least = (
+            rows.select((pl.col(_CATEGORY) == 0).any(), pl.col(_CATEGORY).min().alias("least"))
+            .collect(engine="streaming")
+            .row(0)
+        )
+        value = 0 if zero or least is None or 0 <= least <= 1 else least
+        return f", as in missing={value!r},"
+    counted = rows.group_by(pl.col(_CATEGORY).cast(pl.String)).len()
+    found = counted.sort("len", _CATEGORY, descending=[True, False]).collect(engine="streaming")
+    declared = dtype.categories.to_list() if isinstance(dtype, pl.Enum) else []
+    failures = [word for word in [*found[_CATEGORY], *declared] if word not in successes]
+    return f', as in missing="{failures[0]}",' if failures and successes else ""
+
+
+def repeats_cure(trials: Trials) -> str:
+    """The way out of trial ids that repeat: the column that makes them unique, if there is one."""
+    found = _separating_column(trials)
+    if found is None:
+        return (
+            "Was a file read twice, or does by= lack a key? Drop the duplicates, pass trial=None "
+            "where that column is no trial id, or validate=False to skip this check."
+        )
+    name, sources = found
+    if name not in _RUN_COLUMNS:
+        strata = [*trials.strata, name]
+        return (
+            f"Do questions share their ids? by={strata} makes them unique. If a file was read "
+            "twice, drop the duplicates."
+        )
+    pattern = telling_pattern(*sources) if sources else None
+    apart = f'as models of their own with model=r"{pattern}", or ' if pattern else ""
+    return (
+        f"Each {name} has other ids. If they are runs of one model, read them {apart}as one, whose "
+        f"trials have ids of their own, as in {JOINED_IDS}."
+    )
+
+
+def _separating_column(trials: Trials) -> tuple[str, list[str]] | None:
+    """The column without a role that makes all trial ids unique, the one with fewest values.
+
+    With the columns of readers the sources of a question that has several.
+    """
+    parts = [part for part in (*trials.by, trials.model, trials.question, trials.trial) if part]
+    used = {name for part in (*parts, trials.category) for name in part.expr.meta.root_names()}
+    others = [
+        name for name, dtype in trials.frame.collect_schema().items()
+        if name not in used and (dtype.is_integer() or dtype.is_temporal() or dtype in _WHOLE)
+    ]  # fmt: skip
+    if not others:
+        return None
+    keys = {f"{_KEY}{place}": part.expr for place, part in enumerate(parts)}
+    rows = trials.frame.select(**keys, **{name: pl.col(name) for name in others})
+    repeated = rows.group_by(*keys).agg(
+        pl.len().alias(_ROWS), *(pl.col(name).n_unique() for name in others)
+    )
+    unique = repeated.select((pl.col(others) == pl.col(_ROWS)).all())
+    numbers = rows.select(pl.len().alias(_ROWS), pl.col(others).n_unique())
+    telling, known = (each.row(0, named=True) for each in pl.collect_all([unique, numbers]))
+    # A stratum has several trials for each of its values: a number of the row is none.
+    fitting = [name for name in others if telling[name] and 2 * known[name] <= known[_ROWS]]
+    fitting.sort(key=lambda name: (name in _RUN_COLUMNS, known[name]))
+    if not fitting:
+        return None
+    sources: list[str] = []
+    if fitting[0] in _RUN_COLUMNS and "source" in others:
+        several = rows.group_by(*keys).agg(pl.col("source").unique().sort().head(2))
+        both = several.filter(pl.col("source").list.len() > 1).sort(*keys).head(1).collect()
+        sources = both["source"].item().to_list()
+    return fitting[0], sources
+
+
+def telling_pattern(first: str, second: str) -> str | None:
+    r"""A pattern with one group that finds another name in each of two paths, if one is easy.
+
+    >>> telling_pattern("logs_v1/a.json", "logs_v2/a.json"), telling_pattern("a/x.csv", "a/y.csv")
+    ('logs_([^/]+)/', 'a/([^/]+)\\.csv$')
+    """
+    paths = [PurePath(path).parts for path in (first, second)]
+    shared = _shared_length(*paths)
+    if len(paths[0]) != len(paths[1]) or shared == len(paths[0]):
+        return None
+    words = [path[shared] for path in paths]
+    start = re.sub(r"[A-Za-z0-9.]+$", "", words[0][: _shared_length(*words)])
+    # The separators after the first part of each name that differs.
+    follow = {re.sub(r"^[A-Za-z0-9.]+", "", word[len(start) :])[:1] for word in words}
+    group = "([^/]+)"
+    if len(follow) == 1 and "" not in follow:
+        (end,) = follow
+        group, end = f"([^{end}/]+)", escaped_text(end)
+    elif shared == len(paths[0]) - 1:
+        end = f"{escaped_text(PurePath(words[0]).suffix)}$"
+    else:
+        end = "/" if start or shared else f"/{escaped_text(paths[0][1])}"
+    if not start and shared:
+        start = f"{paths[0][shared - 1].rpartition('/')[2]}/"
+    pattern = f"{escaped_text(start)}{group}{end}"
+    found = [re.search(pattern, PurePath(path).as_posix()) for path in (first, second)]
+    names = {match[1] for match in found if match}
+    return pattern if len(names) == len(found) else None
+
+
+def escaped_text(text: str) -> str:
+    """A text as a pattern that finds it; hyphens and spaces stay as they are."""
+    return re.escape(text).replace(r"\-", "-").replace(r"\ ", " ")
+
+
+def _shared_length(first: Sequence[str], second: Sequence[str]) -> int:
+    """The number of parts with which two sequences begin alike."""
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
