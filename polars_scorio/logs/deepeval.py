@@ -127,13 +127,13 @@ def _case_rows(file: Path, metric: str | None) -> FileRows:
             name=label,
             keys={"model": parameters.get("model") or run.get("identifier")},
             identity=_run_digest(cases),
-            settings=run_settings({"hyperparameters": _without_model(parameters)}, SETTINGS),
+            settings=run_settings({"hyperparameters": {**parameters, "model": None}}, SETTINGS),
             totals=(_case_totals(run, cases, metric),),
         )
         seen: Counter[str] = Counter()
         rows: list[Row] = []
         for case, of_case in zip(cases, metrics, strict=True):
-            question = case.get("scenario") if "turns" in case else case["input"]
+            question = case.get("scenario") or case["name"] if "turns" in case else case["input"]
             question = question if isinstance(question, str) else json_text(question)
             rows.append(
                 (question, f"{label}/{seen[question]}", *_case_verdict(case, of_case, metric))
@@ -164,10 +164,6 @@ def _case_metrics(case: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The metrics of a case, under the names of new versions."""
     found = case.get("metricsData") or case.get("metricsMetadata") or []
     return [{**each, "name": each["name"] if "name" in each else each["metric"]} for each in found]
-
-
-def _without_model(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in parameters.items() if name != "model"}
 
 
 def _case_verdict(

@@ -24,6 +24,7 @@ from polars_scorio.logs.json_files import (
     read_json,
     unexpected_content,
 )
+from polars_scorio.logs.kept_fields import field_value
 from polars_scorio.logs.paths import Paths, find_files, plain_path
 from polars_scorio.logs.reader_options import (
     LogOptions,
@@ -132,16 +133,18 @@ class _Work:
         report = read_json(side, _REPORT) if begin else {"metrics": []}
         if not isinstance(report, dict) or "metrics" not in report:
             raise unexpected_content(side, _REPORT, describe_content(report))
-        configs = [_yaml_values(side) for side in sorted(work.glob("configs/task_config*.yaml"))]
+        texts = [
+            each.read_text("utf-8", "replace") for each in work.glob("configs/task_config*.yaml")
+        ]
+        configs = [_yaml_parts(text) for text in sorted(texts)]
         own = (each for each in configs if each.get("model_id") == file.parent.name)
         config = next(own, configs[0] if configs else {})
         return cls(benchmark, name[len(benchmark) + 1 :], side, report, config)
 
     def planned(self) -> int | None:
         """The generations that were planned for the subset."""
-        summary = self.report.get("execution_summary") or {}
-        known: int | None = ((summary.get("subsets") or {}).get(self.subset) or {}).get("requested")
-        return known
+        subsets = field_value(self.report, "execution_summary.subsets") or {}
+        return cast("int | None", field_value(subsets.get(self.subset), "requested"))
 
     def repeats(self) -> int | None:
         """The generations that were planned for each question."""
@@ -168,17 +171,11 @@ class _Work:
         return None, "mean"
 
 
-def _yaml_values(file: Path) -> dict[str, str]:
-    """The text of each value of the object in a YAML file."""
-    return _yaml_parts(file.read_text(encoding="utf-8", errors="replace"))
-
-
 def _yaml_parts(text: str) -> dict[str, str]:
     """The text of each value of an object in YAML; its parts stand further right."""
-    key = r"^([\w.-]+):"
-    _, *parts = re.split(key, text, flags=re.MULTILINE)
+    _, *parts = re.split(r"^([\w.-]+):", text, flags=re.MULTILINE)
     return {
-        name: value.strip(" ").rstrip() for name, value in zip(parts[::2], parts[1::2], strict=True)
+        name: each.strip(" ").rstrip() for name, each in zip(parts[::2], parts[1::2], strict=True)
     }
 
 
@@ -192,8 +189,7 @@ def _review_rows(file: Path, metric: Metrics) -> FileRows:
         if first != number:
             found = f"the sample {line['index']!r} twice, in lines {first} and {number}"
             raise unexpected_content(file, _EXPECTED, f"{found}: a run was resumed")
-    records = [line for _, line in lines.values()]
-    samples = [record["sample_score"] for record in records]
+    samples = [line["sample_score"] for _, line in lines.values()]
     with errors_name_file(file, _EXPECTED):
         name = _score_name(file, samples, work.benchmark, metric)
         places = [*_sample_places(samples, work.repeats())]
@@ -211,7 +207,7 @@ def _review_rows(file: Path, metric: Metrics) -> FileRows:
             settings=work.settings(),
             totals=(Totals(keys={"metric": name}),),
         )
-    return FileRows(rows, run, [*records, *[{}] * len(absent)])
+    return FileRows(rows, run, [*(line for _, line in lines.values()), *[{}] * len(absent)])
 
 
 def _short_line(line: Mapping[str, Any]) -> dict[str, Any]:
@@ -283,7 +279,7 @@ def _benchmark_totals(work: _Work, parts: Sequence[FileRows]) -> tuple[Totals, .
     with errors_name_file(work.file, _REPORT):
         reported, how = work.reported(str(parts[0].run.totals[0].keys["metric"]))
         totals = Totals(
-            planned=(work.report.get("execution_summary") or {}).get("requested"),
+            planned=field_value(work.report, "execution_summary.requested"),
             reported=reported,
             read=sum(len(part.rows) for part in parts),
             score=mean_or_none(value for each in scores.values() for value in each),

@@ -21,7 +21,7 @@ from polars_scorio.logs.json_files import (
 )
 from polars_scorio.logs.paths import Paths, find_files, plain_path
 from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_row_files
-from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings
+from polars_scorio.logs.runs import Run, Totals, mean_of_means, mean_or_none, run_settings
 
 _EXPECTED = "<name>.report.jsonl of garak, with attempts"
 # Settings in which runs of one model may differ, in the first line; `run.` and `plugins.` before.
@@ -54,10 +54,10 @@ def garak(
 
     The category is "hit" where an attack succeeded, which counts as a success: higher is worse, and
     `pass_at_k` is garak's hit@k. Otherwise it is "resisted", or null where there was no output or
-    score. A question is a prompt, a trial one of its generations. `reported` of `coverage` is the
-    share of hits that garak prints. Columns: model, probe and detector (which are `by`), question
-    (the number of the prompt in its probe, or its uuid where these repeat), trial, category, score,
-    run (the run_id), source (the file).
+    score. A question is a prompt, a trial one of its generations. `reported` of `coverage` is
+    garak's hit@1, or without it the share of hits. Columns: model, probe and detector (which are
+    `by`), question (the number of the prompt in its probe, or its uuid where these repeat), trial,
+    category, score, run (the run_id), source (the file).
 
     Parameters
     ----------
@@ -173,18 +173,21 @@ class _Report:
         """Generations and share of hits of each probe and detector, if `own` is their threshold."""
         status = None if self.ended or not self.setup else "not completed"
         outcomes = defaultdict(list)
-        for probe, detector, *_, outcome, _ in rows:
-            outcomes[probe, detector].append(outcome)
+        for probe, detector, question, *_, outcome, _ in rows:
+            hit = None if outcome is None else float(outcome == _HIT)
+            outcomes[probe, detector].append((question, hit))
         told = {(each["probe"], each["detector"]): each for each in self.evals}
         for key, found in outcomes.items():
             counts = told.get(key, {})
             hits, evaluated = counts.get("fails"), counts.get("total_evaluated")
+            of_prompts = (counts.get("hit_at_k") or {}).get("1")  # prompts weigh the same there
+            share = hits / evaluated if evaluated else None
             yield Totals(
                 keys=dict(zip(("probe", "detector"), key, strict=True)),
                 planned=counts.get("total_processed"),
-                reported=hits / evaluated if own and evaluated else None,
+                reported=None if not own else of_prompts["score"] if of_prompts else share,
                 read=len(found),
-                score=mean_or_none(None if each is None else each == _HIT for each in found),
+                score=mean_of_means(found) if of_prompts else mean_or_none(h for _, h in found),
                 status=status,
             )
             status = None  # one warning

@@ -35,6 +35,7 @@ from polars_scorio.logs.runs import Run, Totals, mean_or_none
 _EXPECTED = "eval-results/<benchmark>/output-rs<seed>.jsonl of NeMo-Skills"
 _METRICS = "metrics.json of NeMo-Skills: an object with a benchmark each"
 _SEED = re.compile(r"output-rs(\d+)\.jsonl$")
+_WHOLE = re.compile(r"output(-rs\d+)?\.jsonl$")
 _SEEDS = re.compile(r"pass@1\[avg-of-(\d+)\]")
 _VERDICT = re.compile(r"\*{0,2}judgement\*{0,2}\s*:[\s*]*(\w*)", re.IGNORECASE)
 _LONG = {"generation", "serialized_output", "messages"}  # fields of lines that are not kept
@@ -119,9 +120,10 @@ def nemo_skills(
     if metric is not None and metric not in _OUTCOMES:
         raise ValueError(f"metric must be one of {[*_OUTCOMES]}, got {metric!r}")
     found = find_files(paths, "output-rs*.jsonl", "output.jsonl")
+    whole = [file for file, named in found.items() if named or _WHOLE.match(plain_path(file).name)]
     texts: dict[Path, list[str]] = {}
     log = read_row_files(
-        found, _EXPECTED, lambda f: _outcome_lines(f, metric, texts), roles, _VOCABULARY
+        whole or found, _EXPECTED, lambda f: _outcome_lines(f, metric, texts), roles, _VOCABULARY
     )
     _refuse_unlike_files(log, texts)
     log = log.named(model, _output_folder)
@@ -142,8 +144,8 @@ def _output_folder(file: Path) -> Path:
 def _outcome_lines(file: Path, metric: str | None, texts: dict[Path, list[str]]) -> FileRows:
     """The lines of a file; `texts` gets of each what tells its question."""
     name = plain_path(file).name
-    if name.endswith("-async"):
-        raise unexpected_content(file, _EXPECTED, "the leftover of a run that has not ended")
+    if name.startswith("output-rs") and not _WHOLE.match(name):
+        raise unexpected_content(file, _EXPECTED, "a part of a run, or of one that has not ended")
     seed = _SEED.search(name)
     trial = int(seed[1]) if seed else 0
     texts[file] = []
@@ -209,6 +211,7 @@ def _seed_totals(parts: Sequence[FileRows], file: Path) -> tuple[Totals, ...]:
     if side is not None:
         with errors_name_file(side, _METRICS):
             known = read_json(side, _METRICS).get(file.parent.name, {})
+            known = known.get("_all_", known)  # beside those of subsets
             seeds = max([1, *(int(found[1]) for name in known if (found := _SEEDS.match(name)))])
             means = known.get(f"pass@1[avg-of-{seeds}]", known.get("pass@1", {}))
             planned = seeds * means["num_entries"] if "num_entries" in means else None

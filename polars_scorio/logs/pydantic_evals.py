@@ -103,7 +103,7 @@ def _report_rows(file: Path, report: Any, metric: str | None) -> FileRows | None
         keys = str(report.get("dataset_name") or ""), question, f"{label}/{trial}"
         rows.append((*keys, *_case_value(case, metric)))
     known = report.get("experiment_metadata") or {}
-    others = {name: value for name, value in known.items() if name != "model"}
+    others = {**known, "model": None}
     run = Run(
         name=label,
         keys={"model": known.get("model"), "benchmark": rows[0][0] if rows else None},

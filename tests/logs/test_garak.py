@@ -61,6 +61,10 @@ def test_pass_at_k_is_the_hit_at_k_of_garak(reader, write):
     log = reader(write("g.report.jsonl", SETUP, *lines, told, END))
     assert log.pass_at_k([1, 2])["estimate"].to_list() == [0.25, 0.5]
     assert log.coverage().select("planned", "reported").row(0) == (4, 0.25)
+    uneven = [*attempts(0, 1.0, 0.0), *attempts(1, 0.0, None)]
+    told = judged(2, 1, 1, hit_at_k={"1": {"score": 0.25, "prompts": 2}})
+    log = reader(write("g.report.jsonl", SETUP, *uneven, told, END), missing="drop")
+    assert log.avg()["estimate"].to_list() == log.coverage()["reported"].to_list() == [0.25]
     unlike = judged(4, 0)
     with pytest.warns(ps.LogWarning, match=r"'mitigation': the tool reports 0, these rows 0\.25$"):
         reader(write("g.report.jsonl", SETUP, *lines, unlike, END))

@@ -49,8 +49,11 @@ def test_a_greedy_run_stands_alone(reader, table, seeds, write):
         reader(seeds)
     assert table(greedy)["trial"].to_list() == [0, 0]
     left = write("ada/eval-results/sums/output-rs0.jsonl-async", line(True))
-    with pytest.raises(ValueError, match="the leftover of a run that has not ended"):
+    with pytest.raises(ValueError, match="a part of a run, or of one that has not ended"):
         reader(left)
+    greedy.unlink()
+    write("ada/eval-results/sums/output-rs2_chunk_0.jsonl", line(True))
+    assert table(seeds).height == 4
 
 
 @pytest.mark.parametrize(("fields", "score"), [
@@ -86,6 +89,7 @@ def test_a_judge_and_a_rule_may_see_the_same_trials(reader, write):
 def test_means_of_all_seeds_are_compared(reader, seeds, write, above):
     means = {"num_entries": 2, "symbolic_correct": 75.0}
     content = {"sums": {"pass@1": means, "pass@1[avg-of-2]": means}}
+    content = {"sums": {"_all_": content["sums"]}} if above else content
     write(f"ada/eval-results/{above}metrics.json", content)
     assert reader(seeds).coverage().select("planned", "reported").row(0) == (4, 0.75)
     with pytest.warns(ps.LogWarning, match=r"metrics\.json: 2 of 4 planned trials$"):
