@@ -129,6 +129,61 @@ class ReaderMethods(Accessor[FrameT]):
         )
 
     @takes_options()
+    def write_card(
+        self,
+        path: str | os.PathLike[str],
+        metric: Metric | None = None,
+        *,
+        title: str | None = None,
+        confidence: float | None = None,
+        target: Target | None = None,
+    ) -> Path:
+        """Write a picture for a chat or a slide: the finding as a sentence, and the leaders.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write: a .png of 1,200 by 630, which needs the extra `plot`, or a .svg,
+            which needs nothing.
+        metric : Metric, optional
+            What orders the models; default `ps.avg()`. One draw size at a time.
+        title : str, optional
+            A word for the log, in the line above the finding.
+        confidence, target : optional
+            As in `report`.
+
+        Returns
+        -------
+        Path
+            The file that was written. Of strata it shows the mean over them.
+
+        Raises
+        ------
+        ImportError
+            If the extra `plot` is not installed, for a .png.
+        TypeError, ValueError
+            As `rank`; if the file has another ending.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
+        >>> path = trials.scorio(trial=None).write_card("card.png")  # doctest: +SKIP
+        """
+        from polars_scorio.display.card import card_finding, card_svg, write_card
+
+        if title is not None and not isinstance(title, str):
+            raise TypeError(f"title must be a word or None, got {value_text(title)}")
+        finding = card_finding(
+            self._log_study(),
+            self._roles,
+            metric,
+            confidence=self._chosen.get("confidence", 0.95) if confidence is None else confidence,
+            target=self._chosen.get("target", "benchmark") if target is None else target,
+        )
+        return write_card(Path(path), card_svg(finding, title))
+
     def write_html(
         self,
         path: str | os.PathLike[str],

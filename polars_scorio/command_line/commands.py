@@ -23,6 +23,7 @@ from polars_scorio.command_line.terminal import (
     print_table,
     print_text,
 )
+from polars_scorio.display.card import card_finding, card_svg, write_card
 from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.sentences import question_sentences, rerun_sentences
@@ -59,6 +60,17 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
         lines = [headline, made.basis, made.outcomes, asked.output]
         print_text("\n".join(filter(None, lines)))
     return refusal
+
+
+def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
+    """Write a picture of the finding, and print its sentence."""
+    output = Path(asked.output)
+    refuse_missing_folder(output)
+    title = asked.title or ", ".join(dict.fromkeys(Path(name).name for name in asked.log))
+    options = {"confidence": asked.confidence, "target": asked.target}
+    finding = card_finding(log.frame.lazy(), log._roles, asked.metric, **options)
+    write_card(output, card_svg(finding, title))
+    print_text(f"{finding.title()} {finding.lede()}\n{asked.output}")
 
 
 def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:

@@ -267,6 +267,17 @@ def _add_questions(parser: ArgumentParser) -> None:
     add("--all", action="store_true", help=every)
 
 
+def _add_card(parser: ArgumentParser) -> None:
+    add = parser.add_argument_group("card").add_argument
+    metric = 'order the models by this metric, such as "pass_at_k(4)" (default: avg)'
+    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
+    add("-o", "--output", default="card.png", metavar="FILE", help="write this .png or .svg")
+    add("--title", help="name the log so (default: the name of its file)")
+    add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+    target = "score these questions, or the population that they were drawn from"
+    add("--target", choices=get_args(Target), default="benchmark", help=target)
+
+
 def _add_reruns(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument_group("reruns").add_argument
@@ -321,6 +332,7 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
     "gate": _add_gate,
     "questions": _add_questions,
     "reruns": _add_reruns,
+    "card": _add_card,
     "frontier": _add_frontier,
 }
 # About ten options, which the help of a command shows; `--help-all` shows all.
@@ -331,6 +343,7 @@ _OWN = {
     "frontier": {"cost", "format"},
     "questions": {"per", "all", "format"},
     "reruns": {"per", "n_rerun", "format"},
+    "card": {"output", "title"},
     "coverage": {"per", "format"},
     "check": {"trial", "run", "format"},
     "compare": {"confidence", "baseline", "format"},

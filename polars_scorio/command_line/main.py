@@ -77,6 +77,9 @@ _COMMANDS: dict[str, tuple[str, list[str]]] = {
         "print how far a rerun moves a score by chance, and which questions are flaky",
         ["polars-scorio reruns rollouts.parquet --by domain",
          "polars-scorio reruns rollouts.parquet --by domain --per question"]),
+    "card": (
+        "write a picture of who leads, for a chat or a slide",
+        ["polars-scorio card rollouts.parquet --by domain -o card.png"]),
     "frontier": (
         "print which models are worth their cost",
         [("polars-scorio frontier rollouts.parquet --by domain --cost "

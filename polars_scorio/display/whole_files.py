@@ -17,29 +17,30 @@ def refuse_missing_folder(path: Path) -> None:
         raise IsADirectoryError(f"{path} is a folder: name a file in it")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file in UTF-8, or leave what was there; an OSError has `path` as its `filename`.
+def write_whole(path: Path, text: str | bytes) -> None:
+    """Write bytes or text (UTF-8), or leave what was there; an OSError has `path` as `filename`.
 
     The text goes to a temporary file in the folder, which replaces the old one once it is on the
     disk. Links and permissions are kept; devices and pipes are written directly, not replaced.
     """
+    content = text.encode() if isinstance(text, str) else text
     try:
         target = path.resolve()
         if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8")
+            target.write_bytes(content)
         else:
-            _replace_file(target, text)
+            _replace_file(target, content)
     except OSError as error:
         # What a full disk raises has no file name, or that of the temporary file.
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _replace_file(target: Path, text: str) -> None:
+def _replace_file(target: Path, content: bytes) -> None:
     """Write a temporary file beside the target, and move it into its place."""
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with temporary.open("x", encoding="utf-8") as file:
-            file.write(text)
+        with temporary.open("xb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():

@@ -23,7 +23,7 @@ def all_of(function: Callable[..., object]) -> dict[str, Any]:
 PRIOR = long([[1, 1], [0, 1]])
 OPTIONS = {"confidence": 0.5, "prior": PRIOR, "per": "question"}
 # The methods that read the log at once, and return no frame of the kind of the log.
-READERS = ["leaderboard", "plot", "write_html"]
+READERS = ["leaderboard", "plot", "write_card", "write_html"]
 # The methods that are no metric.
 OTHERS = [
     "report",

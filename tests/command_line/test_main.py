@@ -135,7 +135,7 @@ USAGE_ERRORS = {
     "--each-pair",
     "nothing_like_it": "'nothing_like_it' is neither a command nor a file: the commands are "
     "summary, report, leaderboard, coverage, check, compare, rank, counts, gate, questions, "
-    "reruns, frontier",
+    "reruns, card, frontier",
 }
 
 
