@@ -60,7 +60,6 @@ ASKS: dict[str, Ask] = {
     ),
     "regressions": lambda frame: frame.scorio.regressions("m"),
     "reruns": lambda frame: frame.scorio.reruns(),
-    "check": lambda frame: frame.scorio.check(),
     "flaky": lambda frame: frame.scorio.reruns(per="question"),
     "frontier": lambda frame: frame.scorio(cost="category").frontier(),
     "questions": lambda frame: frame.scorio.questions(),
