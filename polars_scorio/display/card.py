@@ -203,15 +203,15 @@ def card_svg(finding: Finding, title: str | None = None, day: date | None = None
     count += f" x {count_of(finding.trials, 'trial')}" if finding.trials else ""
     models = f"{count_of(len(finding.models), 'model')}, " * (len(finding.models) > 1)
     what = " \N{MIDDLE DOT} ".join(filter(None, (title, f"{finding.heading}, {models}{count}")))
-    size = 58 if len(_broken(finding.title(), 58)) <= 2 else 48
-    lines = _broken(finding.title(), size)[:3]
-    parts = [_text(_LEFT, 72, 24, what.replace(" x ", " \N{MULTIPLICATION SIGN} "), _SOFT)]
+    size = 58 if len(_title_lines(finding.title(), 58)) <= 2 else 48
+    lines = _title_lines(finding.title(), size)[:3]
+    parts = [_text_element(_LEFT, 72, 24, what.replace(" x ", " \N{MULTIPLICATION SIGN} "), _SOFT)]
     y = 72 + 36.0
     for line in lines:
         y += 1.14 * size
-        parts.append(_text(_LEFT, y - 8, size, line, _INK, weight=700))
+        parts.append(_text_element(_LEFT, y - 8, size, line, _INK, weight=700))
     y += 44
-    parts += [_text(_LEFT, y, 28, finding.lede(), _SOFT), *_forest(finding, y + 30)]
+    parts += [_text_element(_LEFT, y, 28, finding.lede(), _SOFT), *_forest_rows(finding, y + 30)]
     day = day or date.today()  # noqa: DTZ011 - the day on the desk of who draws it
     like = " like these" if finding.target == "population" else ""
     scope = ", all pairs at once" * (len(finding.models) > 1)
@@ -220,18 +220,18 @@ def card_svg(finding: Finding, title: str | None = None, day: date | None = None
     parts += [
         f'<path d="M64 604h34" stroke="{_COLOURS[0]}" stroke-width="7" stroke-linecap="round"/>',
         f'<circle cx="86" cy="604" r="9" fill="{_COLOURS[0]}"/>',
-        _text(112, 611, 21, "polars-scorio", _INK, weight=650),
-        _text(_RIGHT, 611, 21, foot, _SOFT, anchor="end"),
+        _text_element(112, 611, 21, "polars-scorio", _INK, weight=650),
+        _text_element(_RIGHT, 611, 21, foot, _SOFT, anchor="end"),
     ]
     size_of = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size_of} role="img" '
-        f'aria-label="{_attribute(finding.title())}">'
+        f'aria-label="{_attribute_text(finding.title())}">'
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>{"".join(parts)}</svg>'
     )
 
 
-def _forest(finding: Finding, top: float) -> list[str]:
+def _forest_rows(finding: Finding, top: float) -> list[str]:
     """A row for each of the first models: name, interval on a shared axis, numbers."""
     shown = min(len(finding.models), _ROWS)
     height = min((572 - top) / shown, 52.0)
@@ -254,20 +254,20 @@ def _forest(finding: Finding, top: float) -> list[str]:
             330 + scale * (float(each[place]) - least)
             for each in (finding.lo, finding.score, finding.hi)
         )
-        name = _fitting(finding.models[place], 24, 250)
+        name = _fitting_name(finding.models[place], 24, 250)
         parts += [
-            _text(_LEFT, y + 8, 24, name, _INK, weight=650 if place < band else 400),
+            _text_element(_LEFT, y + 8, 24, name, _INK, weight=650 if place < band else 400),
             f'<path d="M{left:.1f} {y:.1f}H{right:.1f}" stroke="{colour}" {line}/>',
             f'<circle cx="{dot:.1f}" cy="{y:.1f}" r="10" fill="{colour}"/>',
-            _text(
+            _text_element(
                 990, y + 9, 28, finding.number(finding.score[place]), _INK, weight=700, anchor="end"
             ),
-            _text(1004, y + 8, 21, finding.ends(lo[place], hi[place]), _SOFT),
+            _text_element(1004, y + 8, 21, finding.ends(lo[place], hi[place]), _SOFT),
         ]
     return parts
 
 
-def _broken(text: str, size: int) -> list[str]:
+def _title_lines(text: str, size: int) -> list[str]:
     """The lines of a title, by the mean width of a letter."""
     letters, lines = int((_RIGHT - _LEFT) / (_LETTER * size)), [""]
     for word in text.split():
@@ -279,14 +279,14 @@ def _broken(text: str, size: int) -> list[str]:
     return lines
 
 
-def _fitting(name: str, size: int, width: int) -> str:
+def _fitting_name(name: str, size: int, width: int) -> str:
     """A name that is cut in its middle if it is longer than its column."""
     most = int(width / (_LETTER * size))
     half = most // 2
     return name if len(name) <= most else f"{name[:half]}\N{HORIZONTAL ELLIPSIS}{name[1 - half :]}"
 
 
-def _text(
+def _text_element(
     x: float, y: float, size: int, text: str, fill: str, weight: int = 400, anchor: str = "start"
 ) -> str:
     return (
@@ -295,7 +295,7 @@ def _text(
     )
 
 
-def _attribute(text: str) -> str:
+def _attribute_text(text: str) -> str:
     return escape(text, {'"': "&quot;"})
 
 
