@@ -211,9 +211,12 @@ def _review_rows(file: Path, metric: Metrics) -> FileRows:
 
 
 def _short_line(line: Mapping[str, Any]) -> dict[str, Any]:
-    """A line without its long fields; one without a score is an error."""
-    if not isinstance(line["sample_score"]["score"]["value"], dict):
-        raise TypeError(f"the value is {line['sample_score']['score']['value']!r}")
+    """A line without its long fields; one without a score of one model is an error."""
+    score = line["sample_score"]["score"]
+    if not isinstance(score["value"], dict):
+        raise TypeError(f"the value is {score['value']!r}")
+    if "battle_result" in (score.get("metadata") or {}):
+        raise ValueError("a battle of two models, which is no outcome of one")
     return {name: value for name, value in line.items() if name not in _LONG}
 
 

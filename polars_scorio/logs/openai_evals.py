@@ -23,9 +23,9 @@ from polars_scorio.logs.read import own_files
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
+    labels_or_scores,
     log_reader,
     read_row_files,
-    reward_outcome,
 )
 from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings
 
@@ -85,9 +85,7 @@ def openai_evals(
     files = own_files(paths, "openai_evals", "*.jsonl")
     log = read_row_files(files, _EXPECTED, lambda f: _event_rows(f, metric), roles, _VOCABULARY)
     log = log.named(model, lambda file: file.with_suffix(""))
-    labels = any(row[_LABEL] is not None for part in log.parts.values() for row in part.rows)
-    outcome = pl.col("label") if labels else reward_outcome(threshold, "score")
-    return log.accessor(_COLUMNS, outcome, by="benchmark")
+    return log.accessor(_COLUMNS, labels_or_scores(log, threshold, _LABEL), by="benchmark")
 
 
 def _event_rows(file: Path, metric: str | None) -> FileRows:

@@ -16,9 +16,9 @@ from polars_scorio.logs.paths import Paths, plain_path
 from polars_scorio.logs.reader_options import (
     LogOptions,
     Unpack,
+    labels_or_scores,
     log_reader,
     read_rows,
-    reward_outcome,
 )
 from polars_scorio.logs.runs import Run, Totals, run_settings
 
@@ -34,6 +34,7 @@ _COLUMNS = {
     "label": pl.String,
     "error": pl.String,
 }
+_LABEL = [*_COLUMNS].index("label")
 _VOCABULARY: Vocabulary = {
     "usd": "metrics.cost",
     "input_tokens": "metrics.input_tokens",
@@ -82,9 +83,7 @@ def pydantic_evals(
         paths, ("*.json",), _EXPECTED, lambda f, r: _report_rows(f, r, metric), roles, _VOCABULARY
     )
     log = log.named(model, lambda file: file.with_suffix(""))
-    labels = any(row[4] is not None for part in log.parts.values() for row in part.rows)
-    outcome = pl.col("label") if labels else reward_outcome(threshold, "score")
-    return log.accessor(_COLUMNS, outcome, by="benchmark")
+    return log.accessor(_COLUMNS, labels_or_scores(log, threshold, _LABEL), by="benchmark")
 
 
 def _report_rows(file: Path, report: Any, metric: str | None) -> FileRows | None:

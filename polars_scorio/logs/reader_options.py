@@ -394,6 +394,12 @@ def reward_outcome(threshold: float | None, reward: str = "reward") -> pl.Expr:
     return number if threshold is None else number >= threshold
 
 
+def labels_or_scores(log: LogRows, threshold: float | None, label: int) -> pl.Expr:
+    """The labels if there are any, of which rows have one at a place; else the scores."""
+    labelled = any(row[label] is not None for part in log.parts.values() for row in part.rows)
+    return pl.col("label") if labelled else reward_outcome(threshold, "score")
+
+
 def finite_or_null(number: pl.Expr) -> pl.Expr:
     """The numbers; NaN and infinities, which stand for numbers not computed, are null."""
     return pl.when(number.is_finite()).then(number)
