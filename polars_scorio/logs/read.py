@@ -128,13 +128,16 @@ def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
 
 # Names that tools give to the parts of a trial.
 _NAMES = {
-    "model": ("model", "model_name", "model_id", "alias"),
+    "model": ("alias", "model", "model_name", "model_id"),
     "question": (
         *("question", "question_id", "task_id", "problem_id", "doc_id", "example_id", "sample_id"),
         *("eval_id", "idx", "id"),
     ),
     "trial": ("trial", "trial_id", "run", "run_id", "seed", "epoch", "repeat"),
-    "category": ("correct", "is_correct", "passed", "success", "score", "reward", "pass_rate"),
+    "category": (
+        *("correct", "is_correct", "passed", "success", "score_binarized", "score", "reward"),
+        *("pass_rate", "acc", "accuracy"),
+    ),
 }
 
 

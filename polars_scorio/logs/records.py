@@ -33,6 +33,7 @@ from polars_scorio.logs.kept_fields import json_text
 from polars_scorio.logs.paths import (
     DAMAGE,
     Paths,
+    UnexpectedContentError,
     find_files,
     path_model,
     plain_path,
@@ -364,13 +365,23 @@ def _numbered_records(file: Path) -> Iterator[tuple[int, Any]]:
     if ending in {".jsonl", ".ndjson"}:
         objects: Iterator[Any] = (record for _, record in numbered_objects(file, _EXPECTED))
     elif ending == ".json":
-        content = read_json(file, _EXPECTED)
-        objects = iter(content if isinstance(content, list) else [content])
+        objects = iter(_json_records(file))
     elif ending in _ENDINGS:
         objects = _table_rows(file, ending)
     else:
         raise ValueError(f"{file} is none of {', '.join(_ENDINGS)}: convert it")
     return enumerate(objects)
+
+
+def _json_records(file: Path) -> list[Any]:
+    """The items of a list in JSON, or the only object; some tools write lines under that name."""
+    try:
+        content = read_json(file, _EXPECTED)
+    except UnexpectedContentError as error:
+        if "Extra data" not in str(error):
+            raise
+        return [record for _, record in numbered_objects(file, _EXPECTED)]
+    return content if isinstance(content, list) else [content]
 
 
 def _table_rows(file: Path, ending: str) -> Iterator[dict[str, Any]]:

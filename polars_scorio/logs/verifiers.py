@@ -129,7 +129,8 @@ def _watched_rewards(reward: pl.Expr) -> pl.Expr:
     warned: list[bool] = []
 
     def watch(rewards: pl.Series) -> pl.Series:
-        if not warned and not rewards.drop_nulls().is_in([0.0, 1.0]).all():
+        odd = not rewards.drop_nulls().is_in([0.0, 1.0]).all()
+        if odd and not warned:  # asked last: other threads may have warned in between
             warned.append(True)
             warn_of_log(
                 "some rewards of verifiers are neither 0 nor 1: the category is the reward itself. "

@@ -423,6 +423,14 @@ def test_hostile_lines_are_refused_with_their_file(text, error):
         table("a.jsonl", **KEYS)
 
 
+def test_lines_may_have_the_name_of_one_object():
+    put("a.json", lines(row("m", 1, 0, 1), row("m", 2, 0, 0)))
+    assert table("a.json", **KEYS)["question"].to_list() == [1, 2]
+    put("b.json", lines(row("m", 1, 0, 1)) + '{"m": ')
+    with pytest.raises(ValueError, match=r"b\.json: .*no JSON in line 2"):
+        table("b.json", **KEYS)
+
+
 @pytest.mark.parametrize(
     "name", ["a.json", "a.parquet", "a.csv.gz", "a.jsonl.zst", "a.json.gz", "a.txt"]
 )
