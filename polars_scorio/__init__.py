@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from polars_scorio.study.judged import JudgeWarning
     from polars_scorio.study.log_checks import CheckWarning
     from polars_scorio.study.report import PriorWarning
+    from polars_scorio.study.run_terms import RunWarning
 
     __version__: str
 
@@ -45,6 +46,7 @@ __all__ = [
     "LogWarning",
     "Metric",
     "PriorWarning",
+    "RunWarning",
     "Scorio",
     "ScorioExpr",
     "SuccessWarning",
@@ -121,6 +123,7 @@ _ROOMS = {
     "study.judged": "JudgeWarning",
     "study.log_checks": "CheckWarning",
     "study.report": "PriorWarning",
+    "study.run_terms": "RunWarning",
 }
 _MODULES = {"logs", "rubrics", "spectrum_weights", "sql"}
 

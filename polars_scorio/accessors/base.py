@@ -281,6 +281,11 @@ class Accessor(Generic[FrameT]):
             and reported (trials and score, if a reader of `ps.logs` found what the tool says of its
             run), categories (a list of those that occur).
 
+            Where `run` is said, also run_sd, run_sd_lo and run_sd_hi (how far the success rates of
+            runs are apart: a standard deviation and its 95 % interval), run_share (of runs in the
+            variance of the score), pvalue_runs (of the hypothesis that in no model runs differ);
+            null where runs cannot be seen.
+
             Per question: by..., model, question, trials, expected (`n`, or the trials of the
             model's longest question), nulls, duplicates, and where `cluster` is said clusters (null
             is one where others are); only questions with a gap or too much, those without any trial
@@ -310,9 +315,12 @@ class Accessor(Generic[FrameT]):
         ... ).rows()
         [('bob', 2)]
         """
-        return self._returned(
-            coverage(self._lazy(), self._roles, per=per, totals=self._tool_totals)
-        )
+        plan = coverage(self._lazy(), self._roles, per=per, totals=self._tool_totals)
+        if per == "model" and self._roles.run is not None and self._roles.run_effects != "none":
+            from polars_scorio.study.run_terms import with_run_spread
+
+            plan = with_run_spread(plan, self._log_study(), self._roles)
+        return self._returned(plan)
 
     def check(self) -> FrameT:
         """Do the trials count as many as they are? Copies, runs that differ, stopping on outcomes.

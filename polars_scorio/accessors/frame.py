@@ -16,7 +16,7 @@ from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.arguments import value_text
 from polars_scorio.counting.judge_counts import JudgeSample
-from polars_scorio.counting.roles import Category, Column, Roles, Unscored
+from polars_scorio.counting.roles import Category, Column, Roles, RunEffects, Unscored
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.request import ExpressionOptions, Prior, RoleOptions, chosen_options
@@ -82,6 +82,7 @@ class Scorio(
         cluster: Column | None = None,
         family: Column | None = None,
         run: Column | None = None,
+        run_effects: RunEffects = "own",
         answer: Column | None = None,
         truth: Column | None = None,
         judge: JudgeSample | pl.DataFrame | None = None,
@@ -146,7 +147,13 @@ class Scorio(
             the questions is warned of. If strata share clusters, use ``overall="micro"``.
         run : str or Expr, optional
             Which run, replicate or seed the trial is of, where trials of different questions share
-            one: `check` asks whether runs differ. Default: the trial id.
+            one. All calibrated numbers are then about other runs like these: how far runs are
+            apart is added to their noise. Default: these very runs, and `check` takes the trial id.
+        run_effects : "own", "alike" or "none"
+            With `run`: whether the runs of each model vary in their own way, or, since all models
+            ran in one harness, alike, which gives three runs more power, and is wrong if one model
+            varies more than the others. "none": numbers are about these very runs, the default of
+            readers of logs, which know the runs of a log and do not know what you ask.
         family : str or Expr, optional
             The base of each model, if some models are versions of one: checkpoints, finetunes,
             prompts. They agree with each other, so that `questions` counts the mean of each family
@@ -246,6 +253,7 @@ class Scorio(
             cluster=cluster,
             family=family,
             run=run,
+            run_effects=run_effects,
             answer=answer,
             truth=truth,
             judge=judge,

@@ -17,7 +17,7 @@ from polars_scorio.arguments import (
     check_anytime,
 )
 from polars_scorio.command_line.terminal import BoardFormat, TableFormat, command_words
-from polars_scorio.counting.roles import Unscored
+from polars_scorio.counting.roles import RunEffects, Unscored
 from polars_scorio.maths.posteriors import Target
 
 if TYPE_CHECKING:
@@ -138,6 +138,10 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
         "category (default: error)"
     )
     add("--missing", metavar="MEANING", help=missing)
+    effects = (
+        "let the runs of each model vary in their own way (own), alike, or do not count them (none)"
+    )
+    add("--run-effects", choices=get_args(RunEffects), help=effects)
     unscored = "refuse questions without any outcome, or drop them (default: %(default)s)"
     add("--unscored", choices=get_args(Unscored), default="error", help=unscored)
     add("--n", type=int, help="refuse questions with another number of trials")

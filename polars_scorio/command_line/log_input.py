@@ -188,6 +188,8 @@ def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any
         roles["success"] = [column_value(text, dtype) for text in asked.success]
     if asked.missing is not None:
         roles["missing"] = _missing_meaning(asked.missing, dtype)
+    if asked.run_effects is not None:
+        roles["run_effects"] = asked.run_effects
     if asked.unscored != "error":
         roles["unscored"] = asked.unscored
     given: dict[str, Any] = {

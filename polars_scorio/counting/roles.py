@@ -34,6 +34,8 @@ COLUMN_ROLES = (
 
 # The meaning of questions without any outcome.
 Unscored = Literal["error", "drop"]
+# How the runs of several models vary; "none": numbers are about these very runs.
+RunEffects = Literal["own", "alike", "none"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +46,7 @@ class Roles:
     question: Column = "question"
     trial: Column | None = "trial"
     run: Column | None = None
+    run_effects: RunEffects = "own"
     category: Column = "category"
     by: Column | Iterable[Column] | None = ()
     success: Category | Iterable[Category] | None = None
@@ -76,6 +79,9 @@ class Roles:
         self._set("validate", check_flag("validate", self.validate))
         self._check_rewards()
         self._check_unscored()
+        check_choice("run_effects", self.run_effects, RunEffects)
+        if self.run_effects == "alike" and self.run is None:
+            raise ValueError(f"run_effects={self.run_effects!r} is about runs: name them with run=")
         self._check_judge()
         self._check_cost()
         if self.count is not None and self.trial is not None:

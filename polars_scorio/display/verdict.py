@@ -253,6 +253,7 @@ class Alert:
 
 def coverage_alerts(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
     """Warnings about the coverage of a log, the most important first."""
+    yield from _named_runs(look)
     yield from _identical_models(look)
     yield from _numbered_models(look)
     yield from _missing_questions(look, coverage)
@@ -442,6 +443,16 @@ def dependent_trials(checks: LogChecks) -> Iterator[Alert]:
     words = checks.alarm_words()
     if words is not None:
         yield Alert(_DEPENDENT, words)
+
+
+def _named_runs(look: LogSummary) -> Iterator[Alert]:
+    """Runs that were named, which the counts of a page do not know."""
+    if look.trials.run is not None and look.trials.roles.run_effects != "none":
+        yield Alert(
+            "These very runs",
+            "Intervals and verdicts of this page are about the runs of the log, not about others "
+            "like these: report(), compare() and gate() add how far runs are apart.",
+        )
 
 
 def draws_beyond_trials(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:

@@ -15,7 +15,7 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import OnError
 from polars_scorio.counting.judge_counts import JudgeSample
-from polars_scorio.counting.roles import Column, Unscored
+from polars_scorio.counting.roles import Column, RunEffects, Unscored
 from polars_scorio.logs.json_files import (
     FileRows,
     Rows,
@@ -143,6 +143,7 @@ class LogOptions(SharedOptions, total=False):
 
     run: Column | None
     trial: Column | None
+    run_effects: RunEffects
 
 
 def log_reader(function: FunctionT) -> FunctionT:
@@ -209,7 +210,9 @@ def log_accessor(
     Warns where a tool planned or reported something else than the rows hold.
     """
     of_user = {k: v for k, v in given.items() if k not in ReadOptions.__optional_keys__}
-    both: RoleOptions = cast("RoleOptions", {"run": "run", **roles, **of_user})
+    # Runs that nobody named are for `check`; numbers are about these very ones.
+    unsaid: RoleOptions = {"run": "run", "run_effects": "own" if "run" in of_user else "none"}
+    both: RoleOptions = cast("RoleOptions", {**unsaid, **roles, **of_user})
     retries = given.get("retries", "error")
     strata: list[str] = _column_names(both.get("by"))
     skipped = {file: run for file, run in runs.items() if run.stopped_empty}

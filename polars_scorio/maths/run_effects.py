@@ -14,30 +14,34 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.array_rows import Floats, Ints
+
+Numbers: TypeAlias = "Floats | float"
 
 _NO_SHARED_RUNS = 1e-9  # of the squared trace: no two questions share two runs
+_LEAST_CRITICAL = 1e-6  # the quotient of quantiles has a limit
 INTERVAL_LEVEL, DECISION_LEVEL = 0.05, 0.2  # p-values of a log below which runs count unasked
 
 
 class RunVariance(NamedTuple):
-    """The variance of a score, and which part of it independent trials explain.
+    """The variance of a score, and which part of it independent trials explain; or of several.
 
     `shared` is the variance of the score for each unit of variance between runs; `ratio` is the
     variance over that of the trials alone, from questions with several trials.
     """
 
-    variance: float  # V
-    of_trials: float  # D
-    freedom: float  # degrees of freedom of `variance`; 0 where it cannot be told from `of_trials`
-    shared: float
-    ratio: float
+    variance: Numbers  # V
+    of_trials: Numbers  # D
+    freedom: Numbers  # degrees of freedom of `variance`; 0 where `of_trials` is all that is known
+    shared: Numbers
+    ratio: Numbers
 
     @property
     def p_value(self) -> float:
@@ -45,21 +49,28 @@ class RunVariance(NamedTuple):
         return runs_p_value([self])
 
     @property
+    def excess(self) -> Floats:
+        """The part of runs in the variance, as far as it is seen."""
+        return np.maximum(0.0, np.asarray(self.variance) - self.of_trials)
+
+    @property
     def run_share(self) -> float:
         """The share of runs in the variance."""
-        excess = max(0.0, self.variance - self.of_trials)
-        return excess / self.variance if excess else 0.0
+        return float(self.excess / self.variance) if self.variance else 0.0
 
-    def term(self, critical: float) -> float:
+    def term(self, critical: Numbers) -> Floats:
         """The addition to the priced variance, so that it holds at this critical value.
 
-        >>> RunVariance(2e-4, 1e-4, 15.0, 1.0, 2.0).term(1.96).__round__(8)
+        >>> RunVariance(2e-4, 1e-4, 15.0, 1.0, 2.0).term(1.96).round(8).item()
         0.00013653
         """
-        if not self.freedom:
-            return 0.0
-        student = student_quantile(critical, self.freedom)
-        return max(0.0, (student / critical) ** 2 * self.variance - self.of_trials)
+        c, freedom = np.maximum(critical, _LEAST_CRITICAL), np.asarray(self.freedom)
+        stretched = (student_quantile(c, freedom) / c) ** 2 * self.variance
+        return np.where(freedom > 0, np.maximum(0.0, stretched - self.of_trials), 0.0)
+
+    def at(self, places: tuple[Ints, ...] | Ints) -> RunVariance:
+        """Some of several."""
+        return RunVariance(*(np.asarray(each)[places] for each in self))
 
     def run_sd(self, confidence: float = 0.95) -> tuple[float, float, float]:
         """Standard deviation of the scores of runs, with the ends of its interval."""
@@ -146,31 +157,35 @@ def slopes_of_table(table: Floats) -> Floats:
     return np.asarray(slopes)
 
 
-def student_quantile(critical: float, freedom: float) -> float:
+def student_quantile(critical: Numbers, freedom: Numbers) -> Floats:
     """Student's quantile that has the tail of a normal critical value; one degree at least."""
-    tail = float(scipy.special.ndtr(-critical))
-    return -float(scipy.special.stdtrit(max(freedom, 1.0), tail))
+    tail = scipy.special.ndtr(-np.asarray(critical))
+    return np.asarray(-scipy.special.stdtrit(np.maximum(freedom, 1.0), tail))
 
 
 def difference(first: RunVariance, second: RunVariance) -> RunVariance:
     """Of the difference of two scores whose runs are independent; degrees of freedom by Welch."""
-    variance = first.variance + second.variance
-    parts = [
-        each.variance**2 / each.freedom for each in (first, second) if each.freedom and variance
-    ]
-    of_trials = first.of_trials + second.of_trials
-    freedom = variance**2 / sum(parts) if sum(parts) else 0.0
-    ratio = variance / of_trials if of_trials else 1.0
-    return RunVariance(variance, of_trials, freedom, first.shared + second.shared, ratio)
+    parts = []
+    for each in (first, second):
+        square, known = np.asarray(each.variance, np.float64) ** 2, np.asarray(each.freedom) > 0
+        parts.append(np.divide(square, each.freedom, out=np.zeros_like(square), where=known))
+    variance = np.asarray(first.variance) + second.variance
+    of_trials = np.asarray(first.of_trials) + second.of_trials
+    uncertain = parts[0] + parts[1]
+    return RunVariance(
+        variance,
+        of_trials,
+        np.divide(variance**2, uncertain, out=np.zeros_like(uncertain), where=uncertain > 0),
+        np.asarray(first.shared) + second.shared,
+        np.divide(variance, of_trials, out=np.ones_like(of_trials), where=of_trials > 0),
+    )
 
 
 def pooled_ratio(models: Iterable[RunVariance]) -> tuple[float, float]:
     """Ratio and degrees of freedom of a whole log, over its models and strata."""
-    each = [model for model in models if model.freedom]
-    freedom = sum(model.freedom for model in each)
-    if not freedom:
-        return 1.0, 0.0
-    return sum(model.freedom * model.ratio for model in each) / freedom, freedom
+    each = [(float(model.freedom), float(model.ratio)) for model in models]
+    freedom = sum(own for own, _ in each)
+    return (sum(own * ratio for own, ratio in each) / freedom, freedom) if freedom else (1.0, 0.0)
 
 
 def runs_p_value(models: Sequence[RunVariance]) -> float:
@@ -190,9 +205,62 @@ def runs_count(p: float, runs: int, *, decision: bool = False) -> bool:
 
 
 def widened(
-    middle: Floats, lo: Floats, hi: Floats, term: Floats, critical: float
+    middle: Floats, lo: Floats, hi: Floats, term: Floats, critical: Numbers
 ) -> tuple[Floats, Floats]:
     """The ends of an interval with the term of its runs."""
-    added = critical**2 * term
+    added = np.asarray(critical) ** 2 * term
     down, up = np.sqrt((middle - lo) ** 2 + added), np.sqrt((hi - middle) ** 2 + added)
     return middle - down, middle + up
+
+
+class Pairs(Protocol):
+    """Pairs of models of some strata: what their intervals need beside a critical value."""
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviations of the differences, shape (S, P)."""
+
+    def probability(self, z: Floats) -> Floats:
+        """Probability that the first model of a pair is better, from its z."""
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals, not clipped, by critical values of shape (S, P)."""
+
+    def of_strata(self, strata: Ints) -> Pairs:
+        """The pairs of some of the strata."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunPairs:
+    """Pairs of models whose runs differ, each model with runs of its own.
+
+    Attributes
+    ----------
+    pairs : Pairs
+        The same pairs in these very runs.
+    diff : ndarray of float, shape (S, P)
+        Differences.
+    runs : RunVariance
+        Of the differences.
+    """
+
+    pairs: Pairs
+    diff: Floats
+    runs: RunVariance
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviations of the differences."""
+        return np.asarray(np.hypot(self.pairs.sigma, np.sqrt(self.runs.excess)))
+
+    def probability(self, z: Floats) -> Floats:
+        """Probability that the first model of a pair is better, from its z."""
+        return self.pairs.probability(z)
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals, by critical values."""
+        return widened(self.diff, *self.pairs.ends(c), self.runs.term(c), c)
+
+    def of_strata(self, strata: Ints) -> RunPairs:
+        """The pairs of some of the strata."""
+        return RunPairs(self.pairs.of_strata(strata), self.diff[strata], self.runs.at(strata))

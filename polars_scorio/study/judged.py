@@ -29,6 +29,7 @@ from polars_scorio.maths.labels import LEAST_OF_VERDICT, LabelledRate, hardly_la
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.price import Price, credit_prices, effective_questions
 from polars_scorio.maths.questions import Clustered, States
+from polars_scorio.maths.run_effects import Pairs
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.scores import credit_numbers
 from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_estimates
@@ -44,7 +45,6 @@ from polars_scorio.study.question_cells import CellJudges, QuestionCells, label_
 from polars_scorio.study.score_differences import (
     CellNumbers,
     Differences,
-    EstimatePairs,
     EstimateScores,
     Law,
     PricedScores,
@@ -133,7 +133,7 @@ class VerdictScores(JudgedScores):
 class VerdictPairs:
     """Pairs of accuracies whose verdicts one judge gave, arrays of shape (S, P)."""
 
-    verdicts: EstimatePairs  # the pairs by their verdicts
+    verdicts: Pairs  # the pairs by their verdicts
     judged: Floats  # differences of the rates of verdicts "right"
     rates: JudgeRates  # all judges
     judge: Ints  # the place of the judge of each pair

@@ -30,6 +30,7 @@ from polars_scorio.study.evaluate import (
 from polars_scorio.study.log_checks import watch_trials
 from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
+from polars_scorio.study.run_terms import these_runs, with_runs
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -285,7 +286,11 @@ def evaluated_plan(
     if numbers and any(metric.unbounded for metric, _ in request.metrics):
         plan = plan.then(partial(_refuse_infinite, columns=columns))
     # Nor may it change what is averaged.
-    return plan if overall != "macro" else plan.then(with_means, filters=False)
+    if overall == "macro":
+        plan = plan.then(with_means, filters=False)
+    if trials.run is None or trials.roles.run_effects == "none" or per_question:
+        return plan
+    return plan.then(with_runs if numbers else these_runs, filters=False)
 
 
 def _refuse_infinite(found: Evaluated, *, columns: ReportColumns) -> Evaluated:

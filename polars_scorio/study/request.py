@@ -36,7 +36,7 @@ from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.log import Trials, as_categories, bind_roles
 from polars_scorio.counting.refusals import UNCALIBRATED_REWARDS
 from polars_scorio.counting.reward_sums import RewardColumns
-from polars_scorio.counting.roles import Category, Column, Unscored
+from polars_scorio.counting.roles import Category, Column, RunEffects, Unscored
 from polars_scorio.counting.tally import group_plan
 from polars_scorio.counting.truth_labels import check_truth
 from polars_scorio.maths.array_rows import Ints
@@ -311,6 +311,7 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     cluster: Column | None
     family: Column | None
     run: Column | None
+    run_effects: RunEffects
     answer: Column | None
     truth: Column | None
     judge: JudgeSample | pl.DataFrame | None

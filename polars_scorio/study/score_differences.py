@@ -39,6 +39,7 @@ from polars_scorio.maths.max_t import best_critical
 from polars_scorio.maths.price import Price
 from polars_scorio.maths.ranks import p_best, signal_share, tiers
 from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
+from polars_scorio.maths.run_effects import Pairs, RunPairs, RunVariance, difference, widened
 from polars_scorio.maths.scores import Range
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.cell_numbers import INFERENCE, INFORMATION, RANGE, Words
@@ -462,36 +463,19 @@ class StrataNumbers(StrataModels):
         return None if found is None else np.asarray(found[self.places], dtype=np.float64)
 
 
-class EstimatePairs(Protocol):
-    """Pairs of models of some strata: what their intervals need beside a critical value."""
-
-    @property
-    def sigma(self) -> Floats:
-        """Standard deviations of the differences, shape (S, P)."""
-
-    def probability(self, z: Floats) -> Floats:
-        """Probability that the first model of a pair is better, from its z."""
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals, not clipped, by critical values of shape (S, P)."""
-
-    def of_strata(self, strata: Ints) -> EstimatePairs:
-        """The pairs of some of the strata."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RepeatedPairs:
     """Pairs of models whose intervals hold at every look.
 
     Attributes
     ----------
-    pairs : EstimatePairs
+    pairs : Pairs
         The same pairs at one look.
     information : ndarray of float, shape (S, P)
         Information of the model that has less of it, over the planned one.
     """
 
-    pairs: EstimatePairs
+    pairs: Pairs
     information: Floats
 
     @property
@@ -522,11 +506,14 @@ class EstimateScores(IndependentScores):
         Interval of each model, or its range.
     information : ndarray of float, shape (S, L), or None
         Information of each model over the planned one, if intervals hold at every look.
+    runs : RunVariance or None
+        What the runs of each model (S, L) bring to its variance, if they are said.
     """
 
     lo: Floats
     hi: Floats
     information: Floats | None = field(default=None, kw_only=True)
+    runs: RunVariance | None = field(default=None, kw_only=True)
 
     @property
     def repeated(self) -> bool:
@@ -534,12 +521,16 @@ class EstimateScores(IndependentScores):
         return self.information is not None
 
     @abstractmethod
-    def pairs(self, a: Ints, b: Ints, strata: Ints) -> EstimatePairs:
+    def pairs(self, a: Ints, b: Ints, strata: Ints) -> Pairs:
         """Pairs of columns of some strata; each array has the shape (S, P) or (P,)."""
 
-    def interval_pairs(self, a: Ints, b: Ints, strata: Ints) -> EstimatePairs:
+    def interval_pairs(self, a: Ints, b: Ints, strata: Ints) -> Pairs:
         """Pairs of columns of some strata, whose intervals hold at every look if that is wanted."""
         pairs = self.pairs(a, b, strata)
+        if self.runs is not None:
+            row = strata[:, None]
+            runs = difference(self.runs.at((row, a)), self.runs.at((row, b)))
+            pairs = RunPairs(pairs, self.mu[row, a] - self.mu[row, b], runs)
         if not self.repeated:
             return pairs
         return RepeatedPairs(pairs, self.pair_information(a, b)[strata])
@@ -599,7 +590,9 @@ class EstimateScores(IndependentScores):
         a, b = order[:, :-1], order[:, 1:]
         ranked = np.take_along_axis(self.ranked, order, axis=1)
         gaps = ranked[:, :-1] - ranked[:, 1:]
-        return standardized_differences(gaps, self.pairs(a, b, np.arange(len(order))).sigma)
+        return standardized_differences(
+            gaps, self.interval_pairs(a, b, np.arange(len(order))).sigma
+        )
 
     def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Differences of pairs of columns; of a model with a range, the range of the difference."""
@@ -614,7 +607,7 @@ class EstimateScores(IndependentScores):
         z = np.where(beyond, np.nan, standardized_differences(diff, pairs.sigma))
         return Differences(diff, pairs.sigma, z, pairs.probability(z), lo, hi)
 
-    def _clipped_ends(self, pairs: EstimatePairs, c: Floats) -> tuple[Floats, Floats]:
+    def _clipped_ends(self, pairs: Pairs, c: Floats) -> tuple[Floats, Floats]:
         """Ends of intervals within the largest difference that is shown."""
         lo, hi = (np.clip(end, -self.limit, self.limit) for end in pairs.ends(c))
         return lo, hi
@@ -730,7 +723,10 @@ class PricedScores(EstimateScores):
 
     def lower_ends(self, c: Floats, shown: Floats, lo: Floats) -> Floats:
         """Lower end of the interval of each model at critical values."""
-        return self.price.lower_ends(scipy.special.ndtr(-c).ravel()).reshape(c.shape)
+        ends = self.price.lower_ends(scipy.special.ndtr(-c).ravel()).reshape(c.shape)
+        if self.runs is None:
+            return ends
+        return widened(self.mu, ends, ends, self.runs.term(c), c)[0]
 
     def trial_noise(self) -> Floats:
         """Squared noise of the trials of each model, with what is uncertain of it."""

@@ -101,7 +101,7 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "judge", "sample_to_label"),
                 *named("ps", ps, "PriorWarning", "SuccessWarning", "ClusterWarning", "LogWarning"),
                 *named("ps", ps, "JudgeWarning"),
-                *named("ps", ps, "CheckWarning"),
+                *named("ps", ps, "CheckWarning", "RunWarning"),
                 *named("ps", ps, "CostWarning"),
             ),
         ),

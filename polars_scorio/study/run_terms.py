@@ -1,0 +1,332 @@
+"""Scores whose runs differ: one more term in the noise of all that a report or comparison says.
+
+The users who name the runs of a log (`run=`) ask about other runs like these. How far these are
+apart is read from the log once more: the outcomes of each question in each run.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+import scipy
+
+from polars_scorio.counting.categories import Classes, counted_classes
+from polars_scorio.counting.checks import WholePlan
+from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
+from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.tally import class_columns, class_members
+from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.draws import expected_credit
+from polars_scorio.maths.exchangeability import Flags
+from polars_scorio.maths.run_effects import (
+    RunVariance,
+    pooled_ratio,
+    run_variance,
+    runs_p_value,
+    slopes_of_table,
+    widened,
+)
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.weighted import WeightedMetric
+from polars_scorio.study.calibrated import credited_classes
+from polars_scorio.study.cell_numbers import INFORMATION, clipped_ends, look_confidence
+from polars_scorio.study.evaluate import Evaluated
+from polars_scorio.study.score_differences import (
+    CellNumbers,
+    EstimateScores,
+    Law,
+    Scores,
+    StrataNumbers,
+)
+
+_SIZE = ":size"  # trials of a question in a run
+
+
+class RunWarning(UserWarning):
+    """The log cannot show how its runs differ, so that intervals are about these very runs.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import polars_scorio as ps
+    >>> warnings.simplefilter("error", ps.RunWarning)  # for who wants to be stopped
+    >>> warnings.simplefilter("default", ps.RunWarning)
+    """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunTable:
+    """The questions of a group in its runs."""
+
+    counts: Floats  # trials of each class, (M, R, C); of real-valued rewards their sum, (M, R, 1)
+    size: Floats  # trials, (M, R)
+    weight: Floats  # of each question in the mean, (M,)
+
+    @property
+    def present(self) -> Flags:
+        """Whether a run has the question."""
+        return np.asarray(self.size > 0)
+
+    @property
+    def runs_of(self) -> Floats:
+        """How many runs have each question."""
+        return np.asarray(self.present.sum(1), dtype=np.float64)
+
+    def values(self, weights: Floats) -> Floats:
+        """The mean weight of each question in each run; 0 where it is not present."""
+        return np.asarray(self.counts @ weights / np.maximum(self.size, 1))
+
+
+def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], RunTable]:
+    """The questions of each group in its runs, from one read of the log; by the keys of the group.
+
+    Trials without an outcome, or without a run, are left out.
+    """
+    columns = class_columns(classes)
+    if classes.summed_rewards:
+        columns, parts = columns[:1], [pl.col(CATEGORY).cast(pl.Float64).sum()]
+    else:
+        parts = [member.sum() for member in class_members(trials, classes)]
+    seen = pl.col(CATEGORY).is_not_null() & pl.col(RUN).is_not_null()
+    keys = [*trials.groups, trials.question.name]
+    cells = trials.rows(runs=True).filter(seen).group_by(*keys, RUN)
+    sums = [part.alias(name) for part, name in zip(parts, columns, strict=True)]
+    found = cells.agg(pl.len().alias(_SIZE), *sums).sort(*keys, RUN).collect(engine="streaming")
+    groups = found.partition_by(trials.groups, as_dict=True, maintain_order=True)
+    return {key: _dense_table(rows, trials.question.name, columns) for key, rows in groups.items()}
+
+
+def _dense_table(rows: pl.DataFrame, question: str, columns: Sequence[str]) -> RunTable:
+    """The table of a group, from a row for each question and run."""
+    places = [rows[name].rank("dense").to_numpy().astype(np.int64) - 1 for name in (question, RUN)]
+    shape = places[0].max() + 1, places[1].max() + 1
+    counts, size = np.zeros((*shape, len(columns))), np.zeros(shape)
+    counts[places[0], places[1]] = rows.select(columns).to_numpy()
+    size[places[0], places[1]] = rows[_SIZE].to_numpy()
+    return RunTable(counts, size, np.full(shape[0], 1 / shape[0]))
+
+
+def _joined_tables(tables: Sequence[RunTable], *, pooled: bool) -> RunTable:
+    """The questions of several strata, in the runs that have the same place in each.
+
+    Strata weigh alike, or, if `pooled`, all questions do. That equal places are equal runs is what
+    the largest term assumes, since what runs share then adds up.
+    """
+    most = max(table.size.shape[1] for table in tables)
+
+    def widest(each: Floats) -> Floats:
+        missing = most - each.shape[1]
+        return np.pad(each, [(0, 0), (0, missing), *[(0, 0)] * (each.ndim - 2)])
+
+    shares = [table.weight / len(tables) for table in tables]
+    questions = sum(table.weight.size for table in tables)
+    return RunTable(
+        np.concatenate([widest(table.counts) for table in tables]),
+        np.concatenate([widest(table.size) for table in tables]),
+        np.full(questions, 1 / questions) if pooled else np.concatenate(shares),
+    )
+
+
+def metric_variance(
+    table: RunTable, metric: Metric, k: int | None, success: tuple[int, ...] | None
+) -> RunVariance | None:
+    """The variance of a metric over runs; None if nothing is known of such metrics.
+
+    `success` are the classes that it credits; None: it is a mean of weights, or of rewards.
+    """
+    if success is None:
+        if not isinstance(metric, WeightedMetric):
+            return None
+        weights = np.ones(1) if table.counts.shape[2] == 1 else metric.weights
+        return run_variance(table.values(weights), table.present, table.weight / table.runs_of)
+    credited = np.zeros(table.counts.shape[2])
+    credited[[*success]] = 1.0
+    low, high = metric.support
+    values = table.values(credited)
+    draw = metric.draw(k)
+    assert draw is not None
+    single = table.counts.shape[1] == 1  # says nothing of other runs
+    if single or isinstance(metric, WeightedMetric):
+        slopes = table.weight / table.runs_of
+    elif k not in {None, 1} and (table.size > 1).any():
+        raise ValueError(
+            f"{metric.name} is of trials from different runs, and some question has several in one "
+            "run of run=. Take ps.avg(), or name what tells the trials of a question apart"
+        )
+    else:
+        slopes = table.weight * _draw_slopes(table.runs_of, values.sum(1), draw)
+    return run_variance(values, table.present, (high - low) * slopes)
+
+
+def _draw_slopes(n: Floats, c: Floats, draw: Callable[[int], Floats]) -> Floats:
+    """Change of a question by replacing one trial, with n trials and c successes."""
+    found = np.zeros(n.size)
+    for size in np.unique(n).astype(np.int64).tolist():
+        own, gains = n == size, draw(size)
+        if gains.size <= size:
+            every = np.arange(size + 1)
+            table = expected_credit(np.full(size + 1, size), every, gains)
+            found[own] = slopes_of_table(table)[c[own].round().astype(np.int64)]
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunLaw:
+    """A law, with the variance that runs bring to each group."""
+
+    law: Law
+    runs: RunVariance
+
+    @property
+    def ranges(self) -> bool:
+        """Whether an interval without an estimate is the range of a forecast."""
+        return self.law.ranges
+
+    def scores(self, models: StrataNumbers) -> Scores:
+        """The models of some strata, whose runs are independent."""
+        found = self.law.scores(models)
+        assert isinstance(found, EstimateScores)
+        return replace(found, runs=self.runs.at(models.places))
+
+
+def with_runs(found: Evaluated) -> Evaluated:
+    """The numbers of a request, with what runs bring to those that are calibrated."""
+    request, trials = found.request, found.request.trials
+    tables = run_tables(trials, request.classes)
+    places = [*_group_tables(found, tables)]
+    views = {
+        row: (metric, credited_classes(metric, view, request.classes))
+        for row, (metric, view) in found.views.items()
+        if request.choice.prior_of(metric, view) is None and view in _VIEWS
+    }
+    parts, first = [], 0
+    unknown = False
+    for part in found.parts:
+        own = places[first : first + len(part.facts)]
+        first += len(part.facts)
+        numbers = dict(part.numbers)
+        for row, (metric, success) in views.items():
+            if row not in numbers:
+                continue
+            each = [metric_variance(table, metric, row[1], success) for table in own]
+            known = [variance for variance in each if variance is not None]
+            if len(known) == len(each) and each:
+                runs = _of_groups(known, alike=trials.roles.run_effects == "alike")
+                unknown |= not np.asarray(runs.freedom).all()
+                numbers[row] = _with_term(numbers[row], metric, runs, request.choice.confidence)
+        parts.append(replace(part, numbers=numbers))
+    if unknown:
+        warnings.warn(
+            "run= names one run of some model, or runs that its questions do not share, or all of "
+            "its trials have one outcome: how its runs differ cannot be seen, and intervals are "
+            "about these very runs.",
+            RunWarning,
+            stacklevel=2,
+        )
+    return replace(found, parts=tuple(parts))
+
+
+def these_runs(found: Evaluated) -> Evaluated:
+    """The numbers of a request as they are, with a warning that they are about these very runs."""
+    warnings.warn(
+        "comparisons of models about a population of questions do not know how runs differ: they "
+        'are about the very runs of run=. With target="benchmark" they are about other runs, too.',
+        RunWarning,
+        stacklevel=2,
+    )
+    return found
+
+
+_VIEWS = ("success", "categories", "rewards")
+_SPREAD = ("run_sd", "run_sd_lo", "run_sd_hi", "run_share", "pvalue_runs")
+
+
+def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFrame:
+    """A summary of models with how far the scores of their runs are apart.
+
+    Null for a model whose runs cannot be seen; the p-value is one of the whole log.
+    """
+    trials = bind_roles(log, replace(roles, missing="drop", unscored="drop"))
+    schema = {**summary.collect_schema(), **dict.fromkeys(_SPREAD, pl.Float64())}
+
+    def added(models: pl.DataFrame) -> pl.DataFrame:
+        classes = counted_classes(trials, [], binary=True)
+        tables = run_tables(trials, classes)
+        credited = np.isin(np.arange(classes.size), classes.successful).astype(np.float64)
+        found = {
+            key: run_variance(table.values(credited), table.present)
+            for key, table in tables.items()
+        }
+        known = {key: runs for key, runs in found.items() if runs.freedom}
+        p = runs_p_value([*known.values()]) if known else None
+        rows = [
+            (*known[key].run_sd(), known[key].run_share, p) if key in known else (None,) * 4 + (p,)
+            for key in (models.select(trials.keys).rows() if trials.keys else [*tables])
+        ]
+        spread = pl.DataFrame(rows, schema=dict.fromkeys(_SPREAD, pl.Float64), orient="row")
+        return pl.concat([models, spread], how="horizontal")
+
+    return WholePlan(summary).then(added, schema, filters=False).plan()
+
+
+def _group_tables(
+    found: Evaluated, tables: dict[tuple[object, ...], RunTable]
+) -> Iterator[RunTable]:
+    """The table of each group; one over all strata has those of its model."""
+    trials = found.request.trials
+    models = [*trials.models]
+    means = len(found.parts) > 1
+    keys = found.keys.select(name for name in trials.groups if name in found.keys.columns)
+    for key in keys.rows():
+        named = dict(zip(keys.columns, key, strict=True))
+        if key in tables:
+            yield tables[key]
+            continue
+        own = [
+            table
+            for other, table in tables.items()
+            if all(
+                dict(zip(trials.groups, other, strict=True))[name] == named[name] for name in models
+            )
+        ]
+        yield _joined_tables(own, pooled=not means)
+
+
+def _of_groups(each: Sequence[RunVariance], *, alike: bool) -> RunVariance:
+    """The variances of groups as arrays; runs that vary alike in all of them share their ratio."""
+    columns = (
+        np.array([float(number) for number in numbers]) for numbers in zip(*each, strict=True)
+    )
+    found = RunVariance(*columns)
+    if not alike:
+        return found
+    ratio, freedom = pooled_ratio(each)
+    seen = np.asarray(found.freedom) > 0
+    return found._replace(
+        variance=np.where(seen, ratio * np.asarray(found.of_trials), found.variance),
+        freedom=np.where(seen, freedom, 0.0),
+    )
+
+
+def _with_term(
+    numbers: CellNumbers, metric: Metric, runs: RunVariance, confidence: float
+) -> CellNumbers:
+    """The numbers of a metric with the term of its runs; ranges stay as they are."""
+    sure = np.full(numbers.mu.size, confidence)
+    information = numbers.facts.get(INFORMATION)
+    if information is not None:
+        sure = look_confidence(confidence, np.asarray(information, dtype=np.float64))
+    c = scipy.special.ndtri((1 + sure) / 2)
+    ends = widened(numbers.mu, numbers.lo, numbers.hi, runs.term(c), c)
+    lo, hi = clipped_ends(metric, *ends)
+    measured = np.isfinite(numbers.sigma)
+    return numbers._replace(
+        sigma=np.hypot(numbers.sigma, np.sqrt(runs.excess)),
+        lo=np.where(measured, lo, numbers.lo),
+        hi=np.where(measured, hi, numbers.hi),
+        law=RunLaw(numbers.law, runs),
+    )

@@ -1,0 +1,202 @@
+"""Scores of named runs: reports and comparisons against the rules, arrays by hand, simulation."""
+
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from polars_scorio.maths.run_effects import difference, run_variance, widened
+
+Z = 1.959963984540054
+M, R = 120, 4
+
+
+def outcomes_of(rng, sd, questions=M, runs=R):
+    """Outcomes of questions in runs whose success rates are so far apart."""
+    rates = rng.beta(0.5, 0.5, (questions, 1)) + rng.normal(0, sd, runs)
+    return rng.random((questions, runs)) < rates
+
+
+def log_of(models):
+    """A row for each trial of models by name."""
+    frames = []
+    for name, outcomes in models.items():
+        question, seed = (places.ravel() for places in np.indices(outcomes.shape))
+        columns = {"model": name, "question": question, "seed": seed}
+        frames.append(pl.DataFrame({**columns, "category": outcomes.ravel().astype(int)}))
+    return pl.concat(frames)
+
+
+@pytest.fixture(scope="module")
+def models():
+    rng = np.random.default_rng(4)
+    return {name: outcomes_of(rng, sd) for name, sd in (("ada", 0.06), ("bob", 0.03))}
+
+
+@pytest.fixture(scope="module")
+def log(models):
+    return log_of(models)
+
+
+def of_model(outcomes):
+    return run_variance(outcomes.astype(float), np.ones_like(outcomes))
+
+
+def test_a_report_has_the_term_of_its_runs(log, models):
+    plain, said = log.scorio(trial=None).avg(), log.scorio(trial=None, run="seed").avg()
+    kept = ["model", "metric", "questions", "trials", "estimate", "mu", "inference"]
+    assert_frame_equal(said.select(kept), plain.select(kept))
+    for row, (outcomes, old) in enumerate(
+        zip(models.values(), plain.iter_rows(named=True), strict=True)
+    ):
+        runs = of_model(outcomes)
+        ends = widened(old["mu"], old["lo"], old["hi"], runs.term(Z), Z)
+        assert said.row(row, named=True)["lo"] == pytest.approx(ends[0])
+        assert said.row(row, named=True)["hi"] == pytest.approx(ends[1])
+        sigma = np.sqrt(old["sigma"] ** 2 + runs.excess)
+        assert said.row(row, named=True)["sigma"] == pytest.approx(sigma)
+
+
+def test_pass_at_one_has_the_term_of_the_average(log):
+    rows = log.scorio(trial=None, run="seed").report(ps.avg(), ps.pass_at_k(1))
+    by_metric = rows.partition_by("metric")
+    numbers = ["estimate", "sigma", "lo", "hi"]
+    assert_frame_equal(by_metric[0].select(numbers), by_metric[1].select(numbers))
+
+
+def test_named_runs_never_make_an_interval_narrower(log):
+    metrics = ps.avg(), ps.pass_at_k([1, 2, 4]), ps.pass_hat_k([2, 4]), ps.maj_at_k(3)
+    plain = log.scorio(trial=None).report(*metrics)
+    said = log.scorio(trial=None, run="seed").report(*metrics)
+    assert (said["lo"] <= plain["lo"] + 1e-12).all()
+    assert (said["hi"] >= plain["hi"] - 1e-12).all()
+    assert (said["hi"] - said["lo"] > plain["hi"] - plain["lo"]).any()
+
+
+def test_a_comparison_adds_the_runs_of_both(log, models):
+    plain = log.scorio(trial=None).compare().row(0, named=True)
+    said = log.scorio(trial=None, run="seed").compare().row(0, named=True)
+    runs = difference(*(of_model(outcomes) for outcomes in models.values()))
+    ends = widened(plain["diff"], plain["lo"], plain["hi"], runs.term(Z), Z)
+    assert (said["lo"], said["hi"]) == (pytest.approx(ends[0]), pytest.approx(ends[1]))
+    assert said["sigma"] == pytest.approx(np.sqrt(plain["sigma"] ** 2 + runs.excess))
+
+
+def test_a_gate_asks_more_of_runs_that_differ(log):
+    p_values = [
+        log.scorio(trial=None, **roles).gate("ada", margin=0.1)["p_pass"].item()
+        for roles in ({}, {"run": "seed"})
+    ]
+    assert p_values[0] < p_values[1]
+
+
+def test_neither_the_names_of_runs_nor_the_engine_counts(log):
+    asked = log.scorio(trial=None, run="seed").report(ps.avg(), ps.pass_at_k(2))
+    words = log.with_columns(pl.format("seed {}", (pl.col("seed") * 7) % 5).alias("seed"))
+    shuffled = words.sample(fraction=1, shuffle=True, seed=3)
+    found = shuffled.lazy().scorio(trial=None, run="seed").report(ps.avg(), ps.pass_at_k(2))
+    assert_frame_equal(found.collect(), asked)
+    only = found.filter(pl.col("model") == "bob").collect()
+    assert_frame_equal(only, asked.filter(model="bob"))
+
+
+def test_runs_that_vary_alike_share_their_degrees_of_freedom(log):
+    own, alike = (
+        log.scorio(trial=None, run="seed", run_effects=effects).avg()
+        for effects in ("own", "alike")
+    )
+    assert ((alike["hi"] - alike["lo"]) < (own["hi"] - own["lo"])).any()
+    with pytest.raises(ValueError, match="run_effects='alike' is about runs: name them with run="):
+        log.scorio(trial=None, run_effects="alike")
+    with pytest.raises(ValueError, match="run_effects must be"):
+        log.scorio(trial=None, run="seed", run_effects="some")
+
+
+def test_strata_have_terms_and_so_has_what_is_over_all_of_them(log):
+    both = pl.concat(log.with_columns(part=pl.lit(part)) for part in "xy")
+    asked = both.scorio(trial=None, by="part", run="seed")
+    single = log.scorio(trial=None, run="seed").avg()
+    for overall in ("macro", "micro"):
+        rows = asked.avg(overall=overall)
+        of_part, whole = rows.filter(part="x"), rows.filter(pl.col("part").is_null())
+        assert_frame_equal(of_part.select("lo", "hi"), single.select("lo", "hi"))
+        # The same questions twice in the same runs: twice the questions do not average runs out.
+        halves = (whole["hi"] - whole["lo"]) / (single["hi"] - single["lo"])
+        assert halves.min() > 0.9
+
+
+@pytest.mark.filterwarnings("ignore:trials are not independent")  # each is there twice
+def test_several_trials_in_a_run_count_as_their_mean(models):
+    twice = {name: np.repeat(outcomes, 2, axis=1) for name, outcomes in models.items()}
+    log = log_of(twice).with_columns(pl.col("seed") // 2)
+    rows = log.scorio(trial=None, run="seed").avg()
+    assert (rows["hi"] - rows["lo"]).min() > 0.05
+    with pytest.raises(ValueError, match=r"pass_at_k is of trials from different runs, and some"):
+        log.scorio(trial=None, run="seed").pass_at_k(2)
+
+
+def test_real_rewards_have_terms_too(log):
+    rng = np.random.default_rng(9)
+    rewards = log.with_columns(category=pl.col("category") * 0.5 + 0.1 * pl.Series(rng.random(960)))
+    plain, said = (rewards.scorio(trial=None, **roles).avg() for roles in ({}, {"run": "seed"}))
+    assert (said["hi"] - said["lo"] > plain["hi"] - plain["lo"]).all()
+    weighted = log.with_columns(pl.col("category") + pl.col("question") % 2)
+    asked = ps.avg(w=[0, 0.5, 1])
+    plain, said = (weighted.scorio(trial=None, **r).report(asked) for r in ({}, {"run": "seed"}))
+    assert (said["hi"] - said["lo"] > plain["hi"] - plain["lo"]).all()
+
+
+@pytest.mark.parametrize("runs", [1, 4])
+def test_where_runs_cannot_be_seen_a_report_says_so(runs):
+    outcomes = outcomes_of(np.random.default_rng(1), 0.0, runs=runs)
+    log = log_of({"ada": outcomes})
+    if runs > 1:  # ids of their own for each question
+        log = log.with_columns(seed=pl.int_range(pl.len()))
+    with pytest.warns(ps.RunWarning, match="intervals are about these very runs"):
+        said = log.scorio(trial=None, run="seed").avg()
+    assert_frame_equal(said, log.scorio(trial=None).avg())
+    spread = log.scorio(trial=None, run="seed").coverage()
+    assert spread.select("run_sd", "run_share", "pvalue_runs").row(0) == (None, None, None)
+
+
+def test_posteriors_and_single_questions_are_about_these_runs(log):
+    for options in ({"prior": "uniform"}, {"per": "question", "prior": "uniform"}):
+        said = log.scorio(trial=None, run="seed").bayes(**options)
+        assert_frame_equal(said, log.scorio(trial=None).bayes(**options))
+    with pytest.warns(ps.RunWarning, match="about a population of questions"):
+        log.scorio(trial=None, run="seed", target="population").compare()
+
+
+def test_a_look_at_the_log_says_how_far_runs_are_apart(log, models):
+    rows = log.scorio(trial=None, run="seed").coverage()
+    for row, outcomes in zip(rows.iter_rows(named=True), models.values(), strict=True):
+        runs = of_model(outcomes)
+        found = row["run_sd"], row["run_sd_lo"], row["run_sd_hi"], row["run_share"]
+        assert found == pytest.approx((*runs.run_sd(), runs.run_share))
+    assert rows["pvalue_runs"].n_unique() == 1
+    assert not {"run_sd", "pvalue_runs"} & {*log.scorio(trial=None).coverage().columns}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sd", [0.0, 0.03])
+def test_intervals_and_differences_hold_in_other_runs(sd):
+    """Three models on 200 questions in 4 runs: of 60 logs nearly all intervals hold."""
+    rng = np.random.default_rng(17)
+    held, won = 0, 0
+    rates = rng.beta(0.5, 0.5, (200, 1)).clip(0.1, 0.9)
+    for _ in range(60):
+        models = {
+            name: rng.random((200, 4)) < rates + rng.normal(0, sd, 4).clip(-0.1, 0.1)
+            for name in "abc"
+        }
+        asked = log_of(models).scorio(trial=None, run="seed")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ps.CheckWarning)
+            rows, pairs = asked.avg(), asked.compare(simultaneous=True)
+        held += int(((rows["lo"] <= rates.mean()) & (rows["hi"] >= rates.mean())).sum())
+        won += pairs["better"].is_not_null().any()
+    assert held >= 0.93 * 180
+    assert won <= 6
