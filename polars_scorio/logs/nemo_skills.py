@@ -36,7 +36,7 @@ _EXPECTED = "eval-results/<benchmark>/output-rs<seed>.jsonl of NeMo-Skills"
 _METRICS = "metrics.json of NeMo-Skills: an object with a benchmark each"
 _SEED = re.compile(r"output-rs(\d+)\.jsonl$")
 _WHOLE = re.compile(r"output(-rs\d+)?\.jsonl$")
-_SEEDS = re.compile(r"pass@1\[avg-of-(\d+)\]")
+_SEEDS = re.compile(r"pass@1\[(?:avg-of-)?(\d+)\]")
 _VERDICT = re.compile(r"\*{0,2}judgement\*{0,2}\s*:[\s*]*(\w*)", re.IGNORECASE)
 _LONG = {"generation", "serialized_output", "messages"}  # fields of lines that are not kept
 _COLUMNS = {
@@ -201,27 +201,44 @@ def _refuse_unlike_files(log: LogRows, texts: Mapping[Path, Sequence[str]]) -> N
 
 
 def _seed_totals(parts: Sequence[FileRows], file: Path) -> tuple[Totals, ...]:
-    """Plan and mean of all seeds of a benchmark, as metrics.json says, and as read."""
-    metric = str(parts[0].run.totals[0].keys["metric"])
+    """Plan and mean of all seeds of a benchmark, by subset if metrics.json has them."""
+    metric, benchmark = str(parts[0].run.totals[0].keys["metric"]), file.parent.name
     rows = [row for part in parts for row in part.rows]
-    subsets = {row[1] for row in rows}
     sides = [side_file(folder / "metrics.json", "metrics.json") for folder in [*file.parents][:2]]
-    side = next((side for side in sides if side.exists()), None)
-    planned, percent, seeds = None, None, 1
-    if side is not None:
-        with errors_name_file(side, _METRICS):
-            known = read_json(side, _METRICS).get(file.parent.name, {})
-            known = known.get("_all_", known)  # beside those of subsets
-            seeds = max([1, *(int(found[1]) for name in known if (found := _SEEDS.match(name)))])
-            means = known.get(f"pass@1[avg-of-{seeds}]", known.get("pass@1", {}))
-            planned = seeds * means["num_entries"] if "num_entries" in means else None
-            percent = next((means[name] for name in _OUTCOMES[metric][1] if name in means), None)
-    totals = Totals(
-        keys={"subset": "" if subsets == {""} else None},
-        planned=planned,
-        reported=None if percent is None or seeds > len(parts) else percent / _PERCENT,
-        read=len(rows),
-        score=mean_or_none(cast("float | None", row[_SCORE]) or 0.0 for row in rows),
-        file=side,
-    )
-    return (totals,)
+    side = next((side for side in sides if side.exists()), file)
+    with errors_name_file(side, _METRICS):
+        told = {} if side == file else read_json(side, _METRICS)
+        subsets: dict[Any, Any] = {row[1]: told.get(f"{benchmark}-{row[1]}") for row in rows}
+        if not all(subsets.values()):
+            names = benchmark, f"{benchmark}-all", f"{benchmark}-_all_"
+            whole: dict[str, Any] = next((told[name] for name in names if name in told), {})
+            subsets = {"" if {*subsets} == {""} else None: whole}
+        own = {subset: [row for row in rows if subset in {None, row[1]}] for subset in subsets}
+        found = {subset: _told_mean(known, file, metric) for subset, known in subsets.items()}
+        return tuple(
+            Totals(
+                keys={"subset": subset},
+                planned=None if entries is None else seeds * entries,
+                reported=percent / _PERCENT
+                if percent is not None and seeds == len(parts)
+                else None,
+                read=len(own[subset]),
+                score=mean_or_none(cast("float | None", row[_SCORE]) or 0.0 for row in own[subset]),
+                file=side,
+            )
+            for subset, (seeds, entries, percent) in found.items()
+        )
+
+
+def _told_mean(
+    known: Mapping[str, Any], file: Path, metric: str
+) -> tuple[int, int | None, float | None]:
+    """Seeds, questions and mean in percent, as metrics.json has them of a file of its kind."""
+    seeds = max([0, *(int(found[1]) for name in known if (found := _SEEDS.match(name)))])
+    names = {f"pass@1[avg-of-{seeds}]": seeds, f"pass@1[{seeds}]": seeds, "pass@1": 1}
+    if plain_path(file).name == "output.jsonl":
+        names = {"greedy": 1} if seeds else {"greedy": 1, "pass@1": 1}
+    name = next((name for name in names if name in known), "")
+    means = known.get(name, {})
+    percent = next((means[each] for each in _OUTCOMES[metric][1] if each in means), None)
+    return names.get(name, 1), means.get("num_entries"), percent

@@ -89,7 +89,7 @@ def test_a_judge_and_a_rule_may_see_the_same_trials(reader, write):
 def test_means_of_all_seeds_are_compared(reader, seeds, write, above):
     means = {"num_entries": 2, "symbolic_correct": 75.0}
     content = {"sums": {"pass@1": means, "pass@1[avg-of-2]": means}}
-    content = {"sums": {"_all_": content["sums"]}} if above else content
+    content = {"sums-_all_": content["sums"]} if above else content
     write(f"ada/eval-results/{above}metrics.json", content)
     assert reader(seeds).coverage().select("planned", "reported").row(0) == (4, 0.75)
     with pytest.warns(ps.LogWarning, match=r"metrics\.json: 2 of 4 planned trials$"):
@@ -98,6 +98,32 @@ def test_means_of_all_seeds_are_compared(reader, seeds, write, above):
     write(f"ada/eval-results/{above}metrics.json", content)
     with pytest.warns(ps.LogWarning, match=r"the tool reports 0\.5, these rows 0\.75$"):
         reader(seeds)
+
+
+def test_subsets_have_means_of_their_own(reader, write):
+    lines = [line(place < 1, str(place), subset_for_metrics="ab"[place > 0]) for place in range(3)]
+    path = write("ada/eval-results/sums/output-rs0.jsonl", *lines)
+    write("ada/eval-results/sums/output-rs1.jsonl", *({**each, "x": 1} for each in lines))
+    content = {
+        f"sums-{subset}": {"pass@1[2]": {"num_entries": number, "symbolic_correct": percent}}
+        for subset, number, percent in [("a", 1, 100.0), ("b", 2, 0.0), ("all", 3, 33.3)]
+    }
+    write("ada/eval-results/metrics.json", content)
+    found = reader(path.parent).coverage().select("subset", "planned", "reported")
+    assert found.rows() == [("a", 2, 1.0), ("b", 4, 0.0)]
+    whole = reader(path.parent, by="benchmark").coverage().select("planned", "reported").row(0)
+    assert whole == (6, pytest.approx(1 / 3))
+
+
+def test_a_greedy_run_has_its_own_mean(reader, write):
+    path = write("ada/eval-results/sums/output.jsonl", line(True), line(False, "2 + 2"))
+    seeds = {"num_entries": 2, "symbolic_correct": 99.0}
+    means = {"greedy": {"num_entries": 2, "symbolic_correct": 50.0}, "pass@1[avg-of-4]": seeds}
+    write("ada/eval-results/metrics.json", {"sums": means})
+    assert reader(path).coverage().select("planned", "reported").row(0) == (2, 0.5)
+    del means["greedy"]
+    write("ada/eval-results/metrics.json", {"sums": means})
+    assert "planned" not in reader(path).coverage().columns
 
 
 def test_two_folders_are_two_models(table, seeds, write):
