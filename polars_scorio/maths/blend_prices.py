@@ -14,7 +14,7 @@ from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.price import Price, capped_price
 from polars_scorio.maths.questions import Clustered, QuestionWeights, States
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
-from polars_scorio.maths.scores import Numbers, credit_numbers, is_saturated, price_numbers
+from polars_scorio.maths.scores import Numbers, credit_numbers, price_numbers, saturated_groups
 from polars_scorio.maths.variance import (
     CreditSum,
     fixed_gains,
@@ -41,18 +41,18 @@ def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Pri
         weights = QuestionWeights.equal(group.questions)
         both = group_moments(group, [CreditSum([(1.0, draw)]) for draw in draws], weights)
         # One more question, as the smooth fit expects it: no mean is zero then.
-        centre = (group.size * seen + both.smooth_mean) / (group.size + 1)
+        centre = (group.size * seen + both.smooth_mean[:, 0]) / (group.size + 1)
         # A credit that nothing earns (mG-Pass@1) has the mean zero after all, and no slope.
         blend = float(np.prod(centre ** np.array(powers)))
         share = np.divide(powers, centre, out=np.zeros(2), where=centre > 0) * blend
         linear = [CreditSum([*zip(share.tolist(), draws, strict=True)])]
         noise = group_moments(group, linear, weights)
-        price = capped_price(group, linear, noise, weights)
+        price = capped_price(group.fits, linear, noise, group.weights(weights))
         expected = (
             blend_means(fit[:1], fit[1:], powers) for fit in (both.free_mean, both.smooth_mean)
         )
-        (mean[column],) = price.between(*expected)
-        variance[column], factor[column] = price.variance[0], price.factor[0]
+        mean[column] = price.between(*expected).item()
+        variance[column], factor[column] = price.variance.item(), price.factor.item()
     value = blend_means(means[0], means[1], powers)
     return Price(value, 1 - value, mean, 1 - mean, variance, factor, bounded=min(powers) >= 0)
 
@@ -90,7 +90,7 @@ def blend_numbers(
     if target == "benchmark":
         numbers = price_numbers(price, confidence)
         # A price made of equal counts knows nothing of failures that were not seen; both means do.
-        own = ~np.array([is_saturated(group) for group in fitted.groups], dtype=np.bool_)
+        own = ~saturated_groups(fitted)
         lo = np.maximum(lo, numbers.lo, where=own, out=lo)
         return numbers._replace(lo=lo, hi=np.minimum(hi, numbers.hi, where=own, out=hi))
     sample = QuestionSample(fitted.states, clusters)

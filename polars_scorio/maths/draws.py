@@ -312,20 +312,6 @@ def overlap_chances(total: int, size: int) -> Floats:
     return np.asarray(draw_chance_rows(total, size, np.array([size]))[0])
 
 
-def share_chances(n: int, further: int, c: Ints) -> Floats:
-    """Chance that the c of ``c + t`` successes fall on the first n trials, for t = 0..further.
-
-    Shape (S, further + 1); the t others fall on the `further` trials.
-
-    >>> share_chances(1, 1, np.array([0, 1]))
-    array([[1. , 0.5],
-           [0.5, 1. ]])
-    """
-    both = log_binomials(n + further)[c[:, None] + np.arange(further + 1)]
-    chances: Floats = np.exp(log_binomials(n)[c, None] + log_binomials(further) - both)
-    return chances
-
-
 def binomial_chances(n: int, p: Floats, q: Floats) -> Floats:
     """Chances of 0..n successes in n trials at rates p = 1 - q, shape (I, n + 1)."""
     j = np.arange(n + 1.0)

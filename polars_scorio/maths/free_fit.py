@@ -1,16 +1,16 @@
 """The free fit of each group: nonparametric maximum likelihood (NPMLE) of the success rates.
 
-The smooth fit of `lattice` knows one shape, a Beta population. The free fit has weights on a fixed
-set of success rates, by expectation and maximisation (EM), with two questions' worth of the smooth
-fit as a base. The plain maximum uses Newton's method: after 2,000 steps EM is still .2 short of the
-largest log likelihood for 1,000 questions with 10 trials; Newton needs up to 29 steps and a tenth
-of the time.
+The smooth fit of `populations` knows one shape, a Beta population. The free fit has weights on a
+fixed set of success rates, by expectation and maximisation (EM), with two questions' worth of the
+smooth fit as a base. The plain maximum uses Newton's method: after 2,000 steps EM is still .2 short
+of the largest log likelihood for 1,000 questions with 10 trials; Newton needs up to 29 steps and a
+tenth of the time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import ceil
@@ -18,9 +18,9 @@ from math import ceil
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import CELLS, Floats, Ints
-from polars_scorio.maths.lattice import Grid, batched_rows, fit_binary_groups
-from polars_scorio.maths.questions import QuestionWeights, States, Strata
+from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
+from polars_scorio.maths.populations import Populations, fit_populations, lattice_groups
+from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States, Strata
 
 _CLOSE = 1e-6  # largest gap to the maximum log likelihood
 _MOST_STEPS = 100
@@ -29,146 +29,81 @@ _INSIDE = 0.99  # part of the way to where a weight or a slack ends
 _LEAST_SLACK = 0.01  # added to each slack at the start
 
 
-def likeliest_weights(likelihood: Floats, questions: Ints | Floats) -> Floats:
-    """Weights (I,) of success rates with the largest likelihood, to 1e-6; all positive.
+def likeliest_weights(likelihood: Floats, questions: Floats) -> Floats:
+    """Weights (G, I) of success rates with the largest likelihood, to 1e-6; all positive.
 
-    The primal-dual interior point method: S. Boyd, L. Vandenberghe (2004), Convex Optimization,
-    section 11.7. The gradient function bounds the maximum: B. G. Lindsay (1983), Ann. Statist. 11,
-    86-94.
+    Of groups with `questions` (G, S) in states of `likelihood` (S, I). The primal-dual interior
+    point method: S. Boyd, L. Vandenberghe (2004), Convex Optimization, section 11.7. The gradient
+    function bounds the maximum: B. G. Lindsay (1983), Ann. Statist. 11, 86-94.
     """
-    share, total = questions / questions.sum(), float(questions.sum())
-    weight = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
-    chance = likelihood @ weight
+    total, size = questions.sum(axis=1), likelihood.shape[1]
+    found, live = np.empty((total.size, size)), np.arange(total.size)
+    share, weight = questions / total[:, None], np.full_like(found, 1 / size)
+    chance = weight @ likelihood.T
     slope = (share / chance) @ likelihood
     slack = np.maximum(1 - slope, 0) + _LEAST_SLACK
     for _ in range(_MOST_STEPS):
-        if (slope.max() - 1) * total <= _CLOSE:
+        done = (slope.max(axis=1) - 1) * total[live] <= _CLOSE
+        found[live[done]] = weight[done]
+        live = live[~done]
+        if not live.size:
             break
-        target = _LESS * (weight @ slack) / weight.size / weight
+        share, weight, chance, slope, slack = (
+            each[~done] for each in (share, weight, chance, slope, slack)
+        )
+        target = _LESS * (weight * slack).sum(axis=1, keepdims=True) / size / weight
         flat = weight / slack
-        step = _newton_step(likelihood, chance**2 / share, flat, slope - 1 + target)
+        right = (slope - 1 + target)[..., None]
+        step = curved_solution(likelihood, share / chance**2, flat, right)[..., 0]
         slack_step = target - slack - step / flat
-        slack += _inside_part(slack, slack_step) * slack_step
-        weight = weight + _inside_part(weight, step) * step
-        weight /= weight.sum()
-        chance = likelihood @ weight
+        slack = slack + inside_parts(slack, slack_step)[:, None] * slack_step
+        weight = weight + inside_parts(weight, step)[:, None] * step
+        weight /= weight.sum(axis=1, keepdims=True)
+        chance = weight @ likelihood.T
         slope = (share / chance) @ likelihood
-    return weight
+    found[live] = weight[: live.size]
+    return found
 
 
-def _newton_step(likelihood: Floats, noise: Floats, flat: Floats, right: Floats) -> Floats:
-    """Solution x of ``(L' diag(1 / noise) L + diag(1 / flat)) x = right``.
+def curved_solution(likelihood: Floats, often: Floats, flat: Floats, right: Floats) -> Floats:
+    """Solutions (P, I, R) of ``(L' diag(often) L + diag(1 / flat)) x = right``.
 
-    By as many equations as there are states or rates, whichever are fewer.
+    `often` (P, S), `flat` (P, I), `right` (P, I, R). By as many equations as there are states or
+    rates, whichever are fewer. By NumPy, as the products around it: SciPy has a BLAS of its own,
+    and while the threads of one work those of the other spin.
     """
     states, size = likelihood.shape
-    # By LAPACK itself: the checks of SciPy's functions take longer than these small systems.
     if states > size:
-        core = (likelihood.T / noise) @ likelihood
-        core[np.diag_indices(size)] += 1 / flat
-        return np.asarray(scipy.linalg.lapack.dposv(core, right)[1])
-    pull = likelihood * flat
-    core = pull @ likelihood.T
-    core[np.diag_indices(states)] += noise
-    return np.asarray(flat * right - scipy.linalg.lapack.dposv(core, pull @ right)[1] @ pull)
+        core = (likelihood.T * often[:, None]) @ likelihood
+        np.einsum("pii->pi", core)[...] += 1 / flat
+        return np.asarray(np.linalg.solve(core, right), dtype=np.float64)
+    scaled = np.sqrt(often)[..., None] * likelihood
+    pull = scaled * flat[:, None]
+    core = pull @ np.swapaxes(scaled, 1, 2)
+    np.einsum("pss->ps", core)[...] += 1.0
+    solved = np.linalg.solve(core, pull @ right)
+    return flat[..., None] * right - np.swapaxes(pull, 1, 2) @ solved
 
 
-def _inside_part(values: Floats, step: Floats) -> float:
-    """Largest part of a step, at most 1, after which all values are positive."""
-    return min(1.0, _INSIDE / max(float((-step / values).max()), _INSIDE))
+def inside_parts(values: Floats, step: Floats) -> Floats:
+    """Largest part of each step, at most 1, after which all values are positive, (P,)."""
+    worst = (-step / values).reshape(len(values), -1).max(axis=1)
+    return np.asarray(np.minimum(1.0, _INSIDE / np.maximum(worst, _INSIDE)))
 
 
 _MIN_RATES, _MAX_RATES = 121, 1001
 _STEPS = 60
-_REFINING_STEPS = 20
+_TINY = 1e-300
 _BASE = 2.0  # questions
 _FLOOR = 1e-12  # least share of the base
-_LIKELIHOOD_CACHE = 32  # likelihoods that groups with the same states share: 1 MB each at most
 
 
-@dataclass(frozen=True, eq=False)  # no slots: cached_property needs __dict__
-class FreeFit:
-    """Weights of success rates after the counts of one group."""
-
-    likelihood: Floats  # of each state under each rate, (S, I); 1 at its best rate
-    log_scale: Floats  # log of the factor that scales each row of `likelihood`
-    questions: Ints | Floats  # how many share the state, (S,)
-    weight: Floats  # of each rate, (I,); they sum to 1
-
-    @property
-    def rates(self) -> tuple[Floats, Floats]:
-        """The success rates and their complements, each shape (I,)."""
-        return rate_nodes(self.weight.size)
-
-    @cached_property
-    def posterior(self) -> Floats:
-        """Weights of the rates for a question in each state, shape (S, I)."""
-        joint = self.likelihood * self.weight
-        posterior: Floats = joint / joint.sum(axis=1, keepdims=True)
-        return posterior
-
-    @cached_property
-    def refined_weights(self) -> Floats:
-        """Weights after 20 more EM steps."""
-        return maximise_likelihood(self.likelihood, self.questions, self.weight, _REFINING_STEPS)
-
-    @cached_property
-    def likeliest_weights(self) -> Floats:
-        """Weights with the largest likelihood, without a base."""
-        return likeliest_weights(self.likelihood, self.questions)
-
-    @cached_property
-    def log_likelihood(self) -> float:
-        """Log likelihood of all counts, without binomial coefficients."""
-        return float(self.questions @ (np.log(self.likelihood @ self.weight) + self.log_scale))
-
-
-def fit_free_groups(
-    grids: Sequence[Grid], groups: Sequence[tuple[Ints, Ints, Ints | Floats]]
-) -> list[FreeFit]:
-    """Fit weights of success rates to each group (n, c, questions), given its smooth fit.
-
-    60 EM steps, on 121 rates up to 64 trials a question and on more beyond. The base keeps the
-    unrestricted maximum (N. Laird 1978, J. Am. Stat. Assoc. 73, 805-811) from fitting noise. Groups
-    of as many states are stacked; a group has the same fit to the last bit, whatever others are.
-    """
-    starts = [_first_weights(grid, *group) for grid, group in zip(grids, groups, strict=True)]
-    rows_by_shape: dict[tuple[int, ...], list[int]] = {}
-    for row, start in enumerate(starts):
-        rows_by_shape.setdefault(start.likelihood.shape, []).append(row)
-    fits: dict[int, FreeFit] = {}
-    for rows in rows_by_shape.values():
-        for batch in batched_rows(rows):
-            likelihood, questions, base = (
-                np.stack([getattr(starts[row], name) for row in batch])
-                for name in ("likelihood", "questions", "weight")
-            )
-            weights = maximise_likelihood(likelihood, questions, base, _STEPS, _BASE * base)
-            for row, weight in zip(batch, weights, strict=True):
-                fits[row] = replace(starts[row], weight=weight)
-    return [fits[row] for row in range(len(starts))]
-
-
-def _first_weights(grid: Grid, n: Ints, c: Ints, questions: Ints | Floats) -> FreeFit:
-    """Starting point of EM: the discretised Beta fit."""
-    size = min(max(_MIN_RATES, ceil(15 * np.sqrt(n.max())) + 1), _MAX_RATES)
-    counts = (np.asarray(each, dtype=np.int64).tobytes() for each in (n, c))
-    likelihood_of = _kept_likelihood if n.size * size <= CELLS else _scaled_likelihood
-    likelihood, scale = likelihood_of(size, *counts)
-    return FreeFit(likelihood, scale, questions, _base_weight(grid, size))
-
-
-def _scaled_likelihood(size: int, n: bytes, c: bytes) -> tuple[Floats, Floats]:
-    """Likelihood of each state under each rate, and the log of its scale; groups share both."""
-    trials, successes = (np.frombuffer(each, dtype=np.int64)[:, None] for each in (n, c))
+def scaled_likelihood(size: int, n: Ints, c: Ints) -> tuple[Floats, Floats]:
+    """Likelihood of each state under each rate, and the log of its scale."""
     p, q = rate_nodes(size)
-    with np.errstate(divide="ignore"):
-        logs = scipy.special.xlogy(successes, p) + scipy.special.xlogy(trials - successes, q)
+    logs = scipy.special.xlogy(c[:, None], p) + scipy.special.xlogy((n - c)[:, None], q)
     scale = logs.max(axis=1)
     return np.exp(logs - scale[:, None]), scale
-
-
-_kept_likelihood = lru_cache(maxsize=_LIKELIHOOD_CACHE)(_scaled_likelihood)
 
 
 def maximise_likelihood(
@@ -180,20 +115,15 @@ def maximise_likelihood(
 ) -> Floats:
     """Weights after some EM steps from `weight`; `base` adds pseudo-questions at each rate.
 
-    Of one group, or stacked: likelihood (G, S, I), questions (G, S), weight and base (G, I).
+    Likelihood (S, I), questions (..., S), weight and base (..., I).
     """
-    if likelihood.ndim == 2 and isinstance(base, float):  # one group
-        share = questions / (questions.sum() + base)
-        weight, chance, gain = weight.copy(), np.empty(len(likelihood)), np.empty_like(weight)
-        for _ in range(steps):  # two fifths of the time of the general step
-            np.dot(likelihood, weight, out=chance)
-            np.dot(np.divide(share, chance, out=chance), likelihood, out=gain)
-            weight *= gain
-        return weight
-    total = (questions.sum(axis=-1) + np.atleast_1d(base).sum(axis=-1))[..., None]
+    total = questions.sum(axis=-1) + (0.0 if isinstance(base, float) else base.sum(axis=-1))
+    share = questions / total[..., None]
+    added = base / total[..., None]
     for _ in range(steps):
-        expected = questions / (likelihood @ weight[..., None])[..., 0]
-        weight = (weight * (expected[..., None, :] @ likelihood)[..., 0, :] + base) / total
+        # A state without questions may have lost its chance.
+        weight = weight * ((share / np.maximum(weight @ likelihood.T, _TINY)) @ likelihood)
+        weight += added
     return weight
 
 
@@ -212,69 +142,140 @@ def rate_nodes(size: int) -> tuple[Floats, Floats]:
     return p, q
 
 
-def _base_weight(grid: Grid, size: int) -> Floats:
-    """Weights of the rates under the Beta population in the middle of the grid."""
-    mean, rho = grid.weight @ grid.mean, float(grid.weight @ grid.rho)
-    failures, successes = (1 - rho) / rho * mean
+def _base_weights(populations: Populations, size: int) -> Floats:
+    """Weights (G, I) of the rates under the Beta population in the middle of each posterior."""
+    mean, rest, rho = populations.middle
+    weight = (1 - rho) / rho
     ends = np.sin((np.arange(size - 1) + 0.5) * (np.pi / (2 * (size - 1)))) ** 2
-    below = np.concatenate(([0.0], scipy.special.betainc(successes, failures, ends), [1.0]))
-    mass = np.maximum(np.diff(below), _FLOOR)
-    base: Floats = mass / mass.sum()
-    return base
+    below = scipy.special.betainc((weight * mean)[:, None], (weight * rest)[:, None], ends)
+    mass = np.maximum(np.diff(below, prepend=0.0, append=1.0, axis=1), _FLOOR)
+    return np.asarray(mass / mass.sum(axis=1, keepdims=True))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Level:
-    """The states of a group that have the same number of trials."""
+@dataclass(frozen=True, eq=False)  # no slots: cached_property needs __dict__
+class Fits:
+    """Both fits of G groups whose questions are in the same S states."""
 
-    n: int
+    n: Ints  # (S,)
     c: Ints
-    questions: Ints | Floats
-    rows: Ints  # indices of the states among those of the group
-
-
-def group_levels(n: Ints, c: Ints, questions: Ints | Floats) -> tuple[Level, ...]:
-    """The levels of a group, by ascending n."""
-    rows = [np.flatnonzero(n == size) for size in np.unique(n)]
-    return tuple(Level(int(n[own[0]]), c[own], questions[own], own) for own in rows)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
-    """One group and its two fits: `grid` of Beta populations, and free weights of success rates."""
-
-    grid: Grid
-    free: FreeFit
-    n: Ints
-    c: Ints
-    questions: Ints | Floats  # how many share each state, (S,)
-    levels: tuple[Level, ...]  # the states by ascending n
+    questions: Floats  # of each group in each state, (G, S)
+    populations: Populations  # the smooth fits
+    likelihood: Floats  # of each state under each rate, (S, I); 1 at its best rate
+    log_scale: Floats  # log of the factor that scales each row of `likelihood`
+    weight: Floats  # of each rate in the free fits, (G, I)
 
     @classmethod
-    def fit(cls, n: Ints, c: Ints, questions: Ints | Floats) -> Group:
-        """Fit both to the states of one group."""
-        return cls.fit_each([(n, c, questions)])[0]
+    def of(cls, n: Ints, c: Ints, questions: Floats) -> Fits:
+        """Fit both to some groups.
 
-    @classmethod
-    def fit_each(cls, groups: Sequence[tuple[Ints, Ints, Ints | Floats]]) -> list[Group]:
-        """Fit both to the states of each group: trials, successes and questions."""
-        grids = fit_binary_groups(groups)
-        fits = zip(grids, fit_free_groups(grids, groups), groups, strict=True)
-        return [cls(grid, free, *group, group_levels(*group)) for grid, free, group in fits]
+        The free fit takes 60 EM steps, on 121 rates up to 64 trials a question and on more beyond.
+        The base keeps the unrestricted maximum (N. Laird 1978, J. Am. Stat. Assoc. 73, 805-811)
+        from fitting noise.
+        """
+        populations = fit_populations(n, c, questions)
+        size = min(max(_MIN_RATES, ceil(15 * np.sqrt(n.max())) + 1), _MAX_RATES)
+        likelihood, scale = scaled_likelihood(size, n, c)
+        base = _base_weights(populations, size)
+        weight = maximise_likelihood(likelihood, questions, base, _STEPS, _BASE * base)
+        return cls(n, c, questions, populations, likelihood, scale, weight)
 
-    @property
-    def size(self) -> int:
-        """Number of questions, M."""
-        return int(self.questions.sum())
+    @cached_property
+    def levels(self) -> tuple[Ints, Ints]:
+        """The numbers of trials that occur, (L,), and the place of each state among them, (S,)."""
+        levels, place = np.unique(self.n, return_inverse=True)
+        return levels, place
 
-    @property
-    def misfit(self) -> float:
-        """Twice the gain in log likelihood of the free fit over any Beta population.
+    @cached_property
+    def size(self) -> Floats:
+        """Questions of each group, shape (G,)."""
+        return np.asarray(self.questions.sum(axis=1))
+
+    @cached_property
+    def chance(self) -> Floats:
+        """Chance of each state under the free fits, on the scale of the likelihood, (G, S)."""
+        return np.asarray(self.weight @ self.likelihood.T)
+
+    @cached_property
+    def misfit(self) -> Floats:
+        """Twice the gain in log likelihood of the free fit over any Beta population, (G,).
 
         Above 15 the questions are not one Beta population, and pooled metrics of several trials are
         unreliable.
         """
-        return 2 * (self.free.log_likelihood - self.grid.highest)
+        logs = np.log(self.chance) + self.log_scale
+        return np.asarray(2 * ((self.questions * logs).sum(axis=1) - self.populations.highest))
+
+    @cached_property
+    def _likeliest(self) -> dict[int, Floats]:
+        """Weights with the largest likelihood, of the groups that had need of them."""
+        return {}
+
+    def likeliest_weights(self, groups: Ints) -> Floats:
+        """Weights with the largest likelihood of some groups, without a base, (P, I)."""
+        new = [row for row in np.unique(groups).tolist() if row not in self._likeliest]
+        if new:
+            found = likeliest_weights(self.likelihood, self.questions[new])
+            self._likeliest.update(zip(new, found, strict=True))
+        return np.stack([self._likeliest[row] for row in groups.tolist()])
+
+    def at(self, groups: Ints) -> Fits:
+        """The fits of some groups, in their states alone."""
+        kept = self.questions[groups].any(axis=0)
+        return Fits(
+            self.n[kept],
+            self.c[kept],
+            self.questions[np.ix_(groups, kept)],
+            self.populations.at(groups),
+            self.likelihood[kept],
+            self.log_scale[kept],
+            self.weight[groups],
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """One group and its two fits."""
+
+    fits: Fits  # of this group alone, with all that follows
+    n: Ints  # trials of each state, (S,)
+    c: Ints
+    questions: Floats
+    likelihood: Floats  # of each state under each rate, (S, I)
+    weight: Floats  # of each rate in the free fit, (I,)
+
+    @classmethod
+    def of(cls, fits: Fits) -> Group:
+        """The only group of some fits."""
+        return cls(fits, fits.n, fits.c, fits.questions[0], fits.likelihood, fits.weight[0])
+
+    @classmethod
+    def fit(cls, n: Ints, c: Ints, questions: Ints | Floats) -> Group:
+        """Fit both to the states of one group."""
+        return cls.of(Fits.of(n, c, np.asarray(questions, dtype=np.float64)[None]))
+
+    @property
+    def size(self) -> int:
+        """Number of questions, M."""
+        return int(self.fits.size[0])
+
+    @property
+    def rates(self) -> tuple[Floats, Floats]:
+        """The success rates and their complements, each shape (I,)."""
+        return rate_nodes(self.weight.size)
+
+    @property
+    def posterior(self) -> Floats:
+        """Weights of the rates for a question in each state, shape (S, I)."""
+        return np.asarray(self.likelihood * self.weight / self.fits.chance.T)
+
+    @property
+    def likeliest_weights(self) -> Floats:
+        """Weights with the largest likelihood, without a base."""
+        return np.asarray(self.fits.likeliest_weights(np.array([0]))[0])
+
+    def weights(self, own: QuestionWeights) -> BatchWeights:
+        """Weights of its questions as those of a batch."""
+        return BatchWeights.stacked([own], self.fits.questions > 0)
 
 
 @dataclass(frozen=True, eq=False)  # no slots: cached_property needs __dict__
@@ -282,52 +283,106 @@ class Calibrated:
     """Groups of questions with failure and success, each with its two fits."""
 
     states: States  # the questions, without prior trials
-    groups: list[Group]
-    weights: list[QuestionWeights]  # of the questions of each group in its mean
+    batches: list[tuple[Ints, Fits]]  # groups that are fitted together, and their fits
+    strata: Strata[States] | None  # that weigh the same; without them all questions do
 
     @classmethod
     def fit(cls, states: States, strata: Strata[States] | None = None) -> Calibrated:
         """Fit every group of `states` (two categories: see `States.binary`).
 
-        The fits do not depend on `strata`, which weigh the same; without them all questions do.
+        Groups with the same numbers of trials share their tables. The fits do not depend on
+        `strata`.
         """
         n, c = states.counts.sum(axis=1), states.counts[:, 1]
-        ends = np.searchsorted(states.group, np.arange(states.groups + 1))
-        parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
-        rows = [(states.state[part], states.questions[part]) for part in parts]
-        groups = Group.fit_each([(n[own], c[own], often) for own, often in rows])
-        if strata is None:
-            return cls(states, groups, [QuestionWeights.equal(own.questions) for own in groups])
-        return cls(states, groups, strata.weights(states))
+        batches = []
+        for groups in _groups_by_trials(states, n):
+            table = states.members[groups]
+            kinds = np.unique(table.indices)
+            questions = np.asarray(table[:, kinds].todense())
+            for rows in lattice_groups(n[kinds], c[kinds], questions):
+                some = questions[rows]
+                kept = some.any(axis=0)
+                fits = Fits.of(n[kinds[kept]], c[kinds[kept]], some[:, kept])
+                batches.append((groups[rows], fits))
+        return cls(states, batches, strata)
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """Each group by itself."""
+        places = {
+            int(group): (fits, row)
+            for groups, fits in self.batches
+            for row, group in enumerate(groups)
+        }
+        found = (places[group] for group in range(self.states.groups))
+        return [Group.of(fits.at(np.array([row]))) for fits, row in found]
+
+    @cached_property
+    def weights(self) -> list[QuestionWeights]:
+        """Weights of the questions of each group in its mean."""
+        if self.strata is not None:
+            return self.strata.weights(self.states)
+        ends = np.searchsorted(self.states.group, np.arange(self.states.groups + 1)).tolist()
+        questions = self.states.questions
+        return [QuestionWeights.equal(questions[a:b]) for a, b in pairwise(ends)]
+
+    def batch_weights(self, groups: Ints, fits: Fits) -> BatchWeights:
+        """Weights of the questions of a batch."""
+        if self.strata is None:
+            return BatchWeights.equal(fits.questions)
+        weights = [self.weights[group] for group in groups.tolist()]
+        return BatchWeights.stacked(weights, fits.questions > 0)
 
     def of_groups(self, groups: Ints) -> Calibrated:
         """Some groups with their fits, given in ascending order."""
-        places = groups.tolist()
-        fits, weights = (
-            [every[place] for place in places] for every in (self.groups, self.weights)
-        )
-        return Calibrated(self.states.of_groups(groups), fits, weights)
+        batches = []
+        for own, fits in self.batches:
+            rows = np.flatnonzero(np.isin(own, groups))
+            if rows.size:
+                batches.append((np.searchsorted(groups, own[rows]), fits.at(rows)))
+        strata = self.strata and self.strata.of_groups(groups)
+        return Calibrated(self.states.of_groups(groups), batches, strata)
+
+    def of_each(self, values: Callable[[Fits], Floats]) -> Floats:
+        """A number of each group, from those of each batch, shape (G,)."""
+        found = np.empty(self.states.groups)
+        for groups, fits in self.batches:
+            found[groups] = values(fits)
+        return found
 
     def mean(self, values: Floats) -> Floats:
         """Weighted means (C, G) over the questions of a group, of values (C, S) by state."""
         states = self.states
-        if self._weighs_equally:
+        if self.strata is None:
             return states.mean(values)
         weight = np.concatenate([weights.first for weights in self.weights])
         weighted = weight * values[:, states.state]
         return np.stack([np.bincount(states.group, row, states.groups) for row in weighted])
-
-    @cached_property
-    def _weighs_equally(self) -> bool:
-        """Whether all questions of a group weigh the same, in each group."""
-        return all(weights.is_equal for weights in self.weights)
 
     @property
     def size(self) -> Ints:
         """Questions of each group, M, shape (G,)."""
         return self.states.size
 
+    @cached_property
+    def fewest_trials(self) -> Ints:
+        """Trials of the shortest question of each group, shape (G,)."""
+        starts = np.searchsorted(self.states.group, np.arange(self.states.groups))
+        return np.asarray(np.minimum.reduceat(self.states.n[self.states.state], starts))
+
     @property
     def misfit(self) -> Floats:
-        """`Group.misfit` of each, shape (G,)."""
-        return np.array([group.misfit for group in self.groups])
+        """`Fits.misfit` of each, shape (G,)."""
+        return self.of_each(lambda fits: fits.misfit)
+
+
+def _groups_by_trials(states: States, n: Ints) -> list[Ints]:
+    """The groups that have questions of the same numbers of trials."""
+    _, level = np.unique(n, return_inverse=True)
+    first, _ = distinct_rows([states.group, level[states.state]])
+    group, level = states.group[first], level[states.state[first]]
+    ends = np.searchsorted(group, np.arange(states.groups + 1)).tolist()
+    alike: dict[bytes, list[int]] = {}
+    for number, (start, end) in enumerate(pairwise(ends)):
+        alike.setdefault(level[start:end].tobytes(), []).append(number)
+    return [np.array(groups) for groups in alike.values()]

@@ -11,7 +11,7 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.price import capped_price
+from polars_scorio.maths.price import capped_prices
 from polars_scorio.maths.questions import States
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import (
@@ -19,7 +19,6 @@ from polars_scorio.maths.variance import (
     GainsOf,
     credit_of,
     mean_drawn_credit,
-    moments_of_groups,
 )
 
 # P-value from which on groups are taken to share a rate.
@@ -380,19 +379,12 @@ def _verdict_noise(
     metric = CreditSum([(1.0, corrected_gains)])
     values = _state_credits(states, gains, sensitivity, specificity)
     known = ~np.isnan(states.mean(values))
-    variance = np.full(states.groups, np.nan)
     if tail is not None:
         sample = QuestionSample(states)
         sigma = sample.sigma(values, population_variance(fitted, metric, known))
         return np.asarray((sigma * _student_ratio(sample.number, tail)) ** 2)
-    places = np.flatnonzero(known).tolist()
-    groups = [fitted.groups[place] for place in places]
-    weights = [fitted.weights[place] for place in places]
-    moments = moments_of_groups(groups, [metric], weights)
-    for place, group, own, each in zip(places, groups, weights, moments, strict=True):
-        price = capped_price(group, [metric], each, own)
-        variance[place] = (price.variance * price.factor).item()
-    return variance
+    _, _, found, factor = (each[0] for each in capped_prices(fitted, [metric]))
+    return np.where(known, found * factor, np.nan)
 
 
 def _student_ratio(number: Ints, tail: float) -> Floats:

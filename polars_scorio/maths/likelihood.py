@@ -20,8 +20,8 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, row_slices
 
-_EXACT = 16  # factors that are always multiplied one by one; Stirling's series is exact beyond
-_STIRLING_COST = 8  # a term of Stirling's series costs about as much as this many factors
+EXACT = 16  # factors that are always multiplied one by one; Stirling's series is exact beyond
+STIRLING_COST = 8  # a term of Stirling's series costs about as much as this many factors
 _HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
 
 
@@ -113,13 +113,13 @@ def _stacked_risings(parts: Sequence[RisingFactorials]) -> RisingFactorials:
 
 def _rising_factorials(lengths: Ints, questions: Ints | Floats) -> RisingFactorials:
     longest = int(lengths.max(initial=0))
-    if longest <= _EXACT + _STIRLING_COST:  # a sixth of the time of the general way
+    if longest <= EXACT + STIRLING_COST:  # a sixth of the time of the general way
         above = np.bincount(lengths, questions, longest + 1)[::-1].cumsum()[::-1]
         none = np.empty(0)
         return RisingFactorials(above[1:], none, none)
     values, index = np.unique(lengths, return_inverse=True)
     sizes = np.asarray(np.bincount(index, questions, values.size), dtype=float)
-    exact = longest if longest <= _EXACT + _STIRLING_COST * values.size else _EXACT
+    exact = longest if longest <= EXACT + STIRLING_COST * values.size else EXACT
     above = np.append(sizes[::-1].cumsum()[::-1], 0.0)
     tail = above[np.searchsorted(values, np.arange(exact), side="right")]
     longer = values > exact
@@ -137,7 +137,7 @@ def _log_rising(risings: RisingFactorials, x: Floats, rho: Floats) -> Floats:
         return head
     end = x + exact * rho
     return head + _weighted_sum(
-        lambda length: _log_rising_by_stirling(end, rho, length),
+        lambda length: log_rising_by_stirling(end, rho, length),
         _leading_axis(risings.beyond, x.ndim),
         _leading_axis(risings.questions, x.ndim),
         x.shape,
@@ -170,7 +170,7 @@ def _weighted_sum(
     return total
 
 
-def _log_rising_by_stirling(x: Floats, rho: Floats, length: Floats) -> Floats:
+def log_rising_by_stirling(x: Floats, rho: Floats, length: Floats) -> Floats:
     """``sum_{i < length} ln(x + i rho)`` for ``x >= 16 rho``."""
     start = x / rho
     main = (start - 0.5) * np.log1p(length / start) - length
@@ -180,12 +180,12 @@ def _log_rising_by_stirling(x: Floats, rho: Floats, length: Floats) -> Floats:
 
 def _stirling_rest(x: Floats) -> Floats:
     """``ln Gamma(x)`` less the leading terms of Stirling's series, for ``x > 0``."""
-    large = np.maximum(x, _EXACT)
-    small = np.minimum(x, _EXACT)
+    large = np.maximum(x, EXACT)
+    small = np.minimum(x, EXACT)
     exact = scipy.special.gammaln(small) - (
         (small - 0.5) * np.log(small) - small + _HALF_LOG_TWO_PI
     )
-    return np.where(x < _EXACT, exact, _stirling_series(large))
+    return np.where(x < EXACT, exact, _stirling_series(large))
 
 
 def _stirling_series(x: Floats) -> Floats:

@@ -12,7 +12,7 @@ return the larger of the two variances.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
@@ -20,19 +20,17 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.free_fit import Calibrated, Group, rate_nodes
+from polars_scorio.maths.free_fit import Calibrated, Fits, rate_nodes
 from polars_scorio.maths.lattice import Grid, fit_categories, state_blocks
 from polars_scorio.maths.pooled_moments import trial_moments
 from polars_scorio.maths.posteriors import weighted_average
-from polars_scorio.maths.questions import QuestionWeights, States, Strata
-from polars_scorio.maths.region import Region, reaches_mean
+from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States, Strata
+from polars_scorio.maths.region import largest_means
 from polars_scorio.maths.variance import (
     CreditSum,
     GainsOf,
     Moments,
-    draw_sizes,
-    moments_of_groups,
-    state_estimates,
+    moments_of,
 )
 
 _HIGHER = 1.05  # the smooth price, over the free one, from which on a region is worth its time
@@ -46,7 +44,7 @@ _MOST_STATES = 15_000  # up to these
 
 
 class CappedPrice(NamedTuple):
-    """Variance of the estimates of C metrics of one group, each array of shape (C,)."""
+    """Variance of the estimates of C metrics of G groups, each array of shape (C, G)."""
 
     variance: Floats  # of the smooth fit up to the cap, at least that of the free fit
     factor: Floats  # uncertainty of the variance, at least 1
@@ -57,19 +55,38 @@ class CappedPrice(NamedTuple):
         return self.smooth_share * smooth + (1 - self.smooth_share) * free
 
 
+def capped_prices(fitted: Calibrated, metrics: Sequence[CreditSum]) -> Floats:
+    """Mean and complement that both fits expect, variance and its factor, (4, C, G).
+
+    Numbers of a group without an estimate say nothing.
+    """
+    found = np.empty((4, len(metrics), fitted.states.groups))
+    for groups, fits in fitted.batches:
+        weights = fitted.batch_weights(groups, fits)
+        moments = moments_of(fits, metrics, weights)
+        price = capped_price(fits, metrics, moments, weights)
+        mean = price.between(moments.free_mean, moments.smooth_mean)
+        rest = price.between(moments.free_rest, moments.smooth_rest)
+        found[:, :, groups] = mean, rest, price.variance, price.factor
+    return found
+
+
 def capped_price(
-    group: Group, metrics: Sequence[CreditSum], moments: Moments, weights: QuestionWeights
+    fits: Fits, metrics: Sequence[CreditSum], moments: Moments, weights: BatchWeights
 ) -> CappedPrice:
-    """Variance of some metrics, from their `group_moments` under both fits."""
+    """Variance of some metrics of each group, from their moments under both fits."""
     smooth, free = moments.smooth_variance, moments.free_variance
-    higher, cap = smooth > free, np.full(smooth.size, np.inf)
-    shown = shows_noise(group, metrics)
-    rows = np.flatnonzero(higher & shown)
-    if rows.size:
-        cap[rows] = observed_caps(group, [metrics[row] for row in rows.tolist()], weights)
+    higher, cap = smooth > free, np.full(smooth.shape, np.inf)
+    shown = shows_noise(fits, metrics)
+    for row in np.flatnonzero((higher & shown).any(axis=1)).tolist():
+        caps = observed_caps(fits, metrics[row], weights)
+        cap[row] = np.where(higher[row] & shown[row], caps, np.inf)
     # A price that is hardly higher than the free one is not worth a region.
-    for row in np.flatnonzero((smooth > _HIGHER * free) & ~shown).tolist():
-        cap[row] = unseen_cap(group, moments.rate_variance[row], float(smooth[row]))
+    asked = (smooth > _HIGHER * free) & ~shown & np.isfinite(smooth)
+    for row in np.flatnonzero(asked.any(axis=1)).tolist():
+        groups = np.flatnonzero(asked[row])
+        noise = rate_variances(fits, moments.at_rates[row], weights, groups)
+        cap[row, groups] = unseen_caps(fits, groups, noise, smooth[row, groups])
     variance = np.maximum(free, np.minimum(smooth, cap))
     share = np.where(higher, (variance - free) / np.where(higher, smooth - free, 1.0), 0.0)
     spread = np.hypot(np.where(higher, share, 1.0) * moments.smooth_spread, moments.free_spread)
@@ -77,48 +94,74 @@ def capped_price(
     return CappedPrice(variance, 1 + wider, share)
 
 
-def shows_noise(group: Group, metrics: Sequence[CreditSum]) -> Mask:
-    """Mask of the metrics of which each question has 2 k trials or more: they show the noise."""
-    levels = [2 * draw_sizes(metrics, level.n) <= level.n for level in group.levels]
-    return np.asarray(np.all(levels, axis=0))
+def rate_variances(fits: Fits, at_rates: Floats, weights: BatchWeights, groups: Ints) -> Floats:
+    """Variance of the estimate of some groups if all their questions had one rate, (P, I)."""
+    levels, place = fits.levels
+    noise = np.zeros((groups.size, levels.size))
+    np.add.at(noise.T, place, weights.second[groups].T)
+    return np.asarray(noise @ at_rates)
 
 
-def unseen_cap(group: Group, rate_variance: Floats, price: float = np.inf) -> float:
-    """Upper limit of the variance of an estimate whose noise the counts do not show.
+def shows_noise(fits: Fits, metrics: Sequence[CreditSum]) -> Mask:
+    """Mask (C, G) of the metrics of which each question has 2 k trials: they show the noise."""
+    levels = fits.levels[0]
+    short = np.stack([2 * metric.draw_sizes(levels) > levels for metric in metrics])
+    present = np.zeros((len(fits.questions), len(fits.levels[0])))
+    np.add.at(present.T, fits.levels[1], fits.questions.T)
+    return np.asarray(short.astype(np.float64) @ present.T == 0)
 
-    `rate_variance` (I,) is that of `Moments`. A limit above `price` is infinite: it takes time, and
-    changes nothing.
+
+def unseen_caps(fits: Fits, groups: Ints, noise: Floats, prices: Floats) -> Floats:
+    """Upper limits of the variances of estimates whose noise the counts do not show, (P,).
+
+    `noise` (P, I) is that of `rate_variances` of each group. A limit above the price is infinite:
+    it takes time, and changes nothing.
     """
-    top = float(rate_variance.max())
-    if not top:
-        return 0.0 if group.misfit > _MISFIT else np.inf
-    values, enough = rate_variance / top, price / top
-    if group.misfit <= _MISFIT or reaches_mean(group.free, values, enough, _ROOM):
-        return np.inf
-    return region_cap(group, rate_variance)
+    caps, top = np.full(groups.size, np.inf), noise.max(axis=1)
+    rejecting = fits.misfit[groups] > _MISFIT
+    caps[rejecting & (top == 0)] = 0.0
+    asked = np.flatnonzero(rejecting & (top > 0))
+    if asked.size:
+        # On a scale of its own: a region is precise to 1e-7 of 1.
+        rows, scale = groups[asked], top[asked]
+        caps[asked] = scale * largest_means(
+            fits.likelihood,
+            fits.questions[rows],
+            fits.likeliest_weights(rows),
+            noise[asked] / scale[:, None],
+            np.full(rows.size, _ROOM),
+            prices[asked] / scale,
+        )
+    return caps
 
 
-def observed_caps(group: Group, metrics: Sequence[CreditSum], weights: QuestionWeights) -> Floats:
-    """Unbiased variance estimates (C,), each plus its standard deviation; n >= 2 k throughout.
+def observed_caps(fits: Fits, metric: CreditSum, weights: BatchWeights) -> Floats:
+    """Unbiased variance estimates (G,), each plus its standard deviation; n >= 2 k throughout.
 
     The standard deviation is at least what one more question of the noisiest state would add:
-    questions without noise do not prove that others have none. Infinite beyond 2,048 trials for
-    draws of more than 64 of which neither one success nor all earn the whole credit: the estimate
-    is not worth its memory.
+    questions without noise do not prove that others have none. Infinite for draws of more than
+    2,048 trials of which neither one success nor all earn the whole credit: the estimate is not
+    worth its memory.
     """
-    noise, most = np.empty((len(metrics), group.c.size)), np.zeros(len(metrics))
-    for level in group.levels:
-        every = _spread_states(level.n)
-        for row, metric in enumerate(metrics):
-            noise[row, level.rows] = metric.noise_estimates(level.n, level.c)
-            most[row] = max(most[row], np.abs(metric.noise_estimates(level.n, every)).max())
-    size = group.size
-    # Row by row: the last bits of a matrix product depend on the other metrics.
-    away = noise - (noise * group.questions).sum(axis=1, keepdims=True) / size
-    spread = size / max(size - 1, 1) * (away**2 * weights.fourth).sum(axis=1)
-    seen = (noise * weights.second).sum(axis=1)
-    caps = seen + np.hypot(np.sqrt(spread), weights.largest**2 * most)
+    noise = metric.noise_estimates(fits.n, fits.c)
+    most = np.where(fits.questions > 0, _largest_noise(metric, fits.n), 0.0).max(axis=1)
+    size = fits.size
+    away = noise - (fits.questions @ noise / size)[:, None]
+    spread = size / np.maximum(size - 1, 1) * np.einsum("gs,gs->g", away**2, weights.fourth)
+    caps = weights.second @ noise + np.hypot(np.sqrt(spread), weights.largest**2 * most)
     return np.where(np.isfinite(caps), caps, np.inf)
+
+
+def _largest_noise(metric: CreditSum, n: Ints) -> Floats:
+    """Largest size of an estimate of the noise in any state of so many trials, shape (S,)."""
+    new = [size for size in np.unique(n).tolist() if size not in metric.known_noise]
+    if new:
+        states = [_spread_states(size) for size in new]
+        lengths = [each.size for each in states]
+        noise = np.abs(metric.noise_estimates(np.repeat(new, lengths), np.concatenate(states)))
+        largest = np.maximum.reduceat(noise, np.cumsum([0, *lengths[:-1]]))
+        metric.known_noise.update(zip(new, largest.tolist(), strict=True))
+    return np.array([metric.known_noise[size] for size in n.tolist()])
 
 
 def _spread_states(n: int) -> Ints:
@@ -127,16 +170,6 @@ def _spread_states(n: int) -> Ints:
         return np.arange(n + 1)
     p, _ = rate_nodes(min(int(_STATES_PER_ROOT * np.sqrt(n)), _MOST_STATES))
     return np.unique(np.rint(n * p).astype(np.int64))
-
-
-def region_cap(group: Group, rate_variance: Floats) -> float:
-    """Largest variance under all distributions of success rates that the counts do not reject."""
-    free, top = group.free, float(rate_variance.max())
-    if not top:
-        return 0.0
-    region = Region.around(free.likelihood, free.questions, free.likeliest_weights, _ROOM)
-    # On a scale of its own: a region is precise to 1e-7 of 1.
-    return top * region.largest(rate_variance / top)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,31 +222,16 @@ def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     `draws`: the gains of each metric, by n. Metrics of one call share most of the work. NaN in
     groups where k exceeds the trials of some question: see `forecast_range`.
     """
-    estimates = np.concatenate([state_estimates(fitted.states, gains) for gains in draws])
-    shown = fitted.mean(estimates).reshape(len(draws), 2, -1)
-    parts = np.full((4, len(draws), len(fitted.groups)), np.nan)
     metrics = [CreditSum([(1.0, gains)]) for gains in draws]
-    for asked, columns in _asked_together(shown[:, 0]):
-        wanted = [metrics[row] for row in asked]
-        groups = [fitted.groups[column] for column in columns]
-        weights = [fitted.weights[column] for column in columns]
-        each = moments_of_groups(groups, wanted, weights)
-        for column, group, own, moments in zip(columns, groups, weights, each, strict=True):
-            price = capped_price(group, wanted, moments, own)
-            mean = price.between(moments.free_mean, moments.smooth_mean)
-            rest = price.between(moments.free_rest, moments.smooth_rest)
-            parts[:, asked, column] = mean, rest, price.variance, price.factor
+    estimates = np.concatenate([metric.state_estimates(fitted.states) for metric in metrics])
+    shown = fitted.mean(estimates).reshape(len(draws), 2, -1)
+    known = ~np.isnan(shown[:, 0])
+    parts = np.full((4, *known.shape), np.nan)
+    rows = np.flatnonzero(known.any(axis=1))
+    if rows.size:
+        priced = capped_prices(fitted, [metrics[row] for row in rows.tolist()])
+        parts[:, rows] = np.where(known[rows], priced, np.nan)
     return [Price(*values, *parts[:, row]) for row, values in enumerate(shown)]
-
-
-def _asked_together(estimates: Floats) -> Iterator[tuple[list[int], list[int]]]:
-    """Batches of metrics (rows) that the same groups have an estimate of, with these groups."""
-    together: dict[tuple[bool, ...], list[int]] = {}
-    for group, known in enumerate((estimates.T >= 0).tolist()):
-        together.setdefault(tuple(known), []).append(group)
-    for known, groups in together.items():
-        if any(known):
-            yield [row for row, here in enumerate(known) if here], groups
 
 
 _END = 1e-12  # from a bound: as good as on it

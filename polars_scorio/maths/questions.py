@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -356,10 +356,29 @@ class QuestionWeights(NamedTuple):
         )
         return cls(first, second, fourth, float(shares.max()))
 
-    @property
-    def is_equal(self) -> bool:
-        """Whether all questions weigh the same."""
-        return bool((self.second == self.first * self.largest).all())
+
+class BatchWeights(NamedTuple):
+    """`QuestionWeights` of G groups in the same states, (G, S) each."""
+
+    first: Floats
+    second: Floats
+    fourth: Floats
+    largest: Floats  # (G,)
+
+    @classmethod
+    def equal(cls, questions: Floats) -> BatchWeights:
+        """The weights of means over all questions."""
+        one = 1 / questions.sum(axis=1, keepdims=True)
+        first = questions * one
+        return cls(first, first * one, first * one**3, one[:, 0])
+
+    @classmethod
+    def stacked(cls, weights: Sequence[QuestionWeights], here: Mask) -> BatchWeights:
+        """Weights of each group, by its own states, which are `here` (G, S)."""
+        parts = np.zeros((3, *here.shape))
+        for row, own in enumerate(weights):
+            parts[:, row, here[row]] = own[:3]
+        return cls(parts[0], parts[1], parts[2], np.array([own.largest for own in weights]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -405,6 +424,11 @@ class Strata(Generic[GroupsT_co]):
         of_stratum = self.states.sum_questions(values) / self.states.size.astype(float) ** power
         strata = np.bincount(self.owner)
         return np.asarray(np.bincount(self.owner, of_stratum) / strata**power, dtype=np.float64)
+
+    def of_groups(self: Strata[States], groups: Ints) -> Strata[States]:
+        """The strata of some groups, given in ascending order."""
+        own = np.flatnonzero(np.isin(self.owner, groups))
+        return Strata(self.states.of_groups(own), np.searchsorted(groups, self.owner[own]))
 
     def weights(self, pooled: QuestionGroups) -> list[QuestionWeights]:
         """Weights of the questions of each group, by the states of `pooled`.

@@ -150,12 +150,10 @@ def _question_variance(group: Group, metric: CreditSum) -> float:
 
     The population is the free fit itself, not the posterior of the questions.
     """
-    weight = group.free.weight
-    share = np.array([level.questions.sum() / group.size for level in group.levels])
-    at_rates = np.stack(
-        [rate_moments(group.free.weight.size, level.n, [metric])[0] for level in group.levels]
-    )
-    mean, rest, noise = np.einsum("l,i,lix->x", share, weight, at_rates)
+    weight, (levels, place) = group.weight, group.fits.levels
+    share = np.bincount(place, group.questions) / group.size
+    at = rate_moments(weight.size, levels, metric)
+    mean, rest, noise = (float(share @ each @ weight) for each in at)
     # From the nearer bound: nothing large cancels.
-    near, centre = (at_rates[..., 0], mean) if mean < rest else (at_rates[..., 1], rest)
-    return float(noise + share @ (near - centre) ** 2 @ weight)
+    near, centre = (at.credit, mean) if mean < rest else (at.rest, rest)
+    return noise + float(share @ (near - centre) ** 2 @ weight)

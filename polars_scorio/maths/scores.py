@@ -18,10 +18,10 @@ from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
 from polars_scorio.maths.credit import all_success, any_success, average_sides, only_success
 from polars_scorio.maths.credit_at_rates import RootDraw, credit_at, largest_bias
 from polars_scorio.maths.draws import draw_chance_rows
-from polars_scorio.maths.free_fit import Calibrated, Group
+from polars_scorio.maths.free_fit import Calibrated, Fits, Group, rate_nodes
 from polars_scorio.maths.price import Price, clopper_pearson_interval, credit_prices
 from polars_scorio.maths.questions import Clustered, QuestionWeights, States
-from polars_scorio.maths.region import Region
+from polars_scorio.maths.region import largest_means
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import CreditSum, GainsOf, credit_of, fixed_gains, state_estimates
 
@@ -97,13 +97,12 @@ def saturated_ends(
     upper end is that of the range. Either some questions share the unobserved failures, or all do,
     whichever mean is lower.
     """
-    shape = len(draws), len(fitted.groups)
+    shape = len(draws), fitted.states.groups
     lo, hi = np.full(shape, np.inf), np.full(shape, -np.inf)
     tails = np.broadcast_to(1 - np.asarray(confidence), shape[1:])
-    for column, (group, weights) in enumerate(zip(fitted.groups, fitted.weights, strict=True)):
-        if not is_saturated(group):
-            continue
-        right = _all_succeed(group)
+    for column in np.flatnonzero(saturated_groups(fitted)).tolist():
+        group, weights = fitted.groups[column], fitted.weights[column]
+        right = bool(group.c.all())
         share, unseen, rest = _unseen_rates(group, weights, float(tails[column]))
         p, q = (rest, unseen) if right else (unseen, rest)
         for row, draw in enumerate(draws):
@@ -116,13 +115,11 @@ def saturated_ends(
     return Ends(lo, hi)
 
 
-def is_saturated(group: Group) -> bool:
-    """Whether all trials of a group succeed, or all fail."""
-    return _all_succeed(group) or not group.c.any()
-
-
-def _all_succeed(group: Group) -> bool:
-    return bool((group.c == group.n).all())
+def saturated_groups(fitted: Calibrated) -> Mask:
+    """Whether all trials of a group succeed, or all fail, shape (G,)."""
+    states = fitted.states
+    mixed = states.sum_questions((states.counts > 0).T.astype(np.float64)) > 0
+    return np.asarray(~mixed.all(axis=0), dtype=np.bool_)
 
 
 def _seen_and_possible(
@@ -176,29 +173,38 @@ def forecast_range(
     neither fit predicts it: at four times as many the bias is above .05 in a third of the
     populations tried. NaN outside `where`.
     """
-    numbers = np.full((3, len(fitted.groups)), np.nan)
-    confidences = np.broadcast_to(confidence, len(fitted.groups)).tolist()
-    asked = range(len(fitted.groups)) if where is None else np.flatnonzero(where).tolist()
-    for column in asked:
-        group = fitted.groups[column]
-        rates = group.free.rates
+    numbers = np.full((3, fitted.states.groups), np.nan)
+    confidences = np.broadcast_to(np.asarray(confidence, dtype=float), fitted.states.groups)
+    for groups, fits in fitted.batches:
+        rows = np.arange(groups.size) if where is None else np.flatnonzero(where[groups])
+        if not rows.size:
+            continue
+        own = groups[rows]
+        rates = rate_nodes(fits.weight.shape[1])
         values = gains.at_rates(*rates) if isinstance(gains, RootDraw) else credit_at(*rates, gains)
-        mean, *numbers[1:, column] = _group_range(group, values, confidences[column])
-        if gains.size <= _FURTHEST * group.n.min():
-            numbers[0, column] = mean
+        mean, lo, hi = _likely_ranges(fits, rows, values, confidences[own])
+        mean[gains.size > _FURTHEST * fitted.fewest_trials[own]] = np.nan
+        numbers[:, own] = mean, lo, hi
     return Range(*numbers)
 
 
-def _group_range(group: Group, values: Floats, confidence: float) -> tuple[float, float, float]:
-    """Mean and range of one group, from the credit at each rate; see `forecast_range`."""
-    free = group.free
-    mean = float(group.questions @ (free.posterior @ values) / group.size)
-    room = float(scipy.special.chdtri(1, 1 - confidence)) / 2
-    region = Region.around(free.likelihood, free.questions, free.likeliest_weights, room)
+def _likely_ranges(
+    fits: Fits, rows: Ints, values: Floats, confidence: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Means and ranges of some groups, from the credit at each rate; see `forecast_range`."""
+    questions = fits.questions[rows]
+    often = (questions / fits.chance[rows]) @ fits.likelihood * fits.weight[rows]
+    mean = often @ values / fits.size[rows]
+    # Both ends of each group at once.
+    signed = np.repeat([-values, values], rows.size, axis=0)
+    twice = np.tile(rows, 2)
+    room = np.tile(scipy.special.chdtri(1, 1 - confidence) / 2, 2)
+    likeliest = fits.likeliest_weights(twice)
+    ends = largest_means(fits.likelihood, fits.questions[twice], likeliest, signed, room)
     low, high = max(float(values.min()), 0.0), min(float(values.max()), 1.0)
-    lo, hi = np.clip((-region.largest(-values), region.largest(values)), low, high).tolist()
+    lo, hi = np.clip([-ends[: rows.size], ends[rows.size :]], low, high)
     # In a narrow range the mean may differ from an end by a rounding.
-    return float(np.clip(mean, lo, hi)), lo, hi
+    return np.clip(mean, lo, hi), lo, hi
 
 
 _FEWEST, _MOST = 8, 2**15  # trials; a quarter of the most has a fit of 70 MB
@@ -211,7 +217,7 @@ def holdout_error(group: Group, gains: Floats) -> float:
     the fit. NaN below eight trials, and above 32,768, where the fit would need too much memory.
     """
     n, part = int(group.n[0]), int(group.n[0]) // 4
-    if not _FEWEST <= n <= _MOST or len(group.levels) > 1:
+    if not _FEWEST <= n <= _MOST or (group.n != n).any():
         return float("nan")
     c = np.arange(part + 1)
     # A share of a question is as good as a question to either fit.
@@ -219,7 +225,7 @@ def holdout_error(group: Group, gains: Floats) -> float:
     for rows in row_slices(group.c.size, part + 1):
         questions += group.questions[rows] @ draw_chance_rows(n, part, group.c[rows])
     held = Group.fit(np.full_like(c, part), c, questions)
-    expected = questions @ (held.free.posterior @ credit_at(*held.free.rates, gains))
+    expected = questions @ (held.posterior @ credit_at(*held.rates, gains))
     return float(expected - group.questions @ credit_of(gains)[group.c]) / group.size
 
 
@@ -324,7 +330,7 @@ def bounded_numbers(
     """
     known = {each.itself: numbers for each, numbers in zip(bounds, found, strict=True)}
     known |= zip(smaller_draws(bounds), further, strict=True)
-    fewest = np.array([group.n.min() for group in fitted.groups])
+    fewest = fitted.fewest_trials
     bounded = []
     for numbers, each in zip(found, bounds, strict=True):
         least, most = np.full((2, fewest.size), [[-np.inf], [np.inf]])
@@ -398,7 +404,7 @@ def with_bias(numbers: Numbers, bias: Floats) -> Numbers:
 
 def forecast_numbers(fitted: Calibrated, gains: GainsOf, confidence: float) -> Numbers:
     """The forecast of a metric that is a credit, for each group: mu and the range."""
-    unknown = np.full(len(fitted.groups), np.nan)
+    unknown = np.full(fitted.states.groups, np.nan)
     mu, lo, hi = forecast_range(fitted, _drawn_credit(gains), confidence)
     found = Numbers(unknown, mu, unknown, lo, hi, np.isnan(unknown))
     bounds = [draw_bounds(gains, fitted.states.n)]

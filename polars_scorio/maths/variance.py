@@ -1,48 +1,98 @@
-"""Variance of a k-metric as a polynomial of the success rate, and its moments under both fits.
+"""Variance of the estimate of a k-metric in closed form, and its moments under both fits.
 
-The credit of 0..d successes also represents a polynomial of the success rate p, in Bernstein form:
-``g(p) = E[g[T]]``, ``T ~ Binomial(d, p)``. The variance of an estimate is such a polynomial.
+The unbiased estimate from n trials of a question with success rate ``p = 1 - q`` has the variance
+[1]_::
+
+    V_n(p) = sum_{r=1}^k C(k, r)^2 / C(n, r) (p q)^r (E[Delta^r credit(J)])^2,  J ~ Bin(k - r, p)
+
+with the r-th forward differences of the credit: n enters by k numbers. For Pass@k the r-th term is
+``C(k, r)^2 / C(n, r) p^r q^(2k - r)``, for Pass^k the same with p and q exchanged. By the successes
+T in 2 k trials, ``V_n(p) = E[v_n(T)]``: so its posterior mean, its value at a rate and the unbiased
+estimate of it are means of the same few numbers under three distributions of T.
+
+.. [1] W. Hoeffding (1948), Ann. Math. Statist. 19, 293-325, eq. 5.13.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
-from polars_scorio.maths.array_rows import CELLS, Floats, Ints, row_slices
+from polars_scorio.maths.array_rows import Floats, Ints, row_slices
 from polars_scorio.maths.credit import only_success
+from polars_scorio.maths.credit_at_rates import credit_at
 from polars_scorio.maths.draws import (
     binomial_chances,
     draw_chance_rows,
     draw_chances,
     expected_credit,
     overlap_chances,
-    share_chances,
     urn_chances,
 )
-from polars_scorio.maths.free_fit import Group, Level, rate_nodes
-from polars_scorio.maths.lattice import batched_rows
-from polars_scorio.maths.powers import no_success_drawn
-from polars_scorio.maths.questions import QuestionWeights, States
-from polars_scorio.maths.rate_quadrature import estimate_moments, posterior_sums, rate_grid
+from polars_scorio.maths.free_fit import Fits, Group, rate_nodes
+from polars_scorio.maths.powers import no_success_drawn, power_chances, sum_of_gaps
+from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States
 
 # The gains of a draw from a question with n trials (see `credit`), at most 1 in sum.
 GainsOf = Callable[[int], Floats]
-# For questions with n trials: a credit, its complement, the variance of its estimate.
-Polynomials = tuple[Floats, Floats, Floats]
+Rows = slice | Ints
 
 _ROUNDING = 1e-12
-_PAIRS = 64  # k up to which two draws are paired for each overlap,
-_MANY, _MORE_PAIRS = 1_000_000, 256  # and k beyond so many trials, where sums over rates take long
-_KEPT = 128  # polynomials, of 32 KB at most
-_STACKS = 32  # cached stacks of polynomials: 15 MB at most
-_FEW = 16  # the least degree that metrics share, but for that of a mean
-_TABULATED = 2048  # trials up to which the noise of all states is worked out at once
+_TERMS = 128  # of a power: the coefficients fall by half and more from term to term
+_SHORT = 32  # k up to which products cost less than sums of logs
+_PAIRED = 256  # k up to which other credits are polynomials; beyond, sums over rates
+_SQUARED = 2048  # k up to which the noise of other credits is estimated
+_BLOCK = 4  # arrays of a block of nodes and states in use at a time
+_KEPT = 512  # tables at rates that groups share
+
+
+class Power(NamedTuple):
+    """A credit that one success earns, or only all of k: a power of a rate, or what it leaves."""
+
+    k: int
+    gain: float
+    every: bool  # Pass^k: Pass@k of the failures
+
+    @classmethod
+    def of(cls, gains: Floats) -> Power | None:
+        """The power that a credit is; None if it is another one."""
+        success = only_success(gains)
+        if success not in {1, gains.size}:
+            return None
+        return cls(gains.size, float(gains.max()), every=success > 1)
+
+    def credit(self, chance: Floats, rest: Floats) -> tuple[Floats, Floats]:
+        """Credit and complement, from the chance of no success (no failure) and its complement."""
+        up, down = (chance, rest) if self.every else (rest, chance)
+        return self.gain * up, self.gain * down + max(1 - self.gain, 0.0)
+
+    def coefficients(self, n: Ints) -> Floats:
+        """``v_n(r) = C(k, r)^2 / (C(n, r) C(2k, r))`` for r = 1, 2, ..., shape (L, R)."""
+        r = np.arange(float(min(self.k, _TERMS)))
+        ratios = (self.k - r) / (n[:, None] - r) * ((self.k - r) / (2 * self.k - r))
+        return np.asarray(self.gain**2 * np.cumprod(ratios, axis=1))
+
+
+class Draw(NamedTuple):
+    """A draw of k trials, by what each success adds to its credit."""
+
+    gains: Floats  # of any sign, (k,)
+    power: Power | None  # None: another credit
+
+    @classmethod
+    def of(cls, gains: Floats) -> Draw:
+        """The draw with these gains."""
+        return cls(gains, Power.of(gains))
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its moments are sums over rates, for want of a polynomial."""
+        return self.power is None and self.gains.size > _PAIRED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,85 +100,53 @@ class CreditSum:
     """A weighted sum of metrics whose variance is needed: usually one credit."""
 
     terms: Sequence[tuple[float, GainsOf]]  # weight of each credit, and its gains by n
-    # polynomials by n, shared by groups
-    known: dict[int, Polynomials] = field(default_factory=dict)
-    # `noise_estimates` of all states, by n
-    known_noise: dict[int, Floats] = field(default_factory=dict)
+    # Shared by groups: the largest noise in any state, by n, and the draw if it is always the same.
+    known_noise: dict[int, float] = field(default_factory=dict)
+    known_draw: list[Draw] = field(default_factory=list)
 
-    def degree(self, n: int) -> int:
-        """Degree of `polynomials`."""
-        return max(variance_degree(n, gains(n).size) for _, gains in self.terms)
-
-    def polynomials(self, n: int) -> Polynomials:
-        """Credit, complement, and variance of the estimate, from n trials of a question."""
-        if n not in self.known:
-            parts = [(weight, gains(n)) for weight, gains in self.terms]
-            credit = np.asarray(sum(weight * credit_of(gains) for weight, gains in parts))
-            rest = np.asarray(sum(weight * credit_complement(gains) for weight, gains in parts))
-            self.known[n] = credit, rest, _kept_variance(n, credit.tobytes())
-        return self.known[n]
-
-    def noise_estimates(self, n: int, c: Ints) -> Floats:
-        """Unbiased estimates of the variance of the estimate from n >= 2 k trials, shape of c.
-
-        The square of the estimate, less the mean product of two draws of k without a common trial.
-        Its mean over c is the variance, a polynomial of the success rate; hence it is the credit of
-        this polynomial, drawn from the n trials. NaN if the polynomial is too long, and the metric
-        is no power of a rate.
-        """
-        if n <= _TABULATED:
-            if n not in self.known_noise:
-                self.known_noise[n] = elevate_degree(self.polynomials(n)[2], n)
-            return self.known_noise[n][c]
-        if self.degree(n) <= _TABULATED:
-            return mean_drawn_credit(n, c, self.polynomials(n)[2])
+    def gains(self, n: int) -> Floats:
+        """Addition to the sum, of any sign, by each success of a draw from n trials."""
         ((weight, gains), *more) = self.terms
-        return np.full(c.size, np.nan) if more else weight**2 * _power_noise(n, c, gains(n))
+        if weight == 1 and not more:
+            return gains(n)
+        return np.asarray(sum(weight * gains(n) for weight, gains in self.terms))
 
-    def estimates(self, n: int, c: Ints) -> Floats:
-        """The unbiased estimate for c successes in n trials, and its complement, shape (2, C)."""
-        trials = np.full_like(c, n)
-        parts = [
-            weight * np.stack(drawn_credit(trials, c, gains(n))) for weight, gains in self.terms
-        ]
-        return np.asarray(sum(parts))
+    def draws(self, n: Ints) -> list[tuple[Rows, Draw]]:
+        """The questions, of n trials each, from which the same draw is made, and this draw."""
+        if self.is_fixed:
+            if not self.known_draw:
+                self.known_draw.append(Draw.of(self.gains(1)))
+            return [(slice(None), self.known_draw[0])]
+        sizes = np.unique(n).tolist()
+        return [(np.flatnonzero(n == size), Draw.of(self.gains(size))) for size in sizes]
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the draw is the same for all questions."""
+        return all(gains(1) is gains(2) for _, gains in self.terms)
 
-def draw_sizes(metrics: Sequence[CreditSum], n: int) -> Ints:
-    """Trials of the largest draw of each metric from n trials, k, shape (C,)."""
-    return np.array([max(gains(n).size for _, gains in metric.terms) for metric in metrics])
+    def draw_sizes(self, n: Ints) -> Ints:
+        """Trials of a draw from n trials, k, shape (L,)."""
+        if self.is_fixed:
+            return np.full(n.size, self.gains(1).size)
+        return np.array([self.gains(size).size for size in n.tolist()])
 
+    def state_estimates(self, states: States) -> tuple[Floats, Floats]:
+        """The unbiased estimate of a question in each state, and its complement."""
+        n, c = states.n, states.counts[:, 1]
+        up, down = np.empty((2, n.size))
+        for rows, draw in self.draws(n):
+            up[rows], down[rows] = drawn_credit(n[rows], c[rows], draw.gains)
+        return up, down
 
-def shared_degrees(metrics: Sequence[CreditSum], n: int) -> Ints:
-    """Degrees to which the polynomials are elevated, so that metrics share tables, shape (C,).
-
-    The degree of a metric does not depend on the others: 2, 16, 32, 64, ... or n.
-    """
-    return np.array([_shared_degree(metric.degree(n), n) for metric in metrics])
-
-
-def _shared_degree(degree: int, n: int) -> int:
-    """The next degree of which there are few."""
-    if degree <= 2 or degree == n > _FEW:
-        return degree
-    return max(1 << (degree - 1).bit_length(), _FEW)
-
-
-@lru_cache(maxsize=_STACKS)
-def polynomial_stack(metrics: tuple[CreditSum, ...], n: int, degree: int) -> Floats:
-    """The polynomials of some metrics, elevated to one degree, side by side: (C, D + 1, 3)."""
-    return np.stack(
-        [
-            np.stack([elevate_degree(part, degree) for part in metric.polynomials(n)], axis=1)
-            for metric in metrics
-        ]
-    )
-
-
-@lru_cache(maxsize=_KEPT)
-def _kept_variance(n: int, credit: bytes) -> Floats:
-    """`variance_credit` of a credit, cached across reports; not to be written to."""
-    return variance_credit(n, np.frombuffer(credit))
+    def noise_estimates(self, n: Ints, c: Ints) -> Floats:
+        """`noise_estimates` of questions, shape (S,); 0 for fewer than 2 k trials."""
+        noise = np.zeros(n.size)
+        for rows, draw in self.draws(n):
+            own = np.arange(n.size)[rows]
+            own = own[n[own] >= 2 * draw.gains.size]
+            noise[own] = noise_estimates(draw, n[own], c[own])
+        return noise
 
 
 def fixed_gains(gains: Floats) -> GainsOf:
@@ -144,12 +162,7 @@ def group_estimates(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
 
 def state_estimates(states: States, gains: GainsOf) -> tuple[Floats, Floats]:
     """The unbiased estimate of a question in each state, and its complement."""
-    n, c = states.counts.sum(axis=1), states.counts[:, 1]
-    up, down = np.empty((2, n.size))
-    for size in np.unique(n).tolist():
-        rows = n == size
-        up[rows], down[rows] = drawn_credit(n[rows], c[rows], gains(size))
-    return up, down
+    return CreditSum([(1.0, gains)]).state_estimates(states)
 
 
 def drawn_credit(n: Ints, c: Ints, gains: Floats) -> tuple[Floats, Floats]:
@@ -179,79 +192,71 @@ def mean_drawn_credit(n: int, c: Ints, credit: Floats) -> Floats:
     return values
 
 
-def _power_noise(n: int, c: Ints, gains: Floats) -> Floats:
-    """`noise_estimates` of a credit that one success earns, or only all, in closed form."""
-    k, success = gains.size, only_success(gains)
-    if success not in {1, k}:
-        return np.full(c.size, np.nan)
-    avoided, trials = c if success == 1 else n - c, np.full_like(c, n)
-    (once, _), (twice, _) = (no_success_drawn(trials, avoided, size) for size in (k, 2 * k))
-    return np.asarray(gains.max() ** 2 * (once**2 - twice))
-
-
 def credit_of(gains: Floats) -> Floats:
     """The credit of 0..k successes, from what each success adds."""
     return np.concatenate(([0.0], np.cumsum(gains)))
 
 
-def elevate_degree(credit: Floats, trials: int) -> Floats:
-    """Elevate a polynomial: its credit by the successes in more trials."""
-    if trials == credit.size - 1:  # a table of trials^2 numbers would say the same
-        return credit
-    return draw_chances(trials, credit.size - 1) @ credit
+def noise_estimates(draw: Draw, n: Ints, c: Ints) -> Floats:
+    """Unbiased estimates of the variance of the estimate from n >= 2 k trials, shape (S,).
 
-
-def variance_degree(n: int, k: int) -> int:
-    """Trials in which `variance_credit` counts its successes."""
-    return 2 * k if 2 * k >= n or k <= _most_paired(n) else n
-
-
-def _most_paired(n: int) -> int:
-    return _PAIRS if n <= _MANY else _MORE_PAIRS
-
-
-def variance_credit(n: int, credit: Floats) -> Floats:
-    """Variance of the unbiased estimate from n >= k trials of a question, given its success rate.
-
-    ``V_n(p) = E[U_n(C)^2 | p] - g(p)^2``, ``C ~ Binomial(n, p)``, as a polynomial by the successes
-    in `variance_degree` trials: 2 k, or n if that is more and k is large. Each entry is taken from
-    the credit above its first or below its last value, whichever leaves less to cancel: near both
-    ends of the range of p the relative accuracy is kept.
+    The square of the estimate, less the mean product of two draws of k without a common trial: of a
+    power, ``H_k^2 (1 - H_2k / H_k^2)`` with the chance H_k of k draws without a success. NaN for
+    other credits of more than 2,048 trials, which are not worth their memory.
     """
-    k = credit.size - 1
-    moments = _paired_moments if 2 * k < n and k <= _most_paired(n) else _elevated_moments
-    (up, up_square), (down, down_square) = (moments(n, credit - credit[end]) for end in (0, -1))
-    return np.where(up <= down, up - up_square, down - down_square)
+    gains, power = draw
+    if power is not None:
+        avoided = n - c if power.every else c
+        once, _ = no_success_drawn(n, avoided, power.k)
+        left = n - avoided - (2 * power.k - 1)
+        gaps = sum_of_gaps(avoided.astype(float), np.maximum(left, 1).astype(float), *[power.k] * 2)
+        return np.asarray((power.gain * once) ** 2 * np.where(left > 0, -np.expm1(-gaps), 1.0))
+    k, noise = gains.size, np.full(n.size, np.nan)
+    for size in np.unique(n).tolist() if k <= _SQUARED else ():
+        rows = np.flatnonzero(n == size)
+        if k <= _PAIRED:
+            (polynomial,) = _variance_rows(gains, np.array([size]))
+            noise[rows] = mean_drawn_credit(size, c[rows], polynomial)
+        else:
+            product = mean_drawn_credit(size, c[rows], _disjoint_product(credit_of(gains)))
+            noise[rows] = drawn_credit(n[rows], c[rows], gains)[0] ** 2 - product
+    return noise
 
 
-def _elevated_moments(n: int, credit: Floats) -> tuple[Floats, Floats]:
-    """``E[U^2]`` and ``g^2`` by the successes in max(n, 2 k) trials."""
-    k = credit.size - 1
-    degree = max(n, 2 * k)
-    return elevate_degree(elevate_degree(credit, n) ** 2, degree), elevate_degree(
-        _half_product(credit, _disjoint_draw(credit)), degree
-    )
+def _variance_rows(gains: Floats, n: Ints) -> Floats:
+    """``v_n(t)`` by the successes in 2 k trials, t = 0..2k, of another credit than a power, (L, D).
 
-
-def _paired_moments(n: int, credit: Floats) -> tuple[Floats, Floats]:
-    """Moments by the successes in 2 k trials: ``U^2`` is the mean over pairs of draws.
-
-    Two draws of k out of n share r trials with hypergeometric chances; the second then takes r of
-    the k trials of the first, and k - r of k others.
+    Two draws of k out of n share r trials with hypergeometric chances.
     """
+    shared = np.stack([overlap_chances(size, gains.size) for size in n.tolist()])
+    return np.asarray(shared @ _shared_noise(gains.tobytes()))
+
+
+@lru_cache(maxsize=64)
+def _shared_noise(gains: bytes) -> Floats:
+    """Covariance of two draws that share r = 0..k trials, by t successes in 2 k, (k + 1, 2k + 1).
+
+    The second draw takes r trials of the first, and k - r of k others. Each entry is taken from the
+    credit above its first or below its last value, whichever leaves less to cancel: near both ends
+    of the range of p the relative accuracy is kept.
+    """
+    credit = credit_of(np.frombuffer(gains))
     k = credit.size - 1
-    overlap = overlap_chances(n, k)
-    second = np.zeros((k + 1, k + 1))
-    for r in np.flatnonzero(overlap).tolist():
-        inside, outside = draw_chances(k, r), draw_chances(k, k - r)
-        successes = np.arange(r + 1)[:, None] + np.arange(k - r + 1)
-        second += overlap[r] * (inside @ credit[successes] @ outside.T)
-    return _half_product(credit, second), _half_product(credit, _disjoint_draw(credit))
+    ends = []
+    for values in (credit - credit[0], credit - credit[-1]):
+        moments = np.empty((k + 1, 2 * k + 1))
+        for r in range(k + 1):
+            inside, outside = draw_chances(k, r), draw_chances(k, k - r)
+            successes = np.arange(r + 1)[:, None] + np.arange(k - r + 1)
+            moments[r] = _half_product(values, inside @ values[successes] @ outside.T)
+        ends.append(moments)
+    up, down = ends
+    return np.asarray(np.where(up <= down, up - up[0], down - down[0]))
 
 
-def _disjoint_draw(credit: Floats) -> Floats:
-    """Credit of a second draw that shares no trial, by the successes in the first and in it."""
-    return np.broadcast_to(credit, (credit.size, credit.size))
+def _disjoint_product(credit: Floats) -> Floats:
+    """Product of two draws of k without a common trial, by the successes in 2 k trials."""
+    return _half_product(credit, np.broadcast_to(credit, (credit.size, credit.size)))
 
 
 def _half_product(credit: Floats, second: Floats) -> Floats:
@@ -263,87 +268,59 @@ def _half_product(credit: Floats, second: Floats) -> Floats:
     return product
 
 
-_URN_COST = 4  # an entry of `urn_chances` costs this many of the sum over states
+class AtRates(NamedTuple):
+    """Moments at the rates of a free fit, for levels of trials n, (L, I) each."""
+
+    credit: Floats
+    rest: Floats  # its complement
+    variance: Floats  # of the estimate
 
 
-def further_successes(
-    failures: Floats, successes: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
-) -> Floats:
-    """Expected number of questions with t = 0..D successes in D further trials, (..., J, D + 1).
-
-    `failures`, `successes` (..., J): Beta parameters; `questions` (..., S). Every polynomial of the
-    success rates up to degree D has its posterior mean from these numbers. A group has the same to
-    the last bit, whatever the others are.
-    """
-    by_state = c.size * (further + 1) * _URN_COST
-    by_node = (n + further + 1) * _URN_COST + c.size * (further + 1)
-    alone = by_state < by_node
-    method, columns = (_from_posteriors, further) if alone else (_from_prior, n + further)
-    expected = np.empty((further + 1, *failures.shape))
-    for nodes in row_slices(failures.shape[-1], columns + 1):
-        expected[..., nodes] = method(
-            failures[..., nodes], successes[..., nodes], n, c, questions, further
-        )
-    return np.moveaxis(expected, 0, -1)
+def rate_moments(size: int, n: Ints, metric: CreditSum) -> AtRates:
+    """Moments of a metric at the rates of a free fit of this size, from n trials each, (L,)."""
+    found = np.empty((3, n.size, size))
+    for rows, draw in metric.draws(n):
+        found[:, rows] = kept_rate_moments(size, n[rows].tobytes(), draw.gains.tobytes())
+    return AtRates(*found)
 
 
-def _from_prior(
-    b: Floats, a: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
-) -> Floats:
-    """By the successes in all n + D trials, whose chances the states share."""
-    both, first = (_node_chances(a, b, size) for size in (n + further, n))
-    expected = np.zeros((further + 1, *a.shape))
-    term, column = np.empty_like(expected), (-1, *(1,) * a.ndim)
-    for state, share in enumerate(share_chances(n, further, c)):
-        successes, known = int(c[state]), first[c[state]]
-        # A node to which some state is impossible (in floating point) has no weight worth the name.
-        of_node = np.zeros_like(known)
-        np.divide(questions[..., state, None], known, out=of_node, where=known > 0)
-        np.multiply(both[successes : successes + further + 1], of_node, out=term)
-        term *= share.reshape(column)
-        expected += term
-    return expected
+@lru_cache(maxsize=_KEPT)
+def kept_rate_moments(size: int, trials: bytes, of_success: bytes) -> Floats:
+    """`rate_moments` of one draw, cached across groups and reports; not to be written to."""
+    n, draw = np.frombuffer(trials, dtype=np.int64), Draw.of(np.frombuffer(of_success))
+    p, q = rate_nodes(size)
+    variance = variance_at(p, q, n, draw)
+    credit, rest = _credit_and_rest(p, q, draw.gains)
+    return np.stack([np.broadcast_to(each, variance.shape) for each in (credit, rest, variance)])
 
 
-def _from_posteriors(
-    b: Floats, a: Floats, n: int, c: Ints, questions: Ints | Floats, further: int
-) -> Floats:
-    """State by state: cheaper if few states share their n."""
-    expected = np.zeros((further + 1, *a.shape))
-    for successes, shared in zip(c.tolist(), np.moveaxis(questions, -1, 0), strict=True):
-        chances = _node_chances(a + successes, b + (n - successes), further)
-        expected += np.asarray(shared)[..., None] * chances
-    return expected
+def _credit_and_rest(p: Floats, q: Floats, gains: Floats) -> tuple[Floats, Floats]:
+    """Credit and its complement at some rates."""
+    return credit_at(p, q, gains), _unearned_credit(gains) + credit_at(q, p, gains[::-1])
 
 
-def _node_chances(a: Floats, b: Floats, size: int) -> Floats:
-    """Chances of 0..size successes in so many trials, for each node, shape (size + 1, ..., J).
-
-    As `urn_chances`, but each step multiplies all nodes at once: half the time for 700 nodes.
-    """
-    drawn = np.arange(float(size)).reshape(-1, *(1,) * a.ndim)
-    chances = np.empty((size + 1, *a.shape))
-    chances[0] = 1.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        ratios = (size - drawn) * (a + drawn)
-        ratios /= (drawn + 1) * (b + (size - 1 - drawn))
-        for trial in range(size):
-            np.multiply(chances[trial], ratios[trial], out=chances[trial + 1])
-        total = chances.sum(axis=0)
-        chances /= total
-    lost = ~np.isfinite(total)
-    if lost.any():
-        chances[:, lost] = urn_chances(a[lost], b[lost], size).T
-    return chances
-
-
-# Above this degree polynomials are not worked out: their tables would exceed 70 MB.
-_MOST_DEGREE = 2048
-_SHARED = 512  # arrays that groups with as many trials share: 12 MB at most
+def variance_at(p: Floats, q: Floats, n: Ints, draw: Draw) -> Floats:
+    """Variance of the estimate from n trials at some rates, (L, I)."""
+    (gains, power), n = draw, np.maximum(n, draw.gains.size)
+    if draw.is_long:
+        return noise_at_rates(p, q, n, credit_of(gains))
+    if power is None:
+        # Rounding may leave less than nothing.
+        chances = binomial_chances(2 * gains.size, p, q).T
+        return np.maximum(_variance_rows(gains, n) @ chances, 0.0)
+    if power.every:
+        p, q = q, p
+    falling = power.coefficients(n)
+    r, trials = np.arange(1.0, falling.shape[1] + 1)[:, None], 2 * power.k
+    with np.errstate(divide="ignore"):
+        log_q = np.where(p < q, np.log1p(-np.minimum(p, 0.5)), np.log(q))
+    logs = np.cumsum(np.log((trials + 1 - r) / r), axis=0) + scipy.special.xlogy(r, p)
+    logs += np.where(q > 0, (trials - r) * log_q, -np.inf)
+    return np.asarray(falling @ np.exp(logs))
 
 
 class Moments(NamedTuple):
-    """Moments of C metrics of one group under two fits, each array of shape (C,)."""
+    """Moments of C metrics of G groups under two fits, each array of shape (C, G)."""
 
     smooth_mean: Floats  # mean of a metric under the smooth fit
     smooth_rest: Floats  # mean of its complement
@@ -353,191 +330,270 @@ class Moments(NamedTuple):
     free_rest: Floats
     free_variance: Floats
     free_spread: Floats  # the same between the success rates of questions
-    rate_variance: Floats  # variance if all questions had one rate, (C, I)
+    at_rates: list[Floats]  # variance of a question's estimate by its trials, C of (L, I)
 
 
 def group_moments(group: Group, metrics: Sequence[CreditSum], weights: QuestionWeights) -> Moments:
-    """Mean and variance of some metrics of one group under both fits; n >= k throughout."""
-    return moments_of_groups([group], metrics, [weights])[0]
+    """`moments_of` one group."""
+    return moments_of(group.fits, metrics, group.weights(weights))
 
 
-def moments_of_groups(
-    groups: Sequence[Group], metrics: Sequence[CreditSum], weights: Sequence[QuestionWeights]
-) -> list[Moments]:
-    """`group_moments` of each group; those with the same states and nodes are computed together.
+def moments_of(fits: Fits, metrics: Sequence[CreditSum], weights: BatchWeights) -> Moments:
+    """Mean and variance of some metrics of each group under both fits.
 
-    For 400 groups of 250 questions with 16 trials this takes a third of the time of a loop. A group
-    has the same moments to the last bit, whatever the others are.
+    Numbers of a group without an estimate, because k exceeds the trials of some question, say
+    nothing. A metric has the same moments to the last bit, whatever the others are.
     """
-    alike: dict[object, list[int]] = {}
-    for row, (group, own) in enumerate(zip(groups, weights, strict=True)):
-        states = group.n.tobytes(), group.c.tobytes()
-        key = (*states, group.grid.weight.size, group.free.weight.size, own.is_equal)
-        alike.setdefault(key, []).append(row)
-    moments: dict[int, Moments] = {}
-    for rows in alike.values():
-        first = groups[rows[0]]
-        cells = max(first.grid.weight.size * 3 * int(first.n.max()), first.free.likelihood.size)
-        for some in batched_rows(rows, max(CELLS // cells, 1)):
-            stack = GroupStack.of([groups[row] for row in some], [weights[row] for row in some])
-            moments.update(zip(some, stack.moments(metrics), strict=True))
-    return [moments[row] for row in range(len(groups))]
+    smooth = [_smooth_moments(fits, metric, weights) for metric in metrics]
+    at_rates = [rate_moments(fits.weight.shape[1], fits.levels[0], metric) for metric in metrics]
+    free = [_free_moments(fits, own, weights) for own in at_rates]
+    smooth_parts, free_parts = (np.moveaxis(np.array(both), 1, 0) for both in (smooth, free))
+    return Moments(
+        smooth_parts[0], smooth_parts[1], smooth_parts[2], smooth_parts[3],
+        free_parts[0], free_parts[1], free_parts[2], free_parts[3],
+        [own.variance for own in at_rates],
+    )  # fmt: skip
 
 
-class GroupStack(NamedTuple):
-    """Groups with the same states and as many nodes."""
-
-    levels: tuple[Level, ...]  # states by trials; `Level.questions` are of the first group
-    shape: Floats  # Beta parameters of the smooth fits: failure, success, (G, J, 2)
-    weight: Floats  # of the smooth fits, (G, J)
-    posterior: Floats  # weights of the rates of the free fits, (G, S, I)
-    first: Floats  # powers of `QuestionWeights`, as the next two, (G, S)
-    second: Floats
-    fourth: Floats
-    largest: Floats  # weight of a question, (G,)
-    is_equal: bool  # whether all questions of a group weigh the same
-
-    @classmethod
-    def of(cls, groups: Sequence[Group], weights: Sequence[QuestionWeights]) -> GroupStack:
-        """Stack some groups."""
-        shape, weight = (
-            np.stack([getattr(group.grid, name) for group in groups])
-            for name in ("shape", "weight")
-        )
-        posterior = np.stack([group.free.posterior for group in groups])
-        first, second, fourth = (
-            np.stack([getattr(own, name) for own in weights])
-            for name in ("first", "second", "fourth")
-        )
-        largest = np.array([own.largest for own in weights])
-        powers = first, second, fourth, largest
-        return cls(groups[0].levels, shape, weight, posterior, *powers, weights[0].is_equal)
-
-    def moments(self, metrics: Sequence[CreditSum]) -> list[Moments]:
-        """The moments of each group.
-
-        A metric has the same moments to the last bit, whatever the others are: each has matrix
-        products of its own, whose sizes the others do not change.
-        """
-        (groups, nodes), size = self.weight.shape, self.posterior.shape[-1]
-        smooth = np.zeros((groups, len(metrics), nodes, 3))
-        free, square = np.zeros((groups, len(metrics), 3)), np.zeros((groups, len(metrics)))
-        at_rate = np.zeros((groups, len(metrics), size))
-        for level in self.levels:
-            smooth += self._node_moments(level, metrics)
-            at_rates = rate_moments(size, level.n, metrics)
-            means, squares = self._free_sums(level, at_rates)
-            free += means
-            square += squares
-            noise = self.second.take(level.rows, axis=1).sum(axis=1)
-            at_rate += noise[:, None, None] * at_rates[..., 2]
-        # Rounding may leave less than nothing.
-        smooth, free, at_rate = (np.maximum(each, 0.0) for each in (smooth, free, at_rate))
-        mean = _weighted_sums(self.weight, smooth)
-        away = (smooth[..., 2:] - mean[..., None, 2:]) ** 2
-        spread = np.sqrt(_weighted_sums(self.weight, away)[..., 0])
-        parts = *np.moveaxis(mean, -1, 0), spread, *np.moveaxis(free, -1, 0), np.sqrt(square)
-        return [Moments(*group) for group in zip(*parts, at_rate, strict=True)]
-
-    def _node_moments(self, level: Level, metrics: Sequence[CreditSum]) -> Floats:
-        """Sums over the questions of a level of posterior means, shape (G, metrics, J, 3).
-
-        Of credit and complement, by the weights, and of variance, by their squares, under each
-        population of the smooth fit.
-        """
-        moments = self._weighted_node_sums(level, metrics, self.first.take(level.rows, axis=1))
-        if self.is_equal:
-            moments[..., 2] *= self.largest[:, None, None]
-        else:
-            squared = self._weighted_node_sums(level, metrics, self.second.take(level.rows, axis=1))
-            moments[..., 2] = squared[..., 2]
-        return moments
-
-    def _weighted_node_sums(
-        self, level: Level, metrics: Sequence[CreditSum], weight: Floats
-    ) -> Floats:
-        """Sums by one weight of a state, of posterior means of credit, complement and variance."""
-        n, shape = level.n, self.shape
-        moments = np.empty((len(shape), len(metrics), shape.shape[1], 3))
-        degrees = shared_degrees(metrics, n)
-        exact = degrees <= _MOST_DEGREE
-        for degree in np.unique(degrees[exact]).tolist():
-            rows = np.flatnonzero(degrees == degree)
-            stack = polynomial_stack(tuple(metrics[row] for row in rows.tolist()), n, degree)
-            nodes = shape[..., 0], shape[..., 1]
-            moments[:, rows] = (
-                further_successes(*nodes, n, level.c, weight, degree)[:, None] @ stack
-            )
-        if not exact.all():
-            some = [*compress(metrics, ~exact)]
-            for row, nodes_of_group in enumerate(shape):
-                grid = rate_grid(n + float(nodes_of_group.sum(axis=1).max()))
-                values = _summed_moments(grid.p, grid.q, n, some)
-                sums = posterior_sums(nodes_of_group, n, level.c, weight[row], grid, values)
-                moments[row, ~exact] = np.moveaxis(sums, 1, 0)
-        return moments
-
-    def _free_sums(self, level: Level, at_rates: Floats) -> tuple[Floats, Floats]:
-        """Sums over the questions of a level under the free fits: moments, squared distances.
-
-        The second is the variance of the summed variances: the rates of questions are independent.
-        """
-        metrics, size, _ = at_rates.shape
-        # An index in brackets may change the order in memory, and with it that of sums.
-        posterior, first, second, fourth = (
-            each.take(level.rows, axis=1)
-            for each in (self.posterior, self.first, self.second, self.fourth)
-        )
-        means = posterior[:, None] @ at_rates
-        spread = np.empty((*means.shape[:-1], 1))
-        for block in row_slices(means.shape[2], len(posterior) * size * metrics):
-            away = at_rates[:, None, :, 2] - means[:, :, block, 2:]
-            spread[:, :, block, 0] = np.einsum("gsi,gmsi->gms", posterior[:, block], away**2)
-        sums = _weighted_sums(first, means)
-        sums[..., 2] = _weighted_sums(second, means[..., 2:])[..., 0]
-        return sums, _weighted_sums(fourth, spread)[..., 0]
+def _smooth_moments(fits: Fits, metric: CreditSum, weights: BatchWeights) -> tuple[Floats, ...]:
+    """Mean, complement, variance, and its spread between populations, (G,) each."""
+    populations, weight = fits.populations, fits.populations.weight
+    mean, rest = np.zeros((2, len(weight)))
+    variance = np.zeros_like(weight)
+    for rows, draw in metric.draws(fits.n):
+        n, c = np.maximum(fits.n[rows], draw.gains.size), fits.c[rows]
+        first, second = weights.first[:, rows], weights.second[:, rows]
+        for block, (up, down, noise) in _posterior_tables(draw, populations.shape, n, c):
+            mean += _row_products(first[:, block], weight @ up.T)
+            rest += _row_products(first[:, block], weight @ down.T)
+            variance += second[:, block] @ noise
+    # Rounding may leave less than nothing.
+    np.maximum(variance, 0.0, out=variance)
+    centre = _row_products(weight, variance)
+    variance -= centre[:, None]
+    np.square(variance, out=variance)
+    return (
+        np.maximum(mean, 0.0),
+        np.maximum(rest, 0.0),
+        centre,
+        np.sqrt(_row_products(weight, variance)),
+    )
 
 
-def _weighted_sums(weight: Floats, values: Floats) -> Floats:
-    """Sums over questions or nodes, by the weights (G, N) of each group: (G, C, N, x) to (G, C, x).
+def _row_products(first: Floats, second: Floats) -> Floats:
+    """Sum of the products of each row, shape (G,)."""
+    return np.asarray(np.einsum("gj,gj->g", first, second))
 
-    A product for each metric: in one of all metrics a sum would depend on how many there are.
+
+def _posterior_tables(
+    draw: Draw, shape: Floats, n: Ints, c: Ints
+) -> Iterator[tuple[slice, tuple[Floats, Floats, Floats]]]:
+    """`posterior_means` of blocks of states after their trials, under each population."""
+    if draw.is_long:
+        yield slice(None), _summed_means(draw, shape, n, c)
+        return
+    wide = _BLOCK if draw.power else 2 * draw.gains.size
+    for block in row_slices(n.size, wide * len(shape)):
+        a, b = shape[:, 1] + c[block, None], shape[:, 0] + (n - c)[block, None]
+        yield block, posterior_means(draw, a, b, n[block])
+
+
+def _summed_means(draw: Draw, shape: Floats, n: Ints, c: Ints) -> tuple[Floats, Floats, Floats]:
+    """`posterior_means` of a long draw, by sums over rates."""
+    found = np.empty((3, n.size, len(shape)))
+    for size in np.unique(n).tolist():
+        grid = rate_grid(size + float(shape.sum(axis=1).max()))
+        (noise,) = variance_at(grid.p, grid.q, np.array([size]), draw)
+        values = np.stack([*_credit_and_rest(grid.p, grid.q, draw.gains), noise])
+        found[:, n == size] = posterior_sums(shape, size, c[n == size], grid, values)
+    return found[0], found[1], found[2]
+
+
+def posterior_means(draw: Draw, a: Floats, b: Floats, n: Ints) -> tuple[Floats, Floats, Floats]:
+    """Means of credit, complement and variance under ``p ~ Beta(a, b)``, each of shape (S, J).
+
+    `a` and `b` (S, J) are after n trials (S,) of each question; the variance is that of an estimate
+    from n trials.
     """
-    return np.asarray((weight[:, None, None] @ values)[:, :, 0])
+    power = draw.power
+    if power is None:
+        return _polynomial_means(draw.gains, a, b, n)
+    if power.every:
+        a, b = b, a
+    k = power.k
+    chance, rest, few = _failure_chances(a, b, k)
+    variance, term = np.zeros((2, *a.shape))
+    for r, coefficients in enumerate(power.coefficients(n).T):
+        few *= np.add(a, r, out=term)
+        few /= np.add(b, 2 * k - 1 - r, out=term)
+        few *= (2 * k - r) / (r + 1)
+        variance += np.multiply(few, coefficients[:, None], out=term)
+    return *power.credit(chance, rest), variance
 
 
-def rate_moments(size: int, n: int, metrics: Sequence[CreditSum]) -> Floats:
-    """Credit, complement and variance at each of `size` rates, shape (metrics, I, 3)."""
-    return np.stack([_moments_at_rates(size, n, metric) for metric in metrics])
+def _failure_chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Floats]:
+    """``E[q^k]``, its complement, and ``E[q^2k]`` under ``p ~ Beta(a, b)``."""
+    if k > _SHORT:
+        chance, rest = (each.reshape(a.shape) for each in power_chances(a.ravel(), b.ravel(), k))
+        more, _ = power_chances(a.ravel(), b.ravel() + k, k)
+        return chance, rest, chance * more.reshape(a.shape)
+    total, term = a + b, np.empty_like(a)
+    now, rest = np.ones_like(a), np.zeros_like(a)
+    for i in range(k):
+        now /= np.add(total, i, out=term)
+        rest += np.multiply(now, a, out=term)
+        now *= np.add(b, i, out=term)
+    chance = now.copy()
+    for i in range(k, 2 * k):
+        now /= np.add(total, i, out=term)
+        now *= np.add(b, i, out=term)
+    return chance, np.minimum(rest, 1.0, out=rest), now
 
 
-@lru_cache(maxsize=_SHARED)
-def _moments_at_rates(size: int, n: int, metric: CreditSum) -> Floats:
-    """The moments of one metric at the rates of a free fit of this size, which groups share."""
-    (degree,) = shared_degrees([metric], n).tolist()
-    if degree <= _MOST_DEGREE:
-        return np.asarray(
-            chances_at_nodes(degree, size) @ polynomial_stack((metric,), n, degree)[0]
+def _polynomial_means(
+    gains: Floats, a: Floats, b: Floats, n: Ints
+) -> tuple[Floats, Floats, Floats]:
+    """`posterior_means` of a credit that is no power."""
+    levels, place = np.unique(n, return_inverse=True)
+    degree = 2 * gains.size
+    credit, rest = (
+        draw_chances(degree, gains.size) @ each
+        for each in (credit_of(gains), credit_complement(gains))
+    )
+    variance = _variance_rows(gains, levels)
+    chances = urn_chances(a.ravel(), b.ravel(), degree).reshape(*a.shape, -1)
+    noise = (chances @ variance[place][..., None])[..., 0]
+    return chances @ credit, chances @ rest, noise
+
+
+def _free_moments(fits: Fits, known: AtRates, weights: BatchWeights) -> tuple[Floats, ...]:
+    """Mean, complement, variance, and its spread between the rates of questions, (G,) each.
+
+    The rates of questions are independent: the squared spreads add up.
+    """
+    sums = np.zeros((4, len(fits.weight)))
+    best, (_, place) = fits.likelihood.argmax(axis=1), fits.levels
+    for block in row_slices(fits.n.size, _BLOCK * fits.weight.shape[1]):
+        credit, rest, variance = (each[place[block]] for each in known)
+        # From the value at its best rate: the square of a mean is small beside the mean square.
+        centre = np.take_along_axis(variance, best[block, None], axis=1)
+        away = variance - centre
+        mean, missed, far, square = (
+            fits.weight @ (fits.likelihood[block] * each).T / fits.chance[:, block]
+            for each in (credit, rest, away, away**2)
         )
-    return np.asarray(_summed_moments(*rate_nodes(size), n, [metric])[0].T)
+        first, second, fourth = (each[:, block] for each in weights[:3])
+        parts = (first, mean), (first, missed), (second, far + centre.T), (fourth, square - far**2)
+        sums += [_row_products(*part) for part in parts]
+    up, down, noise, spread = np.maximum(sums, 0.0)
+    return up, down, noise, np.sqrt(spread)
 
 
-def _summed_moments(p: Floats, q: Floats, n: int, metrics: Sequence[CreditSum]) -> Floats:
-    """Credit, complement and variance at some rates, by sums over windows of successes."""
-    smooth = 2 * draw_sizes(metrics, n) <= n
-    moments = np.empty((len(metrics), 3, p.size))
-    for rows in (np.flatnonzero(smooth), np.flatnonzero(~smooth)):
-        if rows.size:
-            some = [metrics[row] for row in rows.tolist()]
-
-            def estimates_of(c: Ints, some: Sequence[CreditSum] = some) -> Floats:
-                return np.stack([metric.estimates(n, c) for metric in some])
-
-            moments[rows] = estimate_moments(n, p, q, estimates_of, smooth=bool(smooth[rows[0]]))
-    return moments
+# Long draws that are no power: a Beta posterior is summed over a grid of rates as fine as it is
+# narrow, at a cost that grows with the root of the trials.
+_STEP = 0.25  # step of the grid of rates; the narrowest posterior has a standard deviation of 0.5
+_TAIL = 18.0  # the grid ends where a rate is below exp(-2 * 18) of the narrowest posterior's width
+_MOST_RATES = 40_000  # of a grid: half a minute
+_PRIORS = 2**20  # numbers in a table of populations by rates: 8 MB
+_NEVER = 1e-20  # chance of an overlap that does not count
 
 
-@lru_cache(maxsize=8)
-def chances_at_nodes(degree: int, size: int) -> Floats:
-    """Chances of 0..degree successes at each of the rates of a free fit, (size, degree + 1)."""
-    return binomial_chances(degree, *rate_nodes(size))
+class RateGrid(NamedTuple):
+    """Success rates p = 1 - q that resolve each posterior of a level, each array of shape (I,)."""
+
+    p: Floats
+    q: Floats
+    log_width: Floats  # log weight under 1 / (pi sqrt(p q)), up to a constant
+
+
+def rate_grid(trials: float) -> RateGrid:
+    """Success rates fine enough for Beta distributions with parameters up to `trials` in sum.
+
+    Equal steps of ``arcsin(sqrt(p))`` in the middle, where a posterior has the same width
+    everywhere, and of ``log p`` near both ends, where it may have a pole; blended smoothly, so that
+    the trapezoid rule converges geometrically. ValueError if that needs more than 40,000 rates.
+    """
+    root = np.sqrt(trials)
+    length = np.pi / 2 * root
+    size = (length + 2 * _TAIL) / _STEP
+    if size > _MOST_RATES:
+        raise ValueError(
+            f"the calibrated interval of a draw of more than 256 out of {trials:,.0f} trials would "
+            'take minutes. Pass a k of at most 256, or prior="uniform".'
+        )
+    s = np.arange(-_TAIL, length + _TAIL + _STEP, _STEP)
+    angle, rest = (
+        (np.logaddexp(0.0, x) - np.logaddexp(0.0, x - length)) / root for x in (s, length - s)
+    )
+    log_width = -np.logaddexp(0.0, -s) - np.logaddexp(0.0, s - length)
+    return RateGrid(np.sin(angle) ** 2, np.sin(rest) ** 2, log_width)
+
+
+def noise_at_rates(p: Floats, q: Floats, n: Ints, credit: Floats) -> Floats:
+    """Variance of the estimate from n trials (L,) at some rates, shape (L, I).
+
+    Two draws of k out of n share r trials. Given x successes among these, each earns ``m_r(x)``,
+    the mean over the others, and ``V = E[Var(m_r(X))]``. From ``m_k = credit``, ``m_{r-1}(x) = q
+    m_r(x) + p m_r(x + 1)``: nothing cancels.
+    """
+    k = credit.size - 1
+    shared = np.stack([overlap_chances(size, k) for size in n.tolist()])
+    wanted = np.flatnonzero(shared.max(axis=0) > _NEVER)
+    noise = np.zeros((n.size, p.size))
+    for block in row_slices(p.size, 4 * k):
+        low, high = p[block, None], q[block, None]
+        near = np.where(low <= high, credit[0], credit[-1])
+        values = credit - near
+        mean = (binomial_chances(k, p[block], q[block]) * values).sum(axis=1, keepdims=True)
+        for r in range(k, max(int(wanted[0]), 1) - 1, -1):
+            if shared[:, r].max() > _NEVER:
+                chance = binomial_chances(r, p[block], q[block])
+                spread = (chance * (values - mean) ** 2).sum(axis=1)
+                noise[:, block] += shared[:, r, None] * spread
+            values = high * values[:, :-1] + low * values[:, 1:]
+    return noise
+
+
+def posterior_sums(shape: Floats, n: int, c: Ints, grid: RateGrid, values: Floats) -> Floats:
+    """Posterior means of credit, complement and variance after each state, (3, S, J).
+
+    `shape` (J, 2): Beta parameters of failure and success of each population; `values` (3, I) at
+    the rates of the grid.
+    """
+    logs = np.stack([np.log(grid.q), np.log(grid.p)])
+    sums = np.empty((3, c.size, len(shape)))
+    step = max(_PRIORS // grid.p.size, 1)
+    for nodes in (slice(start, start + step) for start in range(0, len(shape), step)):
+        prior = _scaled_exp((shape[nodes] - 0.5) @ logs + grid.log_width)
+        for block in row_slices(c.size, grid.p.size):
+            own = c[block]
+            likelihood = _scaled_exp(np.stack([n - own, own], axis=1) @ logs)
+            scale = _posterior_scale(shape[nodes], n, own, grid, prior, likelihood)
+            mean, rest, noise = (((prior * value) @ likelihood.T) * scale for value in values)
+            # The larger one may have lost the mass of a pole at an end of the grid.
+            mean, rest = np.where(mean <= rest, (mean, 1 - mean), (1 - rest, rest))
+            sums[:, block, nodes] = mean.T, rest.T, noise.T
+    return sums
+
+
+def _posterior_scale(
+    shape: Floats, n: int, c: Ints, grid: RateGrid, prior: Floats, likelihood: Floats
+) -> Floats:
+    """Factors that turn products of prior and likelihood into posteriors, shape (J, S).
+
+    From the posterior mean of the rate (of its complement, if most trials succeed), which is known:
+    the total mass may have a pole at an end of the grid.
+    """
+    total = shape.sum(axis=1)[:, None] + n
+    few = 2 * c <= n
+    known = np.where(few, shape[:, 1:] + c, shape[:, :1] + (n - c)) / total
+    found = prior @ np.where(few[:, None], likelihood * grid.p, likelihood * grid.q).T
+    # A population under which a state is impossible in floating point has no weight to speak of.
+    scale: Floats = np.divide(known, found, out=np.zeros_like(found), where=found > 0)
+    return scale
+
+
+def _scaled_exp(logs: Floats) -> Floats:
+    """Exponentials of each row, of which the largest is 1."""
+    scaled: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return scaled

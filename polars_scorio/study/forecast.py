@@ -158,7 +158,7 @@ class _GroupForecasts:
         return {
             "metric": self._drawn_metric.name,
             "trials_max": int(group.n.max()),
-            "misfit": group.misfit,
+            "misfit": group.fits.misfit[0],
             "holdout_error": None if np.isnan(error) else error,
         }
 
@@ -176,7 +176,7 @@ class _GroupForecasts:
         low, high = self._drawn_metric.support
         found = forecast_numbers(fitted, self._metric_draw(k), self.request.choice.confidence)
         numbers = [low + (high - low) * each for each in (found.mu, found.lo, found.hi)]
-        fewest = np.array([group.n.min() for group in fitted.groups])
+        fewest = fitted.fewest_trials
         names = ("k", "extrapolation", "mu", "lo", "hi")
         # Null for NaN: beyond twice the trials there is no mean.
         columns = (number_column(each).to_list() for each in numbers)

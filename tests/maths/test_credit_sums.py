@@ -1,21 +1,24 @@
-"""Sums of credits: estimates of metrics, and the variance of an estimate to 50 digits."""
+"""Sums of credits: the variance of an estimate to 50 digits, and its means."""
 
 from math import comb
 
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import roots_jacobi
+from scipy.stats import binom
 
-from polars_scorio.maths import credit, variance
-from polars_scorio.maths.draws import binomial_chances
+from polars_scorio.maths import credit
+from polars_scorio.maths.free_fit import rate_nodes
 from polars_scorio.maths.variance import (
     CreditSum,
+    Draw,
     credit_complement,
     credit_of,
-    elevate_degree,
     fixed_gains,
-    variance_credit,
-    variance_degree,
+    noise_estimates,
+    posterior_means,
+    rate_moments,
 )
 
 SHAPES = {
@@ -25,6 +28,10 @@ SHAPES = {
     "area": credit.area_under_curve,
     "excess": credit.excess_over_half,
 }
+
+
+def metric_of(gains):
+    return CreditSum([(1.0, fixed_gains(gains))])
 
 
 def definition(n, values, p):
@@ -44,41 +51,72 @@ def definition(n, values, p):
 @pytest.mark.every(3)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 1), (4, 1), (4, 4), (5, 3), (9, 4), (20, 3)])
-@pytest.mark.parametrize("p", [1e-6, 0.01, 0.3, 0.99, 1 - 1e-6])
-def test_variance_credit_is_the_variance_of_the_estimate(shape, n, k, p):
-    values = credit_of(SHAPES[shape](k))
-    found = variance_credit(n, values)
-    assert found.size == variance_degree(n, k) + 1
-    chances = binomial_chances(found.size - 1, np.array([p]), np.array([1 - p]))
-    # 1 - p itself has lost digits where p is near 1: hence not 1e-14.
-    known = definition(n, values, p)
-    assert (chances @ found)[0] == pytest.approx(known, rel=1e-9, abs=1e-30)
+def test_the_variance_at_a_rate_is_that_of_the_estimate(shape, n, k):
+    gains, size = SHAPES[shape](k), 301
+    p, _ = rate_nodes(size)
+    found = rate_moments(size, np.array([n + 7, n]), metric_of(gains))
+    for place in (1, 40, 150, 299):
+        known = definition(n, credit_of(gains), p[place])
+        # 1 - p itself has lost digits where p is near 1: hence not 1e-14.
+        assert found.variance[1, place] == pytest.approx(known, rel=1e-9, abs=1e-30)
 
 
-def test_a_weighted_sum_of_credits_may_fall():
-    values = credit_of(np.array([0.4, -0.3, 1.2]))
-    found = variance_credit(7, values)
-    chances = binomial_chances(6, np.array([0.35]), np.array([0.65]))
-    # Seven terms, each of them a rounded sum: 5e-15 here.
-    assert (chances @ found)[0] == pytest.approx(definition(7, values, 0.35), rel=1e-12)
+@pytest.mark.parametrize("gains", [[0.4, -0.3, 1.2], [-0.25], [0.0, 0.0, 2.5]])
+def test_a_weighted_sum_of_credits_may_fall(gains):
+    found = rate_moments(121, np.array([7]), metric_of(np.array(gains)))
+    p, _ = rate_nodes(121)
+    # Up to seven terms, each of them a rounded sum: 5e-15 here.
+    known = definition(7, credit_of(np.array(gains)), p[50])
+    assert found.variance[0, 50] == pytest.approx(known, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "k"), [(70, 65), (200, 65)])
 def test_large_draws(n, k):
-    values = credit_of(credit.any_success(k))
-    found = variance_credit(n, values)
-    chances = binomial_chances(found.size - 1, np.array([0.02]), np.array([0.98]))
-    # Coefficients are sums of up to 200 products of exp() of logs: 2e-13 here.
-    assert (chances @ found)[0] == pytest.approx(definition(n, values, 0.02), rel=1e-11)
+    found = rate_moments(121, np.array([n]), metric_of(credit.any_success(k)))
+    p, _ = rate_nodes(121)
+    known = definition(n, credit_of(credit.any_success(k)), p[10])
+    # exp() of logs of up to 300: 2e-13 here.
+    assert found.variance[0, 10] == pytest.approx(known, rel=1e-11)
 
 
-def test_elevation_keeps_the_polynomial():
-    values = credit_of(credit.area_under_curve(3))
-    p = np.linspace(0, 1, 7)
-    before = binomial_chances(3, p, 1 - p) @ values
-    after = binomial_chances(9, p, 1 - p) @ elevate_degree(values, 9)
-    # Averages of at most ten rounded values; atol is for the zero at p = 0.
-    np.testing.assert_allclose(after, before, rtol=1e-13, atol=1e-15)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("n", "k"), [(4, 4), (9, 4), (60, 40)])
+@pytest.mark.parametrize(("a", "b"), [(0.3, 2.5), (40.0, 1e-3), (1e-3, 7.0), (900.0, 80.0)])
+def test_posterior_means_are_integrals_over_the_rate(shape, n, k, a, b):
+    gains = SHAPES[shape](k)
+    nodes, weight = roots_jacobi(2 * k + 1, b - 1, a - 1)  # exact for polynomials such as these
+    p, weight = (1 + nodes) / 2, weight / weight.sum()
+    values = credit_of(gains)
+    chances = binom.pmf(np.arange(k + 1), k, p[:, None])
+    variance = [definition(n, values, rate) for rate in p] @ weight
+    found = posterior_means(Draw.of(gains), np.array([[a]]), np.array([[b]]), np.array([n]))
+    known = weight @ chances @ values, weight @ chances @ (1 - values), variance
+    # The nodes near a pole at an end keep few digits of the distance from it.
+    np.testing.assert_allclose(np.ravel(found), known, rtol=1e-8, atol=1e-14)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (9, 1), (9, 4), (60, 30), (900, 300)])
+def test_estimates_of_the_noise_are_unbiased(shape, n, k):
+    gains, every, p = SHAPES[shape](k), np.arange(n + 1), 1 / k**0.7 / 2
+    noise = noise_estimates(Draw.of(gains), np.full(n + 1, n), every)
+    chance = binom.pmf(every, n, p)
+    # Sums of up to 900 terms, of chances that SciPy knows to 1e-12.
+    assert chance @ noise == pytest.approx(definition(n, credit_of(gains), p), rel=1e-9)
+
+
+def test_the_noise_of_a_quadrillion_trials_keeps_its_digits():
+    n, c = np.array([10**15]), np.array([3])
+    # One of k trials succeeds: k c / n, with the variance k^2 c / n^2.
+    noise = noise_estimates(Draw.of(credit.any_success(1000)), n, c)
+    assert noise[0] == pytest.approx(3e6 / 1e30, rel=1e-10)
+
+
+def test_a_million_draws_take_no_more_terms_than_a_hundred():
+    a, b = np.array([[0.5, 3.0]]), np.array([[2e6, 3e6]])
+    found = posterior_means(Draw.of(credit.any_success(10**6)), a, b, np.array([2 * 10**6]))
+    assert (found[2] > 0).all()
+    assert (found[2] <= found[0] * found[1] + 1e-15).all()
 
 
 @pytest.mark.parametrize("gains", [credit.any_success(4), credit.excess_over_half(5)])
@@ -86,23 +124,13 @@ def test_a_credit_and_its_complement_sum_to_one(gains):
     np.testing.assert_allclose(credit_of(gains) + credit_complement(gains), 1, rtol=1e-15)
 
 
-def test_estimates_of_a_sum_are_sums_of_estimates():
-    both = CreditSum(
-        [(2.0, fixed_gains(credit.any_success(2))), (-0.5, fixed_gains(credit.all_success(2)))]
-    )
-    first, second = (CreditSum([term]) for term in both.terms)
-    c = np.arange(6)
-    np.testing.assert_array_equal(
-        both.estimates(5, c), first.estimates(5, c) + second.estimates(5, c)
-    )
-    for whole, one, other in zip(
-        *(each.polynomials(5)[:2] for each in (both, first, second)), strict=True
-    ):
-        np.testing.assert_array_equal(whole, one + other)
+def test_gains_of_a_sum_are_sums_of_gains():
+    terms = [(2.0, fixed_gains(credit.any_success(2))), (-0.5, fixed_gains(credit.all_success(2)))]
+    assert CreditSum(terms).gains(5).tolist() == [2.0, -0.5]
+    ((rows, draw),) = CreditSum(terms).draws(np.array([5, 6]))
+    assert (rows, draw.gains.tolist()) == (slice(None), [2.0, -0.5])
 
 
-def test_a_polynomial_of_all_trials_needs_no_table(monkeypatch):
-    """One of 2,000 trials has four million chances; Pass@k of a hundred k took 12 s for them."""
-    monkeypatch.setattr(variance, "draw_chances", lambda *_: pytest.fail("a table was made"))
-    polynomial = np.linspace(0, 1, 2001)
-    np.testing.assert_array_equal(elevate_degree(polynomial, 2000), polynomial)
+def test_draws_of_all_trials_go_by_their_number():
+    (first, two), (second, four) = CreditSum([(1.0, credit.all_success)]).draws(np.array([4, 2, 4]))
+    assert (first.tolist(), two.gains.size, second.tolist(), four.gains.size) == ([1], 2, [0, 2], 4)

@@ -1,20 +1,9 @@
-"""A free fit of many groups at once is the fit of each, and its steps raise the likelihood."""
+"""The steps of the free fit raise the likelihood."""
 
 import numpy as np
 import pytest
 
-from polars_scorio.maths.free_fit import fit_free_groups, maximise_likelihood
-from polars_scorio.maths.lattice import fit_binary_groups
-from tests.maths.groups import drawn_groups
-
-
-def test_groups_are_fitted_as_if_each_were_alone():
-    groups = drawn_groups()
-    grids = fit_binary_groups(groups)
-    for grid, group, fit in zip(grids, groups, fit_free_groups(grids, groups), strict=True):
-        (alone,) = fit_free_groups([grid], [group])
-        for name in ("likelihood", "log_scale", "questions", "weight"):
-            np.testing.assert_array_equal(getattr(fit, name), getattr(alone, name))
+from polars_scorio.maths.free_fit import maximise_likelihood
 
 
 def test_a_step_raises_the_likelihood():

@@ -7,7 +7,7 @@ from scipy.stats import chi2
 
 from polars_scorio.maths import credit
 from polars_scorio.maths.free_fit import Calibrated, Group
-from polars_scorio.maths.region import Region
+from polars_scorio.maths.region import largest_means
 from polars_scorio.maths.scores import forecast_range
 from tests.maths.cases import CASES, RAGGED, states_of
 
@@ -56,7 +56,7 @@ def log_likelihood(free, weight):
 
 
 def test_no_population_of_the_region_leaves_the_range():
-    free = Group.fit(*np.array(RAGGED).T).free
+    free = Group.fit(*np.array(RAGGED).T)
     least = log_likelihood(free, free.likeliest_weights) - chi2.ppf(0.95, 1) / 2
     found = forecast_range(Calibrated.fit(states_of(RAGGED)), credit.any_success(32), 0.95)
     p, _ = free.rates
@@ -76,13 +76,12 @@ def test_no_population_of_the_region_leaves_the_range():
 @pytest.mark.parametrize("sign", [1, -1])
 def test_an_end_is_reached_by_a_population_of_the_region(case, sign):
     """The oracle: tangents of the likelihood, and a linear programme for each."""
-    free = Group.fit(*np.array(CASES[case]).T).free
+    free = Group.fit(*np.array(CASES[case]).T)
     room = chi2.ppf(0.95, 1) / 2
     p, _ = free.rates
     values = sign * (1 - (1 - p) ** 16)
-    end = Region.around(free.likelihood, free.questions, free.likeliest_weights, room).largest(
-        values
-    )
+    best, questions = free.likeliest_weights[None], free.questions[None]
+    (end,) = largest_means(free.likelihood, questions, best, values[None], np.array([room]))
     least, cuts, outer = log_likelihood(free, free.likeliest_weights) - room, [], values.max()
     corner = np.eye(p.size)[values.argmax()]
     for _ in range(60):

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from polars_scorio.maths.free_fit import fit_free_groups
-from polars_scorio.maths.lattice import fit_binary
+from polars_scorio.maths.free_fit import Group
 from tests.maths.cases import RAGGED
 
 
 def fitted(n, c):
     """The free fit of questions with so many trials and successes."""
     (n, c), questions = np.unique(np.broadcast_arrays(n, c), axis=1, return_counts=True)
-    return fit_free_groups([fit_binary(n, c, questions)], [(n, c, questions)])[0]
+    return Group.fit(n, c, questions)
 
 
 def by_least_squares(likelihood, questions, steps=200):

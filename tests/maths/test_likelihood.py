@@ -92,7 +92,7 @@ def test_the_series_and_the_factors_agree(monkeypatch):
     questions = np.array([1, 2, 3])
     mean, rho = np.array([[0.2, 0.8], [0.999, 0.001]]), np.array([0.3, 1e-5])
     by_series = log_likelihood(tally_states(counts, questions), mean, rho)
-    monkeypatch.setattr(likelihood, "_STIRLING_COST", 10**6)
+    monkeypatch.setattr(likelihood, "STIRLING_COST", 10**6)
     data = tally_states(counts, questions)
     assert data.trials.tail.size == 1000
     # 4,000 factors of up to 7 and their rounding.

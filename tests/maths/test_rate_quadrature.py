@@ -1,4 +1,4 @@
-"""Sums over rates and successes, against exact polynomials, and at sizes beyond them."""
+"""Sums over rates, against exact polynomials, and logs at sizes beyond them."""
 
 import resource
 import subprocess
@@ -8,17 +8,21 @@ import time
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import binom
 
 import polars_scorio as ps
-from polars_scorio.maths import credit
-from polars_scorio.maths import variance as fit_moments
+from polars_scorio.maths import credit, variance
 from polars_scorio.maths.blend_prices import blend_price
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import credit_prices
-from polars_scorio.maths.rate_quadrature import estimate_moments, posterior_sums, rate_grid
 from polars_scorio.maths.scores import credit_numbers
-from polars_scorio.maths.variance import drawn_credit, fixed_gains
+from polars_scorio.maths.variance import (
+    Draw,
+    credit_of,
+    fixed_gains,
+    noise_at_rates,
+    posterior_sums,
+    rate_grid,
+)
 from tests.maths.cases import states_of
 
 SPREAD = [(300, 0, 20), (300, 1, 4), (300, 90, 3), (300, 200, 5), (300, 299, 2), (300, 300, 9)]
@@ -45,8 +49,14 @@ CLOSE = 1e-9  # of a number, or of the range where the number is next to nothing
 
 @pytest.fixture
 def summed(monkeypatch):
-    """Sums in place of polynomials, whatever the degree."""
-    return lambda: monkeypatch.setattr(fit_moments, "_MOST_DEGREE", 1)
+    """Sums in place of polynomials, whatever the draw."""
+
+    def set_limit():
+        variance.kept_rate_moments.cache_clear()
+        monkeypatch.setattr(variance, "_PAIRED", 1)
+
+    yield set_limit
+    variance.kept_rate_moments.cache_clear()
 
 
 @pytest.mark.slow
@@ -77,29 +87,21 @@ def test_blends_agree_with_polynomials(powers, summed):
 def test_the_grid_integrates_any_beta_distribution(c, shape):
     grid = rate_grid(300 + sum(shape))
     a, b = shape[1] + c, shape[0] + 300 - c
-    values = np.stack([grid.p * grid.q, 1 - grid.p * grid.q, (grid.p * grid.q) ** 2])[None]
-    found = posterior_sums(np.array([shape]), 300, np.array([c]), np.array([1]), grid, values)
+    values = np.stack([grid.p * grid.q, 1 - grid.p * grid.q, (grid.p * grid.q) ** 2])
+    found = posterior_sums(np.array([shape]), 300, np.array([c]), grid, values)
     known = a * b / ((a + b) * (a + b + 1))  # E[p (1 - p)] of a Beta distribution
     assert found[0, 0, 0] == pytest.approx(known, rel=1e-12)
-    assert found[0, 0, 1] == pytest.approx(1 - known, rel=1e-12)
+    assert found[1, 0, 0] == pytest.approx(1 - known, rel=1e-12)
 
 
-@pytest.mark.parametrize("smooth", [True, False])
-def test_windows_replace_all_successes(smooth):
-    n, p = 3000, np.array([0.0, 1e-9, 1e-4, 0.03, 0.5, 0.93, 1 - 1e-6, 1.0])
-    every = np.arange(n + 1)
-    estimates = drawn_credit(0 * every + n, every, credit.any_success(200))
-    moments = estimate_moments(
-        n, p, 1 - p, lambda c: np.stack(estimates)[None][..., c], smooth=smooth
-    )
-    for rate, (mean, rest, variance) in zip(p, moments[0].T, strict=True):
-        chance = binom.pmf(every, n, rate)
-        centre = chance @ estimates[1]
-        known = chance @ (estimates[1] - centre) ** 2
-        assert mean == pytest.approx(chance @ estimates[0], rel=1e-10, abs=1e-190)
-        assert rest == pytest.approx(centre, rel=1e-10, abs=1e-30)
-        # Few digits are left of the definition, which subtracts, where p is tiny.
-        assert variance == pytest.approx(known, rel=1e-6, abs=1e-25)
+def test_shared_trials_make_the_variance_of_a_power():
+    p = np.array([1e-9, 1e-4, 0.03, 0.5, 0.93, 1 - 1e-6])
+    n, k = np.array([200, 3000]), 200
+    found = noise_at_rates(p, 1 - p, n, credit_of(credit.all_success(k)))
+    np.testing.assert_allclose(found[0], p**k * (1 - p**k), rtol=1e-9, atol=1e-200)
+    # A sum of 200 terms: C(k, r)^2 / C(n, r) of each rate.
+    known = variance.variance_at(p, 1 - p, n, Draw.of(credit.all_success(k)))
+    np.testing.assert_allclose(found, known, rtol=1e-9, atol=1e-50)
 
 
 def counted_log(n, questions, models=2):
@@ -142,7 +144,7 @@ def test_a_draw_that_would_take_minutes_is_refused_at_once():
     with pytest.raises(
         ValueError, match=r"more than 256 out of 10,\d+,\d+,\d+,\d+ trials .*minutes"
     ):
-        credit_prices(Calibrated.fit(states), [fixed_gains(credit.any_success(300))])
+        credit_prices(Calibrated.fit(states), [fixed_gains(credit.majority_gains(300))])
 
 
 # Three questions of about the same rate, or of rates at both ends: each has its own tables.

@@ -13,7 +13,7 @@ from polars_scorio.maths.credit import all_success, any_success, at_least
 from polars_scorio.maths.credit_at_rates import RootDraw
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.questions import States
-from polars_scorio.maths.scores import is_saturated, saturated_ends
+from polars_scorio.maths.scores import saturated_ends, saturated_groups
 from polars_scorio.maths.variance import fixed_gains
 
 FOUR = [fixed_gains(gains) for gains in (all_success(4), any_success(1), any_success(4))]
@@ -68,7 +68,7 @@ def test_no_other_rates_of_three_questions_have_a_lower_mean(threshold):
 
 def test_groups_with_both_outcomes_ask_for_nothing():
     groups = fitted([(0, 4)] * 3, [(1, 3)], [(4, 0)])
-    assert [is_saturated(group) for group in groups.groups] == [True, False, True]
+    assert saturated_groups(groups).tolist() == [True, False, True]
     ends = saturated_ends(groups, FOUR, np.array([0.95, 0.95, 0.5]))
     assert (np.isfinite(ends.lo) == [[True, False, False]] * 3).all()
     assert (np.isfinite(ends.hi) == [[False, False, True]] * 3).all()

@@ -259,7 +259,8 @@ def test_a_filter_on_keys_reaches_the_scan(scan, per, predicate, shown):
     ((_, selection),) = scans(plan.filter(predicate))
     assert shown <= set(re.findall(r'"(\w+)"', selection))
     assert 0 < expected.height < plan.collect().height
-    assert_frame_equal(plan.filter(predicate).collect(), expected, check_exact=True)
+    # The models that are left are fitted without the others: sums in another order.
+    assert_frame_equal(plan.filter(predicate).collect(), expected, rel_tol=1e-11, abs_tol=1e-11)
 
 
 @pytest.mark.slow
