@@ -143,8 +143,9 @@ def metric_variance(
             return None
         weights = np.ones(1) if table.counts.shape[2] == 1 else metric.weights
         return run_variance(table.values(weights), table.present, table.weight / table.runs_of)
-    credited = np.zeros(table.counts.shape[2])
-    credited[[*success]] = 1.0
+    classes = table.counts.shape[2]
+    # Of 0.0 and 1.0 the table has sums, which are successes already.
+    credited = np.ones(1) if classes == 1 else np.isin(np.arange(classes), success).astype(float)
     low, high = metric.support
     values = table.values(credited)
     draw = metric.draw(k)

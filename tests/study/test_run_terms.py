@@ -45,6 +45,16 @@ def of_model(outcomes):
     return run_variance(outcomes.astype(float), np.ones_like(outcomes))
 
 
+@pytest.mark.parametrize("metric", [ps.avg(), ps.pass_at_k(2), ps.bayes(w=[0, 1])])
+def test_outcomes_may_be_floats(log, metric):
+    floats = log.with_columns(pl.col("category").cast(float))
+    found, wanted = (
+        each.scorio(trial=None, run="seed").report(metric).drop("bounds", strict=False)
+        for each in (floats, log)
+    )
+    assert_frame_equal(found, wanted)
+
+
 def test_a_report_has_the_term_of_its_runs(log, models):
     plain, said = log.scorio(trial=None).avg(), log.scorio(trial=None, run="seed").avg()
     kept = ["model", "metric", "questions", "trials", "estimate", "mu", "inference"]
