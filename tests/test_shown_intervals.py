@@ -79,7 +79,7 @@ def test_reports_and_leaderboards_show_numbers_inside_their_intervals(
     rows = scorio.report(*metrics, confidence=confidence, **options, **overall)
     refuse_outside(rows, "mu")
     # The intervals of posteriors are about mu; the estimate is what was seen.
-    if options["inference"] == "calibrated":
+    if "prior" not in options:
         refuse_outside(rows.filter(pl.col("metric") != "bayes"), "estimate")
     wide = scorio.report(*metrics, confidence=confidence, wide=True, **options, **overall)
     for name in (column.removesuffix("_mu") for column in wide.columns if column.endswith("_mu")):

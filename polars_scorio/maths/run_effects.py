@@ -106,7 +106,7 @@ def run_variance(
 
     >>> x = np.array([[1.0, 0, 1, 1], [1, 0, 0, 1], [0, 0, 1, 1]])
     >>> found = run_variance(x, np.ones((3, 4), bool))
-    >>> found.freedom, np.isclose(found.variance, x.mean(0).var(ddof=1) / 4)
+    >>> found.freedom, bool(np.isclose(found.variance, x.mean(0).var(ddof=1) / 4))
     (3.0, True)
     """
     some = present.any(1)

@@ -62,7 +62,7 @@ def test_the_best_model_comes_first(log):
 @pytest.mark.parametrize("simultaneous", [True, False])
 @pytest.mark.parametrize(
     "options",
-    [{"inference": "published"}, {}, {"target": "population"}, {"inference": "pooled"}],
+    [{"prior": "uniform"}, {}, {"target": "population"}, {"prior": "population"}],
 )
 def test_tiers_never_contradict_the_ranges_of_ranks(options, simultaneous):
     random = np.random.default_rng(5)
