@@ -83,7 +83,7 @@ def _separating_column(trials: Trials) -> tuple[str, list[str]] | None:
     # A stratum has several trials for each of its values: a number of the row is none.
     fitting = [name for name in others if telling[name] and 2 * known[name] <= known[_ROWS]]
     fitting.sort(key=lambda name: (name in _RUN_COLUMNS, known[name]))
-    if not fitting:
+    if not fitting or not known[_ROWS]:  # the rows of other engines are not here
         return None
     sources: list[str] = []
     if fitting[0] in _RUN_COLUMNS and "source" in others:

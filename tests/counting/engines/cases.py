@@ -124,7 +124,11 @@ def assert_refused_as_polars_does(native: Callable[[pl.DataFrame], object], case
         case.log.scorio(**case.roles).counts()
     with pytest.raises(expected.type) as error:
         ps.count_trials(native(case.log), **case.roles)
-    assert str(error.value) == str(expected.value)
+    found, wanted = str(error.value), str(expected.value)
+    if "makes them unique" in wanted:  # by a second look at the rows, which are not here
+        assert "Was a file read twice, or does by= lack a key?" in found
+        found, wanted = (text.partition(" distinct ids. ")[0] for text in (found, wanted))
+    assert found == wanted
 
 
 def written(log: pl.DataFrame, folder: Path) -> Path:
