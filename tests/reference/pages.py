@@ -134,6 +134,7 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "rank_scores"),
                 *methods("df.scorio", PlanMethods),
                 *named("ps", ps, "detectable_difference"),
+                *named("ps", ps, "miss_rate", "runs_to_fail"),
             ),
         ),
         Page(
