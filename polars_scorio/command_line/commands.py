@@ -112,9 +112,9 @@ def run_check(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     if asked.format != "table":
         print_table(rows, asked.format)
         return
-    print_table(rows.drop("sentence"))
     found = rows.filter(pl.col("verdict").is_in(["alarm", "once", "look"]))
-    print_text("\n".join(found["sentence"]) or "No check found anything.")
+    print_text("\n".join(found["sentence"]) or "No check found anything.", "bold")
+    print_table(rows.drop("sentence"))
 
 
 def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:
@@ -132,14 +132,15 @@ def run_reruns(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print how far a rerun moves the scores, or the flaky questions."""
     options = {"n": asked.n_rerun, "per": asked.per, "confidence": asked.confidence}
     rows = log.reruns(asked.metric, **options).lazy().collect()
-    print_table(rows, asked.format)
     if asked.format != "table" or asked.per == "question":
+        print_table(rows, asked.format)
         return
     percent = (asked.metric or avg()).support == (0, 1) and rows["flips_hi"].null_count() == 0
     keys = rows.columns[: rows.columns.index("metric")]
     for row in rows.rows(named=True):
         place = " ".join(str(row[name]) for name in keys)
-        print_text(f"{place}: {' '.join(rerun_sentences(row, percent=percent))}")
+        print_text(f"{place}: {' '.join(rerun_sentences(row, percent=percent))}", "bold")
+    print_table(rows)
 
 
 _LEFT_OUT = ("solved_by", "always_by", "rate_min", "rate_max", "p_reversed")
@@ -164,10 +165,10 @@ def _print_strata(rows: pl.DataFrame, sources: pl.DataFrame, asked: Namespace) -
     parts = rows.partition_by(strata, as_dict=True, maintain_order=True) if strata else {(): rows}
     advice = {row[:-1]: row[-1] for row in sources.select(*strata, "advice").rows()}
     for place, part in parts.items():
-        _print_stratum(part, question, asked)
         where = ", ".join(f"{name} {value}" for name, value in zip(strata, place, strict=True))
         sentences = [*question_sentences(part, question, asked.fdr, asked.per), advice[place]]
-        print_text("\n".join([where] * bool(where) + sentences))
+        print_text("\n".join([where] * bool(where) + sentences), "bold")
+        _print_stratum(part, question, asked)
 
 
 def _print_stratum(rows: pl.DataFrame, question: str, asked: Namespace) -> None:
@@ -183,23 +184,27 @@ _BOARDS = 5  # strata with a leaderboard each, if there is none of all models
 
 
 def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
-    """Print coverage, leaderboard and headline; return why the log has no report, if so."""
+    """Print headline, leaderboard and coverage; return why the log has no report, if so."""
     settings, roles = chosen_settings(asked), log._roles
-    print_table(log.coverage())
+    coverage = log.coverage()
     look = LogSummary.read(log.frame.lazy(), roles, log._tool_totals)
     try:
         verdict = log_verdict(look, look.coverage(), asked.metric, settings)
     except (ValueError, TypeError) as error:
-        print_text(command_words(refusal_words(error), vars(asked)))
+        print_text(command_words(refusal_words(error), vars(asked)), "bold")
+        print_table(coverage)
         return error
+    best_steps = verdict.best_steps * (len(verdict.main.models) > 1)
+    print_text("\n".join([verdict.headline, *best_steps]), "bold")
+    print_text(f"{verdict.basis}\n")
     if roles.model is not None:
         print_text(f"{_board_text(look, verdict, asked)}\n")
     if verdict.outcomes:
         print_text(verdict.outcomes)
     for alert in verdict.alerts:
         print_text(f"{alert.title}. {alert.text}")
-    sentences = [verdict.headline, *verdict.best_steps * (len(verdict.main.models) > 1)]
-    print_text("\n".join([*sentences, f"For a page to send: {_page_command(call)}"]))
+    print_table(coverage)
+    print_text(f"For a page to send: {_page_command(call)}")
     return None
 
 

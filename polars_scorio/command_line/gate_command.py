@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -113,16 +114,17 @@ STATUS = {"pass": 0, "fail": 3, "undecided": 4}
 
 
 def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
-    """Print the rows of the gate and, below a table, sentences; return the verdict's status."""
+    """Print the sentences of the gate and its rows; return the verdict's status."""
     for path in filter(None, (asked.json, asked.junit, asked.markdown)):
         refuse_missing_folder(Path(path))
     log, baseline = _versions_log(log, asked)
     metrics = asked.metric or [avg()]
     results = [_gate_result(log, baseline, metric, asked) for metric in metrics]
     if asked.format == "table":
+        for line in (line for result in results for line in result.sentences):
+            print_text(line, re.split("[:,]", line)[0])
         for result in results:
             print_table(result.rows)
-        print_text("\n".join(line for result in results for line in result.sentences))
     else:
         print_table(pl.concat([result.rows for result in results]), asked.format)
     verdict = _worst_verdict(log, results)

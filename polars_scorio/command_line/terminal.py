@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import warnings
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "polars-scorio"
 STANDARD_INPUT = "-"  # as the name of a log
+_COLOURS = {"bold": 1, "pass": 32, "undecided": 33, "fail": 31}  # codes of the terminal
 TableFormat: TypeAlias = Literal["table", "csv", "json", "markdown"]
 BoardFormat: TypeAlias = Literal["markdown", "latex", "html", "csv", "json"]
 # In messages these keywords say where something is, or belong to Python alone.
@@ -32,11 +34,24 @@ _PYTHON_ALONE = (
 )
 
 
-def print_text(text: str) -> None:
-    """Print a text for people, in which no name of a log can command the terminal."""
+def print_text(text: str, colour: str = "") -> None:
+    """Print a text for people, in which no name of a log can command the terminal.
+
+    What stands before the first colon has a colour, or all of it is bold, on a terminal alone.
+    """
     from polars_scorio.display.words import visible_text
 
-    _print_data(visible_text(text))
+    head, colon, rest = visible_text(text).partition(":")
+    if colour == "bold":
+        head, colon, rest = head + colon + rest, "", ""
+    if colour and _shows_colours():
+        head = f"\x1b[{_COLOURS[colour]}m{head}\x1b[0m"
+    _print_data(head + colon + rest)
+
+
+def _shows_colours() -> bool:
+    dumb = os.environ.get("TERM") == "dumb" or bool(os.environ.get("NO_COLOR"))
+    return sys.stdout.isatty() and not dumb
 
 
 def _print_data(text: str) -> None:

@@ -351,6 +351,13 @@ def _model_lines(
     return rows.with_columns(colour=colour), base
 
 
+def _model_hue(colours: dict[str, str], legend: alt.Legend | None) -> Any:  # noqa: ANN401 - of Altair
+    """The colours of the coloured models, grey for all others."""
+    scale = alt.Scale(domain=[*colours], range=[*colours.values()])
+    colour = alt.Color("model:N", scale=scale, legend=legend)
+    return alt.condition("datum.coloured", colour, alt.value(GREY))
+
+
 def _first_and_last(models: Sequence[str]) -> str:
     return f"{models[0]} to {models[-1]}" if models else "nobody"
 
@@ -602,7 +609,9 @@ def line_chart(
     models = len({*rows["model"]})
     several = len(colours) > BANDED and not heading.panels
     rows = _drawing_order(rows, order, len(colours))
-    heading = _with_grey(heading, models - len({*colours} & {*rows["model"]}))
+    if grey := models - len({*colours} & {*rows["model"]}):
+        said = f"grey: {grey:,} other{'s' if grey > 1 else ''}"
+        heading = replace(heading, subtitle=(*heading.subtitle, said))
     if several:
         rows, heading = _model_panels(rows, [*colours]), replace(heading, panels="model")
     low, high = _vertical_range(rows)
@@ -610,10 +619,8 @@ def line_chart(
     if written:
         height = heading.look.height or _HEIGHT
         rows = _end_labels(rows, (low, high), _LABEL / height * (high - low))
-    scale = alt.Scale(domain=[*colours], range=[*colours.values()])
-    key = model_legend() if heading.panels and models > 1 and not several else None
-    hue = alt.condition(
-        "datum.coloured", alt.Color("model:N", scale=scale, legend=key), alt.value(GREY)
+    hue = _model_hue(
+        colours, model_legend() if heading.panels and models > 1 and not several else None
     )
     base = alt.Chart().encode(x=across, color=hue, detail="model:N", tooltip=number_tooltips(rows))
     reach = alt.Scale(domain=[low, high], zero=False, nice=False)
@@ -624,7 +631,10 @@ def line_chart(
     band = base.transform_filter("datum.coloured").mark_area(opacity=0.15)
     layers = [band.encode(y=lo, y2="hi:Q"), *_line_layers(base, mu, rows)]
     layers += _best_step_marks(base, mu, rows)
-    layers += [edge.encode(y=end) for end in (lo, hi) for edge in _range_ends(base, rows)]
+    if rows["ahead"].any():  # the ends of a range that nobody has measured
+        beyond = base.transform_filter("datum.coloured && (datum.ahead || datum.edge)")
+        edge = beyond.mark_line(size=0.75, strokeDash=[4, 3])
+        layers += [edge.encode(y=lo), edge.encode(y=hi)]
     if written:
         words = base.transform_filter("isValid(datum.place)").mark_text(align="left", dx=6)
         layers.append(words.encode(y="place:Q", text="label:N"))
@@ -643,18 +653,6 @@ def _model_panels(rows: pl.DataFrame, coloured: Sequence[str]) -> pl.DataFrame:
     mine = pl.col("model") == pl.col("stratum")
     panels = [drawn.with_columns(stratum=pl.lit(name)) for name in coloured]
     return pl.concat(panels).with_columns(coloured=mine)
-
-
-def _with_grey(heading: Heading, grey: int) -> Heading:
-    """Say how many lines have no colour, if there are any."""
-    said = (f"grey: {grey:,} other{'s' if grey > 1 else ''}",) if grey else ()
-    return replace(heading, subtitle=(*heading.subtitle, *said))
-
-
-def _range_ends(base: alt.Chart, rows: pl.DataFrame) -> list[Any]:
-    """The ends of a range that nobody has measured, where there is one."""
-    beyond = base.transform_filter("datum.coloured && (datum.ahead || datum.edge)")
-    return [beyond.mark_line(size=0.75, strokeDash=[4, 3])] if rows["ahead"].any() else []
 
 
 def _drawing_order(rows: pl.DataFrame, order: Sequence[str], coloured: int) -> pl.DataFrame:
@@ -750,19 +748,16 @@ def frontier_chart(
     the band: stratum, cost, lo, hi.
     """
     rows = rows.with_columns(coloured=pl.col("model").is_in([*colours]))
-    scale = alt.Scale(domain=[*colours], range=[*colours.values()])
-    hue = alt.condition(
-        "datum.coloured", alt.Color("model:N", scale=scale, legend=model_legend()), alt.value(GREY)
-    )
+    hue = _model_hue(colours, model_legend())
     dollars = alt.Scale(type="log", nice=False, padding=12)
-    across, up = (
-        {end: _axis_of(side, end, title, dollars if side is alt.X else None, percent=percent)
-         for end in ends}
-        for side, title, ends in (
-            (alt.X, titles[0], ("mean_cost", "cost_lo", "cost")),
-            (alt.Y, titles[1], ("estimate", "lo")),
-        )
-    )  # fmt: skip
+    across = {
+        end: value_axis(alt.X(f"{end}:Q", scale=dollars), titles[0], percent=False)
+        for end in ("mean_cost", "cost_lo", "cost")
+    }
+    up = {
+        end: value_axis(alt.Y(f"{end}:Q", scale=alt.Scale(zero=False)), titles[1], percent=percent)
+        for end in ("estimate", "lo")
+    }
     models = alt.Chart().transform_filter("isValid(datum.model)")
     base = models.encode(color=hue, tooltip=number_tooltips(rows.drop("cost")))
     place = {"x": across["mean_cost"], "y": up["estimate"]}
@@ -781,17 +776,3 @@ def frontier_chart(
     number = rows["model"].n_unique() - rows["cost"].is_not_null().any()
     words = f"A point for each of {number} model{'s' if number > 1 else ''}"
     return in_panels(layers, rows, heading, words, height=300)
-
-
-def _axis_of(
-    side: type[alt.X | alt.Y],
-    column: str,
-    title: str,
-    scale: alt.Scale | None,
-    *,
-    percent: bool,
-) -> alt.X | alt.Y:
-    """A column along an axis; costs have a log scale, and no percentages."""
-    channel = side(f"{column}:Q", scale=scale or alt.Scale(zero=False))
-    axis: alt.X | alt.Y = value_axis(channel, title, percent=percent and scale is None)
-    return axis

@@ -13,7 +13,6 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.planner import questions_needed, trials_needed
-from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.decisions.rank import rank
 from polars_scorio.display.log_summary import TRIALS, LogSummary, key_labels
 from polars_scorio.display.settings import Settings
@@ -156,17 +155,6 @@ class Scope:
             for value, weight in known
             if value is not None
         )
-
-    def analysed_questions(self, settings: Settings) -> pl.DataFrame:
-        """The questions, as `Scorio.questions` has them, by the average of the leading metric."""
-        w = average_metric(self.lead).w
-        weights = None if w is None else dict(w)
-        return question_analysis(
-            self.study,
-            self.roles,
-            weights,  # type: ignore[arg-type]  # words or numbers
-            confidence=settings.confidence,
-        ).collect()
 
     def question_scores(self) -> pl.DataFrame:
         """Score and trials of each model at each question: model, question, score, trials."""

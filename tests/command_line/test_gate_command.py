@@ -27,12 +27,12 @@ def versions(shift, seed=1, questions=60, trials=8, names=("v1", "v2")):
 
 @pytest.fixture
 def gate(capsys):
-    """Run the command, and return its status, its last line and its errors."""
+    """Run the command, and return its status, its last sentence and its errors."""
 
     def run(*arguments):
         status = main(["gate", *map(str, arguments)])
         printed = capsys.readouterr()
-        lines = printed.out.strip().splitlines()
+        lines = printed.out.partition("┌")[0].strip().splitlines()  # the table comes after them
         return status, lines[-1] if lines else "", printed.err
 
     return run

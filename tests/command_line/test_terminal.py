@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from polars_scorio.command_line.main import command_parser, main
-from polars_scorio.command_line.terminal import command_words, print_table
+from polars_scorio.command_line.terminal import command_words, print_table, print_text
 from polars_scorio.display.words import MISSING
 
 
@@ -138,3 +138,26 @@ def test_every_table_takes_a_format(log, capsys, command, written):
     printed = capsys.readouterr().out
     first = {"table": "┌", "csv": "bench,", "json": '[{"bench":', "markdown": "| bench |"}
     assert printed.startswith(first[written])
+
+
+@pytest.mark.parametrize(
+    ("terminal", "variables", "coloured"),
+    [
+        (True, {}, True),
+        (False, {}, False),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+    ],
+)
+def test_colours_are_for_terminals_that_want_them(
+    terminal, variables, coloured, monkeypatch, capsys
+):
+    for name in ("NO_COLOR", "TERM"):
+        monkeypatch.setenv(name, variables.get(name, ""))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    print_text("fail: v2\x1b[0m is worse: by 3", "fail")
+    head = "\x1b[31mfail\x1b[0m" if coloured else "fail"
+    assert capsys.readouterr().out == f"{head}: v2(U+001B)[0m is worse: by 3\n"
+    print_text("All: of it", "bold")
+    bold = "\x1b[1mAll: of it\x1b[0m" if coloured else "All: of it"
+    assert capsys.readouterr().out == f"{bold}\n"

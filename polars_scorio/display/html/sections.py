@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -12,7 +13,7 @@ from polars_scorio.counting.log import Trials, bind_roles
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.frontier import frontier
 from polars_scorio.decisions.gate import gate
-from polars_scorio.decisions.question_analysis import FALSE_DISCOVERIES
+from polars_scorio.decisions.question_analysis import FALSE_DISCOVERIES, question_analysis
 from polars_scorio.decisions.regressed_questions import regressed_questions
 from polars_scorio.display.chart_data import model_label, stratum_label
 from polars_scorio.display.html import page_pictures
@@ -419,7 +420,10 @@ _SEPARATED = 5  # models; among fewer many questions separate them perfectly by 
 def questions_section(main: Scope, settings: Settings) -> Section:
     """Section on the questions that all models of a log, or of its first stratum, have."""
     judged, main = main.judged, main.of_verdicts()
-    analysed = main.analysed_questions(settings)
+    w = average_metric(main.lead).w
+    weights: Any = None if w is None else dict(w)  # words or numbers
+    plan = question_analysis(main.study, main.roles, weights, confidence=settings.confidence)
+    analysed = plan.collect()
     scale = Scale(percent=scale_of(lead_rows(main)).percent, digits=1)
     if holds_fractions(main.counts, main.roles):  # a reward above the least is hardly a solution
         reversals = reversed_sentence(analysed, "question", FALSE_DISCOVERIES)
