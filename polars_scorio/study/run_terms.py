@@ -218,7 +218,10 @@ def with_runs(found: Evaluated) -> Evaluated:
             if len(known) == len(each) and each:
                 runs = _of_groups(known, alike=trials.roles.run_effects == "alike")
                 unknown |= not np.asarray(runs.freedom).all()
-                numbers[row] = _with_term(numbers[row], metric, runs, request.choice.confidence)
+                ends = _credit_ends(own[0], metric, success)
+                numbers[row] = _with_term(
+                    numbers[row], metric, runs, request.choice.confidence, ends
+                )
         parts.append(replace(part, numbers=numbers))
     if unknown:
         warnings.warn(
@@ -313,8 +316,23 @@ def _of_groups(each: Sequence[RunVariance], *, alike: bool) -> RunVariance:
     )
 
 
+def _credit_ends(
+    table: RunTable, metric: Metric, success: tuple[int, ...] | None
+) -> tuple[float, float]:
+    """The least and the greatest score that trials can have; infinite for real-valued rewards."""
+    if success is not None:
+        return metric.support
+    if table.counts.shape[2] == 1 or not isinstance(metric, WeightedMetric):
+        return -np.inf, np.inf
+    return float(np.min(metric.weights)), float(np.max(metric.weights))
+
+
 def _with_term(
-    numbers: CellNumbers, metric: Metric, runs: RunVariance, confidence: float
+    numbers: CellNumbers,
+    metric: Metric,
+    runs: RunVariance,
+    confidence: float,
+    credit: tuple[float, float],
 ) -> CellNumbers:
     """The numbers of a metric with the term of its runs; ranges stay as they are."""
     sure = np.full(numbers.mu.size, confidence)
@@ -323,7 +341,7 @@ def _with_term(
         sure = look_confidence(confidence, np.asarray(information, dtype=np.float64))
     c = scipy.special.ndtri((1 + sure) / 2)
     ends = widened(numbers.mu, numbers.lo, numbers.hi, runs.term(c), c)
-    lo, hi = clipped_ends(metric, *ends)
+    lo, hi = clipped_ends(metric, *(np.clip(end, *credit) for end in ends))
     measured = np.isfinite(numbers.sigma)
     return numbers._replace(
         sigma=np.hypot(numbers.sigma, np.sqrt(runs.excess)),

@@ -55,6 +55,22 @@ def test_outcomes_may_be_floats(log, metric):
     assert_frame_equal(found, wanted)
 
 
+@pytest.mark.parametrize(
+    ("metric", "dtype", "most"),
+    [
+        (ps.avg(), bool, 1),
+        (ps.avg(), float, 1),
+        (ps.avg(w=[0, 2]), bool, 2),
+        (ps.pass_at_k(2), float, 1),
+    ],
+)
+def test_two_runs_leave_intervals_within_what_scores_can_be(metric, dtype, most):
+    outcomes = np.array([[True, False], [True, True], [True, False], [False, False]])
+    few = log_of({"ada": outcomes}).with_columns(pl.col("category").cast(dtype))
+    (row,) = few.scorio(trial=None, run="seed").report(metric).iter_rows(named=True)
+    assert 0 <= row["lo"] < row["estimate"] < row["hi"] <= most
+
+
 def test_a_report_has_the_term_of_its_runs(log, models):
     plain, said = log.scorio(trial=None).avg(), log.scorio(trial=None, run="seed").avg()
     kept = ["model", "metric", "questions", "trials", "estimate", "mu", "inference"]
