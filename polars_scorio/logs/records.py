@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -176,6 +177,13 @@ class _Step:
         return value[place] if -len(value) <= place < len(value) else None
 
 
+@cache
+def _key_splits(name: str) -> tuple[tuple[str, str], ...]:
+    """The ways to split a name at a point, the longest first part first."""
+    ends = [place for place, character in enumerate(name) if character == "."]
+    return tuple((name[:end], name[end + 1 :]) for end in reversed(ends))
+
+
 def _named_value(value: Any, name: str) -> Any:
     """The value of a key, or at keys joined by points, of which the longest key comes first.
 
@@ -184,13 +192,11 @@ def _named_value(value: Any, name: str) -> Any:
     """
     if not isinstance(value, dict):
         return None
-    if name in value or "." not in name:
-        return value.get(name)
-    parts = name.split(".")
-    for length in range(len(parts) - 1, 0, -1):
-        key = ".".join(parts[:length])
+    if name in value:
+        return value[name]
+    for key, rest in _key_splits(name):
         if key in value:
-            return _named_value(value[key], ".".join(parts[length:]))
+            return _named_value(value[key], rest)
     return None
 
 
