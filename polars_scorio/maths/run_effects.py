@@ -27,7 +27,6 @@ Numbers: TypeAlias = "Floats | float"
 
 _NO_SHARED_RUNS = 1e-9  # of the squared trace: no two questions share two runs
 _LEAST_CRITICAL = 1e-6  # the quotient of quantiles has a limit
-INTERVAL_LEVEL, DECISION_LEVEL = 0.05, 0.2  # p-values of a log below which runs count unasked
 
 
 class RunVariance(NamedTuple):
@@ -192,16 +191,6 @@ def runs_p_value(models: Sequence[RunVariance]) -> float:
     """Of the hypothesis that in no model of the log runs differ; 1 where nothing tells."""
     ratio, freedom = pooled_ratio(models)
     return float(scipy.special.chdtrc(freedom, freedom * ratio)) if freedom else 1.0
-
-
-def runs_count(p: float, runs: int, *, decision: bool = False) -> bool:
-    """Whether runs count that nobody named: if the log shows that they differ.
-
-    A false winner costs more than a wide interval, so decisions ask for less; two runs show little.
-    """
-    if runs < 3:
-        return False
-    return p < (DECISION_LEVEL if decision and runs > 3 else INTERVAL_LEVEL)
 
 
 def widened(

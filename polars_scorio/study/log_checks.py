@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from polars_scorio.study.request import Request
 
 _URGENCY = ("alarm", "once", "look", "ok", "not tested")
-_GROUP, _N, _C, _LAST = ":group", ":n", ":c", ":last"
+TRIALS = ":n"  # of a question, with an outcome
+_GROUP, _C, _LAST = ":group", ":c", ":last"
 
 
 class CheckWarning(UserWarning):
@@ -96,7 +97,7 @@ class LogChecks:
         if graded:
             questions = _question_rewards(trials)
         elif known:
-            questions = _question_outcomes(trials, words)
+            questions = question_outcomes(trials, words)
         else:
             questions = trials.rows().select(trials.groups).unique().sort(trials.groups).collect()
         parts = questions.partition_by(trials.groups, maintain_order=True)
@@ -105,7 +106,7 @@ class LogChecks:
             words=words,
             keys=questions.select(trials.groups).unique(maintain_order=True),
             findings=[_group_findings(part, words) for part in parts],
-            shortest=[int(part[_N].min() or 0) if known or graded else 0 for part in parts],  # type: ignore[arg-type]
+            shortest=[int(part[TRIALS].min() or 0) if known or graded else 0 for part in parts],  # type: ignore[arg-type]
         )
 
     def rows(self) -> pl.DataFrame:
@@ -304,18 +305,19 @@ def _tell_alarms(found: LogChecks, doubted: pl.DataFrame, *, refuses: bool) -> N
     trials = found.trials
     on = {"on": trials.groups, "how": "semi", "nulls_equal": True, "maintain_order": "left"}
     own = found.keys.with_row_index(_GROUP).join(doubted, **on)[_GROUP]  # type: ignore[arg-type]
-    alarms = found.alarms("stopping", *([] if refuses else ["copies"]))
-    alarms = [(place, check) for place, check in alarms if place in {*own}]
+    alarms = [each for each in found.alarms("stopping", "copies") if each[0] in {*own}]
+    stopped = [each for each in alarms if each[1] == "stopping"]
     if not alarms:
         return
-    first = found.sentence(*alarms[0])
-    if refuses:
+    if refuses and stopped:
+        first = found.sentence(*stopped[0])
         raise ValueError(
-            f"trials stopped on their outcomes in {len(alarms):,} "
-            f"group{'s' * (len(alarms) > 1)}, the first: {first} More trials of the questions that "
-            "failed, or fewer of those that succeeded, bias every estimate, and no verdict about "
-            "it holds. See check() for the evidence."
+            f"trials stopped on their outcomes in {len(stopped):,} "
+            f"group{'s' * (len(stopped) > 1)}, the first: {first} More trials of the questions "
+            "that failed, or fewer of those that succeeded, bias every estimate, and no verdict "
+            "about it holds. See check() for the evidence."
         )
+    first = found.sentence(*alarms[0])
     warnings.warn(
         f"trials are not independent in {len(alarms):,} of {found.keys.height:,} "
         f"group{'s' * (found.keys.height > 1)}, the first: {first} See check() for the evidence.",
@@ -332,9 +334,9 @@ def _state_counts(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
     rows = groups.select(QUESTIONS).with_row_index(_GROUP).explode(QUESTIONS, **AS_ROWS)
     rows = rows.unnest(QUESTIONS)
     times = pl.col(TIMES).sum() if TIMES in rows.columns else pl.len()
-    sized = rows.with_columns(_question_sizes(classes)).filter(pl.col(_N) > 0)
-    states = sized.group_by(_GROUP, _N, _C).agg(times.cast(pl.Int64).alias(TIMES))
-    return states.sort(_GROUP, _N, _C)
+    sized = rows.with_columns(_question_sizes(classes)).filter(pl.col(TRIALS) > 0)
+    states = sized.group_by(_GROUP, TRIALS, _C).agg(times.cast(pl.Int64).alias(TIMES))
+    return states.sort(_GROUP, TRIALS, _C)
 
 
 def _suspicious_groups(states: pl.DataFrame, groups: pl.DataFrame, *, refuses: bool) -> pl.Series:
@@ -351,7 +353,6 @@ def _suspicious_groups(states: pl.DataFrame, groups: pl.DataFrame, *, refuses: b
     least, most = np.minimum.reduceat(n, start), np.maximum.reduceat(n, start)
     if refuses:
         doubted[place[least < most]] = True
-        return pl.Series(doubted)
     short = n < np.repeat(most, end - start)
     mixed = (c > 0) & (c < n)
 
@@ -380,7 +381,7 @@ def _warn_of_difficulty(states: pl.DataFrame, groups: pl.DataFrame, trials: Tria
     """
     level = DIFFICULTY_LEVEL / max(groups.height, 1)
     for (place,), own in states.group_by(_GROUP, maintain_order=True):
-        n, c, often = (own[name].to_numpy().astype(np.int64) for name in (_N, _C, TIMES))
+        n, c, often = (own[name].to_numpy().astype(np.int64) for name in (TRIALS, _C, TIMES))
         if n.min() == n.max() or pattern_p_value(n, c, often)[0] < LEVEL:
             continue
         if difficulty_p_value(n, c, often) < level:
@@ -436,7 +437,7 @@ def _is_graded(trials: Trials) -> bool:
     return bool(seen.collect(engine="streaming").item())
 
 
-def _question_outcomes(trials: Trials, words: RunWords | None) -> pl.DataFrame:
+def question_outcomes(trials: Trials, words: RunWords | None) -> pl.DataFrame:
     """The questions of a log: trials and successes, and the bits of their runs."""
     classes = replace(counted_classes(trials, [], binary=True), runs=words)
     broken = [*refusal_rules(trials, classes), *trial_id_rules(trials)]
@@ -445,7 +446,7 @@ def _question_outcomes(trials: Trials, words: RunWords | None) -> pl.DataFrame:
     checked = WholePlan(marked).then(refuse_bad(trials, broken)).plan()
     columns = [] if words is None else words.columns
     scored = checked.select(*trials.groups, name, *_question_sizes(classes), *columns)
-    return scored.filter(pl.col(_N) > 0).sort(*trials.groups, name).collect(engine="streaming")
+    return scored.filter(pl.col(TRIALS) > 0).sort(*trials.groups, name).collect(engine="streaming")
 
 
 def _question_sizes(classes: Classes) -> list[pl.Expr]:
@@ -453,7 +454,7 @@ def _question_sizes(classes: Classes) -> list[pl.Expr]:
     columns = class_columns(classes)
     successes = [columns[j] for j in classes.successful]
     return [
-        pl.sum_horizontal(columns).alias(_N),
+        pl.sum_horizontal(columns).alias(TRIALS),
         pl.sum_horizontal(successes).alias(_C),
     ]
 
@@ -467,7 +468,9 @@ def _question_rewards(trials: Trials) -> pl.DataFrame:
     keys = [*trials.groups, trials.question.name]
     rows = trials.rows(ordered=ordered).filter(category.is_not_null())
     found = rows.group_by(keys).agg(
-        pl.len().cast(pl.Int64).alias(_N), best.sum().cast(pl.Int64).alias(_C), last.alias(_LAST)
+        pl.len().cast(pl.Int64).alias(TRIALS),
+        best.sum().cast(pl.Int64).alias(_C),
+        last.alias(_LAST),
     )
     return found.sort(keys).collect(engine="streaming")
 
@@ -487,9 +490,9 @@ def _knows_success(trials: Trials) -> bool:
 
 def _group_findings(questions: pl.DataFrame, words: RunWords | None) -> dict[str, Finding]:
     """The finding of each check in the questions of a group."""
-    if _N not in questions.columns:
+    if TRIALS not in questions.columns:
         return dict.fromkeys(_QUIET, Finding(None, "success= does not say what succeeds"))
-    n, c = questions[_N].to_numpy(), questions[_C].to_numpy()
+    n, c = questions[TRIALS].to_numpy(), questions[_C].to_numpy()
     if _LAST in questions.columns:
         last = questions[_LAST]
         return {

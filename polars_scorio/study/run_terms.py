@@ -18,6 +18,7 @@ from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
 from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.run_bits import RunWords, found_words
 from polars_scorio.counting.tally import class_columns, class_members
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.draws import expected_credit
@@ -35,6 +36,7 @@ from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.cell_numbers import INFORMATION, clipped_ends, look_confidence
 from polars_scorio.study.evaluate import Evaluated
+from polars_scorio.study.log_checks import TRIALS, question_outcomes
 from polars_scorio.study.score_differences import (
     CellNumbers,
     EstimateScores,
@@ -86,6 +88,13 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
 
     Trials without an outcome, or without a run, are left out.
     """
+    binary = classes.size == 2 and not classes.summed_rewards and [*classes.successful] == [1]
+    words = found_words(trials) if binary else None
+    if words is not None:  # a quarter of the time, if no run has several trials of a question
+        questions = question_outcomes(trials, words)
+        if not words.repeats(questions, questions[TRIALS].to_numpy()).any():
+            groups = questions.partition_by(trials.groups, as_dict=True, maintain_order=True)
+            return {key: _bit_table(rows, words) for key, rows in groups.items()}
     columns = class_columns(classes)
     if classes.summed_rewards:
         columns, parts = columns[:1], [pl.col(CATEGORY).cast(pl.Float64).sum()]
@@ -98,6 +107,15 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
     found = cells.agg(pl.len().alias(_SIZE), *sums).sort(*keys, RUN).collect(engine="streaming")
     groups = found.partition_by(trials.groups, as_dict=True, maintain_order=True)
     return {key: _dense_table(rows, trials.question.name, columns) for key, rows in groups.items()}
+
+
+def _bit_table(questions: pl.DataFrame, words: RunWords) -> RunTable:
+    """The table of a group, from the bits of its questions."""
+    present, success = words.unpacked(questions)
+    used = present.any(0)
+    present, success = present[:, used], success[:, used]
+    counts = np.stack([present & ~success, success], axis=2).astype(np.float64)
+    return RunTable(counts, present.astype(np.float64), np.full(len(present), 1 / len(present)))
 
 
 def _dense_table(rows: pl.DataFrame, question: str, columns: Sequence[str]) -> RunTable:

@@ -12,6 +12,9 @@ from polars_scorio.study.sampled_scores import SampledScores
 from tests.documents import study_numbers
 from tests.made_logs import law, long, unreadable
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 COLUMNS = [
     "metric", "k", "model", "baseline", "diff", "sigma", "lo", "hi", "margin", "p_pass", "p_fail",
     "verdict", "further", "broken", "broken_by_chance", "p_broken",

@@ -9,6 +9,9 @@ from scipy.stats import hypergeom
 import polars_scorio as ps
 from tests.made_logs import law, long, unreadable
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 
 def versions(seed, trials=8, questions=30, broken=3, models=("v1", "v2")):
     """A log in which the first questions always succeed, and never under the last model."""

@@ -121,20 +121,6 @@ def test_a_term_is_larger_with_fewer_degrees_of_freedom_and_never_negative():
     assert RunVariance(1e-6, 1e-4, 3.0, 1.0, 0.01).term(NORMAL) == 0
 
 
-@pytest.mark.parametrize(
-    ("p", "runs", "interval", "decision"),
-    [
-        (0.04, 3, True, True),
-        (0.1, 3, False, False),
-        (0.1, 4, False, True),
-        (0.001, 2, False, False),
-    ],
-)
-def test_runs_count_unasked_where_the_log_shows_them(p, runs, interval, decision):
-    assert run_effects.runs_count(p, runs) is interval
-    assert run_effects.runs_count(p, runs, decision=True) is decision
-
-
 @pytest.mark.slow
 def test_intervals_of_a_mean_hold_where_runs_differ():
     """Four runs, 300 questions, runs that differ by 2 points: .95 of the intervals hold."""
