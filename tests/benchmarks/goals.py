@@ -322,6 +322,21 @@ def long_draws(repeats: int) -> None:
         row(f"{name}: k = {long:,} / k = {short}", spent, f"{spent / base:.2f} (<= 2)", "")
 
 
+def run_costs(repeats: int, share: float) -> None:
+    """The checks of a log, and a report about other runs: two reads, one of them of bits."""
+    log = drawn_log(10, max(int(20_000 * share), 1), 10).lazy()
+    counts = pl.len(), pl.col("category").sum()
+    cases = {
+        BARE: lambda: log.group_by("model", "question").agg(counts).collect(engine="streaming"),
+        CHECKED: lambda: log.scorio.avg().collect(),
+        "check (<= 5)": lambda: log.scorio.check().collect(),
+        "report, run= (<= 8)": lambda: log.scorio(run="trial").avg().collect(),
+    }
+    seconds = least(cases, repeats)
+    for name, cpu in seconds.items():
+        row(f"{name}, runs of 2,000,000 rows", cpu, f"{cpu / seconds[BARE]:.2f}", "")
+
+
 def row(name: str, seconds: float, ratio: str, memory: str) -> None:
     """Print a row of the table."""
     print(f"| {name} | {seconds:.3f} | {ratio} | {memory} |", flush=True)
@@ -331,7 +346,9 @@ def main() -> None:
     """Measure everything."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--share", type=float, default=1.0, help="of the rows; default: 1")
-    parser.add_argument("--only", choices=["calibrated"], help="this part of the table alone")
+    parser.add_argument(
+        "--only", choices=["calibrated", "runs"], help="this part of the table alone"
+    )
     parser.add_argument("--repeats", type=int, default=3, help="of everything; default: 3")
     parser.add_argument("--peak-of", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--write", nargs=3, help=argparse.SUPPRESS)
@@ -349,6 +366,9 @@ def main() -> None:
     if arguments.only == "calibrated":
         calibrated_costs(arguments.repeats, arguments.share)
         return
+    if arguments.only == "runs":
+        run_costs(arguments.repeats, arguments.share)
+        return
     with TemporaryDirectory(prefix="goals-") as temporary:
         for name, rows in ROWS.items():
             # In a process of its own: Linux lets a process inherit the peak of its parent.
@@ -360,6 +380,7 @@ def main() -> None:
     calibrated_costs(arguments.repeats, arguments.share)
     float_costs(arguments.repeats, arguments.share)
     fixed_costs(arguments.repeats, arguments.share)
+    run_costs(arguments.repeats, arguments.share)
     long_draws(arguments.repeats)
 
 
