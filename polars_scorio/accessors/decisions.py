@@ -64,8 +64,11 @@ class DecisionMethods(Accessor[FrameT]):
             model_a, model_b  the models; with a baseline it is `model_b`
             diff              mu of model_a minus mu of model_b
             sigma             standard deviation of diff
-            z                 diff in units of sigma; 0 if there is no difference
-            prob              probability that model_a is better than model_b: Phi(z)
+            z                 critical value at which the interval of diff stops to hold zero, with
+                              the sign of diff; 0 if there is no difference
+            prob              chance that model_a is better than model_b: Phi(z). It exceeds
+                              ``(1 + c) / 2`` exactly if the interval of this pair by itself at
+                              confidence c excludes zero
             lo, hi            two-sided interval of diff at `confidence`, or with `simultaneous` of
                               all pairs at once
             better            the better model if zero lies outside lo, hi; else null
@@ -128,8 +131,9 @@ class DecisionMethods(Accessor[FrameT]):
         All of this holds for one look at the log. Comparing again and again while it grows makes
         false winners: say `anytime` before the first look.
 
-        `prob` above 95 % (or below 5 %) asks for a z of 1.645, an interval without zero for one of
-        1.960.
+        `prob` is about a pair alone: `simultaneous` makes intervals wider, and leaves it as it is.
+        With `anytime` it is as careful as the intervals. Of two equal models the leader is given
+        .75 on average, as by any confidence.
 
         With `simultaneous` a critical value c replaces z (or Student's t). For all pairs it is that
         of the studentized range (Tukey and Kramer [4]_), with a baseline Dunnett's, about a
@@ -314,10 +318,12 @@ class DecisionMethods(Accessor[FrameT]):
             model             under its own name
             mu, sigma, lo,    as in `report`
             hi
-            p_best            chance to be the best, if the numbers are normal and independent, and
-                              the models normal around a mean of their own [3]_
+            p_best            chance to be the best, from z of the pairs: of two models `prob` of
+                              `compare` [3]_; null with more than 200 models near the leader
             could_be_best     whether the model may be the best: the set of these models contains
-                              the best one with `confidence` [4]_
+                              the best one with `confidence` [4]_. It asks for the first place
+                              alone, and rank_lo for all places at once: a model may have rank_lo 1
+                              and yet be left out
             tier              1 if no model was shown to be better, else one more than the largest
                               tier among those that were: a model of tier 2 is worse than some
                               model of tier 1, perhaps not than all of them
@@ -332,7 +338,7 @@ class DecisionMethods(Accessor[FrameT]):
             With ``target="population"``: mu is the estimate; lo and hi are the interval of the
             calibrated report; sigma is that of a mean over sampled questions, by the formula of
             `compare` with the scores in place of the differences; ranges, z_next, ties by z and
-            p_best are those of the paired differences and their covariance. With
+            p_best are those of the paired differences. With
             ``questions="adjusted"`` the interval is that of Student's t.
 
         Raises
@@ -347,13 +353,16 @@ class DecisionMethods(Accessor[FrameT]):
 
         Notes
         -----
-        The leader of many models owes part of its lead to luck. Therefore `p_best` takes
-        ``sqrt(B)`` of the gaps, ``B = max(0, 1 - (L - 3/2) / Q)``, with Q the squared distances of
-        the L models from their weighted mean in units of sigma. In simulations of
-        normal scores `p_best` of the leader is within .06 of how often it is the best if the models
-        spread by at least a third of sigma. It is too high if they are equal, by .15 for two models
-        and .03 for fifty: few models cannot tell luck from a lead, so that of two to four models
-        `p_best` is a guess. One model far ahead of many equal ones has too low a `p_best`.
+        `p_best` is ``E prod_j Phi(sqrt(2 B) z_ij + X)`` over the other models j, X standard normal,
+        scaled to the sum 1: what independent models with these z would have. A model that is at
+        least as good as another in mu, lo and hi has no smaller chance, and models whose z to the
+        leader exceeds 4.5 have none. The leader of many models owes part of its lead to luck:
+        ``B = max(0, 1 - (K - 2) / Q)``, Q the squared z of all ordered pairs of the K models that
+        are left, over K. In simulations of normal scores `p_best` of the leader of three
+        models and more is within .09 of how often it is the best if they spread by at least a third
+        of sigma. It is too high if they are equal, by .25 for two models and .03 for fifty: few
+        models cannot tell luck from a lead. One model far ahead of many equal ones has too low a
+        `p_best`.
 
         References
         ----------

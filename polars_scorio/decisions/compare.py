@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+import scipy
 
 from polars_scorio.arguments import Overall, check_flag
 from polars_scorio.counting.judge_counts import Judge
@@ -158,13 +159,13 @@ class _Comparison:
         scores = rows.scores(block)
         a, b = block.pairs()
         found, differs = self._verdicts(scores, block.baseline, a, b)
-        doubts = rows.outweighed_pairs(block, scores, a, b)
+        doubts, z = rows.outweighed_pairs(block, scores, a, b), scores.pair_z(a, b)
         return pl.DataFrame(
             {
                 STRATUM: np.repeat(block.strata.astype(np.uint32), a.size),
                 "model_a": block.rows[:, a].ravel(),
                 "model_b": block.rows[:, b].ravel(),
-                **{name: each.ravel() for name, each in self._named_numbers(found).items()},
+                **{name: each.ravel() for name, each in self._named_numbers(found, z).items()},
                 INFORMATION: scores.pair_information(a, b).ravel(),
                 "differs": differs.ravel(),
                 PRIOR_DECIDES: doubts.ravel(),
@@ -173,11 +174,12 @@ class _Comparison:
             nan_to_null=True,  # NaN says that there is no such number
         )
 
-    def _named_numbers(self, found: Differences) -> dict[str, Floats]:
+    def _named_numbers(self, found: Differences, z: Floats) -> dict[str, Floats]:
         """The numbers of pairs by column; those of costs, which are of logs, as ratios."""
         if self.models.metric.looks_at == "costs":
             found = cost_ratios(found)
-        return dict(zip(pair_numbers(self.models.metric), found, strict=True))
+        numbers = found.diff, found.sigma, z, scipy.special.ndtr(z), found.lo, found.hi
+        return dict(zip(pair_numbers(self.models.metric), numbers, strict=True))
 
     def _verdicts(
         self, scores: Scores, baseline: int | None, a: Ints, b: Ints
@@ -202,7 +204,8 @@ def _warn_of_no_pair(models: pl.Series) -> None:
 
 def pair_numbers(metric: Metric) -> tuple[str, ...]:
     """The columns of numbers of a pair: models differ, but by their costs they have a ratio."""
-    return ("ratio" if metric.looks_at == "costs" else "diff", *Differences._fields[1:])
+    first = "ratio" if metric.looks_at == "costs" else "diff"
+    return first, "sigma", "z", "prob", "lo", "hi"
 
 
 def _no_pairs(names: pl.Series, models: Models) -> pl.DataFrame:
@@ -248,9 +251,9 @@ def _judged_columns(rows: ModelRows, pairs: pl.DataFrame) -> dict[str, pl.Series
 def cost_ratios(found: Differences) -> Differences:
     """Differences of negative logs of costs as ratios of costs; sigma is that of the log.
 
-    >>> logs = Differences(*(np.array([x]) for x in (-np.log(2), 0.1, -7.0, 0.0, -0.9, -0.5)))
+    >>> logs = Differences(*(np.array([x]) for x in (-np.log(2), 0.1, -0.9, -0.5)))
     >>> [float(each.round(2)[0]) for each in cost_ratios(logs)]
-    [2.0, 0.1, -7.0, 0.0, 1.65, 2.46]
+    [2.0, 0.1, 1.65, 2.46]
     """
     ratio, lo, hi = (np.exp(-each) for each in (found.diff, found.hi, found.lo))
     return found._replace(diff=ratio, lo=lo, hi=hi)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+import scipy
 
 from polars_scorio.arguments import (
     NOT_NEGATIVE,
@@ -40,7 +41,7 @@ from polars_scorio.decisions.models import (
     strata_blocks,
 )
 from polars_scorio.maths.array_rows import Floats, Mask
-from polars_scorio.maths.ranks import rank_ranges
+from polars_scorio.maths.ranks import leading_chances, rank_ranges
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.cell_numbers import INFORMATION
 from polars_scorio.study.evaluate import Evaluated
@@ -149,23 +150,33 @@ class Ranking:
         order = np.argsort(-np.where(here, scores.ranked, -np.inf), axis=1, kind="stable")
         found = dict(zip(_NUMBERS, rows.model_numbers(block, scores), strict=True))
         found |= self._rank_ranges(scores, here)
-        found["p_best"] = scores.p_best()
+        found["p_best"] = self._chances(scores, found)
         every = np.arange(here.shape[1])
         found[INFORMATION] = scores.pair_information(every, every)
         possible = scores.could_be_best(self.models.confidence) & (found["tier"] == 1)
         found[_BEST] = np.where(here, possible, np.nan)
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
-        here, z = np.take_along_axis(here, order, axis=1), scores.z_of_neighbours(order)
+        here, z = (
+            np.take_along_axis(here, order, axis=1),
+            scores.pair_z(order[:, :-1], order[:, 1:]),
+        )
         found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
         gap = np.abs(found["mu"][:, :-1] - found["mu"][:, 1:])  # of costs the less is the better
         found["rank"] = _tied_ranks(gap > _TIED, here, self.method)
-        found["rank_ci"] = _tied_ranks(self._untied(scores, z, found), here, self.method)
+        found["rank_ci"] = _tied_ranks(self._untied(z, found), here, self.method)
         found |= self._doubt_counts(rows, block, scores)
         stratum = np.repeat(block.strata.astype(np.uint32), here.shape[1])
         place = np.take_along_axis(block.rows, order, axis=1).ravel()
         numbers = {name: found[name].ravel() for name in _COLUMNS}
         # NaN says that there is no such number.
         return pl.DataFrame({STRATUM: stratum, _PLACE: place, **numbers}, nan_to_null=True)
+
+    def _chances(self, scores: Scores, found: dict[str, Floats]) -> Floats:
+        """Chance of each model to be the best; by their costs the less is the better."""
+        numbers = [found["mu"], found["lo"], found["hi"]]
+        if self.models.metric.looks_at == "costs":
+            numbers = [-each for each in numbers]
+        return leading_chances(scores.ranked, numbers, scores.pair_z)
 
     def _rank_ranges(self, scores: Scores, here: Mask) -> dict[str, Floats]:
         """The best and the worst rank of each model, and its tier."""
@@ -176,13 +187,13 @@ class Ranking:
             name: np.where(here, each, np.nan) for name, each in zip(names, ranges, strict=True)
         }
 
-    def _untied(self, scores: Scores, z: Floats, found: dict[str, Floats]) -> Mask:
+    def _untied(self, z: Floats, found: dict[str, Floats]) -> Mask:
         """Neighbours in the ranking that differ under the rule of the paper."""
         if self.ties == "overlap":
             upper, lower = ("lo", "hi") if self.models.metric.looks_at == "costs" else ("hi", "lo")
             apart = found[upper][:, 1:] - found[lower][:, :-1]
             return np.asarray(apart > 0 if self.models.metric.looks_at == "costs" else apart < 0)
-        return np.asarray(z >= scores.quantile(self.models.confidence)[:, None])
+        return np.asarray(z >= scipy.special.ndtri(self.models.confidence))
 
     def _doubt_counts(self, rows: ModelRows, block: Block, scores: Scores) -> dict[str, Floats]:
         """Pairs in which the prior decides, and all pairs, in the first row of each stratum."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches, row_slices
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
 from polars_scorio.maths.covariance import Paired, of_pairs
-from polars_scorio.maths.max_t import EVEN, normal_draws
 
 _ROWS = 256  # models that are compared with all others at a time
 
@@ -123,137 +121,77 @@ def _pairs_below(
     return np.asarray((gap > reach).sum(axis=2))
 
 
-_REACH = 7.0  # standard deviations: what lies beyond has a chance of 1e-12
-_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(6)
-_OFFSETS = np.arange(-15.0, 17.0)  # steps of half a sigma and more that cover the reach
-_SURE = 1e-13  # a sigma that is smaller, in units of the largest number, is none
-_FEW, _MANY = 2048, 8192  # draws: where they are even, and elsewhere
+_CONTENDING = 4.5  # z against the leader; of others the chance to be the best is below 4e-6
+_MOST_CONTENDERS = 200
+_NODES = np.arange(-8.0, 8.5, 0.5)
+_NODE_WEIGHTS = np.exp(-(_NODES**2) / 2) / np.sqrt(2 * np.pi) / 2
+_ALIKE = 1e-12
 
 
-def p_best(mu: Floats, sigma: Floats) -> Floats:
-    """Chance of each model to be the best, for independent normal posteriors; NaN if absent.
-
-    The integral of ``phi((x - mu_i) / sigma_i) / sigma_i`` times the product of ``Phi((x - mu_j) /
-    sigma_j)``. Models without a sigma stay where they are: the highest share what is left.
-    Gauss-Legendre rules between points of a lattice whose steps fit the sigma of each near model:
-    error below 1e-8, even if sigmas differ by orders of magnitude.
-    """
-    here = np.isfinite(mu) & np.isfinite(sigma)
-    size = np.where(here, np.abs(mu), 0).max(axis=1, keepdims=True, initial=0.0)
-    moving = here & (sigma > _SURE * size)
-    share = np.zeros(mu.shape)
-    for rows in row_slices(len(mu), 32 * mu.shape[1]):
-        share[rows] = _raw_shares(mu[rows], sigma[rows], moving[rows], here[rows] & ~moving[rows])
-    total = share.sum(axis=1, keepdims=True)
-    np.divide(share, total, out=share, where=total > 0)
-    return np.where(here, share, np.nan)
-
-
-def _raw_shares(mu: Floats, sigma: Floats, moving: Mask, fixed: Mask) -> Floats:
-    """The chances of some strata, before rounding errors are removed."""
-    spread = np.where(moving, sigma, 1.0)
-    floor = np.where(fixed, mu, -np.inf).max(axis=1)
-    # Below, some model is surely better; above, no model is.
-    low = np.maximum(np.where(moving, mu - _REACH * spread, -np.inf).max(axis=1), floor)
-    high = np.where(moving, mu + _REACH * spread, -np.inf).max(axis=1)
-    share = np.zeros(mu.shape)
-    for stratum, left, right in _integration_panels(mu, spread, moving, low, high):
-        share += _panel_integrals(mu, spread, moving, stratum, left, right)
-    top = fixed & (mu == floor[:, None])
-    below = np.where(
-        moving, scipy.special.ndtr((np.nan_to_num(floor, neginf=0)[:, None] - mu) / spread), 1.0
-    )
-    left_over = np.where(np.isfinite(floor), below.prod(axis=1), 0.0)
-    return share + np.where(top, (left_over / np.maximum(top.sum(axis=1), 1))[:, None], 0.0)
-
-
-def _integration_panels(
-    mu: Floats, spread: Floats, moving: Mask, low: Floats, high: Floats
-) -> Iterator[tuple[Ints, Floats, Floats]]:
-    """Stratum and ends of the panels, some at a time."""
-    step = np.exp2(np.floor(np.log2(spread)))[:, :, None]
-    points = np.floor(mu[:, :, None] / step + _OFFSETS) * step
-    points = np.where(moving[:, :, None], points, low[:, None, None]).reshape(len(mu), -1)
-    usable = np.isfinite(low) & np.isfinite(high) & (low < high)
-    bottom, top = (np.where(usable, end, 0.0)[:, None] for end in (low, high))
-    ends = np.concatenate([np.clip(points, bottom, top), bottom, top], axis=1)
-    ends.sort(axis=1)
-    stratum, place = np.nonzero(ends[:, 1:] > ends[:, :-1])
-    left, right = ends[stratum, place], ends[stratum, place + 1]
-    for some in row_slices(stratum.size, _POINTS.size * mu.shape[1]):
-        yield stratum[some], left[some], right[some]
-
-
-def _panel_integrals(
-    mu: Floats, spread: Floats, moving: Mask, stratum: Ints, left: Floats, right: Floats
+def leading_chances(
+    ranked: Floats, numbers: Sequence[Floats], pair_z: Callable[[Ints, Ints], Floats]
 ) -> Floats:
-    """The parts of the chances that some panels add, shape (S, L)."""
-    half = (right - left) / 2
-    x = ((left + right) / 2)[:, None] + half[:, None] * _POINTS
-    z = (x[:, None, :] - mu[stratum, :, None]) / spread[stratum, :, None]
-    here = moving[stratum]
-    z[~here] = np.inf
-    below = scipy.special.ndtr(z)
-    # Density of a model at x, given that it is not above x.
-    rate = np.exp(-(z**2) / 2) / (np.sqrt(2 * np.pi) * below * spread[stratum, :, None])
-    weight = below.prod(axis=1) * _WEIGHTS * half[:, None]
-    parts = (rate * weight[:, None, :]).sum(axis=2)
-    added = np.zeros(mu.shape)
-    np.add.at(added, stratum, np.where(here, parts, 0.0))
-    return added
+    """Chance of each model to be the best, (S, L), from the z of pairs; NaN for absent models.
 
-
-def p_best_paired(models: Paired) -> Floats:
-    """Chance of each model to be the best (S, L), for models on the same sample of questions.
-
-    NaN for absent models, and for several models without degrees of freedom. From fixed draws of
-    Student's t: errors of .002 up to 8 models and .006 beyond. Models with the same data share
-    their chances.
+    `pair_z` maps columns (S, P) of both models of pairs to z. A model that is at least as good as
+    another in all of `numbers` (mu, lo, hi) has no smaller chance. Models far below the leader have
+    none; NaN with more than 200 models near it, and where a z is unknown.
     """
-    here = np.isfinite(models.mean)
-    size = models.mean.shape[1]
-    share = np.full(here.shape, np.nan)
-    alone = here.sum(axis=1) == 1
-    share[alone] = np.where(here[alone], 1.0, np.nan)
-    many = np.flatnonzero((here.sum(axis=1) > 1) & (models.freedom > 0))
-    number = _FEW if size <= EVEN else _MANY
-    draws = normal_draws(size, number)
-    for rows in row_batches(many, size * number):
-        part = models.of(rows)
-        shares = _mean_of_alike(_share_of_draws(part, draws), part.alike)
-        share[rows] = np.where(here[rows], shares, np.nan)
-    return share
+    here = np.isfinite(ranked)
+    order = np.argsort(-np.where(here, ranked, -np.inf), axis=1, kind="stable")
+    every = np.broadcast_to(np.arange(ranked.shape[1]), ranked.shape)
+    z = pair_z(np.broadcast_to(order[:, :1], ranked.shape), every)
+    unknown = (here & np.isnan(z) & (every != order[:, :1])).any(axis=1)
+    near = here & (z <= _CONTENDING)
+    np.put_along_axis(near, order[:, :2], np.take_along_axis(here, order[:, :2], axis=1), axis=1)
+    size = near.sum(axis=1)
+    unknown |= size > _MOST_CONTENDERS
+    near &= ~unknown[:, None]
+    most = int(near.sum(axis=1).max(initial=0))
+    place = np.argsort(~near, axis=1, kind="stable")[:, :most]
+    left = np.take_along_axis(near, place, axis=1)
+    a, b = np.repeat(place, most, axis=1), np.tile(place, most)
+    chances = _shrunken_chances(pair_z(a, b).reshape(len(place), most, most), left)
+    values = [np.take_along_axis(each, place, axis=1) for each in numbers]
+    share = np.zeros(ranked.shape)
+    np.put_along_axis(share, place, _ordered_chances(chances, values, left), axis=1)
+    return np.where(here & ~unknown[:, None], share, np.nan)
 
 
-def _mean_of_alike(share: Floats, alike: Ints) -> Floats:
-    """Mean of the chances of the models with the same data, for each of them."""
-    row = np.arange(len(share))[:, None]
-    total, number = np.zeros_like(share), np.zeros_like(share)
-    np.add.at(total, (row, alike), share)
-    np.add.at(number, (row, alike), 1.0)
-    return np.asarray(total[row, alike] / number[row, alike])
+def _shrunken_chances(z: Floats, here: Mask) -> Floats:
+    """Chances to be the highest of independent models with one sigma, (S, K), from all z (S, K, K).
+
+    Their gaps are shrunk by ``B = max(0, 1 - (K - 2) / Q)``, Q the squared z over the models: what
+    is more than noise in their spread. Two models keep their gap: the chance is ``Phi(z)``.
+    """
+    other = here[:, :, None] & here[:, None, :] & ~np.eye(here.shape[1], dtype=np.bool_)
+    models = here.sum(axis=1)
+    spread = np.where(other, z, 0.0)
+    spread = (spread**2).sum(axis=(1, 2)) / np.maximum(models, 1)
+    noise = np.maximum(models - 2.0, 0.0)
+    signal = 1 - np.divide(noise, spread, out=np.ones_like(spread), where=spread > 0)
+    signal = np.where(noise > 0, np.maximum(signal, 0.0), 1.0)
+    gaps = np.where(other, np.sqrt(2 * signal)[:, None, None] * z, np.inf)
+    nodes = zip(_NODES, _NODE_WEIGHTS, strict=True)
+    share = sum(weight * scipy.special.ndtr(gaps + x).prod(axis=2) for x, weight in nodes)
+    return _shares_of_one(np.where(here, share, 0.0))
 
 
-def _share_of_draws(models: Paired, draws: Floats) -> Floats:
-    """Share of the draws in which each model is the highest."""
-    freedoms, place = np.unique(models.freedom, return_inverse=True)
-    scale = np.stack([_student_scale(float(freedom), *draws.shape) for freedom in freedoms])[place]
-    height = np.empty((*models.mean.shape, draws.shape[1]))
-    height[:, 0] = 0
-    np.matmul(models.root, draws[:-1], out=height[:, 1:])
-    height *= scale[:, None, :]
-    height += np.where(np.isfinite(models.mean), models.mean, -np.inf)[:, :, None]
-    highest = height == height.max(axis=1, keepdims=True)
-    return np.asarray((highest / highest.sum(axis=1, keepdims=True)).mean(axis=2))
+def _ordered_chances(share: Floats, numbers: Sequence[Floats], here: Mask) -> Floats:
+    """Chances (S, K) that are never smaller for a model that is at least as good in all numbers."""
+    good = here[:, :, None] & here[:, None, :]
+    for each in numbers:
+        good &= each[:, :, None] >= each[:, None, :] - _ALIKE
+    good |= np.eye(here.shape[1], dtype=np.bool_)
+    most = np.where(good, share[:, None, :], -np.inf).max(axis=2, initial=-np.inf)
+    least = np.where(good, share[:, :, None], np.inf).min(axis=1, initial=np.inf)
+    return _shares_of_one(np.where(here, (most + least) / 2, 0.0))
 
 
-@lru_cache(maxsize=256)
-def _student_scale(freedom: float, dimensions: int, size: int) -> Floats:
-    """Factors that turn normal draws into Student's t, from the last dimension of the draws."""
-    draws = normal_draws(dimensions, size)[-1]
-    if np.isinf(freedom):
-        return np.ones_like(draws)
-    return np.asarray(np.sqrt(freedom / scipy.special.chdtri(freedom, scipy.special.ndtr(draws))))
+def _shares_of_one(parts: Floats) -> Floats:
+    """Numbers over their sum in each row; 0 where that is."""
+    total = parts.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(parts, total, out=np.zeros_like(parts), where=total > 0))
 
 
 _NOISE = 1.5  # models less those whose noise is subtracted

@@ -22,6 +22,7 @@ import scipy
 from numpy.typing import NDArray
 
 from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.families import inverted_z
 
 Numbers: TypeAlias = "Floats | float"
 
@@ -209,8 +210,9 @@ class Pairs(Protocol):
     def sigma(self) -> Floats:
         """Standard deviations of the differences, shape (S, P)."""
 
-    def probability(self, z: Floats) -> Floats:
-        """Probability that the first model of a pair is better, from its z."""
+    @property
+    def z(self) -> Floats:
+        """Signed critical values at which the intervals stop to hold zero; see `inverted_z`."""
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals, not clipped, by critical values of shape (S, P)."""
@@ -242,9 +244,10 @@ class RunPairs:
         """Standard deviations of the differences."""
         return np.asarray(np.hypot(self.pairs.sigma, np.sqrt(self.runs.excess)))
 
-    def probability(self, z: Floats) -> Floats:
-        """Probability that the first model of a pair is better, from its z."""
-        return self.pairs.probability(z)
+    @property
+    def z(self) -> Floats:
+        """Critical values at which the widened intervals stop to hold zero."""
+        return inverted_z(self.ends, self.diff)
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals, by critical values."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import polars as pl
+import scipy
 
 from polars_scorio.counting.log import Trials
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.cost_means import CostMeans, CostQuestions, QuestionCosts
+from polars_scorio.maths.cost_means import CostMeans, CostQuestions, QuestionCosts, dear_critical
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.costs import CostMetric
@@ -69,7 +70,8 @@ class CostLaw:
     def scores(self, models: StrataNumbers) -> Scores:
         """The models of some strata.
 
-        About these very questions each model has the noise of its own trials. If some question has
+        About these very questions each model has the noise of its own trials, and the longer end of
+        `CostMeans.ends` where it may be dearer. If some question has
         too few of these, the questions are taken as a sample.
         """
         means, places = self.means, models.places
@@ -80,7 +82,8 @@ class CostLaw:
             )
             return SampledScores(models_of, 1.0, 1.0, (-np.inf, np.inf))
         score, sigma = -means.log_ratio[places], means.log_error[places]
-        lo, hi = score - models.z * sigma, score + models.z * sigma
+        dear = dear_critical(means.events, means.freedom, float(scipy.special.ndtr(-models.z)))
+        lo, hi = score - dear[places] * sigma, score + models.z * sigma
         return StretchedScores(score, sigma, np.inf, lo, hi, models.z)
 
 

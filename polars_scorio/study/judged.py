@@ -54,7 +54,6 @@ from polars_scorio.study.score_differences import (
     StretchedLaw,
     StretchedPairs,
     Values,
-    standardized_differences,
 )
 
 
@@ -107,10 +106,8 @@ class JudgedScores(EstimateScores):
         """Differences of pairs of columns; NaN if the judge tells nothing."""
         pairs = self.pairs(a, b, np.arange(len(self.mu)))
         diff: Floats = pairs.diff  # type: ignore[attr-defined]  # both kinds of pairs have it
-        z = standardized_differences(diff, pairs.sigma)
         lo, hi = self._clipped_ends(pairs, c)
-        shown = np.clip(diff, -self.limit, self.limit)
-        return Differences(shown, pairs.sigma, z, pairs.probability(z), lo, hi)
+        return Differences(np.clip(diff, -self.limit, self.limit), pairs.sigma, lo, hi)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,9 +153,10 @@ class VerdictPairs:
         index = self.rates.at(self.judge).adjusted_index
         return np.where(index > 0, index, np.nan)
 
-    def probability(self, z: Floats) -> Floats:
-        """Probability that the first model of a pair is better, from its z."""
-        return self.verdicts.probability(z)
+    @property
+    def z(self) -> Floats:
+        """Those of the verdicts: zero is inside exactly if it is inside the interval of these."""
+        return np.where(np.isnan(self._index), np.nan, self.verdicts.z)
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals by critical values."""

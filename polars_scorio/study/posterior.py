@@ -84,7 +84,7 @@ class PosteriorScores(IndependentScores):
 
     def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Differences of pairs of columns, by critical values."""
-        diff, sigma, z = self._pair_moments(a, b)
+        diff, sigma = self._pair_moments(a, b)
         if self.range is None:
             lo, hi = diff - c * sigma, diff + c * sigma
         else:
@@ -92,7 +92,7 @@ class PosteriorScores(IndependentScores):
                 diff, sigma, 2 * scipy.special.ndtr(c) - 1, (-self.range, self.range)
             )
         lo, hi = (np.clip(end, -self.limit, self.limit) for end in (lo, hi))
-        return Differences(diff, sigma, z, scipy.special.ndtr(z), lo, hi)
+        return Differences(diff, sigma, lo, hi)
 
     def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
         """Ends of the intervals of pairs of columns, as a function of critical values."""
@@ -103,15 +103,18 @@ class PosteriorScores(IndependentScores):
 
         return ends
 
-    def _pair_moments(self, a: Ints, b: Ints) -> tuple[Floats, Floats, Floats]:
-        diff = self.mu[:, a] - self.mu[:, b]
-        sigma = np.hypot(self.sigma[:, a], self.sigma[:, b])
-        return diff, sigma, standardized_differences(diff, sigma)
+    def pair_z(self, a: Ints, b: Ints) -> Floats:
+        """Signed critical values at which intervals of pairs stop to hold zero."""
+        return np.asarray(np.sign(self._pair_moments(a, b)[0]) * self.pair_scores(a, b))
+
+    def _pair_moments(self, a: Ints, b: Ints) -> tuple[Floats, Floats]:
+        row = np.arange(len(self.mu))[:, None]
+        return self.mu[row, a] - self.mu[row, b], np.hypot(self.sigma[row, a], self.sigma[row, b])
 
     def pair_scores(self, a: Ints, b: Ints) -> Floats:
         """Largest critical value at which the interval of a pair excludes zero."""
-        diff, sigma, z = self._pair_moments(a, b)
-        score = np.abs(z)
+        diff, sigma = self._pair_moments(a, b)
+        score = np.abs(standardized_differences(diff, sigma))
         if self.range is not None:
             score = beta_score(np.abs(diff) / self.range, sigma / self.range, score)
         return score if self.limit > 0 else np.zeros_like(score)

@@ -16,10 +16,12 @@ from polars_scorio.maths.families import (
     Decided,
     anytime_student_critical,
     decided_by_score,
+    look_z,
     paired_critical,
+    student_z,
 )
 from polars_scorio.maths.max_t import max_t_of_best, max_t_of_each
-from polars_scorio.maths.ranks import better_and_worse, p_best_paired, signal_share_paired, tiers
+from polars_scorio.maths.ranks import better_and_worse, signal_share_paired, tiers
 from polars_scorio.maths.sample_bound import UnitSample
 from polars_scorio.study.cell_numbers import look_confidence
 from polars_scorio.study.score_differences import (
@@ -122,13 +124,15 @@ class SampledScores:
         share = share if self.information is None else self.information
         return np.repeat(share[:, None], a.size, axis=1)
 
-    def z_of_neighbours(self, order: Ints) -> Floats:
-        """Standardized differences of neighbours in an order."""
-        a, b = order[:, :-1], order[:, 1:]
-        strata, mean = np.arange(len(order))[:, None], self.models.mean
-        return standardized_differences(
-            mean[strata, a] - mean[strata, b], self._pair_sigma()[strata, a, b]
+    def pair_z(self, a: Ints, b: Ints) -> Floats:
+        """Signed critical values at which intervals of pairs stop to hold zero."""
+        models, row = self.models, np.arange(len(self.models.mean))[:, None]
+        diff = models.mean[row, a] - models.mean[row, b]
+        z = student_z(
+            standardized_differences(diff, self._pair_sigma()[row, a, b]), models.freedom[:, None]
         )
+        z = np.where(np.less(*self.ends) | np.isnan(z), z, 0.0)
+        return z if self.information is None else look_z(z, self.information[:, None])
 
     def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:
         """Critical values for `step_down`."""
@@ -157,12 +161,6 @@ class SampledScores:
         higher = differs & (mean[:, None, :] > mean[:, :, None])
         return Places(*better_and_worse(mean, differs), tiers(mean, higher))
 
-    def p_best(self) -> Floats:
-        """Chance of each model to be the best, after shrinking the gaps."""
-        models = self.models
-        shrinkage = np.sqrt(self.signal_share())
-        return p_best_paired(replace(models, mean=shrinkage[:, None] * models.mean))
-
     def signal_share(self) -> Floats:
         """Share of the spread of the models that is more than noise."""
         return signal_share_paired(self.models)
@@ -181,13 +179,11 @@ class SampledScores:
         """Differences of pairs of columns, by critical values."""
         mean, freedom = self.models.mean, self.models.freedom[:, None]
         diff, sigma = mean[:, a] - mean[:, b], self._pair_sigma()[:, a, b]
-        z = standardized_differences(np.where(freedom > 0, diff, np.nan), sigma)
-        prob = scipy.special.stdtr(np.where(freedom > 0, freedom, np.nan), z)
         limit, c = (self.ends[1] - self.ends[0]) / self.unit, self._look_critical(c)
         lo, hi = (np.clip(end, -limit, limit) for end in (diff - c * sigma, diff + c * sigma))
         unit = self.unit
         diff = np.where(freedom > 0, diff, np.nan)
-        return Differences(unit * diff, unit * sigma, z, prob, unit * lo, unit * hi)
+        return Differences(unit * diff, unit * sigma, unit * lo, unit * hi)
 
     def model_numbers(self, confidence: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Mean, standard error and interval of each model by itself."""

@@ -32,12 +32,15 @@ from polars_scorio.maths.families import (
     anytime_critical,
     baseline_critical,
     final_critical,
+    inverted_z,
+    look_z,
     step_down,
+    student_z,
 )
 from polars_scorio.maths.independent import baseline_of_each, tukey_critical
 from polars_scorio.maths.max_t import best_critical
 from polars_scorio.maths.price import Price
-from polars_scorio.maths.ranks import p_best, signal_share, tiers
+from polars_scorio.maths.ranks import signal_share, tiers
 from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
 from polars_scorio.maths.run_effects import Pairs, RunPairs, RunVariance, difference, widened
 from polars_scorio.maths.scores import Range
@@ -47,15 +50,10 @@ from polars_scorio.study.question_cells import QuestionTable
 
 
 class Differences(NamedTuple):
-    """Numbers of some pairs of each stratum, shape (S, P); NaN if there is no such number.
-
-    `z` has the sign of `diff`, `prob` is the chance that the first model is better.
-    """
+    """Numbers of some pairs of each stratum, shape (S, P); NaN if there is no such number."""
 
     diff: Floats
     sigma: Floats
-    z: Floats
-    prob: Floats
     lo: Floats
     hi: Floats
 
@@ -111,11 +109,11 @@ class Scores(Protocol):
     def pair_information(self, a: Ints, b: Ints) -> Floats:
         """Information of pairs of columns over the planned one, shape (S, P); NaN for one look."""
 
-    def z_of_neighbours(self, order: Ints) -> Floats:
-        """Standardized differences of neighbours in an order of shape (S, L), shape (S, L - 1)."""
+    def pair_z(self, a: Ints, b: Ints) -> Floats:
+        """Signed critical values at which intervals of pairs stop to hold zero, shape (S, P).
 
-    def p_best(self) -> Floats:
-        """Chance of each model to be the best, shape (S, L)."""
+        ``Phi(z)`` is the chance that the first model is better. `a`, `b`: columns, (P,) or (S, P).
+        """
 
     def signal_share(self) -> Floats:
         """Share of the spread of the models that is more than noise, shape (S,)."""
@@ -186,13 +184,6 @@ class IndependentScores(ABC):
         """Quantile of a standardized difference of one pair: that of a normal distribution."""
         return np.full(len(self.mu), scipy.special.ndtri(probability))
 
-    def z_of_neighbours(self, order: Ints) -> Floats:
-        """Standardized differences of neighbours in an order."""
-        mu, sigma = (np.take_along_axis(each, order, axis=1) for each in (self.ranked, self.sigma))
-        return standardized_differences(
-            mu[:, :-1] - mu[:, 1:], np.hypot(sigma[:, :-1], sigma[:, 1:])
-        )
-
     def critical(self, a: Ints, b: Ints, confidence: float, baseline: int | None) -> Critical:
         """Critical values for `step_down`."""
         if baseline is None:
@@ -260,11 +251,6 @@ class IndependentScores(ABC):
         """Information of pairs of columns over the planned one; NaN for one look."""
         del b
         return np.full((len(self.mu), a.size), np.nan)
-
-    def p_best(self) -> Floats:
-        """Chance of each model to be the best, after shrinking the gaps."""
-        shrinkage = np.sqrt(self.signal_share())
-        return p_best(shrinkage[:, None] * self.ranked, self.sigma)
 
     def signal_share(self) -> Floats:
         """Share of the spread of the models that is more than noise."""
@@ -483,9 +469,10 @@ class RepeatedPairs:
         """Standard deviations of the differences."""
         return self.pairs.sigma
 
-    def probability(self, z: Floats) -> Floats:
-        """Probability that the first model of a pair is better, from its z."""
-        return self.pairs.probability(z)
+    @property
+    def z(self) -> Floats:
+        """Critical values of one look at which the intervals of every look stop to hold zero."""
+        return look_z(self.pairs.z, self.information)
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals, by critical values of one look."""
@@ -548,7 +535,8 @@ class EstimateScores(IndependentScores):
         """Information of pairs of columns over the planned one; NaN for one look."""
         if self.information is None:
             return np.full((len(self.mu), a.shape[-1]), np.nan)
-        return np.minimum(self.information[:, a], self.information[:, b])
+        row = np.arange(len(self.mu))[:, None]
+        return np.minimum(self.information[row, a], self.information[row, b])
 
     def decided_pairs(self, a: Ints, b: Ints) -> Decided:
         """Pairs that a critical value decides; for `step_down`."""
@@ -585,14 +573,11 @@ class EstimateScores(IndependentScores):
         known = np.where(np.isnan(each), -np.inf, each)
         return np.asarray(known.max(axis=1, keepdims=True, initial=0.0))
 
-    def z_of_neighbours(self, order: Ints) -> Floats:
-        """Standardized differences of neighbours in an order."""
-        a, b = order[:, :-1], order[:, 1:]
-        ranked = np.take_along_axis(self.ranked, order, axis=1)
-        gaps = ranked[:, :-1] - ranked[:, 1:]
-        return standardized_differences(
-            gaps, self.interval_pairs(a, b, np.arange(len(order))).sigma
-        )
+    def pair_z(self, a: Ints, b: Ints) -> Floats:
+        """Signed critical values at which intervals of pairs stop to hold zero."""
+        pairs = self.interval_pairs(a, b, np.arange(len(self.mu)))
+        z = np.where(np.isnan(pairs.sigma), np.nan, pairs.z)
+        return z if self.limit > 0 else 0 * z
 
     def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Differences of pairs of columns; of a model with a range, the range of the difference."""
@@ -604,8 +589,7 @@ class EstimateScores(IndependentScores):
             np.where(beyond, np.clip(range_, -self.limit, self.limit), end)
             for range_, end in zip(ranges[1:], self._clipped_ends(pairs, c), strict=True)
         )
-        z = np.where(beyond, np.nan, standardized_differences(diff, pairs.sigma))
-        return Differences(diff, pairs.sigma, z, pairs.probability(z), lo, hi)
+        return Differences(diff, pairs.sigma, lo, hi)
 
     def _clipped_ends(self, pairs: Pairs, c: Floats) -> tuple[Floats, Floats]:
         """Ends of intervals within the largest difference that is shown."""
@@ -654,9 +638,10 @@ class StretchedPairs:
     down: Floats
     up: Floats
 
-    def probability(self, z: Floats) -> Floats:
-        """Probability that the first model of a pair is better: the normal one."""
-        return np.asarray(scipy.special.ndtr(z))
+    @property
+    def z(self) -> Floats:
+        """Differences in units of how far they reach."""
+        return standardized_differences(self.diff, np.where(self.diff > 0, self.down, self.up))
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals by critical values."""
@@ -782,10 +767,21 @@ class PricedPairs:
         by_pairs = price.width * np.sqrt(self.paired.variance)
         return np.where(self.by_pairs, by_pairs, by_trials)
 
-    def probability(self, z: Floats) -> Floats:
-        """Probability that the first model of a pair is better: normal, or Student's."""
-        student = scipy.special.stdtr(self.paired.freedom, z)
-        return np.where(self.by_pairs, student, scipy.special.ndtr(z))
+    @property
+    def z(self) -> Floats:
+        """By the paired price in closed form; by that of the trials a root for each pair."""
+        price = self.price.at(self.a).price
+        diff = price.mu - self.price.at(self.b).price.mu
+        t = standardized_differences(diff, price.width * np.sqrt(self.paired.variance))
+        z = student_z(t, self.paired.freedom)
+        if not self.by_pairs.all():
+            some = ~self.by_pairs
+            freedom = np.broadcast_to(self.paired.freedom, some.shape)[some][None]
+            paired = PairedPrice(self.paired.variance[some][None], freedom)
+            sides = self.a[some][None], self.b[some][None]
+            rest = PricedPairs(self.price, *sides, paired, self.by_pairs[some][None])
+            z[some] = inverted_z(rest.ends, diff[some][None])[0]
+        return z
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals by critical values."""

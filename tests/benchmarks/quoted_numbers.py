@@ -270,7 +270,7 @@ def leader_numbers() -> dict[str, str]:
     """By how much `p_best` of the leader is off: equal models, others, one model ahead."""
     cells = study_cells("p_best").with_columns(error=pl.col("said") - pl.col("best"))
     equal = dict(cells.filter(spread=0).select("models", "error").rows())
-    others = cells.filter(pl.col("spread") > 0)["error"].abs().max()
+    others = cells.filter(pl.col("spread") > 0, pl.col("models") > 2)["error"].abs().max()
     ahead = cells.filter(pl.col("spread").is_null()).row(0, named=True)
     shares = {"two": equal[2], "fifty": equal[50], "near": others}
     shares |= {"said": ahead["said"], "best": ahead["best"]}
@@ -482,11 +482,11 @@ STUDIES = (
         "normal scores of 2 to 50 models, equal, spread by .3 to 4 standard errors, or one ahead",
         leader_numbers(),
         (
-            (_PROMISES, "it is otherwise within {near} of how often the leader is the best"),
+            (_PROMISES, "three models and more are within {near} of how often the leader is the"),
             (_PROMISES, "`p_best` says {said}, and it is the best in {best}"),
             (
                 _DECISIONS,
-                "within {near} of how often it is the best if the models spread by at least",
+                "three models and more is within {near} of how often it is the best if they spread",
             ),
             (_DECISIONS, "by {two} for two models and {fifty} for fifty"),
         ),

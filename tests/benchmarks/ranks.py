@@ -6,7 +6,7 @@ log is simulated as counts of successes.
 
 import argparse
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -19,17 +19,15 @@ from polars_scorio.maths.families import (
     decided_by_score,
     paired_critical,
     step_down,
+    student_z,
 )
 from polars_scorio.maths.independent import baseline_of_each
 from polars_scorio.maths.max_t import max_t_of_each
 from polars_scorio.maths.power import trials_with_assurance
 from polars_scorio.maths.ranks import (
     better_and_worse,
-    p_best,
-    p_best_paired,
+    leading_chances,
     rank_ranges,
-    signal_share,
-    signal_share_paired,
 )
 
 CONFIDENCE = 0.95
@@ -56,7 +54,6 @@ class Logs:
     p_value: np.ndarray
     critical: object
     own: np.ndarray  # critical values of each model against the others
-    unshrunk: np.ndarray  # what p_best would say of gaps as they are seen
     p_best: np.ndarray
 
 
@@ -79,8 +76,7 @@ def benchmark_logs(truth, questions, n, rng):
         2 * ndtr(-score),
         all_pairs_critical(np.full(len(mean), mean.shape[1]), CONFIDENCE),
         baseline_of_each(sigma, CONFIDENCE),
-        p_best(mean, sigma),
-        p_best(np.sqrt(signal_share(mean, sigma))[:, None] * mean, sigma),
+        leaders(mean, np.sign(mean[:, :, None] - mean[:, None, :]) * score),
     )
 
 
@@ -102,9 +98,18 @@ def population_logs(truth, questions, n, rng):
         2 * stdtr(questions - 1, -score),
         paired_critical(both, *pairs, CONFIDENCE),
         max_t_of_each(both, CONFIDENCE),
-        p_best_paired(both),
-        p_best_paired(replace(both, mean=np.sqrt(signal_share_paired(both))[:, None] * both.mean)),
+        leaders(
+            both.mean,
+            np.sign(both.mean[:, :, None] - both.mean[:, None, :])
+            * student_z(score, both.freedom[:, None, None]),
+        ),
     )
+
+
+def leaders(mean, z):
+    """Chances to be the best, from z of all pairs, shape (logs, models, models)."""
+    log = np.arange(len(mean))[:, None]
+    return leading_chances(mean, [mean], lambda a, b: z[log, a, b])
 
 
 def _score(mean, sigma):
@@ -148,7 +153,7 @@ def measured(logs):
     leader = logs.mean.argmax(axis=1)[:, None]
     best = logs.truth >= logs.truth.max(axis=1, keepdims=True) - 1e-12
     # Models that are the best together share it.
-    shares = logs.unshrunk, logs.p_best, best / best.sum(axis=1, keepdims=True)
+    shares = logs.p_best, best / best.sum(axis=1, keepdims=True)
     return (
         covered(differs, logs).all(axis=1).mean(),
         covered(logs.score > logs.own[:, :, None], logs).mean(),
@@ -167,8 +172,8 @@ def ranks(logs):
     print(f"correlation {SHARED}; benchmark: 100 questions, 8 trials\n")
     print("| target | models | truth | ranks held | own rank | wrong ", end="")
     print(
-        "| intervals held | decided: once | step-down | Holm | gaps as seen | p_best says | is |\n"
-        + "|---" * 13
+        "| intervals held | decided: once | step-down | Holm | p_best says | is |\n"
+        + "|---" * 12
         + "|"
     )
     targets = {"benchmark": (benchmark_logs, 100, 8), "population": (population_logs, 200, 4)}

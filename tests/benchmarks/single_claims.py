@@ -19,8 +19,7 @@ from scipy.special import betaincinv, expit, logit, ndtr
 
 import polars_scorio as ps
 from polars_scorio.maths.power import trials_with_assurance
-from polars_scorio.maths.ranks import p_best as chance_to_be_best
-from polars_scorio.maths.ranks import signal_share
+from polars_scorio.maths.ranks import leading_chances, signal_share
 from tests.benchmarks.looks_and_gates import POPULATIONS, counted, lowered, trials
 from tests.benchmarks.populations import FIRST_POPULATIONS, SIZE_OF_POPULATION
 
@@ -348,8 +347,8 @@ def p_best(logs: int = 6000) -> Iterator[Cell]:
 
 def leader_chances(rng: np.random.Generator, truth: Floats) -> Cell:
     """What `p_best` says of the leaders on average, and how often they are the best."""
-    mean, sigma = truth + rng.standard_normal(truth.shape), np.ones_like(truth)
-    said = chance_to_be_best(np.sqrt(signal_share(mean, sigma))[:, None] * mean, sigma)
+    mean, row = truth + rng.standard_normal(truth.shape), np.arange(len(truth))[:, None]
+    said = leading_chances(mean, [mean], lambda a, b: (mean[row, a] - mean[row, b]) / np.sqrt(2))
     best = truth == truth.max(axis=1, keepdims=True)
     leader = mean.argmax(axis=1)[:, None]
     names = {"said": said, "best": best / best.sum(axis=1, keepdims=True)}

@@ -160,15 +160,20 @@ def test_a_range_by_itself_needs_less_than_all_ranges_at_once():
 
 def test_p_best_is_the_share_of_draws_that_a_model_wins(spread):
     rows = spread.rank(prior="population").filter(stratum=1)
-    random = np.random.default_rng(3)
-    mu, sigma = (rows[name].to_numpy() for name in ("mu", "sigma"))
-    # James and Stein: of the distances B are left, of the variances too.
-    centre = np.average(mu, weights=sigma**-2)
-    left = 1 - 3 / (((mu - centre) / sigma) ** 2).sum()
+    pairs = spread.compare(prior="population").filter(stratum=1)
+    place = {model: row for row, model in enumerate(rows["model"])}
+    z = np.zeros((6, 6))
+    for one, other, each in pairs.select("model_a", "model_b", "z").iter_rows():
+        z[place[one], place[other]], z[place[other], place[one]] = each, -each
+    near = np.flatnonzero(z[0] <= 4.5)  # the first one is the leader
+    models, z = near.size, z[np.ix_(near, near)]
+    left = 1 - (models - 2) / ((z**2).sum() / models)
     assert 0 < left < 1
-    draws = random.normal(centre + left * (mu - centre), np.sqrt(left) * sigma, (200_000, 6))
-    share = np.bincount(draws.argmax(axis=1), minlength=6) / len(draws)
-    np.testing.assert_allclose(rows["p_best"], share, atol=0.005)  # four standard errors
+    # Model i wins if each other one, on the scale of the pair, stays below it.
+    own, others = np.random.default_rng(3).normal(size=(2, 200_000, 1, models))
+    gaps = np.sqrt(2 * left) * z[None] + own.transpose(0, 2, 1) > others
+    wins = (gaps | np.eye(models, dtype=bool)).all(axis=2).mean(axis=0)
+    np.testing.assert_allclose(rows["p_best"].to_numpy()[near], wins / wins.sum(), atol=0.005)
 
 
 @pytest.mark.slow

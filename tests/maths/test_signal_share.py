@@ -1,6 +1,4 @@
-"""The share of the spread that is more than noise: vectors, laws, and how often p_best is right."""
-
-import dataclasses
+"""The share of the spread that is more than noise: vectors and laws."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.maths.covariance import Paired
-from polars_scorio.maths.ranks import p_best, p_best_paired, signal_share, signal_share_paired
+from polars_scorio.maths.ranks import signal_share, signal_share_paired
 from tests.documents import study_numbers
 
 VECTORS = study_numbers("verdicts")
@@ -26,15 +24,6 @@ def test_vectors_of_the_share(case):
     assert signal_share(mu, np.ones_like(mu))[0] == pytest.approx(1 - case["share"], abs=1e-9)
 
 
-@pytest.mark.parametrize("case", VECTORS["p_best"])
-def test_vectors_of_the_chance_to_be_the_best(case):
-    mu, sigma = np.array([case["mu"]]), np.array([case["sigma"]])
-    share = signal_share(mu, sigma)
-    assert share[0] == pytest.approx(case["B"], abs=1e-9)
-    found = p_best(np.sqrt(share)[:, None] * mu, sigma)[0]
-    np.testing.assert_allclose(found, case["p_best"], atol=case["tolerance"])
-
-
 @given(st.integers(2, 60), st.floats(0, 1e6), st.floats(1, 10))
 def test_more_spread_is_more_than_noise(models, squares, factor):
     less, more = (spread_of(q, models)[None] for q in (squares, squares * factor))
@@ -50,45 +39,6 @@ def test_independent_models_of_one_sigma_have_the_share_of_paired_ones(models, s
     # Sums of squares of distances and of pairs: rounding.
     alone = signal_share(mu, np.ones_like(mu))
     np.testing.assert_allclose(signal_share_paired(both), alone, atol=1e-9)
-
-
-def leader_chances(truth, *, paired_too):
-    """How often the leader of each row is the best, and what is said of it; ties share."""
-    random = np.random.default_rng(4)
-    logs, models = truth.shape
-    mu, sigma = truth + 0.0127 * random.normal(size=truth.shape), np.full(truth.shape, 0.0127)
-    leader = mu.argmax(axis=1)[:, None]
-    best = truth == truth.max(axis=1, keepdims=True)
-    said = [p_best(np.sqrt(signal_share(mu, sigma))[:, None] * mu, sigma)]
-    if paired_too:
-        known = Paired.of_moments(
-            mu, np.full((logs, 1, 1), 0.0127**2) * np.eye(models), np.full(logs, np.inf)
-        )
-        gaps = np.sqrt(signal_share_paired(known))[:, None] * mu
-        said.append(p_best_paired(dataclasses.replace(known, mean=gaps)))
-    return [
-        np.take_along_axis(each, leader, axis=1).mean()
-        for each in (best / best.sum(axis=1, keepdims=True), *said)
-    ]
-
-
-@pytest.mark.slow
-def test_the_leader_of_many_equal_models_owes_its_lead_to_luck():
-    so, *said = leader_chances(np.full((300, 20), 0.5), paired_too=True)
-    assert so == pytest.approx(0.05)  # an exact share: far below the default, 1e-6
-    # Without shrinkage .34 is said; the study has .12.
-    assert max(said) < 0.14
-
-
-@pytest.mark.parametrize(
-    ("models", "spread", "logs"),
-    # The study, in units of sigma: -.05 to +.06 from a third of sigma on.
-    [(2, 0.33, 4000), (2, 1, 4000), (3, 1, 4000), (5, 1, 3000), (10, 0.33, 2000), (20, 2, 1000)],
-)
-def test_the_leader_of_models_that_differ_is_the_best_as_often_as_it_is_said(models, spread, logs):
-    truth = np.random.default_rng(6).normal(0.5, 0.0127 * spread, (logs, models))
-    so, said = leader_chances(truth, paired_too=False)
-    assert said == pytest.approx(so, abs=0.06 + 3 * np.sqrt(0.25 / logs))  # three standard errors
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,9 @@ def test_a_model_with_a_range_is_not_ranked_and_not_compared():
     ranged = StretchedScores(MU, np.array([[np.nan, 0.1, 0.1]]), inf, MU - 0.2, MU + 0.2, Z)
     assert np.isnan(ranged.ranked).tolist() == [[True, False, False]]
     found = ranged.pair_differences(A, B, np.full((1, 3), Z))
-    assert np.isnan(found.z).tolist() == [[True, True, False]]
+    assert np.isnan(ranged.pair_z(A, B)).tolist() == [[True, True, False]]
     # The worst ends of both ranges.
     assert np.allclose(found.lo[0, 0], 0.4 - 0.4)
-    assert np.isnan(ranged.z_of_neighbours(np.array([[0, 1, 2]]))).tolist() == [[True, False]]
 
 
 def test_all_pairs_of_a_model_hold_at_the_largest_value_of_the_stratum():

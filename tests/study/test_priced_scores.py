@@ -81,13 +81,13 @@ def test_some_strata_are_asked_alone(scores):
     assert all((few == many[1:]).all() for few, many in zip(alone, counts, strict=True))
 
 
-def test_neighbours_have_the_z_of_their_pair(scores):
+def test_the_interval_of_a_pair_ends_at_zero_at_its_z(scores):
     order = np.argsort(-scores.mu, axis=1)
-    found = scores.z_of_neighbours(order)
+    found = scores.pair_z(order[:, :1], order[:, 1:2])
     for stratum in range(2):
         a, b = order[stratum, :2]
-        one = one_by_one(scores, stratum, a, b, 1.0)
-        assert found[stratum, 0] == pytest.approx((one.diff / one.sigma).item(), rel=1e-12)
+        one = one_by_one(scores, stratum, a, b, found[stratum, 0])
+        assert one.lo.item() == pytest.approx(0, abs=1e-9)
 
 
 def test_a_single_trial_of_each_question_raises_the_price(scores):

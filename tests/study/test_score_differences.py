@@ -20,14 +20,14 @@ def test_a_difference_without_sigma_is_certain():
 def test_the_order_is_known_where_zero_lies_outside_and_sigma_is_known():
     lo, hi = np.array([0.1, -0.1, -0.2, 0.1]), np.array([0.2, 0.1, -0.1, 0.2])
     sigma = np.array([0.1, 0.1, 0.1, np.nan])
-    pairs = Differences(lo, sigma, lo, lo, lo, hi)
+    pairs = Differences(lo, sigma, lo, hi)
     assert pairs.without_zero().tolist() == [True, False, True, False]
 
 
-def test_neighbours_are_compared_in_the_order_that_is_given():
+def test_pairs_may_differ_from_stratum_to_stratum():
     mu, sigma = np.array([[0.2, 0.8, 0.5]]), np.array([[0.3, 0.4, 0.0]])
     scores = PosteriorScores(mu, sigma, inf, None)
-    z = scores.z_of_neighbours(np.array([[1, 2, 0]]))
+    z = scores.pair_z(np.array([[1, 2]]), np.array([[2, 0]]))
     assert z[0].tolist() == pytest.approx([0.3 / 0.4, 0.3 / 0.3])
 
 

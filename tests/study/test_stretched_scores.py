@@ -28,5 +28,5 @@ def test_a_pair_with_a_range_has_no_sigma_and_is_not_decided():
     pair = scores.pair_differences(*PAIR, np.array([[Z]]))
     # The ends of both ranges: 0.7 - 0.56 and 0.85 - 0.45.
     assert (pair.lo.item(), pair.hi.item()) == pytest.approx((0.14, 0.4))
-    assert np.isnan(pair.z.item())
+    assert np.isnan(scores.pair_z(*PAIR).item())
     assert not pair.without_zero().item()
