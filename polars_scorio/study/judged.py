@@ -155,7 +155,7 @@ class VerdictPairs:
 
     @property
     def z(self) -> Floats:
-        """Those of the verdicts: zero is inside exactly if it is inside the interval of these."""
+        """Critical values of the verdicts: zero is in both intervals, or in neither."""
         return np.where(np.isnan(self._index), np.nan, self.verdicts.z)
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:

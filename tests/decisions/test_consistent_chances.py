@@ -15,6 +15,11 @@ from tests.decisions.counted import counted
 from tests.documents import study_numbers
 from tests.golden.logs import kinds_of_logs
 
+# Some of the logs have copied trials, and at some confidences a judge is too poor for a number.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning"),
+    pytest.mark.filterwarnings("ignore::polars_scorio.JudgeWarning"),
+]
 KINDS = kinds_of_logs()
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 # Beside the averages of all logs: what else is compared.
@@ -46,8 +51,6 @@ def cases():
                     yield pytest.param(kind, metric, chosen, id=f"{name}, {metric.name}, {option}")
 
 
-# At some confidences a judge is too poor for a number.
-@pytest.mark.filterwarnings("ignore::polars_scorio.JudgeWarning")
 @pytest.mark.parametrize(("kind", "metric", "options"), [*cases()])
 def test_the_chance_of_a_pair_is_where_its_interval_stops_to_hold_zero(kind, metric, options):
     log = kind.frame.scorio(**kind.roles)
