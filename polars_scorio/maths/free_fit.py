@@ -353,7 +353,7 @@ class Calibrated:
     def mean(self, values: Floats) -> Floats:
         """Weighted means (C, G) over the questions of a group, of values (C, S) by state."""
         states = self.states
-        if self.strata is None:
+        if self.strata is None or not states.groups:
             return states.mean(values)
         weight = np.concatenate([weights.first for weights in self.weights])
         weighted = weight * values[:, states.state]

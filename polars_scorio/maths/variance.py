@@ -35,7 +35,11 @@ from polars_scorio.maths.draws import (
     urn_chances,
 )
 from polars_scorio.maths.free_fit import Fits, Group, rate_nodes
-from polars_scorio.maths.powers import no_success_drawn, power_chances, sum_of_gaps
+from polars_scorio.maths.powers import (
+    no_success_drawn,
+    power_chances,
+    sum_of_gaps,
+)
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States
 
 # The gains of a draw from a question with n trials (see `credit`), at most 1 in sum.
@@ -45,6 +49,8 @@ Rows = slice | Ints
 _ROUNDING = 1e-12
 _TERMS = 128  # of a power: the coefficients fall by half and more from term to term
 _SHORT = 32  # k up to which products cost less than sums of logs
+_FEW = 16  # k up to which the sum over r costs less than one over rates,
+_SOME_RATES = 2_000  # if no more are needed
 _PAIRED = 256  # k up to which other credits are polynomials; beyond, sums over rates
 _SQUARED = 2048  # k up to which the noise of other credits is estimated
 _BLOCK = 4  # arrays of a block of nodes and states in use at a time
@@ -387,10 +393,15 @@ def _row_products(first: Floats, second: Floats) -> Floats:
 
 def _posterior_tables(
     draw: Draw, shape: Floats, n: Ints, c: Ints
-) -> Iterator[tuple[slice, tuple[Floats, Floats, Floats]]]:
+) -> Iterator[tuple[Rows, tuple[Floats, Floats, Floats]]]:
     """`posterior_means` of blocks of states after their trials, under each population."""
-    if draw.is_long:
-        yield slice(None), _summed_means(draw, shape, n, c)
+    trials = float(n.max() + shape.sum(axis=1).max())
+    soon = draw.gains.size > _FEW and _rates_needed(trials) <= _SOME_RATES
+    if draw.is_long or (soon and draw.power is not None):
+        grid = rate_grid(trials)
+        for level in np.unique(n).tolist():
+            rows = np.flatnonzero(n == level)
+            yield rows, _summed_means(draw, shape, level, c[rows], grid)
         return
     wide = _BLOCK if draw.power else 2 * draw.gains.size
     for block in row_slices(n.size, wide * len(shape)):
@@ -398,15 +409,16 @@ def _posterior_tables(
         yield block, posterior_means(draw, a, b, n[block])
 
 
-def _summed_means(draw: Draw, shape: Floats, n: Ints, c: Ints) -> tuple[Floats, Floats, Floats]:
-    """`posterior_means` of a long draw, by sums over rates."""
-    found = np.empty((3, n.size, len(shape)))
-    for size in np.unique(n).tolist():
-        grid = rate_grid(size + float(shape.sum(axis=1).max()))
-        (noise,) = variance_at(grid.p, grid.q, np.array([size]), draw)
-        values = np.stack([*_credit_and_rest(grid.p, grid.q, draw.gains), noise])
-        found[:, n == size] = posterior_sums(shape, size, c[n == size], grid, values)
-    return found[0], found[1], found[2]
+def _summed_means(
+    draw: Draw, shape: Floats, n: int, c: Ints, grid: RateGrid
+) -> tuple[Floats, Floats, Floats]:
+    """`posterior_means` after n trials with c successes each, by sums over rates."""
+    (noise,) = variance_at(grid.p, grid.q, np.array([n]), draw)
+    values = np.stack([*_credit_and_rest(grid.p, grid.q, draw.gains), noise])
+    mean, rest, variance = posterior_sums(shape, n, c, grid, values)
+    # The larger one may have lost the mass of a pole at an end of the grid.
+    mean, rest = np.where(mean <= rest, (mean, 1 - mean), (1 - rest, rest))
+    return mean, rest, variance
 
 
 def posterior_means(draw: Draw, a: Floats, b: Floats, n: Ints) -> tuple[Floats, Floats, Floats]:
@@ -504,6 +516,12 @@ class RateGrid(NamedTuple):
     p: Floats
     q: Floats
     log_width: Floats  # log weight under 1 / (pi sqrt(p q)), up to a constant
+    trials: float  # that it resolves
+
+
+def _rates_needed(trials: float) -> float:
+    """Rates of `rate_grid`."""
+    return float((np.pi / 2 * np.sqrt(trials) + 2 * _TAIL) / _STEP)
 
 
 def rate_grid(trials: float) -> RateGrid:
@@ -515,8 +533,7 @@ def rate_grid(trials: float) -> RateGrid:
     """
     root = np.sqrt(trials)
     length = np.pi / 2 * root
-    size = (length + 2 * _TAIL) / _STEP
-    if size > _MOST_RATES:
+    if _rates_needed(trials) > _MOST_RATES:
         raise ValueError(
             f"the calibrated interval of a draw of more than 256 out of {trials:,.0f} trials would "
             'take minutes. Pass a k of at most 256, or prior="uniform".'
@@ -526,7 +543,7 @@ def rate_grid(trials: float) -> RateGrid:
         (np.logaddexp(0.0, x) - np.logaddexp(0.0, x - length)) / root for x in (s, length - s)
     )
     log_width = -np.logaddexp(0.0, -s) - np.logaddexp(0.0, s - length)
-    return RateGrid(np.sin(angle) ** 2, np.sin(rest) ** 2, log_width)
+    return RateGrid(np.sin(angle) ** 2, np.sin(rest) ** 2, log_width, trials)
 
 
 def noise_at_rates(p: Floats, q: Floats, n: Ints, credit: Floats) -> Floats:
@@ -555,25 +572,31 @@ def noise_at_rates(p: Floats, q: Floats, n: Ints, credit: Floats) -> Floats:
 
 
 def posterior_sums(shape: Floats, n: int, c: Ints, grid: RateGrid, values: Floats) -> Floats:
-    """Posterior means of credit, complement and variance after each state, (3, S, J).
+    """Posterior means of values (V, I) at the rates of the grid after each state, (V, S, J).
 
-    `shape` (J, 2): Beta parameters of failure and success of each population; `values` (3, I) at
-    the rates of the grid.
+    `shape` (J, 2): Beta parameters of failure and success of each population.
     """
-    logs = np.stack([np.log(grid.q), np.log(grid.p)])
-    sums = np.empty((3, c.size, len(shape)))
+    sums = np.empty((len(values), c.size, len(shape)))
     step = max(_PRIORS // grid.p.size, 1)
     for nodes in (slice(start, start + step) for start in range(0, len(shape), step)):
-        prior = _scaled_exp((shape[nodes] - 0.5) @ logs + grid.log_width)
-        for block in row_slices(c.size, grid.p.size):
-            own = c[block]
-            likelihood = _scaled_exp(np.stack([n - own, own], axis=1) @ logs)
-            scale = _posterior_scale(shape[nodes], n, own, grid, prior, likelihood)
-            mean, rest, noise = (((prior * value) @ likelihood.T) * scale for value in values)
-            # The larger one may have lost the mass of a pole at an end of the grid.
-            mean, rest = np.where(mean <= rest, (mean, 1 - mean), (1 - rest, rest))
-            sums[:, block, nodes] = mean.T, rest.T, noise.T
+        own = np.ascontiguousarray(shape[nodes])
+        prior, likelihood, scale = _posterior_parts(own.tobytes(), n, c.tobytes(), grid.trials)
+        for found, value in zip(sums, values, strict=True):
+            found[:, nodes] = (((prior * value) @ likelihood.T) * scale).T
     return sums
+
+
+@lru_cache(maxsize=4)
+def _posterior_parts(
+    shapes: bytes, n: int, successes: bytes, trials: float
+) -> tuple[Floats, Floats, Floats]:
+    """Priors (J, I), likelihoods (S, I), and the factors that make posteriors of them, (J, S)."""
+    shape, c = np.frombuffer(shapes).reshape(-1, 2), np.frombuffer(successes, dtype=np.int64)
+    grid = rate_grid(trials)
+    logs = np.stack([np.log(grid.q), np.log(grid.p)])
+    prior = _scaled_exp((shape - 0.5) @ logs + grid.log_width)
+    likelihood = _scaled_exp(np.stack([n - c, c], axis=1) @ logs)
+    return prior, likelihood, _posterior_scale(shape, n, c, grid, prior, likelihood)
 
 
 def _posterior_scale(

@@ -94,8 +94,8 @@ def test_an_order_that_is_clear_needs_nothing():
     row = log.scorio.trials_needed().row(0, named=True)
     assert (row["model_a"], row["extra"], row["total"]) == ("a", 0, 0)
     sigma = log.scorio.compare()["sigma"].item()
-    # The comparison takes the root of the same two variances: the last bits.
-    assert row["sigma"] == pytest.approx(sigma, rel=1e-14)
+    # The comparison takes the root of the same two variances, by another rule of integration.
+    assert row["sigma"] == pytest.approx(sigma, rel=1e-7)
 
 
 @pytest.mark.parametrize("confidence", [0.4, 0.5, 0.95])
