@@ -288,13 +288,8 @@ class Calibrated:
 
     @classmethod
     def fit(cls, states: States, strata: Strata[States] | None = None) -> Calibrated:
-        """Fit every group of `states` (two categories: see `States.binary`).
-
-        Groups with the same numbers of trials share their tables. The fits do not depend on
-        `strata`.
-        """
-        n, c = states.counts.sum(axis=1), states.counts[:, 1]
-        batches = []
+        """Fit every group of `states` (two categories: see `States.binary`), whatever `strata`."""
+        n, c, batches = states.n, states.counts[:, 1], []
         for groups in _groups_by_trials(states, n):
             table = states.members[groups]
             kinds = np.unique(table.indices)
@@ -359,21 +354,11 @@ class Calibrated:
         weighted = weight * values[:, states.state]
         return np.stack([np.bincount(states.group, row, states.groups) for row in weighted])
 
-    @property
-    def size(self) -> Ints:
-        """Questions of each group, M, shape (G,)."""
-        return self.states.size
-
     @cached_property
     def fewest_trials(self) -> Ints:
         """Trials of the shortest question of each group, shape (G,)."""
         starts = np.searchsorted(self.states.group, np.arange(self.states.groups))
         return np.asarray(np.minimum.reduceat(self.states.n[self.states.state], starts))
-
-    @property
-    def misfit(self) -> Floats:
-        """`Fits.misfit` of each, shape (G,)."""
-        return self.of_each(lambda fits: fits.misfit)
 
 
 def _groups_by_trials(states: States, n: Ints) -> list[Ints]:

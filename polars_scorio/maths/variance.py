@@ -35,11 +35,7 @@ from polars_scorio.maths.draws import (
     urn_chances,
 )
 from polars_scorio.maths.free_fit import Fits, Group, rate_nodes
-from polars_scorio.maths.powers import (
-    no_success_drawn,
-    power_chances,
-    sum_of_gaps,
-)
+from polars_scorio.maths.powers import no_success_drawn, power_chances, sum_of_gaps
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States
 
 # The gains of a draw from a question with n trials (see `credit`), at most 1 in sum.
@@ -48,8 +44,7 @@ Rows = slice | Ints
 
 _ROUNDING = 1e-12
 _TERMS = 128  # of a power: the coefficients fall by half and more from term to term
-_SHORT = 32  # k up to which products cost less than sums of logs
-_FEW = 16  # k up to which the sum over r costs less than one over rates,
+_FEW = 16  # k up to which products and the sum over r cost less than sums over rates,
 _SOME_RATES = 2_000  # if no more are needed
 _PAIRED = 256  # k up to which other credits are polynomials; beyond, sums over rates
 _SQUARED = 2048  # k up to which the noise of other credits is estimated
@@ -119,23 +114,19 @@ class CreditSum:
 
     def draws(self, n: Ints) -> list[tuple[Rows, Draw]]:
         """The questions, of n trials each, from which the same draw is made, and this draw."""
-        if self.is_fixed:
+        if all(gains(1) is gains(2) for _, gains in self.terms):
             if not self.known_draw:
                 self.known_draw.append(Draw.of(self.gains(1)))
             return [(slice(None), self.known_draw[0])]
         sizes = np.unique(n).tolist()
         return [(np.flatnonzero(n == size), Draw.of(self.gains(size))) for size in sizes]
 
-    @property
-    def is_fixed(self) -> bool:
-        """Whether the draw is the same for all questions."""
-        return all(gains(1) is gains(2) for _, gains in self.terms)
-
     def draw_sizes(self, n: Ints) -> Ints:
         """Trials of a draw from n trials, k, shape (L,)."""
-        if self.is_fixed:
-            return np.full(n.size, self.gains(1).size)
-        return np.array([self.gains(size).size for size in n.tolist()])
+        sizes = np.empty_like(n)
+        for rows, draw in self.draws(n):
+            sizes[rows] = draw.gains.size
+        return sizes
 
     def state_estimates(self, states: States) -> tuple[Floats, Floats]:
         """The unbiased estimate of a question in each state, and its complement."""
@@ -445,7 +436,7 @@ def posterior_means(draw: Draw, a: Floats, b: Floats, n: Ints) -> tuple[Floats, 
 
 def _failure_chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Floats]:
     """``E[q^k]``, its complement, and ``E[q^2k]`` under ``p ~ Beta(a, b)``."""
-    if k > _SHORT:
+    if k > _FEW:
         chance, rest = (each.reshape(a.shape) for each in power_chances(a.ravel(), b.ravel(), k))
         more, _ = power_chances(a.ravel(), b.ravel() + k, k)
         return chance, rest, chance * more.reshape(a.shape)

@@ -72,7 +72,7 @@ def test_a_majority_of_all_trials(case, target):
 @pytest.mark.parametrize("case", CASES)
 def test_misfit(case):
     # The best node of a grid, of either grid, is a little below the best population.
-    found = Calibrated.fit(states_of(CASES[case])).misfit[0]
+    found = Calibrated.fit(states_of(CASES[case])).groups[0].fits.misfit[0]
     assert found == pytest.approx(oracle.misfit(CASES[case]), abs=0.1)
 
 
