@@ -67,7 +67,7 @@ def table(log: pl.DataFrame) -> pl.DataFrame:
     gold = pl.DataFrame({"model": MODELS, "mean": MEANS})
     gold = gold.with_columns(ps.rank_scores("mean", method="dense").alias("gold standard"))
     ranks = log.scorio(**PUBLISHED).rank(ps.bayes(), method="dense")
-    ours = ranks.rename({"rank": "without CI", "rank_ci": "with CI"})
+    ours = ranks.rename({"rank": "without CI", "rank_tied": "with CI"})
     both = gold.join(ours, on="model").sort("mean", "model", descending=[True, False])
     columns = "gold standard", "without CI", "with CI"
     return both.select(*columns).transpose(

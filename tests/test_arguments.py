@@ -43,7 +43,7 @@ NUMBERS = {
     "confidence|expression": lambda _, value: pl.col("x").scorio.posterior(
         ps.bayes(), confidence=value
     ),
-    "confidence|priors": lambda a, value: a.priors(confidence=value),
+    "confidence|population": lambda a, value: a.population(confidence=value),
     "half_width": lambda a, value: a.trials_needed(half_width=value),
     "tol": lambda _, value: ps.rank_scores("mu", tol=value),
     "tau": lambda _, value: ps.g_pass_at_k_tau(2, value),
@@ -180,7 +180,7 @@ CHOICES = {
     "target|rank": lambda a, value: a.rank(target=value),
     "questions": lambda a, value: a.compare(questions=value),
     "scheme": lambda a, value: a.convergence(scheme=value),
-    "per|coverage": lambda a, value: a.coverage(per=value),
+    "per|describe": lambda a, value: a.describe(per=value),
     "title": lambda a, value: a.write_html("report.html", title=value),
     "rubric": lambda a, value: a.rubric(value),
     "trajectory": lambda a, value: a.trajectory(value),

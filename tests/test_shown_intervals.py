@@ -107,7 +107,7 @@ def test_decisions_show_numbers_inside_their_intervals(log, confidence, name, ta
         for simultaneous in (False, True):
             rows = scorio.compare(metric, simultaneous=simultaneous, **options)
             refuse_outside(rows, "diff")
-            assert rows["prob"].is_between(0, 1).all()
+            assert rows["prob_better"].is_between(0, 1).all()
         ranked = scorio.rank(metric, **options)
         refuse_outside(ranked, "mu")
         refuse_outside(ranked, "rank", "rank_lo", "rank_hi")

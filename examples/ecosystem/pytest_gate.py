@@ -32,5 +32,5 @@ def test_no_domain_is_shown_to_be_worse_by_the_margin(verdicts, domain):
 def test_the_candidate_is_shown_to_be_no_worse(verdicts):
     total = pl.col("domain").is_null()
     row = verdicts.row(by_predicate=total & (pl.col("model") == CANDIDATE), named=True)
-    further = f"{row['further']} further trials of each question would decide it"
+    further = f"{row['extra_trials']} further trials of each question would decide it"
     assert row["verdict"] == "pass", further

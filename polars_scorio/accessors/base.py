@@ -191,12 +191,14 @@ class Accessor(Generic[FrameT]):
             lo, hi            ends of the interval, clipped to the bounds of the metric
             bounds            of real-valued rewards alone: whether their range was "given" or
                               "observed"; null where all rewards are 0 or 1
-            judged, labels    with `truth` or `judge` alone: the estimate from the verdicts as they
-                              are, and the labels behind its correction
+            estimate_         with `truth` or `judge` alone: the estimate from the verdicts as they
+            uncorrected,      are, and the labels behind its correction
+            labels
             unbounded, ...    with costs alone: whether no upper end holds, `unsolved`, the share of
                               questions without a success, and `largest_cost_share`, that of the
                               dearest trial in the cost
-            information       with `anytime` alone: information so far over the planned one
+            information_      with `anytime` alone: information so far over the planned one
+            fraction
             inference         what mu, sigma, lo and hi rest on: "calibrated", "posterior",
                               "population posterior", or "range" where k exceeds the trials
             ================  ==================================================================
@@ -260,7 +262,7 @@ class Accessor(Generic[FrameT]):
         return self._returned(plan)
 
     @takes_options()
-    def coverage(self, *, per: Per = "model") -> FrameT:
+    def describe(self, *, per: Per = "model") -> FrameT:
         """Contents of the log: its questions and trials, and what is missing.
 
         No log is an error here: look here for the reason if a report refuses one.
@@ -308,9 +310,9 @@ class Accessor(Generic[FrameT]):
         ...         "category": [1, 0, None, 1],
         ...     }
         ... )
-        >>> trials.scorio.coverage().select("model", "questions", "missing", "duplicates").rows()
+        >>> trials.scorio.describe().select("model", "questions", "missing", "duplicates").rows()
         [('ada', 2, 0, 1), ('bob', 1, 1, 0)]
-        >>> trials.scorio.coverage(per="question").filter(trials=0).select(
+        >>> trials.scorio.describe(per="question").filter(trials=0).select(
         ...     "model", "question"
         ... ).rows()
         [('bob', 2)]
@@ -368,7 +370,7 @@ class Accessor(Generic[FrameT]):
         return self._returned(check(self._log_study(), self._roles))
 
     @takes_options()
-    def priors(
+    def population(
         self,
         w: Weights | None = None,
         *,
@@ -378,8 +380,8 @@ class Accessor(Generic[FrameT]):
         """How different are the questions? The population that ``prior="population"`` fits.
 
         One population of questions is fitted to each model (and stratum): the success rates of its
-        questions are Beta distributed with the mean `mean` and the intra-class correlation `rho`,
-        Beta(s mean, s (1 - mean)) with s = (1 - rho) / rho.
+        questions are Beta distributed with the mean `mean` and the intra-class correlation `icc`,
+        Beta(s mean, s (1 - mean)) with s = (1 - icc) / icc.
 
         Parameters
         ----------
@@ -394,11 +396,11 @@ class Accessor(Generic[FrameT]):
         Returns
         -------
         DataFrame or LazyFrame
-            One row per stratum and model, with the columns questions, trials, mean, rho and s, the
-            last three with an interval (mean_lo, mean_hi, ...). rho = 0 means that all questions
-            are equally hard, rho = 1 that the trials of a question repeat each other; s is how many
-            trials the prior is worth, at the values of rho (its own posterior mean is infinite).
-            The prior "uniform" is mean 1/2, rho 1/3, s 2.
+            One row per stratum and model, with the columns questions, trials, mean, icc and s, the
+            last three with an interval (mean_lo, mean_hi, ...). icc = 0 means that all questions
+            are equally hard, icc = 1 that the trials of a question repeat each other; s is how many
+            trials the prior is worth, at the values of icc (its own posterior mean is infinite).
+            The prior "uniform" is mean 1/2, icc 1/3, s 2.
 
         Raises
         ------
@@ -408,12 +410,12 @@ class Accessor(Generic[FrameT]):
         Examples
         --------
         >>> trials = pl.DataFrame({"model": "m", "question": [1, 2] * 8, "category": [0, 1] * 8})
-        >>> trials.scorio(trial=None).priors().select(pl.col("mean", "rho").round(2)).row(0)
+        >>> trials.scorio(trial=None).population().select(pl.col("mean", "icc").round(2)).row(0)
         (0.5, 0.66)
         """
-        from polars_scorio.study.priors import priors
+        from polars_scorio.study.priors import population
 
-        plan = priors(self._log_study(), self._roles, w, prior=prior, confidence=confidence)
+        plan = population(self._log_study(), self._roles, w, prior=prior, confidence=confidence)
         return self._returned(plan)
 
     @takes_options()

@@ -66,19 +66,20 @@ class DecisionMethods(Accessor[FrameT]):
             sigma             standard deviation of diff
             z                 critical value at which the interval of diff stops to hold zero, with
                               the sign of diff; 0 if there is no difference
-            prob              chance that model_a is better than model_b: Phi(z). It exceeds
+            prob_better       chance that model_a is better than model_b: Phi(z). It exceeds
                               ``(1 + c) / 2`` exactly if the interval of this pair by itself at
                               confidence c excludes zero
             lo, hi            two-sided interval of diff at `confidence`, or with `simultaneous` of
                               all pairs at once
             better            the better model if zero lies outside lo, hi; else null
-            holds             the pairs for which `confidence` holds at once: "each pair" by itself,
+            adjusted_for      the pairs for which `confidence` holds at once: "each pair alone",
                               "all pairs" of the stratum, "all with the baseline"
-            judged, labels    with `truth` or `judge` alone: the difference of the verdicts as they
-                              are, and the labels behind both models
+            estimate_         with `truth` or `judge` alone: the difference of the verdicts as they
+            uncorrected,      are, and the labels behind both models
+            labels
             bounds            of real-valued rewards alone, as in `report`
-            information       with `anytime` alone: information so far over the planned one, that of
-                              the model that has less
+            information_      with `anytime` alone: information so far over the planned one, that of
+            fraction          the model that has less
             ================  ==================================================================
 
             The distribution of diff depends on `prior`. With one of each question: normal, clipped
@@ -96,9 +97,9 @@ class DecisionMethods(Accessor[FrameT]):
             1))``. R is the range of the metric, ``E = (sum (d - diff)^2)^2 / sum (d - diff)^4`` the
             number of questions that make the variance: the fewer there are, the more are priced
             that differ by all of R but were not seen, so that M questions on which both do the same
-            leave something open (R unknown: the first term alone). prob and lo, hi by Student's
-            distribution with M - 1 degrees of freedom; all null for a single question, and where k
-            exceeds the trials of a question.
+            leave something open (R unknown: the first term alone). prob_better and lo, hi by
+            Student's distribution with M - 1 degrees of freedom; all null for a single question,
+            and where k exceeds the trials of a question.
 
             With `judge`, one judge for all models: its errors do not change which model is better
             in `avg` on these questions, but they change by how much, so the difference is
@@ -119,10 +120,10 @@ class DecisionMethods(Accessor[FrameT]):
         Warns
         -----
         PriorWarning
-            Once, when it is collected, if the difference of the unbiased estimates lies outside
-            lo, hi in some pairs: the uniform prior decides there, not the trials. One and the same
-            model with 16 and with 2 trials of 100 hard questions is better than itself with prob
-            above .999. Comparing by `ps.avg()` is the cure.
+            Once, when it is collected, if the difference of the unbiased estimates lies outside lo,
+            hi in some pairs: the uniform prior decides there, not the trials. One and the same
+            model with 16 and with 2 trials of 100 hard questions is better than itself with
+            prob_better above .999. Comparing by `ps.avg()` is the cure.
         UserWarning
             When it is collected, if no stratum has two models: then there is no row.
 
@@ -131,9 +132,9 @@ class DecisionMethods(Accessor[FrameT]):
         All of this holds for one look at the log. Comparing again and again while it grows makes
         false winners: say `anytime` before the first look.
 
-        `prob` is about a pair alone: `simultaneous` makes intervals wider, and leaves it as it is.
-        With `anytime` it is as careful as the intervals. Of two equal models the leader is given
-        .75 on average, as by any confidence.
+        `prob_better` is about a pair alone: `simultaneous` makes intervals wider, and leaves it as
+        it is. With `anytime` it is as careful as the intervals. Of two equal models the leader is
+        given .75 on average, as by any confidence.
 
         With `simultaneous` a critical value c replaces z (or Student's t). For all pairs it is that
         of the studentized range (Tukey and Kramer [4]_), with a baseline Dunnett's, about a
@@ -160,8 +161,8 @@ class DecisionMethods(Accessor[FrameT]):
         >>> totals = {"model": ["ada"] * 3 + ["bob"] * 3, "question": [1, 2, 3] * 2}
         >>> totals |= {"n": 8, "c": [8, 6, 5, 5, 5, 1]}  # trials and successes
         >>> pair = ps.from_successes(pl.DataFrame(totals)).scorio(count="count").compare()
-        >>> pair.select("model_a", "model_b", pl.col("diff", "prob").round(3), "better").row(0)
-        ('ada', 'bob', 0.333, 0.997, 'ada')
+        >>> pair.select("model_a", pl.col("diff", "prob_better").round(3), "better").row(0)
+        ('ada', 0.333, 0.997, 'ada')
         """
         from polars_scorio.decisions.compare import compare
 
@@ -293,7 +294,7 @@ class DecisionMethods(Accessor[FrameT]):
             (1, 3, 3, 4), the best without a gap after them (1, 2, 2, 3), or the mean of their
             places (1, 2.5, 2.5, 4).
         ties : "z" or "overlap"
-            When `rank_ci`, the rule of the paper, ties two neighbours in the list [1]_: if z
+            When `rank_tied`, the rule of the paper, ties two neighbours in the list [1]_: if z
             between them is below the one-sided quantile of `confidence` (1.645 at 95 %), or if
             their intervals overlap. Ties chain: 20 models that are one point apart can all share
             the first place, though the first and the last differ by z = 12.
@@ -314,12 +315,13 @@ class DecisionMethods(Accessor[FrameT]):
             rank_lo, rank_hi  the best and the worst rank that the data allow [2]_: 1 + the number
                               of models that are significantly better, and the number of models
                               minus those that are significantly worse, as `compare` decides
-            rank_ci           the neighbour rule of the paper, with `ties`
+            rank_tied         the neighbour rule of the paper, with `ties`
             model             under its own name
             mu, sigma, lo,    as in `report`
             hi
-            p_best            chance to be the best, from z of the pairs: of two models `prob` of
-                              `compare` [3]_; null with more than 200 models near the leader
+            prob_best         chance to be the best, from z of the pairs: of two models
+                              `prob_better` of `compare` [3]_; null with more than 200 models near
+                              the leader
             could_be_best     whether the model may be the best: the set of these models contains
                               the best one with `confidence` [4]_. It asks for the first place
                               alone, and rank_lo for all places at once: a model may have rank_lo 1
@@ -329,7 +331,8 @@ class DecisionMethods(Accessor[FrameT]):
                               model of tier 1, perhaps not than all of them
             z_next            z between the model and the next one, null for the last
             bounds            of real-valued rewards alone, as in `report`
-            information       with `anytime` alone: information so far over the planned one
+            information_      with `anytime` alone: information so far over the planned one
+            fraction
             ================  ==================================================================
 
             Calibrated predictions for k beyond the trials are never ranked: all of these are null
@@ -338,7 +341,7 @@ class DecisionMethods(Accessor[FrameT]):
             With ``target="population"``: mu is the estimate; lo and hi are the interval of the
             calibrated report; sigma is that of a mean over sampled questions, by the formula of
             `compare` with the scores in place of the differences; ranges, z_next, ties by z and
-            p_best are those of the paired differences. With
+            prob_best are those of the paired differences. With
             ``questions="adjusted"`` the interval is that of Student's t.
 
         Raises
@@ -353,16 +356,16 @@ class DecisionMethods(Accessor[FrameT]):
 
         Notes
         -----
-        `p_best` is ``E prod_j Phi(sqrt(2 B) z_ij + X)`` over the other models j, X standard normal,
-        scaled to the sum 1: what independent models with these z would have. A model that is at
-        least as good as another in mu, lo and hi has no smaller chance, and models whose z to the
-        leader exceeds 4.5 have none. The leader of many models owes part of its lead to luck:
+        `prob_best` is ``E prod_j Phi(sqrt(2 B) z_ij + X)`` over the other models j, X standard
+        normal, scaled to the sum 1: what independent models with these z would have. A model that
+        is at least as good as another in mu, lo and hi has no smaller chance, and models whose z to
+        the leader exceeds 4.5 have none. The leader of many models owes part of its lead to luck:
         ``B = max(0, 1 - (K - 2) / Q)``, Q the squared z of all ordered pairs of the K models that
-        are left, over K. In simulations of normal scores `p_best` of the leader of three
-        models and more is within .09 of how often it is the best if they spread by at least a third
-        of sigma. It is too high if they are equal, by .25 for two models and .03 for fifty: few
-        models cannot tell luck from a lead. One model far ahead of many equal ones has too low a
-        `p_best`.
+        are left, over K. In simulations of normal scores `prob_best` of the leader of three models
+        and more is within .09 of how often it is the best if they spread by at least a third of
+        sigma. It is too high if they are equal, by .25 for two models and .03 for fifty: few models
+        cannot tell luck from a lead. One model far ahead of many equal ones has too low a
+        `prob_best`.
 
         References
         ----------
@@ -382,7 +385,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> totals |= {"n": 8, "c": [8, 6, 5, 6, 5, 3]}  # trials and successes
         >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
         >>> rows = log.rank()
-        >>> rows.select("rank", "rank_lo", "rank_hi", "model", pl.col("p_best").round(2)).rows()
+        >>> rows.select("rank", "rank_lo", "rank_hi", "model", pl.col("prob_best").round(2)).rows()
         [(1, 1, 2, 'ada', 0.93), (2, 1, 2, 'bob', 0.07)]
         """
         from polars_scorio.decisions.rank import rank
@@ -414,7 +417,7 @@ class GateMethods(Accessor[FrameT]):
         stratum_margin: float | None = None,
         each: bool = False,
         simultaneous: bool = False,
-        assurance: float = 0.8,
+        power: float = 0.8,
         max_trials: int = 1_000_000,
         overall: Overall = "macro",
         cost_margin: float | None = None,
@@ -424,7 +427,7 @@ class GateMethods(Accessor[FrameT]):
 
         There are three verdicts. "pass": the log shows that the candidate is not worse by more than
         the margin. "fail": the log shows that it is worse by more than the margin. "undecided": the
-        log shows neither; `further` says how many more trials would probably decide.
+        log shows neither; `extra_trials` says how many more trials would probably decide.
 
         Parameters
         ----------
@@ -444,8 +447,8 @@ class GateMethods(Accessor[FrameT]):
         simultaneous : bool
             Whether the error chance holds for all candidates at once; default: for each candidate
             by itself.
-        assurance : float
-            The chance with which the `further` trials decide the gate.
+        power : float
+            The chance with which the `extra_trials` decide the gate.
         max_trials : int
             The largest number of further trials of a question that is considered.
         overall : "macro" or "micro"
@@ -475,22 +478,23 @@ class GateMethods(Accessor[FrameT]):
             diff, sigma       mu of the candidate minus mu of the baseline, as in `compare`
             lo, hi            one-sided ends, each at `confidence`
             margin            the margin of the row
-            p_pass, p_fail    p-values: the smallest 1 - confidence at which the row would pass or
-                              fail by itself; null above 1/2
+            pvalue_pass,      p-values: the smallest 1 - confidence at which the row would pass or
+            pvalue_fail       fail by itself; null above 1/2
             verdict           "pass": lo lies above -margin; "fail": hi lies below -margin (of
-                              strata: by p_fail after Holm's adjustment); else "undecided"
-            further           further trials of each question, for both models, that decide the
-                              row with the chance `assurance` (about a population: further
-                              questions); 0 if it is decided, null if `max_trials` do not suffice
+                              strata: by pvalue_fail after Holm's adjustment); else "undecided"
+            extra_trials      further trials of each question, for both models, that decide the
+                              row with the chance `power`; 0 if it is decided, null if
+                              `max_trials` do not suffice (about a population: extra_questions)
             broken            questions that were mostly right under the baseline and are mostly
                               wrong now; null if rewards have other values than 0 and 1
             broken_by_chance  how many break on average if nothing changed
-            p_broken          chance that so many or more break if nothing changed
+            pvalue_broken     chance that so many or more break if nothing changed
             bounds            of real-valued rewards alone, as in `report`
-            information       with `anytime` alone: as in `compare`
+            information_      with `anytime` alone: as in `compare`
+            fraction
             cost_ratio,       with `cost_margin` alone: mean cost over that of the baseline, its
             cost_lo, cost_hi  one-sided ends, and their verdict, which enters `verdict` (null in
-            cost_verdict      rows of a stratum); `further` is about the score alone
+            cost_verdict      rows of a stratum); `extra_trials` is about the score alone
             score_verdict     with `cost_margin` alone: the verdict of the score alone
             ================  ==================================================================
 
@@ -510,7 +514,7 @@ class GateMethods(Accessor[FrameT]):
 
         Notes
         -----
-        The gate is for one look. Asked again after the `further` trials were added to the log, it
+        The gate is for one look. Asked again after the `extra_trials` were added to the log, it
         gave a false pass in up to .11 and a false fail in up to .10 of the logs (60 and 100
         questions, eight populations). Say ``confidence=0.975`` in both gates, or pass `anytime`
         before the first look. A gate that was asked after each of 16 rounds gave a false pass or
@@ -519,10 +523,10 @@ class GateMethods(Accessor[FrameT]):
         lo and hi are the ends of `compare` with the one-sided quantile (1.645 at 95 %). Together
         they are a two-sided interval at 90 %.
 
-        `further` assumes, as `trials_needed` does, that the true difference is normal around a part
-        of today's difference: the part of the spread of all versions of the log that is more than
-        noise, so that another version changes it. The chance is a mean over such differences. The
-        variance is to fall as that of an average does, which is too slow for k-metrics.
+        `extra_trials` assumes, as `trials_needed` does, that the true difference is normal around a
+        part of today's difference: the part of the spread of all versions of the log that is more
+        than noise, so that another version changes it. The chance is a mean over such differences.
+        The variance is to fall as that of an average does, which is too slow for k-metrics.
 
         Examples
         --------
@@ -547,7 +551,7 @@ class GateMethods(Accessor[FrameT]):
             stratum_margin=stratum_margin,
             each=each,
             simultaneous=simultaneous,
-            assurance=assurance,
+            power=power,
             max_trials=max_trials,
             overall=overall,
             cost_margin=cost_margin,
@@ -587,18 +591,18 @@ class GateMethods(Accessor[FrameT]):
             trials
             rate_baseline,    success rates of both versions
             rate
-            p                 chance of so few successes of the candidate if nothing changed, given
+            pvalue            chance of so few successes of the candidate if nothing changed, given
                               the successes of both together (Fisher's exact test, one-sided)
-            p_min             the smallest p that is possible, given those successes
-            p_adjusted        adjusted for all questions of the candidate [2]_, for rates up to
+            pvalue_min        the smallest p that is possible, given those successes
+            qvalue            adjusted for all questions of the candidate [2]_, for rates up to
                               `fdr`
-            regressed         whether p_adjusted is at most `fdr`; named improved if improvements
+            regressed         whether qvalue is at most `fdr`; named improved if improvements
                               are wanted
             broken            whether the question was mostly right and is mostly wrong now (if
                               improvements are wanted, the reverse, under the same name)
             broken_by_chance  the chance of breaking if nothing changed; its sum is the number of
                               questions that break by chance
-            p_broken          chance that so many questions of the candidate or more break if
+            pvalue_broken     chance that so many questions of the candidate or more break if
                               nothing changed: the same for all of its questions
             ================  ==================================================================
 
@@ -630,7 +634,7 @@ class GateMethods(Accessor[FrameT]):
         >>> totals |= {"n": 8, "c": [8, 6, 5, 1, 6, 4]}  # trials and successes
         >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
         >>> tests = log.regressions("v1")
-        >>> tests.select("question", pl.col("p", "p_adjusted").round(3), "regressed").rows()
+        >>> tests.select("question", pl.col("pvalue", "qvalue").round(3), "regressed").rows()
         [('a', 0.001, 0.001, True), ('c', 0.5, 1.0, False), ('b', 0.715, 1.0, False)]
         """
         from polars_scorio.decisions.regressed_questions import regressed_questions
@@ -732,7 +736,7 @@ class JudgeMethods(Accessor[FrameT]):
         Parameters
         ----------
         width : float
-            A wished width of the whole interval of the accuracy, for `labels_needed`.
+            A wished width of the whole interval of the accuracy, for `extra_labels`.
         confidence : float, optional
             Of the intervals; default: as the accessor says, else 0.95.
 
@@ -754,7 +758,7 @@ class JudgeMethods(Accessor[FrameT]):
             kappa                 agreement beyond chance [1]_; it falls where nearly all answers
                                   are right, or wrong
             ac1                   agreement beyond chance as Gwet defines it [2]_, which does not
-            labels_needed         labels on random trials by which `avg` would have an interval of
+            extra_labels          labels on random trials by which `avg` would have an interval of
                                   that width; null if the trials themselves are too few
             ====================  ==============================================================
 

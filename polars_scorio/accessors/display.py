@@ -95,8 +95,9 @@ class ReaderMethods(Accessor[FrameT]):
                                     strata, over all of them
             avg_estimate,           the unbiased estimate, and sigma
             avg_sigma
-            avg_judged,             with `truth` or `judge` alone: the estimate from the verdicts as
-            avg_labels              they are, and the labels behind the correction
+            avg_estimate_           with `truth` or `judge` alone: the estimate from the verdicts as
+            uncorrected,            they are, and the labels behind the correction
+            avg_labels
             retail__avg, ...        these columns for each stratum; if the stratum is a number, with
                                     the name of its column, as in ``temperature 0.7__avg``
             questions, trials,      as in `report`, over all strata
@@ -307,7 +308,7 @@ class QuestionMethods(Accessor[FrameT]):
             "same", the default: the models of a stratum must have the same questions. "common":
             only questions count that all models of the stratum have.
         confidence : float, optional
-            Confidence of rate_min and rate_max; default: that of the accessor, else 0.95.
+            Confidence of rate_lo and rate_hi; default: that of the accessor, else 0.95.
 
         Returns
         -------
@@ -324,8 +325,8 @@ class QuestionMethods(Accessor[FrameT]):
             always_by         number of models whose trials all succeeded
             status            "never" if no trial of any model succeeded, "always" if all did;
                               else null
-            rate_min          lower bound of the rate of an "always" question; else null
-            rate_max          upper bound of the rate of a "never" question; else null
+            rate_lo           lower bound of the rate of an "always" question; else null
+            rate_hi           upper bound of the rate of a "never" question; else null
             spread            standard deviation of the rates of the models, without the noise of
                               the trials; null with a single trial
             rest_correlation  correlation, over the models, of the rate of this question and the
@@ -333,11 +334,11 @@ class QuestionMethods(Accessor[FrameT]):
             discrimination    rest_correlation without the noise of the trials; null below four
                               models, below four trials of this question, with a single trial of
                               another one, and if noise dominates
-            p_reversed        chance of so low a correlation if the question is unrelated to the
+            pvalue            chance of so low a correlation if the question is unrelated to the
                               others; 1 if all models are alike, null below four models or
                               families
-            q_reversed        p_reversed, adjusted for all questions of the stratum [1]_
-            reversed          whether q_reversed is at most `fdr`
+            qvalue            pvalue, adjusted for all questions of the stratum [1]_
+            reversed          whether qvalue is at most `fdr`
             ================  ==================================================================
 
         Raises
@@ -352,11 +353,11 @@ class QuestionMethods(Accessor[FrameT]):
         The numbers are about these models only. Trials are taken as independent, and so are models.
         Versions of one model agree with each other: name its base with the role `family`, and all
         columns from spread on compare the means of families, each of which counts once.
-        Rates are biased if the outcomes decided when trials stopped; `coverage` finds such logs.
+        Rates are biased if the outcomes decided when trials stopped; `describe` finds such logs.
 
         With a single model, or a single question, rest_correlation, p and q are null. For
         real-valued rewards without `bounds` it is unknown which reward is a failure: solved_by,
-        always_by, status, rate_min and rate_max are null.
+        always_by, status, rate_lo and rate_hi are null.
 
         discrimination is ``cov / sqrt((v - e)(v_r - e_r))``, v and v_r the sample variances over
         models of the question and of the rest, e and e_r their noise; null if at most .3 of v or
@@ -385,7 +386,7 @@ class QuestionMethods(Accessor[FrameT]):
         >>> rows = [(m, q, int(c)) for q, each in solved.items() for m, c in enumerate(each)]
         >>> totals = pl.DataFrame(rows, schema=["model", "question", "c"], orient="row")
         >>> log = ps.from_successes(totals.with_columns(n=8)).scorio(count="count")
-        >>> shown = ["question", "status", pl.col("rate_max", "q_reversed").round(2), "reversed"]
+        >>> shown = ["question", "status", pl.col("rate_hi", "qvalue").round(2), "reversed"]
         >>> log.questions().select(shown).rows()[:2]
         [('f', None, None, 0.0, True), ('a', None, None, 1.0, False)]
         >>> log.questions().select(shown).filter(status="never").rows()
@@ -406,7 +407,7 @@ class QuestionMethods(Accessor[FrameT]):
         return self._returned(plan)
 
     @takes_options()
-    def variance(
+    def variance_components(
         self,
         w: Weights | None = None,
         *,
@@ -483,9 +484,9 @@ class QuestionMethods(Accessor[FrameT]):
         >>> totals = {"model": ["ada"] * 4 + ["bob"] * 4, "question": [1, 2, 3, 4] * 2}
         >>> totals |= {"n": 8, "c": [8, 6, 5, 1, 7, 4, 2, 0]}  # trials and successes
         >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
-        >>> log.variance().select("source", pl.col("share").round(2)).rows()
+        >>> log.variance_components().select("source", pl.col("share").round(2)).rows()
         [('models', 0.08), ('questions', 0.44), ('interaction', -0.04), ('trials', 0.52)]
-        >>> print(log.variance()["advice"][0][:44])
+        >>> print(log.variance_components()["advice"][0][:44])
         Buy trials: more trials of these questions c
         """
         from polars_scorio.decisions.question_analysis import variance_sources
@@ -513,8 +514,8 @@ class CostMethods(Accessor[FrameT]):
         A model is on the frontier if no other model is at least as good and at most as dear, one of
         both strictly. Chance has a say: two models that are equally good and equally dear were both
         on the frontier of the estimates in only 20 to 47 % of the simulated logs. Therefore
-        `p_frontier` says how probable it is that a model is on the frontier, and `dominated` which
-        models are not worth their cost, at the level `confidence` for all models at once.
+        `prob_on_frontier` says how probable it is that a model is on the frontier, and `dominated`
+        which models are not worth their cost, at the level `confidence` for all models at once.
 
         Parameters
         ----------
@@ -538,7 +539,7 @@ class CostMethods(Accessor[FrameT]):
             mean_cost,        the mean cost of a trial
             cost_lo, cost_hi
             on_frontier       whether it is on the frontier of the estimates
-            p_frontier        chance to be on it: its share in 4,000 fixed normal draws of all
+            prob_on_frontier  chance to be on it: its share in 4,000 fixed normal draws of all
                               scores and (logs of) costs, which vary together
             dominated         whether another model is surely better and surely cheaper; with the
                               given confidence no model is called so that is on the frontier

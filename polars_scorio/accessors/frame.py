@@ -52,7 +52,7 @@ class Scorio(
     chosen : dict, optional
         The `prior`, `target`, `confidence` and `anytime` of all methods, made likewise.
     tool_totals : DataFrame, optional
-        What the tool that wrote the log says of its runs, for `coverage`; readers of logs find it.
+        What the tool that wrote the log says of its runs, for `describe`; readers of logs find it.
 
     Examples
     --------
@@ -169,8 +169,9 @@ class Scorio(
             have labels may depend on their verdict and on nothing else, or whole questions are
             drawn at random; each model needs 10, and for `avg` 5 of each verdict, unless all its
             trials are labelled. `ps.sample_to_label` chooses them, and `judge_agreement` says how
-            good the judge is. Reports have the columns `judged`, the estimate from the verdicts as
-            they are, and `labels`. About a population of clusters only `avg` has numbers.
+            good the judge is. Reports have the columns `estimate_uncorrected`, the estimate from
+            the verdicts as they are, and `labels`. About a population of clusters only `avg` has
+            numbers.
         judge : Judge or DataFrame, optional
             In place of `truth`: labels from elsewhere that say how reliable the judge is, made by
             `ps.judge`, or a frame with the columns verdict and truth (true or false), count, and
@@ -196,7 +197,7 @@ class Scorio(
         unscored : "error" or "drop"
             What a question without any outcome means, if ``missing="drop"`` leaves none of its
             trials, or `count` is 0: an error; or "drop", which leaves the question out and counts
-            it in the column `unscored` of reports per model, leaderboards and `coverage`. A model
+            it in the column `unscored` of reports per model, leaderboards and `describe`. A model
             without any question left is an error.
         prior : "uniform", tuple of float, "population" or frame, optional
             What is believed of each question before its trials, for posteriors in all methods of

@@ -26,7 +26,7 @@ class PlanMethods(Accessor[FrameT]):
         *,
         half_width: float | None = None,
         confidence: float | None = None,
-        assurance: float = 0.8,
+        power: float = 0.8,
         max_trials: int = 1_000_000,
         simultaneous: bool = False,
         questions: Compared = "same",
@@ -36,9 +36,9 @@ class PlanMethods(Accessor[FrameT]):
     ) -> FrameT:
         """How many more trials of each question tell models apart, with which chance?
 
-        `extra` is the number for two neighbours in the ranking, or with `half_width` for a model.
-        Part of today's difference is luck, and further trials move it: after `extra` of them, the
-        interval of the difference excludes zero with the chance `assurance`.
+        `extra_trials` is the number for two neighbours in the ranking, or with `half_width` for a
+        model. Part of today's difference is luck, and further trials move it: after `extra_trials`
+        of them, the interval of the difference excludes zero with the chance `power`.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class PlanMethods(Accessor[FrameT]):
         confidence : float, optional
             Of that interval, or of the interval of the difference; default: as the accessor says,
             else 0.95.
-        assurance : float
+        power : float
             The chance that neighbours are told apart after these trials, whichever is the better
             one. The notes say how far it holds. Not used with `half_width`.
         max_trials : int
@@ -87,7 +87,7 @@ class PlanMethods(Accessor[FrameT]):
         TypeError
             For any other metric.
         ValueError
-            If `half_width` or `max_trials` is not positive, `assurance` is not between 0 and 1, or
+            If `half_width` or `max_trials` is not positive, `power` is not between 0 and 1, or
             `simultaneous` comes with a half width; without one also as `compare`.
 
         Notes
@@ -106,7 +106,7 @@ class PlanMethods(Accessor[FrameT]):
         to be normal with mean B d and variance B s_0^2, where B is the share of the spread of all
         models of the stratum that is more than noise (see `rank`). With w = s_m^2 / s_0^2 the
         difference then is normal with mean e = abs(d) (w + (1 - w) B) and variance
-        r^2 = s_0^2 (1 - w) (w + (1 - w) B), and the assurance is
+        r^2 = s_0^2 (1 - w) (w + (1 - w) B), and the power is
         Phi((e - z s_m) / r) + Phi((-e - z s_m) / r). If B = 0, all of the spread may be noise, and
         no number is given. Pairs that `compare` tells apart today need nothing.
 
@@ -127,7 +127,7 @@ class PlanMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada"], "question": [1], "category": [0]})
         >>> uniform = trials.scorio(trial=None, prior="uniform")
         >>> needed = uniform.trials_needed(ps.bayes(), half_width=0.196)
-        >>> needed.select("trials_max", "extra", "total", pl.col("sigma").round(4)).row(0)
+        >>> needed.select("trials_max", "extra_trials", "total", pl.col("sigma").round(4)).row(0)
         (1, 14, 14, 0.099)
         """
         from polars_scorio.decisions.planner import trials_needed
@@ -138,7 +138,7 @@ class PlanMethods(Accessor[FrameT]):
             metric,
             half_width=half_width,
             confidence=self._chosen.get("confidence", 0.95) if confidence is None else confidence,
-            assurance=assurance,
+            power=power,
             max_trials=max_trials,
             simultaneous=simultaneous,
             questions=questions,
@@ -155,7 +155,7 @@ class PlanMethods(Accessor[FrameT]):
         *,
         half_width: float | None = None,
         margin: float | None = None,
-        assurance: float = 0.8,
+        power: float = 0.8,
         max_questions: int = 1_000_000,
         simultaneous: bool = False,
         **options: Unpack[DecisionOptions],
@@ -172,8 +172,8 @@ class PlanMethods(Accessor[FrameT]):
             Wanted half-width of the interval. Default: plan until `compare` names a better model.
         margin : float, optional
             In its place: plan until it is decided whether `model_b` is worse by more than this. For
-            a candidate and its baseline use `further` of ``gate(..., target="population")``.
-        assurance : float
+            a candidate and its baseline use `extra_trials` of ``gate(..., target="population")``.
+        power : float
             The chance with which so many questions are enough, as in `trials_needed`.
         max_questions : int
             The most further questions that are considered.
@@ -190,7 +190,7 @@ class PlanMethods(Accessor[FrameT]):
             model_a, model_b  the models; `model_a` is the better one
             questions         questions now; with clusters, the independent ones that they equal
             extra             further questions; null if `max_questions` do not suffice
-            total             `questions` and `extra` together
+            total             `questions` and `extra_questions` together
             sigma             expected sigma of the difference with `total` questions
             ================  ==================================================================
 
@@ -198,15 +198,15 @@ class PlanMethods(Accessor[FrameT]):
         ------
         ValueError
             If `half_width` or `max_questions` is not positive, `margin` is negative or comes with a
-            half width or with `simultaneous`, or `assurance` is not between 0 and 1; and as
+            half width or with `simultaneous`, or `power` is not between 0 and 1; and as
             `compare` of a population.
 
         Notes
         -----
         The chance is the one of `trials_needed`, with w = M / (M + m) for m further questions,
         Student's quantile with M + m - 1 degrees of freedom, and s_0 the standard error of the
-        paired differences without the allowance for outcomes that were never seen. `extra` is 0
-        for pairs that `compare` tells apart today.
+        paired differences without the allowance for outcomes that were never seen.
+        `extra_questions` is 0 for pairs that `compare` tells apart today.
 
         Examples
         --------
@@ -215,8 +215,8 @@ class PlanMethods(Accessor[FrameT]):
         >>> totals = {"model": ["ada"] * 4 + ["bob"] * 4, "question": [1, 2, 3, 4] * 2}
         >>> totals = pl.DataFrame({**totals, "n": 8, "c": [8, 6, 5, 7, 6, 5, 3, 7]})
         >>> log = ps.from_successes(totals).scorio(count="count")
-        >>> log.questions_needed(ps.avg()).select("model_a", "questions", "extra", "total").row(0)
-        ('ada', 4, 28, 32)
+        >>> log.questions_needed(ps.avg()).select("questions", "extra_questions", "total").row(0)
+        (4, 28, 32)
         """
         options = self._with(options)
         from polars_scorio.decisions.planner import questions_needed
@@ -227,7 +227,7 @@ class PlanMethods(Accessor[FrameT]):
             metric,
             half_width=half_width,
             margin=margin,
-            assurance=assurance,
+            power=power,
             max_questions=max_questions,
             simultaneous=simultaneous,
             **options,
@@ -265,10 +265,10 @@ class PlanMethods(Accessor[FrameT]):
         -------
         DataFrame or LazyFrame
             Per question: by..., model, question, trials (until now) and extra, sorted by the keys;
-            `extra` sums up to the budget. Per model: by..., model, questions, trials, extra, and
-            sigma now (`sigma`), as expected after the same budget is spread equally over all
+            `extra_trials` sums up to the budget. Per model: by..., model, questions, trials, extra,
+            and sigma now (`sigma`), as expected after the same budget is spread equally over all
             questions of these models (`sigma_equal`), and after this allocation (`sigma_next`).
-            With the role `cost` both have `cost`, that of `extra` at the mean of the model.
+            With the role `cost` both have `cost`, that of `extra_trials` at the mean of the model.
 
         Raises
         ------

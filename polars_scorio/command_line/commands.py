@@ -101,9 +101,9 @@ def run_rank(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     print_table(ranks, asked.format)
 
 
-def run_coverage(log: Scorio[Any], asked: Namespace, _call: str) -> None:
+def run_describe(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of what is in the log."""
-    print_table(log.coverage(per=asked.per), asked.format)
+    print_table(log.describe(per=asked.per), asked.format)
 
 
 def run_check(log: Scorio[Any], asked: Namespace, _call: str) -> None:
@@ -143,14 +143,14 @@ def run_reruns(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     print_table(rows)
 
 
-_LEFT_OUT = ("solved_by", "always_by", "rate_min", "rate_max", "p_reversed")
+_LEFT_OUT = ("solved_by", "always_by", "rate_lo", "rate_hi", "pvalue")
 
 
 def run_questions(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of questions, with sentences for a reader: stratum after stratum."""
     rows = log.questions(fdr=asked.fdr, per=asked.per, questions=asked.questions).lazy()
     if asked.format == "table":
-        sources = log.variance(questions=asked.questions).lazy()
+        sources = log.variance_components(questions=asked.questions).lazy()
         tables = pl.collect_all([rows, sources])
         _print_strata(tables[0], tables[1], asked)
     else:
@@ -186,10 +186,10 @@ _BOARDS = 5  # strata with a leaderboard each, if there is none of all models
 def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
     """Print headline, leaderboard and coverage; return why the log has no report, if so."""
     settings, roles = chosen_settings(asked), log._roles
-    coverage = log.coverage()
+    coverage = log.describe()
     look = LogSummary.read(log.frame.lazy(), roles, log._tool_totals)
     try:
-        verdict = log_verdict(look, look.coverage(), asked.metric, settings)
+        verdict = log_verdict(look, look.describe(), asked.metric, settings)
     except (ValueError, TypeError) as error:
         print_text(command_words(refusal_words(error), vars(asked)), "bold")
         print_table(coverage)

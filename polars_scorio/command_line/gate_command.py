@@ -26,7 +26,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 
 # Columns of a gate that the sentences say, or that only a program reads.
-_UNREAD = {"sigma", "p_pass", "p_fail", "broken_by_chance", "p_broken"}
+_UNREAD = {"sigma", "pvalue_pass", "pvalue_fail", "broken_by_chance", "pvalue_broken"}
 _LEGEND = (
     "diff: the candidate minus the baseline, in units of the metric; lo, hi: its one-sided ends; "
     "further: trials of each question, or questions, that would probably decide."
@@ -197,7 +197,7 @@ def _gate_result(
         overall=asked.overall,
         cost_margin=asked.cost_margin,
         questions=asked.questions,
-        assurance=asked.assurance,
+        power=asked.power,
         **settings.report,
     )
     rows = rows.lazy().collect()
@@ -208,7 +208,7 @@ def _gate_result(
         metric=metric,
         model=model,
         confidence=settings.confidence,
-        assurance=asked.assurance,
+        power=asked.power,
         fdr=asked.fdr,
         points=metric.support == (0, 1) and not fractions,
         population=settings.target == "population",
@@ -251,7 +251,7 @@ def _regressed_names(tests: pl.DataFrame, question: str, fdr: float) -> tuple[li
     """The questions of a candidate that regressed, and whether its trials can name a single one."""
     names = tests.filter("regressed")[question].cast(pl.String).to_list()
     # Of the questions that can have the smallest p of all, one must be able to have it alone.
-    surest = tests.filter(pl.col("p_min") == pl.col("p_min").min())["p_min"]
+    surest = tests.filter(pl.col("pvalue_min") == pl.col("pvalue_min").min())["pvalue_min"]
     return names, bool(names) or bool(surest.sum() <= fdr)
 
 

@@ -317,7 +317,7 @@ def _add_gate(parser: ArgumentParser) -> None:
     fdr = "limit the false discovery rate of single questions (default: %(default)s)"
     add("--fdr", type=plain_number, default=0.1, help=fdr)
     chance = "suggest further trials that decide the gate with this chance (default: %(default)s)"
-    add("--assurance", type=plain_number, default=0.8, help=chance)
+    add("--power", type=plain_number, default=0.8, help=chance)
     undecided = "count an undecided gate as this verdict (default: none; its exit status is 4)"
     add("--undecided", choices=("fail", "pass"), help=undecided)
     for kind in ("json", "junit", "markdown"):
@@ -328,7 +328,7 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
     "summary": add_number_arguments,
     "report": _add_report,
     "leaderboard": _add_leaderboard,
-    "coverage": _add_coverage,
+    "describe": _add_coverage,
     "check": add_format_argument,
     "compare": _add_compare,
     "rank": _add_rank,
@@ -348,7 +348,7 @@ _OWN = {
     "questions": {"per", "all", "format"},
     "reruns": {"per", "n_rerun", "format"},
     "card": {"output", "title"},
-    "coverage": {"per", "format"},
+    "describe": {"per", "format"},
     "check": {"trial", "run", "format"},
     "compare": {"confidence", "baseline", "format"},
 }

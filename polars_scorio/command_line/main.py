@@ -50,9 +50,9 @@ _COMMANDS: dict[str, tuple[str, list[str]]] = {
     "leaderboard": (
         "print the leaderboard as a table for a README, a paper or a page",
         ["polars-scorio leaderboard rollouts.parquet --by domain --format latex"]),
-    "coverage": (
+    "describe": (
         "print what is in a log, and what is missing",
-        ["polars-scorio coverage rollouts.parquet --by domain --per question"]),
+        ["polars-scorio describe rollouts.parquet --by domain --per question"]),
     "check": (
         "print whether trials are independent",
         ["polars-scorio check rollouts.parquet --by domain"]),

@@ -122,12 +122,12 @@ def warnings_printed(options: Collection[str]) -> Iterator[None]:
 def command_words(text: str, options: Collection[str]) -> str:
     """A message about keywords of Python as one about options of the command.
 
-    >>> command_words('Take ps.avg(). coverage(per="question") lists them.', [])
-    'Take avg. polars-scorio coverage --per question lists them.'
+    >>> command_words('Take ps.avg(). describe(per="question") lists them.', [])
+    'Take avg. polars-scorio describe --per question lists them.'
     """
     text = re.sub(_PYTHON_ALONE, "", text)
     text = re.sub(r"(?<![\w.])ps\.(\w+)\(\)", r"\1", text)
-    text = re.sub(r'(?<![\w.])coverage\(per="(\w+)"\)', rf"{PROGRAM} coverage --per \1", text)
+    text = re.sub(r'(?<![\w.])describe\(per="(\w+)"\)', rf"{PROGRAM} describe --per \1", text)
     text = re.sub(r"(?<![\w.])(coverage|check)\(\)", rf"{PROGRAM} \1", text)
     # With a value these say where something is: model='ada', question=7.
     text = re.sub(r"(?<![\w.])(model|trial)=None\b", r"--\1 none", text)

@@ -165,7 +165,7 @@ def coverage(
     per: Per = "model",
     totals: pl.DataFrame | None = None,
 ) -> pl.LazyFrame:
-    """The plan of a look at a log; see `Scorio.coverage`."""
+    """The plan of a look at a log; see `Scorio.describe`."""
     check_choice("per", per, Per)
     trials = bind_roles(frame, replace(roles, missing="drop", levels=None))
     question = trials.question.name

@@ -84,7 +84,7 @@ def judge(*, sensitivity: tuple[int, int], specificity: tuple[int, int]) -> Judg
     >>> grader = ps.judge(sensitivity=(88, 100), specificity=(78, 100))
     >>> log = pl.DataFrame({"question": range(100), "category": [1] * 62 + [0] * 38})
     >>> judged = log.scorio(model=None, trial=None, judge=grader)
-    >>> judged.avg().select(pl.col("estimate", "lo", "hi", "judged").round(2)).row(0)
+    >>> judged.avg().select(pl.col("estimate", "lo", "hi", "estimate_uncorrected").round(2)).row(0)
     (0.61, 0.44, 0.76, 0.62)
     """
     return Judge(sensitivity, specificity)

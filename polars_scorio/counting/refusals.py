@@ -73,7 +73,7 @@ def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
         raise ValueError(
             f"{number:,} model{'s have' if number > 1 else ' has'} no trial with a category in any "
             f"question, the first{_group_place(first, trials)}: "
-            'unscored="drop" leaves nothing of it. Filter it out. See coverage() for what there is.'
+            'unscored="drop" leaves nothing of it. Filter it out. See describe() for what there is.'
         )
 
 

@@ -84,7 +84,7 @@ def compare(
         "model_b": model,
         **dict.fromkeys(pair_numbers(metric), pl.Float64()),
         "better": model,
-        "holds": pl.String(),
+        "adjusted_for": pl.String(),
         **_judged_dtypes(trials),
         **bounds_dtype(models),
         **({} if options.get("anytime") is None else {INFORMATION: pl.Float64()}),
@@ -92,11 +92,11 @@ def compare(
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
     comparison = _Comparison(models, baseline, simultaneous, warns)
-    beside = ("metric", "holds")
+    beside = ("metric", "adjusted_for")
     schema = {name: dtype for name, dtype in shown.items() if name not in beside}
     pairs = in_evaluated_strata(plan, trials, comparison, schema)
     named = pairs.with_columns(
-        pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("holds")
+        pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("adjusted_for")
     )
     return with_curves(named, [metric]).select(columns)
 
@@ -114,7 +114,7 @@ class _Comparison:
     def holds(self) -> str:
         """The pairs of a stratum for which the confidence holds at once."""
         if not self.simultaneous:
-            return "each pair"
+            return "each pair alone"
         return "all pairs" if self.baseline is None else "all with the baseline"
 
     def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
@@ -205,7 +205,7 @@ def _warn_of_no_pair(models: pl.Series) -> None:
 def pair_numbers(metric: Metric) -> tuple[str, ...]:
     """The columns of numbers of a pair: models differ, but by their costs they have a ratio."""
     first = "ratio" if metric.looks_at == "costs" else "diff"
-    return first, "sigma", "z", "prob", "lo", "hi"
+    return first, "sigma", "z", "prob_better", "lo", "hi"
 
 
 def _no_pairs(names: pl.Series, models: Models) -> pl.DataFrame:

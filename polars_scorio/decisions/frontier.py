@@ -55,7 +55,7 @@ def frontier(
         "k": pl.Int64(),
         **dict.fromkeys((*_INTERVALS, *_COSTS), pl.Float64()),
         "on_frontier": pl.Boolean(),
-        "p_frontier": pl.Float64(),
+        "prob_on_frontier": pl.Float64(),
         "dominated": pl.Boolean(),
     }
     refuse_repeats([*trials.strata, *shown])
@@ -146,7 +146,7 @@ class _Frontier:
             pl.lit(k, pl.Int64).alias("k"),
             *(pl.Series(name, each, nan_to_null=True) for name, each in columns.items()),
             pl.Series("on_frontier", on, nan_to_null=True).cast(pl.Boolean),
-            pl.Series("p_frontier", chance, nan_to_null=True),
+            pl.Series("prob_on_frontier", chance, nan_to_null=True),
             pl.Series("dominated", dominated, nan_to_null=True).cast(pl.Boolean),
         )
         return rows.sort(STRATUM, "mean_cost", model)

@@ -70,13 +70,13 @@ PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 
 
 def gate_verdicts(
-    p_pass: Floats, p_fail: Floats, confidence: float, *, each: bool, simultaneous: bool
+    pvalue_pass: Floats, pvalue_fail: Floats, confidence: float, *, each: bool, simultaneous: bool
 ) -> NDArray[np.str_]:
     """Verdicts about each stratum of each candidate, and in the last column about all of them.
 
     Parameters
     ----------
-    p_pass, p_fail : ndarray of float, shape (C, R)
+    pvalue_pass, pvalue_fail : ndarray of float, shape (C, R)
         P-values of "not worse by more than the margin", and of "worse by more", of each candidate,
         stratum after stratum, the last one over all strata. NaN: above 1/2.
     confidence : float
@@ -101,16 +101,16 @@ def gate_verdicts(
     --------
     The mean is fine, but one stratum of two is surely worse.
 
-    >>> p_pass, p_fail = np.array([[np.nan, 0.01, 0.03]]), np.array([[0.001, np.nan, np.nan]])
-    >>> gate_verdicts(p_pass, p_fail, 0.95, each=False, simultaneous=False).tolist()
+    >>> passes, fails = np.array([[np.nan, 0.01, 0.03]]), np.array([[0.001, np.nan, np.nan]])
+    >>> gate_verdicts(passes, fails, 0.95, each=False, simultaneous=False).tolist()
     [['fail', 'pass', 'fail']]
     """
     error = 1 - confidence
-    family = p_fail.reshape(1, -1) if simultaneous else p_fail
-    failed = (holm_adjusted(family) <= error).reshape(p_fail.shape)
-    p_pass = np.where(np.isnan(p_pass), 1.0, p_pass)
-    whole = p_pass.max(axis=1) if each else p_pass[:, -1]
-    passed = p_pass <= error
+    family = pvalue_fail.reshape(1, -1) if simultaneous else pvalue_fail
+    failed = (holm_adjusted(family) <= error).reshape(pvalue_fail.shape)
+    pvalue_pass = np.where(np.isnan(pvalue_pass), 1.0, pvalue_pass)
+    whole = pvalue_pass.max(axis=1) if each else pvalue_pass[:, -1]
+    passed = pvalue_pass <= error
     if simultaneous:
         whole = holm_adjusted(whole)
     passed[:, -1] = whole <= error
@@ -184,13 +184,13 @@ def with_cost_verdict(
 
 @dataclass(frozen=True, slots=True)
 class GatePlan:
-    """The goal of further trials: a one-sided verdict, with the chance `assurance`.
+    """The goal of further trials: a one-sided verdict, with the chance `power`.
 
     At most `most` further trials of each question, or questions, are considered.
     """
 
     confidence: float
-    assurance: float
+    power: float
     most: int
 
     def further_units(self, rows: ModelRows, scores: Scores, block: Block, margin: Floats) -> Ints:
@@ -224,7 +224,7 @@ class GatePlan:
         two_sided = 2 * self.confidence - 1
         unit = np.broadcast_to(scores.unit, shape).ravel()
         return design.questions_with_assurance(
-            share, two_sided, self.assurance, self.most, margins / unit
+            share, two_sided, self.power, self.most, margins / unit
         )
 
     def _further_trials(
@@ -255,14 +255,12 @@ class GatePlan:
             return np.full(share.size, self.most + 1)
         mu = scores.ranked
         gap = (mu[:, a] - mu[:, b]).ravel()
-        return trials_with_assurance(
-            gap, sigma, critical, share, self.assurance, self.most, margins
-        )
+        return trials_with_assurance(gap, sigma, critical, share, self.power, self.most, margins)
 
 
 _CONFIDENCE = Range("a number between 0.5 and 1, without the ends", 0.5, 1, closed=False)
 _LARGEST_Z, _STEPS = 8.0, 16
-_NUMBERS = ("diff", "sigma", "lo", "hi", "margin", "p_pass", "p_fail")
+_NUMBERS = ("diff", "sigma", "lo", "hi", "margin", "pvalue_pass", "pvalue_fail")
 
 
 def gate(
@@ -275,7 +273,7 @@ def gate(
     stratum_margin: float | None = None,
     each: bool = False,
     simultaneous: bool = False,
-    assurance: float = 0.8,
+    power: float = 0.8,
     max_trials: int = 1_000_000,
     overall: Overall = "macro",
     cost_margin: float | None = None,
@@ -307,7 +305,7 @@ def gate(
         "baseline": model,
         **dict.fromkeys(_NUMBERS, pl.Float64()),
         "verdict": pl.String(),
-        "further": pl.UInt64(),
+        "extra_trials": pl.UInt64(),
         BROKEN[0]: pl.UInt64(),
         **dict.fromkeys(BROKEN[1:], pl.Float64()),
         **bounds_dtype(models),
@@ -318,7 +316,7 @@ def gate(
     success = success_classes(metric, trials, classes)
     plan = GatePlan(
         models.confidence,
-        check_number("assurance", assurance, CHANCE),
+        check_number("power", power, CHANCE),
         check_count("max_trials", max_trials),
     )
     judged = _Gate(
@@ -331,6 +329,8 @@ def gate(
         BrokenQuestions(classes, success, trials.question.name),
     )
     rows = in_evaluated_strata(steps, trials, judged, schema)
+    if options.get("target") == "population":
+        rows = rows.rename({"extra_trials": "extra_questions"})
     if cost_margin is None:
         return rows
     beside: DecisionOptions = {"confidence": models.confidence}
@@ -401,8 +401,8 @@ class _Gate:
         flips = self.broken.of_candidates(groups, judged.filter(order=0), columns, model)
         judged = self._with_verdicts(judged.sort("order", model, STRATUM))
         # A gate that is decided needs no further trials.
-        further = pl.when(verdict=UNDECIDED).then("further").otherwise(0)
-        judged = judged.with_columns(further.alias("further"))
+        further = pl.when(verdict=UNDECIDED).then("extra_trials").otherwise(0)
+        judged = judged.with_columns(further.alias("extra_trials"))
         if self.each:
             judged = _with_most_further(judged, model)
         named = judged.with_columns(
@@ -460,8 +460,8 @@ class _Gate:
         numbers = {
             **{name: getattr(found, name) for name in ("diff", "sigma", "lo", "hi")},
             "margin": np.broadcast_to(margin, found.diff.shape),
-            "p_pass": np.where(known, above, np.nan),
-            "p_fail": np.where(known, below, np.nan),
+            "pvalue_pass": np.where(known, above, np.nan),
+            "pvalue_fail": np.where(known, below, np.nan),
             INFORMATION: scores.pair_information(a, b),
         }
         further = pl.Series(self.plan.further_units(rows, scores, block, margin).ravel())
@@ -471,7 +471,7 @@ class _Gate:
                 CANDIDATE: block.rows[:, a].ravel(),
                 # NaN says that there is no such number.
                 **{name: pl.Series(each.ravel()).fill_nan(None) for name, each in numbers.items()},
-                "further": further.set(further > self.plan.most, None),
+                "extra_trials": further.set(further > self.plan.most, None),
             }
         )
 
@@ -480,13 +480,13 @@ class _Gate:
         verdicts = []
         for part in judged.partition_by("order", maintain_order=True):
             strata = part[STRATUM].n_unique()
-            p_pass, p_fail = (
+            pvalue_pass, pvalue_fail = (
                 part[name].fill_null(np.nan).to_numpy().reshape(-1, strata)
-                for name in ("p_pass", "p_fail")
+                for name in ("pvalue_pass", "pvalue_fail")
             )
             found = gate_verdicts(
-                p_pass,
-                p_fail,
+                pvalue_pass,
+                pvalue_fail,
                 self.models.confidence,
                 each=self.each,
                 simultaneous=self.simultaneous,
@@ -498,11 +498,13 @@ class _Gate:
 def _with_most_further(judged: pl.DataFrame, model: str) -> pl.DataFrame:
     """Rows over all strata need the most that any stratum needs; null if nothing suffices."""
     family = ["order", model]
-    most = pl.when(pl.col("further").null_count().over(family) == 0).then(
-        pl.col("further").max().over(family)
+    most = pl.when(pl.col("extra_trials").null_count().over(family) == 0).then(
+        pl.col("extra_trials").max().over(family)
     )
     whole = (pl.col(STRATUM) == pl.col(STRATUM).max()) & (pl.col("verdict") == UNDECIDED)
-    return judged.with_columns(pl.when(whole).then(most).otherwise("further").alias("further"))
+    return judged.with_columns(
+        pl.when(whole).then(most).otherwise("extra_trials").alias("extra_trials")
+    )
 
 
 _NO_ROWS = pl.DataFrame(
@@ -510,7 +512,7 @@ _NO_ROWS = pl.DataFrame(
         STRATUM: pl.UInt32(),
         CANDIDATE: pl.Int64(),
         **dict.fromkeys((*_NUMBERS, INFORMATION), pl.Float64()),
-        "further": pl.Int64(),
+        "extra_trials": pl.Int64(),
         "k": pl.Int64(),
         "order": pl.Int32(),
     }

@@ -290,7 +290,7 @@ _ROUND, _MEAN, _COST = ":round", ":mean", "cost"
 
 
 def with_plan_cost(plan: pl.LazyFrame, trials: Trials, models: Sequence[str]) -> pl.LazyFrame:
-    """The rows of a plan, with the `cost` of their `extra` trials if the log has costs.
+    """The rows of a plan, with the `cost` of their `extra_trials` if the log has costs.
 
     `models` are the columns that name models; a null stratum stands for all strata.
     """
@@ -307,18 +307,18 @@ def with_plan_cost(plan: pl.LazyFrame, trials: Trials, models: Sequence[str]) ->
         names = {own[0]: models[place]} if models else {}
         table = rounds.select(*strata, *own, pl.col(_ROUND).alias(side)).rename(names)
         found = _joined_table(found, table, [*strata, *names.values()])
-    cost = pl.col("extra") * pl.sum_horizontal(sides)
+    cost = pl.col("extra_trials") * pl.sum_horizontal(sides)
     return found.with_columns(cost.alias(_COST)).drop(sides)
 
 
 def with_trial_cost(plan: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
-    """The rows of an allocation, with the `cost` of their `extra` trials if it is known."""
+    """The rows of an allocation, with the `cost` of their `extra_trials` if it is known."""
     if trials.cost is None:
         return plan
     refuse_repeats([*plan.collect_schema().names(), _COST])
     means = _model_costs(trials, trials.cost).select(*trials.keys, _MEAN)
     found = _joined_table(plan, means, [*trials.keys])
-    return found.with_columns((pl.col("extra") * pl.col(_MEAN)).alias(_COST)).drop(_MEAN)
+    return found.with_columns((pl.col("extra_trials") * pl.col(_MEAN)).alias(_COST)).drop(_MEAN)
 
 
 def _joined_table(plan: pl.LazyFrame, table: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
@@ -353,7 +353,7 @@ def _model_costs(trials: Trials, cost: Part) -> pl.LazyFrame:
 _NEEDED: dict[str, pl.DataType] = {
     "trials_min": pl.UInt64(),
     "trials_max": pl.UInt64(),
-    "extra": pl.UInt64(),
+    "extra_trials": pl.UInt64(),
     "total": pl.UInt64(),
     "sigma": pl.Float64(),
 }
@@ -366,7 +366,7 @@ def trials_needed(
     *,
     half_width: float | None = None,
     confidence: float = 0.95,
-    assurance: float = 0.8,
+    power: float = 0.8,
     max_trials: int = 1_000_000,
     simultaneous: bool = False,
     questions: Compared = "same",
@@ -376,7 +376,7 @@ def trials_needed(
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
     anytime = None if anytime is None else check_anytime(anytime)
-    assurance = check_number("assurance", assurance, CHANCE)
+    power = check_number("power", power, CHANCE)
     max_trials = check_count("max_trials", max_trials)
     simultaneous = check_flag("simultaneous", simultaneous)
     if simultaneous and half_width is not None:
@@ -409,7 +409,7 @@ def trials_needed(
     if overall is not None:
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
-    goal = half_width, float(confidence), assurance, max_trials, simultaneous
+    goal = half_width, float(confidence), power, max_trials, simultaneous
     calibrated = isinstance(metric, TrialMean) and prior is None
     today = DecidedPairs.of(trials, metric, confidence, anytime) if calibrated else None
     need = _Need(request, metric, *goal, overall == "macro", anytime, today)
@@ -425,7 +425,7 @@ class _Need:
     metric: WeightedMetric
     half_width: float | None
     confidence: float
-    assurance: float
+    power: float
     most: int
     simultaneous: bool  # whether the verdicts of a stratum are to hold at once
     means: bool  # whether the last stratum is the mean over the others, not their pool
@@ -477,7 +477,7 @@ class _Need:
         sigma = self._sigma_after(expected, [a, b])
         models = np.bincount(stratum)[stratum[a]] if self.simultaneous else np.full_like(a, 2)
         critical = self._critical_after(expected, [a, b], models)
-        extra = trials_with_assurance(lead, sigma, critical, share, self.assurance, self.most)
+        extra = trials_with_assurance(lead, sigma, critical, share, self.power, self.most)
         z = critical(np.zeros_like(a))
         # A mean over strata has no questions of its own.
         strata = _without_means(groups) if self.means else groups
@@ -527,14 +527,14 @@ class _Need:
             {
                 "trials_min": np.min([fewest[side] for side in sides], axis=0),
                 "trials_max": np.max([most[side] for side in sides], axis=0),
-                "extra": extra,
+                "extra_trials": extra,
                 "total": extra * np.sum([expected.sizes()[side] for side in sides], axis=0),
                 "sigma": self._sigma_after(expected, sides)(extra) * self.metric.unit,
             },
             schema_overrides=_NEEDED,
         )
         return need.with_columns(
-            pl.when(enough).then(name).alias(name) for name in ("extra", "total", "sigma")
+            pl.when(enough).then(name).alias(name) for name in ("extra_trials", "total", "sigma")
         )
 
 
@@ -573,7 +573,7 @@ def _stratum_shares(stratum: Ints, mu: Floats, sigma: Floats) -> Floats:
     return signal_share(*table)
 
 
-_SPENT: dict[str, pl.DataType] = {"trials": pl.UInt64(), "extra": pl.UInt64()}
+_SPENT: dict[str, pl.DataType] = {"trials": pl.UInt64(), "extra_trials": pl.UInt64()}
 _SIGMAS = ("sigma", "sigma_equal", "sigma_next")
 _SPENT_BY_REWARDS = (
     "next_trials: who spends where rewards vary most lets the number of trials depend on the "
@@ -660,11 +660,11 @@ class _Spending:
         variance = self.metric.expected_variance(self.request.posterior(cells)).of(order)
         owner, size = cells.group[order], cells.fitted.size
         extra = best_allocation(variance.weighted(1 / size[owner] ** 2), self.budget)
-        spent = named[order].with_columns(trials=cells.states.trials[order], extra=extra)
+        spent = named[order].with_columns(trials=cells.states.trials[order], extra_trials=extra)
         if self.per == "model":
             sigmas = self._sigmas(cells, owner, variance, extra)
             total = spent.group_by(*trials.groups, maintain_order=True).agg(
-                pl.len().alias("questions"), pl.col("trials", "extra").sum()
+                pl.len().alias("questions"), pl.col("trials", "extra_trials").sum()
             )
             spent = total.with_columns(**sigmas)
         return spent.select(*self.schema).cast(self.schema)  # type: ignore[arg-type]  # a dict is a mapping
@@ -672,7 +672,7 @@ class _Spending:
     def _sigmas(
         self, cells: QuestionCells, owner: Ints, variance: ExpectedVariance, extra: Ints
     ) -> dict[str, Floats]:
-        """Sigma of each group now, expected after equal spread, and after `extra`."""
+        """Sigma of each group now, expected after equal spread, and after `extra_trials`."""
         posterior = self.request.posterior(QuestionCells.of_states(cells.fitted, cells.classes))
         now = self.metric.summary(posterior, None).sigma
         each, rest = divmod(self.budget, extra.size)
@@ -699,7 +699,7 @@ class _Spending:
 
 _QUESTION_COLUMNS: dict[str, pl.DataType] = {
     "questions": pl.UInt64(),
-    "extra": pl.UInt64(),
+    "extra_questions": pl.UInt64(),
     "total": pl.UInt64(),
     "sigma": pl.Float64(),
 }
@@ -712,7 +712,7 @@ def questions_needed(
     *,
     half_width: float | None = None,
     margin: float | None = None,
-    assurance: float = 0.8,
+    power: float = 0.8,
     max_questions: int = 1_000_000,
     simultaneous: bool = False,
     **options: Unpack[DecisionOptions],
@@ -720,7 +720,7 @@ def questions_needed(
     """The plan of the questions needed; see `Scorio.questions_needed`."""
     if half_width is not None and margin is not None:
         raise ValueError("half_width and margin are two goals: ask for one at a time")
-    assurance = check_number("assurance", assurance, CHANCE)
+    power = check_number("power", power, CHANCE)
     max_questions = check_count("max_questions", max_questions)
     simultaneous = check_flag("simultaneous", simultaneous)
     if simultaneous and margin is not None:
@@ -742,7 +742,7 @@ def questions_needed(
     schema = {"model_a": model, "model_b": model, **_QUESTION_COLUMNS}
     refuse_repeats([*trials.strata, *schema])
     plan, models = models_of(trials, metric, {**options, "target": "population"})
-    need = _QuestionsNeed(models, half_width, margin, assurance, max_questions, simultaneous)
+    need = _QuestionsNeed(models, half_width, margin, power, max_questions, simultaneous)
     return in_evaluated_strata(plan, trials, need, schema)
 
 
@@ -753,7 +753,7 @@ class _QuestionsNeed:
     models: Models
     half_width: float | None
     margin: float | None
-    assurance: float
+    power: float
     most: int
     simultaneous: bool  # whether the intervals of a stratum are to hold at once
 
@@ -790,19 +790,21 @@ class _QuestionsNeed:
                 "model_a": names.gather(np.take_along_axis(block.rows, a, axis=1).ravel()),
                 "model_b": names.gather(np.take_along_axis(block.rows, b, axis=1).ravel()),
                 "questions": np.round(pairs.number).astype(np.int64),
-                "extra": extra,
+                "extra_questions": extra,
                 "total": np.round(pairs.number + extra).astype(np.int64),
                 "sigma": unit * pairs.sigma(extra),
             },
             schema_overrides=_QUESTION_COLUMNS,
         )
-        return need.with_columns(pl.when(known).then(name) for name in ("extra", "total", "sigma"))
+        return need.with_columns(
+            pl.when(known).then(name) for name in ("extra_questions", "total", "sigma")
+        )
 
     def _further_questions(
         self, pairs: PairedDesign, share: Floats, unit: Floats, confidence: Floats | float
     ) -> Ints:
         """Further questions of each pair; one more than the most if those do not suffice."""
-        goal, most = self.assurance, self.most
+        goal, most = self.power, self.most
         if self.half_width is not None:
             return pairs.questions_for_half_width(self.half_width / unit, confidence, most)
         if self.margin is None:

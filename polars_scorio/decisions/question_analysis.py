@@ -242,16 +242,16 @@ def _clustered_outcomes(each: Outcomes, start: Ints, size: Ints) -> Outcomes:
 FALSE_DISCOVERIES = 0.1  # the usual share of good questions among those that are called reversed
 _DISCRIMINATING = 4  # with fewer trials of a question its discrimination is biased by .19 and more
 _DISCRIMINATED = 4  # among fewer models it is close to 1 or -1 whatever the question
-_SIGNALS = ("spread", "rest_correlation", "discrimination", "p_reversed", "q_reversed")
-_OF_RANGE = ("solved_by", "always_by", "status", "rate_min", "rate_max")  # of the range of outcomes
+_SIGNALS = ("spread", "rest_correlation", "discrimination", "pvalue", "qvalue")
+_OF_RANGE = ("solved_by", "always_by", "status", "rate_lo", "rate_hi")  # of the range of outcomes
 _QUESTION_COLUMNS: dict[str, pl.DataType] = {
     "trials": pl.UInt64(),
     "rate": pl.Float64(),
     "solved_by": pl.UInt32(),
     "always_by": pl.UInt32(),
     "status": pl.String(),
-    "rate_min": pl.Float64(),
-    "rate_max": pl.Float64(),
+    "rate_lo": pl.Float64(),
+    "rate_hi": pl.Float64(),
     **dict.fromkeys(_SIGNALS, pl.Float64()),
     "reversed": pl.Boolean(),
 }
@@ -304,10 +304,8 @@ class _Analysis:
         name = next(iter(self.schema))
         rows = pl.DataFrame({name: table.names, "questions": table.size})
         rows = rows.hstack(_rate_columns(table, self.tail)).hstack(_signal_columns(table))
-        rows = rows.fill_nan(None).with_columns(
-            (pl.col("q_reversed") <= self.fdr).alias("reversed")
-        )
-        return rows.select(*self.schema).sort("q_reversed", name, nulls_last=True)
+        rows = rows.fill_nan(None).with_columns((pl.col("qvalue") <= self.fdr).alias("reversed"))
+        return rows.select(*self.schema).sort("qvalue", name, nulls_last=True)
 
 
 def _rate_columns(table: QuestionTable, tail: float) -> pl.DataFrame:
@@ -325,12 +323,12 @@ def _rate_columns(table: QuestionTable, tail: float) -> pl.DataFrame:
         "always_by": always.sum(axis=1),
         "never": ~ever.any(axis=1),
         "always": always.all(axis=1),
-        "rate_min": high - unseen,
-        "rate_max": low + unseen,
+        "rate_lo": high - unseen,
+        "rate_hi": low + unseen,
     }
     rows = pl.DataFrame(numbers).with_columns(
-        pl.when("always").then("rate_min"),
-        pl.when("never").then("rate_max"),
+        pl.when("always").then("rate_lo"),
+        pl.when("never").then("rate_hi"),
         pl.when("never")
         .then(pl.lit("never"))
         .when("always")
@@ -377,10 +375,10 @@ def variance_sources(
     questions: Compared = "same",
     confidence: float = 0.95,
 ) -> pl.LazyFrame:
-    """The plan of the shares of variance; see `Scorio.variance`."""
+    """The plan of the shares of variance; see `Scorio.variance_components`."""
     confidence = check_confidence(confidence)
     trials = bind_roles(log, roles)
-    refuse_judge(trials, "variance")
+    refuse_judge(trials, "variance_components")
     refuse_repeats([*trials.strata, *_SOURCE_COLUMNS])
     request = average_request(trials, w)
     rows = _SourceRows(request, (1 - confidence) / 2)

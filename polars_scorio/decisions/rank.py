@@ -58,8 +58,8 @@ _TIED = 1e-12  # scores that differ by no more are the same
 
 # The numbers of each model; until it gets its name, a model is its place among the groups.
 _PLACE = ":place"
-_RANKS = ("rank", "rank_lo", "rank_hi", "rank_ci")
-_COLUMNS = (*_RANKS, *_NUMBERS, "p_best", _BEST, "tier", "z_next", INFORMATION, *DOUBTS)
+_RANKS = ("rank", "rank_lo", "rank_hi", "rank_tied")
+_COLUMNS = (*_RANKS, *_NUMBERS, "prob_best", _BEST, "tier", "z_next", INFORMATION, *DOUBTS)
 _NO_ROWS = pl.DataFrame(
     schema={STRATUM: pl.UInt32(), _PLACE: pl.Int64(), **dict.fromkeys(_COLUMNS, pl.Float64())}
 )
@@ -94,15 +94,15 @@ def rank(
         "rank": place,
         "rank_lo": pl.UInt32(),
         "rank_hi": pl.UInt32(),
-        "rank_ci": place,
-        **dict.fromkeys((*_NUMBERS, "p_best", "z_next"), pl.Float64()),
+        "rank_tied": place,
+        **dict.fromkeys((*_NUMBERS, "prob_best", "z_next"), pl.Float64()),
     }
     found |= {_BEST: pl.Boolean(), "tier": pl.UInt32()}
     found |= bounds_dtype(models)
     repeated = [] if options.get("anytime") is None else [INFORMATION]
     found |= dict.fromkeys(repeated, pl.Float64())
     last = [*bounds_dtype(models), *repeated]
-    order = [*_RANKS, *trials.models, *_NUMBERS, "p_best", _BEST, "tier", "z_next", *last]
+    order = [*_RANKS, *trials.models, *_NUMBERS, "prob_best", _BEST, "tier", "z_next", *last]
     columns = curve_columns([*trials.strata, "metric", "k", *order], [metric])
     refuse_repeats(columns)
     schema = {name: (found | trials.models)[name] for name in order}
@@ -150,7 +150,7 @@ class Ranking:
         order = np.argsort(-np.where(here, scores.ranked, -np.inf), axis=1, kind="stable")
         found = dict(zip(_NUMBERS, rows.model_numbers(block, scores), strict=True))
         found |= self._rank_ranges(scores, here)
-        found["p_best"] = self._chances(scores, found)
+        found["prob_best"] = self._chances(scores, found)
         every = np.arange(here.shape[1])
         found[INFORMATION] = scores.pair_information(every, every)
         possible = scores.could_be_best(self.models.confidence) & (found["tier"] == 1)
@@ -163,7 +163,7 @@ class Ranking:
         found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
         gap = np.abs(found["mu"][:, :-1] - found["mu"][:, 1:])  # of costs the less is the better
         found["rank"] = _tied_ranks(gap > _TIED, here, self.method)
-        found["rank_ci"] = _tied_ranks(self._untied(z, found), here, self.method)
+        found["rank_tied"] = _tied_ranks(self._untied(z, found), here, self.method)
         found |= self._doubt_counts(rows, block, scores)
         stratum = np.repeat(block.strata.astype(np.uint32), here.shape[1])
         place = np.take_along_axis(block.rows, order, axis=1).ravel()

@@ -97,7 +97,7 @@ class SuccessCounts:
         return VersionCounts(self.n[before], self.c[before], self.n[after], self.c[after])
 
 
-BROKEN = ("broken", "broken_by_chance", "p_broken")
+BROKEN = ("broken", "broken_by_chance", "pvalue_broken")
 CANDIDATE = ":candidate"  # the place of a candidate among the groups
 _SCHEMA = {
     STRATUM: pl.UInt32(),
@@ -182,11 +182,11 @@ def _has_fractions(groups: pl.DataFrame) -> bool:
 
 def _broken_counts(versions: VersionCounts) -> tuple[int, Floats]:
     """How many questions broke, and the chance of each to break if nothing changed."""
-    return int(versions.broken().sum()), regression_tests(versions).p_broken
+    return int(versions.broken().sum()), regression_tests(versions).pvalue_broken
 
 
 _TRIALS = ("trials_baseline", "trials")
-_NUMBERS = ("rate_baseline", "rate", "p", "p_min", "p_adjusted")
+_NUMBERS = ("rate_baseline", "rate", "pvalue", "pvalue_min", "qvalue")
 
 
 def regressed_questions(
@@ -212,7 +212,7 @@ def regressed_questions(
         **dict.fromkeys(_NUMBERS, pl.Float64()),
         found: pl.Boolean(),
         "broken": pl.Boolean(),
-        **dict.fromkeys(("broken_by_chance", "p_broken"), pl.Float64()),
+        **dict.fromkeys(("broken_by_chance", "pvalue_broken"), pl.Float64()),
     }
     refuse_repeats([*schema])
     request = Request.of(trials, [pass_at_k(1)])
@@ -273,14 +273,14 @@ class _QuestionTests:
             trials=versions.n_new,
             rate_baseline=versions.c_old / versions.n_old,
             rate=versions.c_new / versions.n_new,
-            p=tests.p,
-            p_min=tests.p_min,
-            p_adjusted=tests.p_adjusted,
-            changed=tests.p_adjusted <= self.fdr,
+            pvalue=tests.p,
+            pvalue_min=tests.pvalue_min,
+            qvalue=tests.qvalue,
+            changed=tests.qvalue <= self.fdr,
             broken=broken,
-            broken_by_chance=tests.p_broken,
-            p_broken=pl.lit(chance_of_at_least(int(broken.sum()), tests.p_broken)),
+            broken_by_chance=tests.pvalue_broken,
+            pvalue_broken=pl.lit(chance_of_at_least(int(broken.sum()), tests.pvalue_broken)),
         )
         word = "improved" if self.improvements else "regressed"
-        order = ["p_adjusted", "p", *keys.columns, self.request.trials.question.name]
+        order = ["qvalue", "pvalue", *keys.columns, self.request.trials.question.name]
         return found.rename({"changed": word}).sort(order).select(*self.schema)

@@ -176,24 +176,27 @@ def completed_rows(rows: pl.DataFrame, *across: str) -> pl.DataFrame:
 def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
     """Pairs of `Scorio.compare` in both orders, with the probability that the first wins.
 
-    Columns stratum, model, other, diff, prob, text (prob with two digits) and sure.
+    Columns stratum, model, other, diff, prob_better, text (prob_better with two digits) and sure.
     """
     a, b = (inert_texts(pl.col(name).cast(pl.String)) for name in ("model_a", "model_b"))
     # By their costs, of which less is better, models have a ratio.
     gap = pl.col("diff") if "diff" in pairs.columns else -pl.col("ratio").log()
-    prob, sure = pl.col("prob"), pl.col("better").is_not_null().alias("sure")
+    prob_better, sure = pl.col("prob_better"), pl.col("better").is_not_null().alias("sure")
     rows = pl.concat(
         pairs.select(
             stratum_label(trials),
             first.alias("model"),
             second.alias("other"),
             ahead.alias("diff"),
-            chance.alias("prob"),
+            chance.alias("prob_better"),
             sure,
         )
-        for first, second, ahead, chance in ((a, b, gap, prob), (b, a, -gap, 1 - prob))
+        for first, second, ahead, chance in (
+            (a, b, gap, prob_better),
+            (b, a, -gap, 1 - prob_better),
+        )
     )
-    texts = [None if each is None else chance_text(each) for each in rows["prob"]]
+    texts = [None if each is None else chance_text(each) for each in rows["prob_better"]]
     return rows.insert_column(5, pl.Series("text", texts, pl.String))
 
 

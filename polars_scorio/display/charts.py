@@ -412,7 +412,7 @@ def probability_matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Pictu
     if written:
         heading = replace(heading, subtitle=(*heading.subtitle, f"bold: {sure}"))
     colour = alt.Color(
-        "prob:Q",
+        "prob_better:Q",
         title="P(row beats column)",
         scale=alt.Scale(scheme="blueorange", domain=[0, 1], domainMid=0.5, reverse=True),
         legend=alt.Legend(gradientLength=120),
@@ -426,14 +426,18 @@ def probability_matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Pictu
         y=alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=False)),
         tooltip=number_tooltips(rows),
     )
-    layers = _coloured_cells(base, colour, "prob", missing=rows["prob"].null_count() > 0)
+    layers = _coloured_cells(
+        base, colour, "prob_better", missing=rows["prob_better"].null_count() > 0
+    )
     if written:
-        dark = "abs(datum.prob - 0.5) > 0.35"
+        dark = "abs(datum.prob_better - 0.5) > 0.35"
         ink = alt.condition(dark, alt.value("white"), alt.value("black"))
         texts = base.encode(text="text:N", color=ink)
         layers += [
             texts.transform_filter("datum.sure").mark_text(fontSize=11, fontWeight="bold"),
-            texts.transform_filter("!datum.sure && isValid(datum.prob)").mark_text(fontSize=11),
+            texts.transform_filter("!datum.sure && isValid(datum.prob_better)").mark_text(
+                fontSize=11
+            ),
         ]
     step = alt.Step(36 if written else 14)
     words = f"A cell for each pair of {len(models)} models, the best first"

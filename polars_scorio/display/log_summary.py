@@ -203,8 +203,8 @@ class LogSummary:
         """Whether trials are independent; the log is read once more."""
         return LogChecks.of(self.trials.frame, self.trials.roles)
 
-    def coverage(self) -> pl.DataFrame:
-        """Coverage of each stratum and model; see `Scorio.coverage`."""
+    def describe(self) -> pl.DataFrame:
+        """Coverage of each stratum and model; see `Scorio.describe`."""
         rows = coverage(self.cells.lazy(), self.roles).collect()
         keys = ["stratum", "model"] if self.trials.by else ["model"]
         repeated = pl.col("duplicates")

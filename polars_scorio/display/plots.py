@@ -408,7 +408,7 @@ questions, frontier>
         heading = subject.heading(
             f"Which model is better by {subject.name}?",
             f"probability that the row beats the column, {subject.intervals}",
-            _HATCHED if pairs["prob"].null_count() else "",
+            _HATCHED if pairs["prob_better"].null_count() else "",
         )
         return charts.probability_matrix(pairs, heading, f"better at {level}, all pairs at once")
 
@@ -726,7 +726,7 @@ questions, frontier>
             for each in (frontier, frontier_band)
         )
         subject, (models, band) = self._collected(subject, *plans)
-        numbers = ("estimate", "lo", "hi", "mean_cost", "cost_lo", "cost_hi", "p_frontier")
+        numbers = ("estimate", "lo", "hi", "mean_cost", "cost_lo", "cost_hi", "prob_on_frontier")
         labels = stratum_label(subject.trials)
         points = models.drop_nulls("estimate").select(
             labels, model_label(subject.trials), *numbers, "dominated"

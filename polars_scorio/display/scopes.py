@@ -23,7 +23,7 @@ from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.report import in_one_column, report
 from polars_scorio.study.request import holds_rewards, on_levels
 
-ASSURANCE = 0.8  # the probability with which a plan tells a pair apart
+POWER = 0.8  # the probability with which a plan tells a pair apart
 _DRAWN = 4  # the usual draw size, where questions have so many trials
 
 
@@ -117,7 +117,7 @@ class Scope:
             self.roles,
             metric,
             confidence=settings.confidence,
-            assurance=ASSURANCE,
+            power=POWER,
             simultaneous=True,
             anytime=None if settings.target == "population" else settings.anytime,
             **settings.plan,
@@ -127,18 +127,18 @@ class Scope:
         swapped = open_pairs.select(model_a="model_b", model_b="model_a")
         either = pl.concat([open_pairs.select(names), swapped])
         found = plan.collect().join(either, on=names, how="semi", maintain_order="left")
-        needed = found.filter(pl.col("extra").is_null() | (pl.col("extra") > 0))
-        if needed["extra"].null_count() == 0 or self.counts["question"].n_unique() == 1:
+        needed = found.filter(pl.col("extra_trials").is_null() | (pl.col("extra_trials") > 0))
+        if needed["extra_trials"].null_count() == 0 or self.counts["question"].n_unique() == 1:
             return needed
         questions = questions_needed(
             self.study,
             self.roles,
             metric,
             confidence=settings.confidence,
-            assurance=ASSURANCE,
+            power=POWER,
             simultaneous=True,
         ).collect()
-        asked = questions.select(*names, pl.col("extra").alias("questions_extra"))
+        asked = questions.select(*names, "extra_questions")
         return needed.join(asked, on=names, how="left", maintain_order="left")
 
     def _weight(self, trials: Trials) -> pl.Expr:

@@ -47,7 +47,7 @@ class GateWords:
     metric: Metric  # compared
     model: str  # column of the candidates
     confidence: float  # of the verdicts
-    assurance: float  # of the further trials
+    power: float  # of the further trials
     fdr: float  # false discovery rate of single questions
     points: bool = True  # points of a hundred, not units of the metric
     population: bool = False  # the questions are a sample
@@ -82,7 +82,8 @@ class GateWords:
             if named:
                 parts.append(self._strata_words(named, verdict))
         if of_score == "undecided":
-            parts.append(self._further_words(row["further"]))
+            units = "extra_questions" if self.population else "extra_trials"
+            parts.append(self._further_words(row[units]))
         if self.cost_margin is not None and row["cost_verdict"] is not None:
             parts.append(self._cost_words(row, self.cost_margin))
         if row["broken"] is not None:
@@ -143,7 +144,7 @@ class GateWords:
         unit, rest = ("question", "") if self.population else ("trial", " of each question")
         if further is None:
             return f"no number of further {unit}s{rest} is in sight that would decide it"
-        chance = f"{100 * self.assurance:.10g} %"
+        chance = f"{100 * self.power:.10g} %"
         decide = "decides" if further == 1 else "decide"
         more = count_of(further, f"further {unit}")
         return f"{more}{rest} {decide} it with a chance of {chance}"
@@ -190,7 +191,7 @@ def cost_ratio_words(row: Mapping[str, Any]) -> str:
 def _broken_words(row: Mapping[str, Any]) -> str:
     """The count of broken questions, with what chance breaks."""
     broken = count_of(row["broken"], "question")
-    p = row["p_broken"]
+    p = row["pvalue_broken"]
     shown = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"  # rounds to no digit
     chance = f"{row['broken_by_chance']:.1f} would between equal models ({shown})"
     return f"{broken} went from mostly right to mostly wrong, where {chance}"
@@ -265,13 +266,13 @@ def reversed_sentence(
     rows: pl.DataFrame, question: str, fdr: float, unit: QuestionUnit = "question"
 ) -> str:
     """Sentence on reversed questions, or on why none can be found."""
-    if rows["q_reversed"].null_count() == rows.height:
+    if rows["qvalue"].null_count() == rows.height:
         return (
             f"Whether a {unit} is reversed (strong models fail it, weak ones solve it) cannot be "
             f"tested with fewer than 4 {_compared_kind(rows)} or 2 {unit}s."
         )
     rate = f"false discovery rate {100 * fdr:g} %"
-    found = rows.filter("reversed").select(question, "q_reversed").rows()
+    found = rows.filter("reversed").select(question, "qvalue").rows()
     if found:
         named = [f"{short_name(name)} (q {_value_equation(q)})" for name, q in found]
         verb, them = ("is", "it") if len(found) == 1 else ("are", "them")

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 _DIGITS = 6  # decimals of a number that a user joined, at most
 # Tables with a single number in each row: what it is called, where the name of its metric is not.
 _TIDY = {"mu": "score", "diff": "difference"}
-_CHANCES = {"prob", "p_best"}
+_CHANCES = {"prob_better", "prob_best"}
 # What a table has no room for, or says in the note.
 _HIDDEN = {
     *FACTS,
-    "holds",
+    "adjusted_for",
     "sigma",
-    "rank_ci",
+    "rank_tied",
     "rank_lo",
     "rank_hi",
     "could_be_best",

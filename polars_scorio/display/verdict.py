@@ -156,12 +156,12 @@ class PairGap:
     diff: float
     lo: float
     hi: float
-    prob: float
+    prob_better: float
     better: str | None
 
     def turned(self) -> PairGap:
         """The second model against the first one."""
-        return PairGap(-self.diff, -self.hi, -self.lo, 1 - self.prob, self.better)
+        return PairGap(-self.diff, -self.hi, -self.lo, 1 - self.prob_better, self.better)
 
     def words(self, scope: Scope) -> str:
         """The difference with its interval."""
@@ -172,7 +172,7 @@ class PairGap:
 
 def pair_gap(scope: Scope, first: str, second: str) -> PairGap:
     """The first model against the second one."""
-    numbers = scope.pairs.select("model_a", "model_b", "diff", "lo", "hi", "prob", "better")
+    numbers = scope.pairs.select("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
     there = numbers.filter(model_a=first, model_b=second)
     if there.height:
         return PairGap(*there.row(0)[2:])

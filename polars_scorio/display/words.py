@@ -275,7 +275,7 @@ def installed_version() -> str:
 # Of a leaderboard, as JSON: for each column of a number the metric as people write it.
 HEADINGS = "headings"
 _HOLDS = {
-    "each pair": "each pair by itself",
+    "each pair alone": "each pair by itself",
     "all pairs": "all pairs of models at once",
     "all with the baseline": "all models against the baseline at once",
 }
@@ -314,13 +314,13 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     ]
     if ahead and frame.select(pl.any_horizontal(ahead).any()).item():
         notes.append("Where k exceeds the trials, a number is a prediction.")
-    if {"holds", "diff"} <= known:
-        kinds = [_HOLDS.get(kind, kind) for kind in frame["holds"].unique().sort()]
+    if {"adjusted_for", "diff"} <= known:
+        kinds = [_HOLDS.get(kind, kind) for kind in frame["adjusted_for"].unique().sort()]
         notes.append(
             "Above zero model_a is better. In brackets: intervals whose confidence holds for "
             f"{' or '.join(kinds)}."
         )
-    notes += _rank_note(frame) if known & {"confidence", "rank_ci"} else []
+    notes += _rank_note(frame) if known & {"confidence", "rank_tied"} else []
     return " ".join(notes)
 
 

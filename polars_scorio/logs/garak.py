@@ -54,7 +54,7 @@ def garak(
 
     The category is "hit" where an attack succeeded, which counts as a success: higher is worse, and
     `pass_at_k` is garak's hit@k. Otherwise it is "resisted", or null where there was no output or
-    score. A question is a prompt, a trial one of its generations. `reported` of `coverage` is
+    score. A question is a prompt, a trial one of its generations. `reported` of `describe` is
     garak's hit@1, or without it the share of hits. Columns: model, probe and detector (which are
     `by`), question (the number of the prompt in its probe, or its uuid where these repeat), trial,
     category, score, run (the run_id), source (the file).

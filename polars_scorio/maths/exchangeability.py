@@ -236,18 +236,18 @@ def stopping(
     if not n.size or n.min() == n.max():
         return Finding(None, "equal numbers of trials")
     states, often = np.unique(np.stack([n, c], axis=1), axis=0, return_counts=True)
-    p_pattern, pattern = pattern_p_value(states[:, 0], states[:, 1], often)
+    pvalue_pattern, pattern = pattern_p_value(states[:, 0], states[:, 1], often)
     by_pattern = Finding(
-        p_pattern, kind="pattern", questions=int((n < n.max()).sum()), pattern=pattern
+        pvalue_pattern, kind="pattern", questions=int((n < n.max()).sum()), pattern=pattern
     )
     if present is None or success is None:
         return by_pattern
     by_order = _stopped_by_order(n, c, present[some], success[some])
     assert by_order.p is not None
     # A pattern is not believed once a question has gone on from such a place.
-    if by_order.seen == 0 and p_pattern < by_order.p:
+    if by_order.seen == 0 and pvalue_pattern < by_order.p:
         found = by_pattern._replace(seen=0, expected=by_order.expected)
-        return found._replace(p=min(1.0, 2 * p_pattern))
+        return found._replace(p=min(1.0, 2 * pvalue_pattern))
     return by_order._replace(p=min(1.0, 2 * by_order.p))
 
 

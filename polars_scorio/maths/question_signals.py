@@ -25,8 +25,8 @@ class QuestionSignals:
     spread: Floats  # standard deviation of the models, without noise of trials
     rest_correlation: Floats  # with the mean of the other questions
     discrimination: Floats  # the same without noise of trials, in [-1, 1]
-    p_reversed: Floats  # chance of so low a correlation if unrelated
-    q_reversed: Floats  # p_reversed, adjusted for all questions
+    pvalue: Floats  # chance of so low a correlation if unrelated
+    qvalue: Floats  # pvalue, adjusted for all questions
 
 
 def question_signals(mean: Floats, noise: Floats, size: Ints) -> QuestionSignals:
@@ -36,8 +36,8 @@ def question_signals(mean: Floats, noise: Floats, size: Ints) -> QuestionSignals
     behind a row (1, or a cluster's). v and v_r are the variances over models of a question and of
     its rest, e and e_r their mean noise: ``spread = sqrt(max(0, v - e))``; ``r = rest_correlation =
     cov / sqrt(v v_r)``; ``discrimination = cov / sqrt((v - e)(v_r - e_r))``, NaN if at most .3 of v
-    or of v_r is not noise; p_reversed is the lower tail of Student's t at ``r sqrt((A - 2) / (1 -
-    r^2))``, A - 2 degrees of freedom, 1 if all models are alike; q_reversed is Benjamini and
+    or of v_r is not noise; pvalue is the lower tail of Student's t at ``r sqrt((A - 2) / (1 -
+    r^2))``, A - 2 degrees of freedom, 1 if all models are alike; qvalue is Benjamini and
     Hochberg's. Both are NaN below 4 models.
     """
     models = mean.shape[1]

@@ -48,9 +48,9 @@ class RegressionTests:
     """One-sided tests of single questions, shape (M,), given the successes of both versions."""
 
     p: Floats  # chance of so few new successes if nothing changed
-    p_min: Floats  # smallest p that the question can have
-    p_adjusted: Floats  # `discrete_step_up` of p
-    p_broken: Floats  # chance that the question is `broken` if nothing changed
+    pvalue_min: Floats  # smallest p that the question can have
+    qvalue: Floats  # `discrete_step_up` of p
+    pvalue_broken: Floats  # chance that the question is `broken` if nothing changed
 
 
 def regression_tests(counts: VersionCounts, fdr: float = 0.1) -> RegressionTests:
@@ -62,7 +62,7 @@ def regression_tests(counts: VersionCounts, fdr: float = 0.1) -> RegressionTests
     """
     kinds, kind, multiplicity = _kinds_of_questions(counts)
     questions = kind.size
-    p, p_min, p_broken = np.ones((3, questions))
+    p, pvalue_min, pvalue_broken = np.ones((3, questions))
     values, probabilities, owner = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.int64)]
     order = np.argsort(_outcome_counts(kinds), kind="stable")
     for rows in row_batches(order, int(_outcome_counts(kinds).max(initial=1))):
@@ -72,15 +72,15 @@ def regression_tests(counts: VersionCounts, fdr: float = 0.1) -> RegressionTests
         members = np.flatnonzero(row_of_kind[kind] >= 0)
         row = row_of_kind[kind[members]]
         p[members] = splits.p[row, counts.c_new[members] - splits.min_new[row]]
-        p_min[members] = splits.p[row, 0]
-        p_broken[members] = splits.p_broken()[row]
+        pvalue_min[members] = splits.p[row, 0]
+        pvalue_broken[members] = splits.pvalue_broken()[row]
         is_possible = splits.is_possible
         values.append(splits.p[is_possible])
         probabilities.append(np.diff(splits.p, axis=1, prepend=0.0)[is_possible])
         owner.append(np.repeat(rows, is_possible.sum(axis=1)))
     joined = np.concatenate(values), np.concatenate(probabilities), np.concatenate(owner)
     possible = PossibleValues(*joined, multiplicity)
-    return RegressionTests(p, p_min, discrete_step_up(p, possible, fdr), p_broken)
+    return RegressionTests(p, pvalue_min, discrete_step_up(p, possible, fdr), pvalue_broken)
 
 
 def _kinds_of_questions(counts: VersionCounts) -> tuple[Ints, Ints, Ints]:
@@ -128,7 +128,7 @@ class _Splits:
         p[np.arange(len(p)), widths - 1] = 1.0
         return cls(kinds, min_new, is_possible, chance, p)
 
-    def p_broken(self) -> Floats:
+    def pvalue_broken(self) -> Floats:
         """Chance that a question is broken."""
         n_old, n_new, total = self.kinds.T[:, :, None]
         new = self.min_new[:, None] + np.arange(self.p.shape[1])

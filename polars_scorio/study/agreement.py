@@ -35,7 +35,7 @@ COLUMNS: dict[str, pl.DataType] = {
         for end in ("", "_lo", "_hi")
     },
     **dict.fromkeys(("agreement", "kappa", "ac1"), pl.Float64()),
-    "labels_needed": pl.UInt64(),
+    "extra_labels": pl.UInt64(),
 }
 
 
@@ -107,7 +107,7 @@ class _Agreement:
             "agreement": shares[0, 0] + shares[1, 1],
             "kappa": cohens_kappa(shares),
             "ac1": gwets_ac1(shares),
-            "labels_needed": np.where(needed <= log.sums(log.trials), needed, np.nan),
+            "extra_labels": np.where(needed <= log.sums(log.trials), needed, np.nan),
         }
 
 

@@ -42,6 +42,7 @@ from polars_scorio.maths.variance import GainsOf, state_estimates
 from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric, RewardMetric, quiet_infinities
 from polars_scorio.study.cell_numbers import (
+    INFORMATION,
     clipped_ends,
     look_confidence,
     planned_share,
@@ -313,7 +314,9 @@ class CalibratedInference:
             return self._numbers_at(self.confidence, asked, cells)
         information = planned_share(cells, self.target, self.anytime)
         rows = self._numbers_at(look_confidence(self.confidence, information), asked, cells)
-        return {row: numbers.with_facts(information=information) for row, numbers in rows.items()}
+        return {
+            row: numbers.with_facts(**{INFORMATION: information}) for row, numbers in rows.items()
+        }
 
     def _numbers_at(
         self,

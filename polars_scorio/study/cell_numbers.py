@@ -28,11 +28,11 @@ Words: TypeAlias = NDArray[np.str_]
 # The last column of a report: the inference of the row, or `RANGE` where k exceeds the trials.
 INFERENCE, RANGE = "inference", "range"
 # Information at this look over the planned information, if intervals hold at every look.
-INFORMATION = "information"
+INFORMATION = "information_fraction"
 # Whether the range of real-valued rewards was given, or is that of the rewards that were seen.
 BOUNDS = "bounds"
 # The estimate from the verdicts of a judge as they are, and the labels behind its correction.
-JUDGED, LABEL_COUNT = "judged", "labels"
+JUDGED, LABEL_COUNT = "estimate_uncorrected", "labels"
 # The number of the judge of an estimate, which estimates with the same number share.
 JUDGE = ":judge"
 # Facts beside a metric of costs: whether its interval has no upper end, the share of the questions

@@ -19,7 +19,7 @@ from polars_scorio.metrics.metric_arguments import Weights, weight_array, weight
 from polars_scorio.study.question_cells import QuestionCells
 from polars_scorio.study.request import Frame, bind_prior, refuse_judge
 
-_NUMBERS = ("mean", "mean_lo", "mean_hi", "rho", "rho_lo", "rho_hi", "s", "s_lo", "s_hi")
+_NUMBERS = ("mean", "mean_lo", "mean_hi", "icc", "icc_lo", "icc_hi", "s", "s_lo", "s_hi")
 COLUMNS: dict[str, pl.DataType] = {
     "questions": pl.UInt32(),
     "trials": pl.UInt64(),
@@ -28,7 +28,7 @@ COLUMNS: dict[str, pl.DataType] = {
 _PRIORS = ":priors"
 
 
-def priors(
+def population(
     log: Log,
     roles: Roles,
     w: Weights | None = None,
@@ -36,12 +36,12 @@ def priors(
     prior: Frame | None = None,
     confidence: float = 0.95,
 ) -> pl.LazyFrame:
-    """The plan of the fitted priors; see `Scorio.priors`."""
+    """The plan of the fitted priors; see `Scorio.population`."""
     confidence = check_confidence(confidence)
     trials, pairs = bind_roles(log, roles), weight_pairs(w)
     if pairs is None and trials.roles.levels is not None:
         pairs = tuple((level, level) for level in trials.roles.levels)
-    refuse_judge(trials, "priors")
+    refuse_judge(trials, "population")
     refuse_repeats([*trials.keys, *COLUMNS])
     weighted = [] if pairs is None else [tuple(category for category, _ in pairs)]
     counted = counted_classes(trials, weighted, binary=pairs is None)

@@ -91,7 +91,7 @@ class PlanOptions(TypedDict, total=False):
             and the interval has quantiles of a Beta distribution. Use it for single questions, for
             planning, and if trials stopped on their outcomes. It fails if the number of trials
             follows a difficulty that was known before, and for k > 1 if the questions are not one
-            Beta population. `priors` shows the fit.
+            Beta population. `population` shows the fit.
 
             **A frame.** The uniform prior, and earlier trials of the same questions, with the same
             roles. Without a model column they count for every model. All posteriors but that of
@@ -138,11 +138,12 @@ class InferenceOptions(PlanOptions, total=False):
             misses is then about 1 - confidence at most (simulated with 100 and 500 questions: a
             false winner in at most .025 of the logs on average, .06 of the worst population), if
             each further batch has trials of all questions of both models. It needs calibrated
-            numbers, and trials that stopped on their outcomes are an error (see `coverage`).
+            numbers, and trials that stopped on their outcomes are an error (see `describe`).
 
-            At the plan intervals are 1.285 times as wide. The critical value is
-            c max(t, 1/t)^(1/4), where t is the information so far over the planned one (the column
-            `information`), and c is 2.519 instead of 1.960 at 95 %. If you stop at a winner, `diff`
+            At the plan intervals are 1.285 times as wide. The critical value is c max(t,
+            1/t)^(1/4), where t is the information so far over the planned one (the column
+            `information_fraction`), and c is 2.519 instead of 1.960 at 95 %. If you stop at a
+            winner, `diff`
             is too far from zero on average; the interval is right.""",
         ),
     ]

@@ -24,7 +24,7 @@ def asked(log: pl.DataFrame):
     return log.scorio(by="stratum", count="count", prior="uniform")
 
 
-# --- prob
+# --- prob_better
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +45,12 @@ def pairs() -> tuple[pl.DataFrame, np.ndarray]:
 def test_prob_is_the_share_of_pairs_whose_first_model_is_better(pairs, around):
     rows, truth = pairs
     right = pl.Series(truth > 0)
-    near = (rows["prob"] - around).abs() < 0.03
+    near = (rows["prob_better"] - around).abs() < 0.03
     share, size = right.filter(near).mean(), near.sum()
     assert size > 300
     # Three standard deviations of a share, as if only half of the pairs were independent.
     spread = sqrt(around * (1 - around) / (size / 2))
-    assert share == pytest.approx(rows["prob"].filter(near).mean(), abs=3 * spread)
+    assert share == pytest.approx(rows["prob_better"].filter(near).mean(), abs=3 * spread)
 
 
 def test_the_interval_of_the_difference_covers_it(pairs):
@@ -76,7 +76,7 @@ def after(rates: np.ndarray, now: np.ndarray, n: int, extra: np.ndarray) -> pl.D
 
 def allocated(now: np.ndarray, n: int, budget: int, metric: ps.Metric) -> np.ndarray:
     rows = asked(counted(np.array(n), now)).next_trials(budget, metric)
-    return rows["extra"].to_numpy().astype(int).reshape(now.shape)
+    return rows["extra_trials"].to_numpy().astype(int).reshape(now.shape)
 
 
 @pytest.fixture(scope="module")

@@ -35,8 +35,8 @@ def test_exactly_at_the_margin_few_gates_give_a_verdict(margin):
     hits = logs(margin)[:4].sum(axis=0)
     rows = counted(np.array(4), hits).gate(0, margin=margin).filter(pl.col("stratum").is_not_null())
     # Nominal .05 for each; the standard error of 300 logs is .0126.
-    assert (rows["p_pass"].fill_null(1.0) <= 0.05).mean() < 0.09
-    assert (rows["p_fail"].fill_null(1.0) <= 0.05).mean() < 0.09
+    assert (rows["pvalue_pass"].fill_null(1.0) <= 0.05).mean() < 0.09
+    assert (rows["pvalue_fail"].fill_null(1.0) <= 0.05).mean() < 0.09
 
 
 @pytest.mark.slow

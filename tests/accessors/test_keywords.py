@@ -94,7 +94,7 @@ def test_the_nearest_keyword_is_suggested(r1):
     [
         (ReportOptions, (report, Request.of)),
         (InferenceOptions, (Request.of,)),
-        (PlanOptions, (Request.of, ps.Scorio.priors)),
+        (PlanOptions, (Request.of, ps.Scorio.population)),
     ],
 )
 def test_a_default_is_what_it_is_where_nobody_says_it(options, functions):

@@ -21,9 +21,9 @@ def log() -> pl.DataFrame:
 def test_neighbours_need_further_trials(log):
     row = log.scorio.trials_needed().row(0, named=True)
     assert (row["model_a"], row["model_b"]) == ("ada", "bob")
-    assert row["extra"] > 0
+    assert row["extra_trials"] > 0
     # Of each of twenty questions, by both models.
-    assert row["total"] == row["extra"] * 20 * 2
+    assert row["total"] == row["extra_trials"] * 20 * 2
 
 
 def test_a_wider_goal_needs_no_more_trials(log):
@@ -35,7 +35,7 @@ def test_a_wider_goal_needs_no_more_trials(log):
 @pytest.mark.slow
 def test_the_confidence_of_the_accessor_is_that_of_a_plan_unless_the_call_says_it(log):
     strict = log.scorio.trials_needed(confidence=0.99)
-    assert strict["extra"].item() > log.scorio.trials_needed()["extra"].item()
+    assert strict["extra_trials"].item() > log.scorio.trials_needed()["extra_trials"].item()
     assert_frame_equal(log.scorio(confidence=0.99).trials_needed(), strict)
     assert_frame_equal(log.scorio(confidence=0.5).trials_needed(confidence=0.99), strict)
 
@@ -49,16 +49,16 @@ def test_questions_that_a_comparison_needs():
     # The differences of twenty questions are 1/3 or -2/3: their mean is not sure to be positive.
     log = pl.concat([long([[1, 1, 0]] * 20, "ada"), long([[1, 1, 1], [0, 0, 0]] * 10, "bob")])
     row = log.scorio.questions_needed(ps.avg()).row(0, named=True)
-    strict = log.scorio.questions_needed(ps.avg(), assurance=0.95).row(0, named=True)
+    strict = log.scorio.questions_needed(ps.avg(), power=0.95).row(0, named=True)
     assert row["questions"] == strict["questions"] == 20
-    assert row["total"] == 20 + row["extra"]
-    assert strict["extra"] > row["extra"] > 0
+    assert row["total"] == 20 + row["extra_questions"]
+    assert strict["extra_questions"] > row["extra_questions"] > 0
 
 
 def test_the_budget_of_next_trials_is_spent(log):
     rows = log.scorio.next_trials(7, models="ada")
     assert rows["model"].unique().to_list() == ["ada"]
-    assert rows["extra"].sum() == 7
+    assert rows["extra_trials"].sum() == 7
 
 
 def test_a_trajectory_ends_with_the_report(log):
@@ -85,10 +85,10 @@ def test_plans_are_lazy_if_the_log_is(log):
     ("ask", "message"),
     [
         (lambda a: a.trials_needed(half_width=-1), "half_width"),
-        (lambda a: a.trials_needed(assurance=2), "assurance"),
+        (lambda a: a.trials_needed(power=2), "power"),
         (lambda a: a.next_trials(0), "budget"),
     ],
-    ids=["half width", "assurance", "budget"],
+    ids=["half width", "power", "budget"],
 )
 def test_wrong_arguments_are_refused_before_the_log_is_read(log, ask, message):
     with pytest.raises(ValueError, match=message):

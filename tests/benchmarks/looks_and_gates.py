@@ -192,10 +192,10 @@ def asked_again(replicates: int, sizes: list[int]) -> Iterator[dict]:
             c = rng.binomial(n, both)
             first = _whole_gates(n, c)
             undecided = first["verdict"] == "undecided"
-            further = first["further"].fill_null(0).cast(pl.Int64).to_numpy()[:, None, None]
+            further = first["extra_trials"].fill_null(0).cast(pl.Int64).to_numpy()[:, None, None]
             second = _whole_gates(n + further, c + rng.binomial(further, both))
             cell = {"population": name, "questions": size, "n": n, "replicates": replicates}
-            cell["further"] = float(np.median(further[undecided.to_numpy()]))
+            cell["extra_trials"] = float(np.median(further[undecided.to_numpy()]))
             for verdict in ("pass", "fail"):
                 once = first["verdict"] == verdict
                 cell |= {
@@ -211,9 +211,9 @@ def _whole_gates(n: int | np.ndarray, c: np.ndarray) -> pl.DataFrame:
     """The gate of each log by itself, from its trials and successes."""
     rows = counted(n, c).gate(0, margin=MARGIN).filter(pl.col("stratum").is_not_null())
     verdict = (
-        pl.when(pl.col("p_fail").fill_null(1) <= 0.05)
+        pl.when(pl.col("pvalue_fail").fill_null(1) <= 0.05)
         .then(pl.lit("fail"))
-        .when(pl.col("p_pass").fill_null(1) <= 0.05)
+        .when(pl.col("pvalue_pass").fill_null(1) <= 0.05)
         .then(pl.lit("pass"))
         .otherwise(pl.lit("undecided"))
     )

@@ -40,7 +40,7 @@ FILES = {
     "inferences": BENCHMARKS / "inferences.parquet",
     "costs": BENCHMARKS / "costs.csv",
     "cost_tails": BENCHMARKS / "single_claims" / "cost_tails.csv",
-    "p_best": BENCHMARKS / "single_claims" / "p_best.csv",
+    "prob_best": BENCHMARKS / "single_claims" / "prob_best.csv",
 }
 MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
 # For each name of a table: the file that it is made from, and how.
@@ -57,7 +57,7 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
         "inferences",
         lambda measured: inference_table(measured, measured_cells("coverage")),
     ),
-    "p_best": ("p_best", leader_table),
+    "prob_best": ("prob_best", leader_table),
 }
 
 

@@ -267,8 +267,8 @@ def planned_numbers() -> dict[str, str]:
 
 
 def leader_numbers() -> dict[str, str]:
-    """By how much `p_best` of the leader is off: equal models, others, one model ahead."""
-    cells = study_cells("p_best").with_columns(error=pl.col("said") - pl.col("best"))
+    """By how much `prob_best` of the leader is off: equal models, others, one model ahead."""
+    cells = study_cells("prob_best").with_columns(error=pl.col("said") - pl.col("best"))
     equal = dict(cells.filter(spread=0).select("models", "error").rows())
     others = cells.filter(pl.col("spread") > 0, pl.col("models") > 2)["error"].abs().max()
     ahead = cells.filter(pl.col("spread").is_null()).row(0, named=True)
@@ -383,7 +383,7 @@ STUDIES = (
     ),
     Study(
         "looks_and_gates asked_again",
-        "60 and 100 questions, 4 trials and then `further`, eight populations, 1,000 logs each",
+        "60 and 100 questions, 4 trials, then `extra_trials`, eight populations, 1,000 logs each",
         {"passed": ".11", "failed": ".10"},
         (
             (_GATE, "(worst population {passed}), and failed in .08 ({failed})"),
@@ -478,12 +478,12 @@ STUDIES = (
         ),
     ),
     Study(
-        "single_claims p_best",
+        "single_claims prob_best",
         "normal scores of 2 to 50 models, equal, spread by .3 to 4 standard errors, or one ahead",
         leader_numbers(),
         (
             (_PROMISES, "three models and more are within {near} of how often the leader is the"),
-            (_PROMISES, "`p_best` says {said}, and it is the best in {best}"),
+            (_PROMISES, "`prob_best` says {said}, and it is the best in {best}"),
             (
                 _DECISIONS,
                 "three models and more is within {near} of how often it is the best if they spread",

@@ -54,7 +54,7 @@ class Logs:
     p_value: np.ndarray
     critical: object
     own: np.ndarray  # critical values of each model against the others
-    p_best: np.ndarray
+    prob_best: np.ndarray
 
 
 def benchmark_logs(truth, questions, n, rng):
@@ -153,7 +153,7 @@ def measured(logs):
     leader = logs.mean.argmax(axis=1)[:, None]
     best = logs.truth >= logs.truth.max(axis=1, keepdims=True) - 1e-12
     # Models that are the best together share it.
-    shares = logs.p_best, best / best.sum(axis=1, keepdims=True)
+    shares = logs.prob_best, best / best.sum(axis=1, keepdims=True)
     return (
         covered(differs, logs).all(axis=1).mean(),
         covered(logs.score > logs.own[:, :, None], logs).mean(),
@@ -172,7 +172,7 @@ def ranks(logs):
     print(f"correlation {SHARED}; benchmark: 100 questions, 8 trials\n")
     print("| target | models | truth | ranks held | own rank | wrong ", end="")
     print(
-        "| intervals held | decided: once | step-down | Holm | p_best says | is |\n"
+        "| intervals held | decided: once | step-down | Holm | prob_best says | is |\n"
         + "|---" * 12
         + "|"
     )
@@ -236,7 +236,7 @@ def planned(logs):
         m = trials_with_assurance(diff, sigma, z, 1.0, goal, 10**7)
         new = truth + now * np.sqrt(100 / m) * rng.normal(size=truth.size)
         settled = np.abs((100 * diff + m * new) / (100 + m)) > z * sigma(m)
-        print(f"planned with assurance {goal}: {settled.mean():.3f} of {truth.size} settled")
+        print(f"planned with power {goal}: {settled.mean():.3f} of {truth.size} settled")
 
 
 def counted(successes, n):

@@ -1,7 +1,7 @@
 """Simulations behind single sentences. Run: python -m tests.benchmarks.single_claims STUDY
 
 A study takes ten seconds to five minutes and goes through the public API, where a replicate is a
-stratum of one log, judged by itself; `p_best` and `planned_pairs` draw normal scores for the
+stratum of one log, judged by itself; `prob_best` and `planned_pairs` draw normal scores for the
 kernels. The cells are written to `single_claims/STUDY.csv`, from which `quoted_numbers.py` takes
 the numbers of the sentences.
 """
@@ -332,7 +332,7 @@ def normal_scores(models: int, spread: float, logs: int) -> tuple[np.random.Gene
     return rng, spread * rng.standard_normal((logs, models))
 
 
-def p_best(logs: int = 6000) -> Iterator[Cell]:
+def prob_best(logs: int = 6000) -> Iterator[Cell]:
     """The chance of the leader to be the best, said and true; the last row: one model ahead."""
     for models in (2, 3, 4, 5, 10, 50):
         for spread in (0, 1 / 3, 0.5, 0.7, 1, 1.5, 2, 3, 4):
@@ -346,7 +346,7 @@ def p_best(logs: int = 6000) -> Iterator[Cell]:
 
 
 def leader_chances(rng: np.random.Generator, truth: Floats) -> Cell:
-    """What `p_best` says of the leaders on average, and how often they are the best."""
+    """What `prob_best` says of the leaders on average, and how often they are the best."""
     mean, row = truth + rng.standard_normal(truth.shape), np.arange(len(truth))[:, None]
     said = leading_chances(mean, [mean], lambda a, b: (mean[row, a] - mean[row, b]) / np.sqrt(2))
     best = truth == truth.max(axis=1, keepdims=True)
@@ -477,7 +477,7 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         unlike_runs,
         reruns,
         plain_errors,
-        p_best,
+        prob_best,
         planned_pairs,
     )
 }

@@ -9,7 +9,7 @@ from tests.benchmarks.measured_tables import cell_rows
 # Trials and draw sizes of votes, and numbers of questions, that the guide shows.
 _VOTES = ["4, 1", "16, 4", "16, 16", "64, 4", "64, 16"]
 _VOTE_QUESTIONS, _COST_QUESTIONS = (10, 30, 100), (30, 100, 500)
-_EQUAL_LEADERS = "`p_best` of the leader less how often it is the best: equal models"
+_EQUAL_LEADERS = "`prob_best` of the leader less how often it is the best: equal models"
 _SPREAD_LEADERS = "spread of a third to four standard errors"
 _TARGETS = ["these questions", "population", "clusters of five"]
 
@@ -107,7 +107,7 @@ def inference_table(measured: pl.DataFrame, calibrated: pl.DataFrame) -> pl.Data
 
 
 def leader_table(measured: pl.DataFrame) -> pl.DataFrame:
-    """By how much `p_best` of the leader exceeds how often it is the best."""
+    """By how much `prob_best` of the leader exceeds how often it is the best."""
     error = (pl.col("said") - pl.col("best")).map_elements(signed_share, return_dtype=pl.String)
     cells = (
         measured.drop_nulls("spread")

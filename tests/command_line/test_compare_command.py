@@ -13,7 +13,7 @@ def test_compare_prints_pairs(log, capsys):
 
 
 def test_verdicts_hold_for_all_pairs_unless_each_pair_is_asked(log, capsys):
-    for option, holds in (([], "all pairs"), (["--each-pair"], "each pair")):
+    for option, holds in (([], "all pairs"), (["--each-pair"], "each pair alone")):
         assert main(["compare", log, "--by", "bench", *option]) == 0
         printed = capsys.readouterr().out
         assert printed.count(holds) > 0

@@ -4,10 +4,10 @@ from polars_scorio.command_line.main import main
 
 
 def test_coverage_prints_a_row_for_each_model(log, capsys):
-    assert main(["coverage", log, "--by", "bench"]) == 0
+    assert main(["describe", log, "--by", "bench"]) == 0
     printed = capsys.readouterr().out
     assert printed.count("│ bench") == 7  # the head, and three models in two strata
-    assert main(["coverage", log, "--by", "bench", "--cluster", "question"]) == 0
+    assert main(["describe", log, "--by", "bench", "--cluster", "question"]) == 0
     assert "clusters" in capsys.readouterr().out.splitlines()[1]
-    assert main(["coverage", log, "--per", "question"]) == 0  # without strata all are there twice
+    assert main(["describe", log, "--per", "question"]) == 0  # without strata all are there twice
     assert "duplicates" in capsys.readouterr().out

@@ -31,7 +31,7 @@ def test_it_prints_the_cheapest_model_first(log, capsys):
     assert main(["frontier", log, "--cost", "usd", "--metric", "pass_at_k(2)"]) == 0
     printed = capsys.readouterr().out
     assert printed.index("ada") < printed.index("bob")
-    assert "p_frontier" in printed
+    assert "prob_on_frontier" in printed
 
 
 def test_a_log_without_costs_is_answered_with_the_option(log, capsys):

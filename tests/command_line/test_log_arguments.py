@@ -74,7 +74,7 @@ def test_a_line_that_cannot_be_read_is_named(folder, capsys, place):
     lines = (folder / "log.jsonl").read_text().splitlines()
     lines[place] = lines[place].replace('"category":', '"category":NaN,"other":')
     (folder / "log.jsonl").write_text("\n".join(lines))
-    assert main(["coverage", "log.jsonl"]) in {1, 2}
+    assert main(["describe", "log.jsonl"]) in {1, 2}
     error = capsys.readouterr().err
     assert error.startswith("polars-scorio: ")
     assert f"log.jsonl: expected JSON lines, found something else in line {place + 1} (" in error
@@ -103,12 +103,12 @@ SAMPLES = [{"id": 1, "epoch": 1, "scores": {"match": {"value": "C"}, "judge": {"
 def test_the_tool_is_found_by_itself(folder, capsys):
     log = {"eval": {"model": "ada", "task": "t"}, "samples": SAMPLES}
     (folder / "2026-01-01T00-00-00_t.json").write_text(json.dumps(log))
-    assert main(["coverage", "."]) == 2
+    assert main(["describe", "."]) == 2
     assert "--option scorer=judge" in capsys.readouterr().err
     assert main(["rank", ".", "--option", "scorer=match"]) == 0
-    assert main(["coverage", ".", "--option", "scorer=match"]) == 0
+    assert main(["describe", ".", "--option", "scorer=match"]) == 0
     assert "ada" in capsys.readouterr().out
-    assert main(["coverage", ".", "--option", "scorers=match"]) == 2
+    assert main(["describe", ".", "--option", "scorers=match"]) == 2
     assert (
         "the reader of inspect_ai has no --option 'scorers': did you mean 'scorer'"
         in capsys.readouterr().err
@@ -120,11 +120,11 @@ def test_options_in_messages_can_be_typed_into_a_shell(folder, capsys):
     line["metrics"] = ["acc", "f1"]
     name = folder / "samples_arc_2026-01-01T00-00-00.0.jsonl"
     name.write_text(json.dumps({**line, "acc": 1.0, "f1": 0.5}))
-    assert main(["coverage", "."]) == 2
+    assert main(["describe", "."]) == 2
     message = capsys.readouterr().err
     option = shlex.split(message.partition("as in ")[2])
     assert option == ["--option", "metric={'arc': 'acc'}"]
-    assert main(["coverage", ".", *option]) == 0
+    assert main(["describe", ".", *option]) == 0
 
 
 @pytest.mark.parametrize("meaning", ["drp", "Drop", "errr"])
@@ -138,7 +138,7 @@ def test_a_typo_of_what_is_missing_is_answered(capsys, meaning):
 
 def test_the_missing_outcomes_of_labels_may_have_a_label(capsys):
     models(2).with_columns(pl.lit("right").alias("category")).write_parquet("log.parquet")
-    arguments = ["coverage", "log.parquet", "--success", "right", "--missing"]
+    arguments = ["describe", "log.parquet", "--success", "right", "--missing"]
     assert main([*arguments, "dropped"]) == 0
     assert main([*arguments, "drp"]) == 2
     assert "did you mean 'drop'?" in capsys.readouterr().err
@@ -163,10 +163,10 @@ def test_columns_that_are_not_there_are_named_in_one_sentence(folder, capsys):
 
 def test_options_are_for_readers(capsys):
     models(2).write_parquet("log.parquet")
-    assert main(["coverage", "log.parquet", "--option", "scorer=match"]) == 2
+    assert main(["describe", "log.parquet", "--option", "scorer=match"]) == 2
     assert "name the tool with --from" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        main(["coverage", "log.parquet", "--option", "scorer"])
+        main(["describe", "log.parquet", "--option", "scorer"])
     assert "'scorer' is not of the form KEY=VALUE" in capsys.readouterr().err
 
 
@@ -175,22 +175,22 @@ def test_files_that_cannot_be_read_are_left_out_by_an_option(folder, capsys):
     trial = {"task_id": 1, "trial": 0, "reward": 1}
     (folder / "a.json").write_text(json.dumps([trial]))
     (folder / "b.json").write_text("[1")
-    command = ["coverage", ".", "--from", "tau_bench"]
+    command = ["describe", ".", "--from", "tau_bench"]
     assert main(command) == 2
     assert "files that cannot be read, pass --on-error warn" in capsys.readouterr().err
     assert main([*command, "--on-error", "warn"]) == 0
     assert "1 file is left out, as --on-error warn says:" in capsys.readouterr().err
     pl.DataFrame({"model": "m", "question": [1], "category": [1]}).write_parquet("c.parquet")
-    assert main(["coverage", "c.parquet", "--on-error", "warn"]) == 2
+    assert main(["describe", "c.parquet", "--on-error", "warn"]) == 2
     assert "--on-error is for logs of tools: name the tool" in capsys.readouterr().err
 
 
 def test_logs_of_several_tools_need_a_name(folder, capsys):
     (folder / "ada.json").write_text('[{"task_id": 1, "trial": 0, "reward": 1}]')
     (folder / "ada.run.json").write_text('{"resolved_ids": ["a"]}')
-    assert main(["coverage", "."]) == 2
+    assert main(["describe", "."]) == 2
     assert "of several tools, swe_bench (" in capsys.readouterr().err
-    assert main(["coverage", ".", "--from", "tau_bench"]) == 0
+    assert main(["describe", ".", "--from", "tau_bench"]) == 0
 
 
 def test_questions_without_outcome_may_be_dropped(folder, capsys):
@@ -198,9 +198,9 @@ def test_questions_without_outcome_may_be_dropped(folder, capsys):
     (folder / "ada.json").write_text(json.dumps(runs))
     models(2).write_parquet("log.parquet")
     for log in ("ada.json", "log.parquet"):
-        assert main(["coverage", log, "--missing", "drop"]) == 0
+        assert main(["describe", log, "--missing", "drop"]) == 0
         assert "unscored" not in capsys.readouterr().out
-        assert main(["coverage", log, "--missing", "drop", "--unscored", "drop"]) == 0
+        assert main(["describe", log, "--missing", "drop", "--unscored", "drop"]) == 0
         assert "unscored" in capsys.readouterr().out
 
 

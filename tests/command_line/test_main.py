@@ -44,7 +44,7 @@ def test_it_is_a_module_too(log):
         "error",
         "-m",
         "polars_scorio",
-        "coverage",
+        "describe",
         log,
         "--by",
         "bench",
@@ -55,7 +55,7 @@ def test_it_is_a_module_too(log):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("arguments", [["coverage", "log.parquet", "--by", "bench"], ["--help"]])
+@pytest.mark.parametrize("arguments", [["describe", "log.parquet", "--by", "bench"], ["--help"]])
 @pytest.mark.usefixtures("log")
 def test_a_reader_who_has_seen_enough_is_no_error(arguments):
     command = [sys.executable, "-m", "polars_scorio", *arguments]
@@ -77,7 +77,7 @@ def test_a_reader_who_has_seen_enough_is_no_error(arguments):
 )
 @pytest.mark.usefixtures("log")
 def test_a_closed_stream_is_no_traceback(redirection, arguments, status, error):
-    command = [sys.executable, "-m", "polars_scorio", "coverage", *arguments]
+    command = [sys.executable, "-m", "polars_scorio", "describe", *arguments]
     closed = ["sh", "-c", f'exec "$@" {redirection}', "sh", *command]
     done = subprocess.run(closed, capture_output=True, text=True, check=False)  # noqa: S603
     assert (done.returncode, done.stdout, done.stderr) == (status, "", error)
@@ -103,7 +103,7 @@ def test_an_interrupt_ends_without_a_traceback(log, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(commands, "print_table", interrupt)
-    assert main(["coverage", log, "--by", "bench"]) == 130
+    assert main(["describe", log, "--by", "bench"]) == 130
     assert capsys.readouterr() == ("", "")
 
 
@@ -134,7 +134,7 @@ USAGE_ERRORS = {
     "compare log --each-pair --simultaneous": "--simultaneous: not allowed with argument "
     "--each-pair",
     "nothing_like_it": "'nothing_like_it' is neither a command nor a file: the commands are "
-    "summary, report, leaderboard, coverage, check, compare, rank, counts, gate, questions, "
+    "summary, report, leaderboard, describe, check, compare, rank, counts, gate, questions, "
     "reruns, card, frontier",
 }
 

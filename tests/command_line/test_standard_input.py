@@ -65,5 +65,5 @@ def test_compressed_input_is_unpacked(capsys, monkeypatch, kind, compress):
 )
 def test_input_that_is_no_log_says_so(capsys, monkeypatch, data, logs, message):
     give_input(monkeypatch, data)
-    assert main(["coverage", *logs]) == 2
+    assert main(["describe", *logs]) == 2
     assert message in capsys.readouterr().err

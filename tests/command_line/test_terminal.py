@@ -19,7 +19,7 @@ from polars_scorio.display.words import MISSING
 def test_pipes_that_lack_characters_have_tables_without(log, encoding):
     frame = pl.read_parquet(log)
     frame.with_columns(model=pl.concat_str(pl.lit("β"), "model")).write_parquet(log)
-    for call in (["coverage", log], ["report", log, "-o", "-"]):
+    for call in (["describe", log], ["report", log, "-o", "-"]):
         command = [sys.executable, "-m", "polars_scorio", *call, "--by", "bench"]
         environment = {**os.environ, "PYTHONIOENCODING": encoding}
         done = subprocess.run(command, capture_output=True, check=True, env=environment)  # noqa: S603
@@ -79,7 +79,7 @@ COMMANDING = "m\x1b]0;title\x07\x9b2J\u202e\r\u2028"
 @pytest.mark.parametrize(
     "call",
     [
-        *(["summary"], ["rank"], ["rank", "--format", "markdown"], ["coverage"], ["questions"]),
+        *(["summary"], ["rank"], ["rank", "--format", "markdown"], ["describe"], ["questions"]),
         *(["compare", "--baseline", COMMANDING], ["compare", "--baseline", "x\x1b"]),
         pytest.param(["report", "-o", "\x1b[1m.html"], marks=pytest.mark.slow),
         pytest.param(["report", "-o", "-"], marks=pytest.mark.slow),
@@ -132,7 +132,7 @@ def test_tables_have_formats_for_other_programs(capsys, written):
 
 
 @pytest.mark.parametrize("written", ["table", "csv", "json", "markdown"])
-@pytest.mark.parametrize("command", ["compare", "coverage", "rank", "counts"])
+@pytest.mark.parametrize("command", ["compare", "describe", "rank", "counts"])
 def test_every_table_takes_a_format(log, capsys, command, written):
     assert main([command, log, "--by", "bench", "--format", written]) == 0
     printed = capsys.readouterr().out

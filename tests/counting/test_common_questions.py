@@ -42,7 +42,7 @@ def test_missing_questions_are_counted_and_named(log, ask):
         "1 model lacks questions that others have, the first at domain='web', model='b': 3 missing "
         '(3, 7, 11). Means over different questions cannot be compared: pass questions="common" '
         "to keep those that all models have, or filter the log. "
-        'coverage(per="question") lists them.'
+        'describe(per="question") lists them.'
     )
 
 

@@ -19,7 +19,7 @@ def log():
 
 
 def test_shows_what_each_model_has_and_lacks(log):
-    ada, bob = log.scorio.coverage().rows(named=True)
+    ada, bob = log.scorio.describe().rows(named=True)
     numbers = {"missing": 0, "trials": 6, "n_min": 2, "n_max": 2, "nulls": 0, "duplicates": 0}
     assert ada == {"model": "ada", "questions": 3, **numbers, "categories": [0, 1, 2]}
     numbers |= {"missing": 1, "trials": 3, "n_min": 1, "n_max": 3, "nulls": 1, "duplicates": 1}
@@ -27,23 +27,23 @@ def test_shows_what_each_model_has_and_lacks(log):
 
 
 def test_lists_the_gaps_and_what_is_there_twice(log):
-    gaps = log.scorio.coverage(per="question")
+    gaps = log.scorio.describe(per="question")
     assert gaps.columns == ["model", "question", "trials", "expected", "nulls", "duplicates"]
     assert gaps.rows() == [("bob", 0, 3, 3, 1, 1), ("bob", 1, 1, 3, 0, 0), ("bob", 2, 0, 3, 0, 0)]
 
 
 def test_expects_the_number_of_trials_that_was_promised(log):
-    gaps = log.filter(model="ada").scorio(n=3).coverage(per="question")
+    gaps = log.filter(model="ada").scorio(n=3).describe(per="question")
     assert gaps.select("question", "trials", "expected").rows() == [(0, 2, 3), (1, 2, 3), (2, 2, 3)]
-    assert log.filter(model="ada").scorio(n=2).coverage(per="question").is_empty()
+    assert log.filter(model="ada").scorio(n=2).describe(per="question").is_empty()
 
 
 def test_a_question_is_missing_only_where_its_stratum_has_it(log):
     web = log.with_columns(domain=pl.lit("x"))
     strata = pl.concat([web, web.filter(model="bob").with_columns(domain=pl.lit("y"))])
-    rows = strata.scorio(by="domain").coverage().select("domain", "model", "missing").rows()
+    rows = strata.scorio(by="domain").describe().select("domain", "model", "missing").rows()
     assert rows == [("x", "ada", 0), ("x", "bob", 1), ("y", "bob", 0)]
-    gaps = strata.scorio(by="domain").coverage(per="question")
+    gaps = strata.scorio(by="domain").describe(per="question")
     assert gaps.filter(trials=0).select("domain", "model", "question").rows() == [("x", "bob", 2)]
 
 
@@ -52,25 +52,25 @@ def test_a_question_is_missing_only_where_its_stratum_has_it(log):
     [({}, 1), ({"trial": None}, None), ({"validate": False}, None)],
 )
 def test_duplicates_are_null_where_ids_are_not_checked(log, roles, duplicates):
-    assert log.scorio(**roles).coverage()["duplicates"].to_list()[1] == duplicates
-    gaps = log.scorio(**roles).coverage(per="question")
+    assert log.scorio(**roles).describe()["duplicates"].to_list()[1] == duplicates
+    gaps = log.scorio(**roles).describe(per="question")
     assert gaps.filter(question=0)["duplicates"].to_list() == [duplicates]
 
 
 def test_missing_outcomes_are_shown_whatever_they_are_to_mean(log):
     for missing in ("error", "drop", 0):
-        assert log.scorio(missing=missing).coverage()["nulls"].to_list() == [0, 1]
+        assert log.scorio(missing=missing).describe()["nulls"].to_list() == [0, 1]
     scores = log.with_columns(pl.col("category").cast(pl.Float64).fill_null(float("nan")))
-    assert scores.scorio.coverage()["nulls"].to_list() == [0, 1]
+    assert scores.scorio.describe()["nulls"].to_list() == [0, 1]
 
 
 def test_multiplicities_are_trials():
     counts = pl.DataFrame(
         {"model": "m", "question": [1, 1, 2], "category": [0, None, 1], "n": [3, 2, 6]}
     )
-    (row,) = counts.scorio(count="n").coverage().rows(named=True)
+    (row,) = counts.scorio(count="n").describe().rows(named=True)
     assert (row["trials"], row["n_min"], row["n_max"], row["nulls"]) == (9, 5, 6, 2)
-    (gap,) = counts.scorio(count="n").coverage(per="question").rows(named=True)
+    (gap,) = counts.scorio(count="n").describe(per="question").rows(named=True)
     assert (gap["question"], gap["trials"], gap["nulls"]) == (1, 5, 2)
 
 
@@ -93,39 +93,39 @@ def test_multiplicities_are_trials():
 @pytest.mark.parametrize("per", ["model", "question"])
 def test_never_raises_for_what_the_rows_hold(log, bad, per):
     eager, accessor = bad(log), bad(log).lazy().scorio
-    looked = accessor.coverage(per=per)
+    looked = accessor.describe(per=per)
     assert looked.collect_schema() == looked.collect().schema
-    assert_frame_equal(looked.collect(engine="in-memory"), eager.scorio.coverage(per=per))
+    assert_frame_equal(looked.collect(engine="in-memory"), eager.scorio.describe(per=per))
 
 
 def test_bad_multiplicities_do_not_raise():
     counts = pl.DataFrame({"model": "m", "question": [1, 1], "category": [0, 1], "n": [-3, None]})
-    assert counts.scorio(count="n").coverage()["trials"].to_list() == [-3]
+    assert counts.scorio(count="n").describe()["trials"].to_list() == [-3]
 
 
 def test_reads_nothing_but_the_schema(log):
-    assert isinstance(unreadable(log.schema).scorio.coverage(), pl.LazyFrame)
+    assert isinstance(unreadable(log.schema).scorio.describe(), pl.LazyFrame)
     with pytest.raises(pl.exceptions.ColumnNotFoundError, match="'task'"):
-        unreadable(log.schema).scorio(question="task").coverage()
+        unreadable(log.schema).scorio(question="task").describe()
     with pytest.raises(ValueError, match='per must be "model" or "question", got \'trial\''):
-        log.scorio.coverage(per="trial")
+        log.scorio.describe(per="trial")
 
 
 def test_a_filter_on_models_shows_the_gaps_all_the_same(log):
-    lazy = log.lazy().scorio.coverage(per="question").filter(model="bob")
-    assert_frame_equal(lazy.collect(), log.scorio.coverage(per="question"))
-    assert log.lazy().scorio.coverage().filter(model="bob").collect()["missing"].to_list() == [1]
+    lazy = log.lazy().scorio.describe(per="question").filter(model="bob")
+    assert_frame_equal(lazy.collect(), log.scorio.describe(per="question"))
+    assert log.lazy().scorio.describe().filter(model="bob").collect()["missing"].to_list() == [1]
 
 
 def test_the_errors_of_a_report_name_it(log):
-    with pytest.raises(ValueError, match=r"See coverage\(\) for what there is\.$"):
+    with pytest.raises(ValueError, match=r"See describe\(\) for what there is\.$"):
         log.scorio.bayes([0, 0, 1])
     complete = log.filter(pl.col("category").is_not_null()).unique()
     with pytest.raises(
-        ValueError, match=r'model=\'bob\': 1 missing \(2\).*coverage\(per="question"\)'
+        ValueError, match=r'model=\'bob\': 1 missing \(2\).*describe\(per="question"\)'
     ):
         complete.scorio.compare(ps.bayes([0, 0, 1]))
-    assert complete.scorio.coverage()["missing"].to_list() == [0, 1]
+    assert complete.scorio.describe()["missing"].to_list() == [0, 1]
 
 
 @pytest.mark.filterwarnings("ignore:one model .*nothing to compare:UserWarning")
@@ -134,7 +134,7 @@ def test_the_errors_of_a_report_name_it(log):
 def test_a_log_without_gaps_is_one_that_a_comparison_takes(rows):
     columns = ["model", "question", "trial"]
     log = pl.DataFrame(rows, schema=columns, orient="row").with_columns(category=1)
-    looked = log.scorio.coverage()
+    looked = log.scorio.describe()
     fine = looked["duplicates"].sum() == looked["missing"].sum() == 0
     try:
         log.scorio.compare()

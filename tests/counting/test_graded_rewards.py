@@ -113,7 +113,7 @@ def test_decisions_and_priors_use_the_levels(codes, rewards):
     )
     assert_frame_equal(by_levels.next_trials(9), by_codes.next_trials(9, avg))
     assert_frame_equal(by_levels.trajectory(), by_codes.trajectory(avg))
-    assert_frame_equal(by_levels.priors(), by_codes.priors(LEVELS))
+    assert_frame_equal(by_levels.population(), by_codes.population(LEVELS))
 
 
 def test_a_bound_that_is_not_the_range_stays(rewards):
@@ -170,7 +170,7 @@ def test_every_way_to_count_knows_the_threshold():
     solved = REWARDS.scorio(**ROLES, threshold=0.5, missing="drop")
     counts = [("m", 1, None, 1), ("m", 1, False, 2), ("m", 2, None, 1), ("m", 2, True, 2)]
     assert solved.counts().rows() == counts
-    assert solved.coverage().select("trials", "nulls").row(0) == (4, 2)
+    assert solved.describe().select("trials", "nulls").row(0) == (4, 2)
     assert (
         solved.counts()
         .scorio(count="count", category="reward", missing="drop")

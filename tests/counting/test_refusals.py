@@ -56,7 +56,7 @@ def test_more_trials_of_a_question_than_64_bits_hold_are_refused(dtype, use):
     said = "1 question has more trials than 9,223,372,036,854,775,807 in 'count', .* model='m'"
     with pytest.raises(ValueError, match=said):
         use(frame.scorio(count="count"))
-    assert frame.scorio(count="count").coverage()["questions"].to_list() == [1, 1]
+    assert frame.scorio(count="count").describe()["questions"].to_list() == [1, 1]
 
 
 def test_a_count_beyond_64_bits_is_refused():

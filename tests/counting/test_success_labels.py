@@ -64,7 +64,7 @@ def test_every_way_of_counting_warns(validate, trial):
         lambda log: log.trials_needed(half_width=0.1),
         lambda log: log.next_trials(3),
         lambda log: log.convergence(replicates=2),
-        lambda log: log.priors(),
+        lambda log: log.population(),
         lambda log: log.leaderboard(ps.avg()),
     ],
 )

@@ -19,7 +19,7 @@ TOTALS = pl.DataFrame(
 @pytest.mark.parametrize("frame", [LOG, LOG.lazy()])
 def test_runs_of_a_model_are_added_up(frame):
     log = ps.Scorio(frame, tool_totals=TOTALS)
-    found = log.coverage().lazy().collect()
+    found = log.describe().lazy().collect()
     assert found.select("model", "planned", "reported").rows() == [
         ("ada", None, 0.5),
         ("bob", 40, 0.75),
@@ -30,19 +30,19 @@ def test_runs_of_a_model_are_added_up(frame):
 
 def test_a_run_that_does_not_say_it_leaves_the_sum_open():
     totals = pl.concat([TOTALS, TOTALS.head(1)])
-    found = ps.Scorio(LOG, tool_totals=totals).coverage()
+    found = ps.Scorio(LOG, tool_totals=totals).describe()
     assert found.select("planned", "reported").row(0) == (None, None)
 
 
 def test_the_totals_stay_with_new_roles_and_need_their_keys():
     log = ps.Scorio(LOG, tool_totals=TOTALS)
-    assert log(trial=None).coverage()["planned"].to_list() == [None, 40]
+    assert log(trial=None).describe()["planned"].to_list() == [None, 40]
     by = log(by=pl.lit("x").alias("task"))
-    assert "planned" not in by.coverage().columns
-    assert "planned" not in LOG.scorio.coverage().columns
+    assert "planned" not in by.describe().columns
+    assert "planned" not in LOG.scorio.describe().columns
 
 
 def test_a_log_of_one_model_has_all_totals():
     totals = TOTALS.drop("model").tail(2)
     log = ps.Scorio(LOG.drop("model"), tool_totals=totals)
-    assert log(model=None, trial=None).coverage().select("planned", "reported").row(0) == (40, 0.75)
+    assert log(model=None, trial=None).describe().select("planned", "reported").row(0) == (40, 0.75)

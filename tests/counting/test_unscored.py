@@ -38,7 +38,7 @@ def test_by_default_they_are_refused_and_the_message_names_the_option():
 def test_no_column_where_it_is_not_asked_for():
     roles = LOG.drop_nulls().scorio
     assert "unscored" not in roles.avg().columns
-    assert "unscored" not in roles.coverage().columns
+    assert "unscored" not in roles.describe().columns
     assert "unscored" not in LOG.scorio(**ROLES).report(ps.avg(), per="question").columns
 
 
@@ -50,7 +50,7 @@ def test_a_report_of_questions_has_those_that_are_left():
 
 
 def test_coverage_counts_them():
-    coverage = LOG.lazy().scorio(**ROLES).coverage().collect()
+    coverage = LOG.lazy().scorio(**ROLES).describe().collect()
     assert coverage["unscored"].to_list() == [0, 1]
 
 
@@ -92,7 +92,7 @@ def test_models_lack_the_questions_of_which_they_have_no_outcome():
         lambda log: log.next_trials(4),
         lambda log: log.trajectory(questions="common"),
         lambda log: log.convergence(replicates=2, scheme="question", questions="common"),
-        lambda log: log.priors(),
+        lambda log: log.population(),
     ],
 )
 def test_decisions_are_those_of_the_rest(use):

@@ -8,6 +8,6 @@ from tests.moments import W
 ROLES = {"by": "domain", "success": 2, "prior": "uniform"}
 KEYS = ["domain", "model"]
 MODELS = ["a", "b", "c"]
-NEEDED = ["trials_min", "trials_max", "extra", "total", "sigma"]
+NEEDED = ["trials_min", "trials_max", "extra_trials", "total", "sigma"]
 METRICS = {"bayes": (ps.bayes(W), False), "avg": (ps.avg(W), True)}
 METRIC = pytest.mark.parametrize(("metric", "observed"), METRICS.values(), ids=METRICS)

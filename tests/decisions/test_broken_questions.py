@@ -50,7 +50,7 @@ def test_gates_count_what_broke_and_what_chance_breaks():
     # 4 of 8 succeeded: broken if the old version has 3 or 4 of them, (C(4,1) C(4,3) + 1) / 70.
     assert row["broken"] == 1
     assert row["broken_by_chance"] == pytest.approx(17 / 70)
-    assert row["p_broken"] == pytest.approx(17 / 70)
+    assert row["pvalue_broken"] == pytest.approx(17 / 70)
 
 
 def test_a_quarter_of_the_questions_breaks_by_chance_with_one_trial_at_rate_one_half():

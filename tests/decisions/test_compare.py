@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 
 W = [0.1, 0.3, 0.7]
 ROLES = {"by": "domain", "success": 2, "prior": "uniform"}
-NUMBERS = ["diff", "sigma", "z", "prob", "lo", "hi"]
+NUMBERS = ["diff", "sigma", "z", "prob_better", "lo", "hi"]
 PAIRS = ["model_a", "model_b"]
 MODELS = ["a", "b", "c"]
 
@@ -85,7 +85,7 @@ def test_the_example_of_two_models_by_hand():
     assert row["diff"] == pytest.approx(1 / 3)
     assert row["sigma"] == pytest.approx(sigma)
     assert row["z"] == pytest.approx(1 / 3 / sigma)
-    assert row["prob"] == pytest.approx(NormalDist().cdf(1 / 3 / sigma))  # 0.907
+    assert row["prob_better"] == pytest.approx(NormalDist().cdf(1 / 3 / sigma))  # 0.907
     assert row["better"] == "ada"
     ends = [NormalDist(1 / 3, sigma).inv_cdf(p) for p in (0.1, 0.9)]
     # Quantiles of the standard library on the same two numbers: the default, as above.
@@ -186,7 +186,7 @@ def test_the_bounds_of_a_metric_bound_the_difference(prior):
 def test_without_a_difference_there_is_no_better_model():
     log = models({"a": [[0, 1], [1, 1]], "b": [[1, 1], [1, 0]]})
     row = log.scorio.compare(confidence=0.5).row(0, named=True)
-    assert (row["diff"], row["z"], row["prob"], row["better"]) == (0, 0, 0.5, None)
+    assert (row["diff"], row["z"], row["prob_better"], row["better"]) == (0, 0, 0.5, None)
     assert row["sigma"] > 0
 
 
@@ -203,10 +203,14 @@ def test_where_nothing_is_at_stake_nothing_is_better(log, metric, prior):
 def test_better_begins_at_confidence():
     log = models({"a": [[1, 1, 1, 0]], "b": [[0, 0, 1, 0]]})
     accessor = log.scorio(prior="uniform")
-    prob = accessor.compare(ps.bayes())["prob"].item()
+    prob_better = accessor.compare(ps.bayes())["prob_better"].item()
     # Two-sided: what lies outside on the other side counts too.
-    assert accessor.compare(ps.bayes(), confidence=2 * prob - 1 - 1e-9)["better"].item() == "a"
-    assert accessor.compare(ps.bayes(), confidence=2 * prob - 1 + 1e-9)["better"].item() is None
+    assert (
+        accessor.compare(ps.bayes(), confidence=2 * prob_better - 1 - 1e-9)["better"].item() == "a"
+    )
+    assert (
+        accessor.compare(ps.bayes(), confidence=2 * prob_better - 1 + 1e-9)["better"].item() is None
+    )
 
 
 def test_swapping_the_names_swaps_the_verdict(log):
@@ -219,7 +223,9 @@ def test_swapping_the_names_swaps_the_verdict(log):
         assert turned[name].to_list() == (-straight[name]).to_list()
     # Mirrored ends differ by rounding at most: the default of 1e-6 is far above it.
     assert turned["lo"].to_list() == pytest.approx((-straight["hi"]).to_list())
-    assert turned["prob"].to_list() == pytest.approx((1 - straight["prob"]).to_list(), abs=1e-15)
+    assert turned["prob_better"].to_list() == pytest.approx(
+        (1 - straight["prob_better"]).to_list(), abs=1e-15
+    )
     assert turned["better"].to_list() == straight["better"].replace({"a": "c", "c": "a"}).to_list()
 
 
@@ -315,7 +321,7 @@ def test_no_trials_give_the_columns_and_no_rows(log):
         "model_b": pl.String,
         **dict.fromkeys(NUMBERS, pl.Float64),
         "better": pl.String,
-        "holds": pl.String,
+        "adjusted_for": pl.String,
     }
     for target in ("benchmark", "population"):
         for frame in (log, log.clear()):
@@ -373,4 +379,4 @@ def test_a_stratum_that_is_named_like_a_number_is_refused(log):
 def test_the_result_does_not_keep_the_name_of_the_model_column():
     log = models({"a": [[1, 1]], "b": [[0, 1]]}).rename({"model": "llm"})
     rows = log.scorio(model="llm").compare()
-    assert rows.columns == ["metric", "k", *PAIRS, *NUMBERS, "better", "holds"]
+    assert rows.columns == ["metric", "k", *PAIRS, *NUMBERS, "better", "adjusted_for"]

@@ -55,7 +55,7 @@ def cases():
 def test_the_chance_of_a_pair_is_where_its_interval_stops_to_hold_zero(kind, metric, options):
     log = kind.frame.scorio(**kind.roles)
     rows = log.compare(metric, **options)
-    sure = (rows["prob"] - 0.5).abs() + 0.5
+    sure = (rows["prob_better"] - 0.5).abs() + 0.5
     none = 1.0 if metric.looks_at == "costs" else 0.0
     for level in LEVELS:
         shown = log.compare(metric, confidence=level, **options)
@@ -63,7 +63,7 @@ def test_the_chance_of_a_pair_is_where_its_interval_stops_to_hold_zero(kind, met
         np.testing.assert_array_equal((sure > (1 + level) / 2).to_numpy(), excludes)
         assert (shown["better"].is_not_null().to_numpy() == excludes).all()
     better = pl.when(rows["z"] > 0).then("model_a").when(rows["z"] < 0).then("model_b")
-    np.testing.assert_allclose(ndtr(rows["z"]), rows["prob"], rtol=1e-12)
+    np.testing.assert_allclose(ndtr(rows["z"]), rows["prob_better"], rtol=1e-12)
     won = rows.select(better.alias("won"), "better").drop_nulls()
     assert (won["won"] == won["better"]).all()
 
@@ -74,24 +74,24 @@ def test_chances_to_be_the_best_agree_with_pairs_and_with_the_order(kind, metric
     strata = [*kind.roles.get("by", "").split()]
     ranks = log.rank(metric, **options)
     for part in ranks.partition_by(strata) if strata else [ranks]:
-        assert part["p_best"].sum() == pytest.approx(1)
+        assert part["prob_best"].sum() == pytest.approx(1)
         sign = -1 if metric.looks_at == "costs" else 1
         numbers = sign * part.select("mu", "lo", "hi").to_numpy()
-        chance = part["p_best"].to_numpy()
+        chance = part["prob_best"].to_numpy()
         for row, mine in enumerate(numbers):
             as_good = (mine >= numbers - 1e-12).all(axis=1)
             assert (chance[row] >= chance[as_good] - 1e-12).all()
     two = sorted(kind.frame["model"].unique())[:2]
     pair = kind.frame.filter(pl.col("model").is_in(two)).scorio(**kind.roles)
-    best = pair.rank(metric, **options).filter(model=two[0])["p_best"]
-    np.testing.assert_allclose(best, pair.compare(metric, **options)["prob"], atol=1e-12)
+    best = pair.rank(metric, **options).filter(model=two[0])["prob_best"]
+    np.testing.assert_allclose(best, pair.compare(metric, **options)["prob_better"], atol=1e-12)
 
 
 @given(st.lists(st.integers(0, 6), min_size=12, max_size=12), st.sampled_from([1, 2, 6]))
 def test_equal_data_have_equal_chances(successes, n):
     c = np.minimum(np.array(successes).reshape(1, 3, 4), n)
     rows = counted(np.concatenate([c, c], axis=1), n).rank().sort("model")
-    np.testing.assert_allclose(rows["p_best"][:3], rows["p_best"][3:], atol=1e-9)
+    np.testing.assert_allclose(rows["prob_best"][:3], rows["prob_best"][3:], atol=1e-9)
 
 
 @given(st.lists(st.integers(0, 4), min_size=16, max_size=16), st.sampled_from([1, 4]))
@@ -113,9 +113,9 @@ def test_swapping_two_models_mirrors_their_chance(successes, n):
 )
 def test_contradictions_of_the_past_are_gone(successes, n, chances):
     log = counted(np.array(successes)[None], n)
-    np.testing.assert_allclose(log.rank().sort("model")["p_best"], chances, atol=5e-4)
+    np.testing.assert_allclose(log.rank().sort("model")["prob_best"], chances, atol=5e-4)
     if len(chances) == 2:
-        assert log.compare()["prob"].item() == pytest.approx(chances[0], abs=5e-4)
+        assert log.compare()["prob_better"].item() == pytest.approx(chances[0], abs=5e-4)
 
 
 def priced_pair(case):
@@ -134,4 +134,4 @@ def test_z_and_intervals_of_pairs_are_those_of_the_study(case):
     pair = priced_pair(case)
     assert pair.by_pairs.item() == (case["by"] == "pairs")
     assert pair.z.item() == pytest.approx(case["z"], abs=1e-9)
-    assert ndtr(pair.z).item() == pytest.approx(case["prob"], abs=1e-9)
+    assert ndtr(pair.z).item() == pytest.approx(case["prob_better"], abs=1e-9)

@@ -55,7 +55,7 @@ def test_the_cheaper_model_is_the_better_one(log, target):
     assert pair["better"].item() == "bob"
     ranks = costs.rank(ps.mean_cost())
     assert ranks["model"].to_list() == ["bob", "ada"]
-    assert ranks["rank"].to_list() == ranks["rank_ci"].to_list() == [1, 2]
+    assert ranks["rank"].to_list() == ranks["rank_tied"].to_list() == [1, 2]
     assert ranks["mu"].is_sorted()
 
 

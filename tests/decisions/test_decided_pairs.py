@@ -28,14 +28,14 @@ def decided_by(rows: pl.DataFrame, decided: pl.Expr) -> set[tuple[object, ...]]:
 @pytest.mark.parametrize(("questions", "n"), [(1, 1), (5, 1), (30, 1), (5, 4)])
 def test_decided_pairs_need_nothing_and_others_do(questions, n):
     log = drawn_log(questions, n)
-    needed = decided_by(log.trials_needed(), pl.col("extra") == 0)
+    needed = decided_by(log.trials_needed(), pl.col("extra_trials") == 0)
     assert needed == decided_by(log.compare(ps.avg()), pl.col("better").is_not_null())
 
 
 @pytest.mark.slow
 def test_neighbours_of_several_models_are_decided_as_they_are_compared():
     log = drawn_log(12, 4, models=3)
-    needed = decided_by(log.trials_needed(), pl.col("extra") == 0)
+    needed = decided_by(log.trials_needed(), pl.col("extra_trials") == 0)
     compared = decided_by(log.compare(ps.avg()), pl.col("better").is_not_null())
     neighbours = decided_by(log.trials_needed(), pl.lit(value=True))
     assert needed == compared & neighbours
@@ -47,12 +47,12 @@ def test_rows_over_all_strata_leave_the_strata_as_they_are(overall):
     log = drawn_log(5, 4)
     rows = log.trials_needed(overall=overall)
     assert rows.drop_nulls("stratum").equals(log.trials_needed())
-    assert rows.filter(pl.col("stratum").is_null())["extra"].to_list() == [0]
+    assert rows.filter(pl.col("stratum").is_null())["extra_trials"].to_list() == [0]
 
 
 def test_looks_that_are_repeated_decide_fewer_pairs():
     log = drawn_log(30, 1)
     once, planned = (log.trials_needed(anytime=plan) for plan in (None, 8))
-    needed = decided_by(planned, pl.col("extra") == 0)
+    needed = decided_by(planned, pl.col("extra_trials") == 0)
     assert needed == decided_by(log.compare(ps.avg(), anytime=8), pl.col("better").is_not_null())
-    assert needed < decided_by(once, pl.col("extra") == 0)
+    assert needed < decided_by(once, pl.col("extra_trials") == 0)

@@ -53,7 +53,7 @@ def test_the_sigma_of_a_mean_has_the_sigmas_of_its_strata(log):
     options = {"half_width": 0.5, "prior": "uniform"}
     rows = asked(log).trials_needed(ps.bayes(), overall="macro", **options)
     report = asked(log).report(ps.bayes(), overall="macro", prior="uniform")
-    assert rows["extra"].to_list() == [0] * 9
+    assert rows["extra_trials"].to_list() == [0] * 9
     assert rows["sigma"].to_list() == pytest.approx(report["sigma"].to_list(), rel=1e-12)
     means = whole(rows)
     assert means.select("trials_min", "trials_max").unique().rows() == [(4, 4)]
@@ -62,7 +62,7 @@ def test_the_sigma_of_a_mean_has_the_sigmas_of_its_strata(log):
 def test_each_question_of_each_stratum_gets_the_trials_of_a_mean(log):
     options = {"half_width": 0.05, "prior": "uniform"}
     rows = whole(asked(log).trials_needed(ps.bayes(), overall="macro", **options))
-    assert (rows["total"] == 11 * rows["extra"]).all()
+    assert (rows["total"] == 11 * rows["extra_trials"]).all()
     # The expected sigma is just small enough: 1.96 sigma <= .05.
     assert (rows["sigma"] <= 0.05 / 1.959963984540054).all()
     assert (rows["sigma"] > 0.0245).all()

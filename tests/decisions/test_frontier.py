@@ -19,7 +19,7 @@ def test_a_dear_and_bad_model_is_dominated(log):
     assert found["model"].to_list() == ["cheap", "good", "poor"] * 2
     assert found["on_frontier"].to_list() == [True, True, False] * 2
     assert found["dominated"].to_list() == [False, False, True] * 2
-    assert found["p_frontier"].to_list() == pytest.approx([1, 1, 0] * 2, abs=0.01)
+    assert found["prob_on_frontier"].to_list() == pytest.approx([1, 1, 0] * 2, abs=0.01)
 
 
 def test_numbers_are_those_of_reports_about_the_population(log):
@@ -60,7 +60,7 @@ def test_lazy_equals_eager(log):
 def test_more_draws_than_trials_have_no_place(log):
     found = log.scorio(cost="usd").frontier(ps.pass_at_k(5))
     assert (
-        found.select("estimate", "on_frontier", "p_frontier", "dominated").null_count().row(0)
+        found.select("estimate", "on_frontier", "prob_on_frontier", "dominated").null_count().row(0)
         == (3,) * 4
     )
 

@@ -16,8 +16,8 @@ from tests.made_logs import law, long, unreadable
 pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
 
 COLUMNS = [
-    "metric", "k", "model", "baseline", "diff", "sigma", "lo", "hi", "margin", "p_pass", "p_fail",
-    "verdict", "further", "broken", "broken_by_chance", "p_broken",
+    "metric", "k", "model", "baseline", "diff", "sigma", "lo", "hi", "margin", "pvalue_pass",
+    "pvalue_fail", "verdict", "extra_trials", "broken", "broken_by_chance", "pvalue_broken",
 ]  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def test_three_candidates_get_three_verdicts():
     ]  # fmt: skip
     close = log.scorio.gate("v1", margin=0.01).filter(model="v4").row(0, named=True)
     assert close["verdict"] == "undecided"
-    assert close["further"] > 1
+    assert close["extra_trials"] > 1
 
 
 @pytest.mark.slow
@@ -57,9 +57,9 @@ def test_a_verdict_is_read_off_the_ends_and_off_the_p_values(seed, confidence, m
     above, below = row["lo"] > -margin, row["hi"] < -margin
     assert not (above and below)
     assert row["verdict"] == ("pass" if above else "fail" if below else "undecided")
-    for p, holds in ((row["p_pass"], above), (row["p_fail"], below)):
+    for p, holds in ((row["pvalue_pass"], above), (row["pvalue_fail"], below)):
         assert (p is not None and p <= 1 - confidence) == holds
-    assert (row["further"] == 0) == (row["verdict"] != "undecided")
+    assert (row["extra_trials"] == 0) == (row["verdict"] != "undecided")
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_a_larger_margin_only_helps_a_candidate(seed):
 @pytest.mark.slow
 def test_p_values_are_those_at_which_the_verdict_just_holds():
     log = versions(3, (0.0, -0.25)).scorio
-    p = log.gate("v1", margin=0.05)["p_fail"].item()
+    p = log.gate("v1", margin=0.05)["pvalue_fail"].item()
     for error, verdict in ((p * 1.001, "fail"), (p * 0.999, "undecided")):
         assert log.gate("v1", margin=0.05, confidence=1 - error)["verdict"].item() == verdict
 
@@ -106,7 +106,7 @@ def test_about_a_population_questions_are_a_sample_and_further_counts_them():
     )
     assert (row["lo"], row["hi"]) == pytest.approx((once["lo"], once["hi"]))
     assert row["verdict"] == "undecided"
-    assert row["further"] > 40  # more trials would not do
+    assert row["extra_questions"] > 40  # more trials would not do
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_one_stratum_that_is_worse_fails_the_gate_although_the_mean_passes():
     )
     rows = log.scorio(by="domain").gate("v1", margin=0.4, stratum_margin=0.1)
     assert rows["verdict"].to_list() == ["fail", "pass", "pass", "pass", "fail"]
-    assert rows["p_pass"].to_list()[-1] < 0.05
+    assert rows["pvalue_pass"].to_list()[-1] < 0.05
     assert rows["margin"].to_list() == [0.1] * 4 + [0.4]
 
 
@@ -143,7 +143,7 @@ def test_with_each_a_gate_waits_for_all_strata():
     lenient, strict = (log.gate("v1", margin=0.08, each=each) for each in (False, True))
     assert lenient["verdict"].to_list()[-1] == "pass"
     assert strict["verdict"].to_list()[-1] == "undecided"
-    assert strict["further"].to_list()[-1] == strict["further"].head(3).max() > 0
+    assert strict["extra_trials"].to_list()[-1] == strict["extra_trials"].head(3).max() > 0
 
 
 @pytest.mark.slow
@@ -151,7 +151,7 @@ def test_micro_gates_are_about_all_questions_in_one_pool():
     log = versions(9, (0.0, -0.1)).with_columns(domain=pl.col("question") < 5)
     last = log.scorio(by="domain").gate("v1", margin=0.05, overall="micro").tail(1)
     pool = log.scorio.gate("v1", margin=0.05)
-    same = ["diff", "sigma", "lo", "hi", "p_fail", "broken", "p_broken"]
+    same = ["diff", "sigma", "lo", "hi", "pvalue_fail", "broken", "pvalue_broken"]
     assert_frame_equal(last.select(same), pool.select(same))
 
 
@@ -166,9 +166,10 @@ def test_draw_sizes_have_a_row_each():
 def test_a_gate_that_holds_at_every_look_needs_more(target):
     log, plan = versions(11).scorio(target=target), {"benchmark": 8}.get(target, 40)
     once, repeated = (log.gate("v1", margin=0.02, **more) for more in ({}, {"anytime": plan}))
-    assert repeated["information"].to_list() == [1.0]
+    assert repeated["information_fraction"].to_list() == [1.0]
     assert repeated["lo"].item() < once["lo"].item() < once["hi"].item() < repeated["hi"].item()
-    assert repeated["further"].item() > once["further"].item() > 0
+    extra = "extra_questions" if target == "population" else "extra_trials"
+    assert repeated[extra].item() > once[extra].item() > 0
     # 2.260 instead of 1.645 (DECISIONS A2), by a little more for few questions.
     wide, narrow = (rows["hi"].item() - rows["lo"].item() for rows in (repeated, once))
     assert wide / narrow == pytest.approx(2.260 / 1.645, rel=0.04)
@@ -177,7 +178,7 @@ def test_a_gate_that_holds_at_every_look_needs_more(target):
 def test_votes_and_graded_averages_break_nothing():
     log = versions(12).with_columns(pl.col("category") + pl.col("trial") % 2)
     rows = log.scorio.gate("v1", ps.avg(w=[0, 0.5, 1]), margin=0.1)
-    assert rows.select("broken", "broken_by_chance", "p_broken").row(0) == (None, None, None)
+    assert rows.select("broken", "broken_by_chance", "pvalue_broken").row(0) == (None, None, None)
 
 
 def test_two_saturated_versions_pass_only_at_a_margin_that_thirty_questions_can_show():
@@ -191,7 +192,7 @@ def test_the_baseline_of_single_trials_has_the_largest_noise_that_counts_allow()
     log = pl.concat(long([[hit] for hit in (1, 0) * 15], name) for name in ("v1", "v2")).scorio
     row = log.gate("v1", margin=0.0).row(0, named=True)
     assert row["verdict"] == "undecided"
-    assert row["further"] is None  # no difference in sight, and no margin
+    assert row["extra_trials"] is None  # no difference in sight, and no margin
 
 
 @pytest.mark.slow
@@ -219,7 +220,7 @@ def test_enum_models_and_other_column_names_are_kept():
         (ps.avg(w=[0, 100]), {"margin": 100}, r"range of avg.*, which is 100: "),
         (ps.avg(), {"margin": 0.1, "stratum_margin": 1}, "^stratum_margin must be smaller"),
         (ps.avg(), {"margin": 0.1, "confidence": 0.5}, "^confidence must be a number between 0.5"),
-        (ps.avg(), {"margin": 0.1, "assurance": 1}, "^assurance must be a number between 0 and 1"),
+        (ps.avg(), {"margin": 0.1, "power": 1}, "^power must be a number between 0 and 1"),
         (ps.avg(), {"margin": 0.1, "max_trials": 0}, "^max_trials must be a positive int"),
         (ps.bayes(), {"margin": 0.1}, r"^bayes: gate needs unbiased estimates.* take ps\.avg"),
         (ps.avg(), {"margin": 0.1, "prior": "uniform"}, "^avg: gate needs unbiased"),
@@ -266,7 +267,7 @@ def test_common_questions_are_judged_if_that_is_wanted():
 @pytest.mark.slow
 def test_all_candidates_at_once_are_judged_more_carefully():
     log = versions(15, (0.0, 0.0, 0.0, 0.0), questions=30).scorio
-    least = log.gate("v1", margin=0.06)["p_pass"].min()
+    least = log.gate("v1", margin=0.06)["pvalue_pass"].min()
     alone, together = (
         log.gate("v1", margin=0.06, confidence=1 - 1.5 * least, simultaneous=at_once)
         for at_once in (False, True)

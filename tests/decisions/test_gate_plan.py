@@ -39,9 +39,9 @@ def test_gates_are_decided_about_as_often_as_promised():
         rates = rng.random(30)
         log = pl.concat(sample(rng, rates, 8, name) for name in ("v1", "v2"))
         row = log.scorio.gate("v1", margin=0.05, max_trials=300).row(0, named=True)
-        if row["verdict"] != "undecided" or row["further"] is None:
+        if row["verdict"] != "undecided" or row["extra_trials"] is None:
             continue
-        more = pl.concat(sample(rng, rates, row["further"], name, 8) for name in ("v1", "v2"))
+        more = pl.concat(sample(rng, rates, row["extra_trials"], name, 8) for name in ("v1", "v2"))
         asked += 1
         settled += pl.concat([log, more]).scorio.gate("v1", margin=0.05)["verdict"].item() != (
             "undecided"
@@ -62,11 +62,11 @@ def test_more_confidence_assurance_or_a_smaller_margin_need_more():
     log = pl.concat(sample(rng, rates, 6, name) for name in ("v1", "v2")).scorio
 
     def further(**options):
-        return log.gate("v1", **{"margin": 0.03, **options})["further"].item()
+        return log.gate("v1", **{"margin": 0.03, **options})["extra_trials"].item()
 
     usual = further()
     assert usual > 0
     assert further(confidence=0.99) > usual
-    assert further(assurance=0.95) > usual
+    assert further(power=0.95) > usual
     assert further(margin=0.01) > usual
     assert further(max_trials=max(1, usual - 1)) is None

@@ -6,14 +6,14 @@ from polars_scorio.decisions.gate import gate_verdicts
 NONE = np.nan
 
 
-def verdicts(p_pass, p_fail, *, each=False, simultaneous=False):
-    arrays = (np.array(p, dtype=float) for p in (p_pass, p_fail))
+def verdicts(pvalue_pass, pvalue_fail, *, each=False, simultaneous=False):
+    arrays = (np.array(p, dtype=float) for p in (pvalue_pass, pvalue_fail))
     return gate_verdicts(*arrays, 0.95, each=each, simultaneous=simultaneous).tolist()
 
 
 def test_a_single_row_needs_no_adjustment():
-    p_pass, p_fail = [[0.05], [NONE], [0.051]], [[NONE], [0.05], [NONE]]
-    assert verdicts(p_pass, p_fail) == [["pass"], ["fail"], ["undecided"]]
+    pvalue_pass, pvalue_fail = [[0.05], [NONE], [0.051]], [[NONE], [0.05], [NONE]]
+    assert verdicts(pvalue_pass, pvalue_fail) == [["pass"], ["fail"], ["undecided"]]
 
 
 def test_a_stratum_fails_after_holms_adjustment_over_all_rows_of_the_candidate():
@@ -29,8 +29,8 @@ def test_with_each_all_strata_must_pass_at_full_confidence(each, whole):
 
 
 def test_for_all_candidates_at_once_both_errors_are_shared():
-    p_pass, p_fail = [[0.04], [0.04], [NONE]], [[NONE], [NONE], [0.02]]
-    assert verdicts(p_pass, p_fail) == [["pass"], ["pass"], ["fail"]]
-    shared = verdicts(p_pass, p_fail, simultaneous=True)
+    pvalue_pass, pvalue_fail = [[0.04], [0.04], [NONE]], [[NONE], [NONE], [0.02]]
+    assert verdicts(pvalue_pass, pvalue_fail) == [["pass"], ["pass"], ["fail"]]
+    shared = verdicts(pvalue_pass, pvalue_fail, simultaneous=True)
     assert shared == [["undecided"], ["undecided"], ["undecided"]]
     assert verdicts([[0.001], [0.02]], [[NONE]] * 2, simultaneous=True) == [["pass"], ["pass"]]

@@ -12,7 +12,7 @@ def test_a_pair_has_the_difference_of_the_verdicts_as_they_are():
     plain = LOG.scorio().compare(ps.avg())
     for roles in ({"truth": "human"}, {"judge": GRADER}):
         pair = LOG.scorio(**roles).compare(ps.avg())
-        assert pair["judged"].item() == pytest.approx(plain["diff"].item())
+        assert pair["estimate_uncorrected"].item() == pytest.approx(plain["diff"].item())
 
 
 def test_labels_on_the_trials_of_both_models_add_up():
@@ -31,7 +31,9 @@ def test_labels_of_one_judge_count_once():
 def test_strata_and_their_mean_have_their_verdicts_and_labels():
     log = LOG.with_columns(half=pl.col("question") % 2).scorio(judge=GRADER, by="half")
     pairs = log.compare(ps.avg(), overall="macro").sort("half", nulls_last=True)
-    assert pairs["judged"][2] == pytest.approx(pairs["judged"][:2].mean())
+    assert pairs["estimate_uncorrected"][2] == pytest.approx(
+        pairs["estimate_uncorrected"][:2].mean()
+    )
     assert pairs["labels"].to_list() == [200] * 3
 
 
@@ -39,5 +41,5 @@ def test_one_model_has_no_pairs_but_the_columns():
     with pytest.warns(UserWarning, match="nothing to compare"):
         pairs = LOG.filter(model="a").scorio(judge=GRADER).compare(ps.avg())
     assert pairs.height == 0
-    assert pairs.columns[-2:] == ["judged", "labels"]
-    assert "judged" not in LOG.scorio.compare(ps.avg()).columns
+    assert pairs.columns[-2:] == ["estimate_uncorrected", "labels"]
+    assert "estimate_uncorrected" not in LOG.scorio.compare(ps.avg()).columns

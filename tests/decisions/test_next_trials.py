@@ -69,18 +69,18 @@ def groups(log: pl.DataFrame) -> dict[object, list[list[int]]]:
 def test_the_budget_is_spent_where_it_gains_most(uneven, metric, observed, budget):
     parts = groups(uneven)
     rows = uneven.scorio(**ROLES).next_trials(budget, metric)
-    assert rows.columns == [*KEYS, "question", "trials", "extra"]
+    assert rows.columns == [*KEYS, "question", "trials", "extra_trials"]
     keys = uneven.select(*KEYS, "question").unique().sort(*KEYS, "question")
     assert rows.select(keys.columns).equals(keys)
     assert rows["trials"].to_list() == [sum(c) for counts in parts.values() for c in counts]
-    assert rows["extra"].sum() == budget
+    assert rows["extra_trials"].sum() == budget
     best = greedy(parts, budget, observed=observed)
     # Different questions may gain the same; fractions and floats take turns of their own then.
-    found = total(parts, rows["extra"].to_list(), observed=observed)
+    found = total(parts, rows["extra_trials"].to_list(), observed=observed)
     optimum = total(parts, best, observed=observed)
     # Both squares are exact until each is rounded to a float; then six of them are added.
     assert sum(found.values()) == pytest.approx(sum(optimum.values()), rel=1e-14)
-    assert np.abs(rows["extra"].to_numpy().astype(int) - best).sum() <= 4
+    assert np.abs(rows["extra_trials"].to_numpy().astype(int) - best).sum() <= 4
 
 
 @METRIC
@@ -90,9 +90,9 @@ def test_the_summary_has_the_sigma_of_each_model(uneven, metric, observed):
     single, rows = accessor.next_trials(budget, metric), accessor.next_trials(
         budget, metric, per="model"
     )  # fmt: skip
-    assert rows.columns == [*KEYS, "questions", "trials", "extra", *SIGMAS]
+    assert rows.columns == [*KEYS, "questions", "trials", "extra_trials", *SIGMAS]
     sums = single.group_by(KEYS, maintain_order=True).agg(
-        pl.len().alias("questions"), pl.col("trials", "extra").sum()
+        pl.len().alias("questions"), pl.col("trials", "extra_trials").sum()
     )
     # Keys and whole numbers only: no tolerance is needed.
     assert_frame_equal(rows.select(sums.columns), sums)
@@ -101,7 +101,7 @@ def test_the_summary_has_the_sigma_of_each_model(uneven, metric, observed):
     np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-14)
     each, rest = divmod(budget, single.height)
     equal = [each + (i < rest) for i in range(single.height)]
-    for name, spent in (("sigma_equal", equal), ("sigma_next", single["extra"].to_list())):
+    for name, spent in (("sigma_equal", equal), ("sigma_next", single["extra_trials"].to_list())):
         squares = total(parts, spent, observed=observed)
         # The oracle is exact until the last root; variances as floats cancel some digits.
         np.testing.assert_allclose(rows[name], [sqrt(v) for v in squares.values()], rtol=1e-12)
@@ -114,7 +114,7 @@ def test_one_may_spend_on_some_models_only(uneven, models, kept, per):
     rows = uneven.scorio(**ROLES).next_trials(50, models=models, per=per)
     some = uneven.filter(pl.col("model").is_in(kept)).scorio(**ROLES).next_trials(50, per=per)
     assert_frame_equal(rows, some, check_exact=True)
-    assert rows["extra"].sum() == 50
+    assert rows["extra_trials"].sum() == 50
 
 
 def test_one_unnamed_model_gets_it_all(log):
@@ -125,7 +125,7 @@ def test_one_unnamed_model_gets_it_all(log):
     summary = log.filter(model="b").scorio(model=None, trial=None, success=2).next_trials(
         50, per="model"
     )  # fmt: skip
-    assert summary.columns == ["questions", "trials", "extra", *SIGMAS]
+    assert summary.columns == ["questions", "trials", "extra_trials", *SIGMAS]
 
 
 def test_prior_trials_make_a_question_surer(log):
@@ -133,7 +133,10 @@ def test_prior_trials_make_a_question_surer(log):
     accessor = log.filter(domain="air").scorio(success=2, prior="uniform")
     rows = accessor.next_trials(60, ps.bayes(), prior=prior)
     plain = accessor.next_trials(60, ps.bayes())
-    assert rows.filter(question=3)["extra"].sum() < plain.filter(question=3)["extra"].sum()
+    assert (
+        rows.filter(question=3)["extra_trials"].sum()
+        < plain.filter(question=3)["extra_trials"].sum()
+    )
     assert rows["trials"].to_list() == plain["trials"].to_list()
     average = accessor.next_trials(60, ps.avg(), prior=prior)
     # Keys and whole numbers only: no tolerance is needed.
@@ -146,7 +149,7 @@ def test_with_partial_pooling_the_fitted_prior_counts(log):
     single = accessor.report(ps.bayes(), prior="population", per="question")
     mean, v = single["mu"].to_numpy(), single["sigma"].to_numpy() ** 2
     trial = mean * (1 - mean) - v
-    m = rows["extra"].to_numpy().astype(float)
+    m = rows["extra_trials"].to_numpy().astype(float)
     gain, last = (trial / (trial / v + m + i) for i in (0, 1)), m > 0
     one, other = gain
     before = trial / (trial / v + m - 1)
@@ -178,13 +181,13 @@ def test_the_order_of_rows_does_not_matter(log, per, options):
 
 def test_of_equal_questions_the_first_get_what_is_left():
     rows = outcomes({(2, 1): 5}).scorio.next_trials(8)
-    assert rows["extra"].to_list() == [2, 2, 2, 1, 1]
+    assert rows["extra_trials"].to_list() == [2, 2, 2, 1, 1]
 
 
 def test_questions_that_are_always_right_get_few_trials():
     log = outcomes({(32, 32): 10, (32, 16): 10})
     rows = log.scorio.next_trials(640)
-    assert rows["extra"].to_list() == [0] * 10 + [64] * 10
+    assert rows["extra_trials"].to_list() == [0] * 10 + [64] * 10
     summary = log.scorio.next_trials(640, per="model").row(0, named=True)
     assert summary["sigma_next"] < 0.9 * summary["sigma_equal"] < 0.9 * summary["sigma"]
 
@@ -201,11 +204,11 @@ def test_two_hundred_thousand_questions_are_not_too_many():
         }
     )
     rows = log.scorio(model=None, count="n").next_trials(size, ps.bayes(), prior="uniform")
-    assert rows["extra"].sum() == size
+    assert rows["extra_trials"].sum() == size
     assert rows["question"].to_numpy().tolist() == questions.tolist()
     nu = np.stack([1 + n, 1 + c]).astype(float)
     total = nu.sum(axis=0)
-    a, m = nu.prod(axis=0) / (total * (total + 1)), rows["extra"].to_numpy().astype(float)
+    a, m = nu.prod(axis=0) / (total * (total + 1)), rows["extra_trials"].to_numpy().astype(float)
 
     def gain(m):
         return a / ((total + m) * (total + m + 1))

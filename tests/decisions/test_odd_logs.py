@@ -69,11 +69,11 @@ def test_a_difference_lies_in_its_interval(name, target, simultaneous):
     for row in rows:
         assert row["better"] == ("m0" if name == "right against wrong" else None)
         if tells_nothing(name, target):
-            assert row["diff"] is row["lo"] is row["hi"] is row["prob"] is None
+            assert row["diff"] is row["lo"] is row["hi"] is row["prob_better"] is None
             continue
         assert -1 <= row["lo"] <= row["diff"] <= row["hi"] <= 1
         if row["diff"] == 0:
-            assert row["prob"] == 0.5
+            assert row["prob_better"] == 0.5
             assert row["lo"] == -row["hi"] < 0
 
 
@@ -93,10 +93,10 @@ def test_ranks_and_the_best_agree(name, target):
     assert best["could_be_best"] == possible
     if tells_nothing(name, target):
         assert best["best_lo"] is best["best_mu"] is best["best_hi"] is None
-        assert all(row["p_best"] is None for row in ranked)
+        assert all(row["prob_best"] is None for row in ranked)
     else:
         assert best["best_lo"] <= best["best_mu"] <= best["best_hi"]
-        assert sum(row["p_best"] for row in ranked) == pytest.approx(1)
+        assert sum(row["prob_best"] for row in ranked) == pytest.approx(1)
 
 
 @pytest.mark.every(3)
@@ -106,13 +106,14 @@ def test_gates_and_plans_agree(name, target):
     log = accessor(name, target)
     (judged,) = without_nan(log.gate("m0", margin=0.1))
     assert judged["verdict"] == ("fail" if name == "right against wrong" else "undecided")
-    assert (judged["further"] == 0) == (judged["verdict"] == "fail")
+    extra = "extra_questions" if target == "population" else "extra_trials"
+    assert (judged[extra] == 0) == (judged["verdict"] == "fail")
     plan = log.questions_needed if target == "population" else log.trials_needed
     (needed,) = without_nan(plan(ps.avg()))
-    assert (needed["extra"] == 0) == (name == "right against wrong")
+    assert (needed[extra] == 0) == (name == "right against wrong")
     # Between equal models there is no difference in sight.
     if name in {"all right", "all wrong", "two identical models"}:
-        assert needed["extra"] is None
+        assert needed[extra] is None
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from tests.decisions.counted import counted
 
-NUMBERS = ["diff", "sigma", "z", "prob", "lo", "hi"]
+NUMBERS = ["diff", "sigma", "z", "prob_better", "lo", "hi"]
 TARGETS = ["benchmark", "population"]
 
 

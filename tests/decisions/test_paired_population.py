@@ -21,7 +21,7 @@ pytestmark = [
 
 W = [0.1, 0.3, 0.7]
 ROLES = {"by": "domain", "success": 2}
-NUMBERS = ["diff", "sigma", "z", "prob", "lo", "hi"]
+NUMBERS = ["diff", "sigma", "z", "prob_better", "lo", "hi"]
 PAIRS = ["model_a", "model_b"]
 
 
@@ -183,7 +183,7 @@ def test_one_and_the_same_model_with_16_and_2_trials():
     with pytest.warns(ps.PriorWarning, match=r"^in 1 of 1 pairs .* ps.avg.. keeps"):
         row = log.scorio.compare(ps.bayes()).row(0, named=True)
     assert row["better"] == "few"
-    assert row["prob"] > 0.999
+    assert row["prob_better"] > 0.999
     pooled = log.scorio.compare(ps.bayes(), prior="population").row(0, named=True)
     assert pooled["better"] is None
     assert log.scorio.compare(ps.avg())["better"].item() is None

@@ -21,7 +21,7 @@ def log():
 def test_needed_trials_cost_a_round_of_both_models_each(log):
     plan = log.scorio(cost="usd", by="domain").trials_needed(max_trials=10**6)
     price = 10 * (3.0 + 2 * plan["domain"] / 2)
-    assert (plan["cost"] - plan["extra"] * price).abs().max() < 1e-9
+    assert (plan["cost"] - plan["extra_trials"] * price).abs().max() < 1e-9
 
 
 def test_a_half_width_costs_the_trials_of_one_model(log):
@@ -29,7 +29,7 @@ def test_a_half_width_costs_the_trials_of_one_model(log):
     ada = plan.filter(model="ada")
     rounds = [10 * 1.0, 10 * 1.5, 10 * 1.0 + 10 * 1.5]  # both strata, and all of them
     assert ada["cost"].to_list() == pytest.approx(
-        [e * r for e, r in zip(ada["extra"], rounds, strict=True)]
+        [e * r for e, r in zip(ada["extra_trials"], rounds, strict=True)]
     )
 
 
@@ -37,7 +37,7 @@ def test_a_half_width_costs_the_trials_of_one_model(log):
 def test_next_trials_cost_the_mean_of_their_model(log, per):
     plan = log.filter(domain=0).scorio(cost="usd").next_trials(30, per=per)
     price = pl.when(model="ada").then(1.0).otherwise(2.0)
-    assert plan.select((pl.col("cost") == pl.col("extra") * price).all()).item()
+    assert plan.select((pl.col("cost") == pl.col("extra_trials") * price).all()).item()
 
 
 def test_an_unnamed_model_has_a_plan_in_money(log):

@@ -74,17 +74,17 @@ def test_neighbours_are_told_apart_by_the_smallest_number(log, metric, observed,
             n = [sum(c) for each in (a, b) for c in own[each]]
             assert (row["trials_min"], row["trials_max"]) == (min(n), max(n))
             if diff >= z * sqrt(square(0)):
-                assert row["extra"] == 0
+                assert row["extra_trials"] == 0
             elif share == 0:
                 assert [row[name] for name in NEEDED[2:]] == [None] * 3
             else:
                 planned += 1
                 extra = smallest(enough)
                 # Variances as floats cancel some digits, and the last trials add little.
-                assert row["extra"] == pytest.approx(extra, rel=1e-6)
-                assert row["total"] == row["extra"] * 14
+                assert row["extra_trials"] == pytest.approx(extra, rel=1e-6)
+                assert row["total"] == row["extra_trials"] * 14
                 # The oracle is exact until the last root; variances as floats cancel some digits.
-                assert row["sigma"] == pytest.approx(sqrt(square(row["extra"])), rel=1e-9)
+                assert row["sigma"] == pytest.approx(sqrt(square(row["extra_trials"])), rel=1e-9)
     assert planned > 0
 
 
@@ -92,7 +92,7 @@ def test_neighbours_are_told_apart_by_the_smallest_number(log, metric, observed,
 def test_an_order_that_is_clear_needs_nothing():
     log = pl.concat([outcomes({(9, 9): 9}, "a"), outcomes({(9, 1): 9}, "b")])
     row = log.scorio.trials_needed().row(0, named=True)
-    assert (row["model_a"], row["extra"], row["total"]) == ("a", 0, 0)
+    assert (row["model_a"], row["extra_trials"], row["total"]) == ("a", 0, 0)
     sigma = log.scorio.compare()["sigma"].item()
     # The comparison takes the root of the same two variances, by another rule of integration.
     assert row["sigma"] == pytest.approx(sigma, rel=1e-7)
@@ -101,7 +101,7 @@ def test_an_order_that_is_clear_needs_nothing():
 @pytest.mark.parametrize("confidence", [0.4, 0.5, 0.95])
 def test_equal_models_are_never_told_apart_as_they_are(confidence):
     log = pl.concat([outcomes({(4, 3): 1, (4, 2): 1}, model) for model in "ab"])
-    row = log.scorio.trials_needed(confidence=confidence, assurance=0.5).row(0, named=True)
+    row = log.scorio.trials_needed(confidence=confidence, power=0.5).row(0, named=True)
     assert [row[name] for name in NEEDED] == [4, 4, None, None, None]
 
 
@@ -137,6 +137,6 @@ def test_prior_trials_count_towards_a_width(log):
             after = (left(c, m, observed=False, d=d) for c, d in zip(own, earlier, strict=True))  # noqa: B023
             return float(sum(after)) / 49
 
-        assert row["extra"] == smallest(lambda m: z * sqrt(square(m)) <= 0.1)
+        assert row["extra_trials"] == smallest(lambda m: z * sqrt(square(m)) <= 0.1)
         n = [sum(c) for c in own]  # prior trials are not counted here
         assert (row["trials_min"], row["trials_max"]) == (min(n), max(n))

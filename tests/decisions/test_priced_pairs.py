@@ -155,7 +155,7 @@ def test_neither_row_order_nor_names_of_questions_matter(metric):
     names = pl.col("question").replace_strict(dict(enumerate("hbdacgfe")))
     frame = log.frame.with_columns(names).sample(fraction=1, shuffle=True, seed=1)
     other = frame.scorio(by="stratum", count="count").compare(metric)
-    numbers = ["diff", "sigma", "z", "prob", "lo", "hi"]
+    numbers = ["diff", "sigma", "z", "prob_better", "lo", "hi"]
     # The questions are added in another order.
     np.testing.assert_allclose(
         rows.select(numbers).to_numpy(), other.select(numbers).to_numpy(), atol=1e-12

@@ -30,10 +30,13 @@ def test_numbers_are_those_of_the_study():
     c, n, columns = np.array(VECTORS["c"]), VECTORS["n"], VECTORS["columns"]
     rows = counted(c[None], n).questions().sort("question")
     names = [name for name in columns if name not in {"never", "always", "discrimination"}]
+    ours = {"p_reversed": "pvalue", "q_reversed": "qvalue", "rate_min": "rate_lo"}
+    ours["rate_max"] = "rate_hi"
     for name in [*names, "discrimination"]:
-        expected = pl.Series(name, columns[name], dtype=pl.Float64, strict=False)
+        found = rows[ours.get(name, name)].cast(pl.Float64)
+        expected = pl.Series(found.name, columns[name], dtype=pl.Float64, strict=False)
         # Roots of differences that are zero but for rounding are up to 1e-8.
-        assert_series_equal(rows[name].cast(pl.Float64), expected, abs_tol=1e-8)
+        assert_series_equal(found, expected, abs_tol=1e-8)
     for status in ("never", "always"):
         assert (rows["status"] == status).fill_null(value=False).to_list() == columns[status]
 
@@ -42,8 +45,8 @@ def test_a_row_says_how_often_a_question_is_solved_and_what_the_trials_allow():
     rows = counted(np.array([[[0, 4, 1, 2], [0, 4, 4, 0]]]), 4).questions().sort("question")
     assert rows.columns == [
         "stratum", "question", "models", "trials", "rate", "solved_by", "always_by", "status",
-        "rate_min", "rate_max", "spread", "rest_correlation", "discrimination", "p_reversed",
-        "q_reversed", "reversed",
+        "rate_lo", "rate_hi", "spread", "rest_correlation", "discrimination", "pvalue",
+        "qvalue", "reversed",
     ]  # fmt: skip
     shown = rows.select("trials", "rate", "solved_by", "always_by", "status").rows()
     assert shown == [
@@ -53,15 +56,15 @@ def test_a_row_says_how_often_a_question_is_solved_and_what_the_trials_allow():
         (8, 0.25, 1, 0, None),
     ]
     unseen = 1 - 0.025 ** (1 / 8)
-    assert rows["rate_max"].to_list() == [pytest.approx(unseen), None, None, None]
-    assert rows["rate_min"].to_list() == [None, pytest.approx(1 - unseen), None, None]
+    assert rows["rate_hi"].to_list() == [pytest.approx(unseen), None, None, None]
+    assert rows["rate_lo"].to_list() == [None, pytest.approx(1 - unseen), None, None]
 
 
 def test_two_planted_reversed_questions_are_found(faulty):
     rows = faulty.questions()
     assert rows.filter("reversed")["question"].to_list() == [0, 1]
     assert rows["question"].head(2).sort().to_list() == [0, 1]
-    assert rows["reversed"].equals(rows["q_reversed"] <= 0.1, check_names=False)
+    assert rows["reversed"].equals(rows["qvalue"] <= 0.1, check_names=False)
 
 
 def test_clean_logs_accuse_nobody_beyond_the_stated_rate():
@@ -79,7 +82,7 @@ def test_a_stricter_rate_calls_fewer_questions_reversed(faulty):
 def test_few_models_call_nothing_reversed_and_say_null():
     rows = planted(2, questions=20, models=3).questions()
     assert rows["rest_correlation"].null_count() < 20
-    assert rows["reversed"].null_count() == rows["q_reversed"].null_count() == 20
+    assert rows["reversed"].null_count() == rows["qvalue"].null_count() == 20
 
 
 @pytest.mark.parametrize("model", ["model", None])
@@ -89,19 +92,19 @@ def test_one_model_has_rates_alone(model):
     assert rows["question"].to_list() == [0, 1, 2]
     assert rows["rate"].to_list() == [0, 0.5, 1]
     assert rows["models"].unique().to_list() == [1]
-    assert rows.select("spread", "rest_correlation", "p_reversed").null_count().row(0) == (3, 3, 3)
+    assert rows.select("spread", "rest_correlation", "pvalue").null_count().row(0) == (3, 3, 3)
 
 
 def test_one_question_has_no_others_to_be_compared_with():
     rows = counted(np.array([[[0], [1], [3], [4]]]), 4).questions()
     assert rows["spread"].item() > 0
-    assert rows.select("rest_correlation", "q_reversed", "reversed").row(0) == (None, None, None)
+    assert rows.select("rest_correlation", "qvalue", "reversed").row(0) == (None, None, None)
 
 
 def test_noise_is_unknown_with_single_trials():
     rows = planted(4, questions=30, models=8, trials=1).questions()
     assert rows["spread"].null_count() == rows["discrimination"].null_count() == 30
-    assert rows["q_reversed"].null_count() == 0
+    assert rows["qvalue"].null_count() == 0
 
 
 @pytest.mark.parametrize(("models", "known"), [(2, False), (3, False), (4, True)])
@@ -156,14 +159,14 @@ def test_a_family_counts_as_the_mean_of_its_models(faulty):
     pooled = faulty.frame.with_columns(FAMILIES.alias("model"))
     keys = ["stratum", "model", "question", "category"]
     one = pooled.group_by(keys).agg(pl.col("count").sum()).scorio(by="stratum", count="count")
-    names = ["question", "rest_correlation", "p_reversed", "q_reversed"]
+    names = ["question", "rest_correlation", "pvalue", "qvalue"]
     assert rows.select("models", "families").unique().rows() == [(25, 5)]
     assert_frame_equal(rows.select(names), one.questions().select(names), check_row_order=False)
 
 
 def test_three_families_call_nothing_reversed_and_say_why(faulty):
     rows = families_of(faulty, pl.col("model") % 3).questions()
-    assert rows["q_reversed"].null_count() == rows.height
+    assert rows["qvalue"].null_count() == rows.height
     said = reversed_sentence(rows, "question", 0.1)
     assert said.endswith("cannot be tested with fewer than 4 families or 2 questions.")
 
@@ -247,9 +250,9 @@ def test_labels_without_success_are_refused():
 
 def test_the_accessor_chooses_the_confidence():
     log = long([[0, 0]])
-    wide = log.scorio(confidence=0.99).questions()["rate_max"].item()
+    wide = log.scorio(confidence=0.99).questions()["rate_hi"].item()
     assert wide == pytest.approx(1 - 0.005 ** (1 / 2))
-    assert log.scorio.questions(confidence=0.99)["rate_max"].item() == wide
+    assert log.scorio.questions(confidence=0.99)["rate_hi"].item() == wide
 
 
 def test_a_column_of_the_result_cannot_be_a_stratum():

@@ -1,4 +1,4 @@
-"""The outcomes that `questions` and `variance` read: rewards, levels, clusters."""
+"""The outcomes that `questions` and `variance_components` read: rewards, levels, clusters."""
 
 import numpy as np
 import polars as pl
@@ -28,14 +28,14 @@ def test_rewards_are_compared_by_their_means(rewards):
     np.testing.assert_allclose(rows["rate"], rates["category"], rtol=1e-12)
     assert rows["status"].to_list() == [None, None, None, "never"]
     assert rows["solved_by"].to_list() == [6, 6, 6, 0]
-    assert rows["rate_max"][3] == pytest.approx(1 - 0.025 ** (1 / 24))
+    assert rows["rate_hi"][3] == pytest.approx(1 - 0.025 ** (1 / 24))
     assert rows["rest_correlation"].head(3).min() > 0.9
 
 
 def test_rewards_of_an_unknown_range_have_no_status(rewards):
     known = rewards.scorio(bounds=(0, 1)).questions()
     rows = rewards.scorio.questions()
-    ranged = ["solved_by", "always_by", "status", "rate_min", "rate_max"]
+    ranged = ["solved_by", "always_by", "status", "rate_lo", "rate_hi"]
     assert rows.select(ranged).null_count().row(0) == (4,) * 5
     assert_frame_equal(rows.drop(ranged), known.drop(ranged), abs_tol=1e-12)
 
@@ -52,7 +52,7 @@ def test_categories_have_weights():
     assert rows["rate"].to_list() == [0.25, 1, 0]
     assert rows["solved_by"].to_list() == [2, 2, 0]
     assert rows["status"].to_list() == [None, "always", "never"]
-    assert log.variance([0, 0.5, 1])["variance"][1] == pytest.approx(0.25, abs=0.05)
+    assert log.variance_components([0, 0.5, 1])["variance"][1] == pytest.approx(0.25, abs=0.05)
 
 
 def test_levels_weigh_their_trials():
@@ -76,7 +76,7 @@ def test_clusters_have_the_means_of_their_questions():
     means = [each["rate"][start : start + 2].mean() for start in range(0, 9, 2)]
     assert rows["rate"].to_list() == pytest.approx(means)
     assert rows["trials"].to_list() == [64, 64, 64, 64, 32]
-    assert rows["q_reversed"].null_count() == 0
+    assert rows["qvalue"].null_count() == 0
     same = rows.filter(questions=1).select("rate", "spread", "rest_correlation", "discrimination")
     alone = each.filter(question=8).select(same.columns)
     assert_frame_equal(same, alone)
@@ -92,7 +92,7 @@ def test_huge_and_tiny_rewards_keep_their_correlations(scale):
     assert rows["rest_correlation"].to_list() == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("method", ["questions", "variance"])
+@pytest.mark.parametrize("method", ["questions", "variance_components"])
 def test_verdicts_of_a_judge_are_not_taken_for_the_truth(method):
     log = long([[0, 1], [1, 1]]).with_columns(human=pl.col("category")).scorio(truth="human")
     with pytest.raises(ValueError, match=f"{method} knows no correction for the errors of a judge"):

@@ -65,12 +65,12 @@ def test_no_fewer_questions_do(successes):
             row, values = next(rows), log[a] - log[b]
             assert (row["model_a"], row["model_b"], row["questions"]) == (a, b, 20)
             if abs(values.mean()) > t.ppf(0.975, 19) * sigma_then(values, 0):
-                assert row["extra"] == 0
-            elif row["extra"] is None:
+                assert row["extra_questions"] == 0
+            elif row["extra_questions"] is None:
                 assert share == 0 or chance(values, 1_000_000, share) < 0.8
             else:
                 planned += 1
-                extra = row["extra"]
+                extra = row["extra_questions"]
                 assert chance(values, extra, share) >= 0.8 - 1e-9
                 assert extra == 1 or chance(values, extra - 1, share) < 0.8 + 1e-9
                 assert row["total"] == 20 + extra
@@ -84,7 +84,8 @@ def test_a_width_is_reached_by_the_fewest_questions(successes):
         log = successes[row["stratum"]] / N
         values = log[row["model_a"]] - log[row["model_b"]]
         reach = [
-            t.ppf(0.975, 19 + m) * sigma_then(values, m) for m in (row["extra"] - 1, row["extra"])
+            t.ppf(0.975, 19 + m) * sigma_then(values, m)
+            for m in (row["extra_questions"] - 1, row["extra_questions"])
         ]
         assert reach[1] <= 0.04 < reach[0]
 
@@ -98,7 +99,7 @@ def test_what_is_told_apart_today_needs_nothing(successes):
     }
     for row in needed.iter_rows(named=True):
         key = (row["stratum"], *sorted((row["model_a"], row["model_b"])))
-        assert (row["extra"] == 0) == (key in decided)
+        assert (row["extra_questions"] == 0) == (key in decided)
 
 
 def test_equal_models_have_no_difference_in_sight():
@@ -115,16 +116,16 @@ def test_a_margin_asks_for_the_questions_of_a_gate(successes, margin):
         judged = one.gate(row["model_a"], **options).row(0, named=True)
         assert judged["model"] == row["model_b"]
         decided = judged["verdict"] != "undecided"
-        assert (row["extra"] == 0) == decided
+        assert (row["extra_questions"] == 0) == decided
         if not decided:
-            assert row["extra"] == judged["further"]
+            assert row["extra_questions"] == judged["extra_questions"]
 
 
 def test_a_margin_is_in_units_of_the_metric(successes):
     log = counted(successes, N)
     one = log.questions_needed(ps.avg(), margin=0.04)
     ten = log.questions_needed(ps.avg([0, 10]), margin=0.4)
-    assert ten["extra"].equals(one["extra"])
+    assert ten["extra_questions"].equals(one["extra_questions"])
 
 
 def test_two_goals_are_refused(successes):
@@ -139,7 +140,9 @@ def test_verdicts_that_hold_at_once_need_more_questions(successes, options):
     once = log.questions_needed(ps.avg(), simultaneous=True, **options)
     alone = log.questions_needed(ps.avg(), confidence=2 * norm.cdf(z) - 1, **options)
     assert_frame_equal(once, alone)
-    assert (once["extra"] > log.questions_needed(ps.avg(), **options)["extra"]).any()
+    assert (
+        once["extra_questions"] > log.questions_needed(ps.avg(), **options)["extra_questions"]
+    ).any()
 
 
 def test_a_margin_is_of_one_gate(successes):
@@ -151,7 +154,7 @@ def test_weights_scale_the_widths(successes):
     log = counted(successes, N)
     one = log.questions_needed(ps.avg(), half_width=0.04)
     ten = log.questions_needed(ps.avg([0, 10]), half_width=0.4)
-    assert ten["extra"].equals(one["extra"])
+    assert ten["extra_questions"].equals(one["extra_questions"])
     np.testing.assert_allclose(ten["sigma"], 10 * one["sigma"])
 
 
@@ -162,7 +165,7 @@ def test_weights_scale_the_widths(successes):
         ("half_width", 50, "half_width must be at most 1, beyond which it is always met"),
         ("margin", 5, "margin must be at most 1, beyond which it is always met, got 5"),
         ("margin", -0.1, "margin must be a number that is not negative, got -0.1"),
-        ("assurance", 1, "assurance must be a number between 0 and 1"),
+        ("power", 1, "power must be a number between 0 and 1"),
         ("max_questions", 0, "max_questions must be a positive int, got 0"),
     ],
 )
@@ -174,5 +177,13 @@ def test_refuses_what_is_no_plan(successes, option, value, message):
 def test_no_trials_give_the_columns_and_no_rows(successes):
     empty = counted(successes, N).frame.clear().scorio(by="stratum", count="count")
     rows = empty.questions_needed(ps.avg())
-    assert rows.columns == ["stratum", "model_a", "model_b", "questions", "extra", "total", "sigma"]
+    assert rows.columns == [
+        "stratum",
+        "model_a",
+        "model_b",
+        "questions",
+        "extra_questions",
+        "total",
+        "sigma",
+    ]
     assert rows.height == 0

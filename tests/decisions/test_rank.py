@@ -48,8 +48,8 @@ def many() -> pl.DataFrame:
 def test_the_best_model_comes_first(log):
     accessor = log.scorio(**ROLES)
     rows = accessor.rank()
-    places = ["rank", "rank_lo", "rank_hi", "rank_ci"]
-    last = [*NUMBERS, "p_best", "could_be_best", "tier", "z_next"]
+    places = ["rank", "rank_lo", "rank_hi", "rank_tied"]
+    last = [*NUMBERS, "prob_best", "could_be_best", "tier", "z_next"]
     assert rows.columns == ["domain", "metric", "k", *places, "model", *last]
     assert rows.select("metric", "k").unique().rows() == [("avg", None)]
     report = accessor.report(ps.avg()).sort("domain", "mu", descending=[False, True])
@@ -133,8 +133,8 @@ def test_models_rank_as_the_reference_ranks_them(
             ci_tie_method=f"{rule}_adjacent",
         )
         assert part["rank"].to_list() == expected[name].tolist()
-        assert part["rank_ci"].to_list() == expected[f"{name}_ci"].tolist()
-        tied += not part["rank"].equals(part["rank_ci"])
+        assert part["rank_tied"].to_list() == expected[f"{name}_ci"].tolist()
+        tied += not part["rank"].equals(part["rank_tied"])
     assert tied > 5  # there is something to tie
 
 
@@ -155,7 +155,7 @@ def test_ties_chain_and_end_at_the_first_gap():
         rows = log.scorio(prior="uniform").rank(ps.bayes(), confidence=confidence)
         assert rows["model"].to_list() == [*"abcde"]
         assert rows["rank"].to_list() == [1, 2, 3, 4, 4]
-        assert rows["rank_ci"].to_list() == [*expected, 4, 4]
+        assert rows["rank_tied"].to_list() == [*expected, 4, 4]
     ends = (
         log.scorio(prior="uniform")
         .compare(ps.bayes(), confidence=0.98)
@@ -169,10 +169,10 @@ def test_z_at_the_quantile_is_told_apart():
     z = log.scorio(prior="uniform").rank(ps.bayes())["z_next"][0]
     confidence = NormalDist().cdf(z)
     assert log.scorio(prior="uniform").rank(ps.bayes(), confidence=confidence - 1e-9)[
-        "rank_ci"
+        "rank_tied"
     ].to_list() == [1, 2]
     assert log.scorio(prior="uniform").rank(ps.bayes(), confidence=confidence + 1e-9)[
-        "rank_ci"
+        "rank_tied"
     ].to_list() == [1, 1]
 
 
@@ -183,7 +183,7 @@ def test_equal_models_are_tied_in_both_ranks(method):
     for ties in ("z", "overlap"):
         rows = log.scorio(prior="uniform").rank(ps.bayes(), method=method, ties=ties)
         assert rows["model"].to_list() == ["a", "b", "c"]
-        for name in ("rank", "rank_ci"):
+        for name in ("rank", "rank_tied"):
             assert rows[name].to_list() == [expected] * 3
         assert rows["z_next"].to_list() == [0, 0, None]
 
@@ -191,12 +191,12 @@ def test_equal_models_are_tied_in_both_ranks(method):
 def test_intervals_that_touch_overlap():
     log = models({"a": [9, 9], "b": [1, 0], "c": [5, 5]})
     touching = ps.bayes(bounds=(0.5, 0.5))  # all of them are clipped to one point
-    assert log.scorio(prior="uniform").rank(touching, ties="overlap")["rank_ci"].to_list() == [
+    assert log.scorio(prior="uniform").rank(touching, ties="overlap")["rank_tied"].to_list() == [
         1,
         1,
         1,
     ]
-    assert log.scorio(prior="uniform").rank(ps.bayes(), ties="overlap")["rank_ci"].to_list() == [
+    assert log.scorio(prior="uniform").rank(ps.bayes(), ties="overlap")["rank_tied"].to_list() == [
         1,
         2,
         3,
@@ -205,7 +205,7 @@ def test_intervals_that_touch_overlap():
 
 def test_without_uncertainty_models_that_are_equal_are_tied(log):
     rows = log.scorio(**ROLES).rank(ps.max_at_k(2, w=[1, 1, 1]), ties="z")
-    assert rows.select("rank", "rank_ci", "mu", "sigma").unique().rows() == [(1, 1, 1, 0)]
+    assert rows.select("rank", "rank_tied", "mu", "sigma").unique().rows() == [(1, 1, 1, 0)]
     assert rows["z_next"].to_list() == [0, 0, None] * 2
 
 
@@ -217,7 +217,7 @@ def test_a_model_without_a_score_has_no_rank():
     rows = log.scorio.rank(ps.pass_at_k(2), target="population")
     assert rows["model"].to_list() == ["a", "c", "b", "d"]
     assert rows["rank"].to_list() == [1, 2, None, None]
-    assert rows["rank_ci"].to_list() == [1, 1, None, None]
+    assert rows["rank_tied"].to_list() == [1, 1, None, None]
     assert rows.select(*NUMBERS)[2:].null_count().row(0) == (2,) * 4
     assert rows["z_next"].null_count() == 3
 
@@ -233,7 +233,9 @@ def test_rewards_of_any_value_are_ranked(log):
 
 def test_one_model_is_the_first(log):
     rows = log.filter(model="b").scorio(**ROLES).rank()
-    assert rows.select("rank", "rank_ci", "model", "z_next").unique().rows() == [(1, 1, "b", None)]
+    assert rows.select("rank", "rank_tied", "model", "z_next").unique().rows() == [
+        (1, 1, "b", None)
+    ]
     assert rows["domain"].to_list() == ["air", "web"]
 
 
@@ -288,10 +290,12 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
             compared = pairs.filter(domain=domain, model_a=pair[0], model_b=pair[1])
             # Means of a pair that are nearly equal: their difference cancels some digits.
             assert row["z_next"] == pytest.approx(abs(compared["z"].item()), rel=1e-11)
-            told_apart = max(compared["prob"].item(), 1 - compared["prob"].item()) >= 0.8
+            told_apart = (
+                max(compared["prob_better"].item(), 1 - compared["prob_better"].item()) >= 0.8
+            )
             expected_ci.append(place + 2 if told_apart else expected_ci[-1])
         assert part["rank"].to_list() == [1, 2, 3]
-        assert part["rank_ci"].to_list() == expected_ci
+        assert part["rank_tied"].to_list() == expected_ci
 
 
 def test_on_the_population_intervals_may_overlap_too(log):
@@ -302,15 +306,18 @@ def test_on_the_population_intervals_may_overlap_too(log):
         for upper, lower in pairwise(part.iter_rows(named=True)):
             tied = lower["hi"] >= upper["lo"]
             places.append(places[-1] if tied else len(places) + 1)
-        assert part["rank_ci"].to_list() == places
-    assert max(rows["rank_ci"]) > 1
-    assert accessor.rank(target="population", ties="overlap")["rank_ci"].to_list() == [1] * 6
+        assert part["rank_tied"].to_list() == places
+    assert max(rows["rank_tied"]) > 1
+    assert accessor.rank(target="population", ties="overlap")["rank_tied"].to_list() == [1] * 6
 
 
 def test_one_question_tells_no_models_apart():
     log = models({"a": [9], "b": [0]})
     rows = log.scorio.rank(target="population")
-    assert rows.select("rank", "rank_ci", "model", "mu").rows() == [(1, 1, "a", 1), (2, 1, "b", 0)]
+    assert rows.select("rank", "rank_tied", "model", "mu").rows() == [
+        (1, 1, "a", 1),
+        (2, 1, "b", 0),
+    ]
     assert rows.select("sigma", "lo", "hi", "z_next").null_count().row(0) == (2,) * 4
 
 
@@ -326,7 +333,7 @@ def test_models_that_the_prior_ranks_are_named():
     with pytest.warns(ps.PriorWarning, match=r"^in 2 of 3 pairs ") as caught:
         assert plan.collect()["model"][0] == "b"
     assert len(caught) == 1
-    assert log.scorio.rank(ps.bayes(), prior="population")["rank_ci"].to_list() == [1, 1, 1]
+    assert log.scorio.rank(ps.bayes(), prior="population")["rank_tied"].to_list() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("lazy", [False, True])
@@ -361,9 +368,9 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         "rank": rank,
         "rank_lo": pl.UInt32,
         "rank_hi": pl.UInt32,
-        "rank_ci": rank,
+        "rank_tied": rank,
         "model": pl.String,
-        **dict.fromkeys([*NUMBERS, "p_best"], pl.Float64),
+        **dict.fromkeys([*NUMBERS, "prob_best"], pl.Float64),
         "could_be_best": pl.Boolean,
         "tier": pl.UInt32,
         "z_next": pl.Float64,

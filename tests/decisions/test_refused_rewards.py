@@ -15,7 +15,7 @@ CALLS = {
     "prior": lambda log: log.report(ps.avg(), prior=LOG),
     "pass_at_k": lambda log: log.pass_at_k(2),
     "regressions": lambda log: log.regressions("a"),
-    "priors": lambda log: log.priors(),
+    "population": lambda log: log.population(),
     "forecast": lambda log: log.forecast(8),
     "next_trials": lambda log: log.next_trials(10),
     "best settles": lambda log: log.convergence(ps.max_at_k(2)),
@@ -56,6 +56,6 @@ def test_all_metrics_of_rewards_have_a_plan_of_questions(metric):
     )
     (row,) = rewards.scorio(bounds=(0, 1)).questions_needed(metric).to_dicts()
     assert row["questions"] == 12
-    assert row["total"] == 12 + row["extra"]
-    assert row["extra"] > 0
+    assert row["total"] == 12 + row["extra_questions"]
+    assert row["extra_questions"] > 0
     assert row["sigma"] > 0

@@ -30,11 +30,15 @@ def test_questions_that_lose_all_of_their_successes_come_first():
     assert tests["question"].head(3).to_list() == [0, 1, 2]
     assert tests["regressed"].sum() == 3
     first = tests.row(0, named=True)
-    assert first["p"] == pytest.approx(hypergeom.cdf(0, 16, 8, 8)) == pytest.approx(first["p_min"])
+    assert (
+        first["pvalue"]
+        == pytest.approx(hypergeom.cdf(0, 16, 8, 8))
+        == pytest.approx(first["pvalue_min"])
+    )
     assert (first["rate_baseline"], first["rate"], first["broken"]) == (1.0, 0.0, True)
     assert tests.columns == [
-        "model", "question", "trials_baseline", "trials", "rate_baseline", "rate", "p", "p_min",
-        "p_adjusted", "regressed", "broken", "broken_by_chance", "p_broken",
+        "model", "question", "trials_baseline", "trials", "rate_baseline", "rate", "pvalue",
+        "pvalue_min", "qvalue", "regressed", "broken", "broken_by_chance", "pvalue_broken",
     ]  # fmt: skip
 
 
@@ -44,7 +48,7 @@ def test_four_trials_name_one_of_500_questions_only_if_the_others_cannot_be_name
     totals |= {"c": [4, *[others] * 499, 0, *[others] * 499]}
     log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
     row = log.regressions("v1").filter(question=0).row(0, named=True)
-    assert row["p"] == row["p_min"] == pytest.approx(1 / 70)
+    assert row["pvalue"] == row["pvalue_min"] == pytest.approx(1 / 70)
     assert row["regressed"] is named
 
 
@@ -53,7 +57,7 @@ def test_the_sum_of_the_chances_is_what_gates_print():
     tests, gate = log.regressions("v1"), log.gate("v1", margin=0.05).row(0, named=True)
     assert tests["broken"].sum() == gate["broken"]
     assert tests["broken_by_chance"].sum() == pytest.approx(gate["broken_by_chance"])
-    assert tests["p_broken"].unique().to_list() == [pytest.approx(gate["p_broken"])]
+    assert tests["pvalue_broken"].unique().to_list() == [pytest.approx(gate["pvalue_broken"])]
 
 
 def test_improvements_are_regressions_of_the_other_version():

@@ -74,7 +74,7 @@ def test_better_is_the_model_on_whose_side_zero_is_not(spread, options):
             ).to_series()
         )
         assert (np.sign(rows["z"]) == np.sign(rows["diff"])).all()
-        assert ((rows["prob"] > 0.5) == (rows["diff"] > 0)).all()
+        assert ((rows["prob_better"] > 0.5) == (rows["diff"] > 0)).all()
     single = spread.compare(metric, **options)
     # At once less is sure, and intervals are no narrower.
     assert outside(rows).sum() < outside(single).sum()
@@ -143,7 +143,7 @@ def test_ranges_follow_from_the_verdicts_of_the_comparison(spread, options):
         assert (row["rank_lo"], row["rank_hi"]) == (1 + lost, 6 - won)
         assert row["rank_lo"] <= row["rank"] <= row["rank_hi"]
     assert (rows["rank_hi"] - rows["rank_lo"]).mean() < 4
-    shares = rows.group_by("stratum").agg(pl.col("p_best").sum())["p_best"]
+    shares = rows.group_by("stratum").agg(pl.col("prob_best").sum())["prob_best"]
     # Shares of draws, or of quadrature, add up to 1 but for rounding: 1e-9 is ample.
     assert shares.to_list() == pytest.approx([1] * 3, abs=1e-9)
 
@@ -173,7 +173,7 @@ def test_p_best_is_the_share_of_draws_that_a_model_wins(spread):
     own, others = np.random.default_rng(3).normal(size=(2, 200_000, 1, models))
     gaps = np.sqrt(2 * left) * z[None] + own.transpose(0, 2, 1) > others
     wins = (gaps | np.eye(models, dtype=bool)).all(axis=2).mean(axis=0)
-    np.testing.assert_allclose(rows["p_best"].to_numpy()[near], wins / wins.sum(), atol=0.005)
+    np.testing.assert_allclose(rows["prob_best"].to_numpy()[near], wins / wins.sum(), atol=0.005)
 
 
 @pytest.mark.slow
@@ -255,11 +255,11 @@ def test_models_that_no_question_connects_are_named():
 @pytest.mark.parametrize(
     ("options", "holds"),
     [
-        ({}, "each pair"),
-        ({"baseline": 2}, "each pair"),
+        ({}, "each pair alone"),
+        ({"baseline": 2}, "each pair alone"),
         ({"simultaneous": True}, "all pairs"),
         ({"simultaneous": True, "baseline": 2}, "all with the baseline"),
     ],
 )
 def test_a_result_says_for_which_pairs_it_holds(spread, options, holds):
-    assert spread.compare(ps.avg(), **options)["holds"].unique().to_list() == [holds]
+    assert spread.compare(ps.avg(), **options)["adjusted_for"].unique().to_list() == [holds]

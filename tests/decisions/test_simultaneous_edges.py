@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning"),
     pytest.mark.filterwarnings("ignore:trials are not independent"),  # made logs are sure
 ]
-RANKS = ["rank", "rank_lo", "rank_hi", "p_best"]
+RANKS = ["rank", "rank_lo", "rank_hi", "prob_best"]
 INFERENCES = ["uniform", "population", None]
 ASKED = [
     *({"prior": each} for each in INFERENCES),
@@ -48,9 +48,9 @@ def test_identical_models_share_all_ranks(options):
     rows = log.rank(ps.avg(), **options)
     assert rows.select("rank", "rank_lo", "rank_hi").unique().rows() == [(1, 1, 3)]
     # A third is rounded.
-    assert rows["p_best"].to_list() == pytest.approx([1 / 3] * 3)
+    assert rows["prob_best"].to_list() == pytest.approx([1 / 3] * 3)
     pairs = log.compare(ps.avg(), simultaneous=True, **options)
-    assert pairs.select("diff", "z", "prob").unique().rows() == [(0, 0, 0.5)]
+    assert pairs.select("diff", "z", "prob_better").unique().rows() == [(0, 0, 0.5)]
     assert pairs["better"].null_count() == 3
 
 
@@ -112,12 +112,12 @@ def test_predictions_are_not_ranked():
     assert rows["model"].to_list() == ["c", "a", "b"]
     assert rows["rank"].to_list() == [1, 2, None]
     assert rows.row(2, named=True)["rank_hi"] is None
-    assert rows.select(*RANKS, "rank_ci", "sigma", "z_next")[2].null_count().row(0) == (1,) * 7
+    assert rows.select(*RANKS, "rank_tied", "sigma", "z_next")[2].null_count().row(0) == (1,) * 7
     assert rows["rank_hi"].to_list()[:2] == [2, 2]
     assert rows.select("mu", "lo", "hi").null_count().row(0) == (0, 0, 0)
     pairs = log.compare(ps.pass_at_k(2), simultaneous=True)
     ahead = pairs.filter((pl.col("model_a") == "b") | (pl.col("model_b") == "b"))
-    assert ahead.select("sigma", "z", "prob", "better").null_count().row(0) == (2,) * 4
+    assert ahead.select("sigma", "z", "prob_better", "better").null_count().row(0) == (2,) * 4
     assert (ahead["lo"] <= ahead["diff"]).all()
     assert pairs["sigma"].null_count() == 2
 
@@ -136,7 +136,7 @@ def test_models_without_an_estimate_leave_the_others_alone():
     rows = log.rank(ps.pass_at_k(2), **options)
     assert rows.select("model", "rank", "rank_lo", "rank_hi").rows()[2] == ("c", None, None, None)
     two = log.frame.filter(pl.col("model") != "c").scorio.rank(ps.pass_at_k(2), **options)
-    # Beside a third model the directions of the draws are others: the last digits of p_best.
+    # Beside a third model the directions of the draws are others: the last digits of prob_best.
     assert_frame_equal(rows[:2], two, abs_tol=0.01)
 
 
@@ -157,9 +157,11 @@ def test_planned_pairs_are_told_apart_as_often_as_promised(goal):
     # Rates are as uniform as the prior, and models differ by about their standard errors.
     rates, n = random.random((400, 2, 10)), 8
     now = random.binomial(n, rates)
-    plan = counted(now, n).trials_needed(assurance=goal, confidence=0.9).drop_nulls()
+    plan = counted(now, n).trials_needed(power=goal, confidence=0.9).drop_nulls()
     found = []
-    for stratum, extra in plan.filter(pl.col("extra") > 0).select("stratum", "extra").iter_rows():
+    for stratum, extra in (
+        plan.filter(pl.col("extra_trials") > 0).select("stratum", "extra_trials").iter_rows()
+    ):
         more = now[stratum] + random.binomial(extra, rates[stratum])
         better = counted(more[None], n + extra).compare(confidence=0.9)["better"].item()
         found.append(better is not None)
@@ -178,13 +180,15 @@ def test_what_is_told_apart_today_needs_nothing(spread):
             frozenset(row[1:3]) | {("s", row[0])}: row[3]
             for row in pairs.select(*keys, "better").iter_rows()
         }
-        assert [extra == 0 for extra in plan["extra"]] == [better[key] is not None for key in ours]
-    assert plan["extra"].min() == 0
+        assert [extra == 0 for extra in plan["extra_trials"]] == [
+            better[key] is not None for key in ours
+        ]
+    assert plan["extra_trials"].min() == 0
 
 
 def test_more_assurance_needs_more_trials(spread):
     needs = [
-        spread.trials_needed(assurance=each, confidence=0.999, max_trials=10**15)["extra"]
+        spread.trials_needed(power=each, confidence=0.999, max_trials=10**15)["extra_trials"]
         for each in (0.8, 0.9, 0.99)
     ]
     undecided = (needs[0] > 0).fill_null(value=False)
@@ -199,4 +203,4 @@ def test_an_undecided_pair_needs_at_least_one_trial():
     options = {"prior": "population", "confidence": 0.99}
     log = counted(np.array([[[4], [0]]]), 8)
     assert log.compare(**options)["better"].item() is None
-    assert log.trials_needed(**options)["extra"].item() == 1
+    assert log.trials_needed(**options)["extra_trials"].item() == 1

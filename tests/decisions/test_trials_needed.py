@@ -41,7 +41,7 @@ def test_the_width_is_reached_by_the_smallest_number(log, metric, observed, half
         extra = smallest(
             lambda m, own=own: z**2 * expected(own, m, observed=observed) <= half_width**2
         )
-        assert row["extra"] == extra
+        assert row["extra_trials"] == extra
         assert row["total"] == extra * 7
         # The oracle is exact until the last root; variances as floats cancel some digits.
         assert row["sigma"] == pytest.approx(
@@ -49,7 +49,7 @@ def test_the_width_is_reached_by_the_smallest_number(log, metric, observed, half
         )
         n = [sum(c) for c in own]
         assert (row["trials_min"], row["trials_max"]) == (min(n), max(n))
-    assert (rows["extra"].max() > 0) == (half_width < 0.3)
+    assert (rows["extra_trials"].max() > 0) == (half_width < 0.3)
 
 
 def test_the_width_holds_with_extra_and_not_with_one_less(log):
@@ -58,7 +58,7 @@ def test_the_width_holds_with_extra_and_not_with_one_less(log):
     for row in rows.iter_rows(named=True):
         own = [[a + b, c] for a, b, c in questions(log, row["domain"], row["model"])]
         options = {"observed": False, "w": [0, 1], "d": (0, 0)}
-        reach = [z * sqrt(expected(own, row["extra"] - less, **options)) for less in (0, 1)]
+        reach = [z * sqrt(expected(own, row["extra_trials"] - less, **options)) for less in (0, 1)]
         assert reach[0] <= 0.02 < reach[1]
 
 
@@ -75,7 +75,7 @@ def test_the_width_is_in_units_of_the_weights(log):
 @METRIC
 def test_a_width_that_is_reached_needs_nothing(log, metric, observed):
     rows = log.scorio(**ROLES).trials_needed(metric, half_width=0.3)
-    assert rows.select("extra", "total").unique().rows() == [(0, 0)]
+    assert rows.select("extra_trials", "total").unique().rows() == [(0, 0)]
     report = log.scorio(**ROLES).report(metric)
     # The report takes the root of the same sum of variances: the last bits.
     np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-14)
@@ -84,19 +84,19 @@ def test_a_width_that_is_reached_needs_nothing(log, metric, observed):
 
 def test_weights_without_a_spread_need_nothing(log):
     rows = log.scorio(**ROLES).trials_needed(ps.bayes([2, 2, 2]), half_width=1e-9)
-    assert rows.select("extra", "sigma").unique().rows() == [(0, 0)]
+    assert rows.select("extra_trials", "sigma").unique().rows() == [(0, 0)]
 
 
 def test_max_trials_is_the_last_that_is_tried(log):
     accessor = log.filter(domain="air", model="a").scorio(success=2)
-    extra = accessor.trials_needed(half_width=0.02)["extra"].item()
+    extra = accessor.trials_needed(half_width=0.02)["extra_trials"].item()
     for most, found in [(extra, extra), (extra + 1, extra), (extra - 1, None)]:
         row = accessor.trials_needed(half_width=0.02, max_trials=most).row(0, named=True)
-        assert row["extra"] == found
+        assert row["extra_trials"] == found
         if found is None:
             assert (row["total"], row["sigma"]) == (None, None)
     default = accessor.trials_needed(half_width=1e-9)
-    assert default["extra"].item() is None
+    assert default["extra_trials"].item() is None
 
 
 def test_one_unnamed_model_has_a_width(log):
@@ -134,7 +134,7 @@ def test_with_partial_pooling_nothing_more_leaves_the_sigma_of_the_report(log, m
     accessor = log.scorio(**ROLES)
     rows = accessor.trials_needed(metric, half_width=0.3, prior="population")
     report = accessor.report(metric, prior="population")
-    assert rows["extra"].unique().to_list() == [0]
+    assert rows["extra_trials"].unique().to_list() == [0]
     # One fit for both, whose variances are added up again: rounding.
     np.testing.assert_allclose(rows["sigma"], report["sigma"], rtol=1e-12)
     plain = accessor.trials_needed(metric, half_width=0.3)
@@ -161,9 +161,9 @@ def test_with_partial_pooling_the_moments_of_the_fitted_prior_count(log):
             shared = whole["sigma"] ** 2 - now  # noqa: B023
             return now * share + shared * share**2
 
-        assert row["extra"] == smallest(lambda m: z * sqrt(square(m)) <= 0.06)
+        assert row["extra_trials"] == smallest(lambda m: z * sqrt(square(m)) <= 0.06)
         # The share comes from squares of sigmas that are subtracted: some digits are lost.
-        assert row["sigma"] == pytest.approx(sqrt(square(row["extra"])), rel=1e-9)
+        assert row["sigma"] == pytest.approx(sqrt(square(row["extra_trials"])), rel=1e-9)
 
 
 def test_with_partial_pooling_an_average_needs_its_trial_variance(log):
@@ -179,7 +179,7 @@ def test_with_partial_pooling_an_average_needs_its_trial_variance(log):
         def square(m: int) -> float:
             return float((trial / (n + m)).sum()) / 49  # noqa: B023
 
-        assert row["extra"] == smallest(lambda m: z * sqrt(square(m)) <= 0.06)
+        assert row["extra_trials"] == smallest(lambda m: z * sqrt(square(m)) <= 0.06)
 
 
 # --- frames and errors
@@ -246,7 +246,7 @@ def test_verdicts_that_hold_at_once_need_a_larger_critical_value(options):
         alone = log.trials_needed(confidence=2 * NormalDist().cdf(z) - 1, **options)
         assert_frame_equal(once.filter(models=size), alone.filter(models=size))
     assert once.filter(models=2).equals(each.filter(models=2))
-    assert (once.filter(models=5)["extra"] > each.filter(models=5)["extra"]).any()
+    assert (once.filter(models=5)["extra_trials"] > each.filter(models=5)["extra_trials"]).any()
 
 
 @pytest.mark.parametrize(
@@ -262,8 +262,8 @@ def test_verdicts_that_hold_at_once_need_a_larger_critical_value(options):
         ),
         ({"half_width": "0.1"}, ValueError, r"^half_width must be .*, got '0\.1'"),
         ({"half_width": True}, ValueError, r"^half_width must be .*, got True"),
-        ({"assurance": 1}, ValueError, r"^assurance must be a number .*, got 1"),
-        ({"assurance": "0.8"}, ValueError, r"^assurance must be a number .*, got '0\.8'"),
+        ({"power": 1}, ValueError, r"^power must be a number .*, got 1"),
+        ({"power": "0.8"}, ValueError, r"^power must be a number .*, got '0\.8'"),
         ({"max_trials": 0}, ValueError, r"^max_trials must be a positive int, got 0"),
         ({"max_trials": 1e3}, ValueError, r"^max_trials must be a positive int, got 1000\.0"),
         ({"simultaneous": 1}, TypeError, r"^simultaneous must be"),
@@ -320,13 +320,13 @@ def test_without_a_model_column_there_is_no_neighbour_and_no_choice(log):
 
 
 def test_keys_that_are_named_like_a_number_are_refused(log):
-    renamed = log.lazy().rename({"domain": "extra"}).scorio(by="extra", success=2)
+    renamed = log.lazy().rename({"domain": "extra_trials"}).scorio(by="extra_trials", success=2)
     asks = [
         renamed.trials_needed,
         *(lambda per=per: renamed.next_trials(5, per=per) for per in ("model", "question")),
     ]
     for ask in asks:
-        with pytest.raises(ValueError, match="two columns named 'extra'"):
+        with pytest.raises(ValueError, match="two columns named 'extra_trials'"):
             ask()
 
 

@@ -81,7 +81,7 @@ def test_all_texts_of_a_table_may_be_changed():
 @pytest.mark.parametrize(
     ("name", "values", "texts"),
     [
-        ("prob", [0.5, 0.99999], ("0.500", ">0.999")),
+        ("prob_better", [0.5, 0.99999], ("0.500", ">0.999")),
         ("cost", [0.15, 10.0], ("0.15", "10.00")),
         ("cost", [None, 0.0], (DASH, "0")),
         ("tags", [["a", None], []], (f"a, {DASH}", "")),

@@ -143,7 +143,7 @@ def test_pairs_are_shown_both_ways_and_missing_ones_are_empty():
             "model_a": ["a", "a", "b", "a"],
             "model_b": ["b", "c", "c", "b"],
             "diff": [0.5, 0.25, -0.25, 0.0],
-            "prob": [1.0, 0.75, 0.25, 0.5],
+            "prob_better": [1.0, 0.75, 0.25, 0.5],
             "better": ["a", None, None, None],
         }
     )
@@ -153,7 +153,7 @@ def test_pairs_are_shown_both_ways_and_missing_ones_are_empty():
     assert ways.filter(stratum="air", model="a", other="c").row(0)[3:] == (0.25, 0.75, ".75", False)
     cells = chart_data.paired_rows(ways)
     assert cells.height == 2 * 3 * 2
-    assert cells.filter(stratum="web", model="c", other="a")["prob"].to_list() == [None]
+    assert cells.filter(stratum="web", model="c", other="a")["prob_better"].to_list() == [None]
     assert cells.filter(stratum="web", model="c", other="a")["sure"].to_list() == [False]
 
 

@@ -7,8 +7,9 @@ from polars_scorio.display.sentences import GateWords, cost_ratio_words
 
 ROW = {
     "model": "v2", "baseline": "v1", "k": None, "margin": 0.05, "verdict": "undecided",
-    "diff": -0.012, "lo": -0.06, "hi": 0.04, "further": 59, "broken": 1, "broken_by_chance": 3.17,
-    "p_broken": 0.0001,
+    "diff": -0.012, "lo": -0.06, "hi": 0.04, "extra_trials": 59, "broken": 1,
+    "broken_by_chance": 3.17,
+    "pvalue_broken": 0.0001,
 }  # fmt: skip
 WORDS = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1)
 
@@ -20,7 +21,7 @@ def test_an_undecided_gate_says_what_would_decide_it():
         "decide it with a chance of 80 %; 1 question went from mostly right to mostly wrong, "
         "where 3.2 would between equal models (p < 0.001)"
     )
-    nothing = WORDS.sentence({**ROW, "further": None, "broken": None})
+    nothing = WORDS.sentence({**ROW, "extra_trials": None, "broken": None})
     assert nothing.endswith(
         "no number of further trials of each question is in sight that would decide it"
     )
@@ -66,7 +67,9 @@ def test_a_stratum_that_is_open_by_the_adjustment_alone_says_so():
 
 
 def test_one_further_trial_is_one_trial():
-    assert "; 1 further trial of each question decides" in WORDS.sentence({**ROW, "further": 1})
+    assert "; 1 further trial of each question decides" in WORDS.sentence(
+        {**ROW, "extra_trials": 1}
+    )
 
 
 @pytest.mark.parametrize(
@@ -107,7 +110,7 @@ def test_an_undecided_gate_says_as_what_it_counts():
 
 def test_about_a_population_questions_are_counted():
     words = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1, population=True, anytime=1000)
-    sentence = words.sentence(ROW)
+    sentence = words.sentence({**ROW, "extra_questions": 59})
     assert "; 59 further questions decide it with a chance of 80 %;" in sentence
     assert "which holds at every look (planned: 1,000 questions)" in sentence
 

@@ -16,9 +16,9 @@ def test_a_matrix_has_the_probabilities_of_the_comparison_both_ways(log):
     for pair in pairs.to_dicts():
         one = shown[pair["domain"], pair["model_a"], pair["model_b"]]
         other = shown[pair["domain"], pair["model_b"], pair["model_a"]]
-        assert one["prob"] == pair["prob"]
-        # 1 - prob rounds once, by 1.1e-16 at most.
-        assert one["prob"] + other["prob"] == pytest.approx(1, abs=1e-15)
+        assert one["prob_better"] == pair["prob_better"]
+        # 1 - prob_better rounds once, by 1.1e-16 at most.
+        assert one["prob_better"] + other["prob_better"] == pytest.approx(1, abs=1e-15)
         assert one["sure"] is other["sure"] is (pair["better"] is not None)
     assert marks_of(chart) == ["rect", "text", "text"]
     assert layers_of(chart)[1]["mark"]["fontWeight"] == "bold"

@@ -43,14 +43,15 @@ def test_leaderboards_and_wide_reports_have_the_verdicts_as_they_are():
     report = log.report(*metrics).sort("metric", "model")
     for board in (log.leaderboard(*metrics), log.report(*metrics, wide=True)):
         rows = board.sort("model")
-        for column in ("judged", "labels"):
+        for column in ("estimate_uncorrected", "labels"):
             names = [f"avg_{column}", f"pass_at_k_2_{column}"]
             assert pl.concat(rows[name] for name in names).to_list() == report[column].to_list()
 
 
 def test_tables_of_reports_say_it_too():
     note = ps.to_markdown(LOG.scorio(truth="human").avg())
-    assert "Corrected for the errors of the judge, by 37 to 53 labels; judged: as it said." in note
+    said = "by 37 to 53 labels; estimate_uncorrected: as it said."
+    assert f"Corrected for the errors of the judge, {said}" in note
 
 
 def test_pictures_say_it_in_the_subtitle():

@@ -232,7 +232,7 @@ def test_a_model_without_trials_is_hatched(log):
         assert "hatched: no" in subtitle_of(chart)
         empty = data_of(chart).filter(pl.col("model") == "c", pl.col("stratum") == "web")
         assert empty.height
-        number = "mu" if "mu" in empty.columns else "prob"
+        number = "mu" if "mu" in empty.columns else "prob_better"
         assert empty[number].null_count() == empty.height
 
 

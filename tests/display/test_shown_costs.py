@@ -52,7 +52,7 @@ def test_pictures_take_costs(log):
     pairs = plot.comparison(ps.mean_cost()).data.values
     (best,) = {row["model"] for row in pairs if row["other"] == "eve" and row["model"] == "ada"}
     assert best == "ada"
-    assert next(row["prob"] for row in pairs if row["model"] == "ada") > 0.99
+    assert next(row["prob_better"] for row in pairs if row["model"] == "ada") > 0.99
 
 
 def test_forests_have_the_cheapest_model_on_top(log):

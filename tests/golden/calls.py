@@ -112,17 +112,17 @@ def calls_of(kind: Kind) -> Iterator[tuple[str, Call]]:
         for name, call in decisions(metric):
             yield f"{name} {metric}", call
     yield "counts", lambda log: log.counts().sort(pl.all())
-    yield "coverage", lambda log: log.coverage()
+    yield "describe", lambda log: log.describe()
     yield "check", lambda log: log.check()
-    yield "coverage question", lambda log: log.coverage(per="question")
+    yield "describe question", lambda log: log.describe(per="question")
     yield "forecast", lambda log: log.forecast([8, 100])
     yield "regressions", lambda log: log.regressions("m0")
     yield "reruns", lambda log: log.reruns()
     yield "reruns once", lambda log: log.reruns(n=1, per="model")
     yield "reruns question", lambda log: log.reruns(per="question")
     yield "questions", lambda log: log.questions()
-    yield "variance", lambda log: log.variance()
-    yield "priors", lambda log: log.priors()
+    yield "variance_components", lambda log: log.variance_components()
+    yield "population", lambda log: log.population()
     yield "judge_agreement", lambda log: log.judge_agreement()
 
 

@@ -70,7 +70,7 @@ def test_two_versions_of_the_tests_do_not_merge(reader, scores, write):
 
 
 def test_the_coverage_has_the_totals(reader, scores):
-    found = reader(scores).coverage().select("trials", "planned", "reported")
+    found = reader(scores).describe().select("trials", "planned", "reported")
     assert found.row(0) == (4, 4, 0.5)
 
 

@@ -53,7 +53,7 @@ def test_a_metric_that_raised_is_a_missing_outcome(reader, summary, write):
     with pytest.raises(ValueError, match="1 question has a missing category"):
         reader(path).avg()
     assert summary(ps.avg(), path, missing=0) == [(3, 0, 0.25)]
-    found = reader(path).coverage().select("planned", "reported").row(0)
+    found = reader(path).describe().select("planned", "reported").row(0)
     assert found == (3, pytest.approx(1 / 3))
 
 
@@ -68,7 +68,7 @@ def test_the_score_of_one_metric_may_count(reader, table, write):
     path = write("test_run_1.json", run(*CASES, case("z"), metricsScores=[scores]))
     assert table(path, metric="Match")["category"].to_list() == [1.0, 0.0, None, None]
     assert table(path, metric="Tone", threshold=0.5)["category"].to_list() == [*[True] * 3, None]
-    assert reader(path, metric="Match").coverage()["reported"].to_list() == [0.5]
+    assert reader(path, metric="Match").describe()["reported"].to_list() == [0.5]
     with pytest.raises(ValueError, match=r"the metric 'Tune': they have \['Match', 'Tone'\]"):
         reader(path, metric="Tune")
     with pytest.raises(ValueError, match="threshold= is that of a metric: name it with metric="):
@@ -148,7 +148,7 @@ def test_a_judge_that_timed_out_is_a_failure_if_the_user_says_so(reader):
         found = report.filter(model=group["model"])["estimate"].to_list()
         wanted = [*group["pass_at_k"].values(), *group["pass_hat_k"].values()]
         assert found == pytest.approx(wanted)
-    told = dict(log.coverage().select("model", "reported").rows())
+    told = dict(log.describe().select("model", "reported").rows())
     passed = {name: tool["testPassed"] / 18 for name, tool in expected["tool"].items()}
     assert told == pytest.approx(passed)
 

@@ -78,7 +78,7 @@ def test_the_score_of_the_file_is_compared(reader, results):
     right = {"base": {"pass@1": 0.625}, "plus": {"pass@1": 0.375}}
     results.write_text(json.dumps(content | {"pass_at_k": right}), encoding="utf-8")
     for tests, score in (("plus", 0.375), ("base", 0.625)):
-        assert reader(results, tests=tests).coverage()["reported"].to_list() == [score]
+        assert reader(results, tests=tests).describe()["reported"].to_list() == [score]
     wrong = {"plus": {"pass@1": 0.5}}
     results.write_text(json.dumps(content | {"pass_at_k": wrong}), encoding="utf-8")
     with pytest.warns(ps.LogWarning, match="the tool reports 0.5, these rows 0.375$"):

@@ -74,7 +74,7 @@ def test_a_generation_without_a_line_is_a_missing_trial(reader, work):
     ]
     with pytest.raises(ValueError, match="1 question has a missing category"):
         log.avg()
-    coverage = reader(work(*SAMPLES), missing=0).coverage()
+    coverage = reader(work(*SAMPLES), missing=0).describe()
     assert coverage.select("model", "reported").row(0) == ("ada", pytest.approx(2 / 3))
 
 
@@ -145,7 +145,7 @@ def test_a_sample_that_is_logged_twice_is_refused(reader, write):
 def test_bayes_at_n_is_the_published_posterior_mean(reader, work):
     lines = [review(i, {"accuracy": float(i > 0)}, i % 2) for i in range(4)]
     log = reader(work(*lines, of=report(0.625, "bayes_at_n", requested=4)))
-    assert log.coverage()["reported"].to_list() == [0.625]
+    assert log.describe()["reported"].to_list() == [0.625]
     assert log.bayes(prior="uniform")["mu"].to_list() == [0.625]
     with pytest.warns(ps.LogWarning, match=r"the tool reports 0\.75, these rows 0\.625"):
         reader(work(*lines, of=report(0.75, "bayes_at_n", requested=4)))
@@ -193,7 +193,7 @@ def test_real_files_give_the_expected_numbers(reader, name):
     folder = LOGS / "evalscope" / name
     assert_expected(lambda **o: reader(folder, **o), part, absent=len(part.get("absent", ())))
     log = reader(folder, missing="drop")
-    told = dict(log.coverage().select("model", "reported").rows())
+    told = dict(log.describe().select("model", "reported").rows())
     if name == "errored":
         micro = part["groups"][0]["micro_drop"]
         assert told == {"mock-c": pytest.approx(micro, abs=1e-4)}

@@ -107,10 +107,10 @@ def test_the_summary_says_how_many_lines_there_are_and_their_score(reader, sampl
     )
     wanted = r"benchmark 'mmlu': 4 of 9 planned trials; the tool reports 0.75, these rows 0.375$"
     with pytest.warns(ps.LogWarning, match=wanted):
-        found = reader(samples, missing=0).coverage().collect()
+        found = reader(samples, missing=0).describe().collect()
     assert found.select("trials", "planned", "reported").row(0) == (3, 9, 0.75)
     side.write_text(json.dumps({"evaluation_results": [summarised(0.9, kind="pass_at_k")]}))
-    assert "reported" not in reader(samples).coverage().collect_schema()
+    assert "reported" not in reader(samples).describe().collect_schema()
 
 
 def test_each_result_of_the_summary_has_its_lines(reader, write):
@@ -127,7 +127,7 @@ def test_each_result_of_the_summary_has_its_lines(reader, write):
     with pytest.warns(
         ps.LogWarning, match=r"4 of 5 planned trials\n.*'judge': the tool reports 1, t"
     ):
-        found = reader(path).coverage().collect()
+        found = reader(path).describe().collect()
     assert found.select("measure", "trials", "reported").rows() == [
         ("exact", 2, 1.0), ("judge", 2, 1.0),
     ]  # fmt: skip

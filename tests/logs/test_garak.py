@@ -60,11 +60,11 @@ def test_pass_at_k_is_the_hit_at_k_of_garak(reader, write):
     told = judged(3, 1, hit_at_k={"1": {"score": 0.25}, "2": {"score": 0.5}})
     log = reader(write("g.report.jsonl", SETUP, *lines, told, END))
     assert log.pass_at_k([1, 2])["estimate"].to_list() == [0.25, 0.5]
-    assert log.coverage().select("planned", "reported").row(0) == (4, 0.25)
+    assert log.describe().select("planned", "reported").row(0) == (4, 0.25)
     uneven = [*attempts(0, 1.0, 0.0), *attempts(1, 0.0, None)]
     told = judged(2, 1, 1, hit_at_k={"1": {"score": 0.25, "prompts": 2}})
     log = reader(write("g.report.jsonl", SETUP, *uneven, told, END), missing="drop")
-    assert log.avg()["estimate"].to_list() == log.coverage()["reported"].to_list() == [0.25]
+    assert log.avg()["estimate"].to_list() == log.describe()["reported"].to_list() == [0.25]
     unlike = judged(4, 0)
     with pytest.warns(ps.LogWarning, match=r"'mitigation': the tool reports 0, these rows 0\.25$"):
         reader(write("g.report.jsonl", SETUP, *lines, unlike, END))
@@ -159,6 +159,6 @@ def test_real_files_give_the_expected_numbers(reader, name):
             outcomes=("resisted", "hit"),
         )
         told = part["tool"]
-        found = reader(file, scorer=scorer).coverage().select("planned", "reported").row(0)
+        found = reader(file, scorer=scorer).describe().select("planned", "reported").row(0)
         rate = told["fails"] / told["total_evaluated"]
         assert found == (told["total_evaluated"], pytest.approx(rate))

@@ -147,17 +147,17 @@ def test_a_job_says_how_many_trials_it_planned_and_what_they_reached(reader, job
     wanted = r"job/result\.json: 7 of 9 planned trials; the tool reports 0.3333, these rows 0.4286$"
     with pytest.warns(ps.LogWarning, match=wanted):
         log = reader(jobs, missing=0)
-    found = log.coverage().select("trials", "planned", "reported").row(0)
+    found = log.describe().select("trials", "planned", "reported").row(0)
     assert found == (5, 9, pytest.approx(1 / 3))
     write("jobs/job/result.json", job_result(7, 3 / 7))
-    assert reader(jobs).coverage()["planned"].to_list() == [7]
+    assert reader(jobs).describe()["planned"].to_list() == [7]
 
 
 def test_a_mean_over_several_rewards_is_not_compared(reader, jobs, write):
     content = job_result(7, 0.9)
     content["stats"]["evals"]["agent 0"]["reward_stats"] = {"reward": {}, "style": {}}
     write("jobs/job/result.json", content)
-    assert reader(jobs).coverage().select("planned", "reported").row(0) == (7, None)
+    assert reader(jobs).describe().select("planned", "reported").row(0) == (7, None)
 
 
 def test_a_job_of_two_models_has_one_plan_for_both(reader, write):
@@ -168,7 +168,7 @@ def test_a_job_of_two_models_has_one_plan_for_both(reader, write):
     write("job/result.json", job_result(4, 1.0, evaluations=2))
     with pytest.warns(ps.LogWarning, match="2 of 4 planned trials$"):
         log = reader(path.parents[1])
-    assert "planned" not in log.coverage().columns
+    assert "planned" not in log.describe().columns
 
 
 def test_a_result_of_a_job_of_another_shape_is_named(reader, jobs, write):

@@ -276,7 +276,7 @@ def test_a_run_that_was_stopped_before_its_first_trial_is_skipped(log, write, st
     with pytest.warns(ps.LogWarning, match=message):
         read = ps.logs.inspect_ai(whole.parent, scorer={"sums": "grade", "other": "exact"})
     assert read.frame["question"].to_list() == ["a"]
-    assert "planned" not in read.coverage().columns
+    assert "planned" not in read.describe().columns
     read.write_html(whole.with_name("page.html"))
     page = whole.with_name("page.html").read_text("utf-8")
     assert "Skipped runs" in page
@@ -334,7 +334,7 @@ def test_a_retried_task_counts_once(reader, write):
         ("C", "e2"),
         ("I", "e2"),
     ]
-    assert latest.coverage()["planned"].to_list() == [2]
+    assert latest.describe()["planned"].to_list() == [2]
     assert reader(folder, retries="first").frame.sort("question")["run"].to_list() == ["e1", "e2"]
 
 

@@ -24,7 +24,7 @@ def test_the_scores_of_people_are_the_truth(labelled):
     assert read.frame["truth"].null_count() == 20
     assert read.frame["category"].null_count() == 0
     row = read.avg().row(0, named=True)
-    assert (row["labels"], row["judged"]) == (20, 13 / 20)
+    assert (row["labels"], row["estimate_uncorrected"]) == (20, 13 / 20)
     assert row["estimate"] == pytest.approx(15 / 20)
     numbers = inspect_ai(labelled, truth_scorer="human", threshold=0.5).avg()
     assert numbers["estimate"].to_list() == pytest.approx([15 / 20])

@@ -58,7 +58,7 @@ def test_the_name_of_a_file_has_its_settings(reader, write):
 
 
 def test_a_file_says_how_many_programs_there_are_and_what_they_achieve(reader, write, problems):
-    wanted = reader(problems).coverage().select("trials", "planned", "reported").row(0)
+    wanted = reader(problems).describe().select("trials", "planned", "reported").row(0)
     assert wanted == (4, 4, 0.25)
     cut = {**problem("1", [True, False]), "graded_list": [True]}
     with pytest.warns(ps.LogWarning, match="1 of 2 planned .* reports 0.5, these rows 1$"):

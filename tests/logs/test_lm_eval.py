@@ -211,7 +211,7 @@ def test_the_results_say_how_many_documents_there_are(reader, write):
     with pytest.warns(ps.LogWarning, match="1 of 2 planned trials"):
         assert reader(path).frame.filter(question=7).collect().height == 0
     write(f"m/samples_gsm8k_{RUN}.jsonl", line(0, 1.0), line(1, 0.0))
-    assert reader(path).coverage().collect().select("planned", "reported").row(0) == (2, 0.5)
+    assert reader(path).describe().collect().select("planned", "reported").row(0) == (2, 0.5)
 
 
 def test_a_score_that_is_no_mean_is_not_compared(reader, write):
@@ -222,7 +222,7 @@ def test_a_score_that_is_no_mean_is_not_compared(reader, write):
     }
     path = write(f"m/samples_gsm8k_{RUN}.jsonl", line(0, 1.0))
     write(f"m/results_{RUN}.json", results)
-    assert "reported" not in reader(path).coverage().collect().columns
+    assert "reported" not in reader(path).describe().collect().columns
 
 
 def test_samples_before_november_2024_have_no_filter(table, write):
@@ -245,7 +245,7 @@ def test_samples_of_lmms_eval_are_read(reader, table, write):
     }
     write("m__ada/20260101_120000_results.json", results)
     with pytest.warns(ps.LogWarning, match=r"2 of 3 planned trials; the tool reports 0\.5, these "):
-        found = reader(path.parent).coverage().collect()
+        found = reader(path.parent).describe().collect()
     assert found.select("model", "planned", "reported").rows() == [("m/ada", 3, 0.5)]
 
 
@@ -270,7 +270,7 @@ def test_real_files_of_lmms_eval_give_the_expected_numbers(reader):
     with pytest.warns(ps.LogWarning, match=wanted):
         assert_expected(lambda **options: reader(folder, **options), expected["rows_kept"])
     with pytest.warns(ps.LogWarning, match=wanted):
-        found = reader(folder).coverage().collect()
+        found = reader(folder).describe().collect()
     told = expected["tool"]
     assert found.select("planned", "reported").row(0) == (
         told["planned"],

@@ -45,7 +45,7 @@ def test_the_plan_tells_rollouts_that_left_no_trace(reader, table, write):
     )
     missing = table(path).filter(pl.col("category").is_null())
     assert missing.select("question", "trial", "failure").rows() == [(2, 0, "no rollout")]
-    assert reader(path, missing=0).coverage()["planned"].to_list() == [4]
+    assert reader(path, missing=0).describe()["planned"].to_list() == [4]
     write("a_materialized_inputs.jsonl", rollout(0, 0))
     with pytest.warns(ps.LogWarning, match="3 trials, where 1 were planned"):
         reader(path)
@@ -68,10 +68,10 @@ def test_agents_are_strata_with_their_mean_rewards(reader, write):
         for name, mean in {"x": 1.0, "y": 0.0}.items()
     ]
     write("a_aggregate_metrics.json", metrics)
-    found = reader(path, missing=0).coverage().select("agent", "nulls", "reported")
+    found = reader(path, missing=0).describe().select("agent", "nulls", "reported")
     assert found.rows() == [("x", 0, 1.0), ("y", 1, 0.0)]
     write("a_aggregate_metrics.json", [{"agent_ref": {"name": "x"}, "agent_metrics": {}}])
-    assert "reported" not in reader(path, missing=0).coverage().columns
+    assert "reported" not in reader(path, missing=0).describe().columns
     metrics[0]["agent_metrics"]["mean/reward"] = 0.5
     write("a_aggregate_metrics.json", metrics)
     with pytest.warns(ps.LogWarning, match="agent 'x': the tool reports 0.5, these rows 1"):
@@ -124,7 +124,7 @@ def test_real_files_give_the_expected_numbers(reader, name, absent):
     part = expected_numbers("nemo_gym")[name]
     folder = LOGS / "nemo_gym" / name
     assert_expected(lambda **o: reader(folder, **o), part, stratum="agent", absent=absent)
-    found = reader(folder, missing=0).coverage()
+    found = reader(folder, missing=0).describe()
     told = part["tool_mean_reward"]
     if told is None:
         assert "reported" not in found.columns

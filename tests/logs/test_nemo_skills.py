@@ -91,7 +91,7 @@ def test_means_of_all_seeds_are_compared(reader, seeds, write, above):
     content = {"sums": {"pass@1": means, "pass@1[avg-of-2]": means}}
     content = {"sums-_all_": content["sums"]} if above else content
     write(f"ada/eval-results/{above}metrics.json", content)
-    assert reader(seeds).coverage().select("planned", "reported").row(0) == (4, 0.75)
+    assert reader(seeds).describe().select("planned", "reported").row(0) == (4, 0.75)
     with pytest.warns(ps.LogWarning, match=r"metrics\.json: 2 of 4 planned trials$"):
         reader(seeds / "sums" / "output-rs0.jsonl")
     means["symbolic_correct"] = 50.0
@@ -109,9 +109,9 @@ def test_subsets_have_means_of_their_own(reader, write):
         for subset, number, percent in [("a", 1, 100.0), ("b", 2, 0.0), ("all", 3, 33.3)]
     }
     write("ada/eval-results/metrics.json", content)
-    found = reader(path.parent).coverage().select("subset", "planned", "reported")
+    found = reader(path.parent).describe().select("subset", "planned", "reported")
     assert found.rows() == [("a", 2, 1.0), ("b", 4, 0.0)]
-    whole = reader(path.parent, by="benchmark").coverage().select("planned", "reported").row(0)
+    whole = reader(path.parent, by="benchmark").describe().select("planned", "reported").row(0)
     assert whole == (6, pytest.approx(1 / 3))
 
 
@@ -120,10 +120,10 @@ def test_a_greedy_run_has_its_own_mean(reader, write):
     seeds = {"num_entries": 2, "symbolic_correct": 99.0}
     means = {"greedy": {"num_entries": 2, "symbolic_correct": 50.0}, "pass@1[avg-of-4]": seeds}
     write("ada/eval-results/metrics.json", {"sums": means})
-    assert reader(path).coverage().select("planned", "reported").row(0) == (2, 0.5)
+    assert reader(path).describe().select("planned", "reported").row(0) == (2, 0.5)
     del means["greedy"]
     write("ada/eval-results/metrics.json", {"sums": means})
-    assert "planned" not in reader(path).coverage().columns
+    assert "planned" not in reader(path).describe().columns
 
 
 def test_two_folders_are_two_models(table, seeds, write):
@@ -140,5 +140,5 @@ def test_real_files_give_the_expected_numbers(reader, benchmark):
     means = {name: each for name, each in part["tool"].items() if name.startswith("pass@1[")}
     *_, last = means.values()
     name = {"human-eval": "passing_plus_tests"}.get(benchmark, "symbolic_correct")
-    told = reader(folder, by="benchmark").coverage()
+    told = reader(folder, by="benchmark").describe()
     assert told["reported"].item() == pytest.approx(last[name] / 100)

@@ -39,7 +39,7 @@ def test_a_sample_without_an_outcome_is_missing(reader, table, summary, write):
     with pytest.raises(ValueError, match="2 questions have a missing category"):
         reader(path).avg()
     assert summary(ps.avg(), path, missing=0) == [(4, 0, 0.25)]
-    assert reader(path).coverage()["reported"].to_list() == [0.5]
+    assert reader(path).describe()["reported"].to_list() == [0.5]
 
 
 def test_another_accuracy_and_a_run_without_an_end_are_said(reader, write):
@@ -88,5 +88,5 @@ def test_real_files_give_the_expected_numbers(reader):
     expected = expected_numbers("openai_evals")
     folder = LOGS / "openai_evals"
     assert_expected(lambda **options: reader(folder, **options), expected["match"])
-    told = dict(reader(folder).coverage().select("model", "reported").rows())
+    told = dict(reader(folder).describe().select("model", "reported").rows())
     assert told == pytest.approx(expected["tool"])

@@ -127,5 +127,5 @@ def test_prompts_say_how_many_tests_there_were_and_how_many_passed(reader, write
     path = write("a.json", content)
     wanted = r"'plain': 2 of 5 planned trials; the tool reports 0\.6, these rows 0\.5$"
     with pytest.warns(ps.LogWarning, match=wanted):
-        found = reader(path, missing=0).coverage()
+        found = reader(path, missing=0).describe()
     assert found.select("planned", "reported").row(0) == (5, 0.6)

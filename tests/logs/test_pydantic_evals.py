@@ -37,7 +37,7 @@ def test_a_task_that_failed_is_a_missing_trial(reader, table, summary, write):
     with pytest.raises(ValueError, match="1 question has a missing category"):
         reader(path).avg()
     assert summary(ps.avg(), path, missing=0) == [(4, 0, 0.5)]
-    assert reader(path).coverage()["planned"].to_list() == [4]
+    assert reader(path).describe()["planned"].to_list() == [4]
 
 
 def test_an_evaluator_that_failed_is_a_missing_outcome(table, write):

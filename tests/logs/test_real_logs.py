@@ -257,7 +257,7 @@ def test_a_cancelled_run_of_inspect_ai_is_no_whole_run():
     wanted = "popularity.json: 3 of 100 planned trials; the status of the run is 'cancelled'$"
     with pytest.warns(ps.LogWarning, match=wanted):
         log = ps.logs.inspect_ai(file)
-    found = log.coverage().select("trials", "planned", "reported").row(0)
+    found = log.describe().select("trials", "planned", "reported").row(0)
     assert found == (3, 100, pytest.approx(2 / 3))
     # The same log in another folder, and the same log twice.
     with pytest.raises(ValueError, match="are the same run, 'VnKtvCqGnnegLQ7qSBFDzx': they have t"):
@@ -273,7 +273,7 @@ def test_a_part_of_a_run_of_lm_eval_is_no_whole_run():
         report = ps.logs.lm_eval(LOGS / "lm_eval_partial").avg().collect()
     assert report["estimate"].to_list() == [pytest.approx(1 / 3)]
     with pytest.warns(ps.LogWarning, match=wanted):
-        found = ps.logs.lm_eval(LOGS / "lm_eval_partial").coverage().collect()
+        found = ps.logs.lm_eval(LOGS / "lm_eval_partial").describe().collect()
     assert found.select("filter", "trials", "planned", "reported").rows() == [
         ("strict-match", 3, 100, 0.75)
     ]
@@ -281,17 +281,17 @@ def test_a_part_of_a_run_of_lm_eval_is_no_whole_run():
 
 def test_whole_runs_agree_with_what_their_tools_say():
     metric = {"toy_mc": "acc_norm"}
-    found = ps.logs.lm_eval(LOGS / "lm_eval", metric=metric).coverage().collect()
+    found = ps.logs.lm_eval(LOGS / "lm_eval", metric=metric).describe().collect()
     assert found.select("filter", "planned", "reported").rows() == [
         ("first", None, 1.0),  # of four repeats, of which the filter scores one
         ("maj", None, 1.0),
         ("none", 6, 0.5),
     ]
-    verifiers = ps.logs.verifiers(LOGS / "verifiers", threshold=0.5).coverage().collect()
+    verifiers = ps.logs.verifiers(LOGS / "verifiers", threshold=0.5).describe().collect()
     assert verifiers.select("trials", "planned", "reported").rows() == [
         (24, 24, pytest.approx(0.6833333))
     ]
-    helm = ps.logs.helm(LOGS / "helm").coverage().filter(perturbation="")
+    helm = ps.logs.helm(LOGS / "helm").describe().filter(perturbation="")
     # By the stats.json of HELM.
     assert helm.select("trials", "planned", "reported").rows() == [
         (10, 10, pytest.approx(0.3)),

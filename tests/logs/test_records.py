@@ -511,6 +511,6 @@ def test_unknown_files_get_a_line_of_paths(capsys):
     with pytest.raises(ValueError, match=call):
         ps.logs.read("odd.jsonl")
     put("odd.json", json.dumps({"model": "ada", "runs": [{"id": 1, "reward": 0.5}]}))
-    assert main(["coverage", "odd.json"]) == 2
+    assert main(["describe", "odd.json"]) == 2
     options = "--from records --model 'model' --question 'runs[*].id' --category 'runs[*].reward'"
     assert options in capsys.readouterr().err

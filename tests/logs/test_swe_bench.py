@@ -156,7 +156,7 @@ def test_the_report_says_how_many_instances_there_are(reader, write):
     wanted = "3 of 500 planned trials; the tool reports 0.004, these rows 0.6667$"
     with pytest.warns(ps.LogWarning, match=wanted):
         log = reader(path)
-    assert log.coverage().select("trials", "planned", "reported").row(0) == (3, 500, 0.004)
+    assert log.describe().select("trials", "planned", "reported").row(0) == (3, 500, 0.004)
 
 
 def test_a_copied_report_is_no_second_run(reader, reports):

@@ -81,7 +81,7 @@ def test_a_run_that_was_stopped_is_no_whole_run(reader, write):
     path = write("results.json", results(simulations=[simulation("0", 0, 1.0)]))
     with pytest.warns(ps.LogWarning, match="1 of 6 planned trials"):
         log = reader(path)
-    assert log.coverage()["planned"].to_list() == [6]
+    assert log.describe()["planned"].to_list() == [6]
 
 
 def test_simulations_in_files_of_their_own_are_read(table, run, write):
@@ -119,7 +119,7 @@ def test_a_folder_of_runs_with_names_of_their_own_tells_agents_apart(table, writ
 
 def test_a_log_without_its_tasks_does_not_say_how_many_there_are(reader, write):
     path = write("results.json", results(simulations=SIMULATIONS, tasks=[]))
-    assert "planned" not in reader(path).coverage().columns
+    assert "planned" not in reader(path).describe().columns
 
 
 @pytest.mark.parametrize("field", ["speech_complexity", "retrieval_config", "max_errors"])

@@ -85,7 +85,7 @@ def test_a_run_that_was_stopped_or_changed_is_no_whole_run(reader, run, write):
     write("runs/r/run_metadata.json", {**names, **planned})
     with pytest.warns(ps.LogWarning, match="6 of 8 planned trials$"):
         log = reader(run)
-    found = log.coverage().select("planned", "reported").row(0)
+    found = log.describe().select("planned", "reported").row(0)
     assert found == (8, pytest.approx(1 / 3))
     write("runs/s/results.json", {"results": [trial("a", 1, True)], "accuracy": 0.5})
     with pytest.warns(ps.LogWarning, match="the tool reports 0.5, these rows 1$"):

@@ -150,10 +150,10 @@ def test_seeds_and_addresses_are_no_settings(reader, run):
 
 def test_a_mean_that_was_not_computed_is_no_report(reader, run):
     unknown = {"avg_reward": 0.0, "avg_metrics": {}}
-    assert "reported" not in reader(run("one", **unknown)).coverage().collect().columns
+    assert "reported" not in reader(run("one", **unknown)).describe().collect().columns
     folder = run("one", avg_reward=0.9, avg_metrics={"correct": 0.9}, rollouts_per_example=2)
     with pytest.warns(ps.LogWarning, match="2 of 4 planned trials; the tool reports 0.9, these"):
-        found = reader(folder).coverage().collect()
+        found = reader(folder).describe().collect()
     assert found.select("planned", "reported").row(0) == (4, 0.9)
 
 
@@ -162,5 +162,5 @@ def test_the_plan_of_each_stratum_is_known(reader, run):
     run("one", env_args={"rlm": True}, **plan)
     folder = run("two", (1.0, 1.0), env_args={}, **plan)
     for by in ("run", "source", "env_args.rlm"):
-        found = reader(folder, by=by).coverage().collect()
+        found = reader(folder, by=by).describe().collect()
         assert found.select("trials", "planned").rows() == [(2, 2), (2, 2)]

@@ -148,9 +148,9 @@ def test_a_run_that_was_stopped_is_no_whole_run(reader, write):
     write("e--ada/3f/configs/eval.json", {"num_tasks": 5, "num_rollouts": 4})
     with pytest.warns(ps.LogWarning, match=r"traces\.jsonl: 1 of 20 planned trials$"):
         log = reader(path)
-    assert log.coverage().collect()["planned"].to_list() == [20]
+    assert log.describe().collect()["planned"].to_list() == [20]
     write("e--ada/3f/configs/eval.json", {"num_tasks": None, "num_rollouts": 4})
-    assert "planned" not in reader(path).coverage().collect_schema()
+    assert "planned" not in reader(path).describe().collect_schema()
     write("e--ada/3f/configs/eval.json", {"num_tasks": "all", "num_rollouts": [4]})
     with pytest.raises(ValueError, match=r"eval\.json: expected configs/eval\.json of verifiers"):
         reader(path)

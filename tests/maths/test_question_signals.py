@@ -5,7 +5,7 @@ from polars_scorio.maths.question_signals import family_means, question_signals
 from tests.documents import study_numbers
 
 VECTORS = study_numbers("rewards")["items"]
-NAMES = ("spread", "rest_correlation", "discrimination", "p_reversed", "q_reversed")
+NAMES = ("spread", "rest_correlation", "discrimination", "pvalue", "qvalue")
 
 
 def signals_of(c, n, size=None):
@@ -19,7 +19,8 @@ def signals_of(c, n, size=None):
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_are_those_of_the_study(name):
     signals = signals_of(np.array(VECTORS["c"]).T, VECTORS["n"])
-    expected = np.array(VECTORS["columns"][name], dtype=float)
+    studied = {"pvalue": "p_reversed", "qvalue": "q_reversed"}.get(name, name)
+    expected = np.array(VECTORS["columns"][studied], dtype=float)
     # Roots of differences that are zero but for rounding are up to 1e-8.
     np.testing.assert_allclose(getattr(signals, name), expected, atol=1e-8)
 
@@ -68,7 +69,7 @@ def test_questions_that_all_models_answer_alike_are_never_reversed():
     c = np.array([[4, 4, 4, 4], [3, 3, 3, 3], [0, 1, 3, 4], [1, 1, 3, 4]])
     signals = signals_of(c, 4)
     assert np.isnan(signals.rest_correlation[:2]).all()
-    assert signals.p_reversed[:2].tolist() == signals.q_reversed[:2].tolist() == [1, 1]
+    assert signals.pvalue[:2].tolist() == signals.qvalue[:2].tolist() == [1, 1]
 
 
 def test_single_trials_have_a_correlation_and_a_test_but_no_noise():
@@ -76,15 +77,15 @@ def test_single_trials_have_a_correlation_and_a_test_but_no_noise():
     assert np.isnan(signals.spread).all()
     assert np.isnan(signals.discrimination).all()
     assert np.isfinite(signals.rest_correlation).all()
-    assert np.isfinite(signals.q_reversed).all()
+    assert np.isfinite(signals.qvalue).all()
 
 
 @pytest.mark.parametrize("models", [2, 3])
 def test_few_models_have_no_test(models):
     signals = signals_of(np.array([[0, 3, 4], [1, 2, 4], [3, 1, 0]])[:, :models], 4)
     assert np.isfinite(signals.rest_correlation).all()
-    assert np.isnan(signals.p_reversed).all()
-    assert np.isnan(signals.q_reversed).all()
+    assert np.isnan(signals.pvalue).all()
+    assert np.isnan(signals.qvalue).all()
 
 
 def test_one_model_has_no_spread_and_one_question_no_rest():
@@ -98,10 +99,10 @@ def test_one_model_has_no_spread_and_one_question_no_rest():
 def test_a_question_that_contradicts_all_others_exactly_is_surely_reversed():
     c = np.array([[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3], [3, 2, 1, 0]])
     assert signals_of(c, 4).rest_correlation[3] == pytest.approx(-1)
-    assert signals_of(c, 4).q_reversed[3] < 1e-6
+    assert signals_of(c, 4).qvalue[3] < 1e-6
 
 
 def test_where_nothing_is_related_p_is_small_as_often_as_it_says():
     # REWARDS.md B: .037 to .056 where questions discriminate nothing; here 2,000 questions.
     c = np.random.default_rng(4).binomial(4, 0.5, (2000, 12))
-    assert (signals_of(c, 4).p_reversed <= 0.05).mean() == pytest.approx(0.05, abs=0.015)
+    assert (signals_of(c, 4).pvalue <= 0.05).mean() == pytest.approx(0.05, abs=0.015)

@@ -40,7 +40,7 @@ def test_p_values_are_those_of_the_study():
 def test_broken_questions_are_those_of_the_study():
     for row in VECTORS["broken"]:
         counts = of_vector(row)
-        chance, broken = regression_tests(counts).p_broken, int(counts.broken().sum())
+        chance, broken = regression_tests(counts).pvalue_broken, int(counts.broken().sum())
         assert broken == row["broken"]
         assert chance.sum() == pytest.approx(row["by_chance"], abs=1e-9)
         assert chance_of_at_least(broken, chance) == pytest.approx(row["p"], abs=1e-9)
@@ -52,7 +52,7 @@ def test_each_p_value_is_that_of_the_hypergeometric_distribution(counts):
     law = hypergeom(counts.n_old + counts.n_new, total, counts.n_new)
     np.testing.assert_allclose(tests.p, law.cdf(counts.c_new), rtol=1e-9)
     least = np.maximum(total - counts.n_old, 0)
-    np.testing.assert_allclose(tests.p_min, law.cdf(least), rtol=1e-9)
+    np.testing.assert_allclose(tests.pvalue_min, law.cdf(least), rtol=1e-9)
 
 
 def laws_of(counts):
@@ -97,7 +97,7 @@ def named_as_defined(counts, rate):
 
 @given(versions(most=6), st.floats(0.02, 0.5))
 def test_the_named_questions_are_those_of_the_step_up_procedure(counts, rate):
-    found = regression_tests(counts, rate).p_adjusted
+    found = regression_tests(counts, rate).qvalue
     near = np.isclose(found, rate, rtol=1e-9)
     assert (((found <= rate) == named_as_defined(counts, rate)) | near).all()
 
@@ -107,15 +107,15 @@ def test_the_more_questions_break_the_more_are_named():
     old = np.concatenate([np.full(51, 5), np.random.default_rng(0).integers(0, 6, 29)])
     for broken in (5, 10, 25, 30, 40, 51):
         new = np.where(np.arange(80) < broken, 0, old)
-        adjusted = regression_tests(VersionCounts(n, old, n, new)).p_adjusted
+        adjusted = regression_tests(VersionCounts(n, old, n, new)).qvalue
         assert (adjusted <= 0.1).sum() == broken
 
 
 @given(versions())
 def test_adjusting_never_makes_a_p_value_smaller(counts):
     tests = regression_tests(counts)
-    assert (tests.p_adjusted >= tests.p).all()
-    assert (tests.p_min <= tests.p * (1 + 1e-12)).all()
+    assert (tests.qvalue >= tests.p).all()
+    assert (tests.pvalue_min <= tests.p * (1 + 1e-12)).all()
 
 
 @given(versions(), st.floats(0.01, 0.5))
@@ -126,7 +126,7 @@ def test_discreteness_only_adds_rejections(counts, rate):
     order, continuous = np.argsort(p, kind="stable"), np.empty_like(p)
     sums = size * p[order] / (1 - threshold) / np.arange(1, size + 1)
     continuous[order] = np.minimum.accumulate(np.minimum(sums, 1.0)[::-1])[::-1]
-    found = regression_tests(counts, rate).p_adjusted <= rate
+    found = regression_tests(counts, rate).qvalue <= rate
     assert (found | (continuous > rate * (1 - 1e-9)))[p <= threshold * (1 - 1e-9)].all()
 
 
@@ -136,13 +136,13 @@ def test_the_order_of_the_questions_changes_nothing(counts, random):
     random.shuffle(order)
     mixed = VersionCounts(*(getattr(counts, name)[order] for name in counts.__slots__))
     one, other = regression_tests(counts), regression_tests(mixed)
-    np.testing.assert_allclose(one.p_adjusted[order], other.p_adjusted, rtol=1e-12)
-    assert one.p_broken.sum() == pytest.approx(other.p_broken.sum())
+    np.testing.assert_allclose(one.qvalue[order], other.qvalue, rtol=1e-12)
+    assert one.pvalue_broken.sum() == pytest.approx(other.pvalue_broken.sum())
 
 
 @given(versions(most=3))
 def test_the_chance_to_break_is_the_share_of_the_ways_to_split_the_trials(counts):
-    found = regression_tests(counts).p_broken
+    found = regression_tests(counts).pvalue_broken
     for row in range(counts.n_old.size):
         n_old, n_new = int(counts.n_old[row]), int(counts.n_new[row])
         total = counts.c_old[row] + counts.c_new[row]
@@ -172,7 +172,7 @@ def test_single_trials_make_it_mcnemars_exact_test():
     new = np.repeat([0, 1, 1, 0], [12, 4, 50, 34])
     one = np.ones_like(old)
     counts = VersionCounts(one, old, one, new)
-    chance = regression_tests(counts).p_broken
+    chance = regression_tests(counts).pvalue_broken
     assert chance.sum() == pytest.approx(8.0)
     assert chance_of_at_least(12, chance) == pytest.approx(0.0384063720703125)
 
@@ -181,8 +181,8 @@ def test_no_question_can_be_named_with_four_trials_of_each_of_five_hundred():
     n, lost = np.full(500, 4), np.arange(500) < 5
     counts = VersionCounts(n, np.where(lost, 4, 2), n, np.where(lost, 0, 2))
     tests = regression_tests(counts)
-    assert tests.p_min.min() == pytest.approx(1 / 70)
-    assert tests.p_adjusted.min() > 0.1
+    assert tests.pvalue_min.min() == pytest.approx(1 / 70)
+    assert tests.qvalue.min() > 0.1
 
 
 def test_without_questions_there_is_nothing_to_adjust():

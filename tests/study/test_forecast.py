@@ -205,7 +205,7 @@ def test_nothing_imports_the_optimiser():
         "import sys, polars as pl, polars_scorio as ps;"
         "log = pl.DataFrame({'model': 'm', 'question': [1, 2], 'category': [0, 1]});"
         "log.scorio(trial=None).report(ps.avg(), ps.pass_at_k(1));"
-        "log.scorio(trial=None).coverage(); log.scorio(trial=None).forecast(4);"
+        "log.scorio(trial=None).describe(); log.scorio(trial=None).forecast(4);"
         "print('scipy.optimize' in sys.modules)"
     )
     out = subprocess.run(  # noqa: S603 - our own code

@@ -51,13 +51,13 @@ def test_a_model_without_labels_has_nulls():
 
 def test_shorter_intervals_need_more_labels():
     log = verdicts(questions=200).scorio(truth="human")
-    wide, narrow = (log.judge_agreement(width=width)["labels_needed"] for width in (0.2, 0.1))
+    wide, narrow = (log.judge_agreement(width=width)["extra_labels"] for width in (0.2, 0.1))
     assert (narrow > 3 * wide).all()
 
 
 def test_a_width_that_no_labels_reach_is_null():
     found = verdicts(questions=12).scorio(truth="human").judge_agreement(width=0.01)
-    assert found["labels_needed"].null_count() == 4
+    assert found["extra_labels"].null_count() == 4
 
 
 def test_a_width_is_between_0_and_1():

@@ -16,7 +16,7 @@ def test_a_judge_like_a_coin_has_no_number_and_says_why():
     with pytest.warns(ps.JudgeWarning, match=said):
         report = LOG.scorio(judge=coin).avg()
     assert report.select([*NUMBERS]).null_count().row(0) == (3,) * 5
-    assert report["judged"].null_count() == 0
+    assert report["estimate_uncorrected"].null_count() == 0
 
 
 def test_large_draws_under_a_poor_judge_have_no_number_and_say_why():
@@ -48,7 +48,7 @@ def test_labels_on_failures_alone_give_no_corrected_number_and_say_what_to_label
     with pytest.warns(ps.JudgeWarning, match=said):
         report = reviewed_failures("a").scorio(truth="human").avg()
     assert report.select([*NUMBERS]).null_count().row(0) == (1,) * 5
-    assert report["judged"].null_count() == 0
+    assert report["estimate_uncorrected"].null_count() == 0
     whole = LOG.scorio(truth="human").avg()
     assert report["estimate"].to_list()[1:] == whole["estimate"].to_list()[1:]
 

@@ -35,14 +35,16 @@ def test_all_trials_labelled_are_the_labels_themselves():
 def test_reports_have_the_uncorrected_estimate_and_the_labels(role):
     report = LOG.scorio(**role).report(*METRICS)
     plain = LOG.scorio.report(*METRICS)
-    assert report["judged"].to_list() == pytest.approx(plain["estimate"].to_list(), rel=1e-9)
+    assert report["estimate_uncorrected"].to_list() == pytest.approx(
+        plain["estimate"].to_list(), rel=1e-9
+    )
     assert report["labels"].dtype == pl.UInt64
     assert report["inference"].unique().to_list() == ["calibrated"]
-    assert report.columns[-3:] == ["judged", "labels", "inference"]
+    assert report.columns[-3:] == ["estimate_uncorrected", "labels", "inference"]
 
 
 def test_a_report_without_a_judge_has_no_such_columns():
-    assert {"judged", "labels"}.isdisjoint(LOG.scorio.report(*METRICS).columns)
+    assert {"estimate_uncorrected", "labels"}.isdisjoint(LOG.scorio.report(*METRICS).columns)
 
 
 @ROLES
@@ -107,7 +109,7 @@ def test_means_over_strata_of_one_sample_share_its_errors():
     macro = (
         both.scorio(judge=GRADER, by="level").avg(overall="macro").filter(pl.col("level").is_null())
     )
-    columns = ["estimate", "lo", "hi", "judged", "labels"]
+    columns = ["estimate", "lo", "hi", "estimate_uncorrected", "labels"]
     assert_frame_equal(macro.select(columns), plain.select(columns))
     micro = (
         both.scorio(judge=GRADER, by="level").avg(overall="micro").filter(pl.col("level").is_null())

@@ -89,5 +89,5 @@ def test_ranks_gates_and_boards_follow(role, metric):
         [pair[name] for name in ("diff", "lo", "hi")],
         abs=5e-3,  # intervals by labels are stretched from the confidence of the report
     )
-    assert gate["verdict"] == "undecided" or gate["further"] == 0
-    assert gate["further"] in {None, 0}
+    assert gate["verdict"] == "undecided" or gate["extra_trials"] == 0
+    assert gate["extra_trials"] in {None, 0}

@@ -65,10 +65,10 @@ def test_a_comparison_is_that_of_one_look_at_a_larger_confidence(metric, plan):
     log = random_log(1).scorio
     found = log.compare(metric, anytime=plan)
     once = log.compare(metric, confidence=confidence_at(8 / plan))
-    assert found["information"].to_list() == [8 / plan] * found.height
+    assert found["information_fraction"].to_list() == [8 / plan] * found.height
     # The chance of a pair is as careful as its interval at every look.
-    apart = ["z", "prob"]
-    same = found.drop("information", *apart)
+    apart = ["z", "prob_better"]
+    same = found.drop("information_fraction", *apart)
     assert_frame_equal(same, once.drop(apart), rel_tol=1e-7, abs_tol=1e-9)
     assert (found["z"].abs() <= once["z"].abs()).all()
 
@@ -80,12 +80,12 @@ def test_about_a_population_the_plan_counts_questions(overall):
     accessor = log.scorio(by="domain", target="population")
     found = accessor.compare(ps.avg(), anytime=40, overall=overall)
     strata = found.filter(pl.col("domain").is_not_null())
-    assert strata["information"].to_list() == [0.5] * 6
+    assert strata["information_fraction"].to_list() == [0.5] * 6
     once = accessor.compare(ps.avg(), confidence=confidence_at(0.5))
-    same, apart = strata.drop("information"), ["z", "prob"]
+    same, apart = strata.drop("information_fraction"), ["z", "prob_better"]
     assert_frame_equal(same.drop(apart), once.drop(apart), rel_tol=1e-7, abs_tol=1e-9)
     if overall is not None:
-        assert found["information"].tail(3).to_list() == [1.0] * 3
+        assert found["information_fraction"].tail(3).to_list() == [1.0] * 3
 
 
 @pytest.mark.slow
@@ -148,9 +148,9 @@ def test_intervals_are_narrowest_at_the_plan():
 def test_the_model_with_less_information_decides_about_a_pair():
     log = pl.concat([random_log(5, trials=16, models=["ada"]), random_log(5, models=["bob"])])
     pair = log.scorio.compare(ps.avg(), anytime=16)
-    assert pair["information"].item() == 0.5
+    assert pair["information_fraction"].item() == 0.5
     rows = log.scorio.avg(anytime=16)
-    assert rows["information"].to_list() == [1.0, 0.5]
+    assert rows["information_fraction"].to_list() == [1.0, 0.5]
 
 
 def test_verdicts_about_all_pairs_are_made_in_one_step():
@@ -192,17 +192,17 @@ def test_plans_need_more_trials_for_a_verdict_that_holds_at_every_look():
         long([[1] * hits + [0] * (16 - hits)] * 12, model)
         for model, hits in (("ada", 9), ("bob", 8))
     ).scorio
-    once, plan = log.trials_needed()["extra"].item(), 64
-    repeated = log.trials_needed(anytime=plan)["extra"].item()
+    once, plan = log.trials_needed()["extra_trials"].item(), 64
+    repeated = log.trials_needed(anytime=plan)["extra_trials"].item()
     assert repeated > once > 0
-    width = log.trials_needed(half_width=0.05)["extra"].max()
-    assert log.trials_needed(half_width=0.05, anytime=plan)["extra"].max() > width
+    width = log.trials_needed(half_width=0.05)["extra_trials"].max()
+    assert log.trials_needed(half_width=0.05, anytime=plan)["extra_trials"].max() > width
 
 
 def test_plans_of_questions_need_more_of_them_too():
     log = random_log(8).scorio
-    once = log.questions_needed(half_width=0.05)["extra"].to_list()
-    repeated = log.questions_needed(half_width=0.05, anytime=100)["extra"].to_list()
+    once = log.questions_needed(half_width=0.05)["extra_questions"].to_list()
+    repeated = log.questions_needed(half_width=0.05, anytime=100)["extra_questions"].to_list()
     assert all(more > few for more, few in zip(repeated, once, strict=True))
 
 

@@ -12,7 +12,7 @@ import polars_scorio  # noqa: F401 - registers the accessor
 from tests.made_logs import drawn, long, outcomes, unreadable
 from tests.tensor import Tensor
 
-NUMBERS = ["mean", "mean_lo", "mean_hi", "rho", "rho_lo", "rho_hi", "s", "s_lo", "s_hi"]
+NUMBERS = ["mean", "mean_lo", "mean_hi", "icc", "icc_lo", "icc_hi", "s", "s_lo", "s_hi"]
 COLUMNS = {"questions": pl.UInt32, "trials": pl.UInt64, **dict.fromkeys(NUMBERS, pl.Float64)}
 KEYS = ["domain", "model"]
 HARD = {(4, 0): 24, (4, 1): 3, (4, 2): 2, (4, 4): 1}
@@ -25,7 +25,7 @@ def log():
 
 
 def fitted(log: pl.DataFrame, *arguments: object, **options: object) -> dict[str, float]:
-    return log.scorio.priors(*arguments, **options).row(0, named=True)
+    return log.scorio.population(*arguments, **options).row(0, named=True)
 
 
 def beta_row(mu: float, sigma: float, tail: float = 0.025) -> list[float]:
@@ -82,13 +82,13 @@ def test_single_trials_leave_exact_beta_distributions():
 def test_intervals_are_close_to_the_quantiles_of_the_posterior(states, exact):
     row = fitted(outcomes(states))
     # Two matched moments; the intervals are 0.16 to 0.57 wide.
-    ends = [row[name] for name in ("mean_lo", "mean_hi", "rho_lo", "rho_hi")]
+    ends = [row[name] for name in ("mean_lo", "mean_hi", "icc_lo", "icc_hi")]
     assert ends == pytest.approx(exact, abs=6e-3)
 
 
 def test_concentration_is_rho_in_other_words(log):
-    rows = log.scorio(by="domain", success=2).priors()
-    for s, rho in (("s", "rho"), ("s_lo", "rho_hi"), ("s_hi", "rho_lo")):
+    rows = log.scorio(by="domain", success=2).population()
+    for s, rho in (("s", "icc"), ("s_lo", "icc_hi"), ("s_hi", "icc_lo")):
         # The same formula: two operations.
         np.testing.assert_allclose(rows[s], (1 - rows[rho]) / rows[rho], rtol=1e-14)
     assert rows.select((pl.col("s_lo") < pl.col("s")) & (pl.col("s") < pl.col("s_hi")))[
@@ -97,11 +97,11 @@ def test_concentration_is_rho_in_other_words(log):
 
 
 def test_equal_questions_pull_rho_to_zero_and_opposite_ones_to_one():
-    equal = [fitted(outcomes({(n, n // 2): 50}))["rho"] for n in (2, 8, 32, 128)]
+    equal = [fitted(outcomes({(n, n // 2): 50}))["icc"] for n in (2, 8, 32, 128)]
     assert equal == sorted(equal, reverse=True)
     assert equal[-1] < 2e-3
     opposite = fitted(outcomes({(20, 0): 400, (20, 20): 600}))
-    assert opposite["rho"] > 0.995
+    assert opposite["icc"] > 0.995
     # The prior weighs no more than a few of the 1,000 questions: well below 0.01.
     assert opposite["mean"] == pytest.approx(0.6, abs=0.01)
 
@@ -133,19 +133,19 @@ def test_weights_carry_their_unit():
 
 def test_weights_of_failure_and_success_change_nothing():
     log = outcomes(HARD)
-    assert_frame_equal(log.scorio.priors([0, 1]), log.scorio.priors(), check_exact=True)
+    assert_frame_equal(log.scorio.population([0, 1]), log.scorio.population(), check_exact=True)
 
 
 def test_labels_are_as_good_as_codes(log):
     words = log.with_columns(pl.col("category").replace_strict(LABELS))
     w, roles = [0, 0.5, 1], {"by": "domain"}
-    weighted = words.scorio(**roles).priors({LABELS[code]: w[code] for code in range(3)})
-    assert_frame_equal(weighted, log.scorio(**roles).priors(w), check_exact=True)
-    binary = words.scorio(**roles, success=["good", "fair"]).priors()
-    expected = log.scorio(**roles, success=[1, 2]).priors()
+    weighted = words.scorio(**roles).population({LABELS[code]: w[code] for code in range(3)})
+    assert_frame_equal(weighted, log.scorio(**roles).population(w), check_exact=True)
+    binary = words.scorio(**roles, success=["good", "fair"]).population()
+    expected = log.scorio(**roles, success=[1, 2]).population()
     assert_frame_equal(binary, expected, check_exact=True)
     with pytest.raises(ValueError, match=r"'category' holds labels \(String\).* success="):
-        words.scorio(**roles).priors()
+        words.scorio(**roles).population()
 
 
 # --- the frame
@@ -154,9 +154,9 @@ def test_labels_are_as_good_as_codes(log):
 @pytest.mark.parametrize("model", ["model", None])
 def test_one_row_for_each_group_and_always_the_same_columns(log, model):
     accessor = log.scorio(by="domain", model=model, success=2, trial=None)
-    rows, plan = accessor.priors(), log.lazy().scorio(
+    rows, plan = accessor.population(), log.lazy().scorio(
         by="domain", model=model, success=2, trial=None
-    ).priors()  # fmt: skip
+    ).population()  # fmt: skip
     keys = ["domain"] + [model] * (model is not None)
     expected = dict.fromkeys(keys, pl.String) | COLUMNS
     for schema in (rows.schema, plan.collect_schema(), plan.collect().schema):
@@ -167,22 +167,22 @@ def test_one_row_for_each_group_and_always_the_same_columns(log, model):
 
 
 def test_nothing_is_read_before_collect(log):
-    plan = unreadable(log.schema).scorio(success=2).priors([0, 0.5, 1])
+    plan = unreadable(log.schema).scorio(success=2).population([0, 0.5, 1])
     assert isinstance(plan, pl.LazyFrame)
     with pytest.raises(AssertionError, match="the data were read"):
         plan.collect()
 
 
 def test_no_trials_have_no_priors(log):
-    rows = log.clear().scorio(by="domain", success=2).priors()
+    rows = log.clear().scorio(by="domain", success=2).population()
     assert rows.height == 0
     assert rows.columns == [*KEYS, *COLUMNS]
 
 
 def test_groups_do_not_touch_each_other(log):
-    rows = log.scorio(by="domain", success=2).priors()
+    rows = log.scorio(by="domain", success=2).population()
     alone = [
-        log.filter(domain=domain, model=model).scorio(by="domain", success=2).priors()
+        log.filter(domain=domain, model=model).scorio(by="domain", success=2).population()
         for domain, model in log.select(KEYS).unique().sort(KEYS).rows()
     ]
     assert len(alone) == 6
@@ -191,12 +191,12 @@ def test_groups_do_not_touch_each_other(log):
 
 def test_prior_trials_count_as_data(log):
     prior = drawn(7, range(2, 5), most=4)
-    rows = log.scorio(by="domain", success=2).priors(prior=prior)
+    rows = log.scorio(by="domain", success=2).population(prior=prior)
     merged = pl.concat([log, prior.with_columns(pl.col("trial") + 100)])
-    expected = merged.scorio(by="domain", success=2).priors()
+    expected = merged.scorio(by="domain", success=2).population()
     # Prior trials tell questions apart that have the same counts, so sums take another order.
     assert_frame_equal(rows.select(NUMBERS), expected.select(NUMBERS), rel_tol=1e-12)
-    plain = log.scorio(by="domain", success=2).priors()
+    plain = log.scorio(by="domain", success=2).population()
     # Keys and whole numbers only: no tolerance is needed.
     assert_frame_equal(rows.select("questions", "trials"), plain.select("questions", "trials"))
     assert not rows["mean"].equals(plain["mean"])
@@ -213,9 +213,9 @@ def test_prior_trials_count_as_data(log):
 )
 def test_wrong_arguments_are_refused_at_the_call(log, arguments, error, message):
     with pytest.raises(error, match=message):
-        log.lazy().scorio(success=2).priors(**arguments)
+        log.lazy().scorio(success=2).population(**arguments)
 
 
 def test_a_key_that_is_named_like_a_number_is_refused(log):
-    with pytest.raises(ValueError, match="two columns named 'rho'"):
-        log.lazy().rename({"domain": "rho"}).scorio(by="rho", success=2).priors()
+    with pytest.raises(ValueError, match="two columns named 'icc'"):
+        log.lazy().rename({"domain": "icc"}).scorio(by="icc", success=2).population()

@@ -195,9 +195,9 @@ def test_further_trials_are_planned_with_the_measured_noise(log):
     accessor = log.filter(pl.col("model") == "a").scorio(**CALIBRATED, bounds=(0, 1))
     need = accessor.trials_needed(ps.avg(), half_width=0.01).row(0, named=True)
     one = log.filter(pl.col("model") == "a").group_by("question").agg(pl.col("category").var())
-    after = (one["category"] / (4 + need["extra"])).sum() ** 0.5 / 20
+    after = (one["category"] / (4 + need["extra_trials"])).sum() ** 0.5 / 20
     assert need["sigma"] == pytest.approx(after, rel=1e-9)
-    assert 1.959964 * after <= 0.01 < 1.959964 * after * ((5 + need["extra"]) / 4) ** 0.5
+    assert 1.959964 * after <= 0.01 < 1.959964 * after * ((5 + need["extra_trials"]) / 4) ** 0.5
     with pytest.raises(ValueError, match=r"avg: real-valued rewards have calibrated numbers alone"):
         accessor.trials_needed(ps.avg(), half_width=0.01, prior="uniform")
 
@@ -205,7 +205,7 @@ def test_further_trials_are_planned_with_the_measured_noise(log):
 def test_single_trials_are_planned_with_the_spread_of_the_questions(log):
     single = log.group_by("model", "question", maintain_order=True).first()
     need = single.scorio(**CALIBRATED).trials_needed(ps.avg(), half_width=0.02)
-    assert need["extra"].null_count() == 0
+    assert need["extra_trials"].null_count() == 0
 
 
 def test_the_gaps_of_neighbours_have_plans(log):

@@ -113,7 +113,7 @@ def test_a_comparison_adds_the_runs_of_both(log, models):
 
 def test_a_gate_asks_more_of_runs_that_differ(log):
     p_values = [
-        log.scorio(trial=None, **roles).gate("ada", margin=0.1)["p_pass"].item()
+        log.scorio(trial=None, **roles).gate("ada", margin=0.1)["pvalue_pass"].item()
         for roles in ({}, {"run": "seed"})
     ]
     assert p_values[0] < p_values[1]
@@ -184,7 +184,7 @@ def test_where_runs_cannot_be_seen_a_report_says_so(runs):
     with pytest.warns(ps.RunWarning, match="intervals are about these very runs"):
         said = log.scorio(trial=None, run="seed").avg()
     assert_frame_equal(said, log.scorio(trial=None).avg())
-    spread = log.scorio(trial=None, run="seed").coverage()
+    spread = log.scorio(trial=None, run="seed").describe()
     assert spread.select("run_sd", "run_share", "pvalue_runs").row(0) == (None, None, None)
 
 
@@ -197,13 +197,13 @@ def test_posteriors_and_single_questions_are_about_these_runs(log):
 
 
 def test_a_look_at_the_log_says_how_far_runs_are_apart(log, models):
-    rows = log.scorio(trial=None, run="seed").coverage()
+    rows = log.scorio(trial=None, run="seed").describe()
     for row, outcomes in zip(rows.iter_rows(named=True), models.values(), strict=True):
         runs = of_model(outcomes)
         found = row["run_sd"], row["run_sd_lo"], row["run_sd_hi"], row["run_share"]
         assert found == pytest.approx((*runs.run_sd(), runs.run_share))
     assert rows["pvalue_runs"].n_unique() == 1
-    assert not {"run_sd", "pvalue_runs"} & {*log.scorio(trial=None).coverage().columns}
+    assert not {"run_sd", "pvalue_runs"} & {*log.scorio(trial=None).describe().columns}
 
 
 @pytest.mark.slow

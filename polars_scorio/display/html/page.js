@@ -112,7 +112,7 @@
       const [a, b] = [first.value, second.value];
       const turned = pairs.find(row => row.model_a === b && row.model_b === a);
       const row = pairs.find(row => row.model_a === a && row.model_b === b) || turned && {
-        diff: -turned.diff, lo: -turned.hi, hi: -turned.lo, prob: 1 - turned.prob,
+        diff: -turned.diff, lo: -turned.hi, hi: -turned.lo, prob_better: 1 - turned.prob_better,
         better: turned.better, wins: turned.losses, losses: turned.wins, ties: turned.ties};
       versus.tHead.rows[0].cells[1].textContent = a + " against " + b;
       versus.caption.textContent = a + " against " + b;
@@ -120,7 +120,7 @@
       const facts = row ? [
         `${text(row.diff)}${percent ? " points" : ""} [${text(row.lo)}, ${text(row.hi)}]`,
         row.better ? row.better + " is better" : "undecided",
-        row.prob > 0.9995 ? ">0.999" : row.prob < 0.0005 ? "<0.001" : row.prob.toFixed(3),
+        row.prob_better > 0.9995 ? ">0.999" : row.prob_better < 0.0005 ? "<0.001" : row.prob_better.toFixed(3),
         [row.wins, row.ties, row.losses].join(", "),
       ] : [];
       const need = rowsOf(main.trials_needed).find(row =>

@@ -72,7 +72,7 @@ def _leaderboard_table(scope: Scope, settings: Settings, colours: dict[str, str]
     if len(models) > 1 and not scope.biased:
         columns.insert(0, Column("rank", [*rank_texts(scope.ranks)]))
     if shows_p_best(scope):
-        columns.append(Column("P(best)", [*map(probability_text, scope.ranks["p_best"])]))
+        columns.append(Column("P(best)", [*map(probability_text, scope.ranks["prob_best"])]))
     for metric, size in others:
         rows = _placed_rows(metric_rows(scope, metric, size), models)
         columns += _score_columns(metric_label(metric, size, scope.each), rows)
@@ -159,12 +159,13 @@ def trials_needed_table(scope: Scope) -> Table:
         Column("better so far", [*map(short_name, (row["model_a"] for row in rows))], right=False),
         Column("than", [*map(short_name, (row["model_b"] for row in rows))], right=False),
         Column("trials now", [range_text(row["trials_min"], row["trials_max"]) for row in rows]),
-        Column("further trials of each question", [number(row["extra"]) for row in rows]),
+        Column("further trials of each question", [number(row["extra_trials"]) for row in rows]),
         Column("in all", [number(row["total"]) for row in rows]),
     ]
-    if "questions_extra" in scope.needed.columns:
+    if "extra_questions" in scope.needed.columns:
         asked = [
-            number(row["questions_extra"]) if row["extra"] is None else MISSING for row in rows
+            number(row["extra_questions"]) if row["extra_trials"] is None else MISSING
+            for row in rows
         ]
         columns.append(Column("or further questions", asked))
     rest = scope.needed.height - _PLANNED
@@ -201,7 +202,7 @@ def reversed_questions(analysed: pl.DataFrame, percent: Scale) -> Table:
     numbers = {
         f"mean of the models{percent.sign}": percent.texts(analysed["rate"]),
         "correlation": [f"{value:.2f}" for value in analysed["rest_correlation"]],
-        "q": [*map(probability_text, analysed["q_reversed"])],
+        "q": [*map(probability_text, analysed["qvalue"])],
     }
     note = (
         "Correlation with the other questions, over the models; q: the false discovery rate at "

@@ -24,7 +24,7 @@ from polars_scorio.display.html.page_tables import name_column
 from polars_scorio.display.log_summary import LogSummary, metric_label
 from polars_scorio.display.plots import Plots
 from polars_scorio.display.scopes import (
-    ASSURANCE,
+    POWER,
     Scope,
     average_metric,
     holds_fractions,
@@ -87,7 +87,7 @@ def page_pairs(scope: Scope) -> pl.DataFrame:
 
     Of more than 60 models only the pairs of the first one: the file would grow with the square.
     """
-    columns = ("model_a", "model_b", "diff", "lo", "hi", "prob", "better")
+    columns = ("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
     pairs = scope.pairs.select(columns)
     if len(scope.models) > _PAIRED:
         first = scope.models[0]
@@ -114,7 +114,7 @@ def _versus_table(scope: Scope, first: str, second: str) -> Table:
     facts = {
         "difference": gap.words(scope),
         "verdict": f"{short_name(gap.better)} is better" if gap.better else "undecided",
-        f"P({short_name(first)} is better)": probability_text(gap.prob),
+        f"P({short_name(first)} is better)": probability_text(gap.prob_better),
         "questions won, tied, lost": "{wins:,}, {ties:,}, {losses:,}".format(
             **pair.row(0, named=True)
         ),
@@ -138,31 +138,35 @@ def _deciding_words(scope: Scope, first: str, second: str) -> str:
         return MISSING
     either = pl.col("model_a", "model_b").is_in([first, second])
     for row in scope.needed.filter(pl.all_horizontal(either)).iter_rows(named=True):
-        if row["extra"] is not None:
-            more = count_of(row["extra"], "further trial")
-            return f"{more} of each question, with a probability of {100 * ASSURANCE:g} %"
-        if row.get("questions_extra") is None:
+        if row["extra_trials"] is not None:
+            more = count_of(row["extra_trials"], "further trial")
+            return f"{more} of each question, with a probability of {100 * POWER:g} %"
+        if row.get("extra_questions") is None:
             return "no number of trials"
-        return f"no number of trials; {count_of(row['questions_extra'], 'further question')} may"
+        return f"no number of trials; {count_of(row['extra_questions'], 'further question')} may"
     return MISSING
 
 
 def _matrix_table(scope: Scope) -> Table:
     """Probability that the model of a row is better than that of a column."""
     known = {}
-    for a, b, value, better in scope.pairs.select("model_a", "model_b", "prob", "better").rows():
+    for a, b, value, better in scope.pairs.select(
+        "model_a", "model_b", "prob_better", "better"
+    ).rows():
         if value is not None:  # else a model without numbers
             known[a, b], known[b, a] = (value, better), (1 - value, better)
     models = scope.models
     columns = [name_column("better than", models)]
     for other in models:
         found = [known.get((name, other), (None, None)) for name in models]
-        cells = ["" if prob is None else chance_text(prob) for prob, _ in found]
+        cells = [
+            "" if prob_better is None else chance_text(prob_better) for prob_better, _ in found
+        ]
         shades = [
             "self"
-            if prob is None
-            else f"p{min(int(10 * prob), 9)}" + " sure" * (better is not None)
-            for prob, better in found
+            if prob_better is None
+            else f"p{min(int(10 * prob_better), 9)}" + " sure" * (better is not None)
+            for prob_better, better in found
         ]
         columns.append(Column(short_name(other), cells, shades=shades))
     note = (
@@ -202,10 +206,10 @@ class BaselineRows:
     @property
     def changed(self) -> pl.DataFrame:
         """The questions that became worse or better than chance explains: change, model, ..."""
-        columns = ["model", "question", "rate_baseline", "rate", "p_adjusted"]
+        columns = ["model", "question", "rate_baseline", "rate", "qvalue"]
         named = [
-            rows.filter(pl.col("p_adjusted") <= _FDR)
-            .sort("p_adjusted", "model", "question")
+            rows.filter(pl.col("qvalue") <= _FDR)
+            .sort("qvalue", "model", "question")
             .select(pl.lit(_KINDS[kind]).alias("change"), pl.col(columns[:2]).cast(pl.String),
                     *columns[2:])
             for kind, rows in self.changes.items()
@@ -285,7 +289,7 @@ def _margin_text(scope: Scope, end: float | None, better: str) -> str:
 def _change_text(rows: pl.DataFrame, model: str) -> str:
     """How many questions of a model broke, with what chance breaks."""
     own = rows.filter(pl.col("model").cast(pl.String) == model)
-    p = probability_text(own["p_broken"][0])
+    p = probability_text(own["pvalue_broken"][0])
     return f"{own['broken'].sum():,} (by chance {own['broken_by_chance'].sum():.1f}; p {p})"
 
 
@@ -301,7 +305,7 @@ def _question_table(changed: pl.DataFrame) -> Table:
             Column(head, [f"{100 * rate:.0f}" for rate in rows[name]])
             for head, name in percent.items()
         ),
-        Column("q", [*map(probability_text, rows["p_adjusted"])]),
+        Column("q", [*map(probability_text, rows["qvalue"])]),
     ]
     rest = changed.height - _NAMED
     more = f"{count_of(rest, 'more question')}: see the data. " if rest > 0 else ""
@@ -401,7 +405,7 @@ def _cost_table(
     columns.append(Column("never solved", [f"{share:.0%}" for share in costs["unsolved"]]))
     if worth:
         chance = costs.select(own).join(worth[0], on=own, how="left", maintain_order="left")
-        columns.append(Column("P(worth it)", [*map(probability_text, chance["p_frontier"])]))
+        columns.append(Column("P(worth it)", [*map(probability_text, chance["prob_on_frontier"])]))
     return Table(columns, kind="cards")
 
 
@@ -464,7 +468,7 @@ _WIDENING = (
 _PLAN = (
     "Neighbours in the ranking that are statistically indistinguishable, by the criterion of the "
     "verdict. After so many further trials of each question, by both models, the interval of their "
-    f"difference excludes zero with a probability of {100 * ASSURANCE:g} %."
+    f"difference excludes zero with a probability of {100 * POWER:g} %."
 )
 _QUESTIONS = (
     "Where no number of trials is enough, the last column has the number of further questions that "
@@ -576,7 +580,7 @@ def _curves_section(main: Scope, settings: Settings) -> Section:
 def _needed_section(main: Scope) -> Section:
     shown = {"": tables.trials_needed_table(main)} if main.needed.height else {}
     lines = [_PLAN if shown else _DISTINGUISHED]
-    lines += [_QUESTIONS] * ("questions_extra" in main.needed.columns)
+    lines += [_QUESTIONS] * ("extra_questions" in main.needed.columns)
     title = "How many more trials would distinguish them?"
     return Section("trials", title, lines, tables=shown)
 

@@ -128,7 +128,7 @@ def made_page(
     """
     tell("reading the log")
     look = LogSummary.read(frame, roles, totals)
-    coverage = look.coverage()
+    coverage = look.describe()
     of_costs = [metric for metric in order.metrics if metric.looks_at == "costs"]
     tell("reporting, ranking and comparing")
     try:

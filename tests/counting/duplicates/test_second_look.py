@@ -142,7 +142,7 @@ def test_what_is_there_twice_is_named_first():
 @pytest.mark.parametrize("ids", [[[0, 0], [4, 4], [1]], [["a", "a"], ["b", "b"], ["c"]]], ids=str)
 @pytest.mark.parametrize("ask", ["avg", "counts"])
 def test_null_keys_are_named_beside_what_is_there_twice(ids, ask):
-    besides = r"Besides, 1 question has a null in the keys \['model', 'question'\]\. See coverage"
+    besides = r"Besides, 1 question has a null in the keys \['model', 'question'\]\. See describe"
     rows = log(ids).with_columns(question=pl.col("question").replace(1, None))
     with pytest.raises(ValueError, match=rf"^1 question has the same trial twice .* {besides}"):
         getattr(rows.scorio, ask)().collect()

@@ -117,7 +117,7 @@ def test_a_model_that_leaves_its_ranks_is_outlined():
 def test_trials_that_are_needed_have_a_row_for_each_open_pair():
     row = {"model_a": "ada", "model_b": "bob", "trials_min": 2, "trials_max": 4}
     needed = pl.DataFrame(
-        [{**row, "extra": 1500, "total": 1504}, {**row, "extra": None, "total": None}]
+        [{**row, "extra_trials": 1500, "total": 1504}, {**row, "extra_trials": None, "total": None}]
     )
     empty = pl.DataFrame()
     table = trials_needed_table(Scope("", Study(empty), Roles(), (ps.avg(),), needed=needed))
@@ -145,7 +145,7 @@ def test_the_coverage_is_written_by_kind():
             "model": ["ada"],
             "trials": [1200],
             "duplicates": pl.Series([None], dtype=pl.Int64),
-            "p_order": [0.00123],
+            "pvalue_order": [0.00123],
             "categories": [[*map(str, range(14))]],
         }
     )

@@ -103,15 +103,15 @@ def test_a_log_that_stopped_on_outcomes_has_no_winner():
 
 def test_models_that_are_alike_are_a_sentence():
     log = models(3)
-    section = coverage_section(log.scorio.coverage())
+    section = coverage_section(log.scorio.describe())
     assert section.lines == ["All models are alike: 12 questions with 4 trials each, none missing."]
     assert section.tables == {}
     lacking = log.filter(~((pl.col("model") == "m01") & (pl.col("question") > 7)))
-    section = coverage_section(lacking.scorio.coverage())
+    section = coverage_section(lacking.scorio.describe())
     assert section.lines[0].startswith("2 of 3 rows are alike: 12 questions")
     assert [*section.tables[""].columns[0].cells] == ["m01"]
-    assert len(coverage_section(log.scorio.coverage(), whole=True).tables) == 1
-    alone = coverage_section(models(1).scorio.coverage())
+    assert len(coverage_section(log.scorio.describe(), whole=True).tables) == 1
+    alone = coverage_section(models(1).scorio.describe())
     assert (alone.lines, alone.tables) == (["12 questions with 4 trials each, none missing."], {})
 
 

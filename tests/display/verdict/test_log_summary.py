@@ -1,4 +1,4 @@
-"""One pass over a log sees what `coverage` sees and refuses what a report refuses."""
+"""One pass over a log sees what `describe` sees and refuses what a report refuses."""
 
 import polars as pl
 import pytest
@@ -28,8 +28,8 @@ def test_the_coverage_is_that_of_the_log(ids):
     log = pl.concat([log, log.head(7), log.head(2)]).filter(
         ~((pl.col("model") == "a") & (pl.col("question") == 3))
     )
-    found = looked(log, by="domain").coverage().rename({"stratum": "domain"})
-    expected = log.scorio(by="domain").coverage()
+    found = looked(log, by="domain").describe().rename({"stratum": "domain"})
+    expected = log.scorio(by="domain").describe()
     assert expected["duplicates"].sum() == 9
     assert expected["nulls"].sum() > 0
     assert_frame_equal(found, expected, check_column_order=False)
@@ -40,20 +40,20 @@ def test_the_totals_of_the_tool_stand_in_the_coverage():
     totals = log.select("domain", "model").unique()
     totals = totals.with_columns(planned=400, reported=0.25, skipped=pl.lit(None, pl.String))
     some = totals.filter(pl.col("model") != "a")
-    found = LogSummary.read(log.lazy(), Roles(by="domain"), some).coverage()
-    expected = Scorio(log, tool_totals=some)(by="domain").coverage()
+    found = LogSummary.read(log.lazy(), Roles(by="domain"), some).describe()
+    expected = Scorio(log, tool_totals=some)(by="domain").describe()
     assert expected["planned"].null_count() > 0
     assert_frame_equal(found.rename({"stratum": "domain"}), expected)
     other = totals.drop("domain")  # of runs whose strata are not known
     assert (
-        "planned" not in LogSummary.read(log.lazy(), Roles(by="domain"), other).coverage().columns
+        "planned" not in LogSummary.read(log.lazy(), Roles(by="domain"), other).describe().columns
     )
 
 
 def test_null_ids_are_not_duplicates():
     log = models(1).with_columns(trial=pl.when(pl.col("trial") > 1).then("trial"))
     for ids in (log, log.with_columns(pl.col("trial").cast(pl.String))):
-        assert looked(ids).coverage()["duplicates"].item() == 0
+        assert looked(ids).describe()["duplicates"].item() == 0
 
 
 def test_cells_stand_for_the_log():
@@ -68,7 +68,7 @@ def test_ids_over_many_blocks_are_one_trial_each():
     log = models(1, questions=2, trials=300)
     look = looked(log)
     assert look.cells["count"].sum() == 600
-    assert look.coverage().select("trials", "n_max", "duplicates").row(0) == (600, 300, 0)
+    assert look.describe().select("trials", "n_max", "duplicates").row(0) == (600, 300, 0)
 
 
 def test_what_a_report_refuses_is_refused_in_its_words():

@@ -15,7 +15,7 @@ SURE = pl.concat([long([[1] * 8] * 20, "good"), long([[0] * 8] * 20, "bad")])
 
 def verdict_of(log, metrics=(), **roles):
     look = LogSummary.read(log.lazy(), Roles(**roles))
-    return log_verdict(look, look.coverage(), metrics, Settings())
+    return log_verdict(look, look.describe(), metrics, Settings())
 
 
 def test_the_better_model_leads_and_the_metric_is_said():

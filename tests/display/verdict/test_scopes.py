@@ -120,7 +120,7 @@ def test_questions_are_in_the_order_of_their_mean_score():
 def test_the_plan_of_a_page_is_that_of_all_pairs_at_once():
     log = models(6, questions=30)
     whole, _ = page_scopes(read(log), (ps.avg(),), Settings())
-    columns = ["model_a", "model_b", "extra"]
+    columns = ["model_a", "model_b", "extra_trials"]
     pairs = whole.needed.select(columns[:2])
     once, each = (
         log.scorio.trials_needed(simultaneous=held).join(
@@ -130,4 +130,4 @@ def test_the_plan_of_a_page_is_that_of_all_pairs_at_once():
     )
     assert pairs.height > 1
     assert whole.needed.select(columns).equals(once.select(columns))
-    assert (once["extra"] > each["extra"]).any()
+    assert (once["extra_trials"] > each["extra_trials"]).any()
