@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import Overall, check_choice, value_text
+from polars_scorio.arguments import Compared, Overall, QuestionUnit, check_choice, value_text
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.settings import Settings
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric_arguments import Weights
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.request import DecisionOptions, InferenceOptions, Prior
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from polars_scorio.display.plots import Plots
-
-
-from polars_scorio.arguments import Compared, QuestionUnit
-from polars_scorio.metrics.metric_arguments import Weights
 
 
 class ReaderMethods(Accessor[FrameT]):
@@ -185,6 +182,7 @@ class ReaderMethods(Accessor[FrameT]):
         )
         return write_card(Path(path), card_svg(finding, title))
 
+    @takes_options()
     def write_html(
         self,
         path: str | os.PathLike[str],
