@@ -149,11 +149,13 @@ class Scorio(
             Which run, replicate or seed the trial is of, where trials of different questions share
             one. All calibrated numbers are then about other runs like these: how far runs are
             apart is added to their noise. Default: these very runs, and `check` takes the trial id.
-        run_effects : "own", "alike" or "none"
+        run_effects : "own", "alike", "shared" or "none"
             With `run`: whether the runs of each model vary in their own way, or, since all models
             ran in one harness, alike, which gives three runs more power, and is wrong if one model
-            varies more than the others. "none": numbers are about these very runs, the default of
-            readers of logs, which know the runs of a log and do not know what you ask.
+            varies more than the others. "shared": equal ids of two models are one run of both, on
+            one machine or with one seed, so that differences pair them. "none": numbers are about
+            these very runs, the default of readers of logs, which know the runs of a log and do not
+            know what you ask.
         family : str or Expr, optional
             The base of each model, if some models are versions of one: checkpoints, finetunes,
             prompts. They agree with each other, so that `questions` counts the mean of each family

@@ -138,9 +138,7 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
         "category (default: error)"
     )
     add("--missing", metavar="MEANING", help=missing)
-    effects = (
-        "let the runs of each model vary in their own way (own), alike, or do not count them (none)"
-    )
+    effects = "let runs vary by model (own), alike, be shared by models, or not count (none)"
     add("--run-effects", choices=get_args(RunEffects), help=effects)
     unscored = "refuse questions without any outcome, or drop them (default: %(default)s)"
     add("--unscored", choices=get_args(Unscored), default="error", help=unscored)

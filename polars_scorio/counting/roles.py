@@ -35,7 +35,7 @@ COLUMN_ROLES = (
 # The meaning of questions without any outcome.
 Unscored = Literal["error", "drop"]
 # How the runs of several models vary; "none": numbers are about these very runs.
-RunEffects = Literal["own", "alike", "none"]
+RunEffects = Literal["own", "alike", "shared", "none"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +80,7 @@ class Roles:
         self._check_rewards()
         self._check_unscored()
         check_choice("run_effects", self.run_effects, RunEffects)
-        if self.run_effects == "alike" and self.run is None:
+        if self.run_effects in {"alike", "shared"} and self.run is None:
             raise ValueError(f"run_effects={self.run_effects!r} is about runs: name them with run=")
         self._check_judge()
         self._check_cost()

@@ -72,6 +72,11 @@ class RunVariance(NamedTuple):
         """Some of several."""
         return RunVariance(*(np.asarray(each)[places] for each in self))
 
+    def less(self, other: ScoreRuns) -> RunVariance:
+        """The variance of differences, whose runs are independent."""
+        assert isinstance(other, RunVariance)
+        return difference(self, other)
+
     def run_sd(self, confidence: float = 0.95) -> tuple[float, float, float]:
         """Standard deviation of the scores of runs, with the ends of its interval."""
         tail = (1 - confidence) / 2
@@ -80,6 +85,59 @@ class RunVariance(NamedTuple):
         own = np.array([self.variance, *ends])
         sd = np.sqrt(np.maximum(0.0, own - self.of_trials) / self.shared)
         return float(sd[0]), float(sd[1]), float(sd[2])
+
+
+class SharedRuns(NamedTuple):
+    """Scores of models whose equal runs share a machine or a seed, so that differences pair them.
+
+    `sums` (..., R) has how far each run lies from the others, NaN for runs that a model lacks.
+    Models with the same `design`, which is not negative, have the same complete runs. Others are
+    compared as if their runs were independent, which makes differences wider than needed.
+    """
+
+    own: RunVariance
+    sums: Floats
+    design: Ints
+
+    @property
+    def freedom(self) -> Numbers:
+        """Degrees of freedom of each score."""
+        return self.own.freedom
+
+    @property
+    def excess(self) -> Floats:
+        """The part of runs in the variance of each score."""
+        return self.own.excess
+
+    def term(self, critical: Numbers) -> Floats:
+        """The addition to the priced variance of each score."""
+        return self.own.term(critical)
+
+    def at(self, places: tuple[Ints, ...] | Ints) -> SharedRuns:
+        """Some of several."""
+        return SharedRuns(self.own.at(places), self.sums[places], self.design[places])
+
+    def less(self, other: ScoreRuns) -> RunVariance:
+        """The variance of differences, whose runs are paired where they are the same.
+
+        >>> one = RunVariance(2e-4, 1e-4, 3.0, 1.0, 2.0)
+        >>> runs = SharedRuns(one, np.array([0.01, -0.01, 0.02, -0.02]), np.array(0))
+        >>> runs.less(runs).variance.item(), runs.less(runs).freedom.item()
+        (0.0, 3.0)
+        """
+        assert isinstance(other, SharedRuns)
+        apart = difference(self.own, other.own)
+        paired = (self.design == other.design) & (self.design >= 0)
+        gaps = self.sums - other.sums
+        runs = np.maximum((~np.isnan(gaps)).sum(-1), 2)
+        variance = runs / (runs - 1) * np.nansum(gaps**2, axis=-1)
+        return apart._replace(
+            variance=np.where(paired, variance, apart.variance),
+            freedom=np.where(paired, runs - 1.0, apart.freedom),
+        )
+
+
+ScoreRuns: TypeAlias = "RunVariance | SharedRuns"
 
 
 def run_variance(

@@ -17,7 +17,7 @@ import scipy
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
-from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.roles import Roles, RunEffects
 from polars_scorio.counting.run_bits import RunWords, found_words
 from polars_scorio.counting.tally import class_columns, class_members
 from polars_scorio.maths.array_rows import Floats
@@ -25,6 +25,8 @@ from polars_scorio.maths.draws import expected_credit
 from polars_scorio.maths.exchangeability import Flags
 from polars_scorio.maths.run_effects import (
     RunVariance,
+    ScoreRuns,
+    SharedRuns,
     pooled_ratio,
     run_variance,
     runs_p_value,
@@ -67,6 +69,7 @@ class RunTable:
     counts: Floats  # trials of each class, (M, R, C); of real-valued rewards their sum, (M, R, 1)
     size: Floats  # trials, (M, R)
     weight: Floats  # of each question in the mean, (M,)
+    runs: tuple[object, ...] = ()  # their names
 
     @property
     def present(self) -> Flags:
@@ -112,10 +115,12 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
 def _bit_table(questions: pl.DataFrame, words: RunWords) -> RunTable:
     """The table of a group, from the bits of its questions."""
     present, success = words.unpacked(questions)
-    used = present.any(0)
+    used = np.flatnonzero(present.any(0))
     present, success = present[:, used], success[:, used]
+    names = tuple(words.ids[run] for run in used.tolist())
     counts = np.stack([present & ~success, success], axis=2).astype(np.float64)
-    return RunTable(counts, present.astype(np.float64), np.full(len(present), 1 / len(present)))
+    weight = np.full(len(present), 1 / len(present))
+    return RunTable(counts, present.astype(np.float64), weight, names)
 
 
 def _dense_table(rows: pl.DataFrame, question: str, columns: Sequence[str]) -> RunTable:
@@ -125,7 +130,8 @@ def _dense_table(rows: pl.DataFrame, question: str, columns: Sequence[str]) -> R
     counts, size = np.zeros((*shape, len(columns))), np.zeros(shape)
     counts[places[0], places[1]] = rows.select(columns).to_numpy()
     size[places[0], places[1]] = rows[_SIZE].to_numpy()
-    return RunTable(counts, size, np.full(shape[0], 1 / shape[0]))
+    names = tuple(rows[RUN].unique().sort())
+    return RunTable(counts, size, np.full(shape[0], 1 / shape[0]), names)
 
 
 def _joined_tables(tables: Sequence[RunTable], *, pooled: bool) -> RunTable:
@@ -146,13 +152,14 @@ def _joined_tables(tables: Sequence[RunTable], *, pooled: bool) -> RunTable:
         np.concatenate([widest(table.counts) for table in tables]),
         np.concatenate([widest(table.size) for table in tables]),
         np.full(questions, 1 / questions) if pooled else np.concatenate(shares),
+        tuple(table.runs for table in tables),
     )
 
 
-def metric_variance(
+def metric_slopes(
     table: RunTable, metric: Metric, k: int | None, success: tuple[int, ...] | None
-) -> RunVariance | None:
-    """The variance of a metric over runs; None if nothing is known of such metrics.
+) -> tuple[Floats, Floats] | None:
+    """Values of questions in runs, and what they change in a metric; None if that is not known.
 
     `success` are the classes that it credits; None: it is a mean of weights, or of rewards.
     """
@@ -160,7 +167,7 @@ def metric_variance(
         if not isinstance(metric, WeightedMetric):
             return None
         weights = np.ones(1) if table.counts.shape[2] == 1 else metric.weights
-        return run_variance(table.values(weights), table.present, table.weight / table.runs_of)
+        return table.values(weights), table.weight / table.runs_of
     classes = table.counts.shape[2]
     # Of 0.0 and 1.0 the table has sums, which are successes already.
     credited = np.ones(1) if classes == 1 else np.isin(np.arange(classes), success).astype(float)
@@ -178,7 +185,7 @@ def metric_variance(
         )
     else:
         slopes = table.weight * _draw_slopes(table.runs_of, values.sum(1), draw)
-    return run_variance(values, table.present, (high - low) * slopes)
+    return values, (high - low) * slopes
 
 
 def _draw_slopes(n: Floats, c: Floats, draw: Callable[[int], Floats]) -> Floats:
@@ -198,7 +205,7 @@ class RunLaw:
     """A law, with the variance that runs bring to each group."""
 
     law: Law
-    runs: RunVariance
+    runs: ScoreRuns
 
     @property
     def ranges(self) -> bool:
@@ -206,7 +213,7 @@ class RunLaw:
         return self.law.ranges
 
     def scores(self, models: StrataNumbers) -> Scores:
-        """The models of some strata, whose runs are independent."""
+        """The models of some strata."""
         found = self.law.scores(models)
         assert isinstance(found, EstimateScores)
         return replace(found, runs=self.runs.at(models.places))
@@ -231,10 +238,10 @@ def with_runs(found: Evaluated) -> Evaluated:
         for row, (metric, success) in views.items():
             if row not in numbers:
                 continue
-            each = [metric_variance(table, metric, row[1], success) for table in own]
-            known = [variance for variance in each if variance is not None]
+            each = [metric_slopes(table, metric, row[1], success) for table in own]
+            known = [slopes for slopes in each if slopes is not None]
             if len(known) == len(each) and each:
-                runs = _of_groups(known, alike=trials.roles.run_effects == "alike")
+                runs = _of_groups(own, known, trials.roles.run_effects)
                 unknown |= not np.asarray(runs.freedom).all()
                 ends = _credit_ends(own[0], metric, success)
                 numbers[row] = _with_term(
@@ -318,13 +325,21 @@ def _group_tables(
         yield _joined_tables(own, pooled=not means)
 
 
-def _of_groups(each: Sequence[RunVariance], *, alike: bool) -> RunVariance:
-    """The variances of groups as arrays; runs that vary alike in all of them share their ratio."""
+def _of_groups(
+    tables: Sequence[RunTable], slopes: Sequence[tuple[Floats, Floats]], effects: RunEffects
+) -> ScoreRuns:
+    """The part of runs in each group: of its own, alike in all groups, or paired with others."""
+    each = [
+        run_variance(values, table.present, own)
+        for table, (values, own) in zip(tables, slopes, strict=True)
+    ]
     columns = (
         np.array([float(number) for number in numbers]) for numbers in zip(*each, strict=True)
     )
     found = RunVariance(*columns)
-    if not alike:
+    if effects == "shared":
+        return _shared_runs(found, tables, slopes)
+    if effects != "alike":
         return found
     ratio, freedom = pooled_ratio(each)
     seen = np.asarray(found.freedom) > 0
@@ -332,6 +347,22 @@ def _of_groups(each: Sequence[RunVariance], *, alike: bool) -> RunVariance:
         variance=np.where(seen, ratio * np.asarray(found.of_trials), found.variance),
         freedom=np.where(seen, freedom, 0.0),
     )
+
+
+def _shared_runs(
+    found: RunVariance, tables: Sequence[RunTable], slopes: Sequence[tuple[Floats, Floats]]
+) -> SharedRuns:
+    """Groups whose runs of one name share something: those without gaps are paired by it."""
+    sums = np.full((len(tables), max(table.size.shape[1] for table in tables)), np.nan)
+    designs = dict[tuple[object, ...], int]()
+    design = np.full(len(tables), -1)
+    for place, (table, (values, own)) in enumerate(zip(tables, slopes, strict=True)):
+        if table.present.all() and found.freedom[place]:  # type: ignore[index]  # an array
+            away = values - values.mean(axis=1, keepdims=True)
+            sums[place, : values.shape[1]] = own @ away
+            key = len(table.weight), table.runs
+            design[place] = designs.setdefault(key, len(designs))
+    return SharedRuns(found, sums, design)
 
 
 def _credit_ends(
@@ -348,7 +379,7 @@ def _credit_ends(
 def _with_term(
     numbers: CellNumbers,
     metric: Metric,
-    runs: RunVariance,
+    runs: ScoreRuns,
     confidence: float,
     credit: tuple[float, float],
 ) -> CellNumbers:

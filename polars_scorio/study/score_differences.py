@@ -42,7 +42,7 @@ from polars_scorio.maths.max_t import best_critical
 from polars_scorio.maths.price import Price
 from polars_scorio.maths.ranks import signal_share, tiers
 from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
-from polars_scorio.maths.run_effects import Pairs, RunPairs, RunVariance, difference, widened
+from polars_scorio.maths.run_effects import Pairs, RunPairs, ScoreRuns, widened
 from polars_scorio.maths.scores import Range
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.cell_numbers import INFERENCE, INFORMATION, RANGE, Words
@@ -493,14 +493,14 @@ class EstimateScores(IndependentScores):
         Interval of each model, or its range.
     information : ndarray of float, shape (S, L), or None
         Information of each model over the planned one, if intervals hold at every look.
-    runs : RunVariance or None
+    runs : ScoreRuns or None
         What the runs of each model (S, L) bring to its variance, if they are said.
     """
 
     lo: Floats
     hi: Floats
     information: Floats | None = field(default=None, kw_only=True)
-    runs: RunVariance | None = field(default=None, kw_only=True)
+    runs: ScoreRuns | None = field(default=None, kw_only=True)
 
     @property
     def repeated(self) -> bool:
@@ -516,7 +516,7 @@ class EstimateScores(IndependentScores):
         pairs = self.pairs(a, b, strata)
         if self.runs is not None:
             row = strata[:, None]
-            runs = difference(self.runs.at((row, a)), self.runs.at((row, b)))
+            runs = self.runs.at((row, a)).less(self.runs.at((row, b)))
             pairs = RunPairs(pairs, self.mu[row, a] - self.mu[row, b], runs)
         if not self.repeated:
             return pairs

@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.maths.run_effects import difference, run_variance, widened
+from polars_scorio.maths.run_effects import RunVariance, difference, run_variance, widened
 
 Z = 1.959963984540054
 M, R = 120, 4
@@ -139,6 +139,47 @@ def test_runs_that_vary_alike_share_their_degrees_of_freedom(log):
         log.scorio(trial=None, run_effects="alike")
     with pytest.raises(ValueError, match="run_effects must be"):
         log.scorio(trial=None, run="seed", run_effects="some")
+
+
+def shifted_models(rng, sd, rates):
+    """Two models whose runs of one number share what is good or bad about them."""
+    shift = rng.normal(0, sd, R)
+    return {name: rng.random((M, R)) < rates + shift for name in ("ada", "bob")}
+
+
+def test_runs_that_models_share_leave_their_difference():
+    rng = np.random.default_rng(12)
+    models = shifted_models(rng, 0.15, rng.beta(2, 2, (M, 1)))
+    log = log_of(models)
+    plain = log.scorio(trial=None).compare().row(0, named=True)
+    own, shared = (
+        log.scorio(trial=None, run="seed", run_effects=effects) for effects in ("own", "shared")
+    )
+    assert_frame_equal(own.avg(), shared.avg())
+    rows = [each.compare().row(0, named=True) for each in (own, shared)]
+    assert rows[1]["hi"] - rows[1]["lo"] < rows[0]["hi"] - rows[0]["lo"]
+    sums = [outcomes.mean(0) - outcomes.mean() for outcomes in models.values()]
+    variance = ((sums[0] - sums[1]) / R) @ ((sums[0] - sums[1]) / R) * R / (R - 1)
+    of_trials = sum(of_model(outcomes).of_trials for outcomes in models.values())
+    term = RunVariance(variance, of_trials, R - 1.0, 1.0, 1.0).term(Z)
+    ends = widened(plain["diff"], plain["lo"], plain["hi"], term, Z)
+    assert (rows[1]["lo"], rows[1]["hi"]) == (pytest.approx(ends[0]), pytest.approx(ends[1]))
+
+
+def test_runs_with_gaps_or_other_names_are_compared_as_independent():
+    rng = np.random.default_rng(13)
+    log = log_of(shifted_models(rng, 0.15, rng.beta(2, 2, (M, 1))))
+    is_bob = pl.col("model") == "bob"
+    renamed = log.with_columns(
+        pl.when(is_bob).then(pl.col("seed") + 9).otherwise("seed").alias("seed")
+    )
+    lost = log.filter(~(is_bob & (pl.col("seed") == 1) & (pl.col("question") == 1)))
+    for frame in (renamed, lost):
+        own, shared = (
+            frame.scorio(trial=None, run="seed", run_effects=effects).compare()
+            for effects in ("own", "shared")
+        )
+        assert_frame_equal(own, shared)
 
 
 def test_strata_have_terms_and_so_has_what_is_over_all_of_them(log):
