@@ -24,7 +24,8 @@ from polars_scorio.maths.likelihood import EXACT, STIRLING_COST, log_rising_by_s
 # repeat themselves, it is a power of exp(x) times exp(-exp(x)), and the distance is as pi / 2:
 # exp(-pi^2 / .4) = 2e-11.
 _STEP = 0.4
-_RESOLVED = 0.8  # approximate standard deviations of the posterior in a step
+# Approximate standard deviations of the posterior in a step: more if it is narrow, and so normal.
+_RESOLVED, _RESOLVED_NARROW, _NARROW = 0.8, 1.0, 0.2
 _DEPTH = 21.0  # exp(-21) = 8e-10: populations less likely than that, by the best, do not count
 _FIRST, _WIDER = 9, 16  # steps around the centres, and by which a lattice grows
 _MOST_GROWTH = 64  # times; rounding beyond 1e14 trials may scatter the populations that count
@@ -99,7 +100,8 @@ def _row_sums(questions: Floats, values: Floats) -> Floats:
 
 def _step_of(deviation: Floats) -> Floats:
     """The largest step that resolves a posterior: few of them, so that groups share lattices."""
-    times = np.ceil(2 * np.log2(_STEP / (_RESOLVED * deviation)))
+    resolved = np.where(deviation < _NARROW, _RESOLVED_NARROW, _RESOLVED) * deviation
+    times = np.ceil(2 * np.log2(_STEP / resolved))
     return np.asarray(_STEP * np.maximum(2.0 ** (-np.maximum(times, 0) / 2), _FINEST))
 
 

@@ -18,7 +18,7 @@ from polars_scorio.maths.free_fit import curved_solution, inside_parts
 
 _CLOSE = 1e-9  # largest gap to the largest mean
 _SMALLEST = 1e-11  # sum of the products of weights and slacks: about the gap
-_SHARPER = 0.1  # of the products of weights and slacks, in a step
+_SHARPER = 0.2  # of the products of weights and slacks, in a step
 _MOST_STEPS = 100
 _ROUNDED = 1e-12  # of a weight
 
