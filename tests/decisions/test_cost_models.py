@@ -114,3 +114,29 @@ def test_an_empty_log_has_no_pairs(log):
 def test_the_best_is_about_metrics_of_which_more_is_better(log):
     with pytest.raises(ValueError, match="best takes no metric of costs, got mean_cost: rank"):
         log.scorio(cost="usd").best(ps.mean_cost())
+
+
+def test_the_ratio_reaches_further_where_a_dear_trial_makes_the_noise():
+    rng = np.random.default_rng(3)
+    frame = pl.concat(
+        pl.DataFrame(
+            {
+                "model": model,
+                "question": np.repeat(np.arange(40), 4),
+                "trial": np.tile(np.arange(4), 40),
+                "category": 1,
+                "usd": rng.lognormal(0, 0.2, 160),
+            }
+        )
+        for model in ("ada", "bob")
+    )
+    dear = pl.when(pl.col("model") == "ada", question=7, trial=0).then(20.0).otherwise("usd")
+    pair = (
+        frame.with_columns(usd=dear).scorio(cost="usd").compare(ps.mean_cost()).row(0, named=True)
+    )
+    down, up = np.log(pair["ratio"] / pair["lo"]), np.log(pair["hi"] / pair["ratio"])
+    assert up > 3 * down
+    even = frame.scorio(cost="usd").compare(ps.mean_cost()).row(0, named=True)
+    # Of two models without a dear trial both sides are nearly as long.
+    sides = np.log([even["ratio"] / even["lo"], even["hi"] / even["ratio"]])
+    assert sides.max() < 1.15 * sides.min()

@@ -94,3 +94,15 @@ def test_models_on_the_frontier_are_rarely_called_dominated():
         cost = rng.lognormal([0.0, 0.0, 0.5], 0.6, (40, 3))
         false += models(accuracy, cost).dominated(0.95).any()
     assert false <= 0.05 * 400
+
+
+def test_a_dear_question_of_the_cheaper_model_leaves_its_lead_open():
+    # Both lead as surely by Student's t; a dear question says that there are dearer ones.
+    accuracy = np.stack([np.tile([0.9, 1.0], 10), np.tile([0.1, 0.2], 10)], axis=1)
+    even, dear = np.tile([0.5, 1.5], 10), np.ones(20)
+    dear[0] = 1 + 0.5 * np.sqrt(20)
+    verdicts = []
+    for cheap in (even, dear):
+        cost = np.stack([cheap / cheap.mean(), np.full(20, 1.9)], axis=1)
+        verdicts.append(models(accuracy, cost).dominated(0.95)[1])
+    assert verdicts == [True, False]
