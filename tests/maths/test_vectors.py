@@ -143,7 +143,7 @@ def test_forecasts_blends_and_the_best_of_k(group):
 def test_misfit(case):
     fitted = Calibrated.fit(binary(case["states"]))
     # Of two grids: the best node of either is a little below the best population.
-    assert fitted.misfit[0] == pytest.approx(case["misfit"], abs=0.1)
+    assert fitted.groups[0].fits.misfit[0] == pytest.approx(case["misfit"], abs=0.1)
 
 
 def test_metrics_that_are_asked_for_together_say_the_same():
