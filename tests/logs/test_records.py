@@ -458,23 +458,23 @@ def test_a_large_file_is_read_in_batches(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 def test_memory_does_not_grow_with_the_lines_of_a_file():
-    """A table of 400,000 more rows, with a text each, would take 30 MB and more."""
+    """A table of 150,000 more rows, with two texts of 200 bytes each, would take 65 MB more."""
     code = """import re, sys, polars_scorio as ps
 from pathlib import Path
 log = ps.logs.records(sys.argv[1], model="m", question="q", trial="t", category="ok")
 assert log.avg().collect()["questions"].item() == 500
 print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])"""
-    peaks = []
-    for trials in (200, 1_000):
+    peaks, text = [], "x" * 200
+    for trials in (100, 400):
         every = (
-            row("a model", f"question {q}", t, t % 2) for t in range(trials) for q in range(500)
+            row(f"{text} model", f"{text} {q}", t, t % 2) for t in range(trials) for q in range(500)
         )
         put("a.jsonl", lines(*every))
         done = subprocess.run(  # noqa: S603 - words of its own
             [sys.executable, "-c", code, "a.jsonl"], capture_output=True, text=True, check=True
         )
         peaks.append(int(done.stdout))
-    assert peaks[1] - peaks[0] < 20_000  # kB
+    assert peaks[1] - peaks[0] < 45_000  # kB; on a busy machine more batches wait
 
 
 def test_values_late_in_a_large_file_fit_or_are_located(monkeypatch):
