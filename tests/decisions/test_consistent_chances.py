@@ -134,4 +134,4 @@ def test_z_and_intervals_of_pairs_are_those_of_the_study(case):
     pair = priced_pair(case)
     assert pair.by_pairs.item() == (case["by"] == "pairs")
     assert pair.z.item() == pytest.approx(case["z"], abs=1e-9)
-    assert ndtr(pair.z).item() == pytest.approx(case["prob_better"], abs=1e-9)
+    assert ndtr(pair.z).item() == pytest.approx(case["prob"], abs=1e-9)
