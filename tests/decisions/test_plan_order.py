@@ -14,6 +14,9 @@ from tests.decisions.plan_cases import METRIC, MODELS, NEEDED, ROLES
 from tests.made_logs import drawn, outcomes
 from tests.moments import W, expected, left, questions
 
+# Made logs may be deterministic.
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+
 
 @pytest.fixture
 def log():
