@@ -286,7 +286,10 @@ def watch_trials(
             _suspicious_groups(states, groups, refuses=refuses)
         )
         if doubted.height:
-            found = LogChecks.of(trials.study or trials.frame, trials.roles)
+            # Rows that a filter on the result leaves out are none of its business.
+            parts = [part for part in (*trials.by, trials.model) if part]
+            asked = [part.expr.is_in(groups[part.name].unique().implode()) for part in parts]
+            found = LogChecks.of(trials.frame.filter(*asked), trials.roles)
             _tell_alarms(found, doubted, refuses=refuses)
         return groups
 

@@ -45,6 +45,16 @@ def test_a_lazy_comparison_warns_when_it_is_collected():
         plan.collect()
 
 
+def test_rows_that_a_filter_leaves_out_are_not_looked_at():
+    retried = long([[0] * (n - c) + [1] * c for n, c in RETRIED], "bob")
+    twice = pl.concat([long([[0, 1]], "ada")] * 2)
+    plan = pl.concat([retried, twice]).lazy().scorio.avg()
+    with pytest.warns(ps.CheckWarning, match="in 1 of 1 group, the first: bob: "):
+        assert plan.filter(pl.col("model") == "bob").collect().height == 1
+    with pytest.raises(ValueError, match="the same trial twice"):
+        plan.collect()
+
+
 def test_the_rows_over_all_strata_are_no_group_of_their_own():
     frame = log(ada=PLANNED * 3, bob=RETRIED * 3).frame
     by_part = frame.scorio(count="count", by="part")
