@@ -15,11 +15,11 @@ import polars as pl
 import scipy
 
 from polars_scorio.counting.categories import Classes, counted_classes
-from polars_scorio.counting.checks import WholePlan
+from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
 from polars_scorio.counting.roles import Roles, RunEffects
 from polars_scorio.counting.run_bits import RunWords, found_words
-from polars_scorio.counting.tally import class_columns, class_members
+from polars_scorio.counting.tally import QUESTIONS, class_columns, class_members
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.draws import expected_credit
 from polars_scorio.maths.exchangeability import Flags
@@ -69,7 +69,8 @@ class RunTable:
     counts: Floats  # trials of each class, (M, R, C); of real-valued rewards their sum, (M, R, 1)
     size: Floats  # trials, (M, R)
     weight: Floats  # of each question in the mean, (M,)
-    runs: tuple[object, ...] = ()  # their names
+    runs: tuple[object, ...]  # their names
+    names: pl.Series  # of the questions
 
     @property
     def present(self) -> Flags:
@@ -80,6 +81,14 @@ class RunTable:
     def runs_of(self) -> Floats:
         """How many runs have each question."""
         return np.asarray(self.present.sum(1), dtype=np.float64)
+
+    def of_questions(self, names: pl.Series) -> RunTable:
+        """The table of some of the questions, which have equal weights."""
+        kept = self.names.is_in(names.implode()).to_numpy()
+        weight = np.full(kept.sum(), 1 / max(kept.sum(), 1))
+        return RunTable(
+            self.counts[kept], self.size[kept], weight, self.runs, self.names.filter(kept)
+        )
 
     def values(self, weights: Floats) -> Floats:
         """The mean weight of each question in each run; 0 where it is not present."""
@@ -97,7 +106,8 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
         questions = question_outcomes(trials, words)
         if not words.repeats(questions, questions[TRIALS].to_numpy()).any():
             groups = questions.partition_by(trials.groups, as_dict=True, maintain_order=True)
-            return {key: _bit_table(rows, words) for key, rows in groups.items()}
+            name = trials.question.name
+            return {key: _bit_table(rows, words, name) for key, rows in groups.items()}
     columns = class_columns(classes)
     if classes.summed_rewards:
         columns, parts = columns[:1], [pl.col(CATEGORY).cast(pl.Float64).sum()]
@@ -112,7 +122,7 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
     return {key: _dense_table(rows, trials.question.name, columns) for key, rows in groups.items()}
 
 
-def _bit_table(questions: pl.DataFrame, words: RunWords) -> RunTable:
+def _bit_table(questions: pl.DataFrame, words: RunWords, name: str) -> RunTable:
     """The table of a group, from the bits of its questions."""
     present, success = words.unpacked(questions)
     used = np.flatnonzero(present.any(0))
@@ -120,7 +130,7 @@ def _bit_table(questions: pl.DataFrame, words: RunWords) -> RunTable:
     names = tuple(words.ids[run] for run in used.tolist())
     counts = np.stack([present & ~success, success], axis=2).astype(np.float64)
     weight = np.full(len(present), 1 / len(present))
-    return RunTable(counts, present.astype(np.float64), weight, names)
+    return RunTable(counts, present.astype(np.float64), weight, names, questions[name])
 
 
 def _dense_table(rows: pl.DataFrame, question: str, columns: Sequence[str]) -> RunTable:
@@ -131,7 +141,8 @@ def _dense_table(rows: pl.DataFrame, question: str, columns: Sequence[str]) -> R
     counts[places[0], places[1]] = rows.select(columns).to_numpy()
     size[places[0], places[1]] = rows[_SIZE].to_numpy()
     names = tuple(rows[RUN].unique().sort())
-    return RunTable(counts, size, np.full(shape[0], 1 / shape[0]), names)
+    questions = rows[question].unique().sort()
+    return RunTable(counts, size, np.full(shape[0], 1 / shape[0]), names, questions)
 
 
 def _joined_tables(tables: Sequence[RunTable], *, pooled: bool) -> RunTable:
@@ -153,6 +164,7 @@ def _joined_tables(tables: Sequence[RunTable], *, pooled: bool) -> RunTable:
         np.concatenate([widest(table.size) for table in tables]),
         np.full(questions, 1 / questions) if pooled else np.concatenate(shares),
         tuple(table.runs for table in tables),
+        pl.concat([table.names for table in tables]),
     )
 
 
@@ -308,7 +320,16 @@ def _group_tables(
     """The table of each group; one over all strata has those of its model."""
     trials = found.request.trials
     models = [*trials.models]
-    means = len(found.parts) > 1
+    means, question = len(found.parts) > 1, trials.question.name
+    asked = found.groups.select(*trials.groups, QUESTIONS).explode(QUESTIONS, **AS_ROWS)
+    asked = asked.unnest(QUESTIONS)
+    if question in asked.columns:  # models may be compared on the questions that they share
+        kept = asked.partition_by(trials.groups, as_dict=True)
+        tables = {
+            key: table.of_questions(kept[key][question])
+            for key, table in tables.items()
+            if key in kept
+        }
     keys = found.keys.select(name for name in trials.groups if name in found.keys.columns)
     for key in keys.rows():
         named = dict(zip(keys.columns, key, strict=True))

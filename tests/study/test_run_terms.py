@@ -111,6 +111,14 @@ def test_a_comparison_adds_the_runs_of_both(log, models):
     assert said["sigma"] == pytest.approx(np.sqrt(plain["sigma"] ** 2 + runs.excess))
 
 
+def test_a_comparison_on_common_questions_takes_the_runs_of_these(log):
+    lacking = log.filter((pl.col("model") == "ada") | (pl.col("question") > 40))
+    roles = {"trial": None, "run": "seed"}
+    found = lacking.scorio(**roles).compare(questions="common")
+    shared = log.filter(pl.col("question") > 40).scorio(**roles).compare()
+    assert_frame_equal(found, shared)
+
+
 def test_a_gate_asks_more_of_runs_that_differ(log):
     p_values = [
         log.scorio(trial=None, **roles).gate("ada", margin=0.1)["pvalue_pass"].item()
