@@ -150,6 +150,7 @@ def run_variance(
     values : ndarray of float, shape (M, R)
         Outcome of each question in each run; whatever stands where it is not `present`.
     present : ndarray of bool, shape (M, R)
+        Whether a question has an outcome in a run.
     slopes : ndarray of float, shape (M,), optional
         What replacing one trial changes in the score: the weight of the question times
         `slopes_of_table`. Default: that of the mean of questions.

@@ -2,7 +2,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
@@ -96,10 +96,22 @@ def named_as_defined(counts, rate):
 
 
 @given(versions(most=6), st.floats(0.02, 0.5))
+@example(
+    VersionCounts(
+        np.array([1, 1, 1, 1, 1, 5, 1, 1, 4]),
+        np.array([0, 0, 0, 0, 0, 5, 0, 0, 2]),
+        np.array([1, 1, 1, 1, 1, 2, 1, 1, 3]),
+        np.zeros(9, int),
+    ),
+    0.25,
+)
 def test_the_named_questions_are_those_of_the_step_up_procedure(counts, rate):
     found = regression_tests(counts, rate).qvalue
     near = np.isclose(found, rate, rtol=1e-9)
-    assert (((found <= rate) == named_as_defined(counts, rate)) | near).all()
+    # A rate at which a question is just named may go either way by rounding.
+    below, above = (named_as_defined(counts, rate * (1 + side)) for side in (-1e-9, 1e-9))
+    named = found <= rate
+    assert ((named >= below) & (named <= above) | near).all()
 
 
 def test_the_more_questions_break_the_more_are_named():
