@@ -31,7 +31,7 @@ _FIRST, _WIDER = 9, 16  # steps around the centres, and by which a lattice grows
 _MOST_GROWTH = 64  # times; rounding beyond 1e14 trials may scatter the populations that count
 _FINEST = 2.0**-30  # of a step
 _TOGETHER = 64  # groups on one lattice,
-_APART = 16.0  # steps that their centres may lie apart, at most
+_APART = 32.0  # steps that their centres may lie apart, at most
 
 
 @dataclass(frozen=True, eq=False)  # no slots: cached_property needs __dict__
