@@ -34,7 +34,7 @@ def test_quickstart_shows_report_rubric_prior_and_a_lazy_query():
     assert printed.count("┌") == 6
     for part in (
         "pass_hat_k",
-        "published",
+        "posterior",
         "partial credit",
         "as prior",
         "from Parquet, lazily",

@@ -187,13 +187,12 @@ class Accessor(Generic[FrameT]):
             estimate          value from the trials alone, unbiased but for Geom and ratios of
                               costs; null where k exceeds the trials of some question
             mu, sigma         the reported number and its standard deviation; mu is the estimate,
-                              or the posterior mean of published and pooled rows (not of `avg`)
+                              or the posterior mean of rows with a prior (not of `avg`)
             lo, hi            ends of the interval, clipped to the bounds of the metric
             bounds            of real-valued rewards alone: whether their range was "given" or
                               "observed"; null where all rewards are 0 or 1
-            estimate_         with `truth` or `judge` alone: the estimate from the verdicts as they
-            uncorrected,      are, and the labels behind its correction
-            labels
+            labels, ...       with `truth` or `judge` alone: the labels behind the correction, and
+                              in `estimate_uncorrected` the estimate from the verdicts as they are
             unbounded, ...    with costs alone: whether no upper end holds, `unsolved`, the share of
                               questions without a success, and `largest_cost_share`, that of the
                               dearest trial in the cost

@@ -162,7 +162,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> totals |= {"n": 8, "c": [8, 6, 5, 5, 5, 1]}  # trials and successes
         >>> pair = ps.from_successes(pl.DataFrame(totals)).scorio(count="count").compare()
         >>> pair.select("model_a", pl.col("diff", "prob_better").round(3), "better").row(0)
-        ('ada', 0.333, 0.997, 'ada')
+        ('ada', 0.333, 0.99, 'ada')
         """
         from polars_scorio.decisions.compare import compare
 

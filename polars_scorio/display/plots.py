@@ -397,7 +397,7 @@ questions, frontier>
         ... )
         >>> chart = trials.scorio(trial=None).plot.comparison()
         >>> [(row["model"], row["other"], row["text"]) for row in chart.data.values]
-        [('ada', 'bob', '.90'), ('bob', 'ada', '.10')]
+        [('ada', 'bob', '.75'), ('bob', 'ada', '.25')]
         """
         subject = self._subject(metric, options)
         single_k(subject.metric, "comparison")

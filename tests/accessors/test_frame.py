@@ -30,7 +30,7 @@ OTHERS = [
     "counts",
     "check",
     "describe",
-    "priors",
+    "population",
     "forecast",
     "rubric",
     "compare",
