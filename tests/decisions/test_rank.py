@@ -244,7 +244,6 @@ def test_one_model_is_the_first(log):
     "options",
     [
         {"prior": "population"},
-        {},
         {"prior": drawn(9, range(7), most=2)},
         {"confidence": 0.5},
     ],

@@ -49,7 +49,7 @@ def test_a_trajectory_is_that_of_the_accessor(log):
     assert marks_of(chart) == ["area", "line", "line"]
     assert "bands: calibrated 50 % intervals" in subtitle_of(chart)
     posterior = plot_of(log).trajectory(ps.bayes(), confidence=0.5)
-    assert "bands: 50 % intervals (uniform prior, as published)" in subtitle_of(posterior)
+    assert "bands: 50 % intervals (uniform prior)" in subtitle_of(posterior)
 
 
 def test_a_curve_over_thresholds_has_a_picture_of_its_own(r1):

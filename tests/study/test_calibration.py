@@ -4,6 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+
 REPLICATES = 400
 
 

@@ -202,10 +202,12 @@ def test_names_of_categories_do_not_matter(log, options):
 @ALL
 def test_models_and_strata_do_not_touch_each_other(log, options):
     prior = drawn(9, range(3, 9), most=4)
-    rows = report(log, prior=prior, **options)
+    options = {"prior": prior, **options}
+    rows = report(log, **options)
     keys = log.select(KEYS).unique().sort(KEYS).rows()
-    alone = [report(log.filter(domain=d, model=m), prior=prior, **options) for d, m in keys]
-    assert_frame_equal(rows, pl.concat(alone), check_exact=True)
+    alone = [report(log.filter(domain=d, model=m), **options) for d, m in keys]
+    # Groups that are fitted together are added in another order.
+    assert_frame_equal(rows, pl.concat(alone), rel_tol=1e-7, abs_tol=1e-9)
 
 
 @pytest.mark.parametrize("per", ["model", "question"])

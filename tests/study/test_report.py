@@ -263,7 +263,8 @@ def test_disjoint_logs_together_have_the_rows_of_each(outcomes, others):
     parts = [long(outcomes, "a"), long(others, "b")]
     both = pl.concat(parts).scorio.report(*BINARY)
     expected = pl.concat(part.scorio.report(*BINARY) for part in parts)
-    assert_frame_equal(both, expected, check_exact=True)
+    # Groups that are fitted together are added in another order.
+    assert_frame_equal(both, expected, rel_tol=1e-7, abs_tol=1e-9)
 
 
 @pytest.mark.slow

@@ -22,6 +22,8 @@ from polars_scorio.display.table import Column, Table
 from polars_scorio.display.words import Scale
 from tests.display.html.logs import models
 
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+
 DASH = "\N{EN DASH}"
 
 
