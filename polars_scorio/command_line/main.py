@@ -217,7 +217,8 @@ class _Version(Action):
     def __call__(self, parser: ArgumentParser, *_: object) -> None:
         from polars_scorio.display.words import installed_version
 
-        parser.exit(message=f"{installed_version()}\n")
+        print(installed_version())
+        parser.exit()
 
 
 def command_parser(named: str | None = None, *, brief: bool = False) -> ArgumentParser:
