@@ -389,7 +389,10 @@ def _posterior_tables(
     trials = float(n.max() + shape.sum(axis=1).max())
     soon = draw.gains.size > _FEW and _rates_needed(trials) <= _SOME_RATES
     if draw.is_long or (soon and draw.power is not None):
-        grid = rate_grid(trials)
+        # Questions that are all alike have populations narrower than a grid can show.
+        total = shape.sum(axis=1, keepdims=True)
+        shape = shape * np.minimum(1.0, _NARROWEST / total)
+        grid = rate_grid(min(trials, float(n.max()) + _NARROWEST))
         for level in np.unique(n).tolist():
             rows = np.flatnonzero(n == level)
             yield rows, _summed_means(draw, shape, level, c[rows], grid)
@@ -497,6 +500,7 @@ def _free_moments(fits: Fits, known: AtRates, weights: BatchWeights) -> tuple[Fl
 _STEP = 0.25  # step of the grid of rates; the narrowest posterior has a standard deviation of 0.5
 _TAIL = 18.0  # the grid ends where a rate is below exp(-2 * 18) of the narrowest posterior's width
 _MOST_RATES = 40_000  # of a grid: half a minute
+_NARROWEST = 1e6  # parameters in sum of the narrowest population of a grid: rates within .05 %
 _PRIORS = 2**20  # numbers in a table of populations by rates: 8 MB
 _NEVER = 1e-20  # chance of an overlap that does not count
 

@@ -68,8 +68,18 @@ def test_sums_agree_with_polynomials(name, target, summed):
     fitted, draws = Calibrated.fit(states_of(GROUPS[name])), [*DRAWS.values()]
     known = credit_numbers(fitted, draws, 0.95, target)
     summed()
+    # Questions that are all alike: sums take no population narrower than 1e6 trials.
+    close = 1e-5 if name == "alike" else CLOSE
     for found, exact in zip(credit_numbers(fitted, draws, 0.95, target), known, strict=True):
-        np.testing.assert_allclose(found[:5], exact[:5], rtol=CLOSE, atol=CLOSE**2)
+        np.testing.assert_allclose(found[:5], exact[:5], rtol=close, atol=CLOSE**2)
+
+
+@pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+@pytest.mark.parametrize(("c", "lo", "hi"), [(0, 0.0, 0.0111474889), (300, 0.9886247526, 1.0)])
+def test_a_long_majority_of_questions_that_are_all_alike_has_an_interval(c, lo, hi):
+    log = ps.from_successes(pl.DataFrame({"model": "m", "question": range(30), "n": 300, "c": c}))
+    row = log.scorio(count="count").report(ps.maj_at_k(280)).row(0, named=True)
+    assert (row["lo"], row["hi"]) == pytest.approx((lo, hi), abs=1e-9)
 
 
 @pytest.mark.parametrize("powers", [(0.5, 0.5), (1.0, -0.5)])
