@@ -115,7 +115,11 @@ def _multiplier_steps(
     matrix[:, 0, 0], matrix[:, 0, 1] = rest + level * by_slope[:, 1], -level * by_slope[:, 2]
     matrix[:, 1, 0], matrix[:, 1, 1] = sums[:, 1], -sums[:, 2]
     lacking = target - level * (above + by_slope[:, 0]), 1 - weight.sum(axis=1) - sums[:, 0]
-    return np.asarray(np.linalg.solve(matrix, np.stack(lacking, axis=1)[..., None])[..., 0].T)
+    # Where all rates have the same value, nothing pulls: the matrix is singular, and no step helps.
+    single = np.linalg.det(matrix) == 0
+    matrix[single] = np.eye(2)
+    steps = np.linalg.solve(matrix, np.stack(lacking, axis=1)[..., None])[..., 0].T
+    return np.where(single, 0.0, steps)
 
 
 def _log_likelihood(share: Floats, chance: Floats) -> Floats:

@@ -12,6 +12,8 @@ from scipy import stats
 import polars_scorio as ps
 from tests.decisions.counted import counted
 
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+
 
 def single_trials(both, first, second, neither):
     """One trial a question of two models, from the table of McNemar's test."""

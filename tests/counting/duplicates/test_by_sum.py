@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 import polars_scorio as ps
 from tests.made_logs import law
 
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+
 ENGINES = ["streaming", "in-memory"]
 TWICE = re.compile(r"^(\d+) questions? ha.* twice .* question=(\d+): (\d+) trials, (\d+) distinct")
 EDGES = [0, 1, 62, 63, 64, 126, 127, 128, 2**14 - 1, 2**14, 2**31, 2**32, 2**62, 2**63 - 1]
