@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from polars_scorio.logs.runs import LogWarning
     from polars_scorio.metrics import *
     from polars_scorio.metrics import spectrum_weights
-    from polars_scorio.study.cost_numbers import CostWarning
-    from polars_scorio.study.judged import JudgeWarning
     from polars_scorio.study.log_checks import CheckWarning
     from polars_scorio.study.report import PriorWarning
     from polars_scorio.study.run_terms import RunWarning
+    from polars_scorio.subjects.cost_numbers import CostWarning
+    from polars_scorio.subjects.judged import JudgeWarning
 
     __version__: str
 
@@ -119,8 +119,8 @@ _ROOMS = {
     "metrics.spectrum_weights": "spectrum_weights",
     "rubrics": "rubrics",
     "sql": "sql",
-    "study.cost_numbers": "CostWarning",
-    "study.judged": "JudgeWarning",
+    "subjects.cost_numbers": "CostWarning",
+    "subjects.judged": "JudgeWarning",
     "study.log_checks": "CheckWarning",
     "study.report": "PriorWarning",
     "study.run_terms": "RunWarning",

@@ -22,6 +22,7 @@ FLOORS = [
     {"arguments", "signatures"},
     {"counting", "sql"},
     {"metrics", "rubrics"},
+    {"subjects"},
     {"study"},
     {"decisions"},
     {"display"},

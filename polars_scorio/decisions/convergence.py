@@ -42,7 +42,6 @@ from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.prefix_rankings import Convergence, Scheme, ranking_convergence
 from polars_scorio.maths.questions import Outcomes, States, prefix_states
 from polars_scorio.metrics.metric import Metric, RewardMetric
-from polars_scorio.study.question_cells import QuestionCells, count_matrix
 from polars_scorio.study.request import (
     DecisionOptions,
     PlanOptions,
@@ -52,7 +51,8 @@ from polars_scorio.study.request import (
     refuse_judge,
     view_of,
 )
-from polars_scorio.study.score_differences import CellNumbers
+from polars_scorio.subjects.question_cells import QuestionCells, count_matrix
+from polars_scorio.subjects.score_differences import CellNumbers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

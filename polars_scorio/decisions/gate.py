@@ -56,11 +56,11 @@ from polars_scorio.maths.independent import illinois_root
 from polars_scorio.maths.power import trials_with_assurance
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.cell_numbers import INFORMATION
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.request import DecisionOptions, on_levels
-from polars_scorio.study.sampled_scores import SampledScores
-from polars_scorio.study.score_differences import IndependentScores, Scores
+from polars_scorio.subjects.cell_numbers import INFORMATION
+from polars_scorio.subjects.sampled_scores import SampledScores
+from polars_scorio.subjects.score_differences import IndependentScores, Scores
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

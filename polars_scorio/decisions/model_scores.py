@@ -21,7 +21,6 @@ from polars_scorio.maths.ranks import lower_models
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import WeightedMetric, avg
-from polars_scorio.study.cell_numbers import BOUNDS
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.posterior import PosteriorScores
 from polars_scorio.study.report import CURES, PriorWarning, evaluated_plan
@@ -31,13 +30,14 @@ from polars_scorio.study.request import (
     UnbiasedInference,
     view_of,
 )
-from polars_scorio.study.sampled_scores import (
+from polars_scorio.subjects.cell_numbers import BOUNDS
+from polars_scorio.subjects.sampled_scores import (
     DividedError,
     SampledScores,
     adjusted_scores,
     sampled_scores,
 )
-from polars_scorio.study.score_differences import IndependentScores, Row, Scores, StrataNumbers
+from polars_scorio.subjects.score_differences import IndependentScores, Row, Scores, StrataNumbers
 
 
 def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:

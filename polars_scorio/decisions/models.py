@@ -27,7 +27,7 @@ from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.request import DecisionOptions, InferenceOptions
-from polars_scorio.study.sampled_scores import LIMIT
+from polars_scorio.subjects.sampled_scores import LIMIT
 
 # The place of a stratum among all, ascending.
 STRATUM = ":stratum"

@@ -66,7 +66,6 @@ from polars_scorio.metrics.weighted import TrialMean, WeightedMetric, avg
 from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
 from polars_scorio.study.overall import check_overall, with_pool
 from polars_scorio.study.posterior import PosteriorScores
-from polars_scorio.study.question_cells import QuestionCells
 from polars_scorio.study.request import (
     DecisionOptions,
     Prior,
@@ -75,8 +74,9 @@ from polars_scorio.study.request import (
     refuse_judge,
     view_of,
 )
-from polars_scorio.study.sampled_scores import SampledScores
-from polars_scorio.study.score_differences import Scores, StrataNumbers
+from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.sampled_scores import SampledScores
+from polars_scorio.subjects.score_differences import Scores, StrataNumbers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -38,8 +38,8 @@ from polars_scorio.maths.power import (
 from polars_scorio.maths.question_signals import family_means, question_signals
 from polars_scorio.metrics.metric_arguments import Bounds, Weights
 from polars_scorio.metrics.weighted import avg
-from polars_scorio.study.question_cells import count_matrix
 from polars_scorio.study.request import Request, refuse_judge
+from polars_scorio.subjects.question_cells import count_matrix
 
 _MODEL = ":column"  # the place of a model in its stratum
 

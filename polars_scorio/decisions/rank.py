@@ -43,11 +43,11 @@ from polars_scorio.decisions.models import (
 from polars_scorio.maths.array_rows import Floats, Mask
 from polars_scorio.maths.ranks import leading_chances, rank_ranges
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.cell_numbers import INFORMATION
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
-from polars_scorio.study.score_differences import Scores
+from polars_scorio.subjects.cell_numbers import INFORMATION
+from polars_scorio.subjects.score_differences import Scores
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -30,7 +30,7 @@ from polars_scorio.maths.sample_bound import UnitSample
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan
 from polars_scorio.study.request import Request, UnbiasedInference, on_levels, refuse_judge
-from polars_scorio.study.score_differences import IndependentScores, StrataNumbers
+from polars_scorio.subjects.score_differences import IndependentScores, StrataNumbers
 
 if TYPE_CHECKING:
     from polars_scorio.counting.log import Log

@@ -32,10 +32,10 @@ from polars_scorio.display.words import (
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import avg
-from polars_scorio.study.cell_numbers import LABEL_COUNT
 from polars_scorio.study.evaluate import report_columns
 from polars_scorio.study.report import evaluated_plan, tidy_plan
 from polars_scorio.study.request import InferenceOptions, Request, check_choices, on_levels, view_of
+from polars_scorio.subjects.cell_numbers import LABEL_COUNT
 
 _PANELS = 24  # more of them are no picture any more
 

@@ -37,8 +37,8 @@ from polars_scorio.display.words import (
     text_list,
 )
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.judged import JudgeWarning
 from polars_scorio.study.log_checks import CheckWarning, LogChecks
+from polars_scorio.subjects.judged import JudgeWarning
 
 _SAME = 1e-9  # numbers that differ by less are the same
 _SENTENCES = 5  # strata with a sentence each, if there is none of all models

@@ -41,7 +41,7 @@ from polars_scorio.maths.scores import (
 from polars_scorio.maths.variance import GainsOf, state_estimates
 from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric, RewardMetric, quiet_infinities
-from polars_scorio.study.cell_numbers import (
+from polars_scorio.subjects.cell_numbers import (
     INFORMATION,
     clipped_ends,
     look_confidence,
@@ -50,9 +50,9 @@ from polars_scorio.study.cell_numbers import (
     root_of_squares,
     sampled_numbers,
 )
-from polars_scorio.study.cost_numbers import cost_numbers
-from polars_scorio.study.question_cells import QuestionCells
-from polars_scorio.study.score_differences import (
+from polars_scorio.subjects.cost_numbers import cost_numbers
+from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.score_differences import (
     CellNumbers,
     Law,
     PriceLaw,

@@ -16,23 +16,23 @@ from polars_scorio.counting.log import Trials
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import NUMBERS, Metric
-from polars_scorio.study.cell_numbers import (
+from polars_scorio.study.request import Request
+from polars_scorio.subjects.cell_numbers import (
     BOUNDS,
     COST_FACTS,
     INFERENCE,
     INFORMATION,
     JUDGE_DTYPES,
 )
-from polars_scorio.study.cost_numbers import warn_of_large_costs
-from polars_scorio.study.question_cells import (
+from polars_scorio.subjects.cost_numbers import warn_of_large_costs
+from polars_scorio.subjects.question_cells import (
     CLUSTERS,
     GROUP,
     UNSCORED,
     QuestionCells,
     QuestionTable,
 )
-from polars_scorio.study.request import Request
-from polars_scorio.study.score_differences import (
+from polars_scorio.subjects.score_differences import (
     Row,
     RowNumbers,
     StrataModels,

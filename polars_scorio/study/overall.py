@@ -15,7 +15,9 @@ from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.calibrated import CalibratedInference
-from polars_scorio.study.cell_numbers import (
+from polars_scorio.study.evaluate import Evaluated, Part
+from polars_scorio.study.request import Request
+from polars_scorio.subjects.cell_numbers import (
     BOUNDS,
     INFORMATION,
     JUDGED,
@@ -23,10 +25,8 @@ from polars_scorio.study.cell_numbers import (
     information_of_strata,
     root_of_squares,
 )
-from polars_scorio.study.evaluate import Evaluated, Part
-from polars_scorio.study.question_cells import GROUP, STRATUM, QuestionCells
-from polars_scorio.study.request import Request
-from polars_scorio.study.score_differences import CellNumbers, Row, Values
+from polars_scorio.subjects.question_cells import GROUP, STRATUM, QuestionCells
+from polars_scorio.subjects.score_differences import CellNumbers, Row, Values
 
 
 def check_overall(overall: Overall, trials: Trials, *, per_question: bool) -> None:

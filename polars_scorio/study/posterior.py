@@ -25,9 +25,9 @@ from polars_scorio.maths.posteriors import (
 )
 from polars_scorio.maths.ranks import counts_by_score, lower_models
 from polars_scorio.metrics.metric import Metric, Summary, quiet_infinities
-from polars_scorio.study.cell_numbers import ClusterSample, cluster_samples, root_of_squares
-from polars_scorio.study.question_cells import QuestionCells
-from polars_scorio.study.score_differences import (
+from polars_scorio.subjects.cell_numbers import ClusterSample, cluster_samples, root_of_squares
+from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.score_differences import (
     CellNumbers,
     Differences,
     IndependentScores,

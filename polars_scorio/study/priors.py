@@ -16,8 +16,8 @@ from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.lattice import Grid
 from polars_scorio.maths.posteriors import Pooled, beta_interval
 from polars_scorio.metrics.metric_arguments import Weights, weight_array, weight_pairs
-from polars_scorio.study.question_cells import QuestionCells
 from polars_scorio.study.request import Frame, bind_prior, refuse_judge
+from polars_scorio.subjects.question_cells import QuestionCells
 
 _NUMBERS = ("mean", "mean_lo", "mean_hi", "icc", "icc_lo", "icc_hi", "s", "s_lo", "s_hi")
 COLUMNS: dict[str, pl.DataType] = {

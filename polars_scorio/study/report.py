@@ -18,7 +18,6 @@ from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, bind_roles, re
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import class_columns
 from polars_scorio.metrics.metric import INFINITE, Metric
-from polars_scorio.study.cell_numbers import JUDGE_DTYPES, clipped_ends
 from polars_scorio.study.evaluate import (
     RESULTS,
     Evaluated,
@@ -31,6 +30,7 @@ from polars_scorio.study.log_checks import watch_trials
 from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
 from polars_scorio.study.run_terms import these_runs, with_runs
+from polars_scorio.subjects.cell_numbers import JUDGE_DTYPES, clipped_ends
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

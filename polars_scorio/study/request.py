@@ -49,10 +49,10 @@ from polars_scorio.metrics.metric import Metric, RewardMetric
 from polars_scorio.metrics.metric_arguments import Bounds, check_weight_sizes
 from polars_scorio.signatures import Option
 from polars_scorio.study.calibrated import CalibratedInference
-from polars_scorio.study.judged import JudgedInference
 from polars_scorio.study.posterior import UNIFORM, PosteriorInference, QuestionPrior
-from polars_scorio.study.question_cells import QuestionCells
-from polars_scorio.study.score_differences import CellNumbers, Row
+from polars_scorio.subjects.judged import JudgedInference
+from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.score_differences import CellNumbers, Row
 
 Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
 

@@ -36,10 +36,10 @@ from polars_scorio.maths.run_effects import (
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.study.calibrated import credited_classes
-from polars_scorio.study.cell_numbers import INFORMATION, clipped_ends, look_confidence
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import TRIALS, question_outcomes
-from polars_scorio.study.score_differences import (
+from polars_scorio.subjects.cell_numbers import INFORMATION, clipped_ends, look_confidence
+from polars_scorio.subjects.score_differences import (
     CellNumbers,
     EstimateScores,
     Law,

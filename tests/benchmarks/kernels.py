@@ -16,7 +16,7 @@ from polars_scorio.maths.draws import credit_moments, expected_credit
 from polars_scorio.maths.posteriors import Pooled
 from polars_scorio.maths.questions import States
 from polars_scorio.study.posterior import PosteriorInference
-from polars_scorio.study.question_cells import QuestionCells
+from polars_scorio.subjects.question_cells import QuestionCells
 
 CREDITS = {
     "pass": credit.any_success,

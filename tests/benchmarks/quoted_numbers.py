@@ -743,7 +743,7 @@ STUDIES = (
         heavy_cost_numbers(),
         (
             (
-                "polars_scorio/study/cost_numbers.py",
+                "polars_scorio/subjects/cost_numbers.py",
                 "held in {mean} of such simulated logs, in {least} to {most} by the tail",
             ),
             (_COST, "a `ps.CostWarning`, {mean} held ({least} to {most} by the tail and the size)"),

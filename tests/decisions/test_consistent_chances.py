@@ -10,7 +10,7 @@ from scipy.special import ndtr
 import polars_scorio as ps
 from polars_scorio.maths.comparison import ComparedPrice, PairedPrice
 from polars_scorio.maths.price import Price
-from polars_scorio.study.score_differences import PricedPairs
+from polars_scorio.subjects.score_differences import PricedPairs
 from tests.decisions.counted import counted
 from tests.documents import study_numbers
 from tests.golden.logs import kinds_of_logs

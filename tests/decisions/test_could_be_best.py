@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import polars_scorio as ps
 from polars_scorio.maths.independent import tukey_critical
 from polars_scorio.study.posterior import PosteriorScores
-from polars_scorio.study.score_differences import StretchedScores
+from polars_scorio.subjects.score_differences import StretchedScores
 from tests.decisions.counted import counted
 
 KINDS = [

@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 
 import polars_scorio as ps
 from polars_scorio.maths.covariance import paired_means
-from polars_scorio.study.sampled_scores import SampledScores
+from polars_scorio.subjects.sampled_scores import SampledScores
 from tests.documents import study_numbers
 from tests.made_logs import law, long, unreadable
 

@@ -8,7 +8,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.decisions.models import refuse_many_pairs
-from polars_scorio.study.sampled_scores import refuse_large_covariance
+from polars_scorio.subjects.sampled_scores import refuse_large_covariance
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 

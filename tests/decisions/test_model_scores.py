@@ -8,7 +8,7 @@ from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.model_scores import metric_of, models_of
 from polars_scorio.study.posterior import PosteriorLaw
-from polars_scorio.study.score_differences import PriceLaw
+from polars_scorio.subjects.score_differences import PriceLaw
 from tests.made_logs import drawn, long
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.study.sampled_scores import units_of_models
+from polars_scorio.subjects.sampled_scores import units_of_models
 from tests import moments
 from tests.differences import variance_of_mean
 from tests.made_logs import drawn, long

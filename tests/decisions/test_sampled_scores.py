@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t
 
 from polars_scorio.maths.covariance import paired_means
-from polars_scorio.study.sampled_scores import SampledScores
+from polars_scorio.subjects.sampled_scores import SampledScores
 
 VALUES = np.random.default_rng(1).random((12, 3))
 SCORES = SampledScores(paired_means(VALUES, np.array([0]), 1.0), 1.0, 1.0, (0.0, 1.0))

@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.study.posterior import PosteriorScores
-from polars_scorio.study.score_differences import simultaneous_verdicts
+from polars_scorio.subjects.score_differences import simultaneous_verdicts
 from tests.decisions.counted import counted
 from tests.made_logs import long
 

@@ -4,7 +4,7 @@ from math import inf
 
 import numpy as np
 
-from polars_scorio.study.score_differences import StretchedScores
+from polars_scorio.subjects.score_differences import StretchedScores
 
 MU, SIGMA = np.array([[0.9, 0.5, 0.1]]), np.full((1, 3), 0.05)
 Z = 1.959963984540054

@@ -13,9 +13,9 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.families import anytime_critical
 from polars_scorio.maths.questions import States
-from polars_scorio.study.cell_numbers import look_confidence, planned_share
-from polars_scorio.study.question_cells import QuestionCells
-from polars_scorio.study.sampled_scores import SampledScores
+from polars_scorio.subjects.cell_numbers import look_confidence, planned_share
+from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.sampled_scores import SampledScores
 from tests.documents import study_numbers
 from tests.made_logs import law, long
 

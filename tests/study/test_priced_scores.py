@@ -13,7 +13,7 @@ from polars_scorio.maths.comparison import (
     paired_variance,
 )
 from polars_scorio.maths.price import Price
-from polars_scorio.study.score_differences import PricedScores, QuestionValues, pair_reaches
+from polars_scorio.subjects.score_differences import PricedScores, QuestionValues, pair_reaches
 from tests.maths.metric_differences import metric_difference
 
 MODELS, QUESTIONS = 4, 12

@@ -10,8 +10,8 @@ import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.questions import States
 from polars_scorio.study.posterior import PosteriorInference, PosteriorLaw, PosteriorScores
-from polars_scorio.study.question_cells import QuestionCells
-from polars_scorio.study.score_differences import CellNumbers
+from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.score_differences import CellNumbers
 
 BINARY = Classes((0, 1), (1,))
 

@@ -8,7 +8,7 @@ import polars_scorio as ps
 from polars_scorio.counting.answers import RIGHT, VOTES
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.questions import States
-from polars_scorio.study.question_cells import QuestionCells, read_ballots
+from polars_scorio.subjects.question_cells import QuestionCells, read_ballots
 from tests.made_logs import outcomes
 
 

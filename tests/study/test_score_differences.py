@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from polars_scorio.study.posterior import PosteriorScores
-from polars_scorio.study.score_differences import Differences, standardized_differences
+from polars_scorio.subjects.score_differences import Differences, standardized_differences
 
 
 def test_a_difference_without_sigma_is_certain():

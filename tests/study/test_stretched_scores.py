@@ -5,7 +5,7 @@ from math import hypot, inf
 import numpy as np
 import pytest
 
-from polars_scorio.study.score_differences import StretchedScores
+from polars_scorio.subjects.score_differences import StretchedScores
 
 MU, SIGMA = np.array([[0.8, 0.5]]), np.array([[0.04, 0.03]])
 LO, HI = np.array([[0.7, 0.45]]), np.array([[0.85, 0.56]])

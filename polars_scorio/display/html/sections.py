@@ -57,8 +57,8 @@ from polars_scorio.display.words import (
 )
 from polars_scorio.metrics.costs import cost_per_success, mean_cost
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.cell_numbers import JUDGED
 from polars_scorio.study.report import report
+from polars_scorio.subjects.cell_numbers import JUDGED
 
 _MATRIX = 25  # models, whose pairs a table can show
 _PAIRED = 60  # models, all of whose pairs the page holds; of more only those with the first one

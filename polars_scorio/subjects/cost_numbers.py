@@ -16,10 +16,10 @@ from polars_scorio.maths.cost_means import CostMeans, CostQuestions, QuestionCos
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.costs import CostMetric
-from polars_scorio.study.cell_numbers import LARGEST_SHARE, UNBOUNDED, UNSOLVED
-from polars_scorio.study.question_cells import QuestionCells
-from polars_scorio.study.sampled_scores import SampledScores, shared_questions
-from polars_scorio.study.score_differences import (
+from polars_scorio.subjects.cell_numbers import LARGEST_SHARE, UNBOUNDED, UNSOLVED
+from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.sampled_scores import SampledScores, shared_questions
+from polars_scorio.subjects.score_differences import (
     CellNumbers,
     Row,
     RowNumbers,

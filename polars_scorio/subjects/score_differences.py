@@ -45,8 +45,8 @@ from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
 from polars_scorio.maths.run_effects import Pairs, RunPairs, ScoreRuns, widened
 from polars_scorio.maths.scores import Range
 from polars_scorio.metrics.metric import NUMBERS, Metric
-from polars_scorio.study.cell_numbers import INFERENCE, INFORMATION, RANGE, Words
-from polars_scorio.study.question_cells import QuestionTable
+from polars_scorio.subjects.cell_numbers import INFERENCE, INFORMATION, RANGE, Words
+from polars_scorio.subjects.question_cells import QuestionTable
 
 
 class Differences(NamedTuple):

@@ -23,8 +23,8 @@ from polars_scorio.maths.families import (
 from polars_scorio.maths.max_t import max_t_of_best, max_t_of_each
 from polars_scorio.maths.ranks import better_and_worse, signal_share_paired, tiers
 from polars_scorio.maths.sample_bound import UnitSample
-from polars_scorio.study.cell_numbers import look_confidence
-from polars_scorio.study.score_differences import (
+from polars_scorio.subjects.cell_numbers import look_confidence
+from polars_scorio.subjects.score_differences import (
     Differences,
     PairEnds,
     Places,

@@ -34,15 +34,15 @@ from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.scores import credit_numbers
 from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_estimates
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.cell_numbers import (
+from polars_scorio.subjects.cell_numbers import (
     JUDGE,
     JUDGED,
     LABEL_COUNT,
     refuse_outside,
     root_of_squares,
 )
-from polars_scorio.study.question_cells import CellJudges, QuestionCells, label_totals
-from polars_scorio.study.score_differences import (
+from polars_scorio.subjects.question_cells import CellJudges, QuestionCells, label_totals
+from polars_scorio.subjects.score_differences import (
     CellNumbers,
     Differences,
     EstimateScores,

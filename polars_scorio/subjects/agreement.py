@@ -24,7 +24,7 @@ from polars_scorio.maths.labels import (
     labels_for_width,
     rate_interval,
 )
-from polars_scorio.study.question_cells import label_totals, labelled_questions, own_counts
+from polars_scorio.subjects.question_cells import label_totals, labelled_questions, own_counts
 
 COLUMNS: dict[str, pl.DataType] = {
     "labels": pl.UInt64(),

@@ -21,7 +21,7 @@ from polars_scorio.maths.questions import States
 from polars_scorio.maths.sample_bound import QuestionSample
 from polars_scorio.maths.scores import Numbers, sample_numbers
 from polars_scorio.metrics.metric import Metric, quiet_infinities
-from polars_scorio.study.question_cells import QuestionCells
+from polars_scorio.subjects.question_cells import QuestionCells
 
 Words: TypeAlias = NDArray[np.str_]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -52,10 +51,6 @@ from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
 from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric, RewardMetric, given_reward_range
 from polars_scorio.metrics.metric_arguments import Bounds
-
-if TYPE_CHECKING:
-    from polars_scorio.counting.categories import Classes
-
 
 LEAST_LABELS = 10
 _WHOLE = 0.9  # of the trials of labelled questions: whole questions were labelled
@@ -106,13 +101,7 @@ def label_totals(log: LabelledQuestions) -> Floats:
 
 
 def sampled_judges(sample: JudgeSample, groups: pl.DataFrame, trials: Trials) -> CellJudges:
-    """The judges of groups by a calibration sample from elsewhere.
-
-    Raises
-    ------
-    ValueError
-        If the sample lacks a model.
-    """
+    """The judges of groups by a calibration sample from elsewhere, which may lack no model."""
     name = None if trials.model is None else trials.model.name
     models = [None] * len(groups) if name is None else groups[name].to_list()
     counts = model_counts(sample, models)
@@ -126,25 +115,8 @@ def labelled_judges(
 ) -> CellJudges:
     """The judges of groups by labels of people on their trials.
 
-    The models of a stratum share a judge if the labels allow it; else each has its own.
-
-    Parameters
-    ----------
-    flat : DataFrame
-        A row for each question of each group.
-    group : ndarray of int, shape (Q,)
-        The group of each row.
-    classes : Classes
-        The classes into which trials are counted.
-    keys : DataFrame
-        The keys of the groups.
-    strata : ndarray of int, shape (G,)
-        The stratum of each group.
-
-    Raises
-    ------
-    ValueError
-        If there are no labels, or too few of some group.
+    The models of a stratum share a judge if the labels allow it; else each has its own. Too few
+    labels of some group are refused.
     """
     log = labelled_questions(flat, group, classes, len(keys))
     totals = label_totals(log)
