@@ -190,7 +190,11 @@ def test_incremental_says_which_log_it_cannot_read(incremental, tmp_path):
 
 @pytest.mark.slow
 def test_incremental_survives_two_writers_that_are_killed():
-    command = [sys.executable, EXAMPLES.parent / "tests" / "benchmarks" / "kills.py", "--kills=2"]
+    command = [
+        sys.executable,
+        EXAMPLES.parent / "examples" / "validation" / "kills.py",
+        "--kills=2",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)  # noqa: S603
     assert "logs: each was counted once" in done.stdout, done.stderr
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.benchmarks.promised_tables import (
+from examples.validation.promised_tables import (
     GUIDE,
     MARKED,
     PAGE,
@@ -21,7 +21,9 @@ def test_every_page_has_its_tables_as_they_were_measured():
     marked = [name for page in PAGES.values() for _, name, _ in MARKED.findall(page)]
     assert sorted(marked) == sorted({*TABLES, *(file.stem for file in PRINTED.glob("*.csv"))})
     for name, page in PAGES.items():
-        assert page == page_with_tables(page), f"{name}: python -m tests.benchmarks.promised_tables"
+        assert page == page_with_tables(page), (
+            f"{name}: python -m examples.validation.promised_tables"
+        )
 
 
 def test_no_table_of_a_study_is_typed_by_hand():

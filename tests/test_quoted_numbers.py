@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.quoted_numbers import STUDIES
+from examples.validation.quoted_numbers import STUDIES
 from tests.documents import ROOT
 
 # A sentence with both is about a study. Tables and blocks of code have none.
@@ -17,7 +17,7 @@ STUDY = re.compile(
 )
 NUMBER = re.compile(r"\d ?%|[ (]\.\d|\d of \d")
 # Each of these pages says on it which script measures its numbers.
-MEASURED = re.compile(r"python (-m )?tests[./]benchmarks")
+MEASURED = re.compile(r"python (-m )?examples[./]validation")
 SENTENCES = re.compile(r"(?<=[.:;]) (?=[A-Z`])")
 
 
@@ -37,7 +37,7 @@ def test_each_page_has_the_numbers_of_the_study(study):
 @pytest.mark.parametrize("script", sorted({study.script for study in STUDIES}))
 def test_the_script_of_a_study_exists(script):
     name, *arguments = script.split()
-    spec = find_spec(f"tests.benchmarks.{name}")
+    spec = find_spec(f"examples.validation.{name}")
     assert spec is not None
     text = Path(str(spec.origin)).read_text(encoding="utf-8")
     assert all(argument.lstrip("-") in text for argument in arguments)

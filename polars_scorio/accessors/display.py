@@ -364,7 +364,7 @@ class QuestionMethods(Accessor[FrameT]):
 
         With fewer than about 15 models of 4 trials few reversed questions are found: an empty list
         proves nothing then. In simulations of 300 questions (3 % reversed, 30 % without any
-        relation to the others, 60 logs each; ``python tests/benchmarks/questions.py reversed``)
+        relation to the others, 60 logs each; ``python examples/validation/questions.py reversed``)
         this share of the reversed questions was found with 1, 4 and 16 trials: 8 models .01, .06,
         .36; 15 models .04, .36, .81; 25 models .16, .59, .92; 60 models .53, .88, .99. At most .05
         of the questions that were called reversed were not.
@@ -461,7 +461,7 @@ class QuestionMethods(Accessor[FrameT]):
         removable is their ratio. Ends: the jackknife over questions, Student's t with M - 1 degrees
         of freedom. In simulations of 5 to 25 models, 50 and 100 questions and 2 to 16 trials they
         held in .91 to .97 of the logs (nominal .95, 100 logs each), and shares were off by at most
-        .005 on average (``python tests/benchmarks/questions.py variance``).
+        .005 on average (``python examples/validation/questions.py variance``).
 
         Twice as many questions halve the squared sigma_population; twice as many trials remove half
         of `removable`. Trials are advised as long as `removable` is at least one half.

@@ -148,7 +148,7 @@ def means_together(
     effective number of differences (0 for pairs in `hidden`). Without the second term Student's t
     may cover nothing if few questions differ much; with it coverage is at least .90 from 5
     questions on (.88 for 15 that nearly all differ), for 2.6 % of the width at 100 questions: see
-    ``tests/benchmarks/differences.py``. Models `alike` get the same numbers to the last bit.
+    ``examples/validation/differences.py``. Models `alike` get the same numbers to the last bit.
     """
     first, place = np.unique(alike, return_inverse=True)
     covariance, variance = _distinct_moments(parts[:, first], size, span)

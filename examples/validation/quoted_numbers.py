@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
-from tests.benchmarks.costs import FAILURE, QUESTION_SD, TRIAL_SD
-from tests.benchmarks.measured_tables import cell_rows, family_table
-from tests.benchmarks.promised_tables import FILES, PRINTED, measured_cells
-from tests.benchmarks.single_claims import study_cells
-from tests.benchmarks.study_tables import brief_share
+from examples.validation.costs import FAILURE, QUESTION_SD, TRIAL_SD
+from examples.validation.measured_tables import cell_rows, family_table
+from examples.validation.promised_tables import FILES, PRINTED, measured_cells
+from examples.validation.single_claims import study_cells
+from examples.validation.study_tables import brief_share
 
 _PROMISES, _TRAINING = "examples/guide/promises.md", "examples/guide/training.md"
 _COST, _LOOKS, _GATE = "examples/guide/cost.md", "examples/guide/looks.md", "examples/guide/gate.md"
@@ -37,7 +37,7 @@ class Study(NamedTuple):
     Parameters
     ----------
     script : str
-        What measures the numbers: a module of `tests.benchmarks` with its arguments.
+        What measures the numbers: a module of `examples.validation` with its arguments.
     settings : str
         What was simulated.
     numbers : dict of str to str

@@ -1,4 +1,4 @@
-"""Coverage where questions come in clusters. Run: python tests/benchmarks/clusters.py --help.
+"""Coverage where questions come in clusters. Run: python examples/validation/clusters.py --help.
 
 How often 95 % intervals hold the mean over the population of questions, with and without the role
 `cluster`: those of a model (`report`), and of the difference of two models (`compare`), which are

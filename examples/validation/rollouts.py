@@ -1,4 +1,4 @@
-"""A rollout log of any size. Run: python tests/benchmarks/rollouts.py FOLDER --rows 20_000_000."""
+"""A log of any size. Run: python examples/validation/rollouts.py FOLDER --rows 20_000_000."""
 
 import argparse
 import sys

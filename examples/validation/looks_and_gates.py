@@ -1,6 +1,6 @@
 """Do looks again and again, gates and regressions keep their promises?
 
-Run: python tests/benchmarks/looks_and_gates.py looks [--replicates 200] [--questions 30 100]
+Run: python examples/validation/looks_and_gates.py looks [--replicates 200] [--questions 30 100]
 
 Rates of questions come from eight populations; both models have the same rates, or rates that
 differ by a margin. Everything goes through the public API: a replicate is a stratum of one log, in

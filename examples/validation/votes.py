@@ -1,6 +1,6 @@
-"""How often do the intervals of votes over answers hold? Run: python -m tests.benchmarks.votes
+"""How often do the intervals of votes over answers hold? Run: python -m examples.validation.votes
 
-The guide has the cells of votes.csv: python -m tests.benchmarks.votes > tests/benchmarks/votes.csv
+Its output is kept in votes.csv, from which the guide has its table.
 Eight populations of questions, three to nine answers each; of each cell several sets of questions,
 whose true vote success is that of ten million trials each, and several logs of each set. Prints the
 mean and the least coverage over the populations, the mean width, and the largest bias.

@@ -1,4 +1,4 @@
-"""Write the measured tables into the guide. Run: python -m tests.benchmarks.promised_tables.
+"""Write the measured tables into the guide. Run: python -m examples.validation.promised_tables.
 
 Pages have a mark before and after each table of a study, so that its numbers stand in one place,
 and a test compares the pages with it. Those of `TABLES` are made from the cells that scripts
@@ -13,13 +13,13 @@ from pathlib import Path
 
 import polars as pl
 
-from tests.benchmarks.measured_tables import (
+from examples.validation.measured_tables import (
     failing_cells,
     family_table,
     promised_coverage,
     width_table,
 )
-from tests.benchmarks.study_tables import (
+from examples.validation.study_tables import (
     advice_table,
     cost_table,
     inference_table,

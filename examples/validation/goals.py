@@ -1,4 +1,4 @@
-"""What the package costs beside what nobody can do without. Run: python tests/benchmarks/goals.py.
+"""Time of the package over a bare group_by. Run: python examples/validation/goals.py.
 
 One table: CPU seconds as the least of several interleaved runs, and their ratio to a bare group_by
 memory as the peak of a process that does nothing else, beside the bare one.

@@ -1,4 +1,4 @@
-"""What a report of a huge log costs. Run: python tests/benchmarks/scale.py --help."""
+"""What a report of a huge log costs. Run: python examples/validation/scale.py --help."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""Simulations behind single sentences. Run: python -m tests.benchmarks.single_claims STUDY
+"""Simulations behind single sentences. Run: python -m examples.validation.single_claims STUDY
 
 A study takes ten seconds to five minutes and goes through the public API, where a replicate is a
 stratum of one log, judged by itself; `prob_best` and `planned_pairs` draw normal scores for the
@@ -18,10 +18,10 @@ import polars as pl
 from scipy.special import betaincinv, expit, logit, ndtr
 
 import polars_scorio as ps
+from examples.validation.looks_and_gates import POPULATIONS, counted, lowered, trials
+from examples.validation.populations import FIRST_POPULATIONS, SIZE_OF_POPULATION
 from polars_scorio.maths.power import trials_with_assurance
 from polars_scorio.maths.ranks import leading_chances, signal_share
-from tests.benchmarks.looks_and_gates import POPULATIONS, counted, lowered, trials
-from tests.benchmarks.populations import FIRST_POPULATIONS, SIZE_OF_POPULATION
 
 Floats = np.ndarray
 Cell = dict[str, object]

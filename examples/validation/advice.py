@@ -1,4 +1,4 @@
-"""Which number to read when n differs between questions. Run: python tests/benchmarks/advice.py.
+"""Which number to read when n differs between questions. Run: python examples/validation/advice.py.
 
 Writes `advice.csv`, for each way in which n came about, population and number of questions: the
 mean error of a metric, the root of its mean squared error, how often its 95 % interval holds the

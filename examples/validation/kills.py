@@ -1,4 +1,4 @@
-"""Is every log counted once? Run: python tests/benchmarks/kills.py --help.
+"""Is every log counted once? Run: python examples/validation/kills.py --help.
 
 Pairs of processes add the logs of one folder to the same counts, by examples/incremental.py, and
 are killed (SIGKILL) at random moments; in the end the counts must be those of all logs.

@@ -1,4 +1,4 @@
-"""Coverage of intervals of costs: how often do they hold? Run: python -m tests.benchmarks.costs
+"""Coverage of intervals of costs: how often do they hold? Run: python -m examples.validation.costs
 
 Costs are lognormal: the effect of a question has the standard deviation .5, that of a trial .6;
 harder questions are dearer, and failures cost 1.5 times as much. Each cell has 200 logs.
@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from examples.validation import looks_and_gates
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.cost_means import CostMeans, CostQuestions, FrontierModels, QuestionCosts
 from polars_scorio.maths.posteriors import Target
-from tests.benchmarks import looks_and_gates
 
 CELLS = Path(__file__).with_suffix(".csv")  # of which the guide has the table
 LOGS, TAIL = 200, 0.025

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
-from tests.benchmarks.populations import POPULATIONS, everyone
-from tests.benchmarks.true_values import Asked, accuracy, at_k, half_points, vote_success_at_k
+from examples.validation.populations import POPULATIONS, everyone
+from examples.validation.true_values import Asked, accuracy, at_k, half_points, vote_success_at_k
 
 Floats = np.ndarray
 Ints = np.ndarray

@@ -1,6 +1,6 @@
 """What questions() finds, how rarely it accuses a good question, and what it costs.
 
-Run: python tests/benchmarks/questions.py reversed | families | samples | variance | cost
+Run: python examples/validation/questions.py reversed | families | samples | variance | cost
 """
 
 import argparse

@@ -4,7 +4,7 @@ import re
 
 import polars as pl
 
-from tests.benchmarks.measured_tables import cell_rows
+from examples.validation.measured_tables import cell_rows
 
 # Trials and draw sizes of votes, and numbers of questions, that the guide shows.
 _VOTES = ["4, 1", "16, 4", "16, 16", "64, 4", "64, 16"]

@@ -1,4 +1,4 @@
-"""How often verdicts about models are wrong. Run: python -m tests.benchmarks.verdicts --help.
+"""How often verdicts about models are wrong. Run: python -m examples.validation.verdicts --help.
 
 Families of 2 to 20 models, through `compare` and `rank`; the replicates of a cell are strata of one
 log. A family-wise false winner is a log in which any of all pairs gets a wrong verdict.
@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
-from tests.benchmarks.interval_studies import EASIEST_TO_HARDEST, trials_per_question
-from tests.benchmarks.measured_cells import batches, in_random_order, measure_cells, print_tables
-from tests.benchmarks.measured_tables import VERDICT_KEY, family_table, verdict_rows
-from tests.benchmarks.model_families import FAMILIES
-from tests.benchmarks.true_values import Asked, accuracy, at_k
+from examples.validation.interval_studies import EASIEST_TO_HARDEST, trials_per_question
+from examples.validation.measured_cells import batches, in_random_order, measure_cells, print_tables
+from examples.validation.measured_tables import VERDICT_KEY, family_table, verdict_rows
+from examples.validation.model_families import FAMILIES
+from examples.validation.true_values import Asked, accuracy, at_k
 
 Floats = np.ndarray
 Ints = np.ndarray

@@ -1,4 +1,4 @@
-"""How often do intervals of real-valued rewards hold? Run: python tests/benchmarks/rewards.py
+"""How often do intervals of real-valued rewards hold? Run: python examples/validation/rewards.py
 
 Reports of `avg` and `max_at_k` on logs of 14 populations of questions. The range of eleven is
 given; the other three have none, and an interval promises nothing about rewards that were not seen.

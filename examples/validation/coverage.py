@@ -1,4 +1,4 @@
-"""How often an interval holds the truth. Run: python -m tests.benchmarks.coverage --help.
+"""How often an interval holds the truth. Run: python -m examples.validation.coverage --help.
 
 A run goes through the cells in an order drawn by lot, so that a run that stops early is a fair
 sample, and adds what it measured to a Parquet file; the next run goes on from there. With
@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
-from tests.benchmarks.interval_studies import STUDIES, Cell, SimulatedLogs
-from tests.benchmarks.measured_cells import batches, in_random_order, measure_cells, print_tables
-from tests.benchmarks.measured_tables import COVERAGE_KEY, cell_rows, study_table, width_table
-from tests.benchmarks.true_values import Asked
+from examples.validation.interval_studies import STUDIES, Cell, SimulatedLogs
+from examples.validation.measured_cells import batches, in_random_order, measure_cells, print_tables
+from examples.validation.measured_tables import COVERAGE_KEY, cell_rows, study_table, width_table
+from examples.validation.true_values import Asked
 
 MEASURED = Path(__file__).with_name("coverage.parquet")
 PRIORS = {"posterior": "uniform", "population posterior": "population", "calibrated": None}

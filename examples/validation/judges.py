@@ -1,6 +1,6 @@
 """Do intervals of the truth behind verdicts of an imperfect judge hold?
 
-Run: python tests/benchmarks/judges.py accuracy|draws|labels|clusters|differences
+Run: python examples/validation/judges.py accuracy|draws|labels|clusters|differences
 [--replicates 100] [--questions 30 100] [--only population=hard design=questions] [--seed 1]
 
 Rates of questions come from the eight populations of `looks_and_gates.py`. A replicate is a stratum
@@ -24,7 +24,7 @@ import polars as pl
 from scipy.special import betaincinv
 
 import polars_scorio as ps
-from tests.benchmarks.looks_and_gates import POPULATIONS, always, at_least_once
+from examples.validation.looks_and_gates import POPULATIONS, always, at_least_once
 
 JUDGES = {"good": (0.95, 0.9), "fair": (0.85, 0.8), "poor": (0.7, 0.65)}
 SAMPLES = (25, 100, 400)  # labels of right, and of wrong answers

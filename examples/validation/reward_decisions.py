@@ -1,6 +1,6 @@
 """Do decisions about real-valued rewards keep their promises?
 
-Run: python tests/benchmarks/reward_decisions.py worst [--replicates 200] [--questions 30 100]
+Run: python examples/validation/reward_decisions.py worst [--replicates 200] [--questions 30 100]
 
 The populations are those of `rewards.py` whose range is given. Everything goes through the public
 API: a replicate is a stratum of one log, in which each stratum is judged by itself. Prints one line

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from tests.benchmarks.interval_studies import STUDIES, Cell
+from examples.validation.interval_studies import STUDIES, Cell
 
 COVERAGE_KEY = [*Cell._fields, "inference", "target", "metric"]
 VERDICT_KEY = ["family", "models", "questions", "n", "target", "metric"]

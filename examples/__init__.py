@@ -1,0 +1,1 @@
+"""Scripts, pages and studies that show the package at work."""
