@@ -142,8 +142,9 @@ def leading_chances(
     every = np.broadcast_to(np.arange(ranked.shape[1]), ranked.shape)
     z = pair_z(np.broadcast_to(order[:, :1], ranked.shape), every)
     unknown = (here & np.isnan(z) & (every != order[:, :1])).any(axis=1)
-    near = here & (z <= _CONTENDING)
-    np.put_along_axis(near, order[:, :2], np.take_along_axis(here, order[:, :2], axis=1), axis=1)
+    # The leader and the next one always contend, and so does who is as close as that.
+    farthest = np.fmax(np.take_along_axis(z, order[:, :2][:, -1:], axis=1), _CONTENDING)
+    near = here & ((z <= farthest + _ALIKE) | (every == order[:, :1]))
     size = near.sum(axis=1)
     unknown |= size > _MOST_CONTENDERS
     near &= ~unknown[:, None]
