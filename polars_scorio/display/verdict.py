@@ -114,9 +114,13 @@ def _scope_sentence(scope: Scope, settings: Settings) -> str:
     if len(scope.models) == _PAIR:
         return _pair_sentence(scope)
     if scope.pairs["better"].null_count() == scope.pairs.height:
+        sure = (pl.col("prob_better") - 0.5).abs() > settings.confidence / 2
+        alone = scope.pairs.filter(sure).height  # chances are about each pair alone
+        none = f"{count_of(alone, 'pair')} would be decided alone, none with all at once,"
         return (
-            f"Nothing is decided between {len(scope.models):,} models: the gap of first and last "
-            f"is at most {points_text(scope, _largest_gap(scope.pairs))} ({metric})."
+            f"{none if alone else 'Nothing is decided'} between {len(scope.models):,} models: the "
+            f"gap of first and last is at most "
+            f"{points_text(scope, _largest_gap(scope.pairs))} ({metric})."
         )
     leaders = [row["model"] for row in (first, *others) if row["rank"] == first["rank"]]
     one = len(leaders) == 1

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -135,3 +136,31 @@ def test_long_names_of_models_are_cut():
     names = pl.col("model").replace(short)
     pair = page_of(sure().filter(pl.col("model") != "eve").with_columns(names))
     assert pair.headline.startswith(f"{first} beats {second} by ")
+
+
+def near(seed: int) -> pl.DataFrame:
+    """Two to eight models with nearly the same rates, the first one a little better."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(0, 0.4, (rng.integers(2, 9), 1)) + rng.normal(0, 1, rng.integers(5, 40))
+    trials = rng.integers(1, 5)
+    outcomes = (rng.random((trials, *skill.shape)) < 1 / (1 + np.exp(-skill))).transpose(1, 2, 0)
+    return pl.concat(long(each.astype(int).tolist(), f"m{i}") for i, each in enumerate(outcomes))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+def test_nothing_is_decided_never_stands_beside_a_chance_that_decides():
+    said = []
+    for seed in range(24):
+        page = page_of(near(seed))
+        pairs, ranks = page.numbers["overall"]["pairs"], page.numbers["overall"]["ranks"]
+        surest = 0.5 + (pairs["prob_better"] - 0.5).abs().max()
+        kind = re.match(r"Nothing is decided|\d+ pairs? would be decided alone", page.headline)
+        said.append("decided" if kind is None else kind[0].lstrip("0123456789 "))
+        if said[-1] == "Nothing is decided":
+            assert surest <= 0.975
+            assert ranks["prob_best"].max() < 0.975
+        elif kind is not None:
+            assert surest > 0.975
+    assert {*said} >= {"decided", "Nothing is decided"}
+    assert any(each.endswith("alone") for each in said)
