@@ -180,9 +180,10 @@ class FrontierModels:
         return np.asarray((above & cheaper).any(axis=0))
 
     def draws(self) -> tuple[Floats, Floats]:
-        """Normal draws of all scores and all costs, shape (L, draws) each, with a fixed seed.
+        """Draws of all scores and all costs, shape (L, draws) each, with a fixed seed.
 
-        Models with the same data have the same draws.
+        Scores are normal, costs as far apart as the ends of `CostMeans.ends`. Models with the same
+        data have the same draws.
         """
         models = self.score.size
         alike = first_alike(np.vstack([self.parts[:, :models], self.parts[:, models:]]))
@@ -190,10 +191,21 @@ class FrontierModels:
         jitter = _JITTER * np.trace(covariance) / len(covariance) + np.finfo(float).tiny
         root = np.linalg.cholesky(covariance + jitter * np.eye(len(covariance)))
         moved = root @ normal_draws(2 * models, _DRAWS)
-        same = np.concatenate([alike, models + alike])
-        means = np.concatenate([self.score, self.cost])
-        moved = means[:, None] + moved[same]
-        return moved[:models], moved[models:]
+        score, cost = moved[:models][alike], self._far_costs(moved[models:])[alike]
+        return self.score[:, None] + score, self.cost[:, None] + cost
+
+    def _far_costs(self, normal: Floats) -> Floats:
+        """How far costs are off, from normal draws of it: further up the fewer units make noise."""
+        models = self.score.size
+        parts = self.parts[:, models:]
+        events = dear_events(
+            np.maximum(parts, 0.0).ravel() ** 2, np.tile(np.arange(models), len(parts)), models
+        )
+        error = np.maximum(np.sqrt((parts**2).sum(axis=0)), np.finfo(float).tiny)[:, None]
+        freedom = np.full((models, 1), self.freedom)
+        tail = scipy.special.ndtr(-np.abs(normal / error))
+        up = dear_critical(events[:, None], freedom, tail)
+        return error * np.where(normal > 0, up, scipy.special.stdtrit(freedom, tail))
 
     def chance(self) -> Floats:
         """Chance of each model to be on the frontier, shape (L,); NaN if the noise is unknown."""

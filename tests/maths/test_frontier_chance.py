@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.cost_means import FrontierModels
+from polars_scorio.maths.cost_means import FrontierModels, dear_critical, dear_events
 
 # The vectors of the method: accuracy and cost of three models on ten questions.
 ACCURACY = np.array(
@@ -76,7 +76,7 @@ def test_the_chance_is_the_frequency_with_which_a_model_is_on_the_frontier():
 
 def test_the_band_rises_with_the_cost_and_holds_the_frontier():
     found = models(ACCURACY, COST)
-    costs = np.linspace(found.cost.min() + 0.1, found.cost.max(), 9)
+    costs = np.linspace(found.cost.min() + 0.3, found.cost.max(), 9)
     lo, hi = found.band(costs, 0.95)
     best = np.array([found.score[found.cost <= most].max() for most in costs])
     assert (lo <= best).all()
@@ -106,3 +106,17 @@ def test_a_dear_question_of_the_cheaper_model_leaves_its_lead_open():
         cost = np.stack([cheap / cheap.mean(), np.full(20, 1.9)], axis=1)
         verdicts.append(models(accuracy, cost).dominated(0.95)[1])
     assert verdicts == [True, False]
+
+
+def test_costs_of_draws_reach_as_far_as_the_interval_of_a_dear_question():
+    cost = np.tile([0.5, 1.5], 10)
+    cost[0] = 10.0
+    found = models(np.tile([0.2, 0.8], 10)[:, None], cost[:, None])
+    parts = found.parts[:, 1:]
+    events = dear_events(np.maximum(parts, 0).ravel() ** 2, np.zeros(20, int), 1)
+    error = np.sqrt((parts**2).sum())
+    _, drawn = found.draws()
+    up = dear_critical(events, np.array([19.0]), 0.025).item()
+    ends = np.quantile(drawn - found.cost[:, None], [0.025, 0.975])
+    np.testing.assert_allclose(ends / error, [-2.093, up], rtol=0.06)
+    assert up > 2 * 2.093
