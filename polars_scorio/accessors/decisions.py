@@ -283,7 +283,8 @@ class DecisionMethods(Accessor[FrameT]):
         """In which order are the models, and which ranks may each of them have?
 
         `rank` is the place by the score alone. `rank_lo` and `rank_hi` are the best and the worst
-        rank that the data allow: models whose ranges overlap may be in another order.
+        rank that the data allow, `could_be_best` asks for the first rank alone, and `tier` counts
+        the steps of models that were shown to be better.
 
         Parameters
         ----------

@@ -205,7 +205,7 @@ class FrontierModels:
         freedom = np.full((models, 1), self.freedom)
         tail = scipy.special.ndtr(-np.abs(normal / error))
         up = dear_critical(events[:, None], freedom, tail)
-        return error * np.where(normal > 0, up, scipy.special.stdtrit(freedom, tail))
+        return np.asarray(error * np.where(normal > 0, up, scipy.special.stdtrit(freedom, tail)))
 
     def chance(self) -> Floats:
         """Chance of each model to be on the frontier, shape (L,); NaN if the noise is unknown."""
