@@ -88,6 +88,7 @@ class Scorio(
         judge: JudgeSample | pl.DataFrame | None = None,
         cost: Column | None = None,
         bounds: tuple[float, float] | None = None,
+        lower_is_better: bool = False,
         validate: bool = True,
         unscored: Unscored = "error",
         prior: Prior | None = None,
@@ -190,6 +191,10 @@ class Scorio(
             reward outside is an error, and so are bounds of outcomes that are no numbers. Default:
             the `bounds` of the metric, else the range of the rewards of all models (of the
             stratum), which allows for no others.
+        lower_is_better : bool
+            Whether lower scores are better, such as rates of attacks that succeed, errors or
+            refusals: ranks, `better`, gates, the best model and the frontier turn round; estimates
+            and differences keep their sign. Lower costs are always better.
         validate : bool
             Whether duplicate trials are looked for; False does not read the trial column at all.
             The check is cheap if the ids of each question are 0, 1, ..., n - 1 or 1, 2, ..., n: the
@@ -262,6 +267,7 @@ class Scorio(
             judge=judge,
             cost=cost,
             bounds=bounds,
+            lower_is_better=lower_is_better,
             validate=validate,
             unscored=unscored,
         )

@@ -216,6 +216,7 @@ def _gate_result(
         corrected=judge_words(trials.roles),
         cost_margin=asked.cost_margin,
         undecided=asked.undecided,
+        lower_is_better=trials.roles.lower_is_better,
     )
     tests = None
     if rows["broken"].null_count() < rows.height and asked.questions == "same":

@@ -149,6 +149,8 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     add("--levels", type=plain_number, action="append", metavar="REWARD", help=levels)
     bounds = "set the least and the largest possible reward (default: those of the log)"
     add("--bounds", type=plain_number, nargs=2, metavar=("LOW", "HIGH"), help=bounds)
+    lower = "rank lower scores first, such as rates of attacks that succeed"
+    add("--lower-is-better", action="store_true", help=lower)
     rates = "correct for a judge that called 88 of 100 {0} answers {0}, by labels from elsewhere"
     add("--sensitivity", type=_rate_counts, metavar="88/100", help=rates.format("right"))
     wrong = rates.format("wrong").replace("88", "78")

@@ -193,6 +193,7 @@ def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any
     if asked.unscored != "error":
         roles["unscored"] = asked.unscored
     given: dict[str, Any] = {
+        "lower_is_better": asked.lower_is_better or None,
         "n": asked.n,
         "levels": asked.levels,
         "threshold": asked.threshold,

@@ -62,6 +62,7 @@ class Roles:
     judge: JudgeSample | pl.DataFrame | None = None
     cost: Column | None = None
     bounds: tuple[float, float] | None = None
+    lower_is_better: bool = False
     validate: bool = True
     unscored: Unscored = "error"
 
@@ -76,7 +77,8 @@ class Roles:
         self._check_missing()
         if self.n is not None:
             self._set("n", check_count("n", self.n))
-        self._set("validate", check_flag("validate", self.validate))
+        for name in ("validate", "lower_is_better"):
+            self._set(name, check_flag(name, getattr(self, name)))
         self._check_rewards()
         self._check_unscored()
         check_choice("run_effects", self.run_effects, RunEffects)

@@ -105,15 +105,18 @@ class _Selection:
     def _best_of_strata(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each stratum of a block."""
         scores, confidence = rows.scores(block), self.models.confidence
-        mu, sigma, _, hi = rows.model_numbers(block, scores)
-        here = np.isfinite(scores.ranked)
+        mu, sigma, lo, hi = rows.model_numbers(block, scores)
+        here, sign = np.isfinite(scores.ranked), self.models.sign
         # Of equal models the first by name is the best.
-        leader = np.where(here, scores.ranked, -np.inf).argmax(axis=1)
+        leader = np.where(here, sign * scores.ranked, -np.inf).argmax(axis=1)
         candidates = self._candidates(here.sum(axis=1))
-        lo = rows.lower_ends(block, scores, 1 - 2 * selected_tail(candidates, confidence))
+        own = rows.own_ends(block, scores, 1 - 2 * selected_tail(candidates, confidence))
+        lo, hi = (own[0], hi) if sign > 0 else (lo, own[1])  # the end that selection makes wrong
         ranked_mu, ranked_sigma = (np.where(here, each, np.nan) for each in (mu, sigma))
-        shrunk = np.maximum(shrunk_scores(ranked_mu, ranked_sigma, scores.signal_share()), lo)
-        possible = scores.could_be_best(confidence)
+        shrunk = shrunk_scores(ranked_mu, ranked_sigma, scores.signal_share())
+        shrunk = np.maximum(shrunk, lo) if sign > 0 else np.minimum(shrunk, hi)
+        highest, lowest = scores.extreme_models(confidence)
+        possible = highest if sign > 0 else lowest
         row = np.arange(leader.size)
         known = here[row, leader]
         numbers = {

@@ -159,7 +159,10 @@ class _Comparison:
         scores = rows.scores(block)
         a, b = block.pairs()
         found, differs = self._verdicts(scores, block.baseline, a, b)
-        doubts, z = rows.outweighed_pairs(block, scores, a, b), scores.pair_z(a, b)
+        doubts, z = (
+            rows.outweighed_pairs(block, scores, a, b),
+            self.models.sign * scores.pair_z(a, b),
+        )
         return pl.DataFrame(
             {
                 STRATUM: np.repeat(block.strata.astype(np.uint32), a.size),

@@ -404,7 +404,8 @@ class _Trajectory:
             pl.Series("n", n),
             *(pl.Series(name, getattr(numbers, name), nan_to_null=True) for name in _NUMBERS),
         )
-        ranks = rank_scores("mu").over("n").alias("rank")
+        lower = self.request.trials.roles.lower_is_better
+        ranks = rank_scores(-pl.col("mu") if lower else "mu").over("n").alias("rank")
         return frame.sort("n", *self.request.trials.models).with_columns(ranks)
 
 
@@ -424,7 +425,7 @@ class _Settling:
         with self.bar(total=self.replicates) as bar:
             result = ranking_convergence(
                 outcomes,
-                _unit_rewards(groups, self.request.trials.question.name)
+                self._sign * _unit_rewards(groups, self.request.trials.question.name)
                 if self.request.classes.summed_rewards
                 else score,
                 replicates=self.replicates,
@@ -438,7 +439,12 @@ class _Settling:
         ((metric, view),) = self.request.metrics
         inference = self.request.choice.inference_of(metric, view)
         cells = _question_cells(states, self.request)
-        return inference.ranking_numbers(metric, view, metric.row_sizes[0], cells)
+        return self._sign * inference.ranking_numbers(metric, view, metric.row_sizes[0], cells)
+
+    @property
+    def _sign(self) -> int:
+        """-1 if lower scores are better."""
+        return -1 if self.request.trials.roles.lower_is_better else 1
 
 
 def _share_rows(result: Convergence) -> pl.DataFrame:

@@ -159,7 +159,8 @@ class _Frontier:
             if models.freedom <= 0 or not here.size:
                 continue
             logs = np.linspace(models.cost.min(), models.cost.max(), points)
-            lo, hi = models.band(logs, self.confidence)
+            ends = models.band(logs, self.confidence)
+            lo, hi = np.sort(self.sign * np.stack(ends), axis=0)
             number = np.full(points, stratum, dtype=np.uint32)
             columns = {STRATUM: number, "cost": np.exp(logs), "lo": lo, "hi": hi}
             parts.append(pl.DataFrame(columns, nan_to_null=True))
@@ -199,7 +200,14 @@ class _Frontier:
         low, high = self.metric.support
         width = 0.0 if found.views[self._score_row][1] == "rewards" else high - low
         floor = 0.5 * width**2 / (number * (number + 1)) if number else 0.0
-        return FrontierModels(scores[here], np.log(costs[here]), parts, freedom, floor), here
+        parts[:, : here.size] *= self.sign
+        score = self.sign * scores[here]
+        return FrontierModels(score, np.log(costs[here]), parts, freedom, floor), here
+
+    @property
+    def sign(self) -> int:
+        """-1 if lower scores are better."""
+        return -1 if self.trials.roles.lower_is_better else 1
 
 
 def _mean_parts(values: Floats, cluster: Ints | None) -> tuple[Floats, float]:

@@ -203,7 +203,7 @@ class GatePlan:
 
         Shape (S, P), at least 1; ``most + 1`` if that does not suffice. `margin` is (S, 1).
         """
-        a, b = block.pairs()
+        a, b = rows.models.better_first(*block.pairs())
         share = np.repeat(scores.signal_share(), a.size)
         margins = np.repeat(margin.ravel(), a.size)
         if isinstance(scores, SampledScores):
@@ -236,7 +236,7 @@ class GatePlan:
         margins: Floats,
     ) -> Ints:
         """Further trials of each question of both models."""
-        a, b = block.pairs()
+        a, b = rows.models.better_first(*block.pairs())
         noise, plan = scores.trial_noise(), rows.models.request.choice.anytime
         states = rows.of_block(block).table.cells.fitted
         each = (states.trials / states.size)[rows.of_block(block).places]
@@ -326,7 +326,9 @@ def gate(
         check_flag("each", each),
         check_flag("simultaneous", simultaneous),
         plan,
-        BrokenQuestions(classes, success, trials.question.name),
+        BrokenQuestions(
+            classes, success, trials.question.name, lower_is_better=roles.lower_is_better
+        ),
     )
     rows = in_evaluated_strata(steps, trials, judged, schema)
     if options.get("target") == "population":
@@ -454,9 +456,9 @@ class _Gate:
         a, b = block.pairs()
         c = np.repeat(scores.quantile(self.models.confidence)[:, None], a.size, axis=1)
         found = scores.pair_differences(a, b, c)
-        ends, known = scores.pair_ends(a, b), np.isfinite(found.sigma)
-        above = _smallest_error(lambda z: ends(z)[0] + margin, found.diff.shape)
-        below = _smallest_error(lambda z: -margin - ends(z)[1], found.diff.shape)
+        lead, known = scores.pair_ends(*rows.models.better_first(a, b)), np.isfinite(found.sigma)
+        above = _smallest_error(lambda z: lead(z)[0] + margin, found.diff.shape)
+        below = _smallest_error(lambda z: -margin - lead(z)[1], found.diff.shape)
         numbers = {
             **{name: getattr(found, name) for name in ("diff", "sigma", "lo", "hi")},
             "margin": np.broadcast_to(margin, found.diff.shape),

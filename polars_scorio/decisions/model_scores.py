@@ -194,6 +194,16 @@ class Models:
         """Confidence of the intervals."""
         return self.request.choice.confidence
 
+    @property
+    def sign(self) -> int:
+        """-1 if lower scores are better; scores of costs are such that higher ones are."""
+        lower = self.trials.roles.lower_is_better and self.metric.looks_at != "costs"
+        return -1 if lower else 1
+
+    def better_first(self, a: Ints, b: Ints) -> tuple[Ints, Ints]:
+        """Both sides of pairs, in the order whose difference says how much better `a` is."""
+        return (a, b) if self.sign > 0 else (b, a)
+
     def of_k(self, found: Evaluated, k: int | None) -> ModelRows:
         """The models by one draw size."""
         kind = PopulationRows if self.sampled else BenchmarkRows
@@ -236,22 +246,23 @@ class BenchmarkRows(ComparedRows):
         """The numbers of each model by itself."""
         return self.of_block(block).basics
 
-    def lower_ends(self, block: Block, scores: Scores, confidence: Floats) -> Floats:
-        """Lower ends of the intervals of the models at a confidence of each stratum.
+    def own_ends(self, block: Block, scores: Scores, confidence: Floats) -> tuple[Floats, Floats]:
+        """Intervals of the models at a confidence of each stratum; not inside those of the report.
 
-        The ends are never above those of the report.
+        The confidence is at least that of the report.
         """
-        assert isinstance(scores, IndependentScores)  # of costs nobody asks for lower ends
+        assert isinstance(scores, IndependentScores)  # of costs nobody asks for such ends
         models = self.of_block(block)
-        lo = models.basics[2]
+        _, _, lo, hi = models.basics
         wanted, of_report = (
             self._look_critical(scores, np.full_like(lo, 1) * np.reshape(level, (-1, 1)))
             for level in (confidence, self.models.confidence)
         )
-        ends = scores.lower_ends(wanted, of_report, lo)
+        ends = scores.own_ends(wanted, of_report, (lo, hi))
         # The bounds of rewards are a range, in which all ends lie.
         bounds = None if models.of_rewards else self.models.metric.bounds
-        return np.minimum(np.maximum(ends, -np.inf if bounds is None else bounds[0]), lo)
+        low, high = (-np.inf, np.inf) if bounds is None else bounds
+        return np.minimum(np.maximum(ends[0], low), lo), np.maximum(np.minimum(ends[1], high), hi)
 
     def _look_critical(self, scores: Scores, confidence: Floats) -> Floats:
         """Critical values of the interval of each model by itself, shape (S, L)."""
@@ -323,14 +334,14 @@ class PopulationRows(ComparedRows):
         assert isinstance(scores, SampledScores)  # as `scores` makes them
         return scores.model_numbers(self.models.confidence)
 
-    def lower_ends(self, block: Block, scores: Scores, confidence: Floats) -> Floats:
-        """Lower ends of the intervals of the models at a confidence of each stratum."""
+    def own_ends(self, block: Block, scores: Scores, confidence: Floats) -> tuple[Floats, Floats]:
+        """Intervals of the models at a confidence of each stratum."""
         assert isinstance(scores, SampledScores)  # as `scores` makes them
-        ends = np.empty(scores.ranked.shape)
+        lo, hi = np.empty(scores.ranked.shape), np.empty(scores.ranked.shape)
         for level in np.unique(confidence):
             strata = confidence == level
-            ends[strata] = scores.model_numbers(float(level))[2][strata]
-        return ends
+            lo[strata], hi[strata] = (end[strata] for end in scores.model_numbers(float(level))[2:])
+        return lo, hi
 
 
 ModelRows: TypeAlias = BenchmarkRows | PopulationRows

@@ -443,7 +443,8 @@ class _Need:
             extra = trials_for_half_width(width, sigma, critical, self.most)
             return groups.drop(QUESTIONS).hstack(self._needed_rows(expected, sides, extra))
         stratum = groups[STRATUM].to_numpy()
-        a, b = _ranked_neighbours(stratum, expected.mu)
+        sign = -1 if self.request.trials.roles.lower_is_better else 1
+        a, b = _ranked_neighbours(stratum, sign * expected.mu)
         extra = self._extra_trials(groups, expected, a, b)
         need = self._needed_rows(expected, [a, b], extra)
         (model,) = self.request.trials.models
@@ -473,7 +474,7 @@ class _Need:
         """Further trials of each question of each pair."""
         stratum = groups[STRATUM].to_numpy()
         share = _stratum_shares(stratum, expected.mu, expected.sigma)[stratum[a]]
-        lead = expected.mu[a] - expected.mu[b]
+        lead = np.abs(expected.mu[a] - expected.mu[b])
         sigma = self._sigma_after(expected, [a, b])
         models = np.bincount(stratum)[stratum[a]] if self.simultaneous else np.full_like(a, 2)
         critical = self._critical_after(expected, [a, b], models)
@@ -772,9 +773,9 @@ class _QuestionsNeed:
     def _pair_rows(self, rows: PopulationRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each pair of neighbours in the strata of a block, the best pair first."""
         scores = rows.scores(block)
-        order = np.argsort(-scores.ranked, axis=1, kind="stable")
+        order = np.argsort(-self.models.sign * scores.ranked, axis=1, kind="stable")
         a, b = order[:, :-1], order[:, 1:]
-        pairs = PairedDesign.of(scores, a, b)
+        pairs = PairedDesign.of(scores, *self.models.better_first(a, b))
         unit = np.broadcast_to(scores.unit, a.shape).ravel()
         share = np.repeat(scores.signal_share(), a.shape[1])
         confidence: Floats | float = self.models.confidence

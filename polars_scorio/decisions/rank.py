@@ -41,7 +41,7 @@ from polars_scorio.decisions.models import (
     strata_blocks,
 )
 from polars_scorio.maths.array_rows import Floats, Mask
-from polars_scorio.maths.ranks import leading_chances, rank_ranges
+from polars_scorio.maths.ranks import leading_chances, rank_ranges, tiers
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import curve_columns, with_curves
@@ -145,20 +145,21 @@ class Ranking:
     def _ranked_models(self, rows: ModelRows, block: Block) -> pl.DataFrame:
         """A row for each model of some strata, the best first."""
         scores = rows.scores(block)
-        here = np.isfinite(scores.ranked)
+        here, sign = np.isfinite(scores.ranked), self.models.sign
         # Stable: of equal models the first by name is the first.
-        order = np.argsort(-np.where(here, scores.ranked, -np.inf), axis=1, kind="stable")
+        order = np.argsort(-np.where(here, sign * scores.ranked, -np.inf), axis=1, kind="stable")
         found = dict(zip(_NUMBERS, rows.model_numbers(block, scores), strict=True))
         found |= self._rank_ranges(scores, here)
         found["prob_best"] = self._chances(scores, found)
         every = np.arange(here.shape[1])
         found[INFORMATION] = scores.pair_information(every, every)
-        possible = scores.could_be_best(self.models.confidence) & (found["tier"] == 1)
+        highest, lowest = scores.extreme_models(self.models.confidence)
+        possible = (highest if sign > 0 else lowest) & (found["tier"] == 1)
         found[_BEST] = np.where(here, possible, np.nan)
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
         here, z = (
             np.take_along_axis(here, order, axis=1),
-            scores.pair_z(order[:, :-1], order[:, 1:]),
+            sign * scores.pair_z(order[:, :-1], order[:, 1:]),
         )
         found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
         gap = np.abs(found["mu"][:, :-1] - found["mu"][:, 1:])  # of costs the less is the better
@@ -172,16 +173,27 @@ class Ranking:
         return pl.DataFrame({STRATUM: stratum, _PLACE: place, **numbers}, nan_to_null=True)
 
     def _chances(self, scores: Scores, found: dict[str, Floats]) -> Floats:
-        """Chance of each model to be the best; by their costs the less is the better."""
+        """Chance of each model to be the best."""
         numbers = [found["mu"], found["lo"], found["hi"]]
-        if self.models.metric.looks_at == "costs":
+        if self._less_is_better:
             numbers = [-each for each in numbers]
-        return leading_chances(scores.ranked, numbers, scores.pair_z)
+        sign = self.models.sign
+        return leading_chances(
+            sign * scores.ranked, numbers, lambda a, b: sign * scores.pair_z(a, b)
+        )
+
+    @property
+    def _less_is_better(self) -> bool:
+        """Whether the numbers of better models are lower, as costs are."""
+        return self.models.sign < 0 or self.models.metric.looks_at == "costs"
 
     def _rank_ranges(self, scores: Scores, here: Mask) -> dict[str, Floats]:
         """The best and the worst rank of each model, and its tier."""
         places = scores.places(self.models.confidence, simultaneous=self.simultaneous)
-        ranges = *rank_ranges(places.better, places.worse, here), places.tier
+        if self.models.sign < 0:
+            places = places.reversed()
+        tier = tiers(self.models.sign * scores.ranked, places.above)
+        ranges = *rank_ranges(places.higher, places.lower, here), tier
         names = ("rank_lo", "rank_hi", "tier")
         return {
             name: np.where(here, each, np.nan) for name, each in zip(names, ranges, strict=True)
@@ -190,9 +202,9 @@ class Ranking:
     def _untied(self, z: Floats, found: dict[str, Floats]) -> Mask:
         """Neighbours in the ranking that differ under the rule of the paper."""
         if self.ties == "overlap":
-            upper, lower = ("lo", "hi") if self.models.metric.looks_at == "costs" else ("hi", "lo")
+            upper, lower = ("lo", "hi") if self._less_is_better else ("hi", "lo")
             apart = found[upper][:, 1:] - found[lower][:, :-1]
-            return np.asarray(apart > 0 if self.models.metric.looks_at == "costs" else apart < 0)
+            return np.asarray(apart > 0 if self._less_is_better else apart < 0)
         return np.asarray(z >= scipy.special.ndtri(self.models.confidence))
 
     def _doubt_counts(self, rows: ModelRows, block: Block, scores: Scores) -> dict[str, Floats]:

@@ -128,11 +128,14 @@ class BrokenQuestions:
         Which of them are successes; None: nothing is counted.
     question : str
         The column of the questions.
+    lower_is_better : bool
+        Whether those that were mostly wrong, and are mostly right now, are counted.
     """
 
     classes: Classes
     success: tuple[int, ...] | None
     question: str
+    lower_is_better: bool = False
 
     def of_candidates(
         self, groups: pl.DataFrame, candidates: pl.DataFrame, baseline: Ints, model: str
@@ -161,6 +164,7 @@ class BrokenQuestions:
         for stratum, place in candidates.select(STRATUM, CANDIDATE).sort(STRATUM).rows():
             versions = counts.versions(int(old[stratum]), place)
             if versions.n_old.size:
+                versions = versions.swapped() if self.lower_is_better else versions
                 found[stratum, place] = _broken_counts(versions)
                 whole.setdefault(names[place], []).append(found[stratum, place])
             else:  # all strata of the model
@@ -218,7 +222,8 @@ def regressed_questions(
     request = Request.of(trials, [pass_at_k(1)])
     groups = request.groups(per_question=True, questions="same")
     groups = groups.then(watch_trials(request, refuses=True))
-    tests = _QuestionTests(request, baseline, fdr, improvements, schema)
+    swapped = improvements != roles.lower_is_better
+    tests = _QuestionTests(request, baseline, fdr, swapped, schema)
     # A filter must not go below: all questions of a model are one family.
     return groups.then(tests, schema, filters=False).plan()
 
@@ -230,7 +235,7 @@ class _QuestionTests:
     request: Request
     baseline: Category
     fdr: float
-    improvements: bool
+    swapped: bool  # whether questions are wanted of which more succeed
     schema: dict[str, pl.DataType]
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
@@ -262,7 +267,7 @@ class _QuestionTests:
     ) -> pl.DataFrame:
         """A row for each question of a candidate, over its strata: pairs of baseline and itself."""
         versions = VersionCounts.joined([counts.versions(*pair) for pair in pairs])
-        compared = versions.swapped() if self.improvements else versions
+        compared = versions.swapped() if self.swapped else versions
         tests, broken = regression_tests(compared, self.fdr), compared.broken()
         rows = [row for _, row in pairs]
         sizes = [len(range(*counts.questions(row).indices(counts.n.size))) for row in rows]
@@ -281,6 +286,6 @@ class _QuestionTests:
             broken_by_chance=tests.pvalue_broken,
             pvalue_broken=pl.lit(chance_of_at_least(int(broken.sum()), tests.pvalue_broken)),
         )
-        word = "improved" if self.improvements else "regressed"
+        word = "improved" if "improved" in self.schema else "regressed"
         order = ["qvalue", "pvalue", *keys.columns, self.request.trials.question.name]
         return found.rename({"changed": word}).sort(order).select(*self.schema)

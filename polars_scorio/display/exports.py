@@ -16,7 +16,13 @@ from uuid import UUID
 
 import polars as pl
 
-from polars_scorio.arguments import check_choice, check_confidence, check_text, value_text
+from polars_scorio.arguments import (
+    check_choice,
+    check_confidence,
+    check_flag,
+    check_text,
+    value_text,
+)
 from polars_scorio.display.whole_files import write_whole
 from polars_scorio.display.words import installed_version, row_heading
 from polars_scorio.metrics.from_text import named_metric
@@ -255,6 +261,7 @@ class _Source:
     tool: tuple[str, str]
     retrieved: int
     confidence: float
+    lower_is_better: bool
 
 
 def to_every_eval_ever(
@@ -268,6 +275,7 @@ def to_every_eval_ever(
     relationship: Relationship = "other",
     tool: tuple[str, str] = ("unknown", "unknown"),
     confidence: float = 0.95,
+    lower_is_better: bool = False,
 ) -> list[Path]:
     """Write a report as files of Every Eval Ever (schema 0.3.0), with its intervals.
 
@@ -292,6 +300,8 @@ def to_every_eval_ever(
         Name and version of the tool that ran the evaluation.
     confidence : float
         The confidence of the report's intervals.
+    lower_is_better : bool
+        Whether lower scores are better, as the accessor of the report was told; costs always are.
 
     Returns
     -------
@@ -317,7 +327,9 @@ def to_every_eval_ever(
     """
     check_choice("relationship", relationship, Relationship)
     check_confidence(confidence)
-    source = _Source(benchmark, organization, relationship, tool, retrieved, confidence)
+    lower_is_better = check_flag("lower_is_better", lower_is_better)
+    about = benchmark, organization, relationship, tool, retrieved, confidence
+    source = _Source(*about, lower_is_better)
     written = []
     for model, rows in _rows_by_model(report).items():
         record = _aggregate_record(model, rows, source)
@@ -374,20 +386,21 @@ def _result_record(row: ReportRow, source: _Source) -> Record:
         "evaluation_result_id": f"{name} / {metric_at(row)}",
         "evaluation_name": name,
         "source_data": {"dataset_name": name, "source_type": "other"},
-        "metric_config": _metric_record(row),
+        "metric_config": _metric_record(row, source),
         "score_details": {"score": estimate, "uncertainty": _uncertainty_record(row, source)},
     }
 
 
-def _metric_record(row: ReportRow) -> Record:
+def _metric_record(row: ReportRow, source: _Source) -> Record:
     """The description of a metric, with the ends of its scale as far as they are known."""
     metric = named_metric(row.metric, row.k)
     ends = (-math.inf, math.inf) if metric is None else metric.support
     known = {} if row.k is None else {"metric_parameters": {"k": row.k}}
+    of_costs = metric is not None and metric.looks_at == "costs"
     return {
         "metric_id": metric_at(row),
         "metric_name": row_heading(row.metric, row.k),
-        "lower_is_better": False,
+        "lower_is_better": source.lower_is_better or of_costs,
         "score_type": "continuous",
         "min_score": ends[0] if math.isfinite(ends[0]) else "-Infinity",
         "max_score": ends[1] if math.isfinite(ends[1]) else "Infinity",

@@ -131,6 +131,7 @@ class LogSummary:
             n=asked.n,
             levels=asked.levels,
             bounds=asked.bounds,
+            lower_is_better=asked.lower_is_better,
             unscored=asked.unscored,
             cluster=None if asked.cluster is None else "cluster",
             family=None if asked.family is None else "family",

@@ -55,6 +55,7 @@ class GateWords:
     corrected: str = ""  # correction for the errors of a judge; empty without one
     cost_margin: float | None = None  # allowed ratio of costs; None if cost does not count
     undecided: str | None = None  # as what an undecided gate counts
+    lower_is_better: bool = False
 
     def sentence(
         self,
@@ -70,9 +71,9 @@ class GateWords:
         `row` is about all of them.
         """
         of_score = row["verdict"] if self.cost_margin is None else row["score_verdict"]
-        of_mean = _own_verdict(row) if strata else of_score
+        of_mean = self._own_verdict(row) if strata else of_score
         words = self._claim(row, of_mean) + " over all strata" * bool(strata)
-        words += _ADJUSTED * (of_mean == "undecided" and _own_verdict(row) == "fail")
+        words += _ADJUSTED * (of_mean == "undecided" and self._own_verdict(row) == "fail")
         detail = f"difference in {self.metric.heading(row['k'])} {self._ends(row)}, {self.level}"
         parts = [f"{self.verdict_words(row['verdict'])}: {words} ({detail})"]
         for verdict in ("fail", "undecided"):
@@ -87,7 +88,7 @@ class GateWords:
         if self.cost_margin is not None and row["cost_verdict"] is not None:
             parts.append(self._cost_words(row, self.cost_margin))
         if row["broken"] is not None:
-            parts.append(_broken_words(row))
+            parts.append(_broken_words(row, lower_is_better=self.lower_is_better))
         if regressed is not None:
             parts.append(self._regressed_words(regressed, nameable=nameable))
         return "; ".join(parts)
@@ -110,7 +111,7 @@ class GateWords:
         named = [f"{short_name(name)} {self._ends(row)}" for name, row in rows.items()]
         words = f"{_OF_STRATA[verdict]} {self._size(margin)}{self._unit(margin)}"
         # A stratum may lie beyond its margin and be open all the same.
-        adjusted = any(_own_verdict(row) == "fail" for row in rows.values())
+        adjusted = any(self._own_verdict(row) == "fail" for row in rows.values())
         words += _ADJUSTED * (adjusted and verdict == "undecided")
         return f"{words}: {text_list(named, _NAMED)}"
 
@@ -159,6 +160,15 @@ class GateWords:
         shown = [*names, *["..."] * (len(regressed) > _NAMED)]
         return f"{words}: {', '.join(shown)}" if shown else words
 
+    def _own_verdict(self, row: Mapping[str, Any]) -> str:
+        """The verdict about the difference of a row alone, whatever its strata have."""
+        lo, hi = row["lo"], row["hi"]
+        if self.lower_is_better:
+            lo, hi = (None if end is None else -end for end in (hi, lo))
+        if lo is not None and lo > -row["margin"]:
+            return "pass"
+        return "fail" if hi is not None and hi < -row["margin"] else "undecided"
+
     def _size(self, value: float | None) -> str:
         """A number in points of a hundred, or in the units of the metric."""
         if value is None:
@@ -173,13 +183,6 @@ class GateWords:
         return " point" if 100 * value == 1 else " points"
 
 
-def _own_verdict(row: Mapping[str, Any]) -> str:
-    """The verdict about the difference of a row alone, whatever its strata have."""
-    if row["lo"] is not None and row["lo"] > -row["margin"]:
-        return "pass"
-    return "fail" if row["hi"] is not None and row["hi"] < -row["margin"] else "undecided"
-
-
 def cost_ratio_words(row: Mapping[str, Any]) -> str:
     """The ratio of the mean costs of a row of a gate, with its ends."""
     if row["cost_ratio"] is None:
@@ -188,13 +191,14 @@ def cost_ratio_words(row: Mapping[str, Any]) -> str:
     return f"cost ratio {row['cost_ratio']:.3g} [{lo}, {hi}]"
 
 
-def _broken_words(row: Mapping[str, Any]) -> str:
+def _broken_words(row: Mapping[str, Any], *, lower_is_better: bool) -> str:
     """The count of broken questions, with what chance breaks."""
     broken = count_of(row["broken"], "question")
     p = row["pvalue_broken"]
     shown = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"  # rounds to no digit
     chance = f"{row['broken_by_chance']:.1f} would between equal models ({shown})"
-    return f"{broken} went from mostly right to mostly wrong, where {chance}"
+    kinds = "rare to frequent" if lower_is_better else "mostly right to mostly wrong"
+    return f"{broken} went from {kinds}, where {chance}"
 
 
 _LISTED = 8  # questions in a sentence

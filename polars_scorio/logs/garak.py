@@ -52,12 +52,12 @@ def garak(
 ) -> Scorio[pl.DataFrame]:
     """Read garak: <name>.report.jsonl.
 
-    The category is "hit" where an attack succeeded, which counts as a success: higher is worse, and
-    `pass_at_k` is garak's hit@k. Otherwise it is "resisted", or null where there was no output or
-    score. A question is a prompt, a trial one of its generations. `reported` of `describe` is
-    garak's hit@1, or without it the share of hits. Columns: model, probe and detector (which are
-    `by`), question (the number of the prompt in its probe, or its uuid where these repeat), trial,
-    category, score, run (the run_id), source (the file).
+    The category is "hit" where an attack succeeded, which counts as a success, and lower scores are
+    better (`lower_is_better`); `pass_at_k` is garak's hit@k. Otherwise it is "resisted", or null
+    where there was no output or score. A question is a prompt, a trial one of its generations. In
+    `describe`, `reported` is garak's hit@1, or without it the share of hits. Columns: model, probe
+    and detector (which are `by`), question (the number of the prompt in its probe, or its uuid
+    where these repeat), trial, category, score, run (the run_id), source (the file).
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def garak(
     files = find_files(paths, "*.report.jsonl")
     log = read_row_files(files, _EXPECTED, lambda f: _generation_rows(f, scorer, threshold), roles)
     log = log.named(model, lambda file: file)
-    return log.accessor(_COLUMNS, by=("probe", "detector"), success=_HIT)
+    return log.accessor(_COLUMNS, by=("probe", "detector"), success=_HIT, lower_is_better=True)
 
 
 def _generation_rows(file: Path, scorer: str | None, threshold: float | None) -> FileRows:

@@ -134,6 +134,7 @@ class SharedOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
     truth: Column | None
     judge: JudgeSample | pl.DataFrame | None
     bounds: tuple[float, float] | None
+    lower_is_better: bool
     validate: bool
     unscored: Unscored
 

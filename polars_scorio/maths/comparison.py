@@ -71,15 +71,15 @@ class ComparedPrice:
         """Prices of some groups, in the given order."""
         return ComparedPrice(self.price.at(groups), self.most[groups])
 
-    def lower_ends(self, tail: Floats) -> Floats:
-        """Lower end of the interval of each estimate, on the scale of the metric, by its tail."""
+    def ends(self, tail: Floats) -> tuple[Floats, Floats]:
+        """Interval of each estimate, on the scale of the metric, by its tail."""
         price = self.price
         if not price.bounded:
             noise = -scipy.special.ndtri(tail) * np.sqrt(price.variance * price.factor)
-            return np.asarray(price.mu - price.width * noise)
+            return price.mu - price.width * noise, price.mu + price.width * noise
         questions = np.minimum(effective_questions(price), self.most)
-        lo, _ = unit_interval(price, questions, tail)
-        return price.low + price.width * lo
+        lo, hi = unit_interval(price, questions, tail)
+        return price.low + price.width * lo, price.low + price.width * hi
 
     def uncertain_variance(self) -> Floats:
         """Variance on the scale of the metric, with what is uncertain of it."""
@@ -109,8 +109,8 @@ class ComparedSide(Protocol):
     def at(self, groups: Ints) -> Self:
         """Prices of some groups, in the given order."""
 
-    def lower_ends(self, tail: Floats) -> Floats:
-        """Lower end of the interval of each estimate, by its tail."""
+    def ends(self, tail: Floats) -> tuple[Floats, Floats]:
+        """Interval of each estimate, by its tail."""
 
     def uncertain_variance(self) -> Floats | None:
         """Variance on the scale of the metric, widened by its own noise; None: unknown."""

@@ -368,10 +368,10 @@ class ComparedRewards:
         """Prices of some groups, in the given order."""
         return ComparedRewards(self.price.at(groups))
 
-    def lower_ends(self, tail: Floats) -> Floats:
-        """Lower end of the interval of each estimate, on the scale of the rewards, by its tail."""
-        price = self.price
-        return np.asarray(price.low + price.width * price.ends(tail)[0])
+    def ends(self, tail: Floats) -> tuple[Floats, Floats]:
+        """Interval of each estimate, on the scale of the rewards, by its tail."""
+        lo, hi = (self.price.low + self.price.width * end for end in self.price.ends(tail))
+        return lo, hi
 
     def uncertain_variance(self) -> None:
         """The variance is measured: nothing is known of its own noise."""

@@ -318,6 +318,7 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     judge: JudgeSample | pl.DataFrame | None
     cost: Column | None
     bounds: tuple[float, float] | None
+    lower_is_better: bool
     validate: bool
     unscored: Unscored
 

@@ -21,7 +21,7 @@ from polars_scorio.maths.families import (
     student_z,
 )
 from polars_scorio.maths.max_t import max_t_of_best, max_t_of_each
-from polars_scorio.maths.ranks import better_and_worse, signal_share_paired, tiers
+from polars_scorio.maths.ranks import better_and_worse, signal_share_paired
 from polars_scorio.maths.sample_bound import UnitSample
 from polars_scorio.subjects.cell_numbers import look_confidence
 from polars_scorio.subjects.score_differences import (
@@ -144,7 +144,7 @@ class SampledScores:
         return lambda c, strata: decided(self._look_critical(c, strata), strata)
 
     def places(self, confidence: float, *, simultaneous: bool) -> Places:
-        """Better and worse models, and tiers, by verdicts about pairs."""
+        """Higher and lower models, by verdicts about pairs."""
         mean = self.models.mean
         strata, size = mean.shape
         if simultaneous:
@@ -159,21 +159,22 @@ class SampledScores:
                 score > self._look_critical(max_t_of_each(self.models, confidence))[:, :, None]
             )
         higher = differs & (mean[:, None, :] > mean[:, :, None])
-        return Places(*better_and_worse(mean, differs), tiers(mean, higher))
+        return Places(*better_and_worse(mean, differs), higher)
 
     def signal_share(self) -> Floats:
         """Share of the spread of the models that is more than noise."""
         return signal_share_paired(self.models)
 
-    def could_be_best(self, confidence: float) -> Mask:
-        """Models than which no other is better, by one-sided verdicts against each model."""
+    def extreme_models(self, confidence: float) -> tuple[Mask, Mask]:
+        """Models than which no other is higher, and lower, by one-sided verdicts against each."""
         mean = self.models.mean
         a, b = (each.ravel() for each in np.indices((mean.shape[1],) * 2))
         score = self._pair_score(a, b).reshape(*mean.shape, -1)
-        # By a negative value the highest model would be worse than others.
+        # By a negative value the highest model would be below others.
         c = np.maximum(max_t_of_best(self.models, confidence), 0.0)
-        better, _ = better_and_worse(mean, score > self._look_critical(c)[:, :, None])
-        return np.asarray(np.isfinite(self.ranked) & (better == 0))
+        higher, lower = better_and_worse(mean, score > self._look_critical(c)[:, :, None])
+        here = np.isfinite(self.ranked)
+        return here & (higher == 0), here & (lower == 0)
 
     def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
         """Differences of pairs of columns, by critical values."""

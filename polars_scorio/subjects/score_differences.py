@@ -40,7 +40,7 @@ from polars_scorio.maths.families import (
 from polars_scorio.maths.independent import baseline_of_each, tukey_critical
 from polars_scorio.maths.max_t import best_critical
 from polars_scorio.maths.price import Price
-from polars_scorio.maths.ranks import signal_share, tiers
+from polars_scorio.maths.ranks import signal_share
 from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
 from polars_scorio.maths.run_effects import Pairs, RunPairs, ScoreRuns, widened
 from polars_scorio.maths.scores import Range
@@ -63,11 +63,15 @@ class Differences(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Numbers of better and of worse models, and the tier of each model, shape (S, L)."""
+    """Numbers of higher and of lower models, shape (S, L), and which are higher."""
 
-    better: Ints
-    worse: Ints
-    tier: Ints
+    higher: Ints
+    lower: Ints
+    above: Mask  # whether the model of the column is above that of the row, (S, L, L)
+
+    def reversed(self) -> Places:
+        """The places if lower scores are better."""
+        return Places(self.lower, self.higher, self.above.swapaxes(1, 2))
 
 
 # From normal critical values of one look, shape (S, P), to the ends of intervals of that shape.
@@ -95,7 +99,7 @@ class Scores(Protocol):
         """Pairs that a critical value decides; for `step_down`."""
 
     def places(self, confidence: float, *, simultaneous: bool) -> Places:
-        """Better and worse models, and tiers, by verdicts about pairs.
+        """Higher and lower models, by verdicts about pairs.
 
         The verdicts hold at once for all pairs (`simultaneous`), or for all pairs of the model.
         """
@@ -118,10 +122,11 @@ class Scores(Protocol):
     def signal_share(self) -> Floats:
         """Share of the spread of the models that is more than noise, shape (S,)."""
 
-    def could_be_best(self, confidence: float) -> Mask:
-        """Models than which no other is better, shape (S, L); False for models without a rank.
+    def extreme_models(self, confidence: float) -> tuple[Mask, Mask]:
+        """Models than which no other is higher, and no other is lower; False without a rank.
 
-        With the given confidence the best model of a stratum is one of them.
+        Shape (S, L) each. With the given confidence the highest model of a stratum is one of the
+        first, and the lowest one of the second.
         """
 
 
@@ -190,12 +195,15 @@ class IndependentScores(ABC):
             return all_pairs_critical(np.isfinite(self.ranked).sum(axis=1), confidence)
         return baseline_critical(self.sigma, baseline, confidence)
 
-    def lower_ends(self, c: Floats, shown: Floats, lo: Floats) -> Floats:
-        """Lower end of the interval of each model at critical values.
+    def own_ends(
+        self, c: Floats, shown: Floats, ends: tuple[Floats, Floats]
+    ) -> tuple[Floats, Floats]:
+        """Ends of the interval of each model at critical values.
 
-        `lo` are the ends at the values `shown`: without a price, these intervals are stretched.
+        `ends` are those at the values `shown`: without a price, these intervals are stretched.
         """
-        return np.asarray(self.mu - c / shown * (self.mu - lo))
+        lo, hi = (self.mu - c / shown * (self.mu - end) for end in ends)
+        return lo, hi
 
     def trial_noise(self) -> Floats:
         """Squared noise of the trials of each model, with what is uncertain of it."""
@@ -221,7 +229,7 @@ class IndependentScores(ABC):
         """Whether columns `b` are shown to be better than `a`, by critical values (S, P)."""
 
     def places(self, confidence: float, *, simultaneous: bool) -> Places:
-        """Better and worse models, and tiers, by verdicts about pairs."""
+        """Higher and lower models, by verdicts about pairs."""
         if not simultaneous:
             return self._places_at(self.row_critical(confidence))
 
@@ -236,16 +244,16 @@ class IndependentScores(ABC):
         return self._places_at(c[:, None])
 
     def _places_at(self, c: Floats) -> Places:
-        """Better and worse models, and tiers, by critical values, (S, 1) or (S, L)."""
+        """Higher and lower models, by critical values, (S, 1) or (S, L)."""
         strata, models = self.mu.shape
-        better, worse = self.counts_at(c, np.arange(strata))
+        higher, lower = self.counts_at(c, np.arange(strata))
         table = np.zeros((strata, models, models), np.bool_)
         for rows in row_slices(models, strata * models):
             first = np.arange(models)[rows]
             a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
             of_pairs = np.broadcast_to(c, self.mu.shape)[:, a]
             table[:, rows] = self.shown_better(a, b, of_pairs).reshape(strata, -1, models)
-        return Places(better, worse, tiers(self.ranked, table))
+        return Places(higher, lower, table)
 
     def pair_information(self, a: Ints, b: Ints) -> Floats:
         """Information of pairs of columns over the planned one; NaN for one look."""
@@ -256,13 +264,13 @@ class IndependentScores(ABC):
         """Share of the spread of the models that is more than noise."""
         return signal_share(self.ranked, self.sigma)
 
-    def could_be_best(self, confidence: float) -> Mask:
-        """Models than which no other is better, by one-sided verdicts against each model."""
+    def extreme_models(self, confidence: float) -> tuple[Mask, Mask]:
+        """Models than which no other is higher, and lower, by one-sided verdicts against each."""
         here = np.isfinite(self.ranked)
         c = best_critical(np.where(here, self.sigma, np.nan), confidence)
-        # By a negative value the highest model would be worse than others.
-        better, _ = self.counts_at(np.maximum(c, 0.0), np.arange(len(c)))
-        return np.asarray(here & (better == 0))
+        # By a negative value the highest model would be below others.
+        higher, lower = self.counts_at(np.maximum(c, 0.0), np.arange(len(c)))
+        return here & (higher == 0), here & (lower == 0)
 
 
 _MOST_MODELS = 2_000  # of which the variances of all pairs are kept: 32 MB
@@ -706,12 +714,13 @@ class PricedScores(EstimateScores):
         compared = ComparedPrice.floored(price, variance.ravel(), most.ravel())
         return cls(mu, sigma, limit, lo, hi, compared, questions, information=information)
 
-    def lower_ends(self, c: Floats, shown: Floats, lo: Floats) -> Floats:
-        """Lower end of the interval of each model at critical values."""
-        ends = self.price.lower_ends(scipy.special.ndtr(-c).ravel()).reshape(c.shape)
-        if self.runs is None:
-            return ends
-        return widened(self.mu, ends, ends, self.runs.term(c), c)[0]
+    def own_ends(
+        self, c: Floats, shown: Floats, ends: tuple[Floats, Floats]
+    ) -> tuple[Floats, Floats]:
+        """Ends of the interval of each model at critical values."""
+        found = self.price.ends(scipy.special.ndtr(-c).ravel())
+        lo, hi = (end.reshape(c.shape) for end in found)
+        return (lo, hi) if self.runs is None else widened(self.mu, lo, hi, self.runs.term(c), c)
 
     def trial_noise(self) -> Floats:
         """Squared noise of the trials of each model, with what is uncertain of it."""

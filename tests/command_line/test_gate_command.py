@@ -285,3 +285,20 @@ def test_a_gate_of_verdicts_says_what_was_corrected(capsys):
     main(["gate", "verdicts.parquet", "--baseline", "a", "--margin", "0.05", *rates])
     words = "one-sided 95 %, corrected for the judge: sensitivity 0.88 of 100, specificity 0.78 of"
     assert words in capsys.readouterr().out
+
+
+def test_with_lower_is_better_a_version_with_fewer_successes_passes(gate):
+    versions(0.4).write_parquet("log.parquet")
+    options = ["--baseline", "v1", "--margin", 0.02, "--lower-is-better"]
+    found, last, _ = gate("log.parquet", *options, "--by", "domain")
+    assert (found, last.partition(" (")[0]) == (
+        0,
+        "pass: v2 is not worse than v1 by more than 2 points over all strata",
+    )
+    assert "0 questions went from rare to frequent" in last
+    assert "0 questions regressed" in last
+    found, last, _ = gate("log.parquet", "--baseline", "v2", *options[2:])
+    assert (found, last.partition(" (")[0]) == (
+        3,
+        "fail: v1 is worse than v2 by more than 2 points",
+    )

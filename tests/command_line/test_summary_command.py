@@ -22,6 +22,11 @@ def test_a_log_alone_is_summarised(log, capsys):
     assert printed.endswith("For a page to send: polars-scorio report log.parquet --by bench\n")
 
 
+def test_the_summary_begins_with_the_model_of_the_lowest_score_if_lower_is_better(log, capsys):
+    assert main([log, "--by", "bench", "--lower-is-better"]) == 0
+    assert capsys.readouterr().out.startswith("m02 leads with 32.3 % ")
+
+
 def test_a_training_run_is_summarised_by_its_steps_not_by_their_mean(capsys):
     step = pl.col("bench").str.slice(6).cast(pl.Int64) * 100
     log = models(2, strata=3, questions=20).select(pl.exclude("bench"), step=step)

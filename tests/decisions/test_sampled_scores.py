@@ -34,4 +34,4 @@ def test_with_a_plan_all_verdicts_need_more(share):
     assert (repeated.lo < once.lo).all()
     assert (repeated.hi > once.hi).all()
     assert planned.pair_information(FIRST, SECOND).tolist() == [[share, share]]
-    assert (planned.could_be_best(0.95) | ~SCORES.could_be_best(0.95)).all()
+    assert (planned.extreme_models(0.95)[0] | ~SCORES.extreme_models(0.95)[0]).all()

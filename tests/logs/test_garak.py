@@ -70,6 +70,17 @@ def test_pass_at_k_is_the_hit_at_k_of_garak(reader, write):
         reader(write("g.report.jsonl", SETUP, *lines, unlike, END))
 
 
+def test_fewer_hits_are_better(reader, write):
+    weak = {**SETUP, "plugins.target_name": "bob", "run_id": "r2"}
+    paths = [
+        write("a.report.jsonl", SETUP, *attempts(0, 0.0, 0.0), *attempts(1, 0.0, 1.0), END),
+        write("b.report.jsonl", weak, *attempts(0, 1.0, 1.0), *attempts(1, 0.0, 1.0), END),
+    ]
+    ranks = reader(paths).rank()
+    assert ranks.select("model", "mu").rows() == [("openai ada", 0.25), ("openai bob", 0.75)]
+    assert reader(paths, lower_is_better=False).rank()["model"][0] == "openai bob"
+
+
 def test_an_attempt_that_was_not_judged_is_missing(reader, summary, write):
     lines = [*attempts(0, 1.0, 0.0), *attempts(1, status=1)]
     path = write("g.report.jsonl", SETUP, *lines)

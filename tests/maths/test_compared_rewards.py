@@ -45,5 +45,5 @@ def test_rewards_and_range_may_be_rescaled():
 
 def test_lower_ends_are_those_of_the_interval():
     price = reward_price(FIRST, (-1, 3))
-    lower = ComparedRewards(price).lower_ends(np.array([0.025])).item()
+    lower = ComparedRewards(price).ends(np.array([0.025]))[0].item()
     assert lower == pytest.approx(-1 + 4 * price.ends(0.025)[0].item(), rel=1e-12)

@@ -89,3 +89,12 @@ def test_the_schemas_own_validator_accepts_the_files(report, trials, tmp_path):
     for file in ps.to_every_eval_ever(report, tmp_path, **ABOUT, samples=samples):
         assert core.check_path_structure(file.relative_to(tmp_path).as_posix()) == []
         assert core.validate_file(file).errors == []
+
+
+def test_records_say_whether_lower_scores_are_better(report, trials, tmp_path):
+    turned, _ = ps.to_every_eval_ever(report, tmp_path, **ABOUT, lower_is_better=True)
+    priced = trials.with_columns(usd=pl.lit(0.5)).scorio(by="domain", cost="usd")
+    costs, _ = ps.to_every_eval_ever(priced.report(ps.mean_cost()), tmp_path, **ABOUT)
+    for file in (turned, costs):
+        results = read(file)["evaluation_results"]
+        assert {each["metric_config"]["lower_is_better"] for each in results} == {True}
