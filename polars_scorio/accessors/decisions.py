@@ -28,10 +28,7 @@ class DecisionMethods(Accessor[FrameT]):
         overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
-        """Which of two models is better, by how much, and how sure is that [1]_?
-
-        Each pair of models has a row with the interval of its difference. `better` names the better
-        model if the interval excludes zero, and is null if the data cannot tell.
+        """Differences between pairs of models, with intervals and verdicts [1]_.
 
         Parameters
         ----------
@@ -41,36 +38,25 @@ class DecisionMethods(Accessor[FrameT]):
             Compare each model with this one; default: all pairs.
         simultaneous : bool
             Whether `confidence` is the chance that all verdicts of a stratum (and draw size) are
-            right together; default: each verdict by itself. The more models you compare, the more
-            often one of two equal models is called better by luck. With True that is to happen in
-            one of twenty logs at 0.95: it did in at most .048 of the simulated logs of a kind, .068
-            in the worst setting.
+            right together; default: each verdict by itself.
         overall : "macro" or "micro", optional
             Add rows over all strata, with null in the `by` columns: "macro" compares the mean of
-            the strata, each with the same weight; "micro" has all their questions in one pool. All
-            models must have all strata.
-        target : "benchmark" or "population"
-            Whether the models differ on these very questions, the default, or on all questions that
-            could have been asked, of which these are a sample. The paired differences of single
-            questions then decide [2]_, and a prior is an error.
+            the strata, "micro" all their questions in one pool. All models must have all strata.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum, draw size and pair of models, in the order of the models:
+            A row per stratum, draw size and pair of models:
 
             ================  ==================================================================
             by..., metric, k  the stratum and what was compared
             model_a, model_b  the models; with a baseline it is `model_b`
-            diff              mu of model_a minus mu of model_b
+            diff              score of model_a minus score of model_b
             sigma             standard deviation of diff
-            z                 critical value at which the interval of diff stops to hold zero, with
-                              the sign of diff; 0 if there is no difference
-            prob_better       chance that model_a is better than model_b: Phi(z). It exceeds
-                              ``(1 + c) / 2`` exactly if the interval of this pair by itself at
-                              confidence c excludes zero
-            lo, hi            two-sided interval of diff at `confidence`, or with `simultaneous` of
-                              all pairs at once
+            z                 critical value at which the interval of diff stops to hold zero,
+                              positive if model_a is ahead
+            prob_better       chance that model_a is better than model_b: Phi(z), of this pair alone
+            lo, hi            two-sided interval of diff at `confidence`
             better            the better model if zero lies outside lo, hi; else null
             adjusted_for      the pairs for which `confidence` holds at once: "each pair alone",
                               "all pairs" of the stratum, "all with the baseline"
@@ -82,76 +68,42 @@ class DecisionMethods(Accessor[FrameT]):
             fraction          the model that has less
             ================  ==================================================================
 
-            The distribution of diff depends on `prior`. With one of each question: normal, clipped
-            to the bounds. "population": Beta on the range of the metric. None: one of two
-            intervals. The first adds the noise of both models, and near a bound the rest of their
-            intervals [3]_. The second takes the variance of the differences of single questions,
-            with Student's distribution, as with ``target="population"`` but without clusters. Both
-            hold, because trials are independent given the question; a pair has the second, unless
-            the first is clearly shorter (by a factor of .85). With one trial of each question it
-            has the second. If k exceeds the trials of a model, diff is the difference of two
-            predictions, lo and hi are the worst ends of two ranges, and there is no verdict.
-
-            With ``target="population"``: diff is the mean of the differences d of the questions,
-            sigma its standard error, ``sigma^2 = s_d^2 / M + (M s_d^2 + 2 R^2) / ((E + 1) M (M +
-            1))``. R is the range of the metric, ``E = (sum (d - diff)^2)^2 / sum (d - diff)^4`` the
-            number of questions that make the variance: the fewer there are, the more are priced
-            that differ by all of R but were not seen, so that M questions on which both do the same
-            leave something open (R unknown: the first term alone). prob_better and lo, hi by
-            Student's distribution with M - 1 degrees of freedom; all null for a single question,
-            and where k exceeds the trials of a question.
-
-            With `judge`, one judge for all models: its errors do not change which model is better
-            in `avg` on these questions, but they change by how much, so the difference is
-            corrected. A judge who favours one model makes false winners; only labels on the trials
-            of both models (`truth`) repair that.
+            If k exceeds the trials of a model, diff is the difference of two predictions, and there
+            is no verdict.
 
         Raises
         ------
         ValueError
-            At the call: no model column, unknown choices; ``target="population"`` with a blend of
-            the whole benchmark, or with what has no say in it; ``questions="adjusted"`` without
-            this target. At collection: models with different questions (how many and which), no
-            common question, with ``questions="adjusted"`` models that no questions connect (which),
-            a stratum without the baseline; and as `report`.
+            At the call: no model column, unknown choices, options that contradict the metric. At
+            collection: models with different questions (how many and which), a stratum without the
+            baseline; and as `report`.
         TypeError
             For what is no metric.
 
         Warns
         -----
         PriorWarning
-            Once, when it is collected, if the difference of the unbiased estimates lies outside lo,
-            hi in some pairs: the uniform prior decides there, not the trials. One and the same
-            model with 16 and with 2 trials of 100 hard questions is better than itself with
-            prob_better above .999. Comparing by `ps.avg()` is the cure.
+            If the uniform prior of `bayes`, which nobody named, decides between models.
         UserWarning
-            When it is collected, if no stratum has two models: then there is no row.
+            If no stratum has two models: then there is no row.
+
+        See Also
+        --------
+        rank : The order of the models.
+        gate : Pass or fail against a baseline, with a margin.
 
         Notes
         -----
-        All of this holds for one look at the log. Comparing again and again while it grows makes
-        false winners: say `anytime` before the first look.
-
-        `prob_better` is about a pair alone: `simultaneous` makes intervals wider, and leaves it as
-        it is. With `anytime` it is as careful as the intervals. Of two equal models the leader is
-        given .75 on average, as by any confidence.
-
-        With `simultaneous` a critical value c replaces z (or Student's t). For all pairs it is that
-        of the studentized range (Tukey and Kramer [4]_), with a baseline Dunnett's, about a
-        population that of the largest t under the estimated covariance, by draws with a fixed seed.
-        Verdicts are made step by step [5]_: once some pairs differ, the others need a smaller c.
-        A pair that differs in a later step has the interval at the c of that step, so that lo and
-        hi agree with `better`; all other pairs have the interval of the first step. Which of its
-        two intervals a calibrated pair has does not depend on c.
+        Verdicts hold for one look at the log: say `anytime` before the first of several looks.
+        For all pairs at once the critical value is that of the studentized range [2]_, with a
+        baseline Dunnett's; verdicts are made step by step [3]_. The guide's chapter on comparisons
+        has the intervals.
 
         References
         ----------
         .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, section 2.7.2.
-        .. [2] E. Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640: paired differences.
-        .. [3] C. J. Clopper, E. S. Pearson (1934), Biometrika 26(4), 404-413: the interval of a
-           side, with an effective number of questions.
-        .. [4] A. J. Hayter (1984), Annals of Statistics 12(1), 61-75.
-        .. [5] J. P. Romano, M. Wolf (2005), Journal of the American Statistical Association 100,
+        .. [2] A. J. Hayter (1984), Annals of Statistics 12(1), 61-75.
+        .. [3] J. P. Romano, M. Wolf (2005), Journal of the American Statistical Association 100,
            94-108.
 
         Examples
