@@ -54,7 +54,7 @@ def text_paragraphs(page: Path) -> Iterator[str]:
         yield " ".join(line for line in paragraph.split() if not paragraph.startswith(("|", "#")))
 
 
-PUBLIC_STUDY = ("report", "request", "overall", "forecast", "priors", "cost_numbers", "judged")
+PUBLIC_STUDY = ("report", "request", "overall", "forecast", "priors")
 
 
 def quoting_pages() -> Iterator[Path]:
@@ -66,6 +66,7 @@ def quoting_pages() -> Iterator[Path]:
         *ROOT.glob("polars_scorio/accessors/*.py"),
         *ROOT.glob("polars_scorio/metrics/*.py"),
         *ROOT.glob("polars_scorio/decisions/*.py"),
+        *ROOT.glob("polars_scorio/subjects/*.py"),
         *(ROOT / f"polars_scorio/study/{name}.py" for name in PUBLIC_STUDY),
     ]
     for page in (ROOT / "README.md", *chapters, *public):

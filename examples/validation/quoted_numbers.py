@@ -22,7 +22,7 @@ from examples.validation.study_tables import brief_share
 _PROMISES, _TRAINING = "examples/guide/promises.md", "examples/guide/training.md"
 _COST, _LOOKS, _GATE = "examples/guide/cost.md", "examples/guide/looks.md", "examples/guide/gate.md"
 _TRIALS, _QUESTIONS = "examples/guide/trials.md", "examples/guide/questions.md"
-_DECISIONS, _GATES = "polars_scorio/accessors/decisions.py", "polars_scorio/accessors/decisions.py"
+_DECISIONS = "polars_scorio/accessors/decisions.py"
 _RERUNS = "examples/guide/reruns.md"
 _ONE_RUN, _INTERVALS = "examples/guide/one_run.md", "examples/guide/intervals.md"
 _PLANNING = "polars_scorio/accessors/planning.py"
@@ -343,7 +343,7 @@ STUDIES = (
         gate_numbers(),
         (
             (
-                _GATES,
+                _GATE,
                 "passed at margin .05 in {mean} of the logs ({least} to {most} by the population)",
             ),
         ),
@@ -377,18 +377,13 @@ STUDIES = (
         (
             (_GATE, "| 4 | {four} |"),
             (_GATE, "| 16 | {sixteen} |"),
-            (_GATES, "With 16 trials, {sixteen} of the questions that broke"),
-            (_GATES, "with 4 trials {four} among 30 questions"),
         ),
     ),
     Study(
         "looks_and_gates asked_again",
         "60 and 100 questions, 4 trials, then `extra_trials`, eight populations, 1,000 logs each",
         {"passed": ".11", "failed": ".10"},
-        (
-            (_GATE, "(worst population {passed}), and failed in .08 ({failed})"),
-            (_GATES, "false pass in up to {passed} and a false fail in up to {failed} of the logs"),
-        ),
+        ((_GATE, "(worst population {passed}), and failed in .08 ({failed})"),),
     ),
     Study(
         "costs",
@@ -484,10 +479,6 @@ STUDIES = (
         (
             (_PROMISES, "three models and more are within {near} of how often the leader is the"),
             (_PROMISES, "`prob_best` says {said}, and it is the best in {best}"),
-            (
-                _DECISIONS,
-                "three models and more is within {near} of how often it is the best if they spread",
-            ),
             (_DECISIONS, "by {two} for two models and {fifty} for fifty"),
         ),
     ),
@@ -569,16 +560,13 @@ STUDIES = (
             (_GATE, "in {many_least} to {many_most} of the logs with 100 and 500 questions"),
             (_GATE, "in {many_worst} of the worst population"),
             (_GATE, "in {few_least} to {few_most}, in {few_worst} of the worst"),
-            (_GATES, "at 95 % {many_least} to {many_most} in simulations of 100 and 500 questions"),
-            (_GATES, "(worst population {many_worst}), {few_least} to {few_most} with 30"),
-            (_GATES, "with 30 ({few_worst})"),
         ),
     ),
     Study(
         "single_claims repeated_gate",
         "candidates worse by exactly the margin, asked after each of 16 rounds",
         repeated_gate_numbers(),
-        ((_GATES, "fail in up to {peeking} of the logs, with ``anytime=16`` in up to {anytime}"),),
+        ((_GATE, "fail in up to {peeking} of the logs, with `anytime=16` in up to {anytime}"),),
     ),
     Study(
         "looks_and_gates looks",
@@ -595,7 +583,7 @@ STUDIES = (
         "verdicts",
         "2 to 20 models, 15 to 100 questions, all pairs at once",
         false_winner_numbers(),
-        ((_DECISIONS, "in at most {most} of the simulated logs of a kind, {worst} in the worst"),),
+        ((_COMPARE, "in at most {most} of the simulated logs of a kind, {worst} in the worst"),),
     ),
     Study(
         "questions reversed",
@@ -645,11 +633,11 @@ STUDIES = (
         best_numbers(),
         (
             (
-                _DECISIONS,
+                _COMPARE,
                 "had the score in {mean} on average, at least {worst} (nominal .95; without",
             ),
-            (_DECISIONS, "without the correction: {plain}, at least {plain_worst})"),
-            (_DECISIONS, "It is {narrow} % (2 models) to {wide} % (60) wider"),
+            (_COMPARE, "without the correction: {plain}, at least {plain_worst})"),
+            (_COMPARE, "It is {narrow} % (2 models) to {wide} % (60) wider"),
             (_TRAINING, "has its score in {equal} of the simulated logs on average ({equal_worst}"),
             (_TRAINING, "the corrected one in {corrected} ({corrected_worst})"),
         ),
@@ -693,11 +681,6 @@ STUDIES = (
             ),
             (_RERUNS, "to eight trials) {mean} of the reruns of `ps.avg()` stayed within it"),
             (_RERUNS, "in the worst setting {worst}"),
-            (
-                _DECISIONS,
-                "In {settings} simulated settings {mean} of the reruns of `ps.avg()` stayed",
-            ),
-            (_DECISIONS, "within the floor, in the worst {worst}"),
         ),
     ),
     Study(

@@ -140,11 +140,7 @@ class DecisionMethods(Accessor[FrameT]):
         overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
-        """Which model is the best, and what is its score, corrected for being selected?
-
-        The best of many candidates owes part of its score to luck: its score in a report is too
-        high on average, and its interval there contains the true score less often than promised.
-        `best_mu`, `best_lo` and `best_hi` correct for that.
+        """Best model of each stratum, with its score corrected for being selected (winner's curse).
 
         Parameters
         ----------
@@ -162,13 +158,11 @@ class DecisionMethods(Accessor[FrameT]):
             A row per stratum:
 
             ================  ==================================================================
-            by...             the stratum
-            model             the model with the highest mu, under its own name
+            by..., model      the stratum, and the model with the best score
             candidates        from how many models it was selected
-            estimate          its mu
-            best_mu           its mu, moved towards the mean of the models by the part of their
-                              spread that is noise; for models of one kind, such as the checkpoints
-                              of a run
+            estimate          its score
+            best_mu           its score, moved towards the mean of the models by the part of their
+                              spread that is noise; for models of one kind, such as checkpoints
             best_lo, best_hi  its interval after selection, at `confidence`
             could_be_best     list of the models that may be the best, as in `rank`
             bounds            of real-valued rewards alone, as in `report`
@@ -186,16 +180,15 @@ class DecisionMethods(Accessor[FrameT]):
         PriorWarning
             As `rank`.
 
+        See Also
+        --------
+        rank : The order of all models.
+
         Notes
         -----
-        best_lo is the lower end of the leader's interval with the tail 1 - (1 - d)^(1 / L) instead
-        of d = (1 - confidence) / 2, L the number of candidates; best_hi is its upper end, which
-        selection does not make worse. In simulations of 2, 10 and 60 equal models the interval had
-        the score in .99 on average, at least .97 (nominal .95; without the correction: .76, at
-        least .15). It is 8 % (2 models) to 37 % (60) wider.
-
-        best_mu is m + B (mu - m), m the mean weighted by 1 / sigma^2 and B that of `rank`. If one
-        model is far better than many others, it is too low.
+        The end that selection makes wrong has the tail ``1 - (1 - d)**(1 / L)`` in place of ``d =
+        (1 - confidence) / 2``, L the number of candidates. `best_mu` is too low if one model is far
+        better than many others.
 
         Examples
         --------
@@ -232,11 +225,10 @@ class DecisionMethods(Accessor[FrameT]):
         overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
-        """In which order are the models, and which ranks may each of them have?
+        """Order of the models, with the ranks that the data allow each of them.
 
-        `rank` is the place by the score alone. `rank_lo` and `rank_hi` are the best and the worst
-        rank that the data allow, `could_be_best` asks for the first rank alone, and `tier` counts
-        the steps of models that were shown to be better.
+        `rank_lo` and `rank_hi` are for all models at once, `could_be_best` asks for the first rank
+        alone, and `tier` counts the steps of models that were shown to be better.
 
         Parameters
         ----------
@@ -247,15 +239,13 @@ class DecisionMethods(Accessor[FrameT]):
             (1, 3, 3, 4), the best without a gap after them (1, 2, 2, 3), or the mean of their
             places (1, 2.5, 2.5, 4).
         ties : "z" or "overlap"
-            When `rank_tied`, the rule of the paper, ties two neighbours in the list [1]_: if z
-            between them is below the one-sided quantile of `confidence` (1.645 at 95 %), or if
-            their intervals overlap. Ties chain: 20 models that are one point apart can all share
-            the first place, though the first and the last differ by z = 12.
+            When `rank_tied`, the rule of the paper, ties two neighbours [1]_: if z between them is
+            below the one-sided quantile of `confidence`, or if their intervals overlap. Ties chain.
         simultaneous : bool
             Whether all ranges of a stratum hold at once with `confidence`, the default; or each by
             itself.
         overall : "macro" or "micro", optional
-            Add rows over all strata, as in `compare`: the ranking of all models over all strata.
+            Add rows over all strata, as in `compare`.
 
         Returns
         -------
@@ -264,38 +254,28 @@ class DecisionMethods(Accessor[FrameT]):
 
             ================  ==================================================================
             by..., metric, k  the stratum and what orders the models
-            rank              by mu alone; scores within 1e-12 of their neighbour are tied
+            rank              by the score alone; scores within 1e-12 of their neighbour are tied
             rank_lo, rank_hi  the best and the worst rank that the data allow [2]_: 1 + the number
                               of models that are significantly better, and the number of models
                               minus those that are significantly worse, as `compare` decides
             rank_tied         the neighbour rule of the paper, with `ties`
             model             under its own name
-            mu, sigma, lo,    as in `report`
-            hi
-            prob_best         chance to be the best, from z of the pairs: of two models
-                              `prob_better` of `compare` [3]_; null with more than 200 models near
-                              the leader
-            could_be_best     whether the model may be the best: the set of these models contains
-                              the best one with `confidence` [4]_. It asks for the first place
-                              alone, and rank_lo for all places at once: a model may have rank_lo 1
-                              and yet be left out
+            mu, sigma, lo,    as in `report`; about a population sigma is that of a mean over
+            hi                sampled questions
+            prob_best         chance to be the best, from z of the pairs [3]_; null with more than
+                              200 models near the leader
+            could_be_best     whether the model is in the set that contains the best one with
+                              `confidence` [4]_. It asks for the first place alone, and rank_lo for
+                              all places at once: a model may have rank_lo 1 and yet be left out
             tier              1 if no model was shown to be better, else one more than the largest
-                              tier among those that were: a model of tier 2 is worse than some
-                              model of tier 1, perhaps not than all of them
+                              tier among those that were
             z_next            z between the model and the next one, null for the last
             bounds            of real-valued rewards alone, as in `report`
             information_      with `anytime` alone: information so far over the planned one
             fraction
             ================  ==================================================================
 
-            Calibrated predictions for k beyond the trials are never ranked: all of these are null
-            but mu, lo and hi.
-
-            With ``target="population"``: mu is the estimate; lo and hi are the interval of the
-            calibrated report; sigma is that of a mean over sampled questions, by the formula of
-            `compare` with the scores in place of the differences; ranges, z_next, ties by z and
-            prob_best are those of the paired differences. With
-            ``questions="adjusted"`` the interval is that of Student's t.
+            Predictions for k beyond the trials are never ranked: all but mu, lo and hi are null.
 
         Raises
         ------
@@ -307,28 +287,25 @@ class DecisionMethods(Accessor[FrameT]):
         PriorWarning
             As `compare`, of all pairs of a stratum.
 
+        See Also
+        --------
+        compare : The differences behind the order.
+        best : The score of the first model, corrected for being selected.
+
         Notes
         -----
         `prob_best` is ``E prod_j Phi(sqrt(2 B) z_ij + X)`` over the other models j, X standard
-        normal, scaled to the sum 1: what independent models with these z would have. A model that
-        is at least as good as another in mu, lo and hi has no smaller chance, and models whose z to
-        the leader exceeds 4.5 have none. The leader of many models owes part of its lead to luck:
-        ``B = max(0, 1 - (K - 2) / Q)``, Q the squared z of all ordered pairs of the K models that
-        are left, over K. In simulations of normal scores `prob_best` of the leader of three models
-        and more is within .09 of how often it is the best if they spread by at least a third of
-        sigma. It is too high if they are equal, by .25 for two models and .03 for fifty: few models
-        cannot tell luck from a lead. One model far ahead of many equal ones has too low a
-        `prob_best`.
+        normal, scaled to the sum 1; ``B = max(0, 1 - (K - 2) / Q)``, Q the squared z of all ordered
+        pairs of the K models near the leader, over K. It is too high if all models are equal, by
+        .25 for two models and .03 for fifty.
 
         References
         ----------
         .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, section 2.7.2 and table 1.
         .. [2] M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm (2024), Inference for Ranks,
            Review of Economic Studies 91(1), 476-518.
-        .. [3] B. Efron, C. Morris (1973), Stein's estimation rule and its competitors, Journal of
-           the American Statistical Association 68, 117-130.
-        .. [4] J. C. Hsu (1984), Annals of Statistics 12(3), 1136-1144: a model is left out if some
-           other one is better than it, one-sided, at once for all others.
+        .. [3] B. Efron, C. Morris (1973), JASA 68, 117-130.
+        .. [4] J. C. Hsu (1984), Annals of Statistics 12(3), 1136-1144.
 
         Examples
         --------
@@ -376,11 +353,7 @@ class GateMethods(Accessor[FrameT]):
         cost_margin: float | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
-        """Is a candidate not worse than the baseline by more than a margin?
-
-        There are three verdicts. "pass": the log shows that the candidate is not worse by more than
-        the margin. "fail": the log shows that it is worse by more than the margin. "undecided": the
-        log shows neither; `extra_trials` says how many more trials would probably decide.
+        """Non-inferiority test of each candidate against a baseline: "pass", "fail" or "undecided".
 
         Parameters
         ----------
@@ -394,9 +367,7 @@ class GateMethods(Accessor[FrameT]):
         stratum_margin : float, optional
             The margin of each single stratum; default: `margin`.
         each : bool
-            Whether all strata must pass, not only all of them together. It costs power: five equal
-            strata of 100 questions with 4 trials all passed at margin .05 in .26 of the logs (.00
-            to .68 by the population).
+            Whether all strata must pass, not only all of them together, which costs power.
         simultaneous : bool
             Whether the error chance holds for all candidates at once; default: for each candidate
             by itself.
@@ -409,15 +380,12 @@ class GateMethods(Accessor[FrameT]):
             about all their questions in one pool.
         cost_margin : float, optional
             The factor by which the mean cost of a trial may grow: 1.1 allows ten percent. A
-            candidate that is shown to cost more fails; one passes only if it is shown not to cost
-            more. With strata, the cost is judged over all of them together, in the rows without a
-            stratum. Not with `anytime`. Default: the cost does not count.
+            candidate that is shown to cost more fails; one passes only if it is shown not to. With
+            strata, the cost is judged over all of them. Not with `anytime`. Default: cost does not
+            count.
         confidence : float
             Confidence of each verdict, above 0.5. A candidate exactly at the margin passes with a
-            chance of about 1 - confidence, and fails with the same chance: at 95 % .041 to .050 in
-            simulations of 100 and 500 questions (worst population .059), .016 to .049 with 30
-            (.075). With `cost_margin`, score and cost are two tests at this confidence: if both lie
-            exactly at their margins, the chance of a false fail is up to twice that.
+            chance of about 1 - confidence, and fails with the same chance.
 
         Returns
         -------
@@ -428,13 +396,14 @@ class GateMethods(Accessor[FrameT]):
             ================  ==================================================================
             by..., metric, k  the stratum and what was compared
             model, baseline   the candidate, under its own name, and the baseline
-            diff, sigma       mu of the candidate minus mu of the baseline, as in `compare`
+            diff, sigma       candidate minus baseline, as in `compare`
             lo, hi            one-sided ends, each at `confidence`
             margin            the margin of the row
             pvalue_pass,      p-values: the smallest 1 - confidence at which the row would pass or
             pvalue_fail       fail by itself; null above 1/2
-            verdict           "pass": lo lies above -margin; "fail": hi lies below -margin (of
-                              strata: by pvalue_fail after Holm's adjustment); else "undecided"
+            verdict           "pass": shown to be not worse by more than the margin; "fail": shown
+                              to be worse by more (of strata: after Holm's adjustment); else
+                              "undecided"
             extra_trials      further trials of each question, for both models, that decide the
                               row with the chance `power`; 0 if it is decided, null if
                               `max_trials` do not suffice (about a population: extra_questions)
@@ -451,10 +420,9 @@ class GateMethods(Accessor[FrameT]):
             score_verdict     with `cost_margin` alone: the verdict of the score alone
             ================  ==================================================================
 
-            With strata: a candidate fails if it fails in some stratum or in all of them together,
-            after Holm's adjustment, so that the chance of any false fail is at most that of a
-            single test. It passes if it does not fail and all strata together pass; with `each`,
-            every stratum must pass too, which needs no adjustment.
+            With strata, a candidate fails if it fails in some stratum or in all of them together,
+            after Holm's adjustment. It passes if it does not fail and all strata together pass;
+            with `each`, every stratum must pass too.
 
         Raises
         ------
@@ -465,21 +433,14 @@ class GateMethods(Accessor[FrameT]):
             outcomes decided when trials stopped; for `cost_margin` with `anytime`; and as
             `compare`.
 
+        See Also
+        --------
+        regressions : The questions that became worse.
+        reruns : How far a score moves without any change.
+
         Notes
         -----
-        The gate is for one look. Asked again after the `extra_trials` were added to the log, it
-        gave a false pass in up to .11 and a false fail in up to .10 of the logs (60 and 100
-        questions, eight populations). Say ``confidence=0.975`` in both gates, or pass `anytime`
-        before the first look. A gate that was asked after each of 16 rounds gave a false pass or
-        fail in up to .24 of the logs, with ``anytime=16`` in up to .04 (nominal .05).
-
-        lo and hi are the ends of `compare` with the one-sided quantile (1.645 at 95 %). Together
-        they are a two-sided interval at 90 %.
-
-        `extra_trials` assumes, as `trials_needed` does, that the true difference is normal around a
-        part of today's difference: the part of the spread of all versions of the log that is more
-        than noise, so that another version changes it. The chance is a mean over such differences.
-        The variance is to fall as that of an average does, which is too slow for k-metrics.
+        The gate is for one look. Pass `anytime` before the first of several looks.
 
         Examples
         --------
@@ -516,10 +477,7 @@ class GateMethods(Accessor[FrameT]):
     def regressions(
         self, baseline: Category, *, fdr: float = 0.1, improvements: bool = False
     ) -> FrameT:
-        """Which questions became worse from the baseline to a candidate [1]_?
-
-        Between two equal models with one trial of each of 100 questions whose rates are .5, 25
-        questions "break" by chance. This method says which questions changed more than that.
+        """Questions that became worse from a baseline to a candidate, tested one by one [1]_.
 
         Parameters
         ----------
@@ -564,20 +522,19 @@ class GateMethods(Accessor[FrameT]):
         ValueError
             As `gate`; if it is not known what success is.
 
+        See Also
+        --------
+        gate : The verdict about all questions together.
+
         Notes
         -----
-        Few trials cannot name a question: with 4 trials of both versions the smallest p is 1/70,
-        and one broken question of 500 cannot be named unless most others never or always succeed,
-        which cannot be false discoveries. With 16 trials, .86 of the questions that
-        broke to a tenth of their rate were found, with 4 trials .31 among 30 questions (400
-        simulated logs).
+        Few trials cannot name a question: with 4 trials of both versions the smallest p is 1/70.
 
         References
         ----------
-        .. [1] R. A. Fisher (1935), The Logic of Inductive Inference, Journal of the Royal
-           Statistical Society 98(1), 39-82: the exact test.
+        .. [1] R. A. Fisher (1935), Journal of the Royal Statistical Society 98(1), 39-82.
         .. [2] S. Doehler, G. Durand, E. Roquain (2018), Electronic Journal of Statistics 12,
-           1867-1900: the discrete step-up procedure, which does not waste what few trials leave.
+           1867-1900: the discrete step-up procedure.
 
         Examples
         --------
@@ -606,7 +563,7 @@ class GateMethods(Accessor[FrameT]):
         per: Per = "model",
         confidence: float | None = None,
     ) -> FrameT:
-        """Would the score move if the log were run again, and which questions are flaky?
+        """Noise floor of a rerun: how far a score moves by chance alone; flaky questions.
 
         Parameters
         ----------
@@ -649,17 +606,18 @@ class GateMethods(Accessor[FrameT]):
             As `report`; for posterior means, costs and verdicts of a judge; if `n` is given for a
             metric of k draws.
 
+        See Also
+        --------
+        compare : The difference of two logs, where both are at hand.
+
         Notes
         -----
         The floor takes the trials of a question as independent. Trials of one run that share a
-        seed, a server or a day move together, which makes it larger. In 108 simulated settings .968
-        of the reruns of `ps.avg()` stayed within the floor, in the worst .910. Compare both logs
-        where both are at hand.
+        seed, a server or a day move together, which makes it larger.
 
         References
         ----------
-        .. [1] Y. Benjamini, D. Yekutieli (2005), False Discovery Rate-Adjusted Multiple Confidence
-           Intervals for Selected Parameters, JASA 100, 71-81.
+        .. [1] Y. Benjamini, D. Yekutieli (2005), JASA 100, 71-81.
 
         Examples
         --------
@@ -682,9 +640,7 @@ class JudgeMethods(Accessor[FrameT]):
 
     @takes_options()
     def judge_agreement(self, *, width: float = 0.1, confidence: float | None = None) -> FrameT:
-        """How well does a judge agree with people, and how many labels are needed?
-
-        It needs the labels of people on some of the trials, the role `truth`.
+        """Agreement of a judge with people, from the labels of `truth` on some of the trials.
 
         Parameters
         ----------
@@ -725,10 +681,8 @@ class JudgeMethods(Accessor[FrameT]):
 
         References
         ----------
-        .. [1] J. Cohen (1960), A Coefficient of Agreement for Nominal Scales, Educational and
-           Psychological Measurement 20, 37-46.
-        .. [2] K. Gwet (2008), Computing inter-rater reliability and its variance in the presence of
-           high agreement, British Journal of Mathematical and Statistical Psychology 61, 29-48.
+        .. [1] J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.
+        .. [2] K. Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, 29-48.
 
         Examples
         --------
