@@ -26,6 +26,7 @@ Adjusted = Literal["same", "common", "adjusted"]
 Overall = Literal["macro", "micro"]
 RankMethod = Literal["competition", "competition_max", "dense", "average"]
 RankTies = Literal["z", "overlap"]
+FailOn = Literal["regressed"]
 OnError = Literal["raise", "warn"]
 View = Literal["categories", "success", "rewards", "answers", "costs"]
 

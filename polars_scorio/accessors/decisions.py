@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import Overall, Per, RankMethod, RankTies
+from polars_scorio.arguments import FailOn, Overall, Per, RankMethod, RankTies
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.signatures import takes_options
@@ -13,6 +13,8 @@ from polars_scorio.study.request import DecisionOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from polars_scorio.decisions.case_gate import Cases
 
 
 class DecisionMethods(Accessor[FrameT]):
@@ -351,6 +353,11 @@ class GateMethods(Accessor[FrameT]):
         max_trials: int = 1_000_000,
         overall: Overall = "macro",
         cost_margin: float | None = None,
+        fail_on: FailOn | None = None,
+        must_pass: Cases | None = None,
+        quarantine: Cases | None = None,
+        fdr: float = 0.1,
+        ab_check: bool = False,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
         """Non-inferiority test of each candidate against a baseline: "pass", "fail" or "undecided".
@@ -383,6 +390,23 @@ class GateMethods(Accessor[FrameT]):
             candidate that is shown to cost more fails; one passes only if it is shown not to. With
             strata, the cost is judged over all of them. Not with `anytime`. Default: cost does not
             count.
+        fail_on : "regressed", optional
+            Whether single questions count. A candidate then fails if any question regressed, as
+            `regressions` tests it, over all strata together. It is undecided if a question went
+            from all right to all wrong, and its trials are too few to tell that from chance.
+            Default: the score alone decides.
+        must_pass : ids of questions or Path, optional
+            Questions of which each trial of a candidate has to succeed; else it fails. A `Path`
+            names a file with an id on each line; lines that begin with # are comments.
+        quarantine : ids of questions or Path, optional
+            Questions that do not count at all, such as known flaky ones. Ids that the log does not
+            have are ignored.
+        fdr : float
+            False discovery rate of the regressed questions, for `fail_on`.
+        ab_check : bool
+            Whether to tell how often this gate would fail if nothing changed: the trials of the
+            baseline are split in two halves at random, 100 times, and one half is judged against
+            the other. It needs two trials of each question, for a metric of k draws 2 k.
         confidence : float
             Confidence of each verdict, above 0.5. A candidate exactly at the margin passes with a
             chance of about 1 - confidence, and fails with the same chance.
@@ -417,7 +441,14 @@ class GateMethods(Accessor[FrameT]):
             cost_ratio,       with `cost_margin` alone: mean cost over that of the baseline, its
             cost_lo, cost_hi  one-sided ends, and their verdict, which enters `verdict` (null in
             cost_verdict      rows of a stratum); `extra_trials` is about the score alone
-            score_verdict     with `cost_margin` alone: the verdict of the score alone
+            regressed,        with `fail_on` alone: lists of the questions that regressed, and of
+            unclear           those that went from all right to all wrong by too few trials
+            not_passed        with `must_pass` alone: list of those of which a trial failed
+            case_verdict      with either: what the questions say, which enters `verdict` (null in
+                              rows of a stratum, as the lists)
+            score_verdict     with `cost_margin` or either: the verdict of the score alone
+            ab_failed         with `ab_check` alone: share of the splits of the baseline in which
+                              the row fails
             ================  ==================================================================
 
             With strata, a candidate fails if it fails in some stratum or in all of them together,
@@ -430,8 +461,8 @@ class GateMethods(Accessor[FrameT]):
             If a margin is negative or not inside the range of the metric, or `stratum_margin` is
             said without strata; if the log is empty, lacks the baseline or has no candidate; for
             posterior means, which are biased; if k exceeds the trials of a question; if the
-            outcomes decided when trials stopped; for `cost_margin` with `anytime`; and as
-            `compare`.
+            outcomes decided when trials stopped; for `cost_margin` with `anytime`; if `must_pass`
+            lists a question that the log does not have; and as `compare`.
 
         See Also
         --------
@@ -469,6 +500,11 @@ class GateMethods(Accessor[FrameT]):
             max_trials=max_trials,
             overall=overall,
             cost_margin=cost_margin,
+            fail_on=fail_on,
+            must_pass=must_pass,
+            quarantine=quarantine,
+            fdr=fdr,
+            ab_check=ab_check,
             **options,
         )
         return self._returned(plan)

@@ -18,6 +18,7 @@ from polars_scorio.command_line.log_input import chosen_settings, column_value, 
 from polars_scorio.command_line.terminal import print_table, print_text
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
+from polars_scorio.decisions.case_gate import Cases, case_ids, without_questions
 from polars_scorio.display.sentences import GateWords
 from polars_scorio.display.table import Column, Table, cell_text, markdown_table
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
@@ -26,7 +27,10 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 
 # Columns of a gate that the sentences say, or that only a program reads.
-_UNREAD = {"sigma", "pvalue_pass", "pvalue_fail", "broken_by_chance", "pvalue_broken"}
+_UNREAD = {
+    *("sigma", "pvalue_pass", "pvalue_fail", "broken_by_chance", "pvalue_broken"),
+    "case_verdict",
+}
 _LEGEND = (
     "diff: the candidate minus the baseline, in units of the metric; lo, hi: its one-sided ends; "
     "further: trials of each question, or questions, that would probably decide."
@@ -61,12 +65,12 @@ def write_json(path: str, verdict: str, counted: str, results: Sequence[GateResu
 
 def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str], model: str,
                 undecided: str | None) -> None:  # fmt: skip
-    """Write a test case for each row: failed, or skipped if it is undecided.
+    """Write a test case for each row: a failure, or an error if it is undecided, as the status is.
 
     With `undecided` a row that is undecided counts as "fail" or "pass".
     """
     suite = ET.Element("testsuite", name="polars-scorio gate")
-    counts = dict.fromkeys(("tests", "failures", "skipped"), 0)
+    counts = dict.fromkeys(("tests", "failures", "errors"), 0)
     for result in results:
         for row, sentence in zip(result.rows.to_dicts(), result.row_sentences, strict=True):
             place = " ".join(str(row[name]) for name in strata if row[name] is not None) or "all"
@@ -77,7 +81,7 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
             verdict = undecided or "undecided" if row["verdict"] == "undecided" else row["verdict"]
             if verdict == "pass":
                 continue
-            kind, count = ("failure", "failures") if verdict == "fail" else ("skipped", "skipped")
+            kind, count = ("failure", "failures") if verdict == "fail" else ("error", "errors")
             ET.SubElement(case, kind, message=sentence)
             counts[count] += 1
     suite.attrib |= {name: str(count) for name, count in counts.items()}
@@ -118,6 +122,12 @@ def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
     for path in filter(None, (asked.json, asked.junit, asked.markdown)):
         refuse_missing_folder(Path(path))
     log, baseline = _versions_log(log, asked)
+    dtype = bind_roles(log.frame.lazy(), log._roles).question.dtype
+    asked.must_pass, left_out = (
+        case_ids(name, _listed_cases(getattr(asked, name), dtype), dtype) or None
+        for name in ("must_pass", "quarantine")
+    )
+    log = Scorio(without_questions(log.frame.lazy(), log._roles, left_out or ()), log._roles)
     metrics = asked.metric or [avg()]
     results = [_gate_result(log, baseline, metric, asked) for metric in metrics]
     if asked.format == "table":
@@ -139,6 +149,13 @@ def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
         title = verdict if counted == verdict else f"{verdict}, which counts as {counted}"
         write_markdown(asked.markdown, title, results)
     return STATUS[counted]
+
+
+def _listed_cases(texts: list[str] | None, dtype: pl.DataType) -> Cases | None:
+    """The questions of an option: ids as they are typed, or one file that lists them."""
+    if texts and len(texts) == 1 and Path(texts[0]).is_file():
+        return Path(texts[0])
+    return texts and [column_value(text, dtype) for text in texts]
 
 
 def _versions_log(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], Category]:
@@ -198,6 +215,10 @@ def _gate_result(
         cost_margin=asked.cost_margin,
         questions=asked.questions,
         power=asked.power,
+        fail_on=asked.fail_on,
+        must_pass=asked.must_pass,
+        fdr=asked.fdr,
+        ab_check=asked.ab_check,
         **settings.report,
     )
     rows = rows.lazy().collect()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 from polars_scorio.arguments import (
     Compared,
+    FailOn,
     OnError,
     Overall,
     Per,
@@ -316,6 +317,15 @@ def _add_gate(parser: ArgumentParser) -> None:
     _add_compared(add)
     fdr = "limit the false discovery rate of single questions (default: %(default)s)"
     add("--fdr", type=plain_number, default=0.1, help=fdr)
+    single = "let a candidate fail if any single question regressed"
+    add("--fail-on", choices=get_args(FailOn), help=single)
+    listed = "ids, or a file with one a line"
+    must = f"let a candidate fail if any trial of these questions failed: {listed}"
+    add("--must-pass", nargs="+", metavar="ID", help=must)
+    left = f"leave these questions out, such as known flaky ones: {listed}"
+    add("--quarantine", nargs="+", metavar="ID", help=left)
+    halves = "say how often this gate fails for halves of the trials of the baseline"
+    add("--ab-check", action="store_true", help=halves)
     chance = "suggest further trials that decide the gate with this chance (default: %(default)s)"
     add("--power", type=plain_number, default=0.8, help=chance)
     undecided = "count an undecided gate as this verdict (default: none; its exit status is 4)"

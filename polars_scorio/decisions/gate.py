@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from polars_scorio.arguments import (
     CHANCE,
     NOT_NEGATIVE,
+    FailOn,
     Overall,
     Range,
     check_count,
@@ -22,6 +24,14 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.decisions.case_gate import (
+    CaseRules,
+    Cases,
+    case_ids,
+    with_ab_check,
+    with_worst,
+    without_questions,
+)
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.model_scores import (
     BenchmarkRows,
@@ -140,7 +150,8 @@ def with_cost_verdict(
     single strata have the ratio, no verdict about it, and that of their score.
     """
     margin = check_number("cost_margin", cost_margin, _FACTOR)
-    refuse_repeats([*judged.collect_schema().names(), *COST_COLUMNS])
+    known = judged.collect_schema().names()
+    refuse_repeats([*known, *(name for name in COST_COLUMNS if name != "score_verdict")])
     (model,) = trials.models
     both_ends: DecisionOptions = {**options, "confidence": 2 * options["confidence"] - 1}
     ratios = compare(
@@ -171,15 +182,7 @@ def with_cost_verdict(
     )
     keys = [*trials.strata, model]
     joined = judged.join(costs, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    parts = pl.concat_list("verdict", "cost_verdict")
-    worst = (
-        pl.when(parts.list.contains("fail"))
-        .then(pl.lit("fail"))
-        .when(parts.list.contains("undecided"))
-        .then(pl.lit("undecided"))
-        .otherwise(pl.lit("pass"))
-    )
-    return joined.with_columns(worst.alias("verdict"), score_verdict="verdict")
+    return with_worst(joined, "cost_verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +280,11 @@ def gate(
     max_trials: int = 1_000_000,
     overall: Overall = "macro",
     cost_margin: float | None = None,
+    fail_on: FailOn | None = None,
+    must_pass: Cases | None = None,
+    quarantine: Cases | None = None,
+    fdr: float = 0.1,
+    ab_check: bool = False,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a gate; see `Scorio.gate`."""
@@ -288,6 +296,13 @@ def gate(
             "out, or anytime= for a gate that is looked at once"
         )
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
+    question = bind_roles(log, roles).question.dtype
+    log = without_questions(log, roles, case_ids("quarantine", quarantine, question))
+    cases = CaseRules.of(fail_on, case_ids("must_pass", must_pass, question), fdr)
+    if cases is not None and options.get("questions") == "adjusted":
+        raise ValueError(
+            'gate: fail_on= and must_pass= compare the same questions: questions="common" has them'
+        )
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     margins = _checked_margins(metric, value_range(metric, trials), margin, stratum_margin)
@@ -310,6 +325,7 @@ def gate(
         **dict.fromkeys(BROKEN[1:], pl.Float64()),
         **bounds_dtype(models),
         **dict.fromkeys(repeated, pl.Float64()),
+        **(cases.schema(trials.question.dtype) if cases else {}),
     }
     refuse_repeats([*trials.strata, *schema])
     classes = models.request.classes
@@ -329,20 +345,35 @@ def gate(
         BrokenQuestions(
             classes, success, trials.question.name, lower_is_better=roles.lower_is_better
         ),
+        cases,
     )
     rows = in_evaluated_strata(steps, trials, judged, schema)
     if options.get("target") == "population":
         rows = rows.rename({"extra_trials": "extra_questions"})
-    if cost_margin is None:
+    if cost_margin is not None:
+        beside: DecisionOptions = {"confidence": models.confidence}
+        for name in ("target", "questions"):
+            if name in options:
+                beside[name] = options[name]
+        rows = with_cost_verdict(
+            rows, trials, roles, baseline, cost_margin, overall=strata, options=beside
+        )
+    if not check_flag("ab_check", ab_check):
         return rows
-    beside: DecisionOptions = {"confidence": models.confidence}
-    if "target" in options:
-        beside["target"] = options["target"]
-    if "questions" in options:
-        beside["questions"] = options["questions"]
-    return with_cost_verdict(
-        rows, trials, roles, baseline, cost_margin, overall=strata, options=beside
+    again = partial(
+        gate,
+        metric=metric,
+        margin=margin,
+        stratum_margin=stratum_margin,
+        each=each,
+        overall=overall,
+        cost_margin=cost_margin,
+        fail_on=fail_on,
+        must_pass=None if cases is None else cases.must_pass or None,
+        fdr=fdr,
+        **options,
     )
+    return with_ab_check(rows, trials, baseline, metric.row_sizes, again)
 
 
 def _checked_margins(
@@ -384,6 +415,7 @@ class _Gate:
     simultaneous: bool
     plan: GatePlan
     broken: BrokenQuestions
+    cases: CaseRules | None
 
     def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and candidate."""
@@ -412,6 +444,9 @@ class _Gate:
             pl.lit(self.models.metric.name).alias("metric"),
             pl.lit(self.baseline).cast(groups.schema[model]).alias("baseline"),
         ).join(flips, on=[STRATUM, CANDIDATE], how="left")
+        if self.cases is not None:
+            trials, classes = self.models.trials, self.models.request.classes
+            named = self.cases.judged(named, groups, columns, trials, classes)
         return named.sort(STRATUM, "order", model)
 
     def _refuse_unknown(self, names: pl.Series, found: Evaluated) -> None:

@@ -153,7 +153,7 @@ class BrokenQuestions:
         model : str
             The column of the models.
         """
-        if self.success is None or candidates.is_empty() or _has_fractions(groups):
+        if self.success is None or candidates.is_empty() or has_fractions(groups):
             return pl.DataFrame(schema=_SCHEMA)
         counts = SuccessCounts.read(groups, self.classes, self.success, self.question)
         sizes = np.bincount(groups[STRATUM].to_numpy())
@@ -178,7 +178,7 @@ class BrokenQuestions:
         return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
 
-def _has_fractions(groups: pl.DataFrame) -> bool:
+def has_fractions(groups: pl.DataFrame) -> bool:
     """Whether any question has a real-valued reward that is neither 0 nor 1."""
     questions = groups[QUESTIONS].explode(**AS_ROWS).struct
     return FRACTIONS in questions.fields and bool(questions.field(FRACTIONS).sum())

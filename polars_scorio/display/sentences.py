@@ -35,6 +35,11 @@ _OF_STRATA = {
     "fail": "worse by more than",
     "undecided": "open at a margin of",
 }
+# What is said of lists of single questions, before their names.
+_OF_CASES = {
+    "unclear": "{of} went from all right to all wrong, by too few trials to rule out chance",
+    "not_passed": "{of} that must pass did not in every trial",
+}
 _ADJUSTED = ", after Holm's adjustment for all strata"
 _NAMED = 10  # questions in a sentence
 _COST_ENDS = ("cost_lo", "cost_hi")
@@ -70,12 +75,12 @@ class GateWords:
         `nameable` if the trials suffice to name one question; `strata` are the rows by stratum, if
         `row` is about all of them.
         """
-        of_score = row["verdict"] if self.cost_margin is None else row["score_verdict"]
+        of_score = row.get("score_verdict") or row["verdict"]
         of_mean = self._own_verdict(row) if strata else of_score
         words = self._claim(row, of_mean) + " over all strata" * bool(strata)
         words += _ADJUSTED * (of_mean == "undecided" and self._own_verdict(row) == "fail")
         detail = f"difference in {self.metric.heading(row['k'])} {self._ends(row)}, {self.level}"
-        parts = [f"{self.verdict_words(row['verdict'])}: {words} ({detail})"]
+        parts, of_cases = [f"{words} ({detail})"], self._case_words(row)
         for verdict in ("fail", "undecided"):
             named = {
                 name: each for name, each in (strata or {}).items() if each["verdict"] == verdict
@@ -89,9 +94,14 @@ class GateWords:
             parts.append(self._cost_words(row, self.cost_margin))
         if row["broken"] is not None:
             parts.append(_broken_words(row, lower_is_better=self.lower_is_better))
-        if regressed is not None:
+        if regressed is not None and row.get("regressed") is None:
             parts.append(self._regressed_words(regressed, nameable=nameable))
-        return "; ".join(parts)
+        decided_by_cases = row.get("case_verdict") == row["verdict"] != of_score
+        parts = [*of_cases, *parts] if decided_by_cases else [*parts, *of_cases]
+        if row.get("ab_failed") is not None:
+            share = f"{100 * row['ab_failed']:.10g} of 100"
+            parts.append(f"the baseline against itself fails this gate in {share} random halvings")
+        return f"{self.verdict_words(row['verdict'])}: {'; '.join(parts)}"
 
     def _claim(self, row: Mapping[str, Any], verdict: str) -> str:
         """The verdict as a clause about the candidate and the baseline."""
@@ -156,9 +166,18 @@ class GateWords:
         if not nameable:
             return f"tested one by one, no question is named: one alone has too few trials {level}"
         words = f"tested one by one, {count_of(len(regressed), 'question')} regressed {level}"
-        names = [short_name(name) for name in regressed[:_NAMED]]
-        shown = [*names, *["..."] * (len(regressed) > _NAMED)]
-        return f"{words}: {', '.join(shown)}" if shown else words
+        return _with_names(words, regressed)
+
+    def _case_words(self, row: Mapping[str, Any]) -> list[str]:
+        """Clauses on single questions, if the gate was told to look at them."""
+        said = []
+        if row.get("regressed") is not None:
+            said.append(self._regressed_words([*map(str, row["regressed"])], nameable=True))
+        for name, words in _OF_CASES.items():
+            if row.get(name):
+                of = count_of(len(row[name]), "question")
+                said.append(_with_names(words.format(of=of), [*map(str, row[name])]))
+        return said
 
     def _own_verdict(self, row: Mapping[str, Any]) -> str:
         """The verdict about the difference of a row alone, whatever its strata have."""
@@ -181,6 +200,12 @@ class GateWords:
         if not self.points:
             return ""
         return " point" if 100 * value == 1 else " points"
+
+
+def _with_names(words: str, names: Sequence[str]) -> str:
+    """Words, and behind a colon the first few of some names."""
+    shown = [*map(short_name, names[:_NAMED]), *["..."] * (len(names) > _NAMED)]
+    return f"{words}: {', '.join(shown)}" if shown else words
 
 
 def cost_ratio_words(row: Mapping[str, Any]) -> str:

@@ -38,6 +38,11 @@ class VersionCounts:
         """The versions in the other order: what became worse is then what became better."""
         return VersionCounts(self.n_new, self.c_new, self.n_old, self.c_old)
 
+    def mirrored(self) -> VersionCounts:
+        """The counts of failures in place of successes."""
+        left = self.n_old - self.c_old, self.n_new - self.c_new
+        return VersionCounts(self.n_old, left[0], self.n_new, left[1])
+
     def broken(self) -> Mask:
         """Questions that were mostly right under the old version and are mostly wrong now."""
         return np.asarray((2 * self.c_old > self.n_old) & (2 * self.c_new < self.n_new))

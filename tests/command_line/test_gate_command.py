@@ -174,15 +174,39 @@ def test_files_for_other_programs(gate, folder):
 
 
 @pytest.mark.slow
-def test_junit_skips_what_is_undecided_unless_that_counts(gate, folder):
+def test_junit_is_red_where_the_exit_status_is(gate, folder):
     versions(0.0).write_parquet("log.parquet")
     asked = ["log.parquet", "--baseline", "v1", "--margin", 0.001, "--junit", "gate.xml"]
     counts = {}
     for meaning in (None, "fail", "pass"):
         gate(*asked, *([] if meaning is None else ["--undecided", meaning]))
         suite = ET.fromstring((folder / "gate.xml").read_text(encoding="utf-8"))  # noqa: S314 - our own
-        counts[meaning] = suite.attrib["failures"], suite.attrib["skipped"]
+        counts[meaning] = suite.attrib["failures"], suite.attrib["errors"]
     assert counts == {None: ("0", "1"), "fail": ("1", "0"), "pass": ("0", "0")}
+
+
+def test_single_questions_are_listed_by_id_or_in_a_file(gate, folder):
+    old = [[1] * 5] * 12 + [[1, 0, 1, 0, 1]] * 4
+    new = [[0] * 5, [1, 1, 1, 1, 0]] + [[1] * 5] * 10 + [[1, 0, 1, 0, 1]] * 4
+    pl.concat([long(old, "v1"), long(new, "v2")]).write_parquet("log.parquet")
+    asked = ["log.parquet", "--baseline", "v1", "--margin", 0.3]
+    assert gate(*asked)[0] == 0
+    status, sentence, _ = gate(*asked, "--fail-on", "regressed")
+    assert status == 3
+    assert sentence.startswith(
+        "fail: tested one by one, 1 question regressed (FDR 10 %): 0; v2 is not worse than v1 by"
+    )
+    status, sentence, _ = gate(*asked, "--must-pass", 1, 2)
+    assert status == 3
+    assert sentence.startswith("fail: 1 question that must pass did not in every trial: 1; v2 is")
+    (folder / "flaky.txt").write_text("# known\n0\n\n1\n", encoding="utf-8")
+    checked = ["--quarantine", "flaky.txt", "--fail-on", "regressed", "--ab-check"]
+    status, sentence, _ = gate(*asked, *checked)
+    assert status == 0
+    assert "0 questions regressed" in sentence
+    assert sentence.endswith("fails this gate in 0 of 100 random halvings")
+    status, _, errors = gate(*asked, "--must-pass", 99)
+    assert (status, "lists 1 of 1 questions that the log does not have: 99" in errors) == (1, True)
 
 
 GATE = ["log.parquet", "--baseline", "v1", "--margin", "0.1"]
