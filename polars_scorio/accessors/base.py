@@ -229,19 +229,16 @@ class Accessor(Generic[FrameT]):
         return self._returned(report(self._log_study(), self._roles, metrics, **options))
 
     def counts(self) -> FrameT:
-        """How many trials of each question fell into each category.
-
-        The result stands for the log: `counts.scorio(count="count")` gives the same reports, but
-        for those of answers, which it does not hold.
+        """Trials of each question and category, of which ``count="count"`` gives the same reports.
 
         Returns
         -------
         DataFrame or LazyFrame
             Columns by..., model, question, cluster (if the log has them), category (under their own
             names and dtypes; whether it reaches the `threshold` if there is one) and count
-            (UInt64), sorted by all but the last. With
-            ``missing="drop"`` the missing outcomes keep a row with a null category, so that a later
-            report still counts them as dropped.
+            (UInt64), sorted by all but the last. With ``missing="drop"`` the missing outcomes keep
+            a row with a null category, so that a later report still counts them as dropped. Answers
+            are lost.
 
         Raises
         ------
@@ -262,9 +259,7 @@ class Accessor(Generic[FrameT]):
 
     @takes_options()
     def describe(self, *, per: Per = "model") -> FrameT:
-        """Contents of the log: its questions and trials, and what is missing.
-
-        No log is an error here: look here for the reason if a report refuses one.
+        """Contents of the log: questions, trials, and what is missing; no log is an error here.
 
         Parameters
         ----------
@@ -280,41 +275,35 @@ class Accessor(Generic[FrameT]):
             n_max (trials of a question, with or without an outcome), nulls (missing outcomes),
             duplicates (trials whose id was there before; null where ids are not checked), planned
             and reported (trials and score, if a reader of `ps.logs` found what the tool says of its
-            run), categories (a list of those that occur).
+            run; in reported_at_k its scores by draw size beside ours), categories (a list of those
+            that occur).
 
-            Where `run` is said, also run_sd, run_sd_lo and run_sd_hi (how far the success rates of
-            runs are apart: a standard deviation and its 95 % interval), run_share (of runs in the
-            variance of the score), pvalue_runs (of the hypothesis that in no model runs differ);
-            null where runs cannot be seen.
+            Where `run` is said, also run_sd, run_sd_lo and run_sd_hi (standard deviation of the
+            success rates of runs, with its 95 % interval), run_share (of runs in the variance of
+            the score), pvalue_runs (of the hypothesis that in no model runs differ); null where
+            runs cannot be seen.
 
             Per question: by..., model, question, trials, expected (`n`, or the trials of the
             model's longest question), nulls, duplicates, and where `cluster` is said clusters (null
-            is one where others are); only questions with a gap or too much, those without any trial
-            or cluster too.
+            is one where others are); only questions with a gap or too much.
 
         Raises
         ------
         ColumnNotFoundError, TypeError, ValueError
             At the call, as `report`: for columns that do not exist or have the wrong dtype.
 
+        See Also
+        --------
+        check : What is wrong with the trials.
+
         Examples
         --------
         >>> import polars as pl
         >>> import polars_scorio
-        >>> trials = pl.DataFrame(
-        ...     {
-        ...         "model": ["ada", "ada", "ada", "bob"],
-        ...         "question": [1, 1, 2, 1],
-        ...         "trial": [0, 0, 0, 0],
-        ...         "category": [1, 0, None, 1],
-        ...     }
-        ... )
+        >>> columns = {"model": ["ada", "ada", "ada", "bob"], "question": [1, 1, 2, 1]}
+        >>> trials = pl.DataFrame({**columns, "trial": 0, "category": [1, 0, None, 1]})
         >>> trials.scorio.describe().select("model", "questions", "missing", "duplicates").rows()
         [('ada', 2, 0, 1), ('bob', 1, 1, 0)]
-        >>> trials.scorio.describe(per="question").filter(trials=0).select(
-        ...     "model", "question"
-        ... ).rows()
-        [('bob', 2)]
         """
         plan = coverage(self._lazy(), self._roles, per=per, totals=self._tool_totals)
         if per == "model" and self._roles.run is not None and self._roles.run_effects != "none":
@@ -324,43 +313,37 @@ class Accessor(Generic[FrameT]):
         return self._returned(plan)
 
     def check(self) -> FrameT:
-        """Do the trials count as many as they are? Copies, runs that differ, stopping on outcomes.
-
-        Of each model (and stratum) it asks: *stopping*, whether the number of trials of a question
-        followed its outcomes; *runs*, whether runs differ or drift; *copies*, whether some trials
-        are copies of others. A run is the role `run`, else the trial id. All it assumes is that
-        trials of a question are exchangeable; at least 10 questions with both outcomes are needed.
+        """Tests of independence: copied trials, runs that differ, stopping on outcomes.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row for each stratum, model and check, the most urgent ones first: by..., model,
-            check, verdict, pvalue, seen and expected (how often something happened, and would by
-            chance; of runs the rates of the one that is off and of the others, or of the last and
-            the first), questions (that say something), sentence (what it means, and what to do).
+            A row for each stratum, model and check, the most urgent ones first: by..., model, check
+            ("stopping", "runs" or "copies"), verdict, pvalue, seen and expected (how often
+            something happened, and would by chance; of runs the rates of the one that is off and of
+            the others, or of the last and the first), questions (that say something), sentence
+            (what it means, and what to do).
 
             Verdict is "alarm" (pvalue times all tests of the log is below .01), "once" (no question
             has both outcomes: its trials count as one), "look" (pvalue below .01, or explained by
-            another check), "ok", or "not tested". At most one of a hundred honest logs hears an
-            alarm. No alarm is no proof: few questions with both outcomes hide copies.
+            another check), "ok", or "not tested" (of fewer than 10 questions with both outcomes).
+            At most one of a hundred honest logs has an alarm. No alarm is no proof.
 
         Raises
         ------
         ColumnNotFoundError, TypeError, ValueError
             As `report`; missing outcomes are left out unless `missing` is a category.
 
+        See Also
+        --------
+        describe : What is in the log.
+
         Examples
         --------
         >>> import polars as pl
         >>> import polars_scorio
-        >>> log = pl.DataFrame(
-        ...     {
-        ...         "model": "ada",
-        ...         "question": [*range(20)] * 4,
-        ...         "trial": [0] * 20 + [1] * 20 + [2] * 20 + [3] * 20,
-        ...         "category": [1, 0] * 40,
-        ...     }
-        ... )
+        >>> columns = {"question": [*range(20)] * 4, "trial": [i // 20 for i in range(80)]}
+        >>> log = pl.DataFrame({"model": "ada", **columns, "category": [1, 0] * 40})
         >>> log.scorio.check().select("check", "verdict").rows()
         [('copies', 'once'), ('stopping', 'not tested'), ('runs', 'not tested')]
         """
@@ -376,11 +359,7 @@ class Accessor(Generic[FrameT]):
         prior: Frame | None = None,
         confidence: float = 0.95,
     ) -> FrameT:
-        """How different are the questions? The population that ``prior="population"`` fits.
-
-        One population of questions is fitted to each model (and stratum): the success rates of its
-        questions are Beta distributed with the mean `mean` and the intra-class correlation `icc`,
-        Beta(s mean, s (1 - mean)) with s = (1 - icc) / icc.
+        """Population of questions that ``prior="population"`` fits: a Beta distribution.
 
         Parameters
         ----------
@@ -395,11 +374,11 @@ class Accessor(Generic[FrameT]):
         Returns
         -------
         DataFrame or LazyFrame
-            One row per stratum and model, with the columns questions, trials, mean, icc and s, the
-            last three with an interval (mean_lo, mean_hi, ...). icc = 0 means that all questions
-            are equally hard, icc = 1 that the trials of a question repeat each other; s is how many
-            trials the prior is worth, at the values of icc (its own posterior mean is infinite).
-            The prior "uniform" is mean 1/2, icc 1/3, s 2.
+            One row per stratum and model, with the columns questions, trials, mean, icc
+            (intra-class correlation: 0 if all questions are equally hard, 1 if the trials of a
+            question repeat each other) and s = (1 - icc) / icc, how many trials the prior is worth;
+            the last three with an interval (mean_lo, mean_hi, ...). The prior "uniform" is mean
+            1/2, icc 1/3, s 2.
 
         Raises
         ------
@@ -408,6 +387,8 @@ class Accessor(Generic[FrameT]):
 
         Examples
         --------
+        >>> import polars as pl
+        >>> import polars_scorio
         >>> trials = pl.DataFrame({"model": "m", "question": [1, 2] * 8, "category": [0, 1] * 8})
         >>> trials.scorio(trial=None).population().select(pl.col("mean", "icc").round(2)).row(0)
         (0.5, 0.66)
@@ -425,11 +406,7 @@ class Accessor(Generic[FrameT]):
         *,
         confidence: float | None = None,
     ) -> FrameT:
-        """How high would Pass@k be with more trials than the log has? A range of values.
-
-        It is a prediction, not a measurement: no trial of the log says how often questions would
-        succeed that never did. The range is over all populations of questions that fit the counts.
-        For any k it also holds if trials stopped on their outcomes.
+        """Range of a metric at more trials than the log has: a prediction, not a measurement.
 
         Parameters
         ----------

@@ -76,6 +76,8 @@ def print_table(rows: pl.DataFrame | pl.LazyFrame, written: TableFormat = "table
 
 def _flat_lists(frame: pl.DataFrame) -> pl.DataFrame:
     """The table with lists as texts, such as ``0;1``: a cell of CSV has no list."""
+    of_structs = [n for n, dtype in frame.schema.items() if dtype == pl.List(pl.Struct)]
+    frame = frame.with_columns(pl.col(of_structs).list.eval(pl.element().struct.json_encode()))
     lists = pl.selectors.by_dtype(pl.List)
     return frame.with_columns(lists.cast(pl.List(pl.String)).list.join(";"))
 

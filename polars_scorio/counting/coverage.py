@@ -23,6 +23,7 @@ from polars_scorio.counting.log import (
 from polars_scorio.counting.roles import Roles
 
 TOTALS_COLUMNS = ("planned", "reported")
+AT_K = "reported_at_k"  # scores of the tool by draw size, beside ours; only some tools have them
 
 
 def has_totals(totals: pl.DataFrame | None, trials: Trials) -> bool:
@@ -35,14 +36,15 @@ def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> 
     """A summary of models with the columns `planned` and `reported`.
 
     Over several runs of a model: the sum of planned trials, and the mean of the reported scores
-    weighted by them; null if a run lacks its number.
+    weighted by them; null if a run lacks its number. `AT_K` is that of a single run.
     """
+    at_k = [AT_K] * (AT_K in totals.columns)
     planned, reported = pl.col("planned"), pl.col("reported")
     skipped = [pl.col("skipped").is_null()] if "skipped" in totals.columns else []
     known = (
         totals.lazy()
         .filter(*skipped)
-        .select(pl.lit(0).alias(EVERYTHING), *trials.keys, *TOTALS_COLUMNS)
+        .select(pl.lit(0).alias(EVERYTHING), *trials.keys, *TOTALS_COLUMNS, *at_k)
     )
     added = known.group_by(trials.groups).agg(
         pl.when(planned.is_not_null().all()).then(planned.sum()),
@@ -50,6 +52,7 @@ def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> 
         .then(reported.first())
         .when(planned.is_not_null().all(), reported.is_not_null().all())
         .then((reported * planned).sum() / planned.sum()),
+        *(pl.when(pl.len() == 1).then(pl.col(name).first()) for name in at_k),
     )
     dtypes = summary.collect_schema()
     keys = [pl.col(name).cast(dtypes[name]) for name in trials.groups]
@@ -181,6 +184,7 @@ def coverage(
     of_tool: tuple[str, ...] = ()
     if totals is not None and has_totals(totals, trials):
         summary, of_tool = with_totals(summary, totals, trials), TOTALS_COLUMNS
+        of_tool += (AT_K,) * (AT_K in totals.columns)
     refuse_repeats([*trials.keys, *shared, *numbers, *of_tool, "categories"])
     return summary.select(
         *trials.keys,

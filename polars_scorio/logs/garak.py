@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import comb, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +55,10 @@ def garak(
     The category is "hit" where an attack succeeded, which counts as a success, and lower scores are
     better (`lower_is_better`); `pass_at_k` is garak's hit@k. Otherwise it is "resisted", or null
     where there was no output or score. A question is a prompt, a trial one of its generations. In
-    `describe`, `reported` is garak's hit@1, or without it the share of hits. Columns: model, probe
-    and detector (which are `by`), question (the number of the prompt in its probe, or its uuid
-    where these repeat), trial, category, score, run (the run_id), source (the file).
+    `describe`, `reported` is garak's hit@1, or without it the share of hits; `reported_at_k` has
+    its hit@k beside ours. Columns: model, probe and detector (which are `by`), question (the number
+    of the prompt in its probe, or its uuid where these repeat), trial, category, score, run (the
+    run_id), source (the file).
 
     Parameters
     ----------
@@ -188,6 +189,21 @@ class _Report:
                 reported=None if not own else of_prompts["score"] if of_prompts else share,
                 read=len(found),
                 score=mean_of_means(found) if of_prompts else mean_or_none(h for _, h in found),
+                at_k=[*_hits_at_k(found, counts.get("hit_at_k") or {})] if own else (),
                 status=status,
             )
             status = None  # one warning
+
+
+def _hits_at_k(
+    outcomes: Sequence[tuple[object, float | None]], told: Mapping[str, Mapping[str, float]]
+) -> Iterator[tuple[int, float, float]]:
+    """Each k beyond 1 with garak's hit@k, and ours of the prompts that have so many outcomes."""
+    hits = defaultdict[object, list[float]](list)
+    for question, hit in outcomes:
+        hits[question] += [] if hit is None else [hit]
+    for k in sorted(int(text) for text in told if text.isdecimal() and text != "1"):
+        states = [(len(of), round(sum(of))) for of in hits.values() if len(of) >= k]
+        missed = [comb(n - c, k) / comb(n, k) for n, c in states]
+        if missed:
+            yield k, told[str(k)]["score"], 1 - sum(missed) / len(missed)

@@ -47,7 +47,8 @@ from polars_scorio.logs.runs import RUN_COLUMNS, Run, line_list, run_literals, w
 _EXPECTED = "records of trials"
 _ENDINGS = ".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv"
 _SPREAD = {"[*]": list, "{*}": dict}
-_STEP = re.compile(r"(\[\*\]|\{\*\}|\[-?\d+\]|\[[^\]=\[]+=[^\]]*\])")
+_STEP = re.compile(r'("[^"]+"|\[\*\]|\{\*\}|\[-?\d+\]|\[[^\]=\[]+=[^\]]*\])')
+_QUOTED = re.compile(r'"[^"]*"')
 _PLACE = re.compile(r"(.*)@(key|index|line)$", re.DOTALL)
 _SIDE = re.compile(r"([^:'^]+\.json):(.+)", re.DOTALL)
 _BATCH = 20_000  # rows; files with no more of them are read at the call
@@ -85,6 +86,7 @@ def records(
     ``trials[*]@index``         the place of the item; ``{*}@key`` the key of the value
     ``trials[0]``               of one item; ``[-1]`` the last one
     ``metrics[name=F1].score``  of the first item whose `name` is F1
+    ``scores."f1 (macro)"``     of a key that has parentheses or brackets
     ``@line``                   the number of the record in its file, from 0
     ``^config.model``           of the first record of the file that has it, such as a header
     ``run.json:config.model``   from the file of that name beside this one, or in a folder above
@@ -166,6 +168,8 @@ class _Step:
     text: str
 
     def __call__(self, value: Any) -> Any:
+        if self.text[0] == '"':
+            return value.get(self.text[1:-1]) if isinstance(value, dict) else None
         if self.text[0] != "[":
             return _named_value(value, self.text)
         if not isinstance(value, list):
@@ -340,7 +344,8 @@ class _Plan:
 
 def _is_of_file(text: str) -> bool:
     """Whether a text says something that is the same for all records of a file."""
-    return text[:1] in {"'", "^"} or bool({*text} & {*"()"}) or bool(_SIDE.fullmatch(text))
+    pattern = not {*"()"}.isdisjoint(_QUOTED.sub("", text))
+    return text[:1] in {"'", "^"} or pattern or bool(_SIDE.fullmatch(text))
 
 
 def _file_value(file: Path, name: str, text: str) -> Any:
@@ -351,7 +356,12 @@ def _file_value(file: Path, name: str, text: str) -> Any:
         return _first_value(_Path.of(name, text[1:]), _numbered_records(file))
     side = _SIDE.fullmatch(text)
     if side is None:
-        return path_model(file, text, name)
+        try:
+            return path_model(file, text, name)
+        except ValueError as error:
+            raise ValueError(
+                f'{error}. A key that has parentheses is quoted: "f1 (macro)"'
+            ) from None
     found = next(filter(Path.exists, (side_file(f / "_", side[1]) for f in file.parents)), None)
     if found is None:
         raise FileNotFoundError(

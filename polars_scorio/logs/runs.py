@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
+from polars_scorio.counting.coverage import AT_K
 from polars_scorio.counting.ways_out import telling_pattern
 
 _NEAR_WHOLE = 1e-6
@@ -102,6 +103,7 @@ _NEAR_SCORE = 1e-3  # tools round the scores that they print
 _MOST = 2**62  # trials
 _AT_ONCE = 100_000  # rows that are counted together
 _LISTED = 5
+_AT_K_DTYPE = {"k": pl.Int64, "reported": pl.Float64, "estimate": pl.Float64}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +119,7 @@ class Totals:
     read: int | None = None  # rows; None before
     score: float | None = None  # of these rows, computed as the tool does it
     status: str | None = None  # how the run ended, if not well
+    at_k: Sequence[tuple[int, float, float]] = ()  # draw size, score of the tool, and of the rows
     trials_each: int | None = 1  # of a planned row; None if unknown
     file: Path | None = None  # where it says so, if not with the rows
 
@@ -191,6 +194,9 @@ def _score_difference(totals: Totals) -> Iterable[str]:
     reported, score = totals.reported, totals.score
     if reported is not None and score is not None and abs(reported - score) > _NEAR_SCORE:
         yield f"the tool reports {reported:.4g}, these rows {score:.4g}"
+    for k, told, found in totals.at_k:
+        if abs(told - found) > _NEAR_SCORE:
+            yield f"the tool reports {told:.4g} at k={k}, these rows {found:.4g}"
 
 
 def totals_frame(
@@ -206,6 +212,7 @@ def totals_frame(
             **totals.keys,
             "planned": _planned_trials(totals),
             "reported": totals.reported,
+            AT_K: [dict(zip(_AT_K_DTYPE, each, strict=True)) for each in totals.at_k] or None,
             "skipped": None,
         }
         for keys, totals in parts
@@ -213,8 +220,13 @@ def totals_frame(
     if all(row["planned"] is None and row["reported"] is None for row in rows):
         rows.clear()
     rows += [{"skipped": text} for text in skipped]
+    if not rows:
+        return None
     dtypes = {"planned": pl.Int64, "reported": pl.Float64, "skipped": pl.String}
-    return pl.DataFrame(rows, schema_overrides=dtypes, infer_schema_length=None) if rows else None
+    dtypes |= {AT_K: pl.List(pl.Struct(_AT_K_DTYPE))}
+    frame = pl.DataFrame(rows, schema_overrides=dtypes, infer_schema_length=None)
+    known = AT_K in frame.columns and frame[AT_K].null_count() < frame.height
+    return frame if known else frame.drop(AT_K, strict=False)
 
 
 def _planned_trials(totals: Totals) -> int | None:

@@ -70,6 +70,20 @@ def test_pass_at_k_is_the_hit_at_k_of_garak(reader, write):
         reader(write("g.report.jsonl", SETUP, *lines, unlike, END))
 
 
+def test_hit_at_k_of_garak_stands_beside_ours(reader, write):
+    lines = [*attempts(0, 1.0, 0.0, 0.0, outputs=3), *attempts(1, 0.0, 0.0, 0.0, outputs=3)]
+    scores = {"1": {"score": 1 / 6}, "2": {"score": 1 / 3}, "3": {"score": 0.5}}
+    log = reader(write("g.report.jsonl", SETUP, *lines, judged(5, 1, hit_at_k=scores), END))
+    ours = log.pass_at_k([2, 3])["estimate"].to_list()
+    (beside,) = log.describe()["reported_at_k"].to_list()
+    assert [each["k"] for each in beside] == [2, 3]
+    assert [each["reported"] for each in beside] == pytest.approx(ours)
+    assert [each["estimate"] for each in beside] == pytest.approx(ours)
+    scores["3"]["score"] = 0.9
+    with pytest.warns(ps.LogWarning, match=r"the tool reports 0\.9 at k=3, these rows 0\.5$"):
+        reader(write("g.report.jsonl", SETUP, *lines, judged(5, 1, hit_at_k=scores), END))
+
+
 def test_fewer_hits_are_better(reader, write):
     weak = {**SETUP, "plugins.target_name": "bob", "run_id": "r2"}
     paths = [

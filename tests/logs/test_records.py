@@ -174,6 +174,8 @@ def test_the_line_of_a_tool_reads_its_files(tool):
         ("named[name=y].v", [2]),
         ("named[name=z].v", [None]),
         ("named[flag=true].v", [1]),
+        ('"f1 (macro)".v[*]', [10, 11]),
+        ('deep[0]."in[ner"', [12]),
         ("[0]", [None]),
         ("@line", [0]),
         ("'a.b'", ["a.b"]),
@@ -187,7 +189,8 @@ def test_paths_lead_to_values(path, values):
     record = {
         "a.b": {"c": 4}, "a": {"b": {"c": 0}}, "list": [1, 2], "text": "x",
         "object": {"k": {"x": 5}, "l": {"x": 6}},
-        "deep": [{"inner": [7, 8]}, {"inner": [9]}, {"inner": None}],
+        "f1 (macro)": {"v": [10, 11]},
+        "deep": [{"inner": [7, 8], "in[ner": 12}, {"inner": [9]}, {"inner": None}],
         "named": [{"name": "x", "flag": True, "v": 1}, {"name": "y", "v": 2}],
     }  # fmt: skip
     if path in {"a.b", "^a.b"}:
@@ -213,6 +216,13 @@ def test_a_text_that_is_no_path_is_refused(path):
         table("a.jsonl", question=path, category="ok")
     with pytest.raises(TypeError, match="question must be a path, a str, got 3"):
         table("a.jsonl", question=3, category="ok")
+
+
+def test_a_key_with_parentheses_needs_quotes():
+    put("a.jsonl", lines({"id": 1, "f1 (macro)": 1}))
+    with pytest.raises(ValueError, match=r'A key that has parentheses is quoted: "f1 \(macro\)"$'):
+        table("a.jsonl", question="id", category="f1 (macro)")
+    assert table("a.jsonl", question="id", category='"f1 (macro)"')["category"].to_list() == [1]
 
 
 def test_columns_need_a_record_and_names_of_their_own():
