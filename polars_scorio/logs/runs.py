@@ -222,8 +222,8 @@ def totals_frame(
     rows += [{"skipped": text} for text in skipped]
     if not rows:
         return None
-    dtypes = {"planned": pl.Int64, "reported": pl.Float64, "skipped": pl.String}
-    dtypes |= {AT_K: pl.List(pl.Struct(_AT_K_DTYPE))}
+    at_k = pl.List(pl.Struct(_AT_K_DTYPE))
+    dtypes = {"planned": pl.Int64(), "reported": pl.Float64(), AT_K: at_k, "skipped": pl.String()}
     frame = pl.DataFrame(rows, schema_overrides=dtypes, infer_schema_length=None)
     known = AT_K in frame.columns and frame[AT_K].null_count() < frame.height
     return frame if known else frame.drop(AT_K, strict=False)
