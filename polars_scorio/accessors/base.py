@@ -158,10 +158,7 @@ class Accessor(Generic[FrameT]):
 
     @takes_options(ReportOptions, in_full=True)
     def report(self, *metrics: Metric, **options: Unpack[ReportOptions]) -> FrameT:
-        """How good is each model? Metrics with their intervals, from one pass over the log.
-
-        Without options, `estimate` is the score, and lo and hi are the ends of a 95 % interval
-        around it, about the questions of the log.
+        """Scores of the models by any number of metrics, with intervals, from one pass.
 
         Parameters
         ----------
@@ -171,8 +168,8 @@ class Accessor(Generic[FrameT]):
         Returns
         -------
         DataFrame or LazyFrame
-            Eager or lazy as the log. A row per stratum, model, metric and k, sorted by the
-            keys, then in the order of `metrics`, then by k:
+            Eager or lazy as the log. A row per stratum, model, metric and k, sorted by the keys,
+            then in the order of `metrics`, then by k:
 
             ================  ==================================================================
             by..., model      the keys, under their own names (then the question, if asked for)
@@ -208,17 +205,22 @@ class Accessor(Generic[FrameT]):
             At the call, for what arguments and schema tell: missing columns, wrong dtypes, metrics
             that contradict each other, two rows of the same name.
         ValueError
-            At collection, for what the rows tell: missing categories, categories that are not
-            known, duplicate trials, null keys, questions without exactly `n` trials. The message
-            names the first place and the number of questions.
+            At collection, for what the rows tell: missing or unknown categories, duplicate trials,
+            null keys, questions without exactly `n` trials; with the first place and the number of
+            questions.
+
+        See Also
+        --------
+        rank : The order of the models.
+        compare : Their differences.
 
         Examples
         --------
         >>> import polars as pl
         >>> import polars_scorio as ps
-        >>> columns = {"model": "m", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]}
-        >>> trials = pl.DataFrame(columns)
-        >>> report = trials.lazy().scorio(trial=None).report(ps.bayes(), ps.pass_hat_k([1, 2]))
+        >>> trials = pl.DataFrame({"question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
+        >>> log = trials.lazy().scorio(model=None, trial=None)
+        >>> report = log.report(ps.bayes(), ps.pass_hat_k([1, 2]))
         >>> report.select("metric", "k", pl.col("estimate").round(4)).collect().rows()
         [('bayes', None, 0.75), ('pass_hat_k', 1, 0.75), ('pass_hat_k', 2, 0.5)]
         """

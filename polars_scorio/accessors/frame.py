@@ -96,9 +96,8 @@ class Scorio(
         confidence: float = 0.95,
         anytime: int | None = None,
     ) -> Scorio[FrameT]:
-        """Say which column of the log has which role.
+        """Accessor whose columns have these roles, each a column name or an expression.
 
-        Each role is a column name or an expression; roles that you leave out keep their default.
         Prefer names: filters on results then reach the scan of the file.
 
         Parameters
@@ -110,115 +109,95 @@ class Scorio(
             Which question or task the trial is of. Scores are means over questions. The same name
             under two models is one question; in two strata it is two questions.
         trial : str, Expr or None
-            The id of the trial, so that a row that is there twice is an error. None: the rows have
-            no id, and nothing is checked.
+            The id of the trial, so that a row that is there twice is an error. None: no ids, no
+            check.
         category : str or Expr
             The outcome: true or false, integers, labels, or floats. Floats are real-valued rewards,
             unless all are 0 or 1, or `success`, `threshold`, `levels` or `w` says what they mean.
         by : str, Expr or several of them
             Strata, such as the benchmark or the temperature: results have a row for each stratum
-            and model. The columns of a set come in the order of their names.
+            and model.
         success : category or several of them, optional
             Which categories are successes. Default: 1 or true. Labels need it; one that differs
             from a success in case or spaces alone is an error, unless an Enum declares it.
         threshold : float, optional
             The category column has numbers, and a trial succeeds if its number is at least this
-            one; NaN is missing. Use it in place of a comparison as the category: in Polars NaN is
-            larger than any number, so such a comparison is an error if the log has NaN there.
+            one; NaN is missing (in Polars NaN is larger than any number, so that a comparison as
+            the category is an error if the log has NaN).
         missing : category, "error" or "drop"
             What a null or NaN category means, mostly a trial that crashed: an error; "drop", which
             leaves the trial out and counts it in the column `dropped`; or a category, such as
-            ``missing=0``, a failure.
+            ``missing=0``.
         n : int, optional
-            Every question must have exactly `n` trials. The check is free, and finds files that
-            were read twice even if rows have no trial id.
+            Every question must have exactly `n` trials, which finds files that were read twice.
         count : str or Expr, optional
-            For how many trials a row stands, if the log is already counted, as by `Scorio.counts`
-            or by ``SELECT model, question, category, count(*)``.
+            For how many trials a row stands, if the log is already counted, as by `Scorio.counts`.
         levels : several floats, optional
-            The only rewards that the category column has (within 1e-6), such as 0, 0.5 and 1; any
-            other one is an error. They are the weights of `bayes`, `avg` and `max_at_k`. Metrics of
-            success need `success` too, unless the levels are 0 and 1.
+            The only rewards that the category column has (within 1e-6), such as 0, 0.5 and 1, which
+            are the weights of `bayes`, `avg` and `max_at_k`. Metrics of success need `success` too,
+            unless the levels are 0 and 1.
         cluster : str or Expr, optional
             Questions that belong together: paraphrases, questions about one passage, languages of
-            one problem. They succeed and fail together, so they say less about other questions than
-            as many independent ones. With ``target="population"`` the clusters are the sample, and
-            intervals become wider (E. Miller 2024, arXiv:2411.00640); about these very questions
-            nothing changes. Each question is in one cluster; a cluster with more than a third of
-            the questions is warned of. If strata share clusters, use ``overall="micro"``.
+            one problem. With ``target="population"`` the clusters are the sample (E. Miller 2024,
+            arXiv:2411.00640); about these very questions nothing changes. Each question is in one
+            cluster. If strata share clusters, use ``overall="micro"``.
+        family : str or Expr, optional
+            The base of each model, if some models are versions of one, so that `questions` counts
+            the mean of each family once. Default: each model is a family.
         run : str or Expr, optional
             Which run, replicate or seed the trial is of, where trials of different questions share
-            one. All calibrated numbers are then about other runs like these: how far runs are
-            apart is added to their noise. Default: these very runs, and `check` takes the trial id.
+            one. All calibrated numbers are then about other runs like these. Default: these very
+            runs.
         run_effects : "own", "alike", "shared" or "none"
-            With `run`: whether the runs of each model vary in their own way, or, since all models
-            ran in one harness, alike, which gives three runs more power, and is wrong if one model
-            varies more than the others. "shared": equal ids of two models are one run of both, on
-            one machine or with one seed, so that differences pair them. "none": numbers are about
-            these very runs, the default of readers of logs, which know the runs of a log and do not
-            know what you ask.
-        family : str or Expr, optional
-            The base of each model, if some models are versions of one: checkpoints, finetunes,
-            prompts. They agree with each other, so that `questions` counts the mean of each family
-            once. A model has one family. Default: each model is a family; nothing else changes.
+            With `run`: whether the runs of each model vary in their own way, or alike, as in one
+            harness. "shared": equal ids of two models are one run of both, so that differences pair
+            them. "none": numbers are about these very runs, the default of readers of logs.
         answer : str or Expr, optional
             What the trial answered: words, numbers or lists, which `ps.vote_at_k` alone compares.
             An answer that is null or NaN has no vote.
         truth : str or Expr, optional
-            What a person said of the trial, if the category is the verdict of a judge (a model, a
-            regular expression, a checker): true or false, or a category; null if nobody labelled
-            the trial. All numbers are then about the truth. `avg` corrects by the labels of these
-            trials, metrics of draws by the sensitivity and specificity of the judge. Which trials
-            have labels may depend on their verdict and on nothing else, or whole questions are
-            drawn at random; each model needs 10, and for `avg` 5 of each verdict, unless all its
-            trials are labelled. `ps.sample_to_label` chooses them, and `judge_agreement` says how
-            good the judge is. Reports have the columns `estimate_uncorrected`, the estimate from
-            the verdicts as they are, and `labels`. About a population of clusters only `avg` has
-            numbers.
+            What a person said of the trial, if the category is the verdict of a judge: true or
+            false, or a category; null if nobody labelled the trial. All numbers are then about the
+            truth (prediction-powered inference). Which trials have labels may depend on their
+            verdict and on nothing else, or whole questions are drawn at random; each model needs
+            10, and for `avg` 5 of each verdict, unless all its trials are labelled.
         judge : Judge or DataFrame, optional
             In place of `truth`: labels from elsewhere that say how reliable the judge is, made by
             `ps.judge`, or a frame with the columns verdict and truth (true or false), count, and
             model if each model has a sample of its own. The judge has to err as often here as
-            there, for each question and model. A judge who favours one model makes false winners;
-            only labels on the trials of both models repair that.
+            there.
         cost : str or Expr, optional
-            What the trial cost in dollars, tokens or seconds: for `ps.mean_cost`,
-            `ps.cost_per_success` and `ps.cost_to_solve`, which alone read it. A cost is a number
-            from 0 to 134,217,727; null is an error, and so is a log with `count`.
+            What the trial cost in dollars, tokens or seconds, a number from 0 to 134,217,727: for
+            `ps.mean_cost`, `ps.cost_per_success` and `ps.cost_to_solve`, which alone read it.
         bounds : tuple of float, optional
-            The least and the largest real-valued reward that a trial may have, such as (0, 1).
-            Intervals of `avg`, `max_at_k` and `min_at_k` allow for unseen rewards in this range; a
-            reward outside is an error, and so are bounds of outcomes that are no numbers. Default:
-            the `bounds` of the metric, else the range of the rewards of all models (of the
-            stratum), which allows for no others.
+            The least and the largest real-valued reward that a trial may have, such as (0, 1),
+            which intervals allow for; a reward outside is an error. Default: the `bounds` of the
+            metric, else the range of the rewards of all models (of the stratum), which allows for
+            no others.
         lower_is_better : bool
             Whether lower scores are better, such as rates of attacks that succeed, errors or
             refusals: ranks, `better`, gates, the best model and the frontier turn round; estimates
             and differences keep their sign. Lower costs are always better.
         validate : bool
             Whether duplicate trials are looked for; False does not read the trial column at all.
-            The check is cheap if the ids of each question are 0, 1, ..., n - 1 or 1, 2, ..., n: the
-            sum of their hashes shows that (wrong with probability 2^-63). Questions with other
-            integers are read a second time and compared exactly; words are compared by 64 bits of
-            hash. For both, memory grows with the trials.
+            Ids 0, 1,
+            ..., n - 1 or 1, 2, ..., n of each question are the cheapest to check.
         unscored : "error" or "drop"
             What a question without any outcome means, if ``missing="drop"`` leaves none of its
             trials, or `count` is 0: an error; or "drop", which leaves the question out and counts
-            it in the column `unscored` of reports per model, leaderboards and `describe`. A model
-            without any question left is an error.
+            it in the column `unscored`.
         prior : "uniform", tuple of float, "population" or frame, optional
-            What is believed of each question before its trials, for posteriors in all methods of
-            this accessor, as `report` explains; the keyword of a method replaces it there.
-            Default: none, and numbers are calibrated; `bayes` has the uniform prior.
+            What is believed of each question before its trials, as `report` explains; the keyword
+            of a method replaces it there. Default: none, and numbers are calibrated; `bayes` has
+            the uniform prior.
         target : "benchmark" or "population"
-            What the numbers of all methods are about: these questions, or all questions that could
-            have been asked, as `report` explains.
+            What numbers are about: these questions, or all questions that could have been asked.
         confidence : float
             Of all intervals and verdicts.
         anytime : int, optional
-            The planned trials of each question (about a population: the planned questions),
-            written down before the first look: intervals and verdicts then hold at every look, as
-            `report` explains.
+            The planned trials of each question (about a population: the planned questions), written
+            down before the first look: intervals and verdicts then hold at every look, as `report`
+            explains.
 
         Returns
         -------
