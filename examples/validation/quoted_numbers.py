@@ -399,15 +399,6 @@ STUDIES = (
                     "100, and {f500} % with 500"
                 ),
             ),
-            (
-                "polars_scorio/accessors/display.py",
-                "in only {least} to {most} % of the simulated logs",
-            ),
-            ("polars_scorio/accessors/display.py", "called dominated in any of the {logs} logs"),
-            (
-                "polars_scorio/accessors/display.py",
-                "found in {f30} % (30 questions), {f100} % (100) and {f500} % (500) of them",
-            ),
         ),
     ),
     Study(

@@ -285,11 +285,11 @@ class QuestionMethods(Accessor[FrameT]):
         questions: Compared = "same",
         confidence: float | None = None,
     ) -> FrameT:
-        """Which questions are dead, which ones separate the models, and which have a wrong key?
+        """Questions that are never or always solved, that separate models, or have a wrong key.
 
-        A question that strong models fail and weak ones solve is reversed: its key may be wrong, so
-        look at it. A correlation below zero is no proof: with 8 models and one trial, 13 % of
-        good questions have one by chance. The q-value takes that into account.
+        A question that strong models fail and weak ones solve is reversed: its key may be wrong. A
+        correlation below zero is no proof: with 8 models and one trial, 13 % of good questions have
+        one by chance. The q-value takes that into account.
 
         Parameters
         ----------
@@ -304,8 +304,7 @@ class QuestionMethods(Accessor[FrameT]):
             "question", the default: a row for each question. "cluster": a row for each `cluster`,
             with the mean of its questions; "all other questions" are then those of other clusters.
         questions : "same" or "common"
-            "same", the default: the models of a stratum must have the same questions. "common":
-            only questions count that all models of the stratum have.
+            As in `compare`.
         confidence : float, optional
             Confidence of rate_lo and rate_hi; default: that of the accessor, else 0.95.
 
@@ -349,18 +348,9 @@ class QuestionMethods(Accessor[FrameT]):
 
         Notes
         -----
-        The numbers are about these models only. Trials are taken as independent, and so are models.
-        Versions of one model agree with each other: name its base with the role `family`, and all
-        columns from spread on compare the means of families, each of which counts once.
-        Rates are biased if the outcomes decided when trials stopped; `describe` finds such logs.
-
-        With a single model, or a single question, rest_correlation, p and q are null. For
-        real-valued rewards without `bounds` it is unknown which reward is a failure: solved_by,
-        always_by, status, rate_lo and rate_hi are null.
-
-        discrimination is ``cov / sqrt((v - e)(v_r - e_r))``, v and v_r the sample variances over
-        models of the question and of the rest, e and e_r their noise; null if at most .3 of v or
-        v_r is left. p is the lower tail of Student's t with A - 2 degrees of freedom, A models.
+        The numbers are about these models only, which are taken as independent: name the base of
+        versions of one model with the role `family`. For real-valued rewards without `bounds` it is
+        unknown which reward is a failure: solved_by, always_by, status and the rates are null.
 
         With fewer than about 15 models of 4 trials few reversed questions are found: an empty list
         proves nothing then. In simulations of 300 questions (3 % reversed, 30 % without any
@@ -413,7 +403,7 @@ class QuestionMethods(Accessor[FrameT]):
         questions: Compared = "same",
         confidence: float | None = None,
     ) -> FrameT:
-        """Why do outcomes differ: models, questions or chance? And are questions or trials missing?
+        """Parts of models, questions, interaction and chance in the variance of outcomes [1]_.
 
         Parameters
         ----------
@@ -454,17 +444,10 @@ class QuestionMethods(Accessor[FrameT]):
 
         Notes
         -----
-        With A models, M questions and n trials: MS is the residual mean square of the table of
-        means; interaction is MS less the mean noise e / n, questions the variance of their means
-        less MS / A, models that of theirs less MS / M, trials e, the mean variance of a trial [1]_.
-        ``sigma_benchmark^2 = 2 e / (n M)``, ``sigma_population^2 = 2 (interaction + e / n) / M``,
-        removable is their ratio. Ends: the jackknife over questions, Student's t with M - 1 degrees
+        Ends: the jackknife over questions, Student's t with M - 1 degrees
         of freedom. In simulations of 5 to 25 models, 50 and 100 questions and 2 to 16 trials they
         held in .91 to .97 of the logs (nominal .95, 100 logs each), and shares were off by at most
         .005 on average (``python examples/validation/questions.py variance``).
-
-        Twice as many questions halve the squared sigma_population; twice as many trials remove half
-        of `removable`. Trials are advised as long as `removable` is at least one half.
 
         If a question has a single trial, only the sum of interaction and trials is known: both are
         null, and so are the numbers that need them. All shares are null for one model or one
@@ -508,13 +491,10 @@ class CostMethods(Accessor[FrameT]):
         confidence: float | None = None,
         questions: Compared = "same",
     ) -> FrameT:
-        """Which models are worth their cost? The frontier of score and mean cost.
+        """Pareto frontier of score and mean cost, with the chance of each model to be on it.
 
         A model is on the frontier if no other model is at least as good and at most as dear, one of
-        both strictly. Chance has a say: two models that are equally good and equally dear were both
-        on the frontier of the estimates in only 20 to 47 % of the simulated logs. Therefore
-        `prob_on_frontier` says how probable it is that a model is on the frontier, and `dominated`
-        which models are not worth their cost, at the level `confidence` for all models at once.
+        both strictly.
 
         Parameters
         ----------
@@ -523,8 +503,7 @@ class CostMethods(Accessor[FrameT]):
         confidence : float, optional
             Of the intervals and of `dominated`; default: as the accessor says, else 0.95.
         questions : "same" or "common"
-            The models of a stratum must have the same questions, the default; or only those count
-            that all of them have.
+            As in `compare`.
 
         Returns
         -------
@@ -559,10 +538,6 @@ class CostMethods(Accessor[FrameT]):
         `dominated` needs both paired differences of some other model to exceed Student's quantile
         at 1 - (1 - confidence)/(L (L - 1)) for L models, of costs with the longer upper end of
         `ps.mean_cost`: an intersection-union test within a pair, and Bonferroni over the pairs.
-        Simulated with 5 models, two of them tied and one dominated, 200 logs each of 30, 100 and
-        500 questions with 1, 4 and 16 trials: no model of the frontier was called dominated in any
-        of the 1,800 logs; with 4 trials the dominated one was found in .5 % (30 questions), 13 %
-        (100) and 87 % (500) of them.
 
         Examples
         --------
