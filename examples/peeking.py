@@ -20,7 +20,7 @@ def false_winners() -> pl.DataFrame:
         successes = solved[:rounds].sum(axis=0).ravel()
         totals = pl.DataFrame({**keys, "n": rounds, "c": successes})
         log = ps.from_successes(totals).scorio(by="evaluation", count="count")
-        peeking, planned = (log.compare(anytime=plan)["better"] for plan in (None, ROUNDS))
+        peeking, planned = (log.compare(planned_trials=plan)["better"] for plan in (None, ROUNDS))
         winners = {"peeking": peeking.is_not_null(), "anytime": planned.is_not_null()}
         looks.append(pl.DataFrame({"evaluation": range(EVALUATIONS), **winners}))
         ever = pl.concat(looks).group_by("evaluation").agg(pl.col("peeking", "anytime").any())

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 from itertools import islice
 from numbers import Integral, Real
-from typing import Literal, NamedTuple, TypeGuard, get_args
+from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
 import numpy as np
 import polars as pl
@@ -78,18 +78,43 @@ def check_count(keyword: str, value: object, *, least: int = 1, most: int | None
     return int(value)
 
 
-def check_anytime(value: object) -> int:
-    """The planned trials of each question, or planned questions.
+# For each target the keyword of the planned number, and what is counted.
+PLANS = {
+    "benchmark": ("planned_trials", "trials of each question", "about these questions"),
+    "population": ("planned_questions", "questions", "about a population"),
+}
+
+
+def check_planned(keyword: str, value: object) -> int:
+    """The planned trials of each question, or the planned questions.
 
     True is an error: the plan cannot be read from the log.
     """
     if not is_int(value) or not 1 <= value <= MOST:
+        planned = next(words for name, words, _ in PLANS.values() if name == keyword)
         raise ValueError(
-            "anytime must be the number of trials that are planned for each question (with "
-            'target="population" the number of planned questions), a positive int that was '
-            f"written down before the first look, as in anytime=16, got {value_text(value)}"
+            f"{keyword} must be the planned number of {planned}, a positive int that was written "
+            f"down before the first look, as in {keyword}=16, got {value_text(value)}"
         )
     return int(value)
+
+
+def planned_looks(options: Mapping[str, Any]) -> int | None:
+    """The planned number that belongs to the target, if intervals hold at every look.
+
+    >>> planned_looks({"planned_trials": 16}), planned_looks({})
+    (16, None)
+    """
+    target = options.get("target") or "benchmark"
+    given = [name for name, *_ in PLANS.values() if options.get(name) is not None]
+    numbers = {name: check_planned(name, options[name]) for name in given}
+    own, planned, about = PLANS[target]
+    if numbers and own not in numbers:
+        raise ValueError(
+            f"{given[0]}= does not say when the log is complete: numbers {about} "
+            f'(target="{target}") need {own}=, the planned number of {planned}'
+        )
+    return numbers.get(own)
 
 
 def check_flag(keyword: str, value: object) -> bool:

@@ -19,7 +19,7 @@ from tests.test_layout import imported_modules
 PACKAGE = ROOT / "polars_scorio"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_FILES = 195
-MOST_LINES = 53_247
+MOST_LINES = 53_313
 MOST_LINES_OF_A_FILE = 900
 FEWEST_LINES, FEWEST_IMPORTERS = 150, 2
 LONELY = {
@@ -76,7 +76,7 @@ def test_the_package_keeps_within_its_budget():
     ("call", "files", "changes"),
     [
         pytest.param(lambda: LOG.scorio.report(METRIC), 36, 585, id="report"),
-        pytest.param(lambda: LOG.scorio.compare(METRIC), 43, 870, id="compare"),
+        pytest.param(lambda: LOG.scorio.compare(METRIC), 43, 872, id="compare"),
         pytest.param(lambda: LOG.scorio.gate("m0", margin=0.1), 50, 2_330, id="gate"),
     ],
 )

@@ -104,7 +104,7 @@ def looks(replicates: int, sizes: list[int]) -> Iterator[dict]:
                 log = counted(n, hits[n - 1])
                 widths, fixed = [], np.zeros(0)
                 for kind, plan in (("anytime", PLAN), ("peeking", None)):
-                    rows = log.compare(asked, anytime=plan)
+                    rows = log.compare(asked, planned_trials=plan)
                     fixed = rows["better"].is_not_null().to_numpy()
                     found[kind] = np.minimum(found[kind], np.where(fixed, n, np.inf))
                     widths.append((rows["hi"] - rows["lo"]).to_numpy())
@@ -128,7 +128,7 @@ def families(replicates: int, sizes: list[int]) -> Iterator[dict]:
             for n in LOOKS:
                 log = counted(n, hits[n - 1])
                 for kind, plan in (("peeking", None), ("anytime", PLAN)):
-                    rows = log.compare(ps.avg(), simultaneous=True, anytime=plan)
+                    rows = log.compare(ps.avg(), simultaneous=True, planned_trials=plan)
                     wrong = rows.filter(pl.col("better").is_not_null())["stratum"].unique()
                     found[kind][wrong.to_numpy()] = True
             shares = {kind: float(wrong.mean()) for kind, wrong in found.items()}
@@ -154,7 +154,7 @@ def samples(replicates: int, sizes: list[int]) -> Iterator[dict]:
                     by="stratum", count="count", cluster="passage", target="population"
                 )
                 for kind, plan in (("peeking", None), ("anytime", planned)):
-                    rows = grouped.compare(ps.avg(), anytime=plan)
+                    rows = grouped.compare(ps.avg(), planned_questions=plan)
                     found[kind] |= rows["better"].is_not_null().to_numpy()
             shares = {kind: float(wrong.mean()) for kind, wrong in found.items()}
             yield {"population": name, "questions": planned, "replicates": replicates, **shares}

@@ -302,7 +302,7 @@ def every_round_numbers() -> dict[str, str]:
 
 
 def looks_numbers() -> dict[str, str]:
-    """Largest mean and largest share of a population of logs with a false winner, `anytime=16`."""
+    """Largest mean and share of a population of logs with a false winner, `planned_trials=16`."""
     shares = printed_rows("looks_questions").to_series(3).str.extract_all(r"\.\d+").to_list()
     means, worst = zip(*shares, strict=True)
     return {"mean": max(means), "worst": max(worst)}
@@ -557,7 +557,12 @@ STUDIES = (
         "single_claims repeated_gate",
         "candidates worse by exactly the margin, asked after each of 16 rounds",
         repeated_gate_numbers(),
-        ((_GATE, "fail in up to {peeking} of the logs, with `anytime=16` in up to {anytime}"),),
+        (
+            (
+                _GATE,
+                "fail in up to {peeking} of the logs, with `planned_trials=16` in up to {anytime}",
+            ),
+        ),
     ),
     Study(
         "looks_and_gates looks",

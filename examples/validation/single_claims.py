@@ -231,7 +231,7 @@ def every_round(logs: int = 200) -> Iterator[Cell]:
         for n in range(1, rounds + 1):
             log = counted(n, successes[n - 1])
             for kind, plan in (("peeking", None), ("anytime", rounds)):
-                pairs = log.compare(anytime=plan).sort("stratum")
+                pairs = log.compare(planned_trials=plan).sort("stratum")
                 wrong[kind] |= pairs["better"].is_not_null().to_numpy()
         shares = {kind: found.mean() for kind, found in wrong.items()}
         yield {"population": name, "questions": questions, "logs": logs, **shares}
@@ -253,7 +253,7 @@ def repeated_gate(logs: int = 100) -> Iterator[Cell]:
         for n in range(1, rounds + 1):
             log = counted(n, successes[n - 1])
             for kind, plan in (("peeking", None), ("anytime", rounds)):
-                rows = log.gate(0, margin=margin, anytime=plan)
+                rows = log.gate(0, margin=margin, planned_trials=plan)
                 rows = rows.filter(pl.col("stratum").is_not_null()).sort("stratum")
                 for verdict in ("pass", "fail"):
                     now = (rows[f"p_{verdict}"].fill_null(1) <= 0.05).to_numpy()
@@ -280,7 +280,7 @@ def unlike_runs(logs: int = 200) -> Iterator[Cell]:
         truth = np.mean(shifted, axis=0)[:, 0]
         looked = np.zeros(logs, bool)
         for n in (1, 2, 4, 8, 12, 16):
-            pairs = counted(n, hits[n - 1]).compare(anytime=rounds).sort("stratum")
+            pairs = counted(n, hits[n - 1]).compare(planned_trials=rounds).sort("stratum")
             looked |= pairs["better"].is_not_null().to_numpy()
         once = counted(rounds, hits[-1]).compare()["better"].is_not_null()
         yield {

@@ -193,7 +193,7 @@ class Accessor(Generic[FrameT]):
             unbounded, ...    with costs alone: whether no upper end holds, `unsolved`, the share of
                               questions without a success, and `largest_cost_share`, that of the
                               dearest trial in the cost
-            information_      with `anytime` alone: information so far over the planned one
+            information_      at repeated looks alone: information so far over the planned one
             fraction
             inference         what mu, sigma, lo and hi rest on: "calibrated", "posterior",
                               "population posterior", or "range" where k exceeds the trials

@@ -66,7 +66,7 @@ class DecisionMethods(Accessor[FrameT]):
             uncorrected,      are, and the labels behind both models
             labels
             bounds            of real-valued rewards alone, as in `report`
-            information_      with `anytime` alone: information so far over the planned one, that of
+            information_      at repeated looks alone: information so far over the planned one, of
             fraction          the model that has less
             ================  ==================================================================
 
@@ -96,7 +96,8 @@ class DecisionMethods(Accessor[FrameT]):
 
         Notes
         -----
-        Verdicts hold for one look at the log: say `anytime` before the first of several looks.
+        Verdicts hold for one look at the log: say `planned_trials` before the first of several
+        looks.
         For all pairs at once the critical value is that of the studentized range [2]_, with a
         baseline Dunnett's; verdicts are made step by step [3]_. The guide's chapter on comparisons
         has the intervals.
@@ -273,7 +274,7 @@ class DecisionMethods(Accessor[FrameT]):
                               tier among those that were
             z_next            z between the model and the next one, null for the last
             bounds            of real-valued rewards alone, as in `report`
-            information_      with `anytime` alone: information so far over the planned one
+            information_      at repeated looks alone: information so far over the planned one
             fraction
             ================  ==================================================================
 
@@ -388,8 +389,8 @@ class GateMethods(Accessor[FrameT]):
         cost_margin : float, optional
             The factor by which the mean cost of a trial may grow: 1.1 allows ten percent. A
             candidate that is shown to cost more fails; one passes only if it is shown not to. With
-            strata, the cost is judged over all of them. Not with `anytime`. Default: cost does not
-            count.
+            strata, the cost is judged over all of them. Not at repeated looks. Default: cost
+            does not count.
         fail_on : "regressed", optional
             Whether single questions count. A candidate then fails if any question regressed, as
             `regressions` tests it, over all strata together. It is undecided if a question went
@@ -436,7 +437,7 @@ class GateMethods(Accessor[FrameT]):
             broken_by_chance  how many break on average if nothing changed
             pvalue_broken     chance that so many or more break if nothing changed
             bounds            of real-valued rewards alone, as in `report`
-            information_      with `anytime` alone: as in `compare`
+            information_      at repeated looks alone: as in `compare`
             fraction
             cost_ratio,       with `cost_margin` alone: mean cost over that of the baseline, its
             cost_lo, cost_hi  one-sided ends, and their verdict, which enters `verdict` (null in
@@ -461,8 +462,8 @@ class GateMethods(Accessor[FrameT]):
             If a margin is negative or not inside the range of the metric, or `stratum_margin` is
             said without strata; if the log is empty, lacks the baseline or has no candidate; for
             posterior means, which are biased; if k exceeds the trials of a question; if the
-            outcomes decided when trials stopped; for `cost_margin` with `anytime`; if `must_pass`
-            lists a question that the log does not have; and as `compare`.
+            outcomes decided when trials stopped; for `cost_margin` at repeated looks; if
+            `must_pass` lists a question that the log does not have; and as `compare`.
 
         See Also
         --------
@@ -471,7 +472,7 @@ class GateMethods(Accessor[FrameT]):
 
         Notes
         -----
-        The gate is for one look. Pass `anytime` before the first of several looks.
+        The gate is for one look. Pass `planned_trials` before the first of several looks.
 
         Examples
         --------

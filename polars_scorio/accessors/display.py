@@ -192,7 +192,8 @@ class ReaderMethods(Accessor[FrameT]):
         prior: Prior | None = None,
         target: Target | None = None,
         confidence: float | None = None,
-        anytime: int | None = None,
+        planned_trials: int | None = None,
+        planned_questions: int | None = None,
     ) -> Path:
         """Write a report as one HTML file: which model leads, how sure that is, what is missing.
 
@@ -213,7 +214,7 @@ class ReaderMethods(Accessor[FrameT]):
         baseline : category, optional
             A model that all others are compared with, in a section of its own: the margins with
             which a `gate` passes or fails, and the questions that broke or were repaired.
-        prior, target, confidence, anytime : optional
+        prior, target, confidence, planned_trials, planned_questions : optional
             As in `report`.
 
         Returns
@@ -261,7 +262,8 @@ class ReaderMethods(Accessor[FrameT]):
             "prior": prior,
             "target": target,
             "confidence": confidence,
-            "anytime": anytime,
+            "planned_trials": planned_trials,
+            "planned_questions": planned_questions,
         }
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there

@@ -50,7 +50,7 @@ class Scorio(
     roles : Roles, optional
         Which column plays which part; `ps.scorio(frame, ...)` and `df.scorio(...)` make them.
     chosen : dict, optional
-        The `prior`, `target`, `confidence` and `anytime` of all methods, made likewise.
+        The `prior`, `target`, `confidence` and planned numbers of all methods, made likewise.
     tool_totals : DataFrame, optional
         What the tool that wrote the log says of its runs, for `describe`; readers of logs find it.
 
@@ -94,7 +94,8 @@ class Scorio(
         prior: Prior | None = None,
         target: Target = "benchmark",
         confidence: float = 0.95,
-        anytime: int | None = None,
+        planned_trials: int | None = None,
+        planned_questions: int | None = None,
     ) -> Scorio[FrameT]:
         """Accessor whose columns have these roles, each a column name or an expression.
 
@@ -194,10 +195,10 @@ class Scorio(
             What numbers are about: these questions, or all questions that could have been asked.
         confidence : float
             Of all intervals and verdicts.
-        anytime : int, optional
-            The planned trials of each question (about a population: the planned questions), written
-            down before the first look: intervals and verdicts then hold at every look, as `report`
-            explains.
+        planned_trials, planned_questions : int, optional
+            The planned trials of each question (about these questions), or the planned questions
+            (about a population), written down before the first look: intervals and verdicts then
+            hold at every look, as `report` explains.
 
         Returns
         -------
@@ -250,7 +251,7 @@ class Scorio(
             validate=validate,
             unscored=unscored,
         )
-        chosen = chosen_options(prior, target, confidence, anytime)
+        chosen = chosen_options(prior, target, confidence, planned_trials, planned_questions)
         return Scorio(frame, roles, chosen, self._tool_totals)
 
     @takes_options()

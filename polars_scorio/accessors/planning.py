@@ -31,7 +31,7 @@ class PlanMethods(Accessor[FrameT]):
         simultaneous: bool = False,
         questions: Compared = "same",
         overall: Overall | None = None,
-        anytime: int | None = None,
+        planned_trials: int | None = None,
         **options: Unpack[PlanOptions],
     ) -> FrameT:
         """How many more trials of each question tell models apart, with which chance?
@@ -62,7 +62,7 @@ class PlanMethods(Accessor[FrameT]):
             As in `compare`; only for neighbours in the ranking.
         overall : "macro" or "micro", optional
             Add rows over all strata, as in `compare`: all questions get the further trials.
-        anytime : int, optional
+        planned_trials : int, optional
             Planned trials of each question, for looks again and again, as in `compare`.
 
         Returns
@@ -92,7 +92,8 @@ class PlanMethods(Accessor[FrameT]):
 
         Notes
         -----
-        The answer is for one further look. Looking again and again makes false winners: `anytime`.
+        The answer is for one further look. Looking again and again makes false winners:
+        `planned_trials`.
         With `simultaneous` z is the critical value of all pairs (Tukey's). The spread of all models
         counts: of the checkpoints of a training keep those that may be the `best`.
 
@@ -143,7 +144,9 @@ class PlanMethods(Accessor[FrameT]):
             simultaneous=simultaneous,
             questions=questions,
             overall=overall,
-            anytime=self._chosen.get("anytime") if anytime is None else anytime,
+            planned_trials=(
+                self._chosen.get("planned_trials") if planned_trials is None else planned_trials
+            ),
             **self._planning(options),
         )
         return self._returned(plan)

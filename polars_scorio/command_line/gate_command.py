@@ -233,7 +233,7 @@ def _gate_result(
         fdr=asked.fdr,
         points=metric.support == (0, 1) and not fractions,
         population=settings.target == "population",
-        anytime=settings.anytime,
+        planned=settings.planned,
         corrected=judge_words(trials.roles),
         cost_margin=asked.cost_margin,
         undecided=asked.undecided,

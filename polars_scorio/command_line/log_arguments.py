@@ -6,16 +6,18 @@ import ast
 import re
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from polars_scorio.arguments import (
+    PLANS,
     Compared,
     FailOn,
     OnError,
     Overall,
     Per,
     QuestionUnit,
-    check_anytime,
+    check_planned,
 )
 from polars_scorio.command_line.terminal import BoardFormat, TableFormat, command_words
 from polars_scorio.counting.roles import RunEffects, Unscored
@@ -50,11 +52,13 @@ def add_inference_arguments(parser: ArgumentParser) -> None:
         "score these questions, or the population that they were drawn from (default: %(default)s)"
     )
     add("--target", choices=get_args(Target), default="benchmark", help=target)
-    anytime = (
-        "let intervals hold at every look during an evaluation; N is the number of trials of each "
-        "question (population: of questions) that was planned before the first look"
-    )
-    add("--anytime", type=planned_number, metavar="N", help=anytime)
+    for keyword, planned, about in PLANS.values():
+        looks = (
+            f"let intervals {about} hold at every look during an evaluation; N is the number of "
+            f"{planned} that was planned before the first look"
+        )
+        number = partial(planned_number, keyword)
+        add(f"--{keyword.replace('_', '-')}", type=number, metavar="N", help=looks)
 
 
 def metric_argument(text: str) -> Metric:
@@ -90,12 +94,12 @@ def plain_number(text: str) -> float:
         raise ArgumentTypeError(f"{text!r} is not a number: {share}") from None
 
 
-def planned_number(text: str) -> int:
+def planned_number(keyword: str, text: str) -> int:
     """The planned trials of each question, or the planned questions."""
     try:
-        return check_anytime(int(text) if text.isdecimal() else text)
+        return check_planned(keyword, int(text) if text.isdecimal() else text)
     except ValueError as error:
-        message = command_words(str(error), ["anytime", "target"])
+        message = command_words(str(error), [keyword])
         raise ArgumentTypeError(message) from None
 
 

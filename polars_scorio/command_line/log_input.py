@@ -270,4 +270,10 @@ def column_value(text: str, dtype: pl.DataType | None) -> Category:
 
 def chosen_settings(asked: Namespace) -> Settings:
     """The inference, target and confidence that the arguments choose."""
-    return Settings(asked.prior, asked.target, asked.confidence, asked.anytime)
+    return Settings(
+        asked.prior,
+        asked.target,
+        asked.confidence,
+        asked.planned_trials,
+        asked.planned_questions,
+    )

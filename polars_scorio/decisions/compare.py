@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import Overall, check_flag
+from polars_scorio.arguments import Overall, check_flag, planned_looks
 from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
@@ -87,7 +87,7 @@ def compare(
         "adjusted_for": pl.String(),
         **_judged_dtypes(trials),
         **bounds_dtype(models),
-        **({} if options.get("anytime") is None else {INFORMATION: pl.Float64()}),
+        **({} if planned_looks(options) is None else {INFORMATION: pl.Float64()}),
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)

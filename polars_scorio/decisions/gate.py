@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from polars_scorio.arguments import (
     CHANCE,
     NOT_NEGATIVE,
+    PLANS,
     FailOn,
     Overall,
     Range,
     check_count,
     check_flag,
     check_number,
+    planned_looks,
 )
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
@@ -240,7 +242,7 @@ class GatePlan:
     ) -> Ints:
         """Further trials of each question of both models."""
         a, b = rows.models.better_first(*block.pairs())
-        noise, plan = scores.trial_noise(), rows.models.request.choice.anytime
+        noise, plan = scores.trial_noise(), rows.models.request.choice.planned
         states = rows.of_block(block).table.cells.fitted
         each = (states.trials / states.size)[rows.of_block(block).places]
         sides = [(noise[:, side].ravel(), each[:, side].ravel()) for side in (a, b)]
@@ -290,10 +292,11 @@ def gate(
     """The plan of a gate; see `Scorio.gate`."""
     metric = metric_of(metric, "gate")
     refuse_costs(metric, "gate", "cost_margin=1.1 judges the cost beside another metric")
-    if cost_margin is not None and options.get("anytime") is not None:
+    if cost_margin is not None and planned_looks(options) is not None:
+        keyword, *_ = PLANS[options.get("target", "benchmark")]
         raise ValueError(
             "gate: nobody knows intervals of costs that hold at every look: leave cost_margin= "
-            "out, or anytime= for a gate that is looked at once"
+            f"out, or {keyword}= for a gate that is looked at once"
         )
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
     question = bind_roles(log, roles).question.dtype
@@ -312,7 +315,7 @@ def gate(
         raise ValueError("gate: stratum_margin= is that of single strata: name them with by=")
     strata = overall if trials.by else None
     steps, models = models_of(trials, metric, options, strata, for_gate=True)
-    repeated = [] if options.get("anytime") is None else [INFORMATION]
+    repeated = [] if planned_looks(options) is None else [INFORMATION]
     schema: dict[str, pl.DataType] = {
         "metric": pl.String(),
         "k": pl.Int64(),

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import POSITIVE, Overall, Range, check_anytime, check_number
+from polars_scorio.arguments import POSITIVE, Overall, Range, check_number, planned_looks
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.common_questions import refuse_divided
 from polars_scorio.counting.log import CLUSTER, Trials
@@ -58,7 +58,8 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
             'target="population" compares what the trials themselves say of each question, and a '
             "prior has no say: leave prior= out"
         )
-    return {**options, "target": "benchmark", "prior": "uniform", "anytime": None}
+    alone: DecisionOptions = {"planned_trials": None, "planned_questions": None}
+    return {**options, **alone, "target": "benchmark", "prior": "uniform"}
 
 
 def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population: bool) -> None:
@@ -370,7 +371,7 @@ def models_of(
     )
     planned, chosen = None, options.get("prior")
     if sampled:
-        planned = None if options.get("anytime") is None else check_anytime(options["anytime"])
+        planned = planned_looks(options)
         metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
     asked = aligned_options(options, adjustable=metric.looks_at != "costs")
     adjusted = options.get("questions") == "adjusted"

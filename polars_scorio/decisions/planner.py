@@ -16,11 +16,11 @@ from polars_scorio.arguments import (
     Compared,
     Overall,
     Per,
-    check_anytime,
     check_choice,
     check_count,
     check_flag,
     check_number,
+    check_planned,
     known_text,
 )
 from polars_scorio.counting.cost_sums import exact_cost
@@ -234,10 +234,10 @@ class DecidedPairs:
 
     @classmethod
     def of(
-        cls, trials: Trials, metric: Metric, confidence: float, anytime: int | None
+        cls, trials: Trials, metric: Metric, confidence: float, planned: int | None
     ) -> DecidedPairs:
         """The verdicts by a metric."""
-        return cls(Request.of(trials, [metric], confidence=confidence, anytime=anytime))
+        return cls(Request.of(trials, [metric], confidence=confidence, planned_trials=planned))
 
     def are_decided(self, groups: pl.DataFrame, pairs: Ints, z: Floats) -> Mask:
         """Whether intervals of differences exclude zero; `pairs` (2, P), critical values (P,)."""
@@ -372,10 +372,11 @@ def trials_needed(
     questions: Compared = "same",
     overall: Overall | None = None,
     prior: Prior | None = None,
-    anytime: int | None = None,
+    planned_trials: int | None = None,
 ) -> pl.LazyFrame:
     """The plan of the trials needed; see `Scorio.trials_needed`."""
-    anytime = None if anytime is None else check_anytime(anytime)
+    if planned_trials is not None:
+        planned_trials = check_planned("planned_trials", planned_trials)
     power = check_number("power", power, CHANCE)
     max_trials = check_count("max_trials", max_trials)
     simultaneous = check_flag("simultaneous", simultaneous)
@@ -411,8 +412,8 @@ def trials_needed(
         groups = with_pool(groups, trials)
     goal = half_width, float(confidence), power, max_trials, simultaneous
     calibrated = isinstance(metric, TrialMean) and prior is None
-    today = DecidedPairs.of(trials, metric, confidence, anytime) if calibrated else None
-    need = _Need(request, metric, *goal, overall == "macro", anytime, today)
+    today = DecidedPairs.of(trials, metric, confidence, planned_trials) if calibrated else None
+    need = _Need(request, metric, *goal, overall == "macro", planned_trials, today)
     rows = in_all_strata(groups, trials, need, schema)
     return with_plan_cost(rows, trials, [*schema][: -len(_NEEDED)])
 
@@ -429,7 +430,7 @@ class _Need:
     most: int
     simultaneous: bool  # whether the verdicts of a stratum are to hold at once
     means: bool  # whether the last stratum is the mean over the others, not their pool
-    anytime: int | None  # planned trials of each question, if looks are repeated
+    planned: int | None  # planned trials of each question, if looks are repeated
     today: DecidedPairs | None  # None: posteriors decide
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
@@ -510,11 +511,11 @@ class _Need:
         z = tukey_critical(models, self.confidence)
 
         def critical(m: Ints) -> Floats:
-            if self.anytime is None:
+            if self.planned is None:
                 return z
             now = expected.typical_trials()
             fewer = np.min([now[side] for side in sides], axis=0)
-            return anytime_critical(z, (fewer + m) / self.anytime)
+            return anytime_critical(z, (fewer + m) / self.planned)
 
         return critical
 

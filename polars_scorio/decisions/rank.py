@@ -19,6 +19,7 @@ from polars_scorio.arguments import (
     check_column,
     check_flag,
     check_number,
+    planned_looks,
 )
 from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
@@ -99,7 +100,7 @@ def rank(
     }
     found |= {_BEST: pl.Boolean(), "tier": pl.UInt32()}
     found |= bounds_dtype(models)
-    repeated = [] if options.get("anytime") is None else [INFORMATION]
+    repeated = [] if planned_looks(options) is None else [INFORMATION]
     found |= dict.fromkeys(repeated, pl.Float64())
     last = [*bounds_dtype(models), *repeated]
     order = [*_RANKS, *trials.models, *_NUMBERS, "prob_best", _BEST, "tier", "z_next", *last]

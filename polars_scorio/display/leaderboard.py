@@ -81,7 +81,7 @@ def leaderboard(
         rewards=request.classes.rewards is not None,
         costs=request.classes.costs is not None,
     )
-    columns = columns.with_information(request.choice.anytime)
+    columns = columns.with_information(request.choice.planned)
     (first, view), *_ = request.metrics
     first = first.at_first_row()
     sampled = calibrated and first.calibrated and options.get("target") == "population"

@@ -11,10 +11,10 @@ import polars as pl
 from polars_scorio.arguments import (
     Overall,
     Per,
-    check_anytime,
     check_column,
     check_columns,
     check_confidence,
+    planned_looks,
 )
 from polars_scorio.counting.log import Log, Trials, bind_roles
 from polars_scorio.counting.roles import Column, Roles
@@ -123,8 +123,7 @@ class PlotBase:
         # Some pictures leave some of the options out, and nobody else would look at them.
         check_choices(own)
         check_confidence(own.get("confidence", 0.95))
-        if own.get("anytime") is not None:
-            check_anytime(own["anytime"])
+        planned_looks({**self._chosen, **own})
         others, every = _strata_roles(self._roles, along)
         trials, source = bind_roles(self._log, others), bind_roles(self._log, every)
         metric = avg() if metric is None else metric

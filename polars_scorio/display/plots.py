@@ -627,7 +627,7 @@ questions, frontier>
         if view_of(subject.metric, trials) == "rewards":
             own.pop("prior", None)
         # Of single questions there are posteriors about themselves, which hold at one look.
-        own["anytime"], own["target"] = None, "benchmark"
+        own |= {"target": "benchmark", "planned_trials": None, "planned_questions": None}
         plan = self._tidy(trials, subject.metric, own, per="question")
         subject, (rows,) = self._collected(subject, plan)
         question = inert_texts(pl.col(trials.question.name).cast(pl.String)).alias("question")

@@ -119,7 +119,7 @@ class Scope:
             confidence=settings.confidence,
             power=POWER,
             simultaneous=True,
-            anytime=None if settings.target == "population" else settings.anytime,
+            planned_trials=None if settings.target == "population" else settings.planned,
             **settings.plan,
         )
         open_pairs = self.pairs.filter(pl.col("better").is_null())

@@ -10,7 +10,14 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.arguments import QuestionUnit
-from polars_scorio.display.words import count_of, name_list, probability_text, short_name, text_list
+from polars_scorio.display.words import (
+    count_of,
+    name_list,
+    planned_units,
+    probability_text,
+    short_name,
+    text_list,
+)
 from polars_scorio.metrics.metric import Metric
 
 _VERDICTS = {
@@ -56,7 +63,7 @@ class GateWords:
     fdr: float  # false discovery rate of single questions
     points: bool = True  # points of a hundred, not units of the metric
     population: bool = False  # the questions are a sample
-    anytime: int | None = None  # planned trials, if verdicts hold at every look
+    planned: int | None = None  # trials (or questions), if verdicts hold at every look
     corrected: str = ""  # correction for the errors of a judge; empty without one
     cost_margin: float | None = None  # allowed ratio of costs; None if cost does not count
     undecided: str | None = None  # as what an undecided gate counts
@@ -136,10 +143,10 @@ class GateWords:
         """The confidence of each verdict, in words."""
         words = f"one-sided {100 * self.confidence:.10g} %"
         words += f", {self.corrected}" if self.corrected else ""
-        if self.anytime is None:
+        if self.planned is None:
             return words
-        planned = "questions" if self.population else "trials a question"
-        return f"{words}, which holds at every look (planned: {self.anytime:,} {planned})"
+        planned = planned_units("population" if self.population else "benchmark")
+        return f"{words}, which holds at every look (planned: {self.planned:,} {planned})"
 
     def _cost_words(self, row: Mapping[str, Any], factor: float) -> str:
         """The verdict about the cost, whose ends need no judge."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polars_scorio.arguments import check_anytime, check_choice, check_confidence
-from polars_scorio.display.words import prior_words
+from polars_scorio.arguments import check_choice, check_confidence, planned_looks
+from polars_scorio.display.words import look_words, prior_words
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.study.request import InferenceOptions, PlanOptions, Prior, read_prior
 
@@ -17,15 +17,20 @@ class Settings:
     prior: Prior | None = None  # None: calibrated numbers
     target: Target = "benchmark"  # these questions, or their population
     confidence: float = 0.95
-    anytime: int | None = None  # planned trials, if intervals hold at every look
+    planned_trials: int | None = None  # of each question, if intervals hold at every look
+    planned_questions: int | None = None  # those of a population
 
     def __post_init__(self) -> None:
         """Check the options."""
         read_prior(self.prior)
         check_choice("target", self.target, Target)
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
-        if self.anytime is not None:
-            object.__setattr__(self, "anytime", check_anytime(self.anytime))
+        planned_looks(self.report)
+
+    @property
+    def planned(self) -> int | None:
+        """The planned number that belongs to the target, if intervals hold at every look."""
+        return planned_looks(self.report)
 
     @property
     def level(self) -> str:
@@ -39,10 +44,9 @@ class Settings:
             words = f"calibrated {self.level} intervals; for posterior means, credible intervals"
         else:
             words = f"{self.level} credible intervals"
-        if self.anytime is None:
+        if self.planned is None:
             return words
-        planned = "questions" if self.target == "population" else "trials a question"
-        return f"{words}; they hold at every look (planned: {self.anytime:,} {planned})"
+        return f"{words}, {look_words(self.planned, self.target)}"
 
     @property
     def prior_in_words(self) -> str:
@@ -69,7 +73,11 @@ class Settings:
             "target": self.target,
             "confidence": self.confidence,
         }
-        return options if self.anytime is None else {**options, "anytime": self.anytime}
+        if self.planned_trials is not None:
+            options["planned_trials"] = self.planned_trials
+        if self.planned_questions is not None:
+            options["planned_questions"] = self.planned_questions
+        return options
 
     @property
     def plan(self) -> PlanOptions:

@@ -90,7 +90,7 @@ def verdict_basis(scope: Scope, settings: Settings) -> str:
     trials = rows["trials"]
     ends = int(trials.min()), int(trials.max())  # type: ignore[arg-type]  # as above
     at_once = ", for all pairs at once" if len(scope.models) > _PAIR else ""
-    looks = "" if settings.anytime is None else ", at every look"
+    looks = "" if settings.planned is None else ", at every look"
     return dot.join(
         [
             lead_label(scope),

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from polars_scorio.arguments import planned_looks
 from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.roles import Roles
 from polars_scorio.metrics.from_text import named_metric
@@ -161,10 +162,19 @@ def inference_words(
         words.append("with prior trials")
     if target == "population":
         words.append("questions as a sample")
-    if options.get("anytime") is not None:
-        planned = "questions" if target == "population" else "trials a question"
-        words.append(f"which hold at every look (planned: {options['anytime']:,} {planned})")
+    if (planned := planned_looks(options)) is not None:
+        words.append(look_words(planned, target or "benchmark"))
     return ", ".join(words)
+
+
+def look_words(planned: int, target: str) -> str:
+    """That intervals hold at repeated looks, in words."""
+    return f"which hold at every look (planned: {planned:,} {planned_units(target)})"
+
+
+def planned_units(target: str) -> str:
+    """What a planned number counts."""
+    return "questions" if target == "population" else "trials a question"
 
 
 def interval_words(confidence: float, inference: str) -> str:

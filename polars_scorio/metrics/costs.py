@@ -58,7 +58,7 @@ def mean_cost(*, name: str | None = None) -> CostMetric:
     ------
     ValueError
         At the call of a report: if the accessor has no `cost`, for posteriors, and with
-        `anytime`. At collection: if a trial has no cost, or a model cost nothing at all.
+        repeated looks. At collection: if a trial has no cost, or a model cost nothing at all.
 
     Notes
     -----

@@ -306,13 +306,13 @@ class CalibratedInference:
 
     confidence: float
     target: Target
-    anytime: int | None = None  # the planned trials a question (or questions) of repeated looks
+    planned: int | None = None  # the planned trials a question (or questions) of repeated looks
 
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
         """The numbers of metrics, each with its view, for each draw size and cell."""
-        if self.anytime is None:
+        if self.planned is None:
             return self._numbers_at(self.confidence, asked, cells)
-        information = planned_share(cells, self.target, self.anytime)
+        information = planned_share(cells, self.target, self.planned)
         rows = self._numbers_at(look_confidence(self.confidence, information), asked, cells)
         return {
             row: numbers.with_facts(**{INFORMATION: information}) for row, numbers in rows.items()
@@ -374,8 +374,8 @@ class CalibratedInference:
         if self.target == "population" and cells.clusters is not None:
             return {}
         confidence: Floats | float = self.confidence
-        if self.anytime is not None:
-            information = planned_share(cells, self.target, self.anytime)
+        if self.planned is not None:
+            information = planned_share(cells, self.target, self.planned)
             confidence = look_confidence(self.confidence, information)
         found = dict[Row, CellNumbers]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)

@@ -66,9 +66,9 @@ class ReportColumns:
         """The columns of a row beside the keys of its group."""
         return self.question | self.beside_keys
 
-    def with_information(self, anytime: int | None) -> ReportColumns:
+    def with_information(self, planned: int | None) -> ReportColumns:
         """The columns with the share of the planned information, if intervals hold at any time."""
-        if anytime is None:
+        if planned is None:
             return self
         numbers = {name: dtype for name, dtype in self.numbers.items() if name != INFERENCE}
         return replace(self, numbers=numbers | {INFORMATION: pl.Float64(), INFERENCE: pl.String()})

@@ -202,7 +202,7 @@ def report(
         rewards=request.classes.rewards is not None,
         costs=request.classes.costs is not None,
     )
-    columns = columns.with_information(request.choice.anytime)
+    columns = columns.with_information(request.choice.planned)
     keys = [*columns.keys, *columns.question]
     judged = [name for name in columns.numbers if name in JUDGE_DTYPES]
     wanted = wide_columns(metrics, keys, [*columns.facts], judged) if wide else []
@@ -272,7 +272,7 @@ def evaluated_plan(
         check_overall(overall, trials, per_question=per_question)
     refuse_repeats(columns.shown)
     plan = request.groups(per_question=per_question or named, questions=questions)
-    refuses = watched or request.choice.anytime is not None
+    refuses = watched or request.choice.planned is not None
     if refuses or warns_of_stopping:
         plan = plan.then(watch_trials(request, refuses=refuses, numbers=numbers))
     if trials.cluster is not None and (request.choice.target == "population" or not numbers):

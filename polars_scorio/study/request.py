@@ -15,17 +15,19 @@ from typing import Annotated, Literal, TypeAlias, TypedDict, TypeVar, get_args
 import polars as pl
 
 from polars_scorio.arguments import (
+    PLANS,
     POSITIVE,
     Adjusted,
     Compared,
     Overall,
     Per,
     View,
-    check_anytime,
     check_choice,
     check_confidence,
     check_number,
+    check_planned,
     nearest_hint,
+    planned_looks,
     value_text,
 )
 from polars_scorio.counting.categories import Classes, counted_classes
@@ -124,27 +126,34 @@ class InferenceOptions(PlanOptions, total=False):
         float,
         Option(0.95, "Of the intervals. Default: the confidence of the accessor, else 0.95."),
     ]
-    anytime: Annotated[
+    planned_trials: Annotated[
         int | None,
         Option(
             None,
-            """The planned trials of each question (about a population: the planned questions),
-            written down before the first look. Intervals and verdicts then hold at every look,
-            while the evaluation runs. Default: the log is looked at once.
+            """The planned trials of each question, written down before the first look. Intervals
+            and verdicts about these questions then hold at every look, while the evaluation runs.
+            Default: the log is looked at once.
 
             Two equal models that are compared after each of 16 rounds, at 95 % each time, give a
-            false winner in 12 to 26 % of the logs. With `anytime` you may look after each batch,
-            stop when there is a winner, or go on beyond the plan: the chance that an interval ever
-            misses is then about 1 - confidence at most (simulated with 100 and 500 questions: a
-            false winner in at most .025 of the logs on average, .06 of the worst population), if
-            each further batch has trials of all questions of both models. It needs calibrated
-            numbers, and trials that stopped on their outcomes are an error (see `describe`).
+            false winner in 12 to 26 % of the logs. With `planned_trials` you may look after each
+            batch, stop when there is a winner, or go on beyond the plan: the chance that an
+            interval ever misses is then about 1 - confidence at most (simulated with 100 and 500
+            questions: a false winner in at most .025 of the logs on average, .06 of the worst
+            population), if each further batch has trials of all questions of both models. It needs
+            calibrated numbers; trials that stopped on their outcomes are an error (see `check`).
 
             At the plan intervals are 1.285 times as wide. The critical value is c max(t,
             1/t)^(1/4), where t is the information so far over the planned one (the column
             `information_fraction`), and c is 2.519 instead of 1.960 at 95 %. If you stop at a
-            winner, `diff`
-            is too far from zero on average; the interval is right.""",
+            winner, `diff` is too far from zero on average; the interval is right.""",
+        ),
+    ]
+    planned_questions: Annotated[
+        int | None,
+        Option(
+            None,
+            """The planned number of questions, as `planned_trials`, for numbers about a population
+            (``target="population"``).""",
         ),
     ]
 
@@ -274,14 +283,16 @@ class Chosen(TypedDict, total=False):
     prior: Prior | None
     target: Target
     confidence: float
-    anytime: int | None
+    planned_trials: int | None
+    planned_questions: int | None
 
 
 def chosen_options(
     prior: Prior | None,
     target: Target,
     confidence: float,
-    anytime: int | None = None,
+    planned_trials: int | None = None,
+    planned_questions: int | None = None,
 ) -> Chosen:
     """Options of numbers that differ from the defaults, after a check."""
     named, _ = read_prior(prior)
@@ -292,8 +303,10 @@ def chosen_options(
         kept["target"] = target
     if check_confidence(confidence) != 0.95:  # the default of all methods
         kept["confidence"] = float(confidence)
-    if anytime is not None:
-        kept["anytime"] = check_anytime(anytime)
+    if planned_trials is not None:
+        kept["planned_trials"] = check_planned("planned_trials", planned_trials)
+    if planned_questions is not None:
+        kept["planned_questions"] = check_planned("planned_questions", planned_questions)
     return kept
 
 
@@ -384,7 +397,7 @@ def check_judged(
     target: Target,
     per: Per,
     *,
-    anytime: int | None,
+    planned: int | None,
 ) -> None:
     """Refuse options that go with no correction for the errors of a judge.
 
@@ -402,11 +415,12 @@ def check_judged(
         )
     if per == "question":
         raise ValueError(f'{role}= corrects means over questions: leave per="question" out')
-    if anytime is not None:
+    if planned is not None:
+        keyword, *_ = PLANS[target]
         raise ValueError(
-            f"anytime= is not known for numbers that are corrected for a judge: leave {role}= out "
-            "to look repeatedly at the verdicts (who is better needs no correction under one "
-            "judge), or anytime= to look once"
+            f"{keyword}= is not known for numbers that are corrected for a judge: leave {role}= "
+            "out to look repeatedly at the verdicts (who is better needs no correction under one "
+            f"judge), or {keyword}= to look once"
         )
     if target == "population" and trials.cluster is not None:
         _refuse_clustered_draws(metrics, role)
@@ -441,7 +455,7 @@ class InferenceChoice:
     prior: QuestionPrior | None
     confidence: float = 0.95
     target: Target = "benchmark"
-    anytime: int | None = None  # planned trials a question (or questions) of repeated looks
+    planned: int | None = None  # trials a question (or questions), if looks are repeated
     per_question: bool = False  # single questions have posteriors alone
     judged: JudgeLabels | None = None  # where the labels are that a judge is corrected by
 
@@ -451,7 +465,7 @@ class InferenceChoice:
             return JudgedInference(self.confidence, self.target, self.judged == "on these trials")
         prior = self.prior_of(metric, view)
         if prior is None:
-            return CalibratedInference(self.confidence, self.target, self.anytime)
+            return CalibratedInference(self.confidence, self.target, self.planned)
         return PosteriorInference(self.confidence, self.target, prior)
 
     def prior_of(self, metric: Metric, view: View) -> QuestionPrior | None:
@@ -550,7 +564,8 @@ class Request:
         confidence: float = 0.95,
         per: Per = "model",
         rewards: RewardUse = "allowed",
-        anytime: int | None = None,
+        planned_trials: int | None = None,
+        planned_questions: int | None = None,
     ) -> Request:
         """Check what is requested, as far as arguments and schema tell.
 
@@ -558,7 +573,7 @@ class Request:
         ----------
         trials : Trials
             The log.
-        metrics, prior, target, confidence, per, anytime
+        metrics, prior, target, confidence, per, planned_trials, planned_questions
             As in `Scorio.report`.
         rewards : "allowed", "always" or "never"
             Whether rewards may have other values than 0 and 1: unless posteriors are asked for,
@@ -578,12 +593,13 @@ class Request:
         chosen, earlier = read_prior(prior)
         check_choice("target", target, Target)
         check_choice("per", per, Per)
-        anytime = None if anytime is None else check_anytime(anytime)
+        plans = {"planned_trials": planned_trials, "planned_questions": planned_questions}
+        planned = planned_looks({"target": target, **plans})
         metrics = [on_levels(metric, trials) for metric in metrics]
         judged: JudgeLabels | None = None
         if trials.judged:
             views = judged_views(metrics, trials)
-            check_judged(trials, metrics, chosen, target, per, anytime=anytime)
+            check_judged(trials, metrics, chosen, target, per, planned=planned)
             judged = "from elsewhere" if trials.truth is None else "on these trials"
         else:
             views = report_views(metrics, trials)
@@ -598,11 +614,11 @@ class Request:
             answers="answers" in views,
             costs=cost_columns(metrics),
         )
-        choice = InferenceChoice(chosen, confidence, target, anytime, per == "question", judged)
+        choice = InferenceChoice(chosen, confidence, target, planned, per == "question", judged)
         _check_together(metrics, choice)
         before = None if earlier is None else bind_prior(earlier, trials, counted)
         asked = tuple(zip(metrics, views, strict=True))
-        if anytime is not None:
+        if planned is not None:
             _refuse_repeated_looks(asked, choice)
         return cls(trials, asked, counted, choice, before)
 
@@ -796,7 +812,7 @@ def _refuse_repeated_looks(
         if view == "costs":
             raise ValueError(
                 f"{metric.name}: nobody knows intervals of costs that hold at every look: leave "
-                "anytime= out"
+                f"{PLANS[choice.target][0]}= out"
             )
         unbiased = isinstance(choice.inference_of(metric, view), CalibratedInference)
         if not unbiased:

@@ -43,7 +43,7 @@ def test_exactly_at_the_margin_few_gates_give_a_verdict(margin):
 def test_looking_after_each_round_makes_false_winners_unless_it_was_planned():
     rounds = logs(0.0).cumsum(axis=0)
     winners = {}
-    for name, plan in (("peeking", {}), ("anytime", {"anytime": ROUNDS})):
+    for name, plan in (("peeking", {}), ("anytime", {"planned_trials": ROUNDS})):
         seen = [
             counted(np.array(n), hits).compare(ps.avg(), **plan)["better"].is_not_null()
             for n, hits in enumerate(rounds, 1)

@@ -144,7 +144,7 @@ def test_strata_metrics_and_looks_are_passed_on(gate, capsys):
     versions(0.4).write_parquet("log.parquet")
     status, last, _ = gate(
         "log.parquet", "--baseline", "v1", "--margin", 0.02, "--by", "domain", "--each",
-        "--anytime", 16, "--metric", "avg", "--metric", "pass_hat_k([1, 4])",
+        "--planned-trials", 16, "--metric", "avg", "--metric", "pass_hat_k([1, 4])",
     )  # fmt: skip
     assert status == 3
     assert "Pass^4" in last
@@ -231,19 +231,19 @@ BAD_CALLS = {
     "k beyond the trials": (
         [*GATE, "--metric", "pass_at_k(9)"], 1, "draws k=9 trials of a question"),
     "a plan of True": (
-        [*GATE, "--anytime", "True"], 2, "a positive int that was written down before the first"),
+        [*GATE, "--planned-trials", "True"], 2, "a positive int that was written down"),
     "a plan of nothing": (
-        [*GATE, "--anytime", "0"], 2, "as in --anytime 16, got 0"),
+        [*GATE, "--planned-trials", "0"], 2, "as in --planned-trials 16, got 0"),
     "looks at numbers under a uniform prior": (
-        [*GATE, "--anytime", "8", "--prior", "uniform"], 1, "Use avg or a metric of the"),
+        [*GATE, "--planned-trials", "8", "--prior", "uniform"], 1, "Use avg or a metric of the"),
     "looks at numbers under the population": (
-        [*GATE, "--anytime", "8", "--prior", "population"], 1, "without --prior, and"),
+        [*GATE, "--planned-trials", "8", "--prior", "population"], 1, "without --prior, and"),
     "posterior means": (
         [*GATE, "--metric", "bayes"], 1, "metric of the Pass@k family, without --prior"),
     "trials that stopped on outcomes": (
         ["retried.parquet", *GATE[1:]], 1, "stopped on outcomes, or easy or hopeless"),
     "looks at trials that stopped": (
-        ["retried.parquet", *GATE[1:], "--anytime", "8"], 1, "See polars-scorio check for the"),
+        ["retried.parquet", *GATE[1:], "--planned-trials", "8"], 1, "See polars-scorio check for"),
     "a false discovery rate of one": (
         [*GATE, "--fdr", "1"], 1, "fdr must be a number between"),
 }  # fmt: skip
@@ -298,7 +298,7 @@ def test_a_margin_must_be_given(gate):
 @pytest.mark.slow
 def test_a_page_of_a_leaderboard_may_hold_at_every_look(folder):
     versions(0.1).write_parquet("log.parquet")
-    assert main(["report", "log.parquet", "--anytime", "16", "-o", "report.html"]) == 0
+    assert main(["report", "log.parquet", "--planned-trials", "16", "-o", "report.html"]) == 0
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert "hold at every look (planned: 16 trials a question)" in text
 

@@ -34,7 +34,7 @@ OPTIONS = {
     "population": {"target": "population"},
     "uniform": {"prior": "uniform"},
     "fitted": {"prior": "population"},
-    "anytime": {"anytime": 8},
+    "anytime": {"planned_trials": 8},
 }
 
 

@@ -164,8 +164,8 @@ def test_draw_sizes_have_a_row_each():
 
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_a_gate_that_holds_at_every_look_needs_more(target):
-    log, plan = versions(11).scorio(target=target), {"benchmark": 8}.get(target, 40)
-    once, repeated = (log.gate("v1", margin=0.02, **more) for more in ({}, {"anytime": plan}))
+    log, plan = versions(11).scorio(target=target), {"planned_trials": 8, "planned_questions": 40}
+    once, repeated = (log.gate("v1", margin=0.02, **more) for more in ({}, plan))
     assert repeated["information_fraction"].to_list() == [1.0]
     assert repeated["lo"].item() < once["lo"].item() < once["hi"].item() < repeated["hi"].item()
     extra = "extra_questions" if target == "population" else "extra_trials"
@@ -224,7 +224,7 @@ def test_enum_models_and_other_column_names_are_kept():
         (ps.avg(), {"margin": 0.1, "max_trials": 0}, "^max_trials must be a positive int"),
         (ps.bayes(), {"margin": 0.1}, r"^bayes: gate needs unbiased estimates.* take ps\.avg"),
         (ps.avg(), {"margin": 0.1, "prior": "uniform"}, "^avg: gate needs unbiased"),
-        (ps.avg(), {"margin": 0.1, "anytime": True}, "^anytime must be the number of trials"),
+        (ps.avg(), {"margin": 0.1, "planned_trials": True}, "^planned_trials must be the planned"),
         (ps.pass_at_k(9), {"margin": 0.1}, r"draws k=9 trials .* the first at model='v1'\. A pred"),
     ],
     ids=str,

@@ -78,7 +78,7 @@ def test_costs_do_not_hold_at_every_look(log):
     with pytest.raises(
         ValueError, match=r"nobody knows intervals of costs.*leave cost_margin= out"
     ):
-        log.scorio(cost="usd", anytime=16).gate("old", margin=0.3, cost_margin=1.15)
+        log.scorio(cost="usd", planned_trials=16).gate("old", margin=0.3, cost_margin=1.15)
 
 
 def test_gates_without_a_margin_of_costs_have_no_columns_of_costs(log):

@@ -231,7 +231,7 @@ def test_other_metrics_have_no_closed_form(log, metric, method):
         getattr(unreadable(log.schema).scorio(**ROLES), method)(*arguments, metric)
 
 
-@pytest.mark.parametrize("options", [{}, {"anytime": 64}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"planned_trials": 64}], ids=str)
 def test_verdicts_that_hold_at_once_need_a_larger_critical_value(options):
     random = np.random.default_rng(2)
     rates = np.clip(random.random(30) + np.linspace(0, 0.4, 5)[:, None], 0, 1)

@@ -109,7 +109,7 @@ def test_an_undecided_gate_says_as_what_it_counts():
 
 
 def test_about_a_population_questions_are_counted():
-    words = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1, population=True, anytime=1000)
+    words = GateWords(ps.avg(), "model", 0.95, 0.8, 0.1, population=True, planned=1000)
     sentence = words.sentence({**ROW, "extra_questions": 59})
     assert "; 59 further questions decide it with a chance of 80 %;" in sentence
     assert "which holds at every look (planned: 1,000 questions)" in sentence

@@ -21,6 +21,7 @@ SCHEMA = {
     "number": pl.Float64,
 }
 K = [1, 2, 4, 9]
+EVERY_LOOK = {"planned_trials": 16, "planned_questions": 16}
 # All metrics of successes, so that each formula stands in the file.
 SUCCESSES = (
     ps.avg(),
@@ -48,7 +49,7 @@ def decisions(metric: ps.Metric) -> Iterator[tuple[str, Call]]:
     yield "compare all", lambda log: log.compare(metric, simultaneous=True)
     yield "compare baseline", lambda log: log.compare(metric, baseline="m0", simultaneous=True)
     yield "compare population", lambda log: log.compare(metric, target="population")
-    yield "compare every look", lambda log: log.compare(metric, anytime=16)
+    yield "compare every look", lambda log: log.compare(metric, **EVERY_LOOK)
     yield "compare common", lambda log: log.compare(metric, questions="common")
     yield "compare adjusted", lambda log: log.compare(metric, questions="adjusted")
     yield "compare macro", lambda log: log.compare(metric, overall="macro")
@@ -87,7 +88,7 @@ def calls_of(kind: Kind) -> Iterator[tuple[str, Call]]:
             ("macro", {"overall": "macro"}),
             ("micro", {"overall": "micro"}),
             ("population", {"target": "population"}),
-            ("every look", {"anytime": 16}),
+            ("every look", EVERY_LOOK),
             ("confidence", {"confidence": 0.8}),
             ("wide", {"wide": True}),
         ):

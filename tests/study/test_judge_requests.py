@@ -36,7 +36,7 @@ def test_metrics_without_a_correction_are_refused(log, metric, said):
         ({"prior": "population"}, "posterior means are biased"),
         ({"prior": LOG}, "posterior means are biased"),
         ({"per": "question"}, 'leave per="question" out'),
-        ({"anytime": 16}, "anytime= is not known for numbers that are corrected"),
+        ({"planned_trials": 16}, "planned_trials= is not known for numbers that are corrected"),
     ],
 )
 def test_options_without_a_correction_are_refused(log, options, said):

@@ -223,7 +223,7 @@ def test_rewards_without_a_pattern_are_not_accused():
 def test_looks_at_rewards_that_stopped_are_refused():
     log = pl.concat(stopped_rewards(good=0.7).with_columns(model=pl.lit(name)) for name in "ab")
     with pytest.raises(ValueError, match=r"^trials stopped on their outcomes in 2 groups"):
-        log.scorio(bounds=(0, 1)).compare(anytime=6)
+        log.scorio(bounds=(0, 1)).compare(planned_trials=6)
 
 
 def test_success_is_what_the_roles_say():

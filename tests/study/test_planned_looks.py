@@ -1,4 +1,4 @@
-"""Looks again and again at a log that grows: what `anytime` does to every number."""
+"""Looks again and again at a log that grows: what `planned_trials` does to every number."""
 
 import numpy as np
 import polars as pl
@@ -63,7 +63,7 @@ def test_far_from_the_plan_confidence_stays_below_one():
 @pytest.mark.parametrize("plan", [4, 16, 64])
 def test_a_comparison_is_that_of_one_look_at_a_larger_confidence(metric, plan):
     log = random_log(1).scorio
-    found = log.compare(metric, anytime=plan)
+    found = log.compare(metric, planned_trials=plan)
     once = log.compare(metric, confidence=confidence_at(8 / plan))
     assert found["information_fraction"].to_list() == [8 / plan] * found.height
     # The chance of a pair is as careful as its interval at every look.
@@ -78,7 +78,7 @@ def test_about_a_population_the_plan_counts_questions(overall):
     log = random_log(2)
     log = pl.concat([log.with_columns(domain=pl.lit("x")), log.with_columns(domain=pl.lit("y"))])
     accessor = log.scorio(by="domain", target="population")
-    found = accessor.compare(ps.avg(), anytime=40, overall=overall)
+    found = accessor.compare(ps.avg(), planned_questions=40, overall=overall)
     strata = found.filter(pl.col("domain").is_not_null())
     assert strata["information_fraction"].to_list() == [0.5] * 6
     once = accessor.compare(ps.avg(), confidence=confidence_at(0.5))
@@ -92,9 +92,11 @@ def test_about_a_population_the_plan_counts_questions(overall):
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_reports_and_rankings_have_the_intervals_of_the_same_look(target):
     accessor = random_log(3).scorio(target=target)
-    plan, confidence = (16, confidence_at(0.5)) if target == "benchmark" else (20, confidence_at(1))
+    plan, confidence = {"planned_trials": 16}, confidence_at(0.5)
+    if target == "population":
+        plan, confidence = {"planned_questions": 20}, confidence_at(1)
     for ask in (accessor.report, accessor.rank, accessor.leaderboard):
-        found = ask(ps.avg(), anytime=plan)
+        found = ask(ps.avg(), **plan)
         once = ask(ps.avg(), confidence=confidence)
         ends = [
             name for name in found.columns if name.endswith(("lo", "hi")) and "rank" not in name
@@ -124,7 +126,7 @@ def test_differences_over_a_population_are_those_of_the_study():
 def test_intervals_that_hold_at_every_look_contain_those_of_one(seed, plan):
     log = random_log(seed, trials=4, questions=8).scorio
     repeated, once = (
-        log.compare(ps.avg(), anytime=plan),
+        log.compare(ps.avg(), planned_trials=plan),
         log.compare(ps.avg()),
     )
     assert (repeated["lo"] <= once["lo"] + 1e-12).all()
@@ -136,7 +138,7 @@ def test_intervals_that_hold_at_every_look_contain_those_of_one(seed, plan):
 def test_intervals_are_narrowest_at_the_plan():
     log = random_log(4).scorio
     widths = [
-        log.compare(ps.avg(), anytime=plan).select(pl.col("hi") - pl.col("lo"))["hi"].max()
+        log.compare(ps.avg(), planned_trials=plan).select(pl.col("hi") - pl.col("lo"))["hi"].max()
         for plan in (2, 4, 8, 16, 32)
     ]
     assert np.argmin(widths) == 2
@@ -147,9 +149,9 @@ def test_intervals_are_narrowest_at_the_plan():
 
 def test_the_model_with_less_information_decides_about_a_pair():
     log = pl.concat([random_log(5, trials=16, models=["ada"]), random_log(5, models=["bob"])])
-    pair = log.scorio.compare(ps.avg(), anytime=16)
+    pair = log.scorio.compare(ps.avg(), planned_trials=16)
     assert pair["information_fraction"].item() == 0.5
-    rows = log.scorio.avg(anytime=16)
+    rows = log.scorio.avg(planned_trials=16)
     assert rows["information_fraction"].to_list() == [1.0, 0.5]
 
 
@@ -160,17 +162,17 @@ def test_verdicts_about_all_pairs_are_made_in_one_step():
         for model, hits in (("ada", 15), ("bob", 8), ("cy", 8), ("dee", 1))
     )
     critical = anytime_critical(2.5690, 1.0)  # the studentized range of four, over root 2
-    pairs = log.scorio.compare(ps.avg(), anytime=16, simultaneous=True)
+    pairs = log.scorio.compare(ps.avg(), planned_trials=16, simultaneous=True)
     once = log.scorio.compare(ps.avg(), confidence=float(2 * ndtr(critical) - 1))
     assert_frame_equal(pairs.select(ENDS), once.select(ENDS), abs_tol=1e-4)
-    ranks = log.scorio.rank(ps.avg(), anytime=16)
+    ranks = log.scorio.rank(ps.avg(), planned_trials=16)
     assert ranks.select("model", "rank_lo", "rank_hi").rows() == [
         ("ada", 1, 1), ("bob", 2, 3), ("cy", 2, 3), ("dee", 4, 4)
     ]  # fmt: skip
 
 
 def test_a_trajectory_is_a_confidence_sequence():
-    log = random_log(6, models=["ada"]).scorio(anytime=8)
+    log = random_log(6, models=["ada"]).scorio(planned_trials=8)
     path = log.trajectory(ps.avg())
     widths = (path["hi"] - path["lo"]).to_list()
     assert widths == sorted(widths, reverse=True)
@@ -181,7 +183,7 @@ def test_a_trajectory_is_a_confidence_sequence():
 def test_the_best_model_is_corrected_for_every_look():
     log = random_log(7).scorio
     repeated, once = (
-        log.best(ps.avg(), **plan).row(0, named=True) for plan in ({"anytime": 16}, {})
+        log.best(ps.avg(), **plan).row(0, named=True) for plan in ({"planned_trials": 16}, {})
     )
     assert repeated["best_lo"] < once["best_lo"] < once["best_hi"] < repeated["best_hi"]
     assert set(once["could_be_best"]) <= set(repeated["could_be_best"])
@@ -193,37 +195,54 @@ def test_plans_need_more_trials_for_a_verdict_that_holds_at_every_look():
         for model, hits in (("ada", 9), ("bob", 8))
     ).scorio
     once, plan = log.trials_needed()["extra_trials"].item(), 64
-    repeated = log.trials_needed(anytime=plan)["extra_trials"].item()
+    repeated = log.trials_needed(planned_trials=plan)["extra_trials"].item()
     assert repeated > once > 0
     width = log.trials_needed(half_width=0.05)["extra_trials"].max()
-    assert log.trials_needed(half_width=0.05, anytime=plan)["extra_trials"].max() > width
+    assert log.trials_needed(half_width=0.05, planned_trials=plan)["extra_trials"].max() > width
 
 
 def test_plans_of_questions_need_more_of_them_too():
     log = random_log(8).scorio
     once = log.questions_needed(half_width=0.05)["extra_questions"].to_list()
-    repeated = log.questions_needed(half_width=0.05, anytime=100)["extra_questions"].to_list()
+    repeated = log.questions_needed(half_width=0.05, planned_questions=100)[
+        "extra_questions"
+    ].to_list()
     assert all(more > few for more, few in zip(repeated, once, strict=True))
 
 
 @pytest.mark.slow
 def test_what_people_read_says_that_it_holds_at_every_look():
-    log = random_log(9).scorio(anytime=16)
+    log = random_log(9).scorio(planned_trials=16)
     words = "which hold at every look (planned: 16 trials a question)"
     assert words in ps.to_markdown(log.leaderboard())
     assert words in str(log.plot.intervals().to_dict()["title"]["subtitle"])
-    sample = random_log(9).scorio(anytime=40, target="population")
+    sample = random_log(9).scorio(planned_questions=40, target="population")
     assert "(planned: 40 questions)" in ps.to_markdown(sample.leaderboard())
+
+
+def test_the_planned_number_is_that_of_the_target():
+    log = random_log(9)
+    both = log.scorio(planned_trials=16, planned_questions=40)
+    for target, plan in (("benchmark", "planned_trials"), ("population", "planned_questions")):
+        of_target = log.scorio(**{plan: {"planned_trials": 16, "planned_questions": 40}[plan]})
+        assert_frame_equal(both.avg(target=target), of_target.avg(target=target))
+    message = "^planned_trials= does not say .* about a population .* need planned_questions="
+    with pytest.raises(ValueError, match=message):
+        log.scorio.compare(planned_trials=16, target="population")
+    with pytest.raises(ValueError, match=r"about these questions .* need planned_trials="):
+        log.scorio.rank(planned_questions=40)
 
 
 @pytest.mark.parametrize("plan", [True, 0, -1, 1.5, "16", 10**19])
 def test_a_plan_that_is_no_positive_int_is_refused(plan):
-    message = "^anytime must be the number of trials .* written down before the first look"
+    message = (
+        "^planned_trials must be the planned number of trials .* written down before the first look"
+    )
     for ask in (random_log(1).scorio.compare, random_log(1).scorio.trials_needed):
         with pytest.raises(ValueError, match=message):
-            ask(anytime=plan)
+            ask(planned_trials=plan)
     with pytest.raises(ValueError, match=message):
-        random_log(1).scorio(anytime=plan)
+        random_log(1).scorio(planned_trials=plan)
 
 
 @pytest.mark.parametrize(
@@ -237,17 +256,17 @@ def test_a_plan_that_is_no_positive_int_is_refused(plan):
 )
 def test_posterior_means_are_refused_with_the_way_out(metric, options):
     with pytest.raises(ValueError, match=r"means are biased, so .* without prior=, and a row"):
-        random_log(1).scorio.report(metric, anytime=16, **options)
+        random_log(1).scorio.report(metric, planned_trials=16, **options)
 
 
 def test_draws_beyond_the_trials_have_a_range_and_no_verdict():
-    pair = random_log(1).scorio.compare(ps.pass_at_k(16), anytime=16, baseline="ada")
+    pair = random_log(1).scorio.compare(ps.pass_at_k(16), planned_trials=16, baseline="ada")
     assert pair["better"].null_count() == pair.height
     assert pair["lo"].is_not_null().all()
 
 
 def test_a_look_far_before_the_plan_leaves_everything_open():
-    pair = random_log(1, trials=2).scorio.compare(ps.avg(), anytime=10**9)
+    pair = random_log(1, trials=2).scorio.compare(ps.avg(), planned_trials=10**9)
     assert pair.select(ENDS).rows() == [(-1.0, 1.0)] * 3
-    once, far = (random_log(1, trials=2).scorio.avg(anytime=plan) for plan in (2, 10**9))
+    once, far = (random_log(1, trials=2).scorio.avg(planned_trials=plan) for plan in (2, 10**9))
     assert (far["lo"] < once["lo"] / 2).all()

@@ -46,6 +46,6 @@ def test_the_help_of_report_names_every_column():
         ((ps.cost_per_success(),), {"category": "won", "cost": "usd"}),
         ((ps.avg(),), {"category": "reward"}),
         ((ps.avg(),), {"category": "verdict", "truth": "human"}),
-        ((ps.avg(),), {"category": "won", "anytime": 9}),
+        ((ps.avg(),), {"category": "won", "planned_trials": 9}),
     ):
         assert {*log.scorio(**roles).report(*metrics).columns} <= named

@@ -228,7 +228,8 @@ def baseline_rows(scope: Scope, baseline: Category, settings: Settings) -> Basel
         metric = average_metric(metric)
     plans = [
         gate(log, scope.roles, name, metric, margin=0.0, confidence=settings.confidence,
-             target=settings.target, anytime=settings.anytime),
+             target=settings.target, planned_trials=settings.planned_trials,
+             planned_questions=settings.planned_questions),
     ]  # fmt: skip
     fractions = holds_fractions(scope.counts, scope.roles)
     if not (scope.judged or fractions) and knows_success(scope.counts, scope.roles):
