@@ -168,12 +168,12 @@ def inference_words(
 
 
 def look_words(planned: int, target: str) -> str:
-    """That intervals hold at repeated looks, in words."""
+    """Words for intervals that hold at repeated looks."""
     return f"which hold at every look (planned: {planned:,} {planned_units(target)})"
 
 
 def planned_units(target: str) -> str:
-    """What a planned number counts."""
+    """The unit of a planned number."""
     return "questions" if target == "population" else "trials a question"
 
 
