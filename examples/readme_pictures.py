@@ -54,8 +54,8 @@ def agents() -> pl.DataFrame:
 
 
 def coverage() -> alt.LayerChart:
-    """How often intervals hold, from the table of the page that promises it."""
-    page = Path(__file__).parent / "guide" / "promises.md"
+    """How often intervals hold, from the table of the page on validation."""
+    page = Path(__file__).parent / "validation" / "intervals.md"
     text = page.read_text(encoding="utf-8")
     lines = text[text.index("| about | inference |") :].splitlines()[2:]
     cells = [[cell.strip() for cell in line.strip("| ").split("|")[:5]] for line in lines]

@@ -39,7 +39,7 @@ def study_table(measured: pl.DataFrame) -> pl.DataFrame:
         cell_rows(measured)
         .group_by("study", "confidence", "target", "inference")
         .agg(
-            pl.len().alias("cells"),
+            pl.len().alias("settings"),
             coverage.mean().alias("mean"),
             coverage.min().alias("worst"),
             *(
@@ -65,7 +65,7 @@ def promised_coverage(measured: pl.DataFrame) -> pl.DataFrame:
     planned = {study: planned_cells(study) for study in STUDIES}
     of_all = pl.col("study").replace_strict(planned, return_dtype=pl.Int64).alias("of")
     return table.select(
-        pl.col("study", "confidence", "target", "cells"), of_all, pl.nth(range(4, table.width))
+        pl.col("study", "confidence", "target", "settings"), of_all, pl.nth(range(4, table.width))
     )
 
 
@@ -100,7 +100,7 @@ def width_table(measured: pl.DataFrame) -> pl.DataFrame:
     return (
         rows.group_by("target", "identified", "questions")
         .agg(
-            pl.len().alias("cells"),
+            pl.len().alias("settings"),
             pl.col("coverage").mean().alias("mean coverage"),
             pl.col("coverage").min().alias("worst coverage"),
             ratio.median().alias("median ratio"),
@@ -138,11 +138,11 @@ def family_table(measured: pl.DataFrame) -> pl.DataFrame:
         verdict_rows(measured)
         .group_by("target", "n", "models")
         .agg(
-            pl.len().alias("cells"),
+            pl.len().alias("settings"),
             false.mean().alias("false winners"),
             false.max().alias("worst"),
             (false > 0.06).sum().alias("above .06"),
-            held.mean().alias("a pair holds"),
+            held.mean().alias("a pair: coverage"),
             held.min().alias("worst pair"),
             pl.col("power").mean(),
             pl.col("best_in_set").min().alias("least best in set"),

@@ -1,9 +1,8 @@
-"""Write the measured tables into the guide. Run: python -m examples.validation.promised_tables.
+"""Write the measured tables into the pages. Run: python -m examples.validation.promised_tables.
 
 Pages have a mark before and after each table of a study, so that its numbers stand in one place,
-and a test compares the pages with it. Those of `TABLES` are made from the cells that scripts
-measured. Other studies are kept in `printed_tables`, as tables made from what their scripts
-printed; the pages name the scripts.
+and a test compares the pages with it. `TABLES` are made from the settings that scripts measured.
+Other studies are kept in `printed_tables`, as their scripts printed them.
 """
 
 import csv
@@ -28,19 +27,18 @@ from examples.validation.study_tables import (
     vote_table,
 )
 
-BENCHMARKS = Path(__file__).parent
-PRINTED = BENCHMARKS / "printed_tables"
-GUIDE = Path(__file__).parents[2] / "examples" / "guide"
-PAGE = GUIDE / "promises.md"
+VALIDATION = Path(__file__).parent
+PRINTED = VALIDATION / "printed_tables"
+PAGES = sorted(VALIDATION.glob("*.md"))
 FILES = {
-    "coverage": BENCHMARKS / "coverage.parquet",
-    "verdicts": BENCHMARKS / "verdicts.parquet",
-    "votes": BENCHMARKS / "votes.csv",
-    "advice": BENCHMARKS / "advice.csv",
-    "inferences": BENCHMARKS / "inferences.parquet",
-    "costs": BENCHMARKS / "costs.csv",
-    "cost_tails": BENCHMARKS / "single_claims" / "cost_tails.csv",
-    "prob_best": BENCHMARKS / "single_claims" / "prob_best.csv",
+    "coverage": VALIDATION / "coverage.parquet",
+    "verdicts": VALIDATION / "verdicts.parquet",
+    "votes": VALIDATION / "votes.csv",
+    "advice": VALIDATION / "advice.csv",
+    "inferences": VALIDATION / "inferences.parquet",
+    "costs": VALIDATION / "costs.csv",
+    "cost_tails": VALIDATION / "single_claims" / "cost_tails.csv",
+    "prob_best": VALIDATION / "single_claims" / "prob_best.csv",
 }
 MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
 # For each name of a table: the file that it is made from, and how.
@@ -62,13 +60,13 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
 
 
 def measured_cells(file: str) -> pl.DataFrame:
-    """The cells that a script measured."""
+    """The settings that a script measured."""
     read = pl.read_csv if FILES[file].suffix == ".csv" else pl.read_parquet
     return read(FILES[file])
 
 
 def markdown_cell(value: object) -> str:
-    """A cell as the guide writes it: three decimals, no zero before the point."""
+    """A cell as the pages write it: three decimals, no zero before the point."""
     if value is None:
         return ""
     if not isinstance(value, float):
@@ -104,5 +102,5 @@ def page_with_tables(page: str) -> str:
 
 
 if __name__ == "__main__":
-    for page in GUIDE.glob("*.md"):
+    for page in PAGES:
         page.write_text(page_with_tables(page.read_text(encoding="utf-8")), encoding="utf-8")

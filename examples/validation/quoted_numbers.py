@@ -19,15 +19,24 @@ from examples.validation.promised_tables import FILES, PRINTED, measured_cells
 from examples.validation.single_claims import study_cells
 from examples.validation.study_tables import brief_share
 
-_PROMISES, _TRAINING = "examples/guide/promises.md", "examples/guide/training.md"
-_COST, _LOOKS, _GATE = "examples/guide/cost.md", "examples/guide/looks.md", "examples/guide/gate.md"
-_TRIALS, _QUESTIONS = "examples/guide/trials.md", "examples/guide/questions.md"
-_DECISIONS = "polars_scorio/accessors/decisions.py"
-_RERUNS = "examples/guide/reruns.md"
-_ONE_RUN, _INTERVALS = "examples/guide/one_run.md", "examples/guide/intervals.md"
-_PLANNING = "polars_scorio/accessors/planning.py"
-_REWARDS = "examples/guide/real_rewards.md"
-_JUDGE, _COMPARE = "examples/guide/judge.md", "examples/guide/compare.md"
+_GUIDE, _PAGES = "examples/guide", "examples/validation"
+_START, _COVERAGE, _VERDICTS = (
+    f"{_PAGES}/README.md",
+    f"{_PAGES}/intervals.md",
+    f"{_PAGES}/verdicts.md",
+)
+_GATE, _JUDGE, _COST = f"{_PAGES}/gates.md", f"{_PAGES}/judges.md", f"{_PAGES}/costs.md"
+_REWARDS, _QUESTIONS, _PLANS = (
+    f"{_PAGES}/rewards.md",
+    f"{_PAGES}/questions.md",
+    f"{_PAGES}/planning.md",
+)
+_BUY = f"{_GUIDE}/trials_or_questions.md"
+_COMPARE, _MANY = f"{_GUIDE}/compare.md", f"{_GUIDE}/multiple_comparisons.md"
+_DECISIONS, _PLANNING = (
+    "polars_scorio/accessors/decisions.py",
+    "polars_scorio/accessors/planning.py",
+)
 _ASKED = "polars_scorio/accessors/display.py"
 
 
@@ -136,6 +145,8 @@ def unlike_run_numbers() -> dict[str, str]:
             if size == "large":
                 numbers |= {f"looks_{questions}": brief_share(row["anytime"], 2)}
                 numbers |= {f"once_{questions}": brief_share(row["one look"], 2)}
+                numbers |= {f"percent_{questions}": f"{100 * row['held']:.0f}"}
+                numbers |= {f"looks_percent_{questions}": f"{100 * row['anytime']:.0f}"}
     alike = cells.filter(spread=0)
     held = alike["held"].to_numpy()
     numbers |= {"alike": brief_share(held.min(), 2), "alike_most": brief_share(held.max(), 2)}
@@ -146,7 +157,8 @@ def rerun_numbers() -> dict[str, str]:
     """Share of reruns inside the noise floor: mean and least of all settings."""
     inside = study_cells("reruns")["inside"].to_numpy()
     mean, worst = brief_share(inside.mean(), 3), brief_share(inside.min(), 3)
-    return {"settings": f"{inside.size:,}", "mean": mean, "worst": worst}
+    percent = f"{100 * inside.mean():.0f}"
+    return {"settings": f"{inside.size:,}", "mean": mean, "worst": worst, "percent": percent}
 
 
 def plain_error_numbers() -> dict[str, str]:
@@ -213,8 +225,7 @@ def lenient_judge_numbers() -> dict[str, str]:
     held = {(questions, n): share for questions, n, share in means.rows()}
     small, middle, large = held[30, 4], held[100, 4], held[500, 16]
     shares = {"small": small, "middle": middle, "large": large}
-    percent = {"percent": f"{100 * large:.0f}"}
-    return {name: brief_share(share, 2) for name, share in shares.items()} | percent
+    return {name: brief_share(share, 2) for name, share in shares.items()}
 
 
 def unbounded_numbers() -> dict[str, str]:
@@ -321,6 +332,22 @@ def reversed_numbers() -> dict[str, str]:
     return {"below": f"{100 * float(row['good questions below zero']):.0f}"}
 
 
+def sample_numbers() -> dict[str, str]:
+    """Rank correlation and error in points of all questions and of an even quarter of them."""
+    rows = printed_rows("question_samples").cast(pl.Float64).rows_by_key("kept of 200")
+    (*_, whole_order, whole_rate), (*_, order, rate) = rows[200.0][0], rows[50.0][0]
+    numbers = {"whole": f"{whole_order:.2f}", "quarter": f"{order:.2f}"}
+    return numbers | {"least": f"{100 * whole_rate:.1f}", "most": f"{100 * rate:.1f}"}
+
+
+def penalty_numbers() -> dict[str, str]:
+    """Percent of the worst setting of rewards with a rare penalty, without a range."""
+    row = printed_rows("reward_ranges").row(-1)
+    worst = {re.findall(r"\((\d+)", cell)[0] for cell in row[1:]}
+    (percent,) = worst
+    return {"worst": percent}
+
+
 _WORST = "in {worst} % of those of the worst setting"
 _HELD = f"contained the truth in {{mean}} % of the logs, and {_WORST}"
 STUDIES = (
@@ -330,7 +357,7 @@ STUDIES = (
         coverage_numbers(),
         (
             ("README.md", f"Over {{settings}} simulated settings, the 95 % intervals {_HELD}"),
-            (_PROMISES, f"Over {{settings}} simulated settings, calibrated 95 % intervals {_HELD}"),
+            (_START, f"Over {{settings}} simulated settings, calibrated 95 % intervals {_HELD}"),
             (
                 "examples/guide/intervals.md",
                 f"intervals contained the truth in {{mean}} % of the simulated logs, and {_WORST}",
@@ -353,8 +380,8 @@ STUDIES = (
         "two models, 30 questions, eight populations, looks after 1 to 16 rounds",
         {"wider": "1.285", "critical": "2.519", "once": "1.960"},
         (
-            (_LOOKS, "intervals are {wider} times as wide as those of one look"),
-            (_LOOKS, "({critical} instead of {once} standard errors)"),
+            (_GATE, "intervals are {wider} times as wide as those of one look"),
+            (_GATE, "({critical} instead of {once} standard errors)"),
             ("polars_scorio/study/request.py", "intervals are {wider} times as wide"),
             ("polars_scorio/study/request.py", "c is {critical} instead of {once} at 95 %"),
         ),
@@ -445,7 +472,7 @@ STUDIES = (
         vote_numbers(),
         (
             (
-                _PROMISES,
+                _COVERAGE,
                 "all {cells} pairs of n and k, the least is {one} with one question and {three}",
             ),
         ),
@@ -455,8 +482,8 @@ STUDIES = (
         "three populations, 10 to 50 clusters of 5 and 10 questions, intra-class correlation .6",
         {"mean": "78", "worst": "57", "mean_row": ".78", "worst_row": ".57"},
         (
-            (_PROMISES, "| 10 | 1.00 (.98) | .99 (.98) | .99 (.98) | {mean_row} (.58) |"),
-            (_PROMISES, "| 50 | .99 (.97) | .99 (.97) | .98 (.95) | .75 ({worst_row}) |"),
+            (_COVERAGE, "| 10 | 1.00 (.98) | .99 (.98) | .99 (.98) | {mean_row} (.58) |"),
+            (_COVERAGE, "| 50 | .99 (.97) | .99 (.97) | .98 (.95) | .75 ({worst_row}) |"),
             (
                 "examples/guide/clusters.md",
                 "contain the truth in 75 to {mean} % of logs, in the worst setting in {worst} %",
@@ -468,8 +495,8 @@ STUDIES = (
         "normal scores of 2 to 50 models, equal, spread by .3 to 4 standard errors, or one ahead",
         leader_numbers(),
         (
-            (_PROMISES, "three models and more are within {near} of how often the leader is the"),
-            (_PROMISES, "`prob_best` says {said}, and it is the best in {best}"),
+            (_VERDICTS, "three models and more are within {near} of how often the leader is the"),
+            (_VERDICTS, "`prob_best` says {said}, and it is the best in {best}"),
             (_DECISIONS, "by {two} for two models and {fifty} for fifty"),
         ),
     ),
@@ -478,9 +505,9 @@ STUDIES = (
         "normal scores of 2, 5 and 10 models that spread by .3 to 3 standard errors, a goal of .8",
         planned_numbers(),
         (
-            (_TRIALS, "{two} % of two models and {ten} % of ten that spread by a standard error"),
-            (_TRIALS, "{two_wide} % and {ten_wide} % if they spread by three"),
-            (_TRIALS, "{two_close} % and {ten_close} % if by .3"),
+            (_PLANS, "{two} % of two models and {ten} % of ten that spread by a standard error"),
+            (_PLANS, "{two_wide} % and {ten_wide} % if they spread by three"),
+            (_PLANS, "{two_close} % and {ten_close} % if by .3"),
             (_PLANNING, "{two_said} were told apart for 2 models that spread by a standard error"),
             (_PLANNING, "{five_said} for 5 and {ten_said} for 10"),
             (_PLANNING, "{two_near} to {ten_near} if they spread by .7"),
@@ -493,8 +520,8 @@ STUDIES = (
         "two models, 50, 200 and 1,000 questions, 1, 4 and 16 trials, defaults of the plan",
         default_power_numbers(),
         (
-            (_TRIALS, "a true difference of {points} points"),
-            (_TRIALS, "(in simulations {least} to {most} in the nine cells)"),
+            (f"{_GUIDE}/trials.md", "`compare` finds a true difference of {points} points"),
+            (_PLANS, "the power was {least} to {most} in the nine settings"),
         ),
     ),
     Study(
@@ -503,10 +530,10 @@ STUDIES = (
         board_numbers(),
         (
             (
-                _TRIALS,
+                _PLANS,
                 "the better one in {mean} of the logs on average ({least} to {most}; goal .8)",
             ),
-            (_TRIALS, "and in {alike} at the difference for spread .4 with correlation .5"),
+            (_PLANS, "and in {alike} at the difference for spread .4 with correlation .5"),
         ),
     ),
     Study(
@@ -514,7 +541,6 @@ STUDIES = (
         "a judge who calls 5 % of the wrong answers right, no correction, eight populations",
         lenient_judge_numbers(),
         (
-            (_JUDGE, "true in a large log: [{percent} % with 500 questions and 16 trials]"),
             (_JUDGE, "in {small} of the logs with 30 questions and 4 trials, in {middle} with 100"),
             (_JUDGE, "and in {large} with 500 questions and 16 trials"),
         ),
@@ -526,7 +552,7 @@ STUDIES = (
         (
             (
                 _JUDGE,
-                "{mean} % of the evaluations had a false winner, in the worst cell all of them",
+                "{mean} % of the evaluations had a false winner, in the worst setting all of them",
             ),
         ),
     ),
@@ -535,8 +561,8 @@ STUDIES = (
         "100 labels on random trials of 30, 100 and 500 questions",
         label_widths(),
         (
-            (_JUDGE, "as short with 30 questions ({alone_30} and {of_30} wide), and longer with"),
-            (_JUDGE, "({alone_100} and {alone_500} in place of {of_100} and {of_500})"),
+            (_JUDGE, "as short with 30 questions ({alone_30} and {of_30} wide), and shorter with"),
+            (_JUDGE, "({of_100} and {of_500} in place of {alone_100} and {alone_500})"),
         ),
     ),
     Study(
@@ -545,8 +571,8 @@ STUDIES = (
         gate_error_numbers(),
         (
             (
-                _GATE,
-                "([{least} to {most} % in simulations](#how-it-works) of 100 and 500 questions)",
+                f"{_GUIDE}/gate.md",
+                "([{least} to {most} % in simulations](../validation/gates.md#gates) of 100 and",
             ),
             (_GATE, "in {many_least} to {many_most} of the logs with 100 and 500 questions"),
             (_GATE, "in {many_worst} of the worst population"),
@@ -579,14 +605,17 @@ STUDIES = (
         "verdicts",
         "2 to 20 models, 15 to 100 questions, all pairs at once",
         false_winner_numbers(),
-        ((_COMPARE, "in at most {most} of the simulated logs of a kind, {worst} in the worst"),),
+        ((_VERDICTS, "in at most {most} of the simulated logs of a kind, {worst} in the worst"),),
     ),
     Study(
         "questions reversed",
         "8 models, one trial of 300 questions",
         reversed_numbers(),
         (
-            (_QUESTIONS, "single trial {below} % of them have one"),
+            (
+                f"{_GUIDE}/questions.md",
+                "with 8 models and a single trial {below} % of them have one",
+            ),
             (_ASKED, "with 8 models and one trial, {below} % of good questions have one"),
         ),
     ),
@@ -617,8 +646,8 @@ STUDIES = (
         "30 and 100 questions of seven kinds, trials spent by `next_trials` in two rounds",
         advice_numbers(),
         (
-            (_INTERVALS, "| {avg} ({avg_worst}) | {mean} ({worst}) |"),
-            (_TRIALS, "had the smaller error in {fewer} settings of the simulation"),
+            (_COVERAGE, "| {avg} ({avg_worst}) | {mean} ({worst}) |"),
+            (_PLANS, "had the smaller error in {fewer} settings of the simulation"),
             (_PLANNING, "in {fewer} cells, and its 95 % intervals held the truth in {mean}"),
             (_PLANNING, "in the worst cell {worst} (`ps.avg()`: {avg}, {avg_worst})"),
         ),
@@ -629,13 +658,13 @@ STUDIES = (
         best_numbers(),
         (
             (
-                _COMPARE,
+                _PLANS,
                 "had the score in {mean} on average, at least {worst} (nominal .95; without",
             ),
-            (_COMPARE, "without the correction: {plain}, at least {plain_worst})"),
-            (_COMPARE, "It is {narrow} % (2 models) to {wide} % (60) wider"),
-            (_TRAINING, "has its score in {equal} of the simulated logs on average ({equal_worst}"),
-            (_TRAINING, "the corrected one in {corrected} ({corrected_worst})"),
+            (_PLANS, "without the correction: {plain}, at least {plain_worst})"),
+            (_PLANS, "It is {narrow} % (2 models) to {wide} % (60) wider"),
+            (_PLANS, "has its score in {equal} of the simulated logs on average ({equal_worst}"),
+            (_PLANS, "the corrected one in {corrected} ({corrected_worst})"),
         ),
     ),
     Study(
@@ -644,10 +673,17 @@ STUDIES = (
         pair_numbers(),
         (
             (
-                _COMPARE,
+                _VERDICTS,
                 "in {each_least} to {each_most} % of the logs some model is wrongly called better",
             ),
-            (_COMPARE, "with `simultaneous=True` in {all_least} to {all_most} % of them"),
+            (_VERDICTS, "with `simultaneous=True` in {all_least} to {all_most} % of them"),
+            (
+                _COMPARE,
+                "wrongly called different in {each_least} to {each_most} % of the simulated logs",
+            ),
+            (_COMPARE, "with `simultaneous=True`, [in {all_least} to {all_most} %]"),
+            (_MANY, "wrongly called different in {each_least} to {each_most} % of the logs"),
+            (_MANY, "in {all_least} to {all_most} % with `simultaneous=True`"),
         ),
     ),
     Study(
@@ -672,11 +708,15 @@ STUDIES = (
         rerun_numbers(),
         (
             (
-                _RERUNS,
+                _PLANS,
                 "In {settings} simulated settings (nine populations, 30 to 200 questions, one",
             ),
-            (_RERUNS, "to eight trials) {mean} of the reruns of `ps.avg()` stayed within it"),
-            (_RERUNS, "in the worst setting {worst}"),
+            (_PLANS, "to eight trials) {mean} of the reruns of `ps.avg()` stayed within it"),
+            (_PLANS, "in the worst setting {worst}"),
+            (
+                f"{_GUIDE}/reruns.md",
+                "{settings} simulated settings](../validation/planning.md#reruns) {percent} % of",
+            ),
         ),
     ),
     Study(
@@ -696,14 +736,18 @@ STUDIES = (
         "two equal models with a shift of each run, 30 to 500 questions, 200 logs each",
         unlike_run_numbers(),
         (
-            (_ONE_RUN, "differ by a standard deviation of {small_points} points, 95 % intervals"),
-            (_ONE_RUN, "in {small_100} of the logs of 100 questions and in {small_500} of those"),
-            (_ONE_RUN, "with {large_points} points, in {large_100} and {large_500}"),
-            (_ONE_RUN, "with runs that are alike, in {alike} to {alike_most}"),
-            (_LOOKS, "differ by a standard deviation of {large_points} points, independently"),
-            (_LOOKS, "names a false winner in {looks_100} of simulated evaluations of 100"),
-            (_LOOKS, "in {looks_500} of those of 500; if they are alike, in at most {looks_alike}"),
-            (_LOOKS, "single look at the end does not escape it ({once_100} and {once_500})"),
+            (_GATE, "differ by a standard deviation of {small_points} points, 95 % intervals"),
+            (_GATE, "in {small_100} of the logs of 100 questions and in {small_500} of those"),
+            (_GATE, "with {large_points} points, in {large_100} and {large_500}"),
+            (_GATE, "with runs that are alike, in {alike} to {alike_most}"),
+            (_GATE, "differ by a standard deviation of {large_points} points, independently"),
+            (_GATE, "names a false winner in {looks_100} of simulated evaluations of 100"),
+            (_GATE, "in {looks_500} of those of 500; if they are alike, in at most {looks_alike}"),
+            (_GATE, "single look at the end does not escape it ({once_100} and {once_500})"),
+            (f"{_GUIDE}/one_run.md", "in {percent_100} % of the simulated logs of 100 questions"),
+            (f"{_GUIDE}/one_run.md", "and in {percent_500} % of those of 500"),
+            (f"{_GUIDE}/looks.md", "in {looks_percent_100} % of the simulated evaluations of 100"),
+            (f"{_GUIDE}/looks.md", "and in {looks_percent_500} % of those of 500"),
         ),
     ),
     Study(
@@ -712,8 +756,31 @@ STUDIES = (
         {"held": "96.8", "worst": "89", "wrong": "3.0", "worst_wrong": "10"},
         (
             (_REWARDS, "held in at least {held} % of simulated logs"),
-            (_REWARDS, "the worst single cell {worst} %"),
+            (_REWARDS, "the worst single setting {worst} %"),
             (_REWARDS, "a winner in at most {wrong} % on average, in {worst_wrong} % of the worst"),
+        ),
+    ),
+    Study(
+        "questions samples",
+        "200 questions with 4 trials, sampled by the outcomes of ten models, 60 logs",
+        sample_numbers(),
+        (
+            (
+                _BUY,
+                "falls from {whole} to {quarter} and the error of the rate rises from {least} to",
+            ),
+            (_BUY, "to {most} points in [simulations]"),
+        ),
+    ),
+    Study(
+        "rewards",
+        "rewards of about 1, and -10 in 3 % of the trials, no range given",
+        penalty_numbers(),
+        (
+            (
+                f"{_GUIDE}/real_rewards.md",
+                "coverage](../validation/rewards.md#without-a-range) was {worst} %",
+            ),
         ),
     ),
     Study(

@@ -64,7 +64,7 @@ def tail_table(measured: pl.DataFrame) -> pl.DataFrame:
         pl.col("held").min().alias("least"),
         pl.col("above").mean().round(3),
     )
-    return each.select("costs", mean_and_least("mean", "least", 3).alias("holds"), "above")
+    return each.select("costs", mean_and_least("mean", "least", 3).alias("coverage"), "above")
 
 
 def advice_table(measured: pl.DataFrame) -> pl.DataFrame:
@@ -96,7 +96,7 @@ def inference_table(measured: pl.DataFrame, calibrated: pl.DataFrame) -> pl.Data
         pl.concat([cell_rows(chosen), cell_rows(here)])
         .group_by("target", pl.col("inference").cast(order))
         .agg(
-            pl.len().alias("cells"),
+            pl.len().alias("settings"),
             pl.col("coverage").mean().alias("mean"),
             pl.col("coverage").min().alias("worst"),
         )
