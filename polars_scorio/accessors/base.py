@@ -195,6 +195,8 @@ class Accessor(Generic[FrameT]):
                               dearest trial in the cost
             information_      at repeated looks alone: information so far over the planned one
             fraction
+            adjusted_for      with `simultaneous` alone: "all k" of the metric, for which lo and hi
+                              hold at once, or "each row alone"
             inference         what mu, sigma, lo and hi rest on: "calibrated", "posterior",
                               "population posterior", or "range" where k exceeds the trials
             ================  ==================================================================

@@ -39,8 +39,8 @@ class DecisionMethods(Accessor[FrameT]):
         baseline : category, optional
             Compare each model with this one; default: all pairs.
         simultaneous : bool
-            Whether `confidence` is the chance that all verdicts of a stratum (and draw size) are
-            right together; default: each verdict by itself.
+            Whether `confidence` is the chance that all verdicts of a stratum are right together,
+            over all pairs and, if the metric has several k, all k; default: each verdict by itself.
         overall : "macro" or "micro", optional
             Add rows over all strata, with null in the `by` columns: "macro" compares the mean of
             the strata, "micro" all their questions in one pool. All models must have all strata.
@@ -60,8 +60,14 @@ class DecisionMethods(Accessor[FrameT]):
             prob_better       chance that model_a is better than model_b: Phi(z), of this pair alone
             lo, hi            two-sided interval of diff at `confidence`
             better            the better model if zero lies outside lo, hi; else null
-            adjusted_for      the pairs for which `confidence` holds at once: "each pair alone",
-                              "all pairs" of the stratum, "all with the baseline"
+            first_better,     with `simultaneous` and several k alone: the model that is better from
+            first_to          the smallest k on, and up to which k; null if none is
+            last_better,      the model that is better up to the largest k, and from which k on
+            last_from
+            gain_to,          with a baseline too: first_to of a model that gains on it, last_from
+            loss_from         of one that loses
+            adjusted_for      that for which `confidence` holds at once: "each pair alone", "all
+                              pairs" of the stratum, "all with the baseline"; and "... and k"
             estimate_         with `truth` or `judge` alone: the difference of the verdicts as they
             uncorrected,      are, and the labels behind both models
             labels
@@ -99,8 +105,9 @@ class DecisionMethods(Accessor[FrameT]):
         Verdicts hold for one look at the log: say `planned_trials` before the first of several
         looks.
         For all pairs at once the critical value is that of the studentized range [2]_, with a
-        baseline Dunnett's; verdicts are made step by step [3]_. The guide's chapter on comparisons
-        has the intervals.
+        baseline Dunnett's; verdicts are made step by step [3]_. Over several k at once they are
+        made in one step, by a value that grows with the length of the path of the correlations of
+        neighbouring k [4]_. The guide's chapter on comparisons has the intervals.
 
         References
         ----------
@@ -108,6 +115,7 @@ class DecisionMethods(Accessor[FrameT]):
         .. [2] A. J. Hayter (1984), Annals of Statistics 12(1), 61-75.
         .. [3] J. P. Romano, M. Wolf (2005), Journal of the American Statistical Association 100,
            94-108.
+        .. [4] D. Q. Naiman (1986), Annals of Statistics 14, 896-906.
 
         Examples
         --------

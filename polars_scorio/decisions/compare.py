@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,12 @@ from polars_scorio.arguments import Overall, check_flag, planned_looks
 from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.decisions.curve_verdicts import (
+    curve_verdicts,
+    refuse_curve,
+    stretch_columns,
+    stretch_dtypes,
+)
 from polars_scorio.decisions.model_scores import (
     DOUBTS,
     PAIRS,
@@ -76,6 +83,9 @@ def compare(
     model = named_model(trials, "compare")
     if baseline is not None:
         (baseline,) = check_models((baseline,), trials, "baseline")
+    curves = simultaneous and len(metric.row_sizes) > 1
+    if curves:
+        refuse_curve(metric, options)
     plan, models = models_of(trials, metric, options, overall)
     shown: dict[str, pl.DataType] = {
         "metric": pl.String(),
@@ -84,6 +94,7 @@ def compare(
         "model_b": model,
         **dict.fromkeys(pair_numbers(metric), pl.Float64()),
         "better": model,
+        **(stretch_dtypes(model, baseline) if curves else {}),
         "adjusted_for": pl.String(),
         **_judged_dtypes(trials),
         **bounds_dtype(models),
@@ -111,11 +122,17 @@ class _Comparison:
     warns: bool
 
     @property
+    def curves(self) -> bool:
+        """Whether the confidence holds for all draw sizes at once."""
+        return self.simultaneous and len(self.models.metric.row_sizes) > 1
+
+    @property
     def holds(self) -> str:
-        """The pairs of a stratum for which the confidence holds at once."""
+        """The statements of a stratum for which the confidence holds at once."""
         if not self.simultaneous:
             return "each pair alone"
-        return "all pairs" if self.baseline is None else "all with the baseline"
+        pairs = "all pairs" if self.baseline is None else "all with the baseline"
+        return pairs + " and k" * self.curves
 
     def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and pair of models."""
@@ -125,20 +142,18 @@ class _Comparison:
         if self.baseline is not None:
             columns = baseline_columns(groups, self.models.trials, self.baseline)
         self._refuse_many_pairs(groups[STRATUM])
-        parts = []
-        for k in self.models.metric.row_sizes:
-            of_k = self.models.of_k(found, k)
-            for block in strata_blocks(
-                groups[STRATUM], columns, last_alone=self.models.overall == "macro"
-            ):
-                numbers = self._pair_rows(of_k, block)
-                judged = _judged_columns(of_k, numbers)
-                parts.append(numbers.with_columns(**judged, k=pl.lit(k, pl.Int64)))
+        alone = self.models.overall == "macro"
+        parts = [
+            part
+            for block in strata_blocks(groups[STRATUM], columns, last_alone=alone)
+            for part in self._block_rows(found, block, names)
+        ]
         pairs = pl.concat(parts) if parts else None
         if pairs is None or pairs.is_empty():
             if self.warns:
                 _warn_of_no_pair(names)
-            return _no_pairs(names, self.models).with_columns(bounds_column(found))
+            beside = stretch_dtypes(names.dtype, self.baseline) if self.curves else {}
+            return _no_pairs(names, self.models, beside).with_columns(bounds_column(found))
         winner = pl.when(pl.col("z") > 0).then("model_a").otherwise("model_b")
         return (
             warn_of_prior(pairs)
@@ -154,11 +169,34 @@ class _Comparison:
         pairs = sum(n - 1 if self.baseline is not None else n * (n - 1) // 2 for n in models)
         refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.models.metric.row_sizes))
 
-    def _pair_rows(self, rows: ModelRows, block: Block) -> pl.DataFrame:
+    def _block_rows(
+        self, found: Evaluated, block: Block, names: pl.Series
+    ) -> Iterator[pl.DataFrame]:
+        """The rows of each draw size of a block."""
+        sizes = self.models.metric.row_sizes
+        every = [self.models.of_k(found, k) for k in sizes]
+        scores = [rows.scores(block) for rows in every]
+        beside = pl.DataFrame()
+        if not self.curves:
+            verdicts = [self._verdicts(each, block.baseline, *block.pairs()) for each in scores]
+        else:
+            verdicts = curve_verdicts(self.models, every, block, scores)
+            numbers = [each for each, _ in verdicts]
+            of_baseline = self.baseline is not None
+            beside = stretch_columns(
+                self.models, numbers, block, names, beside_baseline=of_baseline
+            )
+        for k, rows, each, verdict in zip(sizes, every, scores, verdicts, strict=True):
+            pairs = self._pair_rows(rows, block, each, verdict)
+            judged = _judged_columns(rows, pairs)
+            yield pairs.hstack(beside).with_columns(**judged, k=pl.lit(k, pl.Int64))
+
+    def _pair_rows(
+        self, rows: ModelRows, block: Block, scores: Scores, verdict: tuple[Differences, Mask]
+    ) -> pl.DataFrame:
         """A row for each stratum of a block and pair, with the places of both models."""
-        scores = rows.scores(block)
         a, b = block.pairs()
-        found, differs = self._verdicts(scores, block.baseline, a, b)
+        found, differs = verdict
         doubts, z = (
             rows.outweighed_pairs(block, scores, a, b),
             self.models.sign * scores.pair_z(a, b),
@@ -211,13 +249,21 @@ def pair_numbers(metric: Metric) -> tuple[str, ...]:
     return first, "sigma", "z", "prob_better", "lo", "hi"
 
 
-def _no_pairs(names: pl.Series, models: Models) -> pl.DataFrame:
+def _no_pairs(names: pl.Series, models: Models, beside: dict[str, pl.DataType]) -> pl.DataFrame:
     """The result without any pair of models."""
     numbers = dict.fromkeys((*pair_numbers(models.metric), INFORMATION), pl.Float64())
     judged = _judged_dtypes(models.trials)
     sides = dict.fromkeys(("model_a", "model_b", "better"), names.dtype)
     return pl.DataFrame(
-        schema={STRATUM: pl.UInt32(), "k": pl.Int64(), **sides, **numbers, **judged, **DOUBTS}
+        schema={
+            STRATUM: pl.UInt32(),
+            "k": pl.Int64(),
+            **sides,
+            **numbers,
+            **judged,
+            **DOUBTS,
+            **beside,
+        }
     )
 
 

@@ -16,12 +16,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+import scipy
 
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.blend_prices import blend_numbers
-from polars_scorio.maths.credit_at_rates import largest_bias
+from polars_scorio.maths.credit_at_rates import RootDraw, largest_bias
+from polars_scorio.maths.curves import curve_critical, rising_band, tail_confidence
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.price import Price, credit_prices
@@ -38,7 +40,7 @@ from polars_scorio.maths.scores import (
     with_bias,
     with_saturated_ends,
 )
-from polars_scorio.maths.variance import GainsOf, state_estimates
+from polars_scorio.maths.variance import Draw, GainsOf, state_estimates
 from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric, RewardMetric, quiet_infinities
 from polars_scorio.subjects.cell_numbers import (
@@ -51,6 +53,7 @@ from polars_scorio.subjects.cell_numbers import (
     sampled_numbers,
 )
 from polars_scorio.subjects.cost_numbers import cost_numbers
+from polars_scorio.subjects.curve_paths import group_path
 from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.score_differences import (
     CellNumbers,
@@ -307,15 +310,42 @@ class CalibratedInference:
     confidence: float
     target: Target
     planned: int | None = None  # the planned trials a question (or questions) of repeated looks
+    curves: bool = False  # whether intervals hold at all draw sizes of a metric
 
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
         """The numbers of metrics, each with its view, for each draw size and cell."""
         if self.planned is None:
-            return self._numbers_at(self.confidence, asked, cells)
+            return self._banded(self.confidence, asked, cells)
         information = planned_share(cells, self.target, self.planned)
-        rows = self._numbers_at(look_confidence(self.confidence, information), asked, cells)
+        rows = self._banded(look_confidence(self.confidence, information), asked, cells)
         return {
             row: numbers.with_facts(**{INFORMATION: information}) for row, numbers in rows.items()
+        }
+
+    def _banded(
+        self,
+        confidence: Floats | float,
+        asked: Sequence[tuple[Metric, View]],
+        cells: QuestionCells,
+    ) -> dict[Row, CellNumbers]:
+        """The numbers of metrics, of which those with several draw sizes may have a band."""
+        rows = self._numbers_at(confidence, asked, cells)
+        if not self.curves:
+            return rows
+        z = scipy.special.ndtri((1 + np.asarray(confidence)) / 2)
+        for metric, view in asked:
+            alone = {(metric.name, k): rows[metric.name, k] for k in metric.row_sizes}
+            if len(alone) > 1:
+                success = credited_classes(metric, view, cells.classes)
+                known = [numbers.estimate for numbers in alone.values()]
+                path = group_path(metric, view, cells, success, self.target, known)
+                wider = tail_confidence(curve_critical(z, path))
+                rows |= _as_band(metric, alone, self._numbers_at(wider, [(metric, view)], cells))
+        return {
+            row: numbers.with_facts(**{ADJUSTED: np.full(numbers.mu.size, ALONE)})
+            if ADJUSTED not in numbers.facts
+            else numbers
+            for row, numbers in rows.items()
         }
 
     def _numbers_at(
@@ -477,6 +507,38 @@ class CalibratedInference:
             (metric.name, k): calibrated_numbers(numbers.scaled(*metric.support), metric)
             for (metric, k), numbers in zip(rows, credited, strict=True)
         }
+
+
+ADJUSTED, ALONE, ALL_SIZES = "adjusted_for", "each row alone", "all k"
+
+
+def _as_band(
+    metric: Metric, alone: dict[Row, CellNumbers], wider: dict[Row, CellNumbers]
+) -> dict[Row, CellNumbers]:
+    """The rows of a metric with the ends of its band; ranges of forecasts stay as they are."""
+    known = ~np.isnan(np.stack([numbers.estimate for numbers in alone.values()]))
+    lo, hi = (
+        np.where(known, np.stack([getattr(wider[row], end) for row in alone]), np.nan)
+        for end in ("lo", "hi")
+    )
+    draws = [metric.draw(k) for k in metric.row_sizes if k != 1]
+    powers = [
+        None if draw is None or isinstance(draw, RootDraw) else Draw.of(draw(1)).power
+        for draw in draws
+    ]
+    if all(power is not None and not power.every for power in powers):
+        lo, hi = rising_band(lo, hi)
+    elif all(power is not None and power.every for power in powers):
+        lo, hi = (end[::-1] for end in rising_band(lo[::-1], hi[::-1]))
+    found = dict[Row, CellNumbers]()
+    for place, (row, numbers) in enumerate(alone.items()):
+        here = known[place]
+        facts = {ADJUSTED: np.where(here, ALL_SIZES, ALONE)}
+        banded = numbers._replace(
+            lo=np.where(here, lo[place], numbers.lo), hi=np.where(here, hi[place], numbers.hi)
+        )
+        found[row] = banded.with_facts(**facts)
+    return found
 
 
 def credited_classes(metric: Metric, view: View, classes: Classes) -> tuple[int, ...] | None:

@@ -66,6 +66,12 @@ class ReportColumns:
         """The columns of a row beside the keys of its group."""
         return self.question | self.beside_keys
 
+    def with_bands(self) -> ReportColumns:
+        """The columns with that of what intervals hold for, if some hold for whole curves."""
+        numbers = {name: dtype for name, dtype in self.numbers.items() if name != INFERENCE}
+        added: dict[str, pl.DataType] = {"adjusted_for": pl.String(), INFERENCE: pl.String()}
+        return replace(self, numbers=numbers | added)
+
     def with_information(self, planned: int | None) -> ReportColumns:
         """The columns with the share of the planned information, if intervals hold at any time."""
         if planned is None:

@@ -190,12 +190,18 @@ def report(
     per: Per = "model",
     overall: Overall | None = None,
     wide: bool = False,
+    simultaneous: bool = False,
     **options: Unpack[InferenceOptions],
 ) -> pl.LazyFrame:
     """The plan of a report; see `Scorio.report`."""
-    wide = check_flag("wide", wide)
+    wide, bands = check_flag("wide", wide), check_flag("simultaneous", simultaneous)
+    if bands and overall == "macro":
+        raise ValueError(
+            "simultaneous=True makes a band for each stratum and model: nobody knows one of means "
+            'over strata. Pass overall="micro", or leave one of both out'
+        )
     trials = bind_roles(log, roles)
-    request = Request.of(trials, metrics, per=per, **options)
+    request = Request.of(trials, metrics, per=per, curves=bands, **options)
     columns = report_columns(
         trials,
         per,
@@ -203,6 +209,7 @@ def report(
         costs=request.classes.costs is not None,
     )
     columns = columns.with_information(request.choice.planned)
+    columns = columns.with_bands() if bands else columns
     keys = [*columns.keys, *columns.question]
     judged = [name for name in columns.numbers if name in JUDGE_DTYPES]
     wanted = wide_columns(metrics, keys, [*columns.facts], judged) if wide else []

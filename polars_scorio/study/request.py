@@ -187,6 +187,19 @@ class ReportOptions(InferenceOptions, total=False):
             A filter after such a report does not reach the scan.""",
         ),
     ]
+    simultaneous: Annotated[
+        bool,
+        Option(
+            False,  # noqa: FBT003 - the default
+            """Whether the intervals of a metric hold at all of its k at once, for each model and
+            stratum: a band for the whole curve. Default: each interval by itself.
+
+            The band takes one critical value, larger by the length of the path that the
+            correlations of neighbouring k make; the band of Pass@k rises, and that of Pass^k falls,
+            as the curves do. It needs calibrated numbers of outcomes, votes or rewards; a range for
+            k beyond the trials is no point of it.""",
+        ),
+    ]
     wide: Annotated[
         bool,
         Option(
@@ -458,6 +471,7 @@ class InferenceChoice:
     planned: int | None = None  # trials a question (or questions), if looks are repeated
     per_question: bool = False  # single questions have posteriors alone
     judged: JudgeLabels | None = None  # where the labels are that a judge is corrected by
+    curves: bool = False  # whether intervals hold at all draw sizes of a metric
 
     def inference_of(self, metric: Metric, view: View) -> Inference:
         """The inference that gives the numbers of a metric."""
@@ -465,7 +479,7 @@ class InferenceChoice:
             return JudgedInference(self.confidence, self.target, self.judged == "on these trials")
         prior = self.prior_of(metric, view)
         if prior is None:
-            return CalibratedInference(self.confidence, self.target, self.planned)
+            return CalibratedInference(self.confidence, self.target, self.planned, self.curves)
         return PosteriorInference(self.confidence, self.target, prior)
 
     def prior_of(self, metric: Metric, view: View) -> QuestionPrior | None:
@@ -566,6 +580,7 @@ class Request:
         rewards: RewardUse = "allowed",
         planned_trials: int | None = None,
         planned_questions: int | None = None,
+        curves: bool = False,
     ) -> Request:
         """Check what is requested, as far as arguments and schema tell.
 
@@ -578,6 +593,8 @@ class Request:
         rewards : "allowed", "always" or "never"
             Whether rewards may have other values than 0 and 1: unless posteriors are asked for,
             whatever is asked for, or never.
+        curves : bool
+            Whether intervals hold at all draw sizes of a metric.
 
         Returns
         -------
@@ -614,12 +631,16 @@ class Request:
             answers="answers" in views,
             costs=cost_columns(metrics),
         )
-        choice = InferenceChoice(chosen, confidence, target, planned, per == "question", judged)
+        choice = InferenceChoice(
+            chosen, confidence, target, planned, per == "question", judged, curves
+        )
         _check_together(metrics, choice)
         before = None if earlier is None else bind_prior(earlier, trials, counted)
         asked = tuple(zip(metrics, views, strict=True))
         if planned is not None:
             _refuse_repeated_looks(asked, choice)
+        if curves:
+            _refuse_curves(asked, choice, trials)
         return cls(trials, asked, counted, choice, before)
 
     def groups(
@@ -801,6 +822,33 @@ def _check_together(metrics: Sequence[Metric], choice: InferenceChoice) -> None:
             raise ValueError(
                 f"{metric.name}: without k, a question outside the log has no number of trials; "
                 'target="population" needs a k, or no prior='
+            )
+
+
+def _refuse_curves(
+    asked: Sequence[tuple[Metric, View]], choice: InferenceChoice, trials: Trials
+) -> None:
+    """Refuse bands of numbers that have no common critical value.
+
+    Raises
+    ------
+    ValueError
+        If one is a posterior, of costs, or allows for a judge or for runs that differ.
+    """
+    for metric, view in asked:
+        if len(metric.row_sizes) < 2:
+            continue
+        why = (
+            "of a posterior" if choice.prior_of(metric, view) is not None
+            else "of costs" if view == "costs"
+            else "that allows for the errors of a judge" if choice.judged is not None
+            else "that allows for runs (run=)" if trials.run is not None
+            else ""
+        )  # fmt: skip
+        if why:
+            raise ValueError(
+                f"{metric.name}: simultaneous=True makes one band of several k from calibrated "
+                f"numbers, and nobody knows one {why}: leave simultaneous= out"
             )
 
 
