@@ -23,10 +23,11 @@ from polars_scorio.command_line.terminal import (
     print_table,
     print_text,
 )
+from polars_scorio.counting.log import bind_roles
 from polars_scorio.display.card import card_finding, card_svg, write_card
 from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.sentences import question_sentences, rerun_sentences
+from polars_scorio.display.sentences import curve_sentence, question_sentences, rerun_sentences
 from polars_scorio.display.table import to_great_table, to_latex, to_markdown
 from polars_scorio.display.verdict import LogVerdict, log_of_scope, log_verdict, refusal_words
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
@@ -73,6 +74,9 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     print_text(f"{finding.title()} {finding.lede()}\n{asked.output}")
 
 
+_CURVES = 10  # pairs that have a sentence
+
+
 def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of pairs of models, one metric after the other."""
     options: dict[str, Any] = {**chosen_settings(asked).report, "questions": asked.questions}
@@ -86,8 +90,17 @@ def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
         log.compare(metric, baseline=baseline, **options).lazy()
         for metric in asked.metric or [avg()]
     ]
+    found = pl.collect_all(pairs)
+    if asked.format == "table":
+        strata = [*bind_roles(log.frame.lazy(), log._roles).strata]
+        keys = [*strata, "model_a", "model_b"]
+        for rows in found:
+            curves = rows.partition_by(keys, maintain_order=True) if "first_to" in rows else []
+            for pair in curves[:_CURVES]:
+                where = "".join(f"{name} {pair[name][0]}: " for name in strata)
+                print_text(where + curve_sentence(pair, options["confidence"]))
     # Rewards have the column `bounds` too.
-    print_table(pl.concat(pl.collect_all(pairs), how="diagonal"), asked.format)
+    print_table(pl.concat(found, how="diagonal"), asked.format)
 
 
 def run_rank(log: Scorio[Any], asked: Namespace, _call: str) -> None:

@@ -35,7 +35,7 @@ def refuse_curve(metric: Metric, options: DecisionOptions) -> None:
         raise ValueError(
             f"{metric.name}: simultaneous=True makes one statement of several k, by calibrated "
             "numbers of outcomes: posteriors and costs have none. Leave prior= out, ask for one k "
-            "at a time, or pass simultaneous=False"
+            "at a time, or compare each pair alone"
         )
 
 

@@ -34,7 +34,14 @@ from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.evaluate import report_columns
 from polars_scorio.study.report import evaluated_plan, tidy_plan
-from polars_scorio.study.request import InferenceOptions, Request, check_choices, on_levels, view_of
+from polars_scorio.study.request import (
+    InferenceOptions,
+    Request,
+    band_refusal,
+    check_choices,
+    on_levels,
+    view_of,
+)
 from polars_scorio.subjects.cell_numbers import LABEL_COUNT
 
 _PANELS = 24  # more of them are no picture any more
@@ -53,6 +60,7 @@ class Subject:
     look: Look
     options: dict[str, Any]  # how the numbers are found
     scores: pl.DataFrame = field(default_factory=pl.DataFrame)
+    banded: bool = False  # whether intervals hold at all draw sizes at once
 
     @property
     def name(self) -> str:
@@ -98,7 +106,8 @@ class Subject:
         """Meaning of lines and bands, in words."""
         left_out = len(self.colours) > len(self.line_colours)
         words = f"; in colour: {BANDED} models, highlight= chooses which" if left_out else ""
-        return f"bands: {self.intervals}{words}"
+        held = " for the whole curve" * self.banded
+        return f"bands: {self.intervals}{held}{words}"
 
     def heading(self, title: str, *lines: str) -> charts.Heading:
         """Heading of a picture: its content, and the numbers of questions and trials."""
@@ -131,6 +140,14 @@ class PlotBase:
         metric = on_levels(metric, trials)
         return Subject(trials, source, metric, look, {**self._chosen, **own})
 
+    def _banded(self, subject: Subject, overall: Overall | None) -> Subject:
+        """The subject of a curve, with a band for all of it if one is known."""
+        request = Request.of(subject.source, [subject.metric], **subject.options)
+        ((metric, view),) = request.metrics
+        known = not band_refusal(metric, view, request.choice, subject.source)
+        several = len(metric.row_sizes) > 1 and overall != "macro"
+        return replace(subject, banded=known and several)
+
     def _collected(
         self, subject: Subject, *plans: pl.LazyFrame
     ) -> tuple[Subject, list[pl.DataFrame]]:
@@ -152,7 +169,12 @@ class PlotBase:
         self, subject: Subject, overall: Overall | None = None
     ) -> tuple[Subject, pl.DataFrame]:
         """The rows of a report, with intervals that end where the metric does."""
-        plan = self._tidy(subject.source, subject.metric, subject.options, overall=overall)
+        plan = self._tidy(
+            subject.source,
+            subject.metric,
+            {**subject.options, "curves": subject.banded},
+            overall=overall,
+        )
         subject, (rows,) = self._collected(subject, plan)
         # Far beyond the trials a range has ends, and no mean.
         known = rows.filter(pl.col("lo").is_not_null())

@@ -172,7 +172,8 @@ questions, frontier>
         -------
         altair.LayerChart or altair.FacetChart
             A line of mu for each model, dashed if k exceeds the trials, and points at the
-            estimates that differ from mu. Lines in colour have a band, the interval. More than
+            estimates that differ from mu. Lines in colour have a band: calibrated ones hold for the
+            whole curve at once, as with ``simultaneous=True`` in a report. More than
             three coloured lines get a panel each; panels of strata have up to three. The axis is
             logarithmic if the largest k is at least eight times the smallest.
 
@@ -199,7 +200,7 @@ questions, frontier>
                 f"curve needs draw sizes, and {metric.name} has none: pass for instance "
                 "ps.pass_at_k([1, 2, 4, 8])"
             )
-        subject = self._subject(metric, options)
+        subject = self._banded(self._subject(metric, options), overall)
         subject, rows = self._rows(subject, overall)
         name = metric_heading(metric, None)
         notes = {

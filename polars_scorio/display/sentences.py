@@ -286,6 +286,50 @@ def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:
     return said
 
 
+def curve_sentence(rows: pl.DataFrame, confidence: float) -> str:
+    """Sentence on the whole curve of a pair, from its rows of `Scorio.compare` at each k.
+
+    If there is a baseline, models gain on it or lose.
+    """
+    pair, k = rows.row(0, named=True), rows.filter(pl.col("sigma").is_not_null())["k"].to_list()
+    a, b = (short_name(pair[side]) for side in ("model_a", "model_b"))
+    if not k:
+        return f"{a} and {b} have too few trials for these k."
+    words = _curve_words(pair, a, b, k)
+    if words is None:
+        inside = rows["better"].null_count() < rows.height
+        ends = f"at neither end, k = {k[0]} or k = {k[-1]}," if inside else "at no k"
+        words = f"{ends} does this log name a better model of {a} and {b}"
+    whole = len(k) > 1 and k == [*range(k[0], k[-1] + 1)]
+    asked = f"k = {k[0]} to {k[-1]}" if whole else f"k = {text_list([*map(str, k)], _LISTED)}"
+    return f"With {100 * confidence:.10g} % confidence for the whole curve ({asked}): {words}."
+
+
+def _curve_words(pair: Mapping[str, Any], a: str, b: str, k: Sequence[int]) -> str | None:
+    """The stretches of a pair at both ends of the points k; None if there are none."""
+    first, last = pair["first_to"], pair["last_from"]
+
+    def clause(end: str, far: str) -> str:
+        ahead = pair[f"{end}_better"] == pair["model_a"]
+        if "gain_to" in pair:
+            return f"{'gains on' if ahead else 'loses to'} {b} {far}"
+        return f"{a if ahead else b} is better {far}"
+
+    subject = f"{a} " * ("gain_to" in pair)
+    if first == k[-1]:
+        every = f"at every k from {k[0]} to {k[-1]}" if len(k) > 1 else f"at k = {first}"
+        return subject + clause("first", every)
+    between = "between" if first and last else "beyond" if first else "below"
+    up_to = f"up to k = {first}" if first != k[0] else f"at k = {first}"
+    on = f"from k = {last} on" if last != k[-1] else f"at k = {last}"
+    told = [clause("first", up_to)] * bool(first) + [clause("last", on)] * bool(last)
+    if not told:
+        return None
+    if first and last and k.index(last) == k.index(first) + 1:
+        return subject + " and ".join(told)
+    return f"{subject}{' and '.join(told)}; {between}, this log does not decide every k"
+
+
 def _solved_sentence(rows: pl.DataFrame, question: str, unit: QuestionUnit, status: str) -> str:
     """How many questions are never (always) solved, and which."""
     found, none = (_SOLVED if rows["models"].max() != 1 else _SOLVED_BY_ONE)[status]

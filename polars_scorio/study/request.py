@@ -825,6 +825,17 @@ def _check_together(metrics: Sequence[Metric], choice: InferenceChoice) -> None:
             )
 
 
+def band_refusal(metric: Metric, view: View, choice: InferenceChoice, trials: Trials) -> str:
+    """The reason why nobody knows a band for several k of a metric; empty if one is known."""
+    if choice.prior_of(metric, view) is not None:
+        return "of a posterior"
+    if view == "costs":
+        return "of costs"
+    if choice.judged is not None:
+        return "that allows for the errors of a judge"
+    return "that allows for runs (run=)" if trials.run is not None else ""
+
+
 def _refuse_curves(
     asked: Sequence[tuple[Metric, View]], choice: InferenceChoice, trials: Trials
 ) -> None:
@@ -836,15 +847,7 @@ def _refuse_curves(
         If one is a posterior, of costs, or allows for a judge or for runs that differ.
     """
     for metric, view in asked:
-        if len(metric.row_sizes) < 2:
-            continue
-        why = (
-            "of a posterior" if choice.prior_of(metric, view) is not None
-            else "of costs" if view == "costs"
-            else "that allows for the errors of a judge" if choice.judged is not None
-            else "that allows for runs (run=)" if trials.run is not None
-            else ""
-        )  # fmt: skip
+        why = band_refusal(metric, view, choice, trials) if len(metric.row_sizes) > 1 else ""
         if why:
             raise ValueError(
                 f"{metric.name}: simultaneous=True makes one band of several k from calibrated "

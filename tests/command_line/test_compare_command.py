@@ -19,6 +19,17 @@ def test_verdicts_hold_for_all_pairs_unless_each_pair_is_asked(log, capsys):
         assert printed.count(holds) > 0
 
 
+def test_several_draw_sizes_are_one_statement(log, capsys):
+    asked = ["compare", log, "--by", "bench", "--metric", "pass_at_k([1, 2])"]
+    assert main([*asked, "--baseline", "m02"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("bench ")
+    assert ": With 95 % confidence for the whole curve (k = 1" in printed
+    assert printed.count("all with the baseline and k") > 0
+    assert main([*asked, "--format", "csv"]) == 0
+    assert "whole curve" not in capsys.readouterr().out
+
+
 def test_votes_are_compared_but_have_no_page(log, capsys):
     votes = ["--metric", "vote_at_k(2)", "--answer", "category", "--by", "bench"]
     assert main(["compare", log, *votes]) == 0

@@ -10,6 +10,7 @@ from scipy.special import comb
 from scipy.stats import norm, t
 
 import polars_scorio as ps
+from polars_scorio.display.sentences import curve_sentence
 from tests.made_logs import long
 
 SIZES = [1, 2, 3, 4, 6, 8]
@@ -208,9 +209,9 @@ def test_clusters_are_the_units_of_a_population():
 
 
 def test_bands_that_hold_at_every_look_are_wider():
-    found = LOG.compare(CURVE, simultaneous=True, anytime=16)
+    found = LOG.compare(CURVE, simultaneous=True, planned_trials=16)
     assert (found["hi"] > LOG.compare(CURVE, simultaneous=True)["hi"]).all()
-    assert (found["hi"] > LOG.compare(CURVE, anytime=16)["hi"]).all()
+    assert (found["hi"] > LOG.compare(CURVE, planned_trials=16)["hi"]).all()
 
 
 @pytest.mark.parametrize(
@@ -345,3 +346,54 @@ def test_runs_that_differ_have_no_band():
     log = long([[1, 0, 1]] * 12, "a").with_columns(seed=pl.col("trial"))
     with pytest.raises(ValueError, match=r"nobody knows one that allows for runs \(run=\)"):
         log.scorio(run="seed").report(ps.pass_at_k([1, 2]), simultaneous=True)
+
+
+# --- sentences
+
+
+def told(log, k, **options):
+    return curve_sentence(log.compare(ps.pass_at_k(k), simultaneous=True, **options), 0.95)
+
+
+def test_the_sentence_reads_both_ends_of_the_curve():
+    log = crossing()
+    row = log.compare(ps.pass_at_k(range(1, 17)), simultaneous=True).row(0, named=True)
+    first, last = row["first_to"], row["last_from"]
+    assert told(log, range(1, 17)) == (
+        f"With 95 % confidence for the whole curve (k = 1 to 16): rl is better up to k = {first} "
+        f"and base is better from k = {last} on; between, this log does not decide every k."
+    )
+    assert told(log, [1, 8, 16], baseline="base") == (
+        "With 95 % confidence for the whole curve (k = 1, 8 and 16): rl gains on base at k = 1 and "
+        "loses to base from k = 8 on."
+    )
+
+
+def test_the_sentence_says_where_nothing_is_decided():
+    c = [0, 1, 3, 8, 5, 2] * 5
+    equal = counted({"a": c, "b": c})
+    assert told(equal, range(1, 9)).endswith(
+        "(k = 1 to 8): at no k does this log name a better model of a and b."
+    )
+    assert told(counted({"a": [1], "b": [0]}, 1), [2, 3]) == (
+        "a and b have too few trials for these k."
+    )
+    better = counted({"a": [8, 7] * 20, "b": [2, 1] * 20})
+    assert told(better, range(1, 3)).endswith("(k = 1 to 2): a is better at every k from 1 to 2.")
+    assert told(better, range(1, 9)).endswith("; beyond, this log does not decide every k.")
+
+
+INSIDE = pl.DataFrame(
+    {"k": [1, 2, 4], "sigma": 0.1, "better": [None, "a", None], "model_a": "a", "model_b": "b"}
+).with_columns(first_better=None, first_to=None, last_better=None, last_from=None)
+
+
+def test_a_verdict_inside_the_curve_is_not_denied():
+    assert curve_sentence(INSIDE, 0.9) == (
+        "With 90 % confidence for the whole curve (k = 1, 2 and 4): at neither end, k = 1 or k = "
+        "4, does this log name a better model of a and b."
+    )
+    last = INSIDE.with_columns(last_better=pl.lit("b"), last_from=4)
+    assert curve_sentence(last, 0.9).endswith(
+        ": b is better at k = 4; below, this log does not decide every k."
+    )

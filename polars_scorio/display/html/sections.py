@@ -11,11 +11,12 @@ import polars as pl
 from polars_scorio.arguments import known_text, value_text
 from polars_scorio.counting.log import Trials, bind_roles
 from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.frontier import frontier
 from polars_scorio.decisions.gate import gate
 from polars_scorio.decisions.question_analysis import FALSE_DISCOVERIES, question_analysis
 from polars_scorio.decisions.regressed_questions import regressed_questions
-from polars_scorio.display.chart_data import model_label, stratum_label
+from polars_scorio.display.chart_data import curve_sizes, model_label, stratum_label
 from polars_scorio.display.html import page_pictures
 from polars_scorio.display.html import page_tables as tables
 from polars_scorio.display.html.page import Section
@@ -30,7 +31,11 @@ from polars_scorio.display.scopes import (
     holds_fractions,
     knows_success,
 )
-from polars_scorio.display.sentences import question_sentences, reversed_sentence
+from polars_scorio.display.sentences import (
+    curve_sentence,
+    question_sentences,
+    reversed_sentence,
+)
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import Column, Table
 from polars_scorio.display.verdict import (
@@ -57,6 +62,7 @@ from polars_scorio.display.words import (
 )
 from polars_scorio.metrics.costs import cost_per_success, mean_cost
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.study.report import report
 from polars_scorio.subjects.cell_numbers import JUDGED
 
@@ -574,8 +580,26 @@ def judge_lines(main: Scope) -> list[str]:
 
 def _curves_section(main: Scope, settings: Settings) -> Section:
     figures = page_pictures.curve_figures(main, settings)
+    told = [_curve_of_leaders(main, settings)] if figures and len(main.models) > 1 else []
     lines = [_WIDENING] * (main.fewest <= page_pictures.DRAWN) if figures else [_NO_DRAWS]
-    return Section("curves", "What do more draws buy?", lines, figures)
+    return Section("curves", "What do more draws buy?", [*filter(None, told), *lines], figures)
+
+
+def _curve_of_leaders(main: Scope, settings: Settings) -> str:
+    """Sentence on Pass@k of the first two models at all k; empty if nobody knows a band."""
+    if settings.prior is not None or main.judged or main.biased:
+        return ""
+    if holds_fractions(main.counts, main.roles):
+        return ""
+    metric = pass_at_k(curve_sizes(min(main.fewest, page_pictures.DRAWN)))
+    several = len(main.models) > _MATRIX
+    baseline = main.models[0] if several else None
+    rows = compare(
+        main.study, main.roles, metric, baseline=baseline, simultaneous=True, **settings.report
+    ).collect()
+    pair = rows.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(main.models[:2])))
+    shown = pair.drop("gain_to", "loss_from", strict=False)
+    return f"Pass@k: {curve_sentence(shown, settings.confidence)}"
 
 
 def _needed_section(main: Scope) -> Section:

@@ -140,7 +140,11 @@ def test_the_coverage_explains_its_columns():
 
 def test_curves_up_to_all_trials_say_that_their_bands_widen():
     widen = "Bands may widen where k comes close to the number of trials"
-    (line,) = sections_of(models(2, trials=4))["curves"].lines
+    sentence, line = sections_of(models(2, trials=4))["curves"].lines
     assert line.startswith(widen)
+    assert sentence.startswith(
+        "Pass@k: With 95 % confidence for the whole curve (k = 1, 2 and 4): "
+    )
+    assert len(sections_of(models(1, trials=4))["curves"].lines) == 1
     many = sections_of(long([[1, 0] * 33] * 4))
     assert many["curves"].lines == []
