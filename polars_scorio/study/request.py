@@ -545,27 +545,13 @@ RewardUse: TypeAlias = 'Literal["allowed", "always", "never"]'
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """Metrics of a log, and how their numbers are found.
-
-    Attributes
-    ----------
-    trials : Trials
-        The log.
-    metrics : tuple of tuple
-        Each metric, with what it looks at.
-    classes : Classes
-        The classes into which trials are counted.
-    choice : InferenceChoice
-        Inference, confidence and target.
-    prior : Trials or None
-        Prior trials.
-    """
+    """Metrics of a log with what they look at, and how their numbers are found."""
 
     trials: Trials
     metrics: tuple[tuple[Metric, View], ...]
-    classes: Classes
+    classes: Classes  # into which trials are counted
     choice: InferenceChoice
-    prior: Trials | None
+    prior: Trials | None  # prior trials
 
     @classmethod
     def of(
@@ -582,28 +568,10 @@ class Request:
         planned_questions: int | None = None,
         curves: bool = False,
     ) -> Request:
-        """Check what is requested, as far as arguments and schema tell.
+        """Check what `Scorio.report` requests, as far as arguments and schema tell.
 
-        Parameters
-        ----------
-        trials : Trials
-            The log.
-        metrics, prior, target, confidence, per, planned_trials, planned_questions
-            As in `Scorio.report`.
-        rewards : "allowed", "always" or "never"
-            Whether rewards may have other values than 0 and 1: unless posteriors are asked for,
-            whatever is asked for, or never.
-        curves : bool
-            Whether intervals hold at all draw sizes of a metric.
-
-        Returns
-        -------
-        Request
-
-        Raises
-        ------
-        TypeError, ValueError, ColumnNotFoundError
-            As `Scorio.report` at the call.
+        `rewards` says whether they may have other values than 0 and 1: unless posteriors are asked
+        for, always, or never; `curves` whether intervals hold at all draw sizes of a metric.
         """
         check_metrics(metrics)
         confidence = check_confidence(confidence)
