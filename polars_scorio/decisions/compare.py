@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,6 @@ from polars_scorio.arguments import Overall, check_flag, planned_looks
 from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.decisions.curve_verdicts import (
-    curve_verdicts,
-    refuse_curve,
-    stretch_columns,
-    stretch_dtypes,
-)
 from polars_scorio.decisions.model_scores import (
     DOUBTS,
     PAIRS,
@@ -44,7 +38,9 @@ from polars_scorio.decisions.models import (
     strata_blocks,
 )
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.curves import first_stretch, last_stretch
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
@@ -55,6 +51,7 @@ from polars_scorio.subjects.cell_numbers import (
     JUDGED,
     LABEL_COUNT,
 )
+from polars_scorio.subjects.curve_paths import pair_critical, pair_path
 from polars_scorio.subjects.score_differences import Differences, Scores, simultaneous_verdicts
 
 if TYPE_CHECKING:
@@ -85,7 +82,7 @@ def compare(
         (baseline,) = check_models((baseline,), trials, "baseline")
     curves = simultaneous and len(metric.row_sizes) > 1
     if curves:
-        refuse_curve(metric, options)
+        _refuse_curve(metric, options)
     plan, models = models_of(trials, metric, options, overall)
     shown: dict[str, pl.DataType] = {
         "metric": pl.String(),
@@ -94,7 +91,7 @@ def compare(
         "model_b": model,
         **dict.fromkeys(pair_numbers(metric), pl.Float64()),
         "better": model,
-        **(stretch_dtypes(model, baseline) if curves else {}),
+        **(_stretch_dtypes(model, baseline) if curves else {}),
         "adjusted_for": pl.String(),
         **_judged_dtypes(trials),
         **bounds_dtype(models),
@@ -102,7 +99,7 @@ def compare(
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
-    comparison = _Comparison(models, baseline, simultaneous, warns)
+    comparison = _Comparison(models, baseline, simultaneous, curves, warns)
     beside = ("metric", "adjusted_for")
     schema = {name: dtype for name, dtype in shown.items() if name not in beside}
     pairs = in_evaluated_strata(plan, trials, comparison, schema)
@@ -119,12 +116,8 @@ class _Comparison:
     models: Models
     baseline: Category | None
     simultaneous: bool
+    curves: bool  # whether the confidence holds for all draw sizes at once
     warns: bool
-
-    @property
-    def curves(self) -> bool:
-        """Whether the confidence holds for all draw sizes at once."""
-        return self.simultaneous and len(self.models.metric.row_sizes) > 1
 
     @property
     def holds(self) -> str:
@@ -152,7 +145,7 @@ class _Comparison:
         if pairs is None or pairs.is_empty():
             if self.warns:
                 _warn_of_no_pair(names)
-            beside = stretch_dtypes(names.dtype, self.baseline) if self.curves else {}
+            beside = _stretch_dtypes(names.dtype, self.baseline) if self.curves else {}
             return _no_pairs(names, self.models, beside).with_columns(bounds_column(found))
         winner = pl.when(pl.col("z") > 0).then("model_a").otherwise("model_b")
         return (
@@ -180,10 +173,10 @@ class _Comparison:
         if not self.curves:
             verdicts = [self._verdicts(each, block.baseline, *block.pairs()) for each in scores]
         else:
-            verdicts = curve_verdicts(self.models, every, block, scores)
+            verdicts = _curve_verdicts(self.models, every, block, scores)
             numbers = [each for each, _ in verdicts]
             of_baseline = self.baseline is not None
-            beside = stretch_columns(
+            beside = _stretch_columns(
                 self.models, numbers, block, names, beside_baseline=of_baseline
             )
         for k, rows, each, verdict in zip(sizes, every, scores, verdicts, strict=True):
@@ -234,6 +227,79 @@ class _Comparison:
         c = np.repeat(scores.quantile((1 + confidence) / 2)[:, None], a.size, axis=1)
         found = scores.pair_differences(a, b, c)
         return found, found.without_zero()
+
+
+def _refuse_curve(metric: Metric, options: DecisionOptions) -> None:
+    """Refuse curves of posteriors and of costs, whose points have no common critical value."""
+    if options.get("prior") is not None or metric.looks_at == "costs" or not metric.calibrated:
+        raise ValueError(
+            f"{metric.name}: simultaneous=True makes one statement of several k, by calibrated "
+            "numbers of outcomes: posteriors and costs have none. Leave prior= out, ask for one k "
+            "at a time, or compare each pair alone"
+        )
+
+
+def _stretch_dtypes(model: pl.DataType, baseline: Category | None) -> dict[str, pl.DataType]:
+    """The columns that read the curve of a pair from both of its ends."""
+    k = pl.Int64()
+    found = {"first_better": model, "first_to": k, "last_better": model, "last_from": k}
+    return found if baseline is None else {**found, "gain_to": k, "loss_from": k}
+
+
+def _curve_verdicts(
+    models: Models, rows: Sequence[ModelRows], block: Block, scores: Sequence[Scores]
+) -> list[tuple[Differences, Mask]]:
+    """Numbers and verdicts of the pairs of a block at each draw size, all of which hold at once."""
+    a, b = block.pairs()
+    nothing = np.zeros((block.strata.size, a.size))
+    plain = [each.pair_differences(a, b, nothing) for each in scores]
+    ((metric, view),) = models.request.metrics
+    judged = models.trials.judged
+    success = None if judged else credited_classes(metric, view, models.request.classes)
+    of_k = [each.found.models(each.row, block.rows) for each in rows]
+    path = pair_path(of_k, scores, a, b, success, [each.sigma for each in plain])
+    c = pair_critical(scores, a, b, models.confidence, block.baseline, path)
+    found = []
+    for each, numbers in zip(scores, plain, strict=True):
+        known = np.isfinite(numbers.sigma)
+        lo, hi = (
+            np.where(known, end, forecast)
+            for end, forecast in zip(each.pair_ends(a, b)(c), numbers[2:], strict=True)
+        )
+        banded = numbers._replace(lo=lo, hi=hi)
+        found.append((banded, banded.without_zero()))
+    return found
+
+
+def _stretch_columns(
+    models: Models,
+    numbers: Sequence[Differences],
+    block: Block,
+    names: pl.Series,
+    *,
+    beside_baseline: bool,
+) -> pl.DataFrame:
+    """The models that are better from either end of the curve on, and how far, for each pair."""
+    k = np.array([size or 0 for size in models.metric.row_sizes])
+    known = np.isfinite(np.stack([each.sigma for each in numbers], axis=-1))
+    band = (np.stack([each[end] for each in numbers], axis=-1) for end in (2, 3))
+    lo, hi = (np.where(known, end, np.nan) for end in band)
+    if models.sign < 0:
+        lo, hi = -hi, -lo
+    sides = [block.rows[:, side].ravel() for side in block.pairs()]
+    found: dict[str, pl.Series] = {}
+    for end, far, stretch in (
+        ("first", "first_to", first_stretch(k, lo, hi)),
+        ("last", "last_from", last_stretch(k, lo, hi)),
+    ):
+        sign, reach = (pl.Series(each.ravel()) for each in stretch)
+        better = names.gather(np.where(sign > 0, *sides))
+        found[f"{end}_better"] = better.set(sign == 0, None)
+        found[far] = reach.set(sign == 0, None)
+        if beside_baseline:
+            name, wrong = ("gain_to", sign < 1) if end == "first" else ("loss_from", sign > -1)
+            found[name] = reach.set(wrong, None)
+    return pl.DataFrame(found)
 
 
 def _warn_of_no_pair(models: pl.Series) -> None:
