@@ -80,7 +80,8 @@ def compare(
     model = named_model(trials, "compare")
     if baseline is not None:
         (baseline,) = check_models((baseline,), trials, "baseline")
-    curves = simultaneous and len(metric.row_sizes) > 1
+    sizes = metric.row_sizes
+    curves = simultaneous and len(sizes) > 1
     if curves:
         _refuse_curve(metric, options)
     plan, models = models_of(trials, metric, options, overall)
@@ -99,7 +100,7 @@ def compare(
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
-    comparison = _Comparison(models, baseline, simultaneous, curves, warns)
+    comparison = _Comparison(models, baseline, simultaneous, warns, sizes)
     beside = ("metric", "adjusted_for")
     schema = {name: dtype for name, dtype in shown.items() if name not in beside}
     pairs = in_evaluated_strata(plan, trials, comparison, schema)
@@ -116,8 +117,13 @@ class _Comparison:
     models: Models
     baseline: Category | None
     simultaneous: bool
-    curves: bool  # whether the confidence holds for all draw sizes at once
     warns: bool
+    sizes: tuple[int | None, ...]  # the draw sizes
+
+    @property
+    def curves(self) -> bool:
+        """Whether the confidence holds for all draw sizes at once."""
+        return self.simultaneous and len(self.sizes) > 1
 
     @property
     def holds(self) -> str:
@@ -160,14 +166,13 @@ class _Comparison:
         """Refuse a result that would not fit into memory."""
         models = stratum.value_counts()["count"].to_list()
         pairs = sum(n - 1 if self.baseline is not None else n * (n - 1) // 2 for n in models)
-        refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.models.metric.row_sizes))
+        refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.sizes))
 
     def _block_rows(
         self, found: Evaluated, block: Block, names: pl.Series
     ) -> Iterator[pl.DataFrame]:
         """The rows of each draw size of a block."""
-        sizes = self.models.metric.row_sizes
-        every = [self.models.of_k(found, k) for k in sizes]
+        every = [self.models.of_k(found, k) for k in self.sizes]
         scores = [rows.scores(block) for rows in every]
         beside = pl.DataFrame()
         if not self.curves:
@@ -179,7 +184,7 @@ class _Comparison:
             beside = _stretch_columns(
                 self.models, numbers, block, names, beside_baseline=of_baseline
             )
-        for k, rows, each, verdict in zip(sizes, every, scores, verdicts, strict=True):
+        for k, rows, each, verdict in zip(self.sizes, every, scores, verdicts, strict=True):
             pairs = self._pair_rows(rows, block, each, verdict)
             judged = _judged_columns(rows, pairs)
             yield pairs.hstack(beside).with_columns(**judged, k=pl.lit(k, pl.Int64))
