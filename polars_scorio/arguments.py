@@ -21,8 +21,8 @@ from polars_scorio.maths.array_rows import Floats
 
 Per = Literal["model", "question"]
 QuestionUnit = Literal["question", "cluster"]
-Compared = Literal["same", "common"]
-Adjusted = Literal["same", "common", "adjusted"]
+Unmatched = Literal["error", "drop"]  # meaning of questions that not all models have
+UnmatchedPairs = Literal["error", "drop", "adjust"]
 Overall = Literal["macro", "micro"]
 RankMethod = Literal["competition", "competition_max", "dense", "average"]
 RankTies = Literal["z", "overlap"]

@@ -147,11 +147,13 @@ def rubrics(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
 
 def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     assert_type(ps.scorio(df).compare(ps.pass_at_k([1, 2]), baseline="m"), pl.DataFrame)
-    assert_type(ps.scorio(lf).compare(questions="common"), pl.LazyFrame)
-    assert_type(ps.scorio(df, planned_trials=16).gate("m", margin=0.02, each=True), pl.DataFrame)
+    assert_type(ps.scorio(lf).compare(unmatched="drop"), pl.LazyFrame)
+    assert_type(
+        ps.scorio(df, planned_trials=16).gate("m", margin=0.02, every_stratum=True), pl.DataFrame
+    )
     assert_type(ps.scorio(lf).regressions("m", fdr=0.1), pl.LazyFrame)
     assert_type(ps.scorio(df, cost="usd").frontier(ps.avg()), pl.DataFrame)
-    assert_type(ps.scorio(df).questions(per="cluster", questions="common"), pl.DataFrame)
+    assert_type(ps.scorio(df).questions(per="cluster", unmatched="drop"), pl.DataFrame)
     assert_type(ps.scorio(lf).variance_components(confidence=0.9), pl.LazyFrame)
     assert_type(ps.even_sample(ps.scorio(lf).questions(), 50, by="domain"), pl.LazyFrame)
     assert_type(ps.scorio(df).rank(ps.avg(), method="dense", ties="overlap"), pl.DataFrame)

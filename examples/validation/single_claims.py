@@ -38,7 +38,7 @@ def each_gate(logs: int = 25) -> Iterator[Cell]:
         passed = 0
         for _ in range(logs):
             rates = np.repeat(population(rng, (5, 1, 100)), 2, axis=1)
-            rows = counted(4, rng.binomial(4, rates)).gate(0, margin=0.05, each=True)
+            rows = counted(4, rng.binomial(4, rates)).gate(0, margin=0.05, every_stratum=True)
             passed += rows.filter(pl.col("stratum").is_null())["verdict"].item() == "pass"
         yield {"population": name, "logs": logs, "passed": passed / logs}
 

@@ -356,7 +356,7 @@ class GateMethods(Accessor[FrameT]):
         *,
         margin: float,
         stratum_margin: float | None = None,
-        each: bool = False,
+        every_stratum: bool = False,
         simultaneous: bool = False,
         power: float = 0.8,
         max_trials: int = 1_000_000,
@@ -382,7 +382,7 @@ class GateMethods(Accessor[FrameT]):
             hundred. 0: "pass" shows that it is better, "fail" that it is worse.
         stratum_margin : float, optional
             The margin of each single stratum; default: `margin`.
-        each : bool
+        every_stratum : bool
             Whether all strata must pass, not only all of them together, which costs power.
         simultaneous : bool
             Whether the error chance holds for all candidates at once; default: for each candidate
@@ -462,7 +462,7 @@ class GateMethods(Accessor[FrameT]):
 
             With strata, a candidate fails if it fails in some stratum or in all of them together,
             after Holm's adjustment. It passes if it does not fail and all strata together pass;
-            with `each`, every stratum must pass too.
+            with `every_stratum`, every stratum must pass too.
 
         Raises
         ------
@@ -503,7 +503,7 @@ class GateMethods(Accessor[FrameT]):
             metric,
             margin=margin,
             stratum_margin=stratum_margin,
-            each=each,
+            every_stratum=every_stratum,
             simultaneous=simultaneous,
             power=power,
             max_trials=max_trials,

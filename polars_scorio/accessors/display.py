@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import Compared, Overall, QuestionUnit, check_choice, value_text
+from polars_scorio.arguments import Overall, QuestionUnit, Unmatched, check_choice, value_text
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.settings import Settings
 from polars_scorio.maths.posteriors import Target
@@ -284,7 +284,7 @@ class QuestionMethods(Accessor[FrameT]):
         *,
         fdr: float = 0.1,
         per: QuestionUnit = "question",
-        questions: Compared = "same",
+        unmatched: Unmatched = "error",
         confidence: float | None = None,
     ) -> FrameT:
         """Questions that are never or always solved, that separate models, or have a wrong key.
@@ -305,7 +305,7 @@ class QuestionMethods(Accessor[FrameT]):
         per : "question" or "cluster"
             "question", the default: a row for each question. "cluster": a row for each `cluster`,
             with the mean of its questions; "all other questions" are then those of other clusters.
-        questions : "same" or "common"
+        unmatched : "error" or "drop"
             As in `compare`.
         confidence : float, optional
             Confidence of rate_lo and rate_hi; default: that of the accessor, else 0.95.
@@ -392,7 +392,7 @@ class QuestionMethods(Accessor[FrameT]):
             w,
             fdr=fdr,
             per=per,
-            questions=questions,
+            unmatched=unmatched,
             confidence=sure,
         )
         return self._returned(plan)
@@ -402,14 +402,14 @@ class QuestionMethods(Accessor[FrameT]):
         self,
         w: Weights | None = None,
         *,
-        questions: Compared = "same",
+        unmatched: Unmatched = "error",
         confidence: float | None = None,
     ) -> FrameT:
         """Parts of models, questions, interaction and chance in the variance of outcomes [1]_.
 
         Parameters
         ----------
-        w, questions : optional
+        w, unmatched : optional
             As in `questions`.
         confidence : float, optional
             Confidence of the intervals; default: that of the accessor, else 0.95.
@@ -477,7 +477,7 @@ class QuestionMethods(Accessor[FrameT]):
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plan = variance_sources(
-            self._log_study(), self._roles, w, questions=questions, confidence=sure
+            self._log_study(), self._roles, w, unmatched=unmatched, confidence=sure
         )
         return self._returned(plan)
 
@@ -491,7 +491,7 @@ class CostMethods(Accessor[FrameT]):
         metric: Metric | None = None,
         *,
         confidence: float | None = None,
-        questions: Compared = "same",
+        unmatched: Unmatched = "error",
     ) -> FrameT:
         """Pareto frontier of score and mean cost, with the chance of each model to be on it.
 
@@ -504,7 +504,7 @@ class CostMethods(Accessor[FrameT]):
             What is set against the cost; default `ps.avg()`. One draw size at a time.
         confidence : float, optional
             Of the intervals and of `dominated`; default: as the accessor says, else 0.95.
-        questions : "same" or "common"
+        unmatched : "error" or "drop"
             As in `compare`.
 
         Returns
@@ -556,6 +556,6 @@ class CostMethods(Accessor[FrameT]):
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plan = frontier(
-            self._log_study(), self._roles, metric, confidence=sure, questions=questions
+            self._log_study(), self._roles, metric, confidence=sure, unmatched=unmatched
         )
         return self._returned(plan)

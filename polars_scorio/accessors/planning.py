@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import Compared, Overall, Per
+from polars_scorio.arguments import Overall, Per, Unmatched
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.signatures import takes_options
@@ -29,7 +29,7 @@ class PlanMethods(Accessor[FrameT]):
         power: float = 0.8,
         max_trials: int = 1_000_000,
         simultaneous: bool = False,
-        questions: Compared = "same",
+        unmatched: Unmatched = "error",
         overall: Overall | None = None,
         planned_trials: int | None = None,
         **options: Unpack[PlanOptions],
@@ -58,7 +58,7 @@ class PlanMethods(Accessor[FrameT]):
         simultaneous : bool
             Whether to plan for verdicts that hold for all pairs of a stratum at once, as those of
             `rank` and of pages do; default: for each pair by itself, as in `compare`.
-        questions : "same" or "common"
+        unmatched : "error" or "drop"
             As in `compare`; only for neighbours in the ranking.
         overall : "macro" or "micro", optional
             Add rows over all strata, as in `compare`: all questions get the further trials.
@@ -142,7 +142,7 @@ class PlanMethods(Accessor[FrameT]):
             power=power,
             max_trials=max_trials,
             simultaneous=simultaneous,
-            questions=questions,
+            unmatched=unmatched,
             overall=overall,
             planned_trials=(
                 self._chosen.get("planned_trials") if planned_trials is None else planned_trials

@@ -79,7 +79,7 @@ _CURVES = 10  # pairs that have a sentence
 
 def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of pairs of models, one metric after the other."""
-    options: dict[str, Any] = {**chosen_settings(asked).report, "questions": asked.questions}
+    options: dict[str, Any] = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
     options["simultaneous"] = not asked.each_pair
     baseline = None
     if asked.baseline is not None:
@@ -108,7 +108,7 @@ def run_rank(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     ranks = log.rank(
         asked.metric,
         overall=asked.overall,
-        questions=asked.questions,
+        unmatched=asked.unmatched,
         **chosen_settings(asked).report,
     )
     print_table(ranks, asked.format)
@@ -137,7 +137,7 @@ def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:
 
 def run_frontier(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of the models, the cheapest first."""
-    options = {"confidence": asked.confidence, "questions": asked.questions}
+    options = {"confidence": asked.confidence, "unmatched": asked.unmatched}
     print_table(log.frontier(asked.metric, **options), asked.format)
 
 
@@ -161,9 +161,9 @@ _LEFT_OUT = ("solved_by", "always_by", "rate_lo", "rate_hi", "pvalue")
 
 def run_questions(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of questions, with sentences for a reader: stratum after stratum."""
-    rows = log.questions(fdr=asked.fdr, per=asked.per, questions=asked.questions).lazy()
+    rows = log.questions(fdr=asked.fdr, per=asked.per, unmatched=asked.unmatched).lazy()
     if asked.format == "table":
-        sources = log.variance_components(questions=asked.questions).lazy()
+        sources = log.variance_components(unmatched=asked.unmatched).lazy()
         tables = pl.collect_all([rows, sources])
         _print_strata(tables[0], tables[1], asked)
     else:
@@ -228,7 +228,7 @@ def _board_text(look: LogSummary, verdict: LogVerdict, asked: Namespace) -> str:
     boards = []
     for scope in scopes:
         frame, roles = log_of_scope(look, scope)
-        board = leaderboard(frame, roles, metrics, questions="common", **settings.report)
+        board = leaderboard(frame, roles, metrics, unmatched="drop", **settings.report)
         head = f"{'In' if verdict.overall is None else 'At'} {scope.name}:\n\n"
         boards.append(head * bool(scope.name) + to_markdown(board))
     return "\n\n".join(boards)
@@ -246,7 +246,7 @@ def _page_command(call: str) -> str:
 
 def run_leaderboard(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print the leaderboard as a table for a README, a paper or a page."""
-    options = {**chosen_settings(asked).report, "questions": asked.questions}
+    options = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
     board = log.leaderboard(*asked.metric, overall=asked.overall, **options)
     if asked.format == "latex":
         print_text(to_latex(board))

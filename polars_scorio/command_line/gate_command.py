@@ -210,10 +210,10 @@ def _gate_result(
         metric,
         margin=asked.margin,
         stratum_margin=asked.stratum_margin,
-        each=asked.each,
+        every_stratum=asked.every_stratum,
         overall=asked.overall,
         cost_margin=asked.cost_margin,
-        questions=asked.questions,
+        unmatched=asked.unmatched,
         power=asked.power,
         fail_on=asked.fail_on,
         must_pass=asked.must_pass,
@@ -240,7 +240,7 @@ def _gate_result(
         lower_is_better=trials.roles.lower_is_better,
     )
     tests = None
-    if rows["broken"].null_count() < rows.height and asked.questions == "same":
+    if rows["broken"].null_count() < rows.height and asked.unmatched == "error":
         tests = log.regressions(baseline, fdr=asked.fdr).lazy().collect()
     sentences = []
     for row in whole_rows(rows, [*trials.strata]).to_dicts():

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, get_args
 
 from polars_scorio.arguments import (
     PLANS,
-    Compared,
     FailOn,
     OnError,
     Overall,
     Per,
     QuestionUnit,
+    Unmatched,
     check_planned,
 )
 from polars_scorio.command_line.terminal import BoardFormat, TableFormat, command_words
@@ -202,8 +202,8 @@ def add_format_argument(parser: ArgumentParser) -> None:
 
 def _add_compared(add: Callable[..., object]) -> None:
     """Add the argument that chooses the questions of models that are compared."""
-    same = "require the same questions of all models, or use common ones (default: %(default)s)"
-    add("--questions", choices=get_args(Compared), default="same", help=same)
+    kinds = "refuse questions that a model lacks (error), or drop them (default: %(default)s)"
+    add("--unmatched", choices=get_args(Unmatched), default="error", help=kinds)
 
 
 def _add_report(parser: ArgumentParser) -> None:
@@ -315,7 +315,11 @@ def _add_gate(parser: ArgumentParser) -> None:
         "more"
     )
     add("--cost-margin", type=plain_number, metavar="FACTOR", help=factor)
-    add("--each", action="store_true", help="require all strata to pass, not only their mean")
+    add(
+        "--every-stratum",
+        action="store_true",
+        help="require all strata to pass, not only their mean",
+    )
     kinds = "weigh all strata alike (macro), or all questions (micro; default: %(default)s)"
     add("--overall", choices=get_args(Overall), default="macro", help=kinds)
     _add_compared(add)
@@ -356,7 +360,7 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
 # About ten options, which the help of a command shows; `--help-all` shows all.
 _USUAL = {"help", "help_all", "log", "model", "question", "category", "by", "success", "metric"}
 _OWN = {
-    "gate": {"baseline", "against", "margin", "each"},
+    "gate": {"baseline", "against", "margin", "every_stratum"},
     "report": {"confidence", "output", "baseline"},
     "frontier": {"cost", "format"},
     "questions": {"per", "all", "format"},

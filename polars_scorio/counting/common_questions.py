@@ -46,7 +46,7 @@ def refuse_partial(groups: pl.DataFrame, trials: Trials) -> None:
     raise ValueError(
         f"{lacking.height:,} model{'s lack' if lacking.height > 1 else ' lacks'} questions that "
         f"others have, the first at {place}: {len(first[PARTIAL]):,} missing ({names}). Means over "
-        'different questions cannot be compared: pass questions="common" to keep those that all '
+        'different questions cannot be compared: pass unmatched="drop" to keep those that all '
         'models have, or filter the log. describe(per="question") lists them.'
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import (
-    Compared,
+    Unmatched,
     check_choice,
     check_count,
     check_flag,
@@ -275,7 +275,7 @@ def convergence_plan(
     scheme: Scheme = "trial",
     seed: int = 0,
     progress: bool = False,
-    questions: Compared = "same",
+    unmatched: Unmatched = "error",
     prior: Prior | None = None,
 ) -> pl.LazyFrame:
     """The plan of a convergence; see `Scorio.convergence`."""
@@ -288,7 +288,7 @@ def convergence_plan(
     named_model(request.trials, "convergence")
     refuse_repeats([*request.trials.strata, *_SHARES])
     groups = request.groups(
-        questions=aligned_options({"questions": questions})["questions"], sequences=True
+        questions=aligned_options({"unmatched": unmatched})["questions"], sequences=True
     )
     settles = _Settling(request, replicates, scheme, seed, _progress_bar() if progress else _no_bar)
     return per_stratum(groups, request.trials, settles, _SHARES)
@@ -312,7 +312,7 @@ def _ordered_request(
             f"{method} takes the trials of a question in the order of their ids: name their column "
             "with trial="
         )
-    known = {key: value for key, value in options.items() if key != "questions"}
+    known = {key: value for key, value in options.items() if key != "unmatched"}
     averages = isinstance(metric, RewardMetric) and metric.averages_rewards
     use: RewardUse = "allowed" if averages else "never"
     request = Request.of(trials, [metric], per="model", rewards=use, **known)  # type: ignore[arg-type]  # options of a report

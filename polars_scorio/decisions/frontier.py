@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import Compared, check_confidence, check_count
+from polars_scorio.arguments import Unmatched, check_confidence, check_count
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
@@ -44,10 +44,10 @@ def frontier(
     metric: Metric | None = None,
     *,
     confidence: float = 0.95,
-    questions: Compared = "same",
+    unmatched: Unmatched = "error",
 ) -> pl.LazyFrame:
     """The plan of a frontier; see `Scorio.frontier`."""
-    found, plan = _asked_frontier(log, roles, metric, confidence, questions)
+    found, plan = _asked_frontier(log, roles, metric, confidence, unmatched)
     trials = found.trials
     shown: dict[str, pl.DataType] = {
         **trials.models,
@@ -68,14 +68,14 @@ def frontier_band(
     metric: Metric | None = None,
     *,
     confidence: float = 0.95,
-    questions: Compared = "same",
+    unmatched: Unmatched = "error",
     points: int = 60,
 ) -> pl.LazyFrame:
     """The plan of a band: the best score for at most each of some costs, over draws of the models.
 
     Columns by..., cost, lo and hi, for costs evenly spaced on a log axis.
     """
-    found, plan = _asked_frontier(log, roles, metric, confidence, questions)
+    found, plan = _asked_frontier(log, roles, metric, confidence, unmatched)
     points = check_count("points", points)
     shown: dict[str, pl.DataType] = dict.fromkeys(("cost", "lo", "hi"), pl.Float64())
 
@@ -90,7 +90,7 @@ def _asked_frontier(
     roles: Roles,
     metric: Metric | None,
     confidence: float,
-    questions: Compared,
+    unmatched: Unmatched,
 ) -> tuple[_Frontier, WholePlan]:
     """The frontier of a log, and the rows of a report from which it is made."""
     metric = metric_of(metric, "frontier")
@@ -106,7 +106,7 @@ def _asked_frontier(
         )
     named_model(trials, "frontier")
     confidence = check_confidence(confidence)
-    options: DecisionOptions = {"questions": questions, "confidence": confidence}
+    options: DecisionOptions = {"unmatched": unmatched, "confidence": confidence}
     alignment = aligned_options(options)["questions"]
     request = Request.of(
         trials,

@@ -82,7 +82,12 @@ PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 
 
 def gate_verdicts(
-    pvalue_pass: Floats, pvalue_fail: Floats, confidence: float, *, each: bool, simultaneous: bool
+    pvalue_pass: Floats,
+    pvalue_fail: Floats,
+    confidence: float,
+    *,
+    every_stratum: bool,
+    simultaneous: bool,
 ) -> NDArray[np.str_]:
     """Verdicts about each stratum of each candidate, and in the last column about all of them.
 
@@ -93,7 +98,7 @@ def gate_verdicts(
         stratum after stratum, the last one over all strata. NaN: above 1/2.
     confidence : float
         Of each verdict.
-    each : bool
+    every_stratum : bool
         Whether all strata must pass, not only their mean.
     simultaneous : bool
         Whether verdicts hold for all candidates at once.
@@ -102,7 +107,8 @@ def gate_verdicts(
     -------
     ndarray of str, shape (C, R)
         A candidate fails if all of its strata together or any of them is worse, after Holm's
-        adjustment. It passes if it does not fail and its mean passes; with `each` also all strata,
+        adjustment. It passes if it does not fail and its mean passes; with `every_stratum` also all
+        strata,
         which needs no adjustment: an intersection-union test [1]_.
 
     References
@@ -114,14 +120,14 @@ def gate_verdicts(
     The mean is fine, but one stratum of two is surely worse.
 
     >>> passes, fails = np.array([[np.nan, 0.01, 0.03]]), np.array([[0.001, np.nan, np.nan]])
-    >>> gate_verdicts(passes, fails, 0.95, each=False, simultaneous=False).tolist()
+    >>> gate_verdicts(passes, fails, 0.95, every_stratum=False, simultaneous=False).tolist()
     [['fail', 'pass', 'fail']]
     """
     error = 1 - confidence
     family = pvalue_fail.reshape(1, -1) if simultaneous else pvalue_fail
     failed = (holm_adjusted(family) <= error).reshape(pvalue_fail.shape)
     pvalue_pass = np.where(np.isnan(pvalue_pass), 1.0, pvalue_pass)
-    whole = pvalue_pass.max(axis=1) if each else pvalue_pass[:, -1]
+    whole = pvalue_pass.max(axis=1) if every_stratum else pvalue_pass[:, -1]
     passed = pvalue_pass <= error
     if simultaneous:
         whole = holm_adjusted(whole)
@@ -276,7 +282,7 @@ def gate(
     *,
     margin: float,
     stratum_margin: float | None = None,
-    each: bool = False,
+    every_stratum: bool = False,
     simultaneous: bool = False,
     power: float = 0.8,
     max_trials: int = 1_000_000,
@@ -302,9 +308,9 @@ def gate(
     question = bind_roles(log, roles).question.dtype
     log = without_questions(log, roles, case_ids("quarantine", quarantine, question))
     cases = CaseRules.of(fail_on, case_ids("must_pass", must_pass, question), fdr)
-    if cases is not None and options.get("questions") == "adjusted":
+    if cases is not None and options.get("unmatched") == "adjust":
         raise ValueError(
-            'gate: fail_on= and must_pass= compare the same questions: questions="common" has them'
+            'gate: fail_on= and must_pass= compare the same questions: unmatched="drop" has them'
         )
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
@@ -342,7 +348,7 @@ def gate(
         models,
         baseline,
         margins,
-        check_flag("each", each),
+        check_flag("every_stratum", every_stratum),
         check_flag("simultaneous", simultaneous),
         plan,
         BrokenQuestions(
@@ -355,7 +361,7 @@ def gate(
         rows = rows.rename({"extra_trials": "extra_questions"})
     if cost_margin is not None:
         beside: DecisionOptions = {"confidence": models.confidence}
-        for name in ("target", "questions"):
+        for name in ("target", "unmatched"):
             if name in options:
                 beside[name] = options[name]
         rows = with_cost_verdict(
@@ -368,7 +374,7 @@ def gate(
         metric=metric,
         margin=margin,
         stratum_margin=stratum_margin,
-        each=each,
+        every_stratum=every_stratum,
         overall=overall,
         cost_margin=cost_margin,
         fail_on=fail_on,
@@ -414,7 +420,7 @@ class _Gate:
     models: Models
     baseline: Category
     margins: tuple[float, float]  # of the mean over the strata, and of single strata
-    each: bool
+    every_stratum: bool
     simultaneous: bool
     plan: GatePlan
     broken: BrokenQuestions
@@ -440,7 +446,7 @@ class _Gate:
         # A gate that is decided needs no further trials.
         further = pl.when(verdict=UNDECIDED).then("extra_trials").otherwise(0)
         judged = judged.with_columns(further.alias("extra_trials"))
-        if self.each:
+        if self.every_stratum:
             judged = _with_most_further(judged, model)
         named = judged.with_columns(
             bounds_column(found),
@@ -528,7 +534,7 @@ class _Gate:
                 pvalue_pass,
                 pvalue_fail,
                 self.models.confidence,
-                each=self.each,
+                every_stratum=self.every_stratum,
                 simultaneous=self.simultaneous,
             )
             verdicts.extend(found.ravel().tolist())

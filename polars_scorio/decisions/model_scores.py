@@ -63,25 +63,25 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
 
 
 def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population: bool) -> None:
-    """Refuse ``questions="adjusted"`` for targets and metrics that it does not serve.
+    """Refuse ``unmatched="adjust"`` for targets and metrics that it does not serve.
 
     Raises
     ------
     ValueError
         If the target are these very questions, or for other metrics than `avg` and `bayes`.
     """
-    if options.get("questions") != "adjusted":
+    if options.get("unmatched") != "adjust":
         return
     if not population:
         raise ValueError(
-            'questions="adjusted" takes the questions as a sample, some of which each model was '
+            'unmatched="adjust" takes the questions as a sample, some of which each model was '
             'asked: it needs target="population"'
         )
     additive = isinstance(metric, WeightedMetric)
     if not additive:
         raise ValueError(
-            'questions="adjusted" adds up effects of models and questions, which ps.avg() and '
-            f'ps.bayes() allow, got {metric!r}; questions="common" takes every metric'
+            'unmatched="adjust" adds up effects of models and questions, which ps.avg() and '
+            f'ps.bayes() allow, got {metric!r}; unmatched="drop" takes every metric'
         )
 
 
@@ -374,10 +374,10 @@ def models_of(
         planned = planned_looks(options)
         metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
     asked = aligned_options(options, adjustable=metric.looks_at != "costs")
-    adjusted = options.get("questions") == "adjusted"
+    adjusted = options.get("unmatched") == "adjust"
     if overall is not None and adjusted:
         raise ValueError(
-            f'overall={overall!r} needs all questions of each model: questions="adjusted" fits '
+            f'overall={overall!r} needs all questions of each model: unmatched="adjust" fits '
             "each stratum by itself"
         )
     refuse_unadjustable(metric, options, population=sampled)

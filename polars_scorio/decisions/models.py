@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import (
-    Adjusted,
-    Compared,
+    Unmatched,
+    UnmatchedPairs,
     check_choice,
     fits_column,
     is_several,
@@ -259,6 +259,10 @@ def check_models(names: object, trials: Trials, keyword: str) -> list[Category]:
     return [*models]  # type: ignore[list-item]  # one of the kinds that were checked
 
 
+# An adjusted comparison uses all questions.
+_ALIGNMENT: dict[UnmatchedPairs, Alignment] = {"error": "same", "drop": "common", "adjust": "any"}
+
+
 class AlignedOptions(InferenceOptions, total=False):
     """The options of a report in which the questions of the models are aligned."""
 
@@ -271,12 +275,12 @@ def aligned_options(options: DecisionOptions, *, adjustable: bool = False) -> Al
     Raises
     ------
     ValueError
-        If `questions` is none of "same", "common" and, where it is `adjustable`, "adjusted".
+        If `unmatched` is none of "error", "drop" and, where it is `adjustable`, "adjust".
     """
-    questions = options.get("questions", "same")
-    check_choice("questions", questions, Adjusted if adjustable else Compared)
-    # An adjusted comparison uses all questions.
-    return {**options, "questions": "any" if questions == "adjusted" else questions}
+    unmatched = options.get("unmatched", "error")
+    check_choice("unmatched", unmatched, UnmatchedPairs if adjustable else Unmatched)
+    others = {name: value for name, value in options.items() if name != "unmatched"}
+    return {**others, "questions": _ALIGNMENT[unmatched]}  # type: ignore[typeddict-item]
 
 
 def single_k(metric: Metric, method: str) -> int | None:

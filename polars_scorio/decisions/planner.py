@@ -13,9 +13,9 @@ import scipy
 from polars_scorio.arguments import (
     CHANCE,
     NOT_NEGATIVE,
-    Compared,
     Overall,
     Per,
+    Unmatched,
     check_choice,
     check_count,
     check_flag,
@@ -369,7 +369,7 @@ def trials_needed(
     power: float = 0.8,
     max_trials: int = 1_000_000,
     simultaneous: bool = False,
-    questions: Compared = "same",
+    unmatched: Unmatched = "error",
     overall: Overall | None = None,
     prior: Prior | None = None,
     planned_trials: int | None = None,
@@ -401,7 +401,7 @@ def trials_needed(
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
         schema = {"model_a": model, "model_b": model, **_NEEDED}
-        alignment = aligned_options({"questions": questions})["questions"]
+        alignment = aligned_options({"unmatched": unmatched})["questions"]
         groups = request.groups(per_question=True, questions=alignment)
     else:
         schema = {**trials.models, **_NEEDED}

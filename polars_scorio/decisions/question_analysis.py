@@ -10,8 +10,8 @@ import polars as pl
 
 from polars_scorio.arguments import (
     CHANCE,
-    Compared,
     QuestionUnit,
+    Unmatched,
     check_choice,
     check_confidence,
     check_number,
@@ -60,15 +60,15 @@ def _with_families(request: Request) -> Request:
     return replace(request, classes=replace(request.classes, families=families))
 
 
-def named_questions(request: Request, questions: Compared) -> WholePlan:
+def named_questions(request: Request, unmatched: Unmatched) -> WholePlan:
     """The groups of a log, with the names of their questions, which all models of a stratum have.
 
     Raises
     ------
     ValueError
-        If `questions` is neither "same" nor "common".
+        If `unmatched` is neither "error" nor "drop".
     """
-    alignment = aligned_options({"questions": questions})["questions"]
+    alignment = aligned_options({"unmatched": unmatched})["questions"]
     # A log without a model column has one model, whose questions are those of all.
     asked = "any" if request.trials.model is None else alignment
     return request.groups(per_question=True, questions=asked)
@@ -264,7 +264,7 @@ def question_analysis(
     *,
     fdr: float = FALSE_DISCOVERIES,
     per: QuestionUnit = "question",
-    questions: Compared = "same",
+    unmatched: Unmatched = "error",
     confidence: float = 0.95,
 ) -> pl.LazyFrame:
     """The plan of the analysis of single questions; see `Scorio.questions`."""
@@ -284,7 +284,7 @@ def question_analysis(
     refuse_repeats([*trials.strata, *schema])
     request = _with_families(average_request(trials, w))
     analysis = _Analysis(request, per, fdr, (1 - confidence) / 2, schema)
-    return per_stratum(named_questions(request, questions), trials, analysis, schema)
+    return per_stratum(named_questions(request, unmatched), trials, analysis, schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -372,7 +372,7 @@ def variance_sources(
     roles: Roles,
     w: Weights | None = None,
     *,
-    questions: Compared = "same",
+    unmatched: Unmatched = "error",
     confidence: float = 0.95,
 ) -> pl.LazyFrame:
     """The plan of the shares of variance; see `Scorio.variance_components`."""
@@ -382,7 +382,7 @@ def variance_sources(
     refuse_repeats([*trials.strata, *_SOURCE_COLUMNS])
     request = average_request(trials, w)
     rows = _SourceRows(request, (1 - confidence) / 2)
-    return per_stratum(named_questions(request, questions), trials, rows, _SOURCE_COLUMNS)
+    return per_stratum(named_questions(request, unmatched), trials, rows, _SOURCE_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -431,7 +431,7 @@ def shared_difficulty(log: Log, roles: Roles) -> dict[str, float]:
     if trials.by:
         raise ValueError("like= takes a log without strata: filter one, or leave by= out")
     request = average_request(trials, None)
-    table = QuestionTable.read(named_questions(request, "same").plan().collect(), request)
+    table = QuestionTable.read(named_questions(request, "error").plan().collect(), request)
     outcomes = table.outcomes
     if outcomes.support != (0.0, 1.0):
         raise ValueError("like= takes outcomes from 0 to 1: pass bounds=(0, 1), or divide rewards")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import polars as pl
 
-from polars_scorio.arguments import Compared, Overall, check_choice, check_count
+from polars_scorio.arguments import Overall, Unmatched, check_choice, check_count
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.convergence import convergence_plan, trajectory
@@ -655,7 +655,7 @@ questions, frontier>
         if not averages:
             raise ValueError(f'{metric.name}: kind="histogram" is of mean outcomes: take ps.avg()')
         w = None if metric.w is None else dict(metric.w)
-        plan = question_analysis(self._log, self._roles, w, questions="common")  # type: ignore[arg-type]  # words or numbers
+        plan = question_analysis(self._log, self._roles, w, unmatched="drop")  # type: ignore[arg-type]  # words or numbers
         subject, (rows,) = self._collected(subject, plan)
         rates, span = rows["rate"], metric.support
         if rows["solved_by"].null_count():  # rewards of an unknown range
@@ -680,7 +680,7 @@ questions, frontier>
         metric: Metric | None = None,
         *,
         confidence: float | None = None,
-        questions: Compared = "same",
+        unmatched: Unmatched = "error",
         **options: Unpack[LookOptions],
     ) -> Picture:
         """Which models are worth their cost? Scores against costs.
@@ -691,9 +691,8 @@ questions, frontier>
             The score against the mean cost; default `ps.avg()`. One draw size at a time.
         confidence : float, optional
             Confidence of the intervals and the band; default: that of the accessor, else 0.95.
-        questions : "same" or "common"
-            "same", the default: the models of a stratum must have the same questions. "common":
-            only questions count that all models of the stratum have.
+        unmatched : "error" or "drop"
+            As in `Scorio.compare`.
 
         Returns
         -------
@@ -723,7 +722,7 @@ questions, frontier>
         subject = self._subject(metric, options)
         chosen = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plans = (
-            each(self._log, self._roles, subject.metric, confidence=chosen, questions=questions)
+            each(self._log, self._roles, subject.metric, confidence=chosen, unmatched=unmatched)
             for each in (frontier, frontier_band)
         )
         subject, (models, band) = self._collected(subject, *plans)

@@ -17,10 +17,10 @@ import polars as pl
 from polars_scorio.arguments import (
     PLANS,
     POSITIVE,
-    Adjusted,
-    Compared,
     Overall,
     Per,
+    Unmatched,
+    UnmatchedPairs,
     View,
     check_choice,
     check_confidence,
@@ -218,16 +218,15 @@ class ReportOptions(InferenceOptions, total=False):
 class DecisionOptions(InferenceOptions, total=False):
     """The keywords of what compares the models of a stratum."""
 
-    questions: Annotated[
-        Adjusted,
+    unmatched: Annotated[
+        UnmatchedPairs,
         Option(
-            "same",
-            """What to do if the models of a stratum have different questions: "same", the default,
-            is an error that names them; "common" counts the questions that all models have;
-            "adjusted" (`compare` and `rank` alone) corrects for how hard the questions of each
-            model were.
+            "error",
+            """What questions mean that some model of the stratum does not have: "error", the
+            default, names them; "drop" keeps the questions that all models have; "adjust"
+            (`compare` and `rank` alone) corrects for how hard the questions of each model were.
 
-            Adjusted, for logs in which each model was asked a part of the questions: effects of
+            "adjust" is for logs in which each model was asked a part of the questions: effects of
             models and of questions are fitted by least squares to the estimates of the questions,
             so that easy questions are no advantage. It is for `avg` and `bayes` (by their
             estimates) with ``target="population"``; the covariance is a sandwich over the
@@ -257,7 +256,7 @@ class ConvergenceOptions(PlanOptions, total=False):
     ]
     seed: Annotated[int, Option(0, "Of the random numbers; the same in every stratum.")]
     progress: Annotated[bool, Option(False, "Show a bar, which needs the extra `progress`.")]  # noqa: FBT003 - the default
-    questions: Annotated[Compared, Option("same", "As in `compare`.")]
+    unmatched: Annotated[Unmatched, Option("error", "As in `compare`.")]
 
 
 class OutcomeOptions(TypedDict, total=False):

@@ -111,7 +111,7 @@ def test_report_tells_all_of_its_options_and_others_the_beginning():
     for name, (_, entry) in option_keywords(DecisionOptions, in_full=True).items():
         beginning = option_keywords(DecisionOptions)[name][1]
         assert entry.startswith(beginning)
-        assert (entry in inspect.getdoc(ps.Scorio.report)) == (name != "questions")
+        assert (entry in inspect.getdoc(ps.Scorio.report)) == (name != "unmatched")
         assert beginning in inspect.getdoc(ps.Scorio.rank)
 
 

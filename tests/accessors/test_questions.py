@@ -10,7 +10,7 @@ from tests.decisions.counted import counted
 
 
 def test_both_methods_name_their_keywords():
-    keywords = ["w", "fdr", "per", "questions", "confidence"]
+    keywords = ["w", "fdr", "per", "unmatched", "confidence"]
     assert [*inspect.signature(ps.Scorio.questions).parameters][1:] == keywords
     assert [*inspect.signature(ps.Scorio.variance_components).parameters][1:] == [
         keywords[0],

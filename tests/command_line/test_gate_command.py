@@ -143,7 +143,7 @@ def test_a_side_with_several_models_is_refused(gate, folder):
 def test_strata_metrics_and_looks_are_passed_on(gate, capsys):
     versions(0.4).write_parquet("log.parquet")
     status, last, _ = gate(
-        "log.parquet", "--baseline", "v1", "--margin", 0.02, "--by", "domain", "--each",
+        "log.parquet", "--baseline", "v1", "--margin", 0.02, "--by", "domain", "--every-stratum",
         "--planned-trials", 16, "--metric", "avg", "--metric", "pass_hat_k([1, 4])",
     )  # fmt: skip
     assert status == 3
@@ -227,7 +227,7 @@ BAD_CALLS = {
     "the baseline alone": (
         ["alone.parquet", *GATE[1:]], 1, "the log has the baseline 'v1' alone, and no candidate"),
     "different questions": (
-        ["some.parquet", *GATE[1:]], 1, "pass --questions common to keep those that all models"),
+        ["some.parquet", *GATE[1:]], 1, "pass --unmatched drop to keep those that all models"),
     "k beyond the trials": (
         [*GATE, "--metric", "pass_at_k(9)"], 1, "draws k=9 trials of a question"),
     "a plan of True": (
@@ -269,14 +269,14 @@ def test_what_cannot_be_judged_is_answered_in_words_of_the_command(kind, capsys)
     errors = capsys.readouterr().err
     assert found == status
     assert message in errors
-    for python in ("Traceback", "ps.", "()", "=True", "inference=", "questions="):
+    for python in ("Traceback", "ps.", "()", "=True", "inference=", "unmatched="):
         assert python not in errors
 
 
 def test_models_with_different_questions_may_be_judged_on_common_ones(gate):
     log = versions(0.0).filter((pl.col("question") > 2) | (pl.col("model") == "v1"))
     log.write_parquet("log.parquet")
-    asked = ["--baseline", "v1", "--margin", 0.3, "--questions", "common"]
+    asked = ["--baseline", "v1", "--margin", 0.3, "--unmatched", "drop"]
     assert gate("log.parquet", *asked)[0] == 0
 
 

@@ -41,5 +41,5 @@ def test_models_without_some_questions_are_compared_by_common_ones(capsys):
     log = models(3)
     log.filter((log["model"] != "m01") | (log["question"] < 9)).write_parquet("log.parquet")
     assert main(CALL) == 1
-    assert "--questions common" in capsys.readouterr().err
-    assert main([*CALL, "--questions", "common"]) == 0
+    assert "--unmatched drop" in capsys.readouterr().err
+    assert main([*CALL, "--unmatched", "drop"]) == 0

@@ -57,8 +57,8 @@ def test_models_with_different_questions_need_a_word(capsys):
     log = {"model": ["a", "a", "b"], "question": [1, 2, 1], "category": [1, 0, 1]}
     pl.DataFrame(log).write_parquet("gaps.parquet")
     assert main(["questions", "gaps.parquet", "--trial", "none"]) == 1
-    assert "--questions common" in capsys.readouterr().err
-    assert main(["questions", "gaps.parquet", "--trial", "none", "--questions", "common"]) == 0
+    assert "--unmatched drop" in capsys.readouterr().err
+    assert main(["questions", "gaps.parquet", "--trial", "none", "--unmatched", "drop"]) == 0
 
 
 def test_formats_for_programs_have_all_questions_and_columns(faulty, capsys):

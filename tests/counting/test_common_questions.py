@@ -40,7 +40,7 @@ def test_missing_questions_are_counted_and_named(log, ask):
         ask(without(log, "b", [7, 3, 11]).lazy().scorio(**ROLES)).collect()
     assert str(error.value) == (
         "1 model lacks questions that others have, the first at domain='web', model='b': 3 missing "
-        '(3, 7, 11). Means over different questions cannot be compared: pass questions="common" '
+        '(3, 7, 11). Means over different questions cannot be compared: pass unmatched="drop" '
         "to keep those that all models have, or filter the log. "
         'describe(per="question") lists them.'
     )
@@ -88,7 +88,7 @@ def test_two_models_that_lack_different_questions_are_both_counted(log):
 def test_only_common_questions_count_if_one_says_so(log, ask):
     some = without(without(log, "a", [0, 1]), "b", [1, 5])
     common = log.filter((pl.col("domain") == "air") | ~pl.col("question").is_in([0, 1, 5]))
-    rows = ask(some.scorio(**ROLES), questions="common")
+    rows = ask(some.scorio(**ROLES), unmatched="drop")
     assert_frame_equal(rows, ask(common.scorio(**ROLES)), check_exact=True)
     assert not rows.equals(ask(log.scorio(**ROLES)))
 
@@ -96,8 +96,8 @@ def test_only_common_questions_count_if_one_says_so(log, ask):
 @pytest.mark.every(2)
 @ASKED
 def test_where_all_questions_are_common_nothing_changes(log, ask):
-    rows = ask(log.scorio(**ROLES), questions="common")
-    assert_frame_equal(rows, ask(log.scorio(**ROLES), questions="same"), check_exact=True)
+    rows = ask(log.scorio(**ROLES), unmatched="drop")
+    assert_frame_equal(rows, ask(log.scorio(**ROLES), unmatched="error"), check_exact=True)
     assert_frame_equal(rows, ask(log.scorio(**ROLES)), check_exact=True)
 
 
@@ -115,7 +115,7 @@ def test_strata_may_have_different_questions(log, ask):
 @ASKED
 def test_strata_may_have_different_models(log, ask):
     some = log.filter((pl.col("domain") == "air") | (pl.col("model") != "c"))
-    rows = ask(some.scorio(**ROLES), questions="common")
+    rows = ask(some.scorio(**ROLES), unmatched="drop")
     assert_frame_equal(rows, ask(some.scorio(**ROLES)), check_exact=True)
     assert rows["domain"].unique().sort().to_list() == ["air", "web"]
 
@@ -126,19 +126,19 @@ def test_nothing_in_common_is_an_error(log, ask):
     web = log.filter((pl.col("domain") == "air") | apart)
     message = r"^the models of domain='web' have no question in common\. Filter out those that "
     with pytest.raises(ValueError, match=message):
-        ask(web.scorio(**ROLES), questions="common")
+        ask(web.scorio(**ROLES), unmatched="drop")
     with pytest.raises(ValueError, match=r"^the models have no question in common\."):
-        ask(web.filter(domain="web").scorio(success=2), questions="common")
+        ask(web.filter(domain="web").scorio(success=2), unmatched="drop")
 
 
 @ASKED
 @pytest.mark.parametrize("questions", ["any", None, "all"])
 def test_an_unknown_choice_is_refused_at_the_call(log, ask, questions):
     adjusts = ask in (ASKS["compare"], ASKS["population"], ASKS["rank"])
-    words = '"same" or "common" or "adjusted"' if adjusts else '"same" or "common"'
-    message = rf"^questions must be {words}, got {questions!r}$"
+    words = '"error" or "drop" or "adjust"' if adjusts else '"error" or "drop"'
+    message = rf"^unmatched must be {words}, got {questions!r}$"
     with pytest.raises(TypeError if questions is None else ValueError, match=message):
-        ask(log.lazy().scorio(**ROLES), questions=questions)
+        ask(log.lazy().scorio(**ROLES), unmatched=questions)
 
 
 def test_questions_of_prior_trials_do_not_count(log):
@@ -157,7 +157,7 @@ def test_bad_rows_of_questions_that_do_not_count_are_bad_rows(log):
     )
     lost = log.with_columns(category=pl.when(~place).then("category"))
     with pytest.raises(ValueError, match=r"^1 question has a missing category"):
-        without(lost, "a", [2]).scorio(**ROLES).compare(questions="common")
+        without(lost, "a", [2]).scorio(**ROLES).compare(unmatched="drop")
 
 
 def test_what_takes_models_one_by_one_takes_any_questions(log):

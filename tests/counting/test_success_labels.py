@@ -59,7 +59,7 @@ def test_every_way_of_counting_warns(validate, trial):
         lambda log: log.report(ps.avg(), wide=True),
         lambda log: log.report(ps.avg(), per="question"),
         lambda log: log.compare(),
-        lambda log: log.compare(questions="common"),
+        lambda log: log.compare(unmatched="drop"),
         lambda log: log.rank(),
         lambda log: log.trials_needed(half_width=0.1),
         lambda log: log.next_trials(3),

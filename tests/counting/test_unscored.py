@@ -78,10 +78,10 @@ def test_models_lack_the_questions_of_which_they_have_no_outcome():
     with pytest.raises(ValueError, match=r"model='b': 1 missing \(2\)"):
         roles.compare()
     both = LOG.filter(question=1).scorio(missing="drop")
-    common = roles.compare(ps.avg(), questions="common")
+    common = roles.compare(ps.avg(), unmatched="drop")
     assert common.equals(both.compare(ps.avg()))
-    assert roles.rank(ps.avg(), questions="common")["rank"].to_list() == [1, 2]
-    board = roles.leaderboard(ps.avg(), questions="common")
+    assert roles.rank(ps.avg(), unmatched="drop")["rank"].to_list() == [1, 2]
+    board = roles.leaderboard(ps.avg(), unmatched="drop")
     assert board.filter(model="b")["unscored"].item() == 1
 
 
@@ -90,8 +90,8 @@ def test_models_lack_the_questions_of_which_they_have_no_outcome():
     [
         lambda log: log.trials_needed(half_width=0.05),
         lambda log: log.next_trials(4),
-        lambda log: log.trajectory(questions="common"),
-        lambda log: log.convergence(replicates=2, scheme="question", questions="common"),
+        lambda log: log.trajectory(unmatched="drop"),
+        lambda log: log.convergence(replicates=2, scheme="question", unmatched="drop"),
         lambda log: log.population(),
     ],
 )

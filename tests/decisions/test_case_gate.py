@@ -159,5 +159,5 @@ def test_fractions_are_no_failures():
 
 def test_adjusted_questions_have_no_pairs_of_cases():
     log = broken_case(mixed_others=False).scorio
-    with pytest.raises(ValueError, match='compare the same questions: questions="common" has'):
-        log.gate("v1", margin=0.1, fail_on="regressed", target="population", questions="adjusted")
+    with pytest.raises(ValueError, match='compare the same questions: unmatched="drop" has'):
+        log.gate("v1", margin=0.1, fail_on="regressed", target="population", unmatched="adjust")

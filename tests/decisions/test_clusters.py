@@ -33,13 +33,13 @@ def pairs(log: pl.DataFrame, roles: dict[str, str], **options: object) -> pl.Dat
     return accessor.compare(ps.avg(), **SAMPLE, **options)
 
 
-@pytest.mark.parametrize("questions", ["same", "adjusted"])
+@pytest.mark.parametrize("unmatched", ["error", "adjust"])
 @pytest.mark.parametrize("simultaneous", [False, True])
 @pytest.mark.parametrize("method", ["compare", "rank"])
 def test_copies_of_questions_tell_no_more_than_these(
-    single, copied, questions, simultaneous, method
+    single, copied, unmatched, simultaneous, method
 ):
-    options = {"questions": questions, "simultaneous": simultaneous, **SAMPLE}
+    options = {"unmatched": unmatched, "simultaneous": simultaneous, **SAMPLE}
     asked = {"by": "domain", "success": (1, 2)}
     one = getattr(single.scorio(**asked), method)(ps.avg(), **options)
     many = getattr(copied.scorio(**asked, cluster="cluster"), method)(ps.avg(), **options)
@@ -50,17 +50,17 @@ def test_copies_of_questions_tell_no_more_than_these(
 
 def test_models_that_were_asked_some_clusters_only(single, copied):
     lacking = (pl.col("model") == "b") & (pl.col("question") % 7 < 3)
-    options = {"questions": "adjusted"}
+    options = {"unmatched": "adjust"}
     one = pairs(single.filter(~lacking), {}, **options)
     many = pairs(copied.filter(~lacking), {"cluster": "cluster"}, **options)
     assert_frame_equal(many, one, **NEARLY)
 
 
-@pytest.mark.parametrize("questions", ["same", "adjusted"])
-def test_clusters_of_one_question_change_no_byte(single, questions):
+@pytest.mark.parametrize("unmatched", ["error", "adjust"])
+def test_clusters_of_one_question_change_no_byte(single, unmatched):
     alone = single.with_columns(cluster=-pl.col("question"))
-    found = pairs(alone, {"cluster": "cluster"}, questions=questions)
-    assert found.equals(pairs(single, {}, questions=questions))
+    found = pairs(alone, {"cluster": "cluster"}, unmatched=unmatched)
+    assert found.equals(pairs(single, {}, unmatched=unmatched))
 
 
 def test_about_these_very_questions_clusters_change_no_byte(copied):

@@ -140,7 +140,7 @@ def test_one_stratum_that_is_worse_fails_the_gate_although_the_mean_passes():
 @pytest.mark.slow
 def test_with_each_a_gate_waits_for_all_strata():
     log = in_strata(versions(8, questions=30), 3).scorio(by="domain")
-    lenient, strict = (log.gate("v1", margin=0.08, each=each) for each in (False, True))
+    lenient, strict = (log.gate("v1", margin=0.08, every_stratum=each) for each in (False, True))
     assert lenient["verdict"].to_list()[-1] == "pass"
     assert strict["verdict"].to_list()[-1] == "undecided"
     assert strict["extra_trials"].to_list()[-1] == strict["extra_trials"].head(3).max() > 0
@@ -244,7 +244,7 @@ def test_logs_that_cannot_be_judged_are_refused():
         log.filter((pl.col("question") > 2) | (pl.col("model") == "v1")).scorio.gate("v1", margin=0)
     with pytest.raises(TypeError, match=r"gate takes a metric such as ps\."):
         log.scorio.gate("v1", "avg", margin=0.1)
-    with pytest.raises(TypeError, match="each must be True or False"):
+    with pytest.raises(TypeError, match="every_stratum must be True or False"):
         log.scorio.gate("v1", margin=0.1, each=1)
 
 
@@ -259,7 +259,7 @@ def test_trials_that_stopped_on_outcomes_are_refused():
 @pytest.mark.slow
 def test_common_questions_are_judged_if_that_is_wanted():
     log = versions(1).filter((pl.col("question") > 2) | (pl.col("model") == "v1"))
-    row = log.scorio.gate("v1", margin=0.1, questions="common").row(0, named=True)
+    row = log.scorio.gate("v1", margin=0.1, unmatched="drop").row(0, named=True)
     common = log.filter(pl.col("question") > 2).scorio.gate("v1", margin=0.1).row(0, named=True)
     assert row == pytest.approx(common)
 
@@ -293,7 +293,7 @@ def test_an_empty_log_is_no_pass():
         log.scorio.gate("v1", margin=0.05)
     with_strata = log.with_columns(domain=pl.lit("air"))
     with pytest.raises(ValueError, match="nothing was judged"):
-        with_strata.scorio(by="domain").gate("v1", margin=0.05, each=True)
+        with_strata.scorio(by="domain").gate("v1", margin=0.05, every_stratum=True)
 
 
 def test_a_margin_of_strata_needs_strata():

@@ -8,7 +8,7 @@ NONE = np.nan
 
 def verdicts(pvalue_pass, pvalue_fail, *, each=False, simultaneous=False):
     arrays = (np.array(p, dtype=float) for p in (pvalue_pass, pvalue_fail))
-    return gate_verdicts(*arrays, 0.95, each=each, simultaneous=simultaneous).tolist()
+    return gate_verdicts(*arrays, 0.95, every_stratum=each, simultaneous=simultaneous).tolist()
 
 
 def test_a_single_row_needs_no_adjustment():

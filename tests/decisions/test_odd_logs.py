@@ -159,5 +159,5 @@ def test_models_with_different_questions_are_not_compared(ask):
 def test_models_with_different_questions_have_scores_and_common_questions(target):
     lacking, shared = lacking_question(target)
     assert lacking.report(ps.avg())["questions"].to_list() == [6, 5]
-    common = lacking.compare(ps.avg(), questions="common")
+    common = lacking.compare(ps.avg(), unmatched="drop")
     assert common.equals(shared.compare(ps.avg()))

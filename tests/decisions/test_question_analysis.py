@@ -223,9 +223,9 @@ def test_an_empty_log_has_no_questions(faulty):
 
 def test_models_with_different_questions_are_refused_or_lose_them():
     log = pl.concat([long([[0], [1], [1]], "a"), long([[0], [1]], "b")]).scorio
-    with pytest.raises(ValueError, match=r'1 model lacks .*model=\'b\'.*questions="common"'):
+    with pytest.raises(ValueError, match=r'1 model lacks .*model=\'b\'.*unmatched="drop"'):
         log.questions()
-    assert log.questions(questions="common")["question"].to_list() == [0, 1]
+    assert log.questions(unmatched="drop")["question"].to_list() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_models_with_different_questions_are_refused_or_lose_them():
         ({"fdr": 0}, "fdr must be a number between 0 and 1, without the ends, got 0"),
         ({"per": "model"}, 'per must be "question" or "cluster"'),
         ({"per": "cluster"}, 'per="cluster" needs clusters: name their column with cluster='),
-        ({"questions": "any"}, 'questions must be "same" or "common"'),
+        ({"unmatched": "any"}, 'unmatched must be "error" or "drop"'),
         ({"confidence": 1}, "confidence must be a number between 0 and 1"),
     ],
 )

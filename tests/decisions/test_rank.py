@@ -388,7 +388,7 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         (None, {"ties": "chain"}, r'^ties must be "z" or "overlap", got \'chain\''),
         (ps.pass_at_k([1, 2]), {}, r"^rank takes one draw size at .*, got .* k=\[1, 2\]"),
         (None, {"target": "population", "prior": "population"}, "a prior has no say"),
-        (None, {"questions": "adjusted"}, '^questions="adjusted" takes the questions as a'),
+        (None, {"unmatched": "adjust"}, '^unmatched="adjust" takes the questions as a'),
         (ps.geom_ds_at_k(2), {"target": "population"}, "a blend of the whole benchmark"),
         (None, {"confidence": 0}, "^confidence must be a number .*, got 0"),
     ],
@@ -424,7 +424,7 @@ def test_a_ranking_counts_the_pairs_in_which_the_prior_decides_as_a_comparison_d
     messages = []
     for ask in (log.compare, log.rank):
         with pytest.warns(ps.PriorWarning) as caught:
-            ask(ps.bayes(), questions="common")
+            ask(ps.bayes(), unmatched="drop")
         messages += [str(one.message) for one in caught if one.category is ps.PriorWarning]
     assert messages[0] == messages[1]
     assert " of 12 pairs of models" in messages[0]

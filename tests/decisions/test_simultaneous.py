@@ -19,7 +19,7 @@ INFERENCES = ["uniform", "population", None]
 ASKED = [
     *({"prior": each} for each in INFERENCES),
     {"target": "population"},
-    {"target": "population", "questions": "adjusted"},
+    {"target": "population", "unmatched": "adjust"},
 ]
 
 
@@ -212,8 +212,8 @@ def test_where_all_have_all_questions_nothing_is_adjusted():
     log = drawn(6, range(7), most=5).scorio(by="domain", success=2)
     for ask in (log.compare, log.rank):
         rows = [
-            ask(ps.bayes(), target="population", questions=questions, confidence=0.8)
-            for questions in ("same", "adjusted")
+            ask(ps.bayes(), target="population", unmatched=unmatched, confidence=0.8)
+            for unmatched in ("error", "adjust")
         ]
         columns = [name for name in rows[0].columns if name not in {"lo", "hi"}]
         # The linear algebra is another one; critical values by freedom are the same.
@@ -227,10 +227,10 @@ def test_who_lacks_the_easy_question_loses_nothing():
             long([[0, 1], [1, 0]], "most"),
         ]
     )
-    rows = log.scorio.rank(ps.avg(), target="population", questions="adjusted")
+    rows = log.scorio.rank(ps.avg(), target="population", unmatched="adjust")
     # Linear algebra of few terms: rounding, far below the default of 1e-6.
     assert rows["mu"].to_list() == pytest.approx([2 / 3, 2 / 3])
-    pair = log.scorio.compare(ps.avg(), target="population", questions="adjusted")
+    pair = log.scorio.compare(ps.avg(), target="population", unmatched="adjust")
     # Some 1e-16 are left of the difference of two numbers near 2/3.
     assert pair["diff"].item() == pytest.approx(0, abs=1e-12)
     with pytest.raises(ValueError, match="lacks questions"):
@@ -245,7 +245,7 @@ def test_models_that_no_question_connects_are_named():
             long([[0], [1]], "c").with_columns(pl.col("question") + 5),
         ]
     ).with_columns(domain=pl.lit("air"))
-    options = {"target": "population", "questions": "adjusted"}
+    options = {"target": "population", "unmatched": "adjust"}
     message = r"^domain='air': the models are in 2 parts .*: \['a', 'b'\]; \['c'\]\. Compare each"
     for method in ("compare", "rank"):
         with pytest.raises(ValueError, match=message):

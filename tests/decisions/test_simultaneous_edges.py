@@ -23,7 +23,7 @@ INFERENCES = ["uniform", "population", None]
 ASKED = [
     *({"prior": each} for each in INFERENCES),
     {"target": "population"},
-    {"target": "population", "questions": "adjusted"},
+    {"target": "population", "unmatched": "adjust"},
 ]
 
 

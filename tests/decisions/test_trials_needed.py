@@ -274,7 +274,7 @@ def test_verdicts_that_hold_at_once_need_a_larger_critical_value(options):
         ),
         ({"confidence": 1}, ValueError, r"^confidence must be a number .*, got 1"),
         ({"prior": "full"}, ValueError, r"^prior must be .*, got 'full'"),
-        ({"questions": "any"}, ValueError, r"^questions must be .*, got 'any'"),
+        ({"unmatched": "any"}, ValueError, r"^unmatched must be .*, got 'any'"),
         ({"target": "population"}, TypeError, "unexpected keyword argument 'target'"),
     ],
     ids=str,

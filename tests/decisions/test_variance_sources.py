@@ -111,9 +111,9 @@ def test_unequal_trials_are_allowed():
 
 def test_models_with_different_questions_are_refused_or_lose_them():
     log = pl.concat([long([[0, 1], [1, 0], [1, 1]], "a"), long([[0, 1], [0, 0]], "b")]).scorio
-    with pytest.raises(ValueError, match='questions="common"'):
+    with pytest.raises(ValueError, match='unmatched="drop"'):
         log.variance_components()
-    assert log.variance_components(questions="common")["questions"].unique().to_list() == [2]
+    assert log.variance_components(unmatched="drop")["questions"].unique().to_list() == [2]
 
 
 def test_a_lazy_log_is_read_when_it_is_collected():

@@ -281,5 +281,5 @@ def test_models_must_have_the_same_questions(r1):
     other = long([[1]], "other")
     with pytest.raises(ValueError, match="questions"):
         pl.concat([r1, other]).scorio.leaderboard(ps.bayes())
-    board = pl.concat([r1, other]).scorio.leaderboard(ps.bayes(), questions="common")
+    board = pl.concat([r1, other]).scorio.leaderboard(ps.bayes(), unmatched="drop")
     assert board["questions"].to_list() == [1, 1]

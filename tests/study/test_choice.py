@@ -184,7 +184,7 @@ def test_no_number_of_a_leaderboard_lies_outside_its_bracket(models):
         len({tuple(log.filter(model=m)["question"].unique().sort()) for m in log["model"].unique()})
         > 1
     ):
-        board = accessor.leaderboard(*metrics, questions="common")
+        board = accessor.leaderboard(*metrics, unmatched="drop")
     else:
         board = accessor.leaderboard(*metrics)
     for name in [name.removesuffix("_lo") for name in board.columns if name.endswith("_lo")]:

@@ -114,7 +114,7 @@ def test_a_comparison_adds_the_runs_of_both(log, models):
 def test_a_comparison_on_common_questions_takes_the_runs_of_these(log):
     lacking = log.filter((pl.col("model") == "ada") | (pl.col("question") > 40))
     roles = {"trial": None, "run": "seed"}
-    found = lacking.scorio(**roles).compare(questions="common")
+    found = lacking.scorio(**roles).compare(unmatched="drop")
     shared = log.filter(pl.col("question") > 40).scorio(**roles).compare()
     assert_frame_equal(found, shared)
 

@@ -369,7 +369,7 @@ def cost_section(
     numbers = report(frame, roles, metrics, target=settings.target, confidence=settings.confidence)
     plans = [numbers]
     if trials.model is not None:
-        plans.append(frontier(frame, roles, confidence=settings.confidence, questions="common"))
+        plans.append(frontier(frame, roles, confidence=settings.confidence, unmatched="drop"))
     rows, *worth = pl.collect_all(plans, engine="streaming")
     lines = [_RATIO, *[_WORTH] * len(worth)]
     shown = {"": _cost_table(rows, metrics, worth, trials)}
@@ -387,7 +387,7 @@ def _frontier_figures(
         return []
     chart = Plots(frame, roles).frontier(
         confidence=settings.confidence,
-        questions="common",
+        unmatched="drop",
         width=_PANEL_WIDTH if trials.by else _WIDTH,
     )
     return [page_figure(chart)]
