@@ -148,7 +148,7 @@ def main() -> None:
     rows = [
         (name, population, size, *row, asked.replicates)
         for name, design in DESIGNS.items()
-        for size in asked.unmatched
+        for size in asked.questions
         for population in POPULATIONS
         for row in measured(design, population, size, asked.replicates, asked.seed)
     ]

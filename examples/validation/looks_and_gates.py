@@ -278,7 +278,7 @@ def main() -> None:
         for name in {*known} - {*names}:
             del known[name]
     start = time.perf_counter()
-    for cell in STUDIES[asked.study](asked.replicates, asked.unmatched):
+    for cell in STUDIES[asked.study](asked.replicates, asked.questions):
         print(json.dumps({**cell, "seconds": round(time.perf_counter() - start)}), flush=True)
 
 

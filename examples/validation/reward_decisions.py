@@ -172,7 +172,7 @@ def main() -> None:
     start = time.perf_counter()
     for study in asked.studies:
         for name in asked.only:
-            for size in asked.unmatched:
+            for size in asked.questions:
                 of = {"study": study, "population": name, "questions": size}
                 for cell in STUDIES[study](GIVEN[name], asked.replicates, size):
                     seconds = round(time.perf_counter() - start)
