@@ -220,7 +220,7 @@ def regressed_questions(
     }
     refuse_repeats([*schema])
     request = Request.of(trials, [pass_at_k(1)])
-    groups = request.groups(per_question=True, unmatched="error")
+    groups = request.groups(per_question=True, questions="same")
     groups = groups.then(watch_trials(request, refuses=True))
     swapped = improvements != roles.lower_is_better
     tests = _QuestionTests(request, baseline, fdr, swapped, schema)
