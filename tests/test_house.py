@@ -19,7 +19,7 @@ from tests.test_layout import imported_modules
 PACKAGE = ROOT / "polars_scorio"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_FILES = 197
-MOST_LINES = 53_980
+MOST_LINES = 53_843
 MOST_LINES_OF_A_FILE = 900
 FEWEST_LINES, FEWEST_IMPORTERS = 150, 2
 LONELY = {

@@ -89,35 +89,11 @@ def gate_verdicts(
     every_stratum: bool,
     simultaneous: bool,
 ) -> NDArray[np.str_]:
-    """Verdicts about each stratum of each candidate, and in the last column about all of them.
+    """Verdicts about each stratum of each candidate, (C, R), the last about all of them together.
 
-    Parameters
-    ----------
-    pvalue_pass, pvalue_fail : ndarray of float, shape (C, R)
-        P-values of "not worse by more than the margin", and of "worse by more", of each candidate,
-        stratum after stratum, the last one over all strata. NaN: above 1/2.
-    confidence : float
-        Of each verdict.
-    every_stratum : bool
-        Whether all strata must pass, not only their mean.
-    simultaneous : bool
-        Whether verdicts hold for all candidates at once.
-
-    Returns
-    -------
-    ndarray of str, shape (C, R)
-        A candidate fails if all of its strata together or any of them is worse, after Holm's
-        adjustment. It passes if it does not fail and its mean passes; with `every_stratum` also all
-        strata,
-        which needs no adjustment: an intersection-union test [1]_.
-
-    References
-    ----------
-    .. [1] R. L. Berger (1982), Technometrics 24(4), 295-300.
-
-    Examples
-    --------
-    The mean is fine, but one stratum of two is surely worse.
+    A candidate fails if all of its strata together or any of them is worse, after Holm's
+    adjustment. It passes if it does not fail and its mean passes; with `every_stratum` all strata
+    too, unadjusted (R. L. Berger 1982, Technometrics 24(4), 295-300). NaN is above 1/2.
 
     >>> passes, fails = np.array([[np.nan, 0.01, 0.03]]), np.array([[0.001, np.nan, np.nan]])
     >>> gate_verdicts(passes, fails, 0.95, every_stratum=False, simultaneous=False).tolist()

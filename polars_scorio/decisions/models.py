@@ -40,23 +40,9 @@ def in_all_strata(
     function: Callable[[pl.DataFrame], pl.DataFrame],
     schema: dict[str, pl.DataType],
 ) -> pl.LazyFrame:
-    """Apply a function to the groups of all strata; filters on `by` still reach the scan.
+    """Apply a function to the groups of all strata, which have `STRATUM`, ascending.
 
-    Parameters
-    ----------
-    grouped : WholePlan
-        One row per group, ascending by stratum and model: its keys, and its questions.
-    trials : Trials
-        The log, for the names of its keys.
-    function : callable
-        From all groups to rows of the result. Both have the column `STRATUM`.
-    schema : dict
-        The columns of the rows beside `STRATUM`.
-
-    Returns
-    -------
-    LazyFrame
-        The strata and the columns of `schema`, ascending by stratum, in the order of `function`.
+    Filters on `by` still reach the scan; `schema` has the columns of the rows beside `STRATUM`.
     """
 
     def apply(groups: pl.DataFrame) -> pl.DataFrame:
@@ -112,14 +98,7 @@ def _unpacked_plan(packed: WholePlan) -> pl.LazyFrame:
 class Block(NamedTuple):
     """Strata with equally many models.
 
-    Attributes
-    ----------
-    strata : ndarray of int, shape (S,)
-        Their places among all strata.
-    rows : ndarray of int, shape (S, L)
-        The places of their models among all groups.
-    baseline : int or None
-        The column of the model with which all others are compared.
+    Places of the strata (S,), of their models among all groups (S, L), and the column of a baseline.
     """
 
     strata: Ints
@@ -139,19 +118,8 @@ class Block(NamedTuple):
 def strata_blocks(
     stratum: pl.Series, baseline: Ints | None = None, *, last_alone: bool = False
 ) -> Iterator[Block]:
-    """The strata by how many models they have, some at a time.
+    """The strata by how many models they have; with `last_alone` the last in a block of its own.
 
-    Parameters
-    ----------
-    stratum : Series
-        Of each group, ascending.
-    baseline : ndarray of int, optional
-        Column of the baseline in each stratum.
-    last_alone : bool
-        Whether the last stratum is in a block of its own, as a mean over the others is.
-
-    Examples
-    --------
     >>> [block.rows.tolist() for block in strata_blocks(pl.Series([0, 0, 1, 2, 2]))]
     [[[2]], [[0, 1], [3, 4]]]
     """
@@ -171,20 +139,7 @@ _ROW = 100  # bytes of a pair in the result of `compare`
 
 
 def refuse_many_pairs(models: int, pairs: int, rows: int) -> None:
-    """Refuse a comparison whose result would exceed `LIMIT`.
-
-    Parameters
-    ----------
-    models : int
-        Models of the largest stratum.
-    pairs, rows : int
-        Pairs of models of all strata, and rows of the result: a pair has one for each draw size.
-
-    Raises
-    ------
-    ValueError
-        If the result is too large.
-    """
+    """Refuse a comparison whose result would exceed `LIMIT`: one row a pair and draw size."""
     if rows * _ROW > LIMIT:
         raise ValueError(
             f"{models:,} models make {pairs:,} pairs, a result of about "
@@ -222,28 +177,14 @@ def per_stratum(
 
 
 def named_model(trials: Trials, method: str) -> pl.DataType:
-    """The dtype of the model column, which a method needs.
-
-    Raises
-    ------
-    ValueError
-        If the log has one unnamed model.
-    """
+    """The dtype of the model column, which a method needs."""
     if trials.model is None:
         raise ValueError(f"{method} needs several models: name their column with model=")
     return trials.model.dtype
 
 
 def check_models(names: object, trials: Trials, keyword: str) -> list[Category]:
-    """One name or several of models, after a check that the model column can hold them.
-
-    Raises
-    ------
-    TypeError
-        If a word is given for a column of numbers, or a number for a column of words.
-    ValueError
-        If an Enum has no such model, or an int is too large for any column.
-    """
+    """One name or several of models, after a check that the model column can hold them."""
     dtype = named_model(trials, f"{keyword}=")
     models = value_tuple(names)
     for name in models:
@@ -270,13 +211,7 @@ class AlignedOptions(InferenceOptions, total=False):
 
 
 def aligned_options(options: DecisionOptions, *, adjustable: bool = False) -> AlignedOptions:
-    """The options with the questions that count: the same ones, unless the user says otherwise.
-
-    Raises
-    ------
-    ValueError
-        If `unmatched` is none of "error", "drop" and, where it is `adjustable`, "adjust".
-    """
+    """The options with the questions that count: the same ones, unless the user says otherwise."""
     unmatched = options.get("unmatched", "error")
     check_choice("unmatched", unmatched, UnmatchedPairs if adjustable else Unmatched)
     others = {name: value for name, value in options.items() if name != "unmatched"}
@@ -284,15 +219,7 @@ def aligned_options(options: DecisionOptions, *, adjustable: bool = False) -> Al
 
 
 def single_k(metric: Metric, method: str) -> int | None:
-    """The one draw size of a metric, if it has one at all.
-
-    Raises
-    ------
-    TypeError
-        If `metric` is no metric.
-    ValueError
-        If it has several draw sizes.
-    """
+    """The one draw size of a metric, if it has one at all."""
     check_metric(metric, f"{method} takes a metric")
     if len(metric.row_sizes) > 1:
         one, given = ("draw size", "k") if metric.t is None else ("threshold", "t")
@@ -304,25 +231,13 @@ def single_k(metric: Metric, method: str) -> int | None:
 
 
 def refuse_costs(metric: Metric, method: str, way_out: str) -> None:
-    """Refuse a metric of costs.
-
-    Raises
-    ------
-    ValueError
-        With what answers the question.
-    """
+    """Refuse a metric of costs, with what answers the question."""
     if metric.looks_at == "costs":
         raise ValueError(f"{method} takes no metric of costs, got {metric.name}: {way_out}")
 
 
 def baseline_columns(groups: pl.DataFrame, trials: Trials, baseline: Category) -> Ints:
-    """The place of the baseline among the models of each stratum.
-
-    Raises
-    ------
-    ValueError
-        If a stratum does not have it.
-    """
+    """The place of the baseline among the models of each stratum, which all must have."""
     (model,) = trials.models
     strata = groups.group_by(STRATUM, maintain_order=True).agg(
         pl.col(model).eq(pl.lit(baseline)).arg_true().first().alias("column"),

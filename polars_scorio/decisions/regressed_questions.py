@@ -33,16 +33,9 @@ _PLACE, _N, _C = ":place", ":n", ":c"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuccessCounts:
-    """Trials and successes of the questions of some groups, by group and name of the question.
+    """Trials `n` and successes `c` of the questions `names`, group after group, which `ends` there.
 
-    Attributes
-    ----------
-    names : Series
-        The questions, group after group; those without any outcome are left out.
-    n, c : ndarray of int
-        Trials and successes of each question.
-    ends : ndarray of int
-        Where each group ends.
+    Questions without any outcome are left out.
     """
 
     names: pl.Series
@@ -54,19 +47,7 @@ class SuccessCounts:
     def read(
         cls, groups: pl.DataFrame, classes: Classes, success: tuple[int, ...], question: str
     ) -> SuccessCounts:
-        """Read the `QUESTIONS` of groups; a group without a list has no question.
-
-        Parameters
-        ----------
-        groups : DataFrame
-            With `QUESTIONS`, named.
-        classes : Classes
-            Into which classes trials are counted.
-        success : tuple of int
-            The classes that are successes.
-        question : str
-            The column of the names.
-        """
+        """Read the `QUESTIONS` of groups; a group without a list has no question."""
         columns = class_columns(classes)
         flat = (
             groups.select(pl.int_range(pl.len()).alias(_PLACE), QUESTIONS)
@@ -120,16 +101,7 @@ def success_classes(metric: Metric, trials: Trials, classes: Classes) -> tuple[i
 class BrokenQuestions:
     """The count of questions that were mostly right under the baseline, and are mostly wrong now.
 
-    Attributes
-    ----------
-    classes : Classes
-        The classes into which trials are counted.
-    success : tuple of int or None
-        Which of them are successes; None: nothing is counted.
-    question : str
-        The column of the questions.
-    lower_is_better : bool
-        Whether those that were mostly wrong, and are mostly right now, are counted.
+    With `lower_is_better` the other way round; without `success` nothing is counted.
     """
 
     classes: Classes
@@ -140,19 +112,7 @@ class BrokenQuestions:
     def of_candidates(
         self, groups: pl.DataFrame, candidates: pl.DataFrame, baseline: Ints, model: str
     ) -> pl.DataFrame:
-        """A row for each candidate, with how many questions it breaks, and how many chance would.
-
-        Parameters
-        ----------
-        groups : DataFrame
-            With `QUESTIONS`; groups over all strata may have none.
-        candidates : DataFrame
-            Stratum and place among the groups of each candidate.
-        baseline : ndarray of int
-            The place of the baseline among the models of each stratum.
-        model : str
-            The column of the models.
-        """
+        """A row for each candidate, with how many questions it breaks, and how many chance would."""
         if self.success is None or candidates.is_empty() or has_fractions(groups):
             return pl.DataFrame(schema=_SCHEMA)
         counts = SuccessCounts.read(groups, self.classes, self.success, self.question)
