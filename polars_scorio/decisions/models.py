@@ -98,7 +98,7 @@ def _unpacked_plan(packed: WholePlan) -> pl.LazyFrame:
 class Block(NamedTuple):
     """Strata with equally many models.
 
-    Places of the strata (S,), of their models among all groups (S, L), and the column of a baseline.
+    Places of the strata (S,), of their models among the groups (S, L); column of the baseline.
     """
 
     strata: Ints

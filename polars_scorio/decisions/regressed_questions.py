@@ -112,7 +112,7 @@ class BrokenQuestions:
     def of_candidates(
         self, groups: pl.DataFrame, candidates: pl.DataFrame, baseline: Ints, model: str
     ) -> pl.DataFrame:
-        """A row for each candidate, with how many questions it breaks, and how many chance would."""
+        """A row for each candidate: how many questions it breaks, and how many chance would."""
         if self.success is None or candidates.is_empty() or has_fractions(groups):
             return pl.DataFrame(schema=_SCHEMA)
         counts = SuccessCounts.read(groups, self.classes, self.success, self.question)
