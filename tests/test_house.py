@@ -18,8 +18,8 @@ from tests.test_layout import imported_modules
 
 PACKAGE = ROOT / "polars_scorio"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_FILES = 197
-MOST_LINES = 53_843
+MOST_FILES = 198
+MOST_LINES = 54_088
 MOST_LINES_OF_A_FILE = 900
 FEWEST_LINES, FEWEST_IMPORTERS = 150, 2
 LONELY = {
@@ -75,9 +75,9 @@ def test_the_package_keeps_within_its_budget():
 @pytest.mark.parametrize(
     ("call", "files", "changes"),
     [
-        pytest.param(lambda: LOG.scorio.report(METRIC), 36, 585, id="report"),
-        pytest.param(lambda: LOG.scorio.compare(METRIC), 43, 872, id="compare"),
-        pytest.param(lambda: LOG.scorio.gate("m0", margin=0.1), 50, 2_330, id="gate"),
+        pytest.param(lambda: LOG.scorio.report(METRIC), 38, 630, id="report"),
+        pytest.param(lambda: LOG.scorio.compare(METRIC), 45, 930, id="compare"),
+        pytest.param(lambda: LOG.scorio.gate("m0", margin=0.1), 52, 2_360, id="gate"),
     ],
 )
 def test_a_call_runs_through_few_files(call, files, changes):

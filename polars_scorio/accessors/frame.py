@@ -82,7 +82,7 @@ class Scorio(
         cluster: Column | None = None,
         family: Column | None = None,
         run: Column | None = None,
-        run_effects: RunEffects = "own",
+        run_effects: RunEffects | None = None,
         answer: Column | None = None,
         truth: Column | None = None,
         judge: JudgeSample | pl.DataFrame | None = None,
@@ -147,12 +147,14 @@ class Scorio(
             the mean of each family once. Default: each model is a family.
         run : str or Expr, optional
             Which run, replicate or seed the trial is of, where trials of different questions share
-            one. All calibrated numbers are then about other runs like these. Default: these very
-            runs.
-        run_effects : "own", "alike", "shared" or "none"
-            With `run`: whether the runs of each model vary in their own way, or alike, as in one
-            harness. "shared": equal ids of two models are one run of both, so that differences pair
-            them. "none": numbers are about these very runs, the default of readers of logs.
+            one. All calibrated numbers are then about other runs like these. Default: trial ids,
+            where they are integers.
+        run_effects : "own", "alike", "shared", "seen" or "none", optional
+            Whether the runs of each model vary in their own way, or alike, as in one harness.
+            "shared": equal ids of two models are one run of both, so that differences pair them.
+            "none": numbers are about these very runs. Default: "own" with `run`, else "seen": as
+            "own" where the log shows that its runs differ (p < .05 over all models, with a
+            `RunWarning`; where models are compared p < .2).
         answer : str or Expr, optional
             What the trial answered: words, numbers or lists, which `ps.vote_at_k` alone compares.
             An answer that is null or NaN has no vote.

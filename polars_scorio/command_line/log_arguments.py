@@ -143,7 +143,7 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
         "category (default: error)"
     )
     add("--missing", metavar="MEANING", help=missing)
-    effects = "let runs vary by model (own), alike, be shared by models, or not count (none)"
+    effects = "let runs vary by model (own), alike, shared, where it is seen, or not count (none)"
     add("--run-effects", choices=get_args(RunEffects), help=effects)
     unscored = "refuse questions without any outcome, or drop them (default: %(default)s)"
     add("--unscored", choices=get_args(Unscored), default="error", help=unscored)

@@ -34,8 +34,9 @@ COLUMN_ROLES = (
 
 # The meaning of questions without any outcome.
 Unscored = Literal["error", "drop"]
-# How the runs of several models vary; "none": numbers are about these very runs.
-RunEffects = Literal["own", "alike", "shared", "none"]
+# How the runs of several models vary; "seen": as "own" where the log shows that they differ;
+# "none": numbers are about these very runs.
+RunEffects = Literal["own", "alike", "shared", "seen", "none"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +47,7 @@ class Roles:
     question: Column = "question"
     trial: Column | None = "trial"
     run: Column | None = None
-    run_effects: RunEffects = "own"
+    run_effects: RunEffects | None = None
     category: Column = "category"
     by: Column | Iterable[Column] | None = ()
     success: Category | Iterable[Category] | None = None
@@ -81,7 +82,8 @@ class Roles:
             self._set(name, check_flag(name, getattr(self, name)))
         self._check_rewards()
         self._check_unscored()
-        check_choice("run_effects", self.run_effects, RunEffects)
+        if self.run_effects is not None:
+            check_choice("run_effects", self.run_effects, RunEffects)
         if self.run_effects in {"alike", "shared"} and self.run is None:
             raise ValueError(f"run_effects={self.run_effects!r} is about runs: name them with run=")
         self._check_judge()
@@ -166,6 +168,11 @@ class Roles:
                     f"{named}= is about verdicts, right or wrong, and {keyword}= about rewards: "
                     "say with threshold= or success= which trials the judge calls right"
                 )
+
+    @property
+    def effects(self) -> RunEffects:
+        """How runs vary: of runs that nobody named, as far as the log shows it."""
+        return self.run_effects or ("seen" if self.run is None else "own")
 
     @property
     def calibration(self) -> JudgeSample | None:

@@ -451,7 +451,7 @@ def dependent_trials(checks: LogChecks) -> Iterator[Alert]:
 
 def _named_runs(look: LogSummary) -> Iterator[Alert]:
     """Runs that were named, which the counts of a page do not know."""
-    if look.trials.run is not None and look.trials.roles.run_effects != "none":
+    if look.trials.run is not None and look.trials.roles.effects not in {"none", "seen"}:
         yield Alert(
             "These very runs",
             "Intervals and verdicts of this page are about the runs of the log, not about others "

@@ -144,7 +144,7 @@ class LogOptions(SharedOptions, total=False):
 
     run: Column | None
     trial: Column | None
-    run_effects: RunEffects
+    run_effects: RunEffects | None
 
 
 def log_reader(function: FunctionT) -> FunctionT:
@@ -211,8 +211,8 @@ def log_accessor(
     Warns where a tool planned or reported something else than the rows hold.
     """
     of_user = {k: v for k, v in given.items() if k not in ReadOptions.__optional_keys__}
-    # Runs that nobody named are for `check`; numbers are about these very ones.
-    unsaid: RoleOptions = {"run": "run", "run_effects": "own" if "run" in of_user else "none"}
+    # Runs that nobody named enter where the log shows that they differ.
+    unsaid: RoleOptions = {"run": "run", "run_effects": "own" if "run" in of_user else "seen"}
     both: RoleOptions = cast("RoleOptions", {**unsaid, **roles, **of_user})
     retries = given.get("retries", "error")
     strata: list[str] = _column_names(both.get("by"))

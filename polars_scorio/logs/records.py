@@ -142,7 +142,7 @@ def records(
         by=[*strata],
         trial=None if trial is None else "trial",
         run=None if run is None else "run",
-        run_effects="none" if run is None else "own",
+        run_effects=None,
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.families import inverted_z
 
 Numbers: TypeAlias = "Floats | float"
@@ -71,6 +71,13 @@ class RunVariance(NamedTuple):
     def at(self, places: tuple[Ints, ...] | Ints) -> RunVariance:
         """Some of several."""
         return RunVariance(*(np.asarray(each)[places] for each in self))
+
+    def where(self, known: Mask) -> RunVariance:
+        """The trials alone for those whose runs are not known."""
+        return self._replace(
+            variance=np.where(known, self.variance, self.of_trials),
+            freedom=np.where(known, self.freedom, 0.0),
+        )
 
     def less(self, other: ScoreRuns) -> RunVariance:
         """The variance of differences, whose runs are independent."""
@@ -196,6 +203,28 @@ def run_variance(
     )
 
 
+def complete_run_variance(successes: Ints, n: Ints, c: Ints, times: Ints) -> RunVariance:
+    """`run_variance` of a mean of questions that all have all runs, from counts alone.
+
+    `successes` (R,) of each run; questions have `n` trials, `c` successes, and are so many `times`.
+
+    >>> x = np.array([[1, 0, 1, 1], [1, 0, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
+    >>> n, c, times = np.array([[4, 3, 2], [4, 2, 2]]).T
+    >>> found = complete_run_variance(x.sum(0), n, c, times)
+    >>> every = run_variance(x.astype(float), np.ones((4, 4), bool))
+    >>> bool(np.allclose(found, every))
+    True
+    """
+    runs, questions = successes.size, int(times.sum())
+    if runs < 2 or not (times[(c > 0) & (c < n)]).any():
+        return RunVariance(0.0, 0.0, 0.0, 0.0, 1.0)
+    rate = c / n
+    of_trials = float(times @ (rate * (1 - rate) / (n - 1))) / questions**2
+    variance = float(np.var(successes / questions, ddof=1)) / runs
+    shared = (1 - 1 / questions) / runs
+    return RunVariance(variance, of_trials, runs - 1.0, shared, variance / of_trials)
+
+
 def _shared_variance(here: Floats, h: Floats, n: Floats) -> float:
     """Variance of a score for each unit of variance that two questions of one run share."""
     return float(((h @ here) ** 2).sum() - (h**2 * n).sum())
@@ -305,8 +334,18 @@ class RunPairs:
 
     @property
     def z(self) -> Floats:
-        """Critical values at which the widened intervals stop to hold zero."""
-        return inverted_z(self.ends, self.diff)
+        """Critical values at which the widened intervals stop to hold zero.
+
+        Ends are in logs, since quantiles of few degrees of freedom grow like exponentials.
+        """
+        size = np.where(self.diff == 0, 1.0, np.abs(self.diff))
+
+        def log_ends(c: Floats) -> tuple[Floats, Floats]:
+            lo, hi = self.ends(c)
+            down, up = (np.log1p(reach / size) for reach in (self.diff - lo, hi - self.diff))
+            return np.log(2) - down, up - np.log(2)
+
+        return inverted_z(log_ends, self.diff)
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals, by critical values."""

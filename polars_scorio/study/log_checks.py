@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 _URGENCY = ("alarm", "once", "look", "ok", "not tested")
 TRIALS = ":n"  # of a question, with an outcome
-_GROUP, _C, _LAST = ":group", ":c", ":last"
+PLACE, SUCCESSES, _LAST = ":group", ":c", ":last"  # of a group; of a question
 
 
 class CheckWarning(UserWarning):
@@ -91,8 +91,8 @@ class LogChecks:
         unscored: Unscored = "drop" if missing == "drop" else roles.unscored
         plain = replace(roles, missing=missing, unscored=unscored, truth=None, judge=None)
         trials = bind_roles(log, plain)
-        graded = trials.category.dtype.is_float() and _is_graded(trials)
-        known = _knows_success(trials)
+        graded = trials.category.dtype.is_float() and is_graded(trials)
+        known = knows_success(trials)
         words = found_words(trials) if known and not graded else None
         if graded:
             questions = _question_rewards(trials)
@@ -118,7 +118,7 @@ class LogChecks:
             for check, finding in each.items():
                 found.append(
                     {
-                        _GROUP: place,
+                        PLACE: place,
                         "check": check,
                         "verdict": verdict[check],
                         "pvalue": finding.p,
@@ -128,11 +128,11 @@ class LogChecks:
                         "sentence": self.sentence(place, check),
                     }
                 )
-        rows = pl.DataFrame(found, schema={_GROUP: pl.Int64, **_SCHEMA})
-        keys = self.keys.with_row_index(_GROUP).with_columns(pl.col(_GROUP).cast(pl.Int64))
+        rows = pl.DataFrame(found, schema={PLACE: pl.Int64, **_SCHEMA})
+        keys = self.keys.with_row_index(PLACE).with_columns(pl.col(PLACE).cast(pl.Int64))
         urgency = pl.col("verdict").cast(pl.Enum(_URGENCY))
-        whole = rows.join(keys, on=_GROUP, maintain_order="left").sort(
-            urgency, _GROUP, maintain_order=True
+        whole = rows.join(keys, on=PLACE, maintain_order="left").sort(
+            urgency, PLACE, maintain_order=True
         )
         return whole.select(*self.trials.keys, *_SCHEMA)
 
@@ -277,7 +277,7 @@ def watch_trials(
     def watch(groups: pl.DataFrame) -> pl.DataFrame:
         if not classes.successful:
             return groups
-        states = _state_counts(groups, classes)
+        states = state_counts(groups, classes)
         if numbers and _is_pooled(request):
             if not refuses:
                 _warn_of_difficulty(states, groups, trials)
@@ -286,14 +286,18 @@ def watch_trials(
             _suspicious_groups(states, groups, refuses=refuses)
         )
         if doubted.height:
-            # Rows that a filter on the result leaves out are none of its business.
-            parts = [part for part in (*trials.by, trials.model) if part]
-            asked = [part.expr.is_in(groups[part.name].unique().implode()) for part in parts]
-            found = LogChecks.of(trials.frame.filter(*asked), trials.roles)
+            found = LogChecks.of(of_groups(trials, groups).frame, trials.roles)
             _tell_alarms(found, doubted, refuses=refuses)
         return groups
 
     return watch
+
+
+def of_groups(trials: Trials, groups: pl.DataFrame) -> Trials:
+    """The rows that a filter on a lazy result leaves: others are none of its business."""
+    parts = [part for part in (*trials.by, trials.model) if part]
+    asked = [part.expr.is_in(groups[part.name].unique().implode()) for part in parts]
+    return replace(trials, frame=trials.frame.filter(*asked))
 
 
 def _is_pooled(request: Request) -> bool:
@@ -307,7 +311,7 @@ def _tell_alarms(found: LogChecks, doubted: pl.DataFrame, *, refuses: bool) -> N
     """Refuse groups that stopped on outcomes, or warn of alarms."""
     trials = found.trials
     on = {"on": trials.groups, "how": "semi", "nulls_equal": True, "maintain_order": "left"}
-    own = found.keys.with_row_index(_GROUP).join(doubted, **on)[_GROUP]  # type: ignore[arg-type]
+    own = found.keys.with_row_index(PLACE).join(doubted, **on)[PLACE]  # type: ignore[arg-type]
     alarms = [each for each in found.alarms("stopping", "copies") if each[0] in {*own}]
     stopped = [each for each in alarms if each[1] == "stopping"]
     if not alarms:
@@ -329,17 +333,17 @@ def _tell_alarms(found: LogChecks, doubted: pl.DataFrame, *, refuses: bool) -> N
     )
 
 
-def _state_counts(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
+def state_counts(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
     """Distinct trials and successes of each group, by its place, with how many questions have them.
 
     Only questions with trials are there.
     """
-    rows = groups.select(QUESTIONS).with_row_index(_GROUP).explode(QUESTIONS, **AS_ROWS)
+    rows = groups.select(QUESTIONS).with_row_index(PLACE).explode(QUESTIONS, **AS_ROWS)
     rows = rows.unnest(QUESTIONS)
     times = pl.col(TIMES).sum() if TIMES in rows.columns else pl.len()
     sized = rows.with_columns(_question_sizes(classes)).filter(pl.col(TRIALS) > 0)
-    states = sized.group_by(_GROUP, TRIALS, _C).agg(times.cast(pl.Int64).alias(TIMES))
-    return states.sort(_GROUP, TRIALS, _C)
+    states = sized.group_by(PLACE, TRIALS, SUCCESSES).agg(times.cast(pl.Int64).alias(TIMES))
+    return states.sort(PLACE, TRIALS, SUCCESSES)
 
 
 def _suspicious_groups(states: pl.DataFrame, groups: pl.DataFrame, *, refuses: bool) -> pl.Series:
@@ -383,8 +387,8 @@ def _warn_of_difficulty(states: pl.DataFrame, groups: pl.DataFrame, trials: Tria
     Trials that stopped on outcomes bias no posterior, though they look like that.
     """
     level = DIFFICULTY_LEVEL / max(groups.height, 1)
-    for (place,), own in states.group_by(_GROUP, maintain_order=True):
-        n, c, often = (own[name].to_numpy().astype(np.int64) for name in (TRIALS, _C, TIMES))
+    for (place,), own in states.group_by(PLACE, maintain_order=True):
+        n, c, often = (own[name].to_numpy().astype(np.int64) for name in (TRIALS, SUCCESSES, TIMES))
         if n.min() == n.max() or pattern_p_value(n, c, often)[0] < LEVEL:
             continue
         if difficulty_p_value(n, c, often) < level:
@@ -430,7 +434,7 @@ def check(log: Log, roles: Roles) -> pl.LazyFrame:
     return WholePlan(nothing).then(made, schema, filters=False).plan()
 
 
-def _is_graded(trials: Trials) -> bool:
+def is_graded(trials: Trials) -> bool:
     """Whether a category is a real-valued reward, which neither success= nor levels explain."""
     roles = trials.roles
     if roles.successes is not None or roles.levels is not None:
@@ -458,7 +462,7 @@ def _question_sizes(classes: Classes) -> list[pl.Expr]:
     successes = [columns[j] for j in classes.successful]
     return [
         pl.sum_horizontal(columns).alias(TRIALS),
-        pl.sum_horizontal(successes).alias(_C),
+        pl.sum_horizontal(successes).alias(SUCCESSES),
     ]
 
 
@@ -472,7 +476,7 @@ def _question_rewards(trials: Trials) -> pl.DataFrame:
     rows = trials.rows(ordered=ordered).filter(category.is_not_null())
     found = rows.group_by(keys).agg(
         pl.len().cast(pl.Int64).alias(TRIALS),
-        best.sum().cast(pl.Int64).alias(_C),
+        best.sum().cast(pl.Int64).alias(SUCCESSES),
         last.alias(_LAST),
     )
     return found.sort(keys).collect(engine="streaming")
@@ -484,7 +488,7 @@ def _of_runs(finding: Finding, used: Ints) -> Finding:
     return finding._replace(runs=tuple(used[[*finding.runs]].tolist()), pairs=pairs)
 
 
-def _knows_success(trials: Trials) -> bool:
+def knows_success(trials: Trials) -> bool:
     """Whether categories are success and failure, or it is said which of them succeed."""
     levels = {*(trials.roles.levels or (0, 1))}
     named = trials.roles.successes is not None
@@ -495,7 +499,7 @@ def _group_findings(questions: pl.DataFrame, words: RunWords | None) -> dict[str
     """The finding of each check in the questions of a group."""
     if TRIALS not in questions.columns:
         return dict.fromkeys(_QUIET, Finding(None, "success= does not say what succeeds"))
-    n, c = questions[TRIALS].to_numpy(), questions[_C].to_numpy()
+    n, c = questions[TRIALS].to_numpy(), questions[SUCCESSES].to_numpy()
     if _LAST in questions.columns:
         last = questions[_LAST]
         return {

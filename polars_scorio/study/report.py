@@ -16,6 +16,7 @@ from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.run_bits import run_part
 from polars_scorio.counting.tally import class_columns
 from polars_scorio.metrics.metric import INFINITE, Metric
 from polars_scorio.study.evaluate import (
@@ -30,6 +31,7 @@ from polars_scorio.study.log_checks import watch_trials
 from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
 from polars_scorio.study.run_terms import these_runs, with_runs
+from polars_scorio.study.seen_runs import with_seen_runs
 from polars_scorio.subjects.cell_numbers import JUDGE_DTYPES, clipped_ends
 
 if TYPE_CHECKING:
@@ -295,8 +297,11 @@ def evaluated_plan(
     # Nor may it change what is averaged.
     if overall == "macro":
         plan = plan.then(with_means, filters=False)
-    if trials.run is None or trials.roles.run_effects == "none" or per_question:
+    effects = trials.roles.effects
+    if effects == "none" or per_question or run_part(trials) is None:
         return plan
+    if effects == "seen":
+        return plan.then(partial(with_seen_runs, decides=named))
     return plan.then(with_runs if numbers else these_runs, filters=False)
 
 

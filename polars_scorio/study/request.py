@@ -337,7 +337,7 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     cluster: Column | None
     family: Column | None
     run: Column | None
-    run_effects: RunEffects
+    run_effects: RunEffects | None
     answer: Column | None
     truth: Column | None
     judge: JudgeSample | pl.DataFrame | None

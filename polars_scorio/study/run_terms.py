@@ -17,6 +17,7 @@ import scipy
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
+from polars_scorio.counting.reward_sums import RewardColumns
 from polars_scorio.counting.roles import Roles, RunEffects
 from polars_scorio.counting.run_bits import RunWords, found_words
 from polars_scorio.counting.tally import QUESTIONS, class_columns, class_members
@@ -37,7 +38,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.evaluate import Evaluated
-from polars_scorio.study.log_checks import TRIALS, question_outcomes
+from polars_scorio.study.log_checks import TRIALS, is_graded, knows_success, question_outcomes
 from polars_scorio.subjects.cell_numbers import INFORMATION, clipped_ends, look_confidence
 from polars_scorio.subjects.score_differences import (
     CellNumbers,
@@ -93,6 +94,13 @@ class RunTable:
     def values(self, weights: Floats) -> Floats:
         """The mean weight of each question in each run; 0 where it is not present."""
         return np.asarray(self.counts @ weights / np.maximum(self.size, 1))
+
+    def credits(self, success: Sequence[int]) -> Floats:
+        """The success rate of each question in each run, or its mean reward."""
+        classes = self.counts.shape[2]
+        return self.values(
+            np.ones(1) if classes == 1 else np.isin(np.arange(classes), success) * 1.0
+        )
 
 
 def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], RunTable]:
@@ -180,11 +188,8 @@ def metric_slopes(
             return None
         weights = np.ones(1) if table.counts.shape[2] == 1 else metric.weights
         return table.values(weights), table.weight / table.runs_of
-    classes = table.counts.shape[2]
-    # Of 0.0 and 1.0 the table has sums, which are successes already.
-    credited = np.ones(1) if classes == 1 else np.isin(np.arange(classes), success).astype(float)
     low, high = metric.support
-    values = table.values(credited)
+    values = table.credits(success)
     draw = metric.draw(k)
     assert draw is not None
     single = table.counts.shape[1] == 1  # says nothing of other runs
@@ -228,18 +233,23 @@ class RunLaw:
         """The models of some strata."""
         found = self.law.scores(models)
         assert isinstance(found, EstimateScores)
-        return replace(found, runs=self.runs.at(models.places))
+        low, high = (-np.inf, np.inf) if models.of_rewards else models.metric.support
+        limit = min(found.limit, high - low)
+        return replace(found, runs=self.runs.at(models.places), limit=limit)
 
 
-def with_runs(found: Evaluated) -> Evaluated:
-    """The numbers of a request, with what runs bring to those that are calibrated."""
+def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evaluated:
+    """The numbers of a request, with what runs bring to those that are calibrated.
+
+    Models with the `fewest` runs have the term; intervals of models alone only if it is `shown`.
+    """
     request, trials = found.request, found.request.trials
     tables = run_tables(trials, request.classes)
     places = [*_group_tables(found, tables)]
     views = {
         row: (metric, credited_classes(metric, view, request.classes))
         for row, (metric, view) in found.views.items()
-        if request.choice.prior_of(metric, view) is None and view in _VIEWS
+        if request.choice.prior_of(metric, view) is None and view in RUN_VIEWS
     }
     parts, first = [], 0
     unknown = False
@@ -253,14 +263,17 @@ def with_runs(found: Evaluated) -> Evaluated:
             each = [metric_slopes(table, metric, row[1], success) for table in own]
             known = [slopes for slopes in each if slopes is not None]
             if len(known) == len(each) and each:
-                runs = _of_groups(own, known, trials.roles.run_effects)
+                runs = _of_groups(own, known, trials.roles.effects, fewest)
                 unknown |= not np.asarray(runs.freedom).all()
-                ends = _credit_ends(own[0], metric, success)
-                numbers[row] = _with_term(
-                    numbers[row], metric, runs, request.choice.confidence, ends
-                )
+                law = RunLaw(numbers[row].law, runs)
+                if shown:
+                    ends = _credit_ends(own[0], metric, success)
+                    numbers[row] = _with_term(
+                        numbers[row], metric, runs, request.choice.confidence, ends
+                    )
+                numbers[row] = numbers[row]._replace(law=law)
         parts.append(replace(part, numbers=numbers))
-    if unknown:
+    if unknown and trials.roles.effects != "seen":
         warnings.warn(
             "run= names one run of some model, or runs that its questions do not share, or all of "
             "its trials have one outcome: how its runs differ cannot be seen, and intervals are "
@@ -282,36 +295,44 @@ def these_runs(found: Evaluated) -> Evaluated:
     return found
 
 
-_VIEWS = ("success", "categories", "rewards")
+RUN_VIEWS = ("success", "categories", "rewards")
 _SPREAD = ("run_sd", "run_sd_lo", "run_sd_hi", "run_share", "pvalue_runs")
 
 
 def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFrame:
-    """A summary of models with how far the scores of their runs are apart.
+    """A summary of models with how far the scores of their runs are apart, null if unseen.
 
-    Null for a model whose runs cannot be seen; the p-value is one of the whole log.
+    The p-value is one of the whole log.
     """
     trials = bind_roles(log, replace(roles, missing="drop", unscored="drop"))
     schema = {**summary.collect_schema(), **dict.fromkeys(_SPREAD, pl.Float64())}
 
     def added(models: pl.DataFrame) -> pl.DataFrame:
-        classes = counted_classes(trials, [], binary=True)
-        tables = run_tables(trials, classes)
-        credited = np.isin(np.arange(classes.size), classes.successful).astype(np.float64)
+        classes = _described_classes(trials)
+        tables = run_tables(trials, classes) if classes else {}
+        success = classes.successful if classes else []
         found = {
-            key: run_variance(table.values(credited), table.present)
-            for key, table in tables.items()
+            key: run_variance(own.credits(success), own.present) for key, own in tables.items()
         }
         known = {key: runs for key, runs in found.items() if runs.freedom}
         p = runs_p_value([*known.values()]) if known else None
+        keys = models.select(trials.keys).rows() if trials.keys else [*found] or [()]
         rows = [
             (*known[key].run_sd(), known[key].run_share, p) if key in known else (None,) * 4 + (p,)
-            for key in (models.select(trials.keys).rows() if trials.keys else [*tables])
+            for key in keys
         ]
         spread = pl.DataFrame(rows, schema=dict.fromkeys(_SPREAD, pl.Float64), orient="row")
         return pl.concat([models, spread], how="horizontal")
 
     return WholePlan(summary).then(added, schema, filters=False).plan()
+
+
+def _described_classes(trials: Trials) -> Classes | None:
+    """Successes, or real-valued rewards; None if nobody says what succeeds."""
+    if trials.category.dtype.is_float() and is_graded(trials):
+        sums = RewardColumns(None, None, observed=False, averages=True, lists=False)
+        return Classes(None, (1,), sums)
+    return counted_classes(trials, [], binary=True) if knows_success(trials) else None
 
 
 def _group_tables(
@@ -347,7 +368,10 @@ def _group_tables(
 
 
 def _of_groups(
-    tables: Sequence[RunTable], slopes: Sequence[tuple[Floats, Floats]], effects: RunEffects
+    tables: Sequence[RunTable],
+    slopes: Sequence[tuple[Floats, Floats]],
+    effects: RunEffects,
+    fewest: int,
 ) -> ScoreRuns:
     """The part of runs in each group: of its own, alike in all groups, or paired with others."""
     each = [
@@ -358,6 +382,8 @@ def _of_groups(
         np.array([float(number) for number in numbers]) for numbers in zip(*each, strict=True)
     )
     found = RunVariance(*columns)
+    if fewest > 1:
+        return found.where(np.array([len(table.runs) >= fewest for table in tables]))
     if effects == "shared":
         return _shared_runs(found, tables, slopes)
     if effects != "alike":
@@ -417,5 +443,4 @@ def _with_term(
         sigma=np.hypot(numbers.sigma, np.sqrt(runs.excess)),
         lo=np.where(measured, lo, numbers.lo),
         hi=np.where(measured, hi, numbers.hi),
-        law=RunLaw(numbers.law, runs),
     )

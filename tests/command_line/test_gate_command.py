@@ -12,7 +12,7 @@ from tests.made_logs import long
 from tests.made_verdicts import verdicts
 
 
-def versions(shift, seed=1, questions=60, trials=8, names=("v1", "v2")):
+def versions(shift, seed=3, questions=60, trials=8, names=("v1", "v2")):
     """A log of two versions of a model; the second one is worse by a shift."""
     rng = np.random.default_rng(seed)
     rates = rng.random(questions)

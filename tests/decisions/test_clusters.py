@@ -64,8 +64,8 @@ def test_clusters_of_one_question_change_no_byte(single, unmatched):
 
 
 def test_about_these_very_questions_clusters_change_no_byte(copied):
-    clustered = copied.scorio(by="domain", success=(1, 2), cluster="cluster")
-    plain = copied.scorio(by="domain", success=(1, 2))
+    roles = {"by": "domain", "success": (1, 2), "run_effects": "none"}  # of copied questions
+    clustered, plain = copied.scorio(**roles, cluster="cluster"), copied.scorio(**roles)
     assert clustered.compare(ps.avg()).equals(plain.compare(ps.avg()))
     assert clustered.rank(ps.avg()).equals(plain.rank(ps.avg()))
 
@@ -94,7 +94,8 @@ def test_a_large_cluster_is_warned_of(copied):
 
 
 def test_a_leaderboard_ranks_by_clusters(copied):
-    log = copied.filter(domain="web").scorio(success=(1, 2), cluster="cluster", **SAMPLE)
+    roles = {"success": (1, 2), "cluster": "cluster", "run_effects": "none"}
+    log = copied.filter(domain="web").scorio(**roles, **SAMPLE)
     board, order = log.leaderboard(ps.avg()), log.rank(ps.avg())
     assert board["clusters"].to_list() == [7, 7, 7]
     names = ["rank", "rank_lo", "rank_hi", "model"]
