@@ -98,9 +98,8 @@ class RunTable:
     def credits(self, success: Sequence[int]) -> Floats:
         """The success rate of each question in each run, or its mean reward."""
         classes = self.counts.shape[2]
-        return self.values(
-            np.ones(1) if classes == 1 else np.isin(np.arange(classes), success) * 1.0
-        )
+        credited = np.isin(np.arange(classes), success) if classes > 1 else np.ones(1, np.bool_)
+        return self.values(credited.astype(np.float64))
 
 
 def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], RunTable]:

@@ -104,8 +104,8 @@ def seen_runs(trials: Trials, classes: Classes, groups: pl.DataFrame) -> SeenRun
         return None
     states, trials = state_counts(groups, classes), of_groups(trials, groups)
     mixed = pl.col(SUCCESSES).is_between(0, pl.col(TRIALS), closed="none")
-    most = states.filter(mixed).group_by(PLACE).agg(pl.col(TIMES).sum())[TIMES].max()
-    if most is None or most < FEWEST:
+    enough = states.filter(mixed).group_by(PLACE).agg(pl.col(TIMES).sum() >= FEWEST)
+    if not enough[TIMES].any():
         return None
     known = None if named else _complete_groups(trials, classes, states, groups)
     if known is None:
