@@ -21,7 +21,7 @@ from polars_scorio.maths.array_rows import (
 )
 from polars_scorio.maths.credit import all_success
 from polars_scorio.maths.draws import overlap_chances
-from polars_scorio.maths.free_fit import Calibrated, Fits
+from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.powers import chances_and_growth, power_chances
 from polars_scorio.maths.price import Price, credit_prices
 from polars_scorio.maths.questions import States, Strata
@@ -151,7 +151,7 @@ def _group_urns(
     counts = states.counts @ np.eye(gaps.size + 1, dtype=np.int64)[level]
     ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
     urns = []
-    correlations = np.stack([fit.of_each(_middle_correlation) for fit in fits])
+    correlations = np.stack([fit.of_each(lambda each: each.middle[2]) for fit in fits])
     for group, weights in enumerate(strata.weights(states)):
         start, end = ends[group], ends[group + 1]
         own, questions = counts[states.state[start:end]], states.questions[start:end]
@@ -161,11 +161,6 @@ def _group_urns(
         nu = (1 - rho) / rho * pooled / pooled.sum() + own
         urns.append(_Urn(n, nu.cumsum(axis=1)[:, :-1], nu.sum(axis=1), weights.second))
     return urns
-
-
-def _middle_correlation(fits: Fits) -> Floats:
-    """Posterior mean of the correlation of each group."""
-    return fits.populations.middle[2]
 
 
 def _reward_correlations(urn: _Urn, k: int) -> Floats:

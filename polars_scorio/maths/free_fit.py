@@ -18,7 +18,7 @@ from math import ceil
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
+from polars_scorio.maths.array_rows import CELLS, Floats, Ints, distinct_rows, row_slices
 from polars_scorio.maths.populations import Populations, fit_populations, lattice_groups
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States, Strata
 
@@ -96,6 +96,8 @@ _STEPS = 60
 _TINY = 1e-300
 _BASE = 2.0  # questions
 _FLOOR = 1e-12  # least share of the base
+_ARRAYS = 6  # of groups and rates in use at a time
+_TOGETHER = 256  # groups that are fitted together
 
 
 def scaled_likelihood(size: int, n: Ints, c: Ints) -> tuple[Floats, Floats]:
@@ -142,9 +144,9 @@ def rate_nodes(size: int) -> tuple[Floats, Floats]:
     return p, q
 
 
-def _base_weights(populations: Populations, size: int) -> Floats:
+def _base_weights(middle: Floats, size: int) -> Floats:
     """Weights (G, I) of the rates under the Beta population in the middle of each posterior."""
-    mean, rest, rho = populations.middle
+    mean, rest, rho = middle
     weight = (1 - rho) / rho
     ends = np.sin((np.arange(size - 1) + 0.5) * (np.pi / (2 * (size - 1)))) ** 2
     below = scipy.special.betainc((weight * mean)[:, None], (weight * rest)[:, None], ends)
@@ -159,7 +161,8 @@ class Fits:
     n: Ints  # (S,)
     c: Ints
     questions: Floats  # of each group in each state, (G, S)
-    populations: Populations  # the smooth fits
+    lattices: list[tuple[Ints, Populations]]  # the smooth fits of some groups each
+    middle: Floats  # of each: mean, its complement, and correlation, (3, G)
     likelihood: Floats  # of each state under each rate, (S, I); 1 at its best rate
     log_scale: Floats  # log of the factor that scales each row of `likelihood`
     weight: Floats  # of each rate in the free fits, (G, I)
@@ -172,12 +175,22 @@ class Fits:
         The base keeps the unrestricted maximum (N. Laird 1978, J. Am. Stat. Assoc. 73, 805-811)
         from fitting noise.
         """
-        populations = fit_populations(n, c, questions)
+        lattices, middle = [], np.empty((3, len(questions)))
+        for groups in lattice_groups(n, c, questions):
+            own = questions[groups]
+            here = own.any(axis=0)
+            populations = fit_populations(n[here], c[here], own[:, here])
+            lattices.append((groups, populations))
+            middle[:, groups] = populations.middle
         size = min(max(_MIN_RATES, ceil(15 * np.sqrt(n.max())) + 1), _MAX_RATES)
         likelihood, scale = scaled_likelihood(size, n, c)
-        base = _base_weights(populations, size)
-        weight = maximise_likelihood(likelihood, questions, base, _STEPS, _BASE * base)
-        return cls(n, c, questions, populations, likelihood, scale, weight)
+        weight = _base_weights(middle, size)
+        for some in row_slices(len(weight), _ARRAYS * size):
+            base = _BASE * weight[some]
+            weight[some] = maximise_likelihood(
+                likelihood, questions[some], weight[some], _STEPS, base
+            )
+        return cls(n, c, questions, lattices, middle, likelihood, scale, weight)
 
     @cached_property
     def levels(self) -> tuple[Ints, Ints]:
@@ -202,8 +215,11 @@ class Fits:
         Above 15 the questions are not one Beta population, and pooled metrics of several trials are
         unreliable.
         """
-        logs = np.log(self.chance) + self.log_scale
-        return np.asarray(2 * ((self.questions * logs).sum(axis=1) - self.populations.highest))
+        logs = np.log(np.where(self.questions > 0, self.chance, 1.0)) + self.log_scale
+        gain = (self.questions * logs).sum(axis=1)
+        for groups, populations in self.lattices:
+            gain[groups] -= populations.highest
+        return np.asarray(2 * gain)
 
     @cached_property
     def _likeliest(self) -> dict[int, Floats]:
@@ -221,11 +237,17 @@ class Fits:
     def at(self, groups: Ints) -> Fits:
         """The fits of some groups, in their states alone."""
         kept = self.questions[groups].any(axis=0)
+        lattices = []
+        for own, populations in self.lattices:
+            rows = np.flatnonzero(np.isin(groups, own))
+            if rows.size:
+                lattices.append((rows, populations.at(np.searchsorted(own, groups[rows]))))
         return Fits(
             self.n[kept],
             self.c[kept],
             self.questions[np.ix_(groups, kept)],
-            self.populations.at(groups),
+            lattices,
+            self.middle[:, groups],
             self.likelihood[kept],
             self.log_scale[kept],
             self.weight[groups],
@@ -289,16 +311,16 @@ class Calibrated:
     @classmethod
     def fit(cls, states: States, strata: Strata[States] | None = None) -> Calibrated:
         """Fit every group of `states` (two categories: see `States.binary`), whatever `strata`."""
-        n, c, batches = states.n, states.counts[:, 1], []
+        n, c = states.n, states.counts[:, 1]
+        batches: list[tuple[Ints, Fits]] = []
         for groups in _groups_by_trials(states, n):
             table = states.members[groups]
             kinds = np.unique(table.indices)
             questions = np.asarray(table[:, kinds].todense())
-            for rows in lattice_groups(n[kinds], c[kinds], questions):
-                some = questions[rows]
-                kept = some.any(axis=0)
-                fits = Fits.of(n[kinds[kept]], c[kinds[kept]], some[:, kept])
-                batches.append((groups[rows], fits))
+            batches.extend(
+                (groups[some], Fits.of(n[kinds], c[kinds], questions[some]))
+                for some in row_slices(groups.size, CELLS // _TOGETHER)
+            )
         return cls(states, batches, strata)
 
     @cached_property

@@ -115,11 +115,11 @@ def lattice_groups(n: Ints, c: Ints, questions: Floats) -> Iterator[Ints]:
         first = batch[0] if batch else row
         apart = abs(starts.mean[row] - starts.mean[first]) > _APART * starts.mean_step[row]
         if apart or len(batch) == _TOGETHER or any(step[row] != step[first] for step in steps):
-            yield np.array(batch)
+            yield np.sort(batch)
             batch = []
         batch.append(row)
     if batch:
-        yield np.array(batch)
+        yield np.sort(batch)
 
 
 def fit_populations(n: Ints, c: Ints, questions: Floats) -> Populations:

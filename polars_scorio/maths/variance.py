@@ -15,7 +15,7 @@ estimate of it are means of the same few numbers under three distributions of T.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -35,6 +35,7 @@ from polars_scorio.maths.draws import (
     urn_chances,
 )
 from polars_scorio.maths.free_fit import Fits, Group, rate_nodes
+from polars_scorio.maths.populations import Populations
 from polars_scorio.maths.powers import no_success_drawn, power_chances, sum_of_gaps
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States
 
@@ -44,8 +45,9 @@ Rows = slice | Ints
 
 _ROUNDING = 1e-12
 _TERMS = 128  # of a power: the coefficients fall by half and more from term to term
-_FEW = 16  # k up to which products and the sum over r cost less than sums over rates,
-_SOME_RATES = 2_000  # if no more are needed
+_FEW = 1, 8, 16  # k up to which draws are polynomials of the same degree
+_SOME_RATES = 2_000  # up to which longer powers are sums over rates
+_BY_RATES, _CLOSED = 0, -1  # ways of posterior means
 _PAIRED = 256  # k up to which other credits are polynomials; beyond, sums over rates
 _SQUARED = 2048  # k up to which the noise of other credits is estimated
 _BLOCK = 4  # arrays of a block of nodes and states in use at a time
@@ -95,6 +97,29 @@ class Draw(NamedTuple):
     def is_long(self) -> bool:
         """Whether its moments are sums over rates, for want of a polynomial."""
         return self.power is None and self.gains.size > _PAIRED
+
+    def trials_ahead(self, trials: float) -> int:
+        """Trials whose successes give its posterior means; or `_BY_RATES`, or `_CLOSED`.
+
+        The same for many draws, which share them. `trials`: of the narrowest posterior.
+        """
+        k = self.gains.size
+        few = next((most for most in _FEW if k <= most), None)
+        if few is not None:
+            return 2 * few
+        if self.power is not None:
+            return _BY_RATES if _rates_needed(trials) <= _SOME_RATES else _CLOSED
+        return _BY_RATES if self.is_long else 2 * k
+
+    def noise(self, n: Ints) -> Floats:
+        """``v_n(t)`` by the successes in 2 k trials, t = 0..2k, (L, 2k + 1)."""
+        n = np.maximum(n, self.gains.size)
+        if self.power is None:
+            return _variance_rows(self.gains, n)
+        noise = np.zeros((n.size, 2 * self.gains.size + 1))
+        coefficients = self.power.coefficients(n)
+        noise[:, 1 : coefficients.shape[1] + 1] = coefficients
+        return noise[:, ::-1] if self.power.every else noise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -287,14 +312,13 @@ def kept_rate_moments(size: int, trials: bytes, of_success: bytes) -> Floats:
     """`rate_moments` of one draw, cached across groups and reports; not to be written to."""
     n, draw = np.frombuffer(trials, dtype=np.int64), Draw.of(np.frombuffer(of_success))
     p, q = rate_nodes(size)
-    variance = variance_at(p, q, n, draw)
-    credit, rest = _credit_and_rest(p, q, draw.gains)
-    return np.stack([np.broadcast_to(each, variance.shape) for each in (credit, rest, variance)])
+    return np.stack([np.broadcast_to(each, (n.size, size)) for each in _values_at(p, q, n, draw)])
 
 
-def _credit_and_rest(p: Floats, q: Floats, gains: Floats) -> tuple[Floats, Floats]:
-    """Credit and its complement at some rates."""
-    return credit_at(p, q, gains), _unearned_credit(gains) + credit_at(q, p, gains[::-1])
+def _values_at(p: Floats, q: Floats, n: Ints, draw: Draw) -> tuple[Floats, Floats, Floats]:
+    """Credit and its complement at some rates (I,), and variances of estimates, (L, I)."""
+    rest = _unearned_credit(draw.gains) + credit_at(q, p, draw.gains[::-1])
+    return credit_at(p, q, draw.gains), rest, variance_at(p, q, n, draw)
 
 
 def variance_at(p: Floats, q: Floats, n: Ints, draw: Draw) -> Floats:
@@ -350,158 +374,253 @@ def moments_of(fits: Fits, metrics: Sequence[CreditSum], weights: BatchWeights) 
     Numbers of a group without an estimate, because k exceeds the trials of some question, say
     nothing. A metric has the same moments to the last bit, whatever the others are.
     """
-    smooth = [_smooth_moments(fits, metric, weights) for metric in metrics]
+    smooth = np.empty((4, len(metrics), len(fits.weight)))
+    for groups, populations in fits.lattices:
+        smooth[:, :, groups] = smooth_moments(
+            Questions.of(fits, groups, populations, weights), metrics
+        )
     at_rates = [rate_moments(fits.weight.shape[1], fits.levels[0], metric) for metric in metrics]
-    free = [_free_moments(fits, own, weights) for own in at_rates]
-    smooth_parts, free_parts = (np.moveaxis(np.array(both), 1, 0) for both in (smooth, free))
-    return Moments(
-        smooth_parts[0], smooth_parts[1], smooth_parts[2], smooth_parts[3],
-        free_parts[0], free_parts[1], free_parts[2], free_parts[3],
-        [own.variance for own in at_rates],
-    )  # fmt: skip
+    free = np.stack(
+        [
+            _free_moments(fits, metric, own, weights)
+            for metric, own in zip(metrics, at_rates, strict=True)
+        ],
+        axis=1,
+    )
+    return Moments._make([*smooth, *free, [own.variance for own in at_rates]])
 
 
-def _smooth_moments(fits: Fits, metric: CreditSum, weights: BatchWeights) -> tuple[Floats, ...]:
-    """Mean, complement, variance, and its spread between populations, (G,) each."""
-    populations, weight = fits.populations, fits.populations.weight
-    mean, rest = np.zeros((2, len(weight)))
-    variance = np.zeros_like(weight)
-    for rows, draw in metric.draws(fits.n):
-        n, c = np.maximum(fits.n[rows], draw.gains.size), fits.c[rows]
-        first, second = weights.first[:, rows], weights.second[:, rows]
-        for block, (up, down, noise) in _posterior_tables(draw, populations.shape, n, c):
-            mean += _row_products(first[:, block], weight @ up.T)
-            rest += _row_products(first[:, block], weight @ down.T)
-            variance += second[:, block] @ noise
+class Questions(NamedTuple):
+    """Questions of G groups in S states, under J populations that the groups share."""
+
+    n: Ints  # (S,)
+    c: Ints
+    first: Floats  # sums of weights and of their squares in each state, (G, S)
+    second: Floats
+    shape: Floats  # Beta parameters of failure and success, (J, 2)
+    weight: Floats  # of each population in each group, (G, J)
+
+    @classmethod
+    def of(
+        cls, fits: Fits, groups: Ints, populations: Populations, weights: BatchWeights
+    ) -> Questions:
+        """The questions of some groups of a batch."""
+        here = np.flatnonzero(fits.questions[groups].any(axis=0))
+        first, second = (each[groups][:, here] for each in weights[:2])
+        n, c = fits.n[here], fits.c[here]
+        return cls(n, c, first, second, populations.shape, populations.weight)
+
+    def at(self, rows: Rows) -> Questions:
+        """The questions in some states."""
+        parts = self.n[rows], self.c[rows], self.first[:, rows], self.second[:, rows]
+        return Questions(*parts, self.shape, self.weight)
+
+    @property
+    def posterior(self) -> tuple[Floats, Floats]:
+        """Beta parameters of success and failure of each state, (S, J) each."""
+        failure, success = self.shape.T
+        return success + self.c[:, None], failure + (self.n - self.c)[:, None]
+
+
+def smooth_moments(questions: Questions, metrics: Sequence[CreditSum]) -> Floats:
+    """Mean, complement, variance, and its spread between populations, (4, C, G)."""
+    weight, levels = questions.weight, np.unique(questions.n)
+    means = np.zeros((2, len(metrics), len(weight)))
+    variance = np.zeros((len(metrics), *weight.shape))
+    trials = float(questions.n.max() + questions.shape.sum(axis=1).max())
+    kinds: dict[tuple[int, int | None], list[tuple[int, Draw]]] = {}
+    for number, metric in enumerate(metrics):
+        for rows, draw in metric.draws(levels):
+            size = draw.trials_ahead(trials)
+            # Sums over rates are those of a level; others take all states that share the draw.
+            whole = size != _BY_RATES and isinstance(rows, slice)
+            for level in (None,) if whole else levels[rows].tolist():
+                kinds.setdefault((size, level), []).append((number, draw))
+    for (size, level), own in kinds.items():
+        some = questions if level is None else questions.at(questions.n == level)
+        numbers, draws = [number for number, _ in own], [draw for _, draw in own]
+        if size == _BY_RATES:
+            mean, noise = _sums_over_rates(some, draws)
+        else:
+            mean, noise = (
+                _sums_in_closed_form(some, draws)
+                if size == _CLOSED
+                else _sums_ahead(some, draws, size)
+            )
+        means[:, numbers] += mean
+        variance[numbers] += noise
     # Rounding may leave less than nothing.
     np.maximum(variance, 0.0, out=variance)
-    centre = _row_products(weight, variance)
-    variance -= centre[:, None]
+    centre = np.einsum("gj,cgj->cg", weight, variance)
+    variance -= centre[..., None]
     np.square(variance, out=variance)
-    return (
-        np.maximum(mean, 0.0),
-        np.maximum(rest, 0.0),
-        centre,
-        np.sqrt(_row_products(weight, variance)),
-    )
+    spread = np.sqrt(np.einsum("gj,cgj->cg", weight, variance))
+    return np.stack([*np.maximum(means, 0.0), centre, spread])
 
 
-def _row_products(first: Floats, second: Floats) -> Floats:
-    """Sum of the products of each row, shape (G,)."""
-    return np.asarray(np.einsum("gj,gj->g", first, second))
+def _sums_ahead(questions: Questions, draws: Sequence[Draw], size: int) -> tuple[Floats, Floats]:
+    """Means and complements (2, C, G), and variances (C, G, J), by the successes in `size` trials.
+
+    They are means of the same few numbers for each question, so these are summed up first.
+    """
+    levels, place = np.unique(questions.n, return_inverse=True)
+    values = [_polynomials_ahead(draw, levels, size) for draw in draws]
+    means = np.zeros((2, len(draws), len(questions.weight)))
+    variance = np.zeros((len(draws), *questions.weight.shape))
+    for block in row_slices(place.size, (size + 1) * len(questions.shape)):
+        some = questions.at(block)
+        chances = _chances_ahead(*some.posterior, size)
+        often = np.einsum("tgj,gj->tg", some.first @ chances, some.weight)
+        sums = some.second @ chances if levels.size == 1 else None
+        for row, (credit, rest, noise) in enumerate(values):
+            means[:, row] += credit @ often, rest @ often
+            if sums is not None:
+                variance[row] += np.tensordot(noise[0], sums, 1)
+                continue
+            weights = some.second * noise[place[block]].T[:, None]
+            variance[row] += np.tensordot(weights, chances, ([0, 2], [0, 1]))
+    return means, variance
 
 
-def _posterior_tables(
-    draw: Draw, shape: Floats, n: Ints, c: Ints
-) -> Iterator[tuple[Rows, tuple[Floats, Floats, Floats]]]:
-    """`posterior_means` of blocks of states after their trials, under each population."""
-    trials = float(n.max() + shape.sum(axis=1).max())
-    soon = draw.gains.size > _FEW and _rates_needed(trials) <= _SOME_RATES
-    if draw.is_long or (soon and draw.power is not None):
-        # Questions that are all alike have populations narrower than a grid can show.
-        total = shape.sum(axis=1, keepdims=True)
-        shape = shape * np.minimum(1.0, _NARROWEST / total)
-        grid = rate_grid(min(trials, float(n.max()) + _NARROWEST))
-        for level in np.unique(n).tolist():
-            rows = np.flatnonzero(n == level)
-            yield rows, _summed_means(draw, shape, level, c[rows], grid)
-        return
-    wide = _BLOCK if draw.power else 2 * draw.gains.size
-    for block in row_slices(n.size, wide * len(shape)):
-        a, b = shape[:, 1] + c[block, None], shape[:, 0] + (n - c)[block, None]
-        yield block, posterior_means(draw, a, b, n[block])
+def _polynomials_ahead(draw: Draw, n: Ints, size: int) -> tuple[Floats, Floats, Floats]:
+    """Credit, complement and variance (L, size + 1) by the successes in so many trials."""
+    drawn = draw_chances(size, draw.gains.size)
+    noise = draw.noise(n) @ draw_chances(size, 2 * draw.gains.size).T
+    return drawn @ credit_of(draw.gains), drawn @ credit_complement(draw.gains), noise
 
 
-def _summed_means(
-    draw: Draw, shape: Floats, n: int, c: Ints, grid: RateGrid
-) -> tuple[Floats, Floats, Floats]:
-    """`posterior_means` after n trials with c successes each, by sums over rates."""
-    (noise,) = variance_at(grid.p, grid.q, np.array([n]), draw)
-    values = np.stack([*_credit_and_rest(grid.p, grid.q, draw.gains), noise])
-    mean, rest, variance = posterior_sums(shape, n, c, grid, values)
-    # The larger one may have lost the mass of a pole at an end of the grid.
-    mean, rest = np.where(mean <= rest, (mean, 1 - mean), (1 - rest, rest))
-    return mean, rest, variance
+def _chances_ahead(a: Floats, b: Floats, size: int) -> Floats:
+    """Chances of each number of successes in the next trials under Beta(a, b), (size + 1, S, J)."""
+    chances = np.ones((size + 1, *a.shape))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        for t in range(size):
+            np.divide(a + t, b + (size - 1 - t), out=chances[t + 1])
+            chances[t + 1] *= (size - t) / (t + 1)
+            chances[t + 1] *= chances[t]
+        total = chances.sum(axis=0)
+        chances /= total
+    lost = ~np.isfinite(total)
+    if lost.any():
+        chances[:, lost] = urn_chances(a[lost], b[lost], size).T
+    return chances
+
+
+def _sums_over_rates(questions: Questions, draws: Sequence[Draw]) -> tuple[Floats, Floats]:
+    """`_sums_ahead` of questions with equal n, by the rates that resolve all posteriors."""
+    n = int(questions.n[0])
+    few = 2 * questions.c <= n
+    # Questions that are all alike have populations narrower than a grid can show.
+    total = questions.shape.sum(axis=1, keepdims=True)
+    shape = questions.shape * np.minimum(1.0, _NARROWEST / total)
+    grid = rate_grid(n + min(float(total.max()), _NARROWEST))
+    prior, likelihood, scale, lost = posterior_parts(shape, n, questions.c, grid)
+    p, q = np.append(grid.p, [0.0, 1.0]), np.append(grid.q, [1.0, 0.0])
+    values = [_values_at(p, q, questions.n[:1], draw) for draw in draws]
+    means = np.zeros((2, len(draws), len(questions.weight)))
+    variances = np.zeros((len(draws), *questions.weight.shape))
+    for group, weight in enumerate(questions.weight):
+        first, second = questions.first[group], questions.second[group]
+        noise = prior * ((scale * second) @ likelihood)
+        times = first.sum() / second.sum()
+        equal = np.allclose(first, times * second, rtol=1e-12, atol=0)
+        often = times * noise if equal else prior * ((scale * first) @ likelihood)
+        ends = (weight @ lost) * first
+        chance = np.concatenate([weight @ often, [ends[few].sum(), ends[~few].sum()]])
+        for row, (credit, rest, variance) in enumerate(values):
+            means[:, row, group] = credit @ chance, rest @ chance
+            variances[row, group] = noise @ variance[0, :-2]
+    return means, variances
+
+
+def posterior_parts(
+    shape: Floats, n: int, c: Ints, grid: RateGrid
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Priors (J, I), likelihoods (S, I), factors that make posteriors of them, lost mass, (J, S).
+
+    The factors are those that give the posterior mean of the rate (of its complement, if most
+    trials succeed), which is known: the mass may have a pole beyond the grid, which is lost.
+    """
+    logs = np.stack([np.log(grid.q), np.log(grid.p)])
+    prior = _scaled_exp((shape - 0.5) @ logs + grid.log_width)
+    likelihood = _scaled_exp(np.stack([n - c, c], axis=1) @ logs)
+    few = 2 * c <= n
+    known = np.where(few, shape[:, 1:] + c, shape[:, :1] + (n - c))
+    known /= shape.sum(axis=1, keepdims=True) + n
+    found = prior @ np.where(few[:, None], likelihood * grid.p, likelihood * grid.q).T
+    # A population under which a state is impossible in floating point has no weight to speak of.
+    scale = np.divide(known, found, out=np.zeros_like(found), where=found > 0)
+    lost = 1 - (prior @ likelihood.T) * scale
+    return prior, likelihood, scale, np.where((lost > _ROUNDING) & (scale > 0), lost, 0.0)
+
+
+def _scaled_exp(logs: Floats) -> Floats:
+    """Exponentials of each row, of which the largest is 1."""
+    scaled: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return scaled
+
+
+def _sums_in_closed_form(questions: Questions, draws: Sequence[Draw]) -> tuple[Floats, Floats]:
+    """`_sums_ahead` of draws that are a power, from more trials than rates could resolve."""
+    means = np.zeros((2, len(draws), len(questions.weight)))
+    variance = np.zeros((len(draws), *questions.weight.shape))
+    for block in row_slices(questions.n.size, _BLOCK * len(questions.shape)):
+        some = questions.at(block)
+        for row, draw in enumerate(draws):
+            *both, noise = posterior_means(draw, *some.posterior, some.n)
+            means[:, row] += [((some.first @ each) * some.weight).sum(axis=1) for each in both]
+            variance[row] += some.second @ noise
+    return means, variance
 
 
 def posterior_means(draw: Draw, a: Floats, b: Floats, n: Ints) -> tuple[Floats, Floats, Floats]:
-    """Means of credit, complement and variance under ``p ~ Beta(a, b)``, each of shape (S, J).
+    """Means of credit, complement and variance of a power under ``p ~ Beta(a, b)``, (S, J) each.
 
-    `a` and `b` (S, J) are after n trials (S,) of each question; the variance is that of an estimate
-    from n trials.
+    `a` and `b` (S, J) are after n trials (S,); the variance is that of an estimate from n trials.
     """
     power = draw.power
-    if power is None:
-        return _polynomial_means(draw.gains, a, b, n)
+    assert power is not None
     if power.every:
         a, b = b, a
     k = power.k
-    chance, rest, few = _failure_chances(a, b, k)
-    variance, term = np.zeros((2, *a.shape))
+    chance, rest = (each.reshape(a.shape) for each in power_chances(a.ravel(), b.ravel(), k))
+    more, _ = power_chances(a.ravel(), b.ravel() + k, k)
+    few, variance = chance * more.reshape(a.shape), np.zeros_like(a)
     for r, coefficients in enumerate(power.coefficients(n).T):
-        few *= np.add(a, r, out=term)
-        few /= np.add(b, 2 * k - 1 - r, out=term)
-        few *= (2 * k - r) / (r + 1)
-        variance += np.multiply(few, coefficients[:, None], out=term)
+        few *= (2 * k - r) / (r + 1) * ((a + r) / (b + (2 * k - 1 - r)))
+        variance += few * coefficients[:, None]
     return *power.credit(chance, rest), variance
 
 
-def _failure_chances(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Floats]:
-    """``E[q^k]``, its complement, and ``E[q^2k]`` under ``p ~ Beta(a, b)``."""
-    if k > _FEW:
-        chance, rest = (each.reshape(a.shape) for each in power_chances(a.ravel(), b.ravel(), k))
-        more, _ = power_chances(a.ravel(), b.ravel() + k, k)
-        return chance, rest, chance * more.reshape(a.shape)
-    total, term = a + b, np.empty_like(a)
-    now, rest = np.ones_like(a), np.zeros_like(a)
-    for i in range(k):
-        now /= np.add(total, i, out=term)
-        rest += np.multiply(now, a, out=term)
-        now *= np.add(b, i, out=term)
-    chance = now.copy()
-    for i in range(k, 2 * k):
-        now /= np.add(total, i, out=term)
-        now *= np.add(b, i, out=term)
-    return chance, np.minimum(rest, 1.0, out=rest), now
-
-
-def _polynomial_means(
-    gains: Floats, a: Floats, b: Floats, n: Ints
-) -> tuple[Floats, Floats, Floats]:
-    """`posterior_means` of a credit that is no power."""
-    levels, place = np.unique(n, return_inverse=True)
-    degree = 2 * gains.size
-    credit, rest = (
-        draw_chances(degree, gains.size) @ each
-        for each in (credit_of(gains), credit_complement(gains))
-    )
-    variance = _variance_rows(gains, levels)
-    chances = urn_chances(a.ravel(), b.ravel(), degree).reshape(*a.shape, -1)
-    noise = (chances @ variance[place][..., None])[..., 0]
-    return chances @ credit, chances @ rest, noise
-
-
-def _free_moments(fits: Fits, known: AtRates, weights: BatchWeights) -> tuple[Floats, ...]:
+def _free_moments(
+    fits: Fits, metric: CreditSum, known: AtRates, weights: BatchWeights
+) -> tuple[Floats, ...]:
     """Mean, complement, variance, and its spread between the rates of questions, (G,) each.
 
     The rates of questions are independent: the squared spreads add up.
     """
-    sums = np.zeros((4, len(fits.weight)))
-    best, (_, place) = fits.likelihood.argmax(axis=1), fits.levels
-    for block in row_slices(fits.n.size, _BLOCK * fits.weight.shape[1]):
-        credit, rest, variance = (each[place[block]] for each in known)
+    (levels, place), likelihood = fits.levels, fits.likelihood
+    # A state without questions may have lost its chance.
+    chance = np.where(fits.questions > 0, fits.chance, 1.0)
+    mean, rest, noise, square = np.zeros((4, len(chance)))
+    for rows, _ in metric.draws(levels):
+        here = rows if isinstance(rows, slice) else np.isin(place, rows)
+        often = fits.weight * ((weights.first / chance)[:, here] @ likelihood[here])
+        mean += often @ known.credit[rows][0]
+        rest += often @ known.rest[rows][0]
+    best = likelihood.argmax(axis=1)
+    for block in row_slices(place.size, _BLOCK * fits.weight.shape[1]):
         # From the value at its best rate: the square of a mean is small beside the mean square.
+        variance = known.variance[place[block]]
         centre = np.take_along_axis(variance, best[block, None], axis=1)
         away = variance - centre
-        mean, missed, far, square = (
-            fits.weight @ (fits.likelihood[block] * each).T / fits.chance[:, block]
-            for each in (credit, rest, away, away**2)
-        )
-        first, second, fourth = (each[:, block] for each in weights[:3])
-        parts = (first, mean), (first, missed), (second, far + centre.T), (fourth, square - far**2)
-        sums += [_row_products(*part) for part in parts]
-    up, down, noise, spread = np.maximum(sums, 0.0)
-    return up, down, noise, np.sqrt(spread)
+        times = likelihood[block] * away
+        far = fits.weight @ times.T / chance[:, block]
+        times *= away
+        wide = fits.weight @ times.T / chance[:, block] - far**2
+        noise += np.einsum("gs,gs->g", weights.second[:, block], far + centre.T)
+        square += np.einsum("gs,gs->g", weights.fourth[:, block], wide)
+    up, down, noise, square = np.maximum([mean, rest, noise, square], 0.0)
+    return up, down, noise, np.sqrt(square)
 
 
 # Long draws that are no power: a Beta posterior is summed over a grid of rates as fine as it is
@@ -510,7 +629,6 @@ _STEP = 0.25  # step of the grid of rates; the narrowest posterior has a standar
 _TAIL = 18.0  # the grid ends where a rate is below exp(-2 * 18) of the narrowest posterior's width
 _MOST_RATES = 40_000  # of a grid: half a minute
 _NARROWEST = 1e6  # parameters in sum of the narrowest population of a grid: rates within .05 %
-_PRIORS = 2**20  # numbers in a table of populations by rates: 8 MB
 _NEVER = 1e-20  # chance of an overlap that does not count
 
 
@@ -573,54 +691,3 @@ def noise_at_rates(p: Floats, q: Floats, n: Ints, credit: Floats) -> Floats:
                 noise[:, block] += shared[:, r, None] * spread
             values = high * values[:, :-1] + low * values[:, 1:]
     return noise
-
-
-def posterior_sums(shape: Floats, n: int, c: Ints, grid: RateGrid, values: Floats) -> Floats:
-    """Posterior means of values (V, I) at the rates of the grid after each state, (V, S, J).
-
-    `shape` (J, 2): Beta parameters of failure and success of each population.
-    """
-    sums = np.empty((len(values), c.size, len(shape)))
-    step = max(_PRIORS // grid.p.size, 1)
-    for nodes in (slice(start, start + step) for start in range(0, len(shape), step)):
-        own = np.ascontiguousarray(shape[nodes])
-        prior, likelihood, scale = _posterior_parts(own.tobytes(), n, c.tobytes(), grid.trials)
-        for found, value in zip(sums, values, strict=True):
-            found[:, nodes] = (((prior * value) @ likelihood.T) * scale).T
-    return sums
-
-
-@lru_cache(maxsize=4)
-def _posterior_parts(
-    shapes: bytes, n: int, successes: bytes, trials: float
-) -> tuple[Floats, Floats, Floats]:
-    """Priors (J, I), likelihoods (S, I), and the factors that make posteriors of them, (J, S)."""
-    shape, c = np.frombuffer(shapes).reshape(-1, 2), np.frombuffer(successes, dtype=np.int64)
-    grid = rate_grid(trials)
-    logs = np.stack([np.log(grid.q), np.log(grid.p)])
-    prior = _scaled_exp((shape - 0.5) @ logs + grid.log_width)
-    likelihood = _scaled_exp(np.stack([n - c, c], axis=1) @ logs)
-    return prior, likelihood, _posterior_scale(shape, n, c, grid, prior, likelihood)
-
-
-def _posterior_scale(
-    shape: Floats, n: int, c: Ints, grid: RateGrid, prior: Floats, likelihood: Floats
-) -> Floats:
-    """Factors that turn products of prior and likelihood into posteriors, shape (J, S).
-
-    From the posterior mean of the rate (of its complement, if most trials succeed), which is known:
-    the total mass may have a pole at an end of the grid.
-    """
-    total = shape.sum(axis=1)[:, None] + n
-    few = 2 * c <= n
-    known = np.where(few, shape[:, 1:] + c, shape[:, :1] + (n - c)) / total
-    found = prior @ np.where(few[:, None], likelihood * grid.p, likelihood * grid.q).T
-    # A population under which a state is impossible in floating point has no weight to speak of.
-    scale: Floats = np.divide(known, found, out=np.zeros_like(found), where=found > 0)
-    return scale
-
-
-def _scaled_exp(logs: Floats) -> Floats:
-    """Exponentials of each row, of which the largest is 1."""
-    scaled: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return scaled

@@ -17,7 +17,7 @@ def test_fits_do_not_depend_on_the_other_groups():
         assert sorted(fitted.questions.tolist()) == sorted(alone.questions.tolist())
         # Sums over more populations, of which those of other groups weigh nothing: rounding, which
         # 60 steps of the free fit pass on.
-        middles = (each.fits.populations.middle for each in (fitted, alone))
+        middles = (each.fits.middle for each in (fitted, alone))
         np.testing.assert_allclose(*(np.ravel(middle) for middle in middles), rtol=1e-9)
         np.testing.assert_allclose(fitted.weight, alone.weight, rtol=0, atol=1e-9)
         assert fitted.fits.misfit[0] == pytest.approx(alone.fits.misfit[0], abs=1e-6)

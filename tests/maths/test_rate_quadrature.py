@@ -20,7 +20,7 @@ from polars_scorio.maths.variance import (
     credit_of,
     fixed_gains,
     noise_at_rates,
-    posterior_sums,
+    posterior_parts,
     rate_grid,
 )
 from tests.maths.cases import states_of
@@ -49,11 +49,13 @@ CLOSE = 1e-9  # of a number, or of the range where the number is next to nothing
 
 @pytest.fixture
 def summed(monkeypatch):
-    """Sums in place of polynomials, whatever the draw."""
+    """Sums in place of polynomials, whatever the draw; no sums before it is called."""
+    monkeypatch.setattr(variance, "_SOME_RATES", 0)
 
     def set_limit():
         variance.kept_rate_moments.cache_clear()
         monkeypatch.setattr(variance, "_PAIRED", 1)
+        monkeypatch.setattr(variance, "_SOME_RATES", 10**6)
 
     yield set_limit
     variance.kept_rate_moments.cache_clear()
@@ -98,9 +100,10 @@ def test_the_grid_integrates_any_beta_distribution(c, shape):
     grid = rate_grid(300 + sum(shape))
     a, b = shape[1] + c, shape[0] + 300 - c
     values = np.stack([grid.p * grid.q, 1 - grid.p * grid.q, (grid.p * grid.q) ** 2])
-    found = posterior_sums(np.array([shape]), 300, np.array([c]), grid, values)
+    prior, likelihood, scale, _ = posterior_parts(np.array([shape]), 300, np.array([c]), grid)
+    found = (values * prior @ likelihood.T) * scale
     known = a * b / ((a + b) * (a + b + 1))  # E[p (1 - p)] of a Beta distribution
-    assert found[0, 0, 0] == pytest.approx(known, rel=1e-12)
+    assert found[0, 0] == pytest.approx(known, rel=1e-12)
 
 
 def test_shared_trials_make_the_variance_of_a_power():
