@@ -49,10 +49,8 @@ def area_drawn(n: Ints, c: Ints, k: int) -> Floats:
 def area_moments(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
     """Posterior mean and variance of AUC@k under ``p ~ Beta(a, b)``, shape (S,); k at least 24.
 
-    The trapezoid rule for the logit of p, whose density and whose ``q^k`` are analytic in a strip
-    of half width pi/2 or more, converges geometrically (L. N. Trefethen, J. A. C. Weideman 2014,
-    SIAM Review 56, theorem 5.1). Where AUC is 0 or 1 the terms are a geometric series. k is limited
-    because power series of 1/k are cut off.
+    The trapezoid rule for the logit of p converges geometrically (L. N. Trefethen, J. A. C.
+    Weideman 2014, SIAM Review 56, theorem 5.1).
     """
     low, high = _logit_range(a, b, k)
     # Steps, first rates and numbers of rates that a few states share, but none owes to the others.

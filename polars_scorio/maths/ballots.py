@@ -42,11 +42,8 @@ class Ballots:
 def vote_success(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     """Chance that the vote of k drawn trials is right, shape (M,); NaN if k exceeds the trials.
 
-    With ties "split" a tie of t right and u wrong answers is worth ``t / (t + u)``; with "fail"
-    only a tie of right answers counts. If all abstain, the vote fails. Sum over the winning number
-    of votes j and the right answers, of the ways to draw the others with at most j votes each. A
-    share ``1 / (t + 1)`` of a tie is the integral of ``s**t``, which Gauss-Legendre nodes s
-    integrate exactly.
+    Sums over the winning number of votes and the right answers; a share ``1 / (t + 1)`` of a tie is
+    the integral of ``s**t``, which Gauss-Legendre nodes integrate exactly.
     """
     canonical, index = distinct_ballots(ballots)
     chance = np.full(canonical.abstained.size, np.nan)
@@ -217,11 +214,8 @@ def vote_price(
 ) -> Price:
     """Variance estimate of the votes of k trials in each group; NaN if k exceeds some trials.
 
-    The variance is the sum of `vote_noise` by squared weights (1 / M^2 for equal questions); the
-    factor says how uncertain that sum is, as in `pooled_moments`. The mean is the estimate shrunk
-    by half a question of each kind, ``(M u + 1/2) / (M + 1)``. Trials that all agree seem to have
-    no noise, so sigma is at least what one trial can change, and near a bound the estimate is worth
-    no more Bernoulli draws than there are trials.
+    Sigma is at least what one trial can change: trials that all agree seem to have no noise. Near a
+    bound the estimate is worth no more Bernoulli draws than there are trials.
     """
     sums_of = (strata or Strata.of_whole_groups(votes)).weighted_sums
     each, size = vote_success(votes.ballots, k, ties), 1 / sums_of(np.ones(votes.kind_count), 2)
@@ -240,13 +234,10 @@ def vote_price(
 
 
 def vote_noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
-    """Variance of `vote_success`, expected not to be below the true one, shape (M,).
+    """Variance of `vote_success`, expected not to be below the true one, shape (M,); or NaN.
 
-    The jackknife for draws of up to a quarter of the trials and up to the root of their number (L.
-    Mentch, G. Hooker 2016, JMLR 17(26), theorem 1). Beyond, ``k / (n - j) U_j (1 - U_j)`` of the
-    votes of ``j = min(k, n // 2)`` trials: a mean over draws of k of n trials varies by at most ``k
-    / n`` times one draw (W. Hoeffding 1948, Ann. Math. Statist. 19, eq. 5.22), and so does that of
-    j. NaN for a single trial, and if k exceeds the trials.
+    The jackknife up to a quarter and the root of the trials (L. Mentch, G. Hooker 2016, JMLR
+    17(26), theorem 1); beyond, Hoeffding's bound (1948, Ann. Math. Statist. 19, eq. 5.22).
     """
     n = ballots.trials
     found = np.full(n.size, np.nan)

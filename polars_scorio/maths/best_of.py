@@ -31,10 +31,8 @@ from polars_scorio.maths.variance import fixed_gains
 def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
     """Expected best reward of k trials drawn without replacement, shape (S,); NaN if ``k > n``.
 
-    `counts` has a state a row and a category a column; `rewards` come in any order, equal ones are
-    one level. ``r_L - sum_{l<L} (r_{l+1} - r_l) C(F_l, k) / C(n, k)``, ``F_l`` the trials with a
-    reward of at most ``r_l`` (F. Bagirov et al. 2025, arXiv:2510.23393, appendix C.1, summed by
-    parts). Rewards of one sign never cancel: then the relative error is below 1e-12.
+    F. Bagirov et al. (2025), arXiv:2510.23393, appendix C.1, summed by parts over the levels, so
+    that rewards of one sign never cancel.
     """
     require_weight_per_category(counts, rewards)
     n, levels = counts.sum(axis=1), np.unique(rewards)
@@ -52,10 +50,8 @@ def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
 def best_moments(nu: Floats, rewards: Floats, k: int) -> tuple[Floats, Floats]:
     """Posterior mean and variance of the expected best reward of k trials, for each state.
 
-    ``g = r_L - sum_{l<L} (r_{l+1} - r_l) A_l**k`` with ``A_l = p_1 + ... + p_l``, ``p ~
-    Dirichlet(nu)``. The variance is in units of ``weight_range(rewards) ** 2``. ``A_l = Q A_m`` for
-    ``l <= m`` with Q independent of ``A_m``, so ``Cov(A_l^k, A_m^k) = E[A_l^k] (E[A_m^2k] /
-    E[A_m^k] - E[A_m^k])`` is never negative and nothing cancels.
+    The variance is in units of ``weight_range(rewards) ** 2``. Cumulative shares are products of
+    independent ratios, so all covariances of their powers are sums of positive terms.
     """
     require_weight_per_category(nu, rewards)
     unit, levels = weight_range(rewards), np.unique(rewards)

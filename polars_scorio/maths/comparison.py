@@ -187,10 +187,8 @@ def takes_pairs(
 ) -> Mask:
     """Pairs that use the paired variance, given how far both sides reach at `CHOICE`.
 
-    One trial of each question, all of them right, shows no noise in paired differences, and the
-    spread of a model with more trials would pass for that of both. Such pairs use the trials:
-    before, 10 % of 2,000 logs of five models at .8 on 15 questions with 1, 4 or 16 trials had a
-    false winner.
+    Not those where single trials that all agree show no noise: 10 % of 2,000 logs of five models at
+    .8 on 15 questions with 1, 4 or 16 trials had a false winner before.
     """
     down, up = _trial_reach(first, second, one, other, CHOICE)
     # Without a paired price the comparison with NaN leaves the price of the trials.

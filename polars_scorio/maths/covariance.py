@@ -71,13 +71,10 @@ def paired_means(
     weight: Floats | None = None,
     single: Mask | None = None,
 ) -> Paired:
-    """Means and covariances of models over the questions that they share.
+    """Means and covariances of models over their shared questions; sigma NaN without freedom.
 
-    `values` (Q, L): estimates, the questions of a stratum together, strata beginning at `first`
-    (S,); a model with a NaN in a stratum is absent from it. `span`: highest minus lowest possible
-    value. `weight` (Q,): relative share of a question; the sample size is then that of equal ones
-    with the same squared shares. `single` (S, L): models with one trial a question, for
-    `hidden_noise`. With no degrees of freedom sigma is NaN.
+    `values` (Q, L) by strata that begin at `first`, NaN where a model is absent; `span`: of values;
+    `weight` (Q,): relative shares; `single` (S, L): of one trial a question.
     """
     models = values.shape[1]
     mean = np.full((first.size, models), np.nan)
@@ -141,14 +138,8 @@ def means_together(
 ) -> tuple[Floats, Floats]:
     """Covariance of means and variance of each difference, (L, L), from influences (N, L).
 
-    K = `size` is fewer than N if some questions say nothing about differences; `span` 0 means
-    unknown. The covariance has an extra ``span**2 / (4 K (K + 1))`` on its diagonal: models that
-    never differ may differ. The variance is ``S / K**2`` plus ``(S + 2 span**2) / ((E + 1) K (K +
-    1))``, S = K s**2, for what may have been missed; ``E = (sum y**2)**2 / sum y**4`` is the
-    effective number of differences (0 for pairs in `hidden`). Without the second term Student's t
-    may cover nothing if few questions differ much; with it coverage is at least .90 from 5
-    questions on (.88 for 15 that nearly all differ), for 2.6 % of the width at 100 questions: see
-    ``examples/validation/differences.py``. Models `alike` get the same numbers to the last bit.
+    Both allow for what K = `size` questions may have missed: `span` of values, 0 if unknown. With
+    it coverage is .90 from 5 questions on: ``examples/validation/differences.py``.
     """
     first, place = np.unique(alike, return_inverse=True)
     covariance, variance = _distinct_moments(parts[:, first], size, span)
@@ -262,12 +253,8 @@ def adjusted_means(
 ) -> Paired:
     """Scores that the models would have on all questions, by model and question effects.
 
-    `model`, `question` (N,): indices of each estimate, all models connected, each pair at most
-    once. Means are model effects plus the average question effect. Their covariance is a sandwich
-    over the questions, corrected for leverage as CR2 (R. M. Bell, D. F. McCaffrey 2002, Survey
-    Methodology 28(2), 169-181), plus the allowance of `means_together`. Degrees of freedom:
-    questions (clusters) that two models share, less 1. With complete data the result is that of
-    `paired_means` (with clusters, if they are equally large).
+    `model`, `question` (N,) of each estimate, all models connected. The covariance is CR2's (R. M.
+    Bell, D. F. McCaffrey 2002, Survey Methodology 28(2), 169-181), with `means_together`.
     """
     table = np.zeros((int(question.max()) + 1, int(model.max()) + 1))
     here = np.zeros(table.shape, dtype=np.bool_)

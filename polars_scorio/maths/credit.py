@@ -63,10 +63,8 @@ def excess_over_half(k: int) -> Floats:
 def area_under_curve(k: int) -> Floats:
     """Gains of AUC@k by the trapezoid rule; a shared array, not to be written to.
 
-    Z. Hu et al. (2026), arXiv:2601.08763. Pass@i of a draw with r - 1 successes grows by ``C(k - r,
-    i - 1) / C(k, i)`` with the next one, which sums to ``(k + 1) / (r (r + 1))`` over i = 1..k; the
-    trapezoid rule halves both ends, takes ``1/(2 k)`` and, for the first success, ``1/2`` away, and
-    divides by ``k - 1``.
+    Z. Hu et al. (2026), arXiv:2601.08763. Pass@i of r - 1 successes grows by ``C(k - r, i - 1) /
+    C(k, i)`` with the next one: ``(k + 1) / (r (r + 1))`` over all i, less half of both ends.
     """
     r = np.arange(2, k + 1)
     later = (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1))

@@ -145,10 +145,8 @@ def _urn_mean(a: Floats, b: Floats, gains: Floats) -> Floats:
 def _urn_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
     """Covariance of two credits, as a sum over positive terms.
 
-    J successes in a first draw of k; H_s is what `other` is expected to earn once ``J = s`` is
-    known. Then ``Cov(g(p), h(p)) = Cov(credit_J, H_J)``, and as both grow with J, Hoeffding's
-    identity (E. L. Lehmann 1966, Ann. Math. Statist. 37, Lemma 2) splits it into positive terms:
-    ``sum_s (H_s - H_{s-1}) sum_r gains_r P(J >= max(r, s)) P(J < min(r, s))``.
+    Both grow with the successes J of a first draw, so Hoeffding's identity (E. L. Lehmann 1966,
+    Ann. Math. Statist. 37, Lemma 2) splits ``Cov(credit_J, E[other | J])`` into such terms.
     """
     k, m = gains.size, other.size
     chances = urn_chances(a, b, k)

@@ -340,10 +340,8 @@ def pattern_p_value(
 ) -> tuple[float, tuple[str, int | None] | None]:
     """P-value, and kind, of the pattern that all short questions share something.
 
-    They are short if some question has more trials; they share their successes ("c"), failures
-    ("n-c"), or that they have one outcome only ("unmixed"). Fisher's exact test over all patterns
-    that are as unlikely, with longer questions thinned to as many trials. The 32 smallest numbers
-    of trials are tested; 1 if each question has more than 500. Not all `n` may be equal.
+    They share successes ("c"), failures ("n-c"), or one outcome only ("unmixed"): Fisher's exact
+    test, with longer questions thinned, at the 32 smallest numbers of trials up to 500.
     """
     if n.min() > _MOST_TRIALS:
         return 1.0, None

@@ -99,10 +99,7 @@ def step_down(pairs: Mask, critical: Critical, decided: Decided) -> tuple[Mask, 
     """Pairs (S, P) that differ, with all verdicts of a stratum right at once, and their c.
 
     J. P. Romano, M. Wolf (2005), JASA 100, 94-108, algorithm 1. `critical` maps undecided pairs to
-    the value they need, `decided` a value to the pairs whose interval then excludes zero; a smaller
-    value must decide at least the same pairs. c is the value of the step that decided the pair, for
-    other pairs that of the first step, whose intervals hold at once. At least as many pairs are
-    decided as by Holm's method.
+    the value they need, `decided` a value to the pairs whose interval then excludes zero.
     """
     differs, c = np.zeros_like(pairs), np.full(pairs.shape, np.nan)
     strata, last = np.arange(len(pairs)), np.full(len(pairs), np.nan)
@@ -121,12 +118,10 @@ def step_down(pairs: Mask, critical: Critical, decided: Decided) -> tuple[Mask, 
 def final_critical(
     models: Ints, confidence: float, decided_pairs: Callable[[Floats, Ints], Ints]
 ) -> Floats:
-    """Critical value (S,) of the last step of `step_down`, without a list of pairs.
+    """Critical value (S,) of the last step of `step_down`, in memory that grows with the models.
 
-    `decided_pairs` maps critical values of some strata, and the indices of these strata, to the
-    number of pairs decided. A step over all pairs of independent models needs only that number, and
-    the last value decides every pair that any step decided; so memory grows with the models, not
-    the pairs.
+    `decided_pairs` maps values of some strata, and their indices, to numbers of pairs decided: all
+    that a step over independent models needs.
     """
     pairs = models * (models - 1) // 2
     c, strata = tukey_critical(models, confidence), np.arange(models.size)
@@ -180,11 +175,8 @@ _LARGEST = 37.0  # the normal tail of a larger value is no number any more
 def planned_look_critical(z: Floats | float) -> Floats:
     """Critical values at the planned sample size, for a log that is looked at repeatedly.
 
-    The c such that a Brownian motion never crosses ``c t^(1/2) max(t, 1/t)^(1/4)``, on either side
-    and for any t > 0, with the confidence of z: S. K. Wang, A. A. Tsiatis (1987), Biometrics 43,
-    193-199, Delta = 1/4, continued beyond the plan by time inversion. The fit is within 2e-4 of the
-    exact value for confidences from .5 to .999999, which comes from recursive integration of the
-    stationary Ornstein-Uhlenbeck process in log t with Siegmund's correction.
+    S. K. Wang, A. A. Tsiatis (1987), Biometrics 43, 193-199, Delta = 1/4, continued beyond the plan
+    by time inversion; a fit within 2e-4 for confidences from .5 to .999999.
     """
     return np.asarray(z + np.polyval(_COEFFICIENTS, 1 / (1 + np.asarray(z))))
 

@@ -129,11 +129,8 @@ _RULES = (_double_exponential_rule(16, 2.6), _trapezoid_rule(0.25), _trapezoid_r
 def dunnett_critical(sigma: Floats, baseline: Floats, confidence: float) -> Floats:
     """Critical values (S,) for the differences of independent models to one baseline.
 
-    The c with ``P(|X_i - X_0| <= c sqrt(s_i**2 + s_0**2) for all i) = confidence``; `sigma` (S, L)
-    is NaN for absent models. More than 32 models are grouped by sigma, each group with its largest:
-    c is then a little too large. A pair without any sigma does not count; c is z if none is left.
-    Given the baseline the others are independent, so one integral over it is left, split at c,
-    where the integrand drops if another sigma is tiny.
+    `sigma` (S, L), NaN for absent models; c is z if no pair has one. More than 32 models are
+    grouped by sigma, each group with its largest: c is then a little too large.
     """
     z = float(scipy.special.ndtri((1 + confidence) / 2))
     critical = np.full(len(sigma), z)

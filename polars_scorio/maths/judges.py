@@ -113,10 +113,8 @@ def rates_of_labels(labels: Floats) -> JudgeRates:
 def stratified_rates(labels: Floats, judged: Floats) -> JudgeRates:
     """Rates of judges whose verdicts "right" and "wrong" were labelled at different rates.
 
-    The labels then do not have the shares of right and wrong answers of the log, so the rate r =
-    `judged` of verdicts "right" weighs the share of right answers behind each verdict, m1 and m0:
-    the sensitivity is ``r m1 / (r m1 + (1 - r) m0)``. Counts of answers are those of a binomial
-    sample with the same variance. `labels` as in `rates_of_labels`.
+    The rate r = `judged` of verdicts "right" weighs the shares m1, m0 of right answers behind each
+    verdict: the sensitivity is ``r m1 / (r m1 + (1 - r) m0)``. `labels` as in `rates_of_labels`.
     """
     mirrored = np.column_stack([labels[:, 2], labels[:, 2] - labels[:, 3],
                                 labels[:, 0], labels[:, 0] - labels[:, 1]])  # fmt: skip
@@ -179,11 +177,8 @@ def _observed_rate(successes: Floats, trials: Floats) -> Floats:
 def corrected_credit(credit: Floats, sensitivity: float, specificity: float) -> Floats:
     """Credit (k + 1,) of the verdicts of a draw, whose mean is the mean credit of the truth.
 
-    ``credit[i]`` scores i right answers, the result j verdicts "right"; it may lie far outside [0,
-    1]. A verdict "right" stands for a right answer with weight ``sp/J``, for a wrong one with ``(se
-    - 1)/J``; a verdict "wrong" with ``(sp - 1)/J`` and ``se/J``, ``J = se + sp - 1 > 0``. With
-    independent errors these weights have mean 1 for what the answer is and 0 for what it is not.
-    For Pass@k: ``1 - ((se - 1)/J)^j (se/J)^(k - j)``.
+    A verdict "right" weighs ``sp/J`` as a right and ``(se - 1)/J`` as a wrong answer, "wrong" ``(sp
+    - 1)/J`` and ``se/J``, ``J = se + sp - 1 > 0``: with independent errors these have mean 1 or 0.
     """
     k, index = credit.size - 1, sensitivity + specificity - 1
     judged_right = np.array([sensitivity - 1, specificity]) / index  # of wrong, of right answers
@@ -220,13 +215,10 @@ class JudgedRate(NamedTuple):
 def judged_accuracy(
     judged: Floats, questions: Floats, rates: JudgeRates, z: Floats | float
 ) -> JudgedRate:
-    """Accuracy from the rate of verdicts "right", with Fieller's interval.
+    """Accuracy from the rate of verdicts "right" by effective `questions`; NaN if uninformative.
 
-    ``(r + sp - 1) / (se + sp - 1)``, clipped to [0, 1] (W. Rogan, B. Gladen 1978, American Journal
-    of Epidemiology 107, 71-76); `questions` is effective: the variance of r is ``r (1 - r) /
-    questions``. The interval has all accuracies that verdicts and calibration sample together do
-    not reject (Lang and Reiczigel). NaN if the judge may be no better than a coin, or if all are
-    rejected: then verdicts contradict the sample.
+    W. Rogan, B. Gladen (1978), American Journal of Epidemiology 107, 71-76, with all accuracies
+    that verdicts and calibration together do not reject (Lang and Reiczigel).
     """
     false_right, index = 1 - rates.adjusted_specificity, rates.adjusted_index
     v1, v0 = rates.sensitivity_variance, rates.specificity_variance
@@ -252,12 +244,10 @@ def judged_accuracy(
 def judged_difference(
     diff: Floats, reaches: tuple[Floats, Floats], rates: JudgeRates, z: Floats | float
 ) -> JudgedRate:
-    """Difference of two accuracies whose verdicts one judge gave.
+    """Difference of two accuracies whose verdicts one judge gave; NaN if uninformative.
 
-    The bias of wrong answers cancels, so the order of two models needs no calibration: zero is
-    inside exactly if it is inside the interval of the verdicts, whose reaches down and up are
-    given. The estimate is the difference over the adjusted index J; accepted are the d with ``(diff
-    - d J)^2 <= reach^2 + z^2 d^2 (v1 + v0)``. NaN if the judge may be no better than a coin.
+    Zero is inside exactly if it is inside the interval of the verdicts, with these reaches down and
+    up: the bias of wrong answers cancels. ``(diff - d J)^2 <= reach^2 + z^2 d^2 (v1 + v0)``.
     """
     down, up = reaches
     known = rates.is_informative(z)
@@ -325,10 +315,8 @@ def judged_price(
 ) -> JudgedPrice:
     """Variance estimate of a metric of draws from the verdicts of one judge, rates of shape (1,).
 
-    The credit of the verdicts is corrected for the judge (`corrected_credit`); it is then a metric
-    like any other, whose noise two fits of the verdicts estimate. `tail`, the chance beyond either
-    end, is for a population: the spread between the questions then counts more, by Student's
-    quantile.
+    A metric like any other, by `corrected_credit`. `tail`, the chance beyond either end, is for a
+    population: the spread between questions then counts more, by Student's quantile.
     """
     se, sp = rates.adjusted_sensitivity.item(), rates.adjusted_specificity.item()
     states = fitted.states

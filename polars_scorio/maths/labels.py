@@ -67,13 +67,10 @@ class LabelledQuestions:
         return _PostStratified.of(self).verdict_variance()
 
     def accuracy(self, confidence: float, target: Target) -> LabelledRate:
-        """Accuracy of each group, post-stratified by verdict and clustered by question.
+        """Accuracy of each group, post-stratified by verdict and clustered by question; or NaN.
 
-        The rate of right answers among the labelled trials of a verdict stands for all trials with
-        that verdict (A. Tenenbein 1970, JASA 65, 1350-1361): unbiased for every judge, if the
-        choice of labelled trials depends on the verdict at most, or whole questions were chosen at
-        random. For a population, a cluster is one draw. NaN with fewer than two labelled questions
-        (or clusters), and if a verdict is `hardly_labelled`.
+        A. Tenenbein (1970), JASA 65, 1350-1361: unbiased for every judge, if the choice of labelled
+        trials depends on the verdict at most, or whole questions were chosen at random.
         """
         parts = _PostStratified.of(self if target == "population" else replace(self, cluster=None))
         variance = parts.variance(target)

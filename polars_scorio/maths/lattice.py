@@ -65,12 +65,9 @@ class Grid:
 def fit_binary(n: Ints, c: Ints, questions: Ints | Floats, *, few: bool = True) -> Grid:
     """Fit Beta populations: ``q ~ U(0, 1)``, ``rho ~ Beta(1, 2)``; ``mean[:, 1]`` is q.
 
-    A. Gelman et al. (2013), Bayesian Data Analysis, section 5.3, with another prior. n includes
-    prior trials. Up to 32 correlations (Gauss-Legendre) times 67 means (equal steps in the logit);
-    10 times 8 if `few` and the posterior is narrow: Gauss rules of the full posterior, of rho and
-    of the logit of q given rho, good for moments (1e-8 relative, mostly 1e-12; not for sigmas below
-    1e-13), not for the mode. The prior mean of rho is 1/3, that of a uniform rate. If all n = 1,
-    the data say nothing about rho.
+    A. Gelman et al. (2013), Bayesian Data Analysis, section 5.3, with another prior, of mean 1/3
+    for rho. Up to 32 x 67 nodes, 10 x 8 if `few` and the posterior is narrow. n includes prior
+    trials.
     """
     return fit_binary_groups([(n, c, questions)], few=few)[0]
 
@@ -163,11 +160,8 @@ def _few_nodes(
 def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
     """Fit Dirichlet populations: ``rho ~ Beta(1, 2)``, the mean near the pooled outcome.
 
-    `counts` (S, K) include prior trials. For one rho the mean is about Dirichlet(A), A = 1/2 + the
-    trials of each category, where n trials of a question count as ``n / (1 + (n - 1) rho)``. The K
-    points ``pi + (e_j - pi) / sqrt(A. + 1)`` with weights ``pi_j`` (pi = A / A.) have its mean and
-    covariance, so functions at most quadratic in the mean are integrated exactly. Up to 32
-    correlations, 10 if the posterior is narrow. For two categories use `fit_binary`.
+    For one rho the mean is about Dirichlet(A), with discounted trials; K points have its mean and
+    covariance. `counts` (S, K) include prior trials. For two categories use `fit_binary`.
     """
     group = GroupCounts.stacked([GroupCounts.of(counts, questions)])
     rho, width = _correlation_nodes(group)

@@ -69,11 +69,8 @@ _FEW_CONTENDERS = 12
 def best_critical(sigma: Floats, confidence: float) -> Floats:
     """Critical values (S, L) to tell whether independent models are worse than some other model.
 
-    For model i the c with ``P(X_j - X_i <= c sqrt(s_i**2 + s_j**2) for all j) = confidence``,
-    Dunnett's one-sided value with baseline i: J. C. Hsu (1984), Annals of Statistics 12(3),
-    1136-1144. More than 32 models are grouped by sigma, which makes c a little too large. If
-    another sigma is below a twentieth of the model's, the chance is up to .002 too large. Models
-    without a sigma do not count as others; NaN for absent models.
+    Dunnett's one-sided value with each model as the baseline: J. C. Hsu (1984), Annals of
+    Statistics 12(3), 1136-1144. More than 32 models are grouped by sigma; NaN for absent models.
     """
     critical = np.full(sigma.shape, np.nan)
     here = np.isfinite(sigma)
@@ -173,14 +170,10 @@ _ALIKE = 8  # directions of similar reach that count together
 
 
 def max_t_critical(models: Paired, pairs: Mask, confidence: float) -> Floats:
-    """Critical values (S,) for the largest of some studentized differences (max-t).
+    """Critical values (S,) for the largest of some studentized differences; NaN without freedom.
 
-    `pairs` (S, L, L): those set at ``[i, j]``, ``i < j``. At most Bonferroni's value, at least that
-    of one pair; NaN without degrees of freedom. The tail of the value for normal differences is
-    turned into Student's quantile. Each pair estimates its own variance, so a multivariate t with
-    one scale is too small: it gave a false winner to 9 to 10 % of logs of 10 or 20 equal models on
-    15 questions; this one to 5 to 7 %. Only directions are drawn; lengths are integrated exactly.
-    Error of the confidence: .001 for four models, .003 for twenty, .005 for a thousand.
+    `pairs` (S, L, L). Between one pair's value and Bonferroni's; the tail of normal differences
+    turned into Student's quantile. Error of the confidence: .001 for 4 models, .005 for 1,000.
     """
     counted = np.triu(pairs, 1)
     number = counted.sum(axis=(1, 2))[:, None]

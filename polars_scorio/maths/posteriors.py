@@ -127,12 +127,10 @@ def beta_interval(
     lowest: NDArray[np.bool_] | bool = False,
     highest: NDArray[np.bool_] | bool = False,
 ) -> tuple[Floats, Floats]:
-    """Central quantiles of the Beta distribution with these moments, on the bounds.
+    """Central quantiles of the Beta distribution with these moments, on the bounds, around `mu`.
 
-    `lowest` (`highest`): all observed trials are in the lowest (highest) category, and that end is
-    the bound itself, which quantiles never reach. ``mu`` twice if sigma is 0; `normal_interval` if
-    no Beta distribution is that wide. The interval always has `mu`, which a low confidence could
-    exclude. NaN gives NaN. For the population multiply `sigma` by `small_sample_factor` first.
+    `lowest` (`highest`): all trials are in the lowest (highest) category, and that end is the
+    bound. `normal_interval` if no Beta is that wide; populations need `small_sample_factor`.
     """
     low, high = bounds
     width = high - low

@@ -30,12 +30,9 @@ def decision_chance(
 ) -> Floats:
     """Chance that a pair is decided once its sigma falls from `now` to `then` (assurance).
 
-    A. O'Hagan, J. W. Stevens, M. J. Campbell (2005), Pharmaceutical Statistics 4(3), 187-201:
-    ``Phi((e - z s_m) / r) + Phi((-e - z s_m) / r)``, with ``w = s_m**2 / s_0**2``, ``e = d (w + (1
-    - w) B) + margin`` and ``r**2 = (s_0**2 - s_m**2) (w + (1 - w) B)``. B = `share` is that of
-    `signal_share`: the true difference is normal with mean ``B d`` and variance ``B s_0**2``; 1:
-    nothing is known about other models. A pair is decided if the difference is not ``-margin``. If
-    nothing is learned (r = 0): 1 if it is decided now, else 0.
+    A. O'Hagan, J. W. Stevens, M. J. Campbell (2005), Pharmaceutical Statistics 4(3), 187-201. The
+    true difference is normal with mean ``B d`` and variance ``B now**2``, B = `share` as in
+    `signal_share`.
     """
     left = np.divide(then, now, out=np.ones_like(now), where=now > 0) ** 2
     kept = left + (1 - left) * share
@@ -239,14 +236,10 @@ class VarianceShares:
 
 
 def variance_shares(mean: Floats, noise: Floats, trial: Floats, tail: float) -> VarianceShares:
-    """Split the variance of a table of M questions and A models.
+    """Split the variance of a table of M questions and A models; NaN for a single one of either.
 
     `noise` (M, A) is the variance of each mean, NaN for a single trial, `trial` that of one trial.
-    With MS the residual mean square: interaction is MS less the mean noise, questions the variance
-    of their means less MS / A, models that of theirs less MS / M, trials the mean of `trial`;
-    estimates may be negative. If some noise is unknown, interaction and trials are too, but their
-    sum MS still enters the shares. Ends: the jackknife over questions, Student's t with M - 1
-    degrees of freedom, clipped to [0, 1]. All is NaN for a single model or question.
+    Estimates may be negative. Ends: the jackknife over questions, by Student's t.
     """
     questions, models = mean.shape
     if min(questions, models) < 2:  # no variance of one

@@ -42,14 +42,8 @@ def ranking_convergence(
 ) -> Convergence:
     """Share of bootstrap replicates whose ranking settles at each number of trials n.
 
-    M. Hariri et al. (2026), arXiv:2510.04265, section 3.3 and "Convergence@n". A replicate
-    converges at the smallest n from which on all its rankings equal that of the whole log; it never
-    does if it ends with another. Questions with fewer than N trials stay at all of theirs.
-    `outcomes`: models are groups with the same questions in order. `score` maps untallied `States`
-    (G groups) to scores, higher is better, NaN: no ranking; or it is the rewards of all trials,
-    whose means per question are averaged. Scheme "trial" draws the same trials for all questions of
-    a model, and needs equal numbers. 0 replicates: the log as it is. ValueError if questions,
-    trials or scores do not fit. Takes 40 ns per trial and replicate, and a few hundred MB.
+    M. Hariri et al. (2026), arXiv:2510.04265, section 3.3. `score` maps untallied `States` (G
+    groups) to scores, or is the rewards of all trials. 40 ns a trial and replicate.
     """
     sequences = _Sequences.of(outcomes)
     n, questions = sequences.size.shape

@@ -138,10 +138,8 @@ def unseen_caps(fits: Fits, groups: Ints, noise: Floats, prices: Floats) -> Floa
 def observed_caps(fits: Fits, metric: CreditSum, weights: BatchWeights) -> Floats:
     """Unbiased variance estimates (G,), each plus its standard deviation; n >= 2 k throughout.
 
-    The standard deviation is at least what one more question of the noisiest state would add:
-    questions without noise do not prove that others have none. Infinite for draws of more than
-    2,048 trials of which neither one success nor all earn the whole credit: the estimate is not
-    worth its memory.
+    The deviation is at least that of one more question of the noisiest state: questions without
+    noise do not prove that others have none. Infinite where the estimate is too large to work out.
     """
     noise = metric.noise_estimates(fits.n, fits.c)
     most = np.where(fits.questions > 0, _largest_noise(metric, fits.n), 0.0).max(axis=1)

@@ -33,12 +33,8 @@ def largest_means(
 ) -> Floats:
     """Largest means of `values` (P, I) in regions of likely weights; at most 1e-9 above the truth.
 
-    Never below it. A region has all weights of rates whose log likelihood is at most `room` (P,)
-    below that of the best ones, (P, I); `likelihood` (S, I) of each state under each rate,
-    `questions` (P, S). Infinite where a mean of `enough` is surely in the region.
-
-    The primal-dual interior point method: S. Boyd, L. Vandenberghe (2004), Convex Optimization,
-    section 11.7.
+    Weights within `room` (P,) of the log likelihood of the `best` ones; infinite where a mean of
+    `enough` is surely among them. S. Boyd, L. Vandenberghe (2004), section 11.7.
     """
     total = questions.sum(axis=1)
     share, found = questions / total[:, None], np.full(total.size, np.inf)

@@ -159,11 +159,7 @@ def discrete_step_up(p: Floats, possible: PossibleValues, fdr: float) -> Floats:
     """Adjust discrete p-values, so that those up to q <= `fdr` have this false discovery rate.
 
     The heterogeneous discrete step-up procedure: S. Doehler, G. Durand, E. Roquain (2018),
-    Electronic Journal of Statistics 12, 1867-1900. Benjamini and Hochberg's takes every p to be
-    uniform; p-values of few trials have few values, mostly far below the threshold, and it would
-    waste the rest of the error rate. With F the distribution of a test's p, sums over all tests,
-    and t the largest possible value with ``sum F(t) / (1 - F(t)) <= M fdr``: the least ``sum
-    F(p_(j)) / (1 - F(t)) / j`` of the ranks j from that of the test on; at least p, and 1 beyond t.
+    Electronic Journal of Statistics 12, 1867-1900. It knows the few values that p can have.
     """
     order, at = np.argsort(p, kind="stable"), np.argsort(possible.values, kind="stable")
     values, kind, multiplicity = possible.values[at], possible.kind[at], possible.multiplicity

@@ -147,12 +147,10 @@ def best_of_rewards(rewards: Floats, offsets: Ints, k: int) -> Floats:
 
 
 def best_noise(rewards: Floats, offsets: Ints, k: int) -> Floats:
-    """Variance of `best_of_rewards` of each question, conservative on average.
+    """Variance of `best_of_rewards` of each question, conservative on average; or NaN.
 
-    For k below the trials the jackknife's (B. Efron, C. Stein 1981, Annals of Statistics 9,
-    586-596), ``(N-1)/N sum_i (U_-i - U)^2``; for k = N the squared gap of the two best. The mean of
-    both is at least the variance, whatever the rewards are; for k = 1 the first is unbiased. NaN if
-    ``k > N``, and for a single trial.
+    Below k = N the jackknife's (B. Efron, C. Stein 1981, Annals of Statistics 9, 586-596); for k =
+    N the squared gap of the two best. NaN if ``k > N``, and for a single trial.
     """
     noise = np.full(offsets.size - 1, np.nan)
     for rows, ranked in _ranked_rewards(rewards, offsets, k):

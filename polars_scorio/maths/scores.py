@@ -92,10 +92,8 @@ def saturated_ends(
 ) -> Ends:
     """How far intervals reach where all trials of a group succeed, or all fail.
 
-    The lowest mean under success rates at which a log without a failure has a chance of 1 -
-    confidence (C. J. Clopper, E. S. Pearson 1934, Biometrika 26, 404-413, for a single rate); the
-    upper end is that of the range. Either some questions share the unobserved failures, or all do,
-    whichever mean is lower.
+    The lowest mean of rates at which a log without a failure has a chance of 1 - confidence (C. J.
+    Clopper, E. S. Pearson 1934, Biometrika 26, 404-413), if one question has it, or some, or all.
     """
     shape = len(draws), fitted.states.groups
     lo, hi = np.full(shape, np.inf), np.full(shape, -np.inf)
@@ -167,11 +165,8 @@ def forecast_range(
 ) -> Range:
     """Mean credit (G,) of draws of any size, with its range over all populations not rejected.
 
-    Nothing identifies it if k exceeds the trials: the range is over all distributions of success
-    rates whose log likelihood is within half a quantile of chi square of the largest. `mu` is the
-    mean under the free fit up to twice the trials of the shortest question; NaN beyond, where
-    neither fit predicts it: at four times as many the bias is above .05 in a third of the
-    populations tried. NaN outside `where`.
+    NaN outside `where`; `mu` also beyond twice the trials of the shortest question, where neither
+    fit predicts it: at four times as many a third of the populations had a bias above .05.
     """
     numbers = np.full((3, fitted.states.groups), np.nan)
     confidences = np.broadcast_to(np.asarray(confidence, dtype=float), fitted.states.groups)
@@ -322,11 +317,8 @@ def bounded_numbers(
 ) -> list[Numbers]:
     """Numbers of metrics that are a credit, with intervals that agree with those of smaller draws.
 
-    Pass@k is never below Pass@j of a smaller j, Pass^k never above Pass^j: no interval reaches
-    beyond the far end of that of j = 1, 2, 4, ... as long as a question has 2 j trials, which show
-    the noise. By themselves the intervals are wider if nearly all trials agree: with k = n a
-    question gives one draw. Other credits on one side of the average are bounded by j = 1. `found`:
-    the numbers of each metric by itself; `further`: of `smaller_draws` of the bounds.
+    Pass@k is never below Pass@j of a smaller j, Pass^k never above: no interval reaches beyond the
+    far end of j = 1, 2, 4, ... as long as a question has 2 j trials, which show the noise.
     """
     known = {each.itself: numbers for each, numbers in zip(bounds, found, strict=True)}
     known |= zip(smaller_draws(bounds), further, strict=True)
