@@ -24,6 +24,14 @@ RUN = [
     pytest.param(page, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
     for page, name in NAMES.items()
 ]
+LINKING = [
+    *PAGES,
+    *(pytest.param(page, id=page.stem) for page in sorted(ROOT.glob("*.md"))),
+    *(
+        pytest.param(page, id=f"findings/{page.stem}")
+        for page in sorted((GUIDE.parent / "findings").glob("*.md"))
+    ),
+]
 LONGEST = 300  # lines
 # Limits of a how-to page: lines, decimals in its text, and the line of its first call.
 HOW_TO = {"lines": 120, "decimals": 10, "first call": 8}
@@ -118,7 +126,7 @@ def test_a_how_to_page_is_short_and_begins_with_its_answer_and_a_call(page):
     assert "<!-- measured" not in text, "tables of studies stand in examples/validation"
 
 
-@pytest.mark.parametrize("page", [pytest.param(ROOT / "README.md", id="README"), *PAGES])
+@pytest.mark.parametrize("page", LINKING)
 def test_links_lead_somewhere(page):
     for file, anchor in link_targets(page):
         target = (page.parent / file).resolve() if file else page

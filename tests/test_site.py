@@ -1,5 +1,7 @@
 """The manual as pages: all of them are built, linked, and found from each other."""
 
+import json
+import re
 import subprocess
 import sys
 
@@ -13,21 +15,76 @@ for needed in ("sphinx", "myst_nb", "furo", "sphinx_copybutton"):
 EXAMPLES = ROOT / "examples"
 
 
-@pytest.mark.slow
-def test_every_page_is_built_and_in_the_sidebar(tmp_path):
-    command = [sys.executable, str(ROOT / "examples" / "site" / "build.py"), str(tmp_path)]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, str(EXAMPLES / "site" / "build.py"), str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == f"{tmp_path}/index.html"
-    assert "url=guide/README.html" in (tmp_path / "index.html").read_text(encoding="utf-8")
-    looks = (tmp_path / "guide" / "looks.html").read_text(encoding="utf-8")
-    sidebar, _, _ = looks.partition("<article")
+    assert done.stdout.splitlines()[-1] == f"{folder}/index.html"
+    return folder
+
+
+def text(page):
+    return page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_every_page_is_built_and_in_the_sidebar(site):
+    sidebar, _, _ = text(site / "guide" / "looks.html").partition("<article")
     for page in (*EXAMPLES.glob("guide/**/*.md"), *EXAMPLES.glob("findings/*.md")):
         target = page.relative_to(EXAMPLES).with_suffix(".html")
-        assert (tmp_path / target).is_file()
+        assert (site / target).is_file()
         if page.parent == EXAMPLES / "guide" and page.stem not in ("README", "looks"):
             assert f'href="{target.name}"' in sidebar
     assert 'href="../findings/README.html"' in sidebar
-    assert all(f">{caption}<" in sidebar for caption in ("Your question", "Metrics", "Look it up"))
-    gate = (tmp_path / "guide" / "gate.html").read_text(encoding="utf-8")
-    assert 'href="reference/decisions.html#df-scorio-gate"' in gate
+    assert 'href="../validation/README.html"' in sidebar
+    captions = ("How-to", "Data", "Concepts", "Metrics", "Reference", "Validation", "Findings")
+    assert all(f">{caption}<" in sidebar for caption in captions)
+
+
+@pytest.mark.slow
+def test_every_link_and_picture_leads_to_a_file(site):
+    dead = [
+        f"{page.relative_to(site)}: {address}"
+        for page in site.rglob("*.html")
+        for address in re.findall(r'(?:href|src)="([^"#?:]+)[^":]*"', text(page))
+        if not (page.parent / address).exists()
+    ]
+    assert dead == []
+
+
+@pytest.mark.slow
+def test_chapters_link_the_functions_that_they_name(site):
+    gate = text(site / "guide" / "gate.html")
+    assert 'href="reference/df_scorio_gate.html"' in gate
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("word", ["rank", "gate", "pass_at_k", "write_html", "tau2_bench"])
+def test_a_search_for_a_word_finds_its_method(site, word):
+    found = re.fullmatch(r"Search\.setIndex\((.*)\)", text(site / "searchindex.js"), re.DOTALL)
+    index = json.loads(found.group(1))
+    entries = index["indexentries"][word]
+    page = {"pass_at_k": "ps_pass_at_k", "tau2_bench": "ps_logs_tau2_bench"}
+    wanted = f"guide/reference/{page.get(word, f'df_scorio_{word}')}"
+    assert wanted in {index["docnames"][entry[0]] for entry in entries}
+
+
+@pytest.mark.slow
+def test_the_first_page_shows_findings_a_gallery_and_buttons_that_copy(site):
+    page = text(site / "index.html")
+    assert re.search(r"On SWE-bench only \d+ of \d+ neighbouring ranks are decided", page)
+    assert page.count('href="gallery/') == 8
+    assert page.count("data-copy=") == 6
+    assert 'rel="icon" href="_static/favicon.svg"' in page
+    assert "_static/favicon.svg" in text(site / "guide" / "gate.html")
+
+
+@pytest.mark.slow
+def test_llms_txt_lists_the_source_of_each_page(site):
+    listed = re.findall(r"\]\((.*?)\)", text(site / "llms.txt"))
+    assert all((site / address).is_file() for address in listed)
+    pages = [*EXAMPLES.glob("guide/**/*.md"), *EXAMPLES.glob("findings/*.md")]
+    wanted = {f"_sources/{page.relative_to(EXAMPLES)}.txt" for page in pages}
+    assert wanted <= {*listed}

@@ -11,11 +11,12 @@ from sphinx.application import Sphinx
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.reference.__main__ import write_reference
+from tests.reference.pages import parts
 
 project = html_title = "polars-scorio"
 release = metadata.version(project)
 root_doc = "guide/README"
-include_patterns = ["guide/**", "findings/**"]
+include_patterns = ["guide/**", "findings/**", "validation/*.md"]
 extensions = ["myst_nb", "sphinx_copybutton"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # tests run the notebook and compare what it prints
@@ -23,7 +24,8 @@ html_theme = "furo"
 pygments_dark_style = "github-dark"  # Furo's own underlines imports, as if they were links
 # Lines of 98 characters need no scrolling.
 html_theme_options = {"light_css_variables": {"code-font-size": "12px"}}
-html_static_path: list[str] = []
+html_static_path = ["static"]
+html_favicon = "static/favicon.svg"
 
 
 def make_reference(app: Sphinx) -> None:
@@ -33,13 +35,17 @@ def make_reference(app: Sphinx) -> None:
 
 def sidebar(app: Sphinx, page: str, source: list[str]) -> None:  # noqa: ARG001 - as Sphinx calls it
     """Let the sidebar show the pages that an index links, under the headings of the index."""
-    if page not in (root_doc, "guide/reference/README", "findings/README"):
+    indexes = (root_doc, "guide/reference/README", "findings/README", "validation/README")
+    if page not in indexes:
         return
     if page == root_doc:
-        source[0] += "\n## Reference\n\n[All functions and methods](reference/README.md)\n"
+        listed = "\n## Reference\n"
+        source[0] = source[0].replace(
+            listed, f"{listed}\n- [All functions and methods](reference/README.md)", 1
+        )
     parts = re.split(r"^## ", source[0], flags=re.MULTILINE)
     for part in parts:
-        pages = re.findall(r"\]\(((?:\.\./findings/)?[\w/]+\.(?:md|ipynb))\)", part)
+        pages = re.findall(r"\]\(((?:\.\./(?:findings|validation)/)?[\w/]+\.(?:md|ipynb))\)", part)
         captioned = page == root_doc and part is not parts[0]
         caption = f":caption: {part.splitlines()[0]}\n" if captioned else ""
         entries = "\n".join(dict.fromkeys(pages))
@@ -47,14 +53,9 @@ def sidebar(app: Sphinx, page: str, source: list[str]) -> None:  # noqa: ARG001 
             source[0] += f"\n\n```{{toctree}}\n:hidden:\n{caption}\n{entries}\n```\n"
 
 
-def reference_entries(app: Sphinx) -> dict[str, str]:
-    """Page and anchor of each public name; methods of `df.scorio` also by their last word."""
-    entries = {}
-    for page in sorted(app.env.found_docs):
-        if page.startswith("guide/reference/") and page != "guide/reference/README":
-            for section in app.env.get_doctree(page).findall(nodes.section):
-                name = section.next_node(nodes.title).astext()
-                entries.setdefault(name, f"{page}#{section['ids'][0]}")
+def reference_entries() -> dict[str, str]:
+    """Page of each public name; methods of `df.scorio` also by their last word."""
+    entries = {e.name: f"guide/reference/{e.file}" for part in parts() for e in part.entries}
     methods = [name for name in entries if re.fullmatch(r"df\.scorio\.\w+", name)]
     return {**{name.rpartition(".")[2]: entries[name] for name in methods}, **entries}
 
@@ -63,12 +64,11 @@ def link_code(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Make a link to the reference of each function that the text of a chapter names in code."""
     if page.startswith("guide/reference/"):
         return
-    entries = reference_entries(app)
+    entries = reference_entries()
     for literal in list(doctree.findall(nodes.literal)):
         target = entries.get(literal.astext().partition("(")[0])
         if target and not isinstance(literal.parent, nodes.reference):
-            file, _, anchor = target.partition("#")
-            address = f"{app.builder.get_relative_uri(page, file)}#{anchor}"
+            address = app.builder.get_relative_uri(page, target)
             linked = nodes.reference("", "", literal.deepcopy(), refuri=address, internal=True)
             literal.replace_self(linked)
 

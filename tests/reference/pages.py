@@ -1,7 +1,6 @@
 """What the reference shows, and on which page."""
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import getdoc, isfunction
@@ -36,36 +35,36 @@ class Entry:
         first = " ".join(self.doc.partition("\n\n")[0].split())
         return inline(re.sub(r" ?\[\d\]_", "", first))
 
+    @property
+    def file(self) -> str:
+        """The name of its page; a class beside a function of its name is told apart by more than
+        capitals, which not all file systems keep.
+        """
+        words = re.sub(r"\W+", "_", self.name.replace('pl.col("category")', "expr")).strip("_")
+        return f"{words}_class" if self.name == "ps.rubrics.Rubric" else words
+
     def __str__(self) -> str:
-        """The section of a page."""
+        """The page: found in a search by its last word, as `rank` for `df.scorio.rank`."""
         values = isinstance(self.value, property) or self.name.endswith("Warning")
         shown = self.name if values else called(self.name, self.value)  # type: ignore[arg-type]
-        return f"## {self.name}\n\n```python\n{shown}\n```\n\n{as_markdown(self.doc)}\n"
+        word = self.name.rpartition(".")[2]
+        index = f"```{{index}} ! {word}\n```\n"
+        return f"{index}\n# {self.name}\n\n```python\n{shown}\n```\n\n{as_markdown(self.doc)}\n"
 
 
 @dataclass(frozen=True)
-class Page:
-    """A page of the reference, in the file of its name."""
+class Part:
+    """A part of the reference: entries about one thing."""
 
-    name: str
     title: str
     intro: str
     entries: tuple[Entry, ...]
 
-    def __str__(self) -> str:
-        """The whole page."""
-        return "\n".join([f"# {self.title}\n\n{self.intro}\n", *map(str, self.entries)])
-
     @property
     def index(self) -> str:
-        """A line for each entry, with what a link finds it by: the second of a name as `name-1`."""
-        lines, seen = [f"## [{self.title}]({self.name}.md)\n\n"], Counter[str]()
-        for each in self.entries:
-            anchor = re.sub(r"[^\w-]", "", each.name.lower())
-            numbered = f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor
-            lines.append(f"- [`{each.name}`]({self.name}.md#{numbered}): {each.summary}\n")
-            seen[anchor] += 1
-        return "".join(lines)
+        """A line for each entry, with a link to its page."""
+        lines = [f"- [`{each.name}`]({each.file}.md): {each.summary}\n" for each in self.entries]
+        return "".join([f"## {self.title}\n\n{self.intro}\n\n", *lines])
 
 
 def named(prefix: str, module: object, *names: str) -> tuple[Entry, ...]:
@@ -84,11 +83,10 @@ def methods(prefix: str, owner: type) -> tuple[Entry, ...]:
     )
 
 
-def pages() -> tuple[Page, ...]:
-    """All pages, in the order in which one reads them."""
+def parts() -> tuple[Part, ...]:
+    """All parts, in the order in which one reads them."""
     return (
-        Page(
-            "accessor",
+        Part(
             "A log and its report",
             "`df.scorio` takes the default column names, `df.scorio(...)` and `ps.scorio(df, ...)` "
             "say which column plays which part; `df` is a DataFrame or a LazyFrame, and results "
@@ -105,13 +103,12 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "CostWarning"),
             ),
         ),
-        Page(
-            "metrics",
+        Part(
             "Metrics",
             "Each is a value, to be given to `report` and all other methods. Each is also a method "
             "of the same name and arguments: `df.scorio.pass_at_k([1, 4])` is the report of that "
-            "metric alone and takes the options of [`report`](accessor.md#dfscorioreport); "
-            f"`{CATEGORY}.pass_at_k(4)` is an [expression](expressions.md).",
+            "metric alone and takes the options of [`report`](df_scorio_report.md); "
+            f"`{CATEGORY}.pass_at_k(4)` is an [expression](expr_scorio.md).",
             (
                 *(Entry(f"ps.{name}", each) for name, each in EXPORTED.items()),
                 *named("ps.spectrum_weights", ps.spectrum_weights, *ps.spectrum_weights.__all__),
@@ -120,8 +117,7 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "Metric", "Summary"),
             ),
         ),
-        Page(
-            "decisions",
+        Part(
             "Decisions",
             "Which model is better, in which order do they come, and how many trials does it take "
             "to know? Each stratum has its own answers.",
@@ -137,8 +133,7 @@ def pages() -> tuple[Page, ...]:
                 *named("ps", ps, "miss_rate", "runs_to_fail"),
             ),
         ),
-        Page(
-            "display",
+        Part(
             "Tables, pictures and pages",
             "What people read. Their numbers are calibrated unless one says otherwise.",
             (
@@ -148,34 +143,30 @@ def pages() -> tuple[Page, ...]:
                 *methods("df.scorio.plot", Plots),
             ),
         ),
-        Page(
-            "expressions",
+        Part(
             "Expressions",
             "Estimates wherever Polars takes an expression: in groups, windows and time windows. "
-            f"`{CATEGORY}` has each of the [metrics](metrics.md) as a method, and what follows.",
+            f"`{CATEGORY}` has each of the metrics as a method, and what follows.",
             methods(CATEGORY, ps.ScorioExpr),
         ),
-        Page(
-            "logs",
+        Part(
             "The logs of other tools",
             "Each reader returns the accessor with its roles set: a report is one line more, and "
             "`.frame` is the table. [The chapter](../logs.md) has a line for each tool.",
             named("ps.logs", ps.logs, *ps.logs.__all__),
         ),
-        Page(
-            "rubrics",
+        Part(
             "Rubrics",
             "From logged signals to categories. All schemata take the keywords of "
-            "[`Reading`](#psrubricsreading), the columns of their signals and the levels of their "
-            "percentiles.",
+            "[`Reading`](ps_rubrics_Reading.md), the columns of their signals and the levels of "
+            "their percentiles.",
             (
                 *named("ps.rubrics", ps.rubrics, *rubric_names()),
                 Entry("rubric.expr", ps.rubrics.Rubric.expr),
                 Entry("rubric.weights", ps.rubrics.Rubric.weights),
             ),
         ),
-        Page(
-            "other_forms",
+        Part(
             "Counts, arrays and SQL",
             "Where outcomes are not the rows of a Polars frame.",
             (
