@@ -279,8 +279,8 @@ class Accessor(Generic[FrameT]):
             n_max (trials of a question, with or without an outcome), nulls (missing outcomes),
             duplicates (trials whose id was there before; null where ids are not checked), planned
             and reported (trials and score, if a reader of `ps.logs` found what the tool says of its
-            run; in reported_at_k its scores by draw size beside ours), categories (a list of those
-            that occur).
+            run), recomputed (that score from these rows; in reported_at_k both by draw size),
+            categories (a list of those that occur).
 
             Where the column of runs is known, also run_sd, run_sd_lo and run_sd_hi (standard
             deviation of the scores of runs, with its 95 % interval), run_share (of runs in the

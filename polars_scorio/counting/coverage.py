@@ -22,7 +22,7 @@ from polars_scorio.counting.log import (
 )
 from polars_scorio.counting.roles import Roles
 
-TOTALS_COLUMNS = ("planned", "reported")
+TOTALS_COLUMNS = ("planned", "reported", "recomputed")  # the last: by the tool's rule from its rows
 AT_K = "reported_at_k"  # scores of the tool by draw size, beside ours; only some tools have them
 
 
@@ -33,13 +33,13 @@ def has_totals(totals: pl.DataFrame | None, trials: Trials) -> bool:
 
 
 def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
-    """A summary of models with the columns `planned` and `reported`.
+    """A summary of models with the columns of `TOTALS_COLUMNS`.
 
-    Over several runs of a model: the sum of planned trials, and the mean of the reported scores
-    weighted by them; null if a run lacks its number. `AT_K` is that of a single run.
+    Over several runs of a model: the sum of planned trials, and the means of the scores weighted
+    by them; null if a run lacks its number. `AT_K` is that of a single run.
     """
     at_k = [AT_K] * (AT_K in totals.columns)
-    planned, reported = pl.col("planned"), pl.col("reported")
+    planned, scores = pl.col("planned"), pl.col("reported", "recomputed")
     skipped = [pl.col("skipped").is_null()] if "skipped" in totals.columns else []
     known = (
         totals.lazy()
@@ -49,9 +49,9 @@ def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> 
     added = known.group_by(trials.groups).agg(
         pl.when(planned.is_not_null().all()).then(planned.sum()),
         pl.when(pl.len() == 1)
-        .then(reported.first())
-        .when(planned.is_not_null().all(), reported.is_not_null().all())
-        .then((reported * planned).sum() / planned.sum()),
+        .then(scores.first())
+        .when(planned.is_not_null().all(), scores.is_not_null().all())
+        .then((scores * planned).sum() / planned.sum()),
         *(pl.when(pl.len() == 1).then(pl.col(name).first()) for name in at_k),
     )
     dtypes = summary.collect_schema()

@@ -110,7 +110,10 @@ def marked_rows(rows: pl.DataFrame, metric: Metric) -> pl.DataFrame:
     """
     low, high = metric.support
     far = (pl.col("estimate") - pl.col("mu")).abs() > _SAME * (high - low)
+    # Calibrated ends are where the rewards may be; a posterior's may lie beyond the metric.
     inside = pl.col("mu").is_between(low, high)
+    if "inference" in rows.columns:
+        inside &= pl.col("inference") == "posterior"
     return rows.with_columns(
         *(pl.when(inside).then(pl.col(end).clip(low, high)).otherwise(end) for end in ("lo", "hi")),
         marked=pl.when(far).then("estimate"),

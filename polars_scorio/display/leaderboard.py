@@ -169,7 +169,8 @@ def _metric_columns(metric: Metric, *, judged: bool) -> Iterator[pl.Expr]:
     Without a posterior the number is the estimate. An interval ends where the metric does.
     """
     low, high = metric.support
-    inside = pl.col("mu").is_between(low, high)
+    # Calibrated ends are where the rewards may be; a posterior's may lie beyond the metric.
+    inside = pl.col("mu").is_between(low, high) & (pl.col("inference") == "posterior")
     ends = {
         "": pl.coalesce("mu", "estimate"),
         "_estimate": pl.col("estimate"),

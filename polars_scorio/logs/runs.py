@@ -202,7 +202,7 @@ def _score_difference(totals: Totals) -> Iterable[str]:
 def totals_frame(
     parts: Iterable[tuple[Mapping[str, object], Totals]], skipped: Collection[str] = ()
 ) -> pl.DataFrame | None:
-    """Table of all totals: keys, `planned` and `reported`, or `skipped`; None if it has no value.
+    """Table of all totals: keys, `TOTALS_COLUMNS`, or `skipped`; None if it has no value.
 
     Each text of `skipped` names a run without trials, in a row of its own.
     """
@@ -212,6 +212,7 @@ def totals_frame(
             **totals.keys,
             "planned": _planned_trials(totals),
             "reported": totals.reported,
+            "recomputed": None if totals.reported is None else totals.score,
             AT_K: [dict(zip(_AT_K_DTYPE, each, strict=True)) for each in totals.at_k] or None,
             "skipped": None,
         }
@@ -223,7 +224,8 @@ def totals_frame(
     if not rows:
         return None
     at_k = pl.List(pl.Struct(_AT_K_DTYPE))
-    dtypes = {"planned": pl.Int64(), "reported": pl.Float64(), AT_K: at_k, "skipped": pl.String()}
+    scores = {name: pl.Float64() for name in ("reported", "recomputed")}
+    dtypes = {"planned": pl.Int64(), **scores, AT_K: at_k, "skipped": pl.String()}
     frame = pl.DataFrame(rows, schema_overrides=dtypes, infer_schema_length=None)
     known = AT_K in frame.columns and frame[AT_K].null_count() < frame.height
     return frame if known else frame.drop(AT_K, strict=False)

@@ -11,6 +11,7 @@ TOTALS = pl.DataFrame(
         "model": ["ada", "bob", "bob"],
         "planned": [None, 30, 10],
         "reported": [0.5, 1.0, 0.0],
+        "recomputed": [0.25, 1.0, 0.4],
         "skipped": pl.Series([None] * 3, dtype=pl.String),
     }
 )
@@ -20,12 +21,12 @@ TOTALS = pl.DataFrame(
 def test_runs_of_a_model_are_added_up(frame):
     log = ps.Scorio(frame, tool_totals=TOTALS)
     found = log.describe().lazy().collect()
-    assert found.select("model", "planned", "reported").rows() == [
-        ("ada", None, 0.5),
-        ("bob", 40, 0.75),
+    assert found.select("model", "planned", "reported", "recomputed").rows() == [
+        ("ada", None, 0.5, 0.25),
+        ("bob", 40, 0.75, 0.85),
     ]
     after = found.columns.index("duplicates")
-    assert found.columns[after + 1 : after + 3] == ["planned", "reported"]
+    assert found.columns[after + 1 : after + 4] == ["planned", "reported", "recomputed"]
 
 
 def test_a_run_that_does_not_say_it_leaves_the_sum_open():

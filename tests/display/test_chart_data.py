@@ -85,11 +85,14 @@ def test_marked_rows_end_where_the_metric_does():
             "mu": [0.5005, 0.6, 1.2],
             "lo": [-0.1, 0.4, -0.1],
             "hi": [1.1, 0.7, 1.3],
+            "inference": "posterior",
         }
     )
     marked = chart_data.marked_rows(rows, ps.avg())
     # A mu outside the range, of a normal posterior, keeps its interval around it.
     assert marked.select("lo", "hi").rows() == [(0.0, 1.0), (0.4, 0.7), (-0.1, 1.3)]
+    rewards = chart_data.marked_rows(rows.with_columns(inference=pl.lit("calibrated")), ps.avg())
+    assert rewards.select("lo", "hi").rows() == rows.select("lo", "hi").rows()
     # A thousandth of the range is not seen in a picture.
     assert marked["marked"].to_list() == [None, 0.5, None]
     assert marked["ahead"].to_list() == [False, False, True]

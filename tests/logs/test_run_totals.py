@@ -53,13 +53,16 @@ def test_means_leave_out_what_is_not_known():
 
 
 def test_totals_have_the_keys_of_run_and_part():
-    of_filter = Totals(keys={"filter": "maj"}, planned=6, reported=0.5, trials_each=None)
+    of_filter = Totals(
+        keys={"filter": "maj"}, planned=6, reported=0.5, score=0.25, trials_each=None
+    )
     parts = [({"model": "ada"}, of_filter), ({"model": "bob"}, Totals(planned=3))]
     frame = totals_frame(parts)
     assert frame is not None
-    assert frame.sort("model").to_dicts() == [
-        {"model": "ada", "filter": "maj", "planned": None, "reported": 0.5, "skipped": None},
-        {"model": "bob", "filter": None, "planned": 3, "reported": None, "skipped": None},
+    assert frame.columns == ["model", "filter", "planned", "reported", "recomputed", "skipped"]
+    assert frame.sort("model").rows() == [
+        ("ada", "maj", None, 0.5, 0.25, None),
+        ("bob", None, 3, None, None, None),
     ]
     assert totals_frame([({"model": "ada"}, Totals(read=3))]) is None
 

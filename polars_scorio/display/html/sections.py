@@ -486,7 +486,10 @@ _COVERAGE = (
     "n_min and n_max: the fewest and the most trials of a question. missing: questions that other "
     "models of the stratum have and this one lacks. nulls: trials without an outcome."
 )
-_TOTALS = " planned and reported: trials and score as the tool that wrote the log says them."
+_TOTALS = (
+    " planned and reported: trials and score as the tool that wrote the log says them; recomputed: "
+    "that score from these rows."
+)
 _BEST = (
     "P(best) is the probability that a model is the best of all. It takes into account that the "
     "leader of several owes part of its lead to luck, which the comparison of two models does not."

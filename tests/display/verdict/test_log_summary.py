@@ -38,7 +38,9 @@ def test_the_coverage_is_that_of_the_log(ids):
 def test_the_totals_of_the_tool_stand_in_the_coverage():
     log = drawn(3, range(9), most=5)
     totals = log.select("domain", "model").unique()
-    totals = totals.with_columns(planned=400, reported=0.25, skipped=pl.lit(None, pl.String))
+    totals = totals.with_columns(
+        planned=400, reported=0.25, recomputed=0.5, skipped=pl.lit(None, pl.String)
+    )
     some = totals.filter(pl.col("model") != "a")
     found = LogSummary.read(log.lazy(), Roles(by="domain"), some).describe()
     expected = Scorio(log, tool_totals=some)(by="domain").describe()
