@@ -18,8 +18,8 @@ from tests.test_layout import imported_modules
 
 PACKAGE = ROOT / "polars_scorio"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_FILES = 198
-MOST_LINES = 54_088
+MOST_FILES = 203
+MOST_LINES = 55_759
 MOST_LINES_OF_A_FILE = 900
 FEWEST_LINES, FEWEST_IMPORTERS = 150, 2
 LONELY = {

@@ -169,18 +169,18 @@ class ReaderMethods(Accessor[FrameT]):
         >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
         >>> path = trials.scorio(trial=None).write_card("card.png")  # doctest: +SKIP
         """
-        from polars_scorio.display.card import card_finding, card_svg, write_card
+        from polars_scorio.display.html.card import card_svg, write_card
+        from polars_scorio.display.html.story import Asked, Story, read_story
 
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
-        finding = card_finding(
-            self._log_study(),
-            self._roles,
-            metric,
-            confidence=self._chosen.get("confidence", 0.95) if confidence is None else confidence,
-            target=self._chosen.get("target", "benchmark") if target is None else target,
-        )
-        return write_card(Path(path), card_svg(finding, title))
+        said = {"target": target, "confidence": confidence}
+        asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
+        wanted = Asked(() if metric is None else (metric,), Settings(**asked))  # type: ignore[arg-type]
+        *_, story = read_story(self._lazy(), self._roles, wanted, totals=self._tool_totals)
+        if not isinstance(story, Story):
+            raise story
+        return write_card(Path(path), card_svg(story, title))
 
     @takes_options()
     def write_html(

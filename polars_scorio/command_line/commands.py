@@ -24,12 +24,16 @@ from polars_scorio.command_line.terminal import (
     print_text,
 )
 from polars_scorio.counting.log import bind_roles
-from polars_scorio.display.card import card_finding, card_svg, write_card
+from polars_scorio.display.finding import plain_text
+from polars_scorio.display.html.card import card_svg, write_card
+from polars_scorio.display.html.story import Asked, Story, read_story, refusal_finding
+from polars_scorio.display.html.write_page import Order, made_page
 from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.sentences import curve_sentence, question_sentences, rerun_sentences
+from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import to_great_table, to_latex, to_markdown
-from polars_scorio.display.verdict import LogVerdict, log_of_scope, log_verdict, refusal_words
+from polars_scorio.display.verdict import LogVerdict, log_of_scope
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words import short_name
 from polars_scorio.metrics.weighted import avg
@@ -37,41 +41,45 @@ from polars_scorio.metrics.weighted import avg
 
 def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
     """Write the page, or print it as Markdown; return why the log has no report, if so."""
-    from polars_scorio.display.html.write_page import Order, made_page
-
     settings = chosen_settings(asked)
-    title = asked.title or ", ".join(dict.fromkeys(Path(name).name for name in asked.log))
+    title = asked.title or _log_title(asked)
     roles, totals = log._roles, log._tool_totals
     order = Order.of(
-        asked.metric, settings, roles, asked.output, title=title, call=call, baseline=asked.baseline
-    )
+        asked.metric, settings, roles, asked.output, title=title, call=call,
+        baseline=asked.baseline, log=shlex.join(map(str, asked.log)),
+    )  # fmt: skip
     if asked.output != "-":
         refuse_missing_folder(Path(asked.output))
     progress = Progress(sys.stderr)
     # A file or a pipe gets no progress: it has errors and warnings alone.
     with progress if sys.stderr.isatty() else nullcontext():
         made, refusal = made_page(log.frame.lazy(), roles, order, progress.tell, totals=totals)
+    made = made.worded(lambda text: command_words(text, vars(asked)))
     if asked.output == "-":
         print_text(made.markdown())
     else:
         write_whole(Path(asked.output), made.html())
-        headline = made.headline
-        if refusal is not None:
-            headline = command_words(headline, vars(asked))
-        lines = [headline, made.basis, made.outcomes, asked.output]
+        basis = " \N{MIDDLE DOT} ".join(made.finding.basis)
+        lines = [made.finding.words(), basis, made.outcomes, asked.output]
         print_text("\n".join(filter(None, lines)))
     return refusal
+
+
+def _log_title(asked: Namespace) -> str:
+    return ", ".join(dict.fromkeys(Path(name).name for name in asked.log))
 
 
 def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Write a picture of the finding, and print its sentence."""
     output = Path(asked.output)
     refuse_missing_folder(output)
-    title = asked.title or ", ".join(dict.fromkeys(Path(name).name for name in asked.log))
-    options = {"confidence": asked.confidence, "target": asked.target}
-    finding = card_finding(log.frame.lazy(), log._roles, asked.metric, **options)
-    write_card(output, card_svg(finding, title))
-    print_text(f"{finding.title()} {finding.lede()}\n{asked.output}")
+    options = Settings(confidence=asked.confidence, target=asked.target)
+    wanted = Asked(() if asked.metric is None else (asked.metric,), options)
+    *_, story = read_story(log.frame.lazy(), log._roles, wanted, totals=log._tool_totals)
+    if not isinstance(story, Story):
+        raise story
+    write_card(output, card_svg(story, asked.title or _log_title(asked)))
+    print_text(f"{story.finding.words()}\n{asked.output}")
 
 
 _CURVES = 10  # pairs that have a sentence
@@ -197,25 +205,25 @@ _BOARDS = 5  # strata with a leaderboard each, if there is none of all models
 
 
 def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
-    """Print headline, leaderboard and coverage; return why the log has no report, if so."""
-    settings, roles = chosen_settings(asked), log._roles
+    """Print finding, leaderboard and coverage; return why the log has no report, if so."""
     coverage = log.describe()
-    look = LogSummary.read(log.frame.lazy(), roles, log._tool_totals)
-    try:
-        verdict = log_verdict(look, look.describe(), asked.metric, settings)
-    except (ValueError, TypeError) as error:
-        print_text(command_words(refusal_words(error), vars(asked)), "bold")
+    wanted = Asked(tuple(asked.metric), chosen_settings(asked))
+    frame, roles = log.frame.lazy(), log._roles
+    look, _, story = read_story(frame, roles, wanted, totals=log._tool_totals)
+    if not isinstance(story, Story):
+        print_text(command_words(refusal_finding(story).words(), vars(asked)), "bold")
         print_table(coverage)
-        return error
-    best_steps = verdict.best_steps * (len(verdict.main.models) > 1)
-    print_text("\n".join([verdict.headline, *best_steps]), "bold")
-    print_text(f"{verdict.basis}\n")
+        return story
+    verdict, finding = story.verdict, story.finding
+    print_text(plain_text(finding.title), "bold")
+    print_text(plain_text(f"{finding.numbers} {finding.aside}".strip()))
+    print_text(plain_text(" \N{MIDDLE DOT} ".join(finding.basis)) + "\n")
     if roles.model is not None:
         print_text(f"{_board_text(look, verdict, asked)}\n")
     if verdict.outcomes:
         print_text(verdict.outcomes)
     for alert in verdict.alerts:
-        print_text(f"{alert.title}. {alert.text}")
+        print_text(command_words(f"{alert.title}. {alert.text}", vars(asked)))
     print_table(coverage)
     print_text(f"For a page to send: {_page_command(call)}")
     return None

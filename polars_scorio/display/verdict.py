@@ -1,12 +1,11 @@
-"""The sentence above the page, and its alerts."""
+"""The scopes of a log, and the alerts above its numbers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import polars as pl
@@ -16,7 +15,6 @@ from polars_scorio.counting.log import CATEGORY, COUNT, bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import class_members
 from polars_scorio.counting.ways_out import JOINED_IDS, escaped_text
-from polars_scorio.decisions.best import best
 from polars_scorio.display.log_summary import LogSummary, key_labels, metric_label
 from polars_scorio.display.scopes import (
     Scope,
@@ -27,193 +25,16 @@ from polars_scorio.display.scopes import (
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words import (
-    Scale,
     count_of,
     name_list,
     number_list,
     range_text,
     short_name,
-    sigma_values,
     text_list,
 )
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.log_checks import CheckWarning, LogChecks
 from polars_scorio.subjects.judged import JudgeWarning
-
-_SAME = 1e-9  # numbers that differ by less are the same
-_SENTENCES = 5  # strata with a sentence each, if there is none of all models
-_PAIR = 2
-
-
-def verdict_sentence(
-    overall: Scope | None,
-    parts: Sequence[Scope],
-    settings: Settings,
-    biased: Sequence[str] = (),
-    best_steps: Sequence[str] = (),
-) -> str:
-    """Sentence on who leads, by how much, and how many models may be as good.
-
-    If trials of a model stopped on outcomes (`biased`), no model is named. `overall` is None if no
-    stratum has all models. `best_steps` has a sentence per model; a single run's comes first.
-    """
-    if biased:
-        return (
-            f"These numbers are biased: trials of {name_list(biased)} stopped on outcomes, such as "
-            "a retry until success. No model is called better than another."
-        )
-    if overall is not None:
-        first = [*best_steps] if len(overall.models) == 1 else []
-        return " ".join([*first, _step_words(overall, parts) + _scope_sentence(overall, settings)])
-    told = [f"In {part.name}: {_scope_sentence(part, settings)}" for part in parts[:_SENTENCES]]
-    rest = len(parts) - _SENTENCES
-    told += [f"There are {rest:,} more strata."] * (rest > 0)
-    return " ".join(["No stratum has all models.", *told])
-
-
-def _step_words(overall: Scope, parts: Sequence[Scope]) -> str:
-    """Beginning of the sentence on a step; empty if the scope is the whole log."""
-    if not overall.name:
-        return ""
-    lacking = len(parts[-1].models) < len(overall.models)
-    return f"At {overall.name}, the last one{' that all models have' * lacking}: "
-
-
-def verdict_basis(scope: Scope, settings: Settings) -> str:
-    """Metric, questions, trials and criterion of the verdict.
-
-    They stand below it, and behind it where the command prints it.
-    """
-    dot = " \N{MIDDLE DOT} "
-    rows = lead_rows(scope)
-    asked = int(rows["questions"].max())  # type: ignore[arg-type]  # integers
-    trials = rows["trials"]
-    ends = int(trials.min()), int(trials.max())  # type: ignore[arg-type]  # as above
-    at_once = ", for all pairs at once" if len(scope.models) > _PAIR else ""
-    looks = "" if settings.planned is None else ", at every look"
-    return dot.join(
-        [
-            lead_label(scope),
-            count_of(asked, "question"),
-            f"{range_text(*ends)} trial{'' if ends[1] == 1 else 's'} of each model",
-            f"{settings.level} confidence{at_once}{looks}",
-        ]
-    )
-
-
-def _scope_sentence(scope: Scope, settings: Settings) -> str:
-    rows = lead_rows(scope)
-    first, *others = scope.ranks.rows(named=True)
-    leading = rows.row(by_predicate=pl.col("model") == first["model"], named=True)
-    number = scale_of(rows).cell(leading["mu"], leading["lo"], leading["hi"], unit=True)
-    metric = lead_label(scope)
-    if not others:
-        return f"{short_name(first['model'])} scores {number} ({metric})."
-    if first["rank"] is None:
-        return f"The models cannot be ranked by {metric}: some questions have too few trials."
-    if len(scope.models) == _PAIR:
-        return _pair_sentence(scope)
-    if scope.pairs["better"].null_count() == scope.pairs.height:
-        sure = (pl.col("prob_better") - 0.5).abs() > settings.confidence / 2
-        alone = scope.pairs.filter(sure).height  # chances are about each pair alone
-        none = f"{count_of(alone, 'pair')} would be decided alone, none with all at once,"
-        return (
-            f"{none if alone else 'Nothing is decided'} between {len(scope.models):,} models: the "
-            f"gap of first and last is at most "
-            f"{points_text(scope, _largest_gap(scope.pairs))} ({metric})."
-        )
-    leaders = [row["model"] for row in (first, *others) if row["rank"] == first["rank"]]
-    one = len(leaders) == 1
-    leads = f"{name_list(leaders)} {'leads' if one else 'share the lead'} with {number} ({metric})"
-    rivals = [name for name in rival_models(scope) if name not in leaders]
-    if rivals:
-        are, them = "is" if len(rivals) == 1 else "are", "it" if one else "them"
-        return (
-            f"{leads}; {count_of(len(rivals), 'other model')} {are} statistically "
-            f"indistinguishable from {them}."
-        )
-    worse = len(scope.models) - len(leaders)
-    all_others = "the other one is" if worse == 1 else f"all {worse:,} others are"
-    return f"{leads}; {all_others} worse, at {settings.level} confidence."
-
-
-def _pair_sentence(scope: Scope) -> str:
-    """Sentence about two models: which is better, by how much."""
-    first, second = map(short_name, scope.models)
-    gap = pair_gap(scope, *scope.models)
-    by = f"by {gap.words(scope)} ({lead_label(scope)})."
-    if gap.better is not None:
-        winner, loser = (first, second) if gap.better == scope.models[0] else (second, first)
-        return f"{winner} beats {loser} {by}"
-    if abs(gap.diff) < _SAME:
-        return (
-            f"Nothing is decided: {first} and {second} have the same score, and the gap is at most "
-            f"{points_text(scope, max(-gap.lo, gap.hi))} ({lead_label(scope)})."
-        )
-    return f"Nothing is decided: {first} is ahead of {second} {by}"
-
-
-@dataclass(frozen=True, slots=True)
-class PairGap:
-    """Difference of two models with its interval, probability and verdict."""
-
-    diff: float
-    lo: float
-    hi: float
-    prob_better: float
-    better: str | None
-
-    def turned(self) -> PairGap:
-        """The second model against the first one."""
-        return PairGap(-self.diff, -self.hi, -self.lo, 1 - self.prob_better, self.better)
-
-    def words(self, scope: Scope) -> str:
-        """The difference with its interval."""
-        scale = scale_of(lead_rows(scope))
-        ends = f"[{scale.text(self.lo)}, {scale.text(self.hi)}]"
-        return f"{points_text(scope, self.diff)} {ends}"
-
-
-def pair_gap(scope: Scope, first: str, second: str) -> PairGap:
-    """The first model against the second one."""
-    numbers = scope.pairs.select("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
-    there = numbers.filter(model_a=first, model_b=second)
-    if there.height:
-        return PairGap(*there.row(0)[2:])
-    return PairGap(*numbers.filter(model_a=second, model_b=first).row(0)[2:]).turned()
-
-
-def _largest_gap(pairs: pl.DataFrame) -> float:
-    """Largest difference of any two models that the intervals leave open."""
-    return float(pairs.select(pl.max_horizontal(-pl.col("lo"), "hi").max()).item())
-
-
-def points_text(scope: Scope, value: float) -> str:
-    """A difference with its unit: points where the metric is shown in percent."""
-    scale = scale_of(lead_rows(scope))
-    return scale.text(value) + (" points" if scale.percent else "")
-
-
-def selected_words(scope: Scope) -> str:
-    """The corrected interval of the leader; empty if there is nothing to select from."""
-    if scope.best.is_empty():
-        return ""
-    best, scale = scope.best.row(0, named=True), scale_of(lead_rows(scope))
-    if best["candidates"] is None or best["candidates"] < _PAIR or best["best_lo"] is None:
-        return ""
-    return (
-        f"The interval of {short_name(scope.models[0])}, corrected for being the best of "
-        f"{best['candidates']:,}: [{scale.text(best['best_lo'])}, {scale.text(best['best_hi'])}]."
-    )
-
-
-def rival_models(scope: Scope) -> list[str]:
-    """Models that are statistically indistinguishable from the first one."""
-    first = scope.models[0]
-    both = pl.any_horizontal(pl.col("model_a", "model_b") == first)
-    unsure = scope.pairs.filter(both, pl.col("better").is_null())
-    rivals = {*unsure["model_a"], *unsure["model_b"]} - {first}
-    return [name for name in scope.models if name in rivals]
 
 
 def lead_rows(scope: Scope) -> pl.DataFrame:
@@ -227,24 +48,15 @@ def metric_rows(scope: Scope, metric: Metric, k: int | None) -> pl.DataFrame:
     return rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
 
 
-def scale_of(rows: pl.DataFrame) -> Scale:
-    """Unit and decimals for the numbers of a metric."""
-    return Scale.of(rows["mu"], sigma_values(rows))
-
-
 def lead_label(scope: Scope) -> str:
     """The leading metric as people write it."""
     return metric_label(scope.lead, scope.lead.row_sizes[0], scope.each)
 
 
-def estimate_differs(rows: pl.DataFrame) -> pl.Series:
-    """Whether the estimate is another number than the posterior mean."""
-    return ((rows["estimate"] - rows["mu"]).abs() > _SAME).fill_null(value=False)
-
-
 _FEW = 10  # questions, below which the sections say little
 _GROUPS = 3  # of identical models that are named
 _DEPENDENT = "Trials that are not independent"
+_CHECKED = "Independent trials are assumed; the checks of the log found nothing against it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,26 +289,6 @@ def draws_beyond_trials(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Ale
         )
 
 
-_RUNS = 3  # models with a sentence on their best step
-
-
-def best_step_sentences(look: LogSummary, main: Scope, settings: Settings) -> list[str]:
-    """A sentence on the best step of each of the first models; `main` is the last step.
-
-    None if trials stopped on outcomes, or if the questions change along the steps: then scores of
-    different steps cannot be compared.
-    """
-    (name,) = look.trials.strata
-    log, roles = stepped_log(look)
-    if main.biased or not _same_questions(log, name):
-        return []
-    steps = replace(roles, model=name, by="model")
-    found = best(log, steps, main.lead, **settings.report).collect()
-    of_model = {row["model"]: row for row in found.iter_rows(named=True)}
-    lines = [_best_step_words(of_model[model], name, main) for model in main.models[:_RUNS]]
-    return [line for line in lines if line]
-
-
 def stepped_log(look: LogSummary) -> tuple[pl.LazyFrame, Roles]:
     """The counts of a log, whose steps are numbers or times again, and their roles."""
     assert look.steps is not None  # the strata are steps
@@ -533,55 +325,32 @@ def log_of_scope(look: LogSummary, scope: Scope) -> tuple[pl.LazyFrame, Roles]:
     return rows, replace(trials.roles, by=()) if scope.name else trials.roles
 
 
-def _same_questions(log: pl.LazyFrame, name: str) -> bool:
-    """Whether each model has the same questions at all of its steps."""
-    asked = log.select("model", name, "question").unique().group_by("model")
-    counted = asked.agg(pl.len(), pl.col(name, "question").n_unique()).collect()
-    return bool((counted["len"] == counted[name] * counted["question"]).all())
-
-
-def _best_step_words(row: Mapping[str, Any], name: str, main: Scope) -> str:
-    """Sentence on the best step of one model; empty if there is nothing to select from."""
-    if row["candidates"] < _PAIR or row["best_lo"] is None:
-        return ""
-    of = f" of {short_name(row['model'])}" if len(main.models) > 1 else ""
-    number = scale_of(lead_rows(main)).cell(
-        row["estimate"], row["best_lo"], row["best_hi"], unit=True
-    )
-    words = (
-        f"The best step{of} is {row[name]}: {number}, an interval corrected for being the best of "
-        f"{row['candidates']:,}"
-    )
-    rivals = [step for step in row["could_be_best"] if step != row[name]]
-    return f"{words}; {name_list(rivals)} may be as good." if rivals else f"{words}."
-
-
 _NAMED = 5  # so many categories are named
 
 
 @dataclass(frozen=True, slots=True)
 class LogVerdict:
-    """The verdict, and the scopes that it was read from."""
+    """The scopes of a log, and what is to be known before their numbers."""
 
     metrics: tuple[Metric, ...]  # asked for (but for costs), or suited to the log
-    overall: Scope | None  # scope of the headline; None if no stratum has all models
+    overall: Scope | None  # scope of the finding; None if no stratum has all models
     parts: list[Scope]  # strata, if any
-    headline: str  # who leads
-    basis: str  # metric and criterion
     outcomes: str  # what counted as success and as failure
-    alerts: list[Alert]  # what to know before the numbers
-    best_steps: list[str]  # one per model, if strata are steps of the same questions
+    alerts: list[Alert]
+    biased: list[str]  # models whose trials stopped on outcomes
+    worst_p: float  # of the check that found it, the largest of them
+    checked: str  # what the checks found, in a sentence
 
     @property
     def main(self) -> Scope:
-        """The scope that the headline is about, or the first stratum."""
+        """The scope that the finding is about, or the first stratum."""
         return self.overall or self.parts[0]
 
 
 def log_verdict(
     look: LogSummary, coverage: pl.DataFrame, metrics: Sequence[Metric], settings: Settings
 ) -> LogVerdict:
-    """The verdict of a log that was counted; without `metrics`, by what suits the log."""
+    """The scopes of a log that was counted; without `metrics`, by what suits the log."""
     look.refuse()
     scores = tuple(metric for metric in metrics if metric.looks_at != "costs")
     scores = scores or default_metrics(look)
@@ -601,23 +370,20 @@ def log_verdict(
         overall = None if overall is None else replace(overall, biased=True)
         parts = [replace(part, biased=True) for part in parts]
     main = overall or parts[0]
-    best_steps = []
-    if look.steps is not None:
-        with without_repeated_warnings():
-            best_steps = best_step_sentences(look, main, settings)
+    found = [checks.findings[place]["stopping"].p for place, _ in checks.alarms("stopping")]
     return LogVerdict(
         metrics=scores,
         overall=overall,
         parts=parts,
-        headline=verdict_sentence(overall, parts, settings, biased, best_steps),
-        basis=verdict_basis(main, settings),
         outcomes=outcome_words(look, scores),
         alerts=[
             *dependent_trials(checks),
             *coverage_alerts(look, coverage),
             *draws_beyond_trials(main, scores),
         ],
-        best_steps=best_steps,
+        biased=biased,
+        worst_p=max((p for p in found if p is not None), default=0.0),
+        checked="" if checks.alarm_words() else _CHECKED,
     )
 
 
@@ -651,11 +417,6 @@ def outcome_words(look: LogSummary, metrics: Sequence[Metric]) -> str:
             texts.append(f"{len(found) - _NAMED:,} more ({others:,})")
         parts.append(f"{title}: {', '.join(texts) or 'none'}.")
     return " ".join(parts)
-
-
-def refusal_words(error: Exception) -> str:
-    """The sentence in place of a verdict."""
-    return f"This log cannot be reported. {error}"
 
 
 @contextmanager

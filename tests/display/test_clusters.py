@@ -38,7 +38,7 @@ def test_a_page_rests_on_clusters(log, by):
     made = page_of(alone, ps.avg(), settings=SAMPLE, by=by, cluster="passage")
     said = "".join(Checked(made.html()).texts)
     questions = 24 if by else 12
-    assert f"{questions} questions in 4 clusters, {4 * questions} trials of each model." in said
+    assert f"about questions like these {questions} in 4 clusters" in said
     # In the pool a passage of both strata is one cluster.
     numbers = made.numbers["overall"]["report"]
     pool = alone.with_columns(question=pl.concat_str(pl.format("{} {}", "bench", "question")))

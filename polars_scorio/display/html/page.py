@@ -1,63 +1,174 @@
-"""The page: its sections, rendered as HTML or as Markdown."""
+"""The page: what it says and shows, rendered as HTML or as Markdown."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from html import escape
 from importlib.resources import files
 from typing import Any
 
-import jinja2
 import polars as pl
 
+from polars_scorio.display.finding import Finding, html_text, plain_text
 from polars_scorio.display.html.method_notes import About
-from polars_scorio.display.html.page_pictures import Figure
 from polars_scorio.display.table import Table, markdown_table, markdown_text
 from polars_scorio.display.verdict import Alert
 
-_INTERVAL = re.compile(r"(?<= )\\\[([-\d.]+, [-\d.]+)\\\](?=[ ;,]|$)")
+_INTERVAL = re.compile(r"(?<= )\\\[([-+\N{MINUS SIGN}<>\d. ,]+)\\\](?=[ ;,.]|$)")
 _DIGITS = 6  # significant ones of the numbers in JSON
+_ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
+    "%3Cpath d='M1 8h14' stroke='%230b63c0' stroke-width='3' stroke-linecap='round'/%3E"
+    "%3Ccircle cx='9' cy='8' r='4' fill='%230b63c0'/%3E%3C/svg%3E"
+)
+_DOT = " \N{MIDDLE DOT} "
+# What an attribute, or an address, would read as something else.
+_ESCAPES = {ord(each): f"%{ord(each):02X}" for each in "%#&'<>\\ \n\r\t?"}
+_KINDS = {"json": "application/json", "csv": "text/csv", "svg": "image/svg+xml"}
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page with a heading of its own: paragraphs, then pictures, then tables.
+    """A finding and how to read it, and beside it one picture; names in words have marks."""
 
-    One heading of `tables` may be empty.
-    """
-
-    anchor: str  # target of links
+    anchor: str
     title: str
-    lines: Sequence[str] = ()  # paragraphs
-    figures: Sequence[Figure] = ()
-    tables: dict[str, Table] = field(default_factory=dict)
+    words: Sequence[str]
+    figure: str = ""  # HTML
+    table: Table | None = None  # its numbers for Markdown
+
+    def html(self) -> str:
+        """Nothing without a picture."""
+        if not self.figure:
+            return ""
+        read = "".join(f"<p>{html_text(each)}</p>" for each in self.words if each)
+        head = f"<header><h2>{html_text(self.title)}</h2>{read}</header>"
+        return f'<section class="s" id="{self.anchor}">{head}<div>{self.figure}</div></section>\n'
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """All that a reader sees."""
 
-    title: str
+    title: str  # of the log
     summary: str  # how large the log is
-    headline: str  # the verdict, or the reason for no report
-    basis: str  # metric and criterion of the verdict
-    outcomes: str  # what counted as success and as failure
+    finding: Finding
     refused: bool  # there is no report
-    alerts: Sequence[Alert]  # what to know before the numbers
+    alerts: Sequence[Alert]
+    hero: Section  # the first picture, across the page
     sections: Sequence[Section]
-    about: About  # how it was made
-    numbers: dict[str, Any]  # the same as data: texts, numbers, frames
+    todo: Sequence[str]  # what to do next, sentences
+    command: str  # and what to type for it
+    outcomes: str  # what counted as success and as failure
+    checked: str  # what the checks found
+    about: About
+    numbers: dict[str, Any]  # the same as data
+    rows: pl.DataFrame  # the report, for a spreadsheet
+    card: str  # SVG; empty without one
+
+    @property
+    def headline(self) -> str:
+        """The title as plain text."""
+        return plain_text(self.finding.title)
+
+    def worded(self, say: Callable[[str], str]) -> Page:
+        """The page in the words of who asked for it: a command has no keywords."""
+        alerts = [Alert(alert.title, say(alert.text)) for alert in self.alerts]
+        finding = self.finding
+        if self.refused:
+            finding = replace(finding, title=say(finding.title))
+        return replace(self, alerts=alerts, finding=finding)
 
     def html(self) -> str:
         """The page as one file."""
-        return _page_template("page.html.j2", autoescape=True).render(page=self, json=self.json())
+        finding = self.finding
+        heading = html_text(finding.title)
+        aside = f" <em>{html_text(finding.aside)}</em>" if finding.aside else ""
+        lede = f'<p class="lede">{html_text(finding.numbers)}{aside}</p>\n'
+        basis = _DOT.join(map(html_text, finding.basis))
+        body = "".join(section.html() for section in self.sections)
+        return (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            '<meta name="generator" content="polars-scorio">\n'
+            f"<title>{escape(plain_text(finding.title))}</title>\n"
+            f'<meta name="description" content="{escape(plain_text(finding.numbers))}">\n'
+            f'<link rel="icon" href="{_ICON}">\n<style>\n{file_text("page.css")}</style></head>\n'
+            f'<body><main>\n<div class="mast"><span class="what"><b><bdi>{escape(self.title)}</bdi>'
+            f"</b> \N{MIDDLE DOT} {escape(self.summary)}</span>"
+            f'<span class="chip {finding.mood}">{escape(finding.chip)}</span></div>\n'
+            f'{self._alerts()}<h1 id="headline">{heading}</h1>\n{lede}'
+            f'<p class="basis">{basis}</p>\n'
+            f'<div class="hero" id="leaderboard">{self.hero.figure}</div>\n'
+            f"{body}{self._next()}{self._foot()}</main>\n"
+            f"<script>\n{file_text('page.js')}</script>\n</body></html>\n"
+        )
+
+    def _alerts(self) -> str:
+        if not self.alerts:
+            return ""
+        each = "".join(
+            f"<p><b>{escape(alert.title)}.</b> {escape(alert.text)}</p>" for alert in self.alerts
+        )
+        return f'<div class="alert" id="alerts" role="note">{each}</div>\n'
+
+    def _next(self) -> str:
+        if not self.todo:
+            return ""
+        items = "".join(f"<li>{html_text(each)}</li>" for each in self.todo)
+        typed = f"<pre>{escape(self.command)}</pre>" if self.command else ""
+        return f'<section class="next"><h2>What to do next</h2><ul>{items}</ul>{typed}</section>\n'
+
+    def _foot(self) -> str:
+        facts = self.about.facts
+        read = " ".join(filter(None, [*self.about.sentences, self.checked]))
+        files_of = {"json": self.json(), "csv": self.rows.write_csv(), "svg": self.card}
+        words = {"json": "JSON", "csv": "CSV", "svg": "card (SVG)"}
+        links = [
+            f"<a download='report.{kind}' href='{_data_link(text, kind)}'>{words[kind]}</a>"
+            for kind, text in files_of.items()
+            if text
+        ]
+        told = "".join(
+            f"<dt>{escape(name)}</dt><dd>{escape(fact)}</dd>"
+            for name, fact in (facts | self.about.formulas).items()
+            if name not in {"call", "counts, SHA-256"}
+        )
+        return (
+            f"<footer><div><h2>How it was computed</h2><p>{escape(read)}</p>"
+            f"<details><summary>Assumptions and formulas</summary><dl>{told}</dl></details></div>\n"
+            f"<div><h2>The log</h2><p>{escape(self.summary)}. {escape(self.outcomes)}</p>"
+            f"<p>SHA-256 of the counts <code>{facts['counts, SHA-256'][:12]}</code></p>"
+            f"<p><code>{escape(facts['call'])}</code></p></div>\n"
+            f"<div><h2>Files inside this page</h2><p>{_DOT.join(links)}</p>"
+            f"<p>{escape(facts['made by'])}<br>{escape(facts['made on'])}</p></div></footer>\n"
+        )
 
     def markdown(self) -> str:
         """The page without its pictures and its data, for a terminal."""
-        return _page_template("page.md.j2", autoescape=False).render(page=self)
+        finding = self.finding
+        parts = [f"# {_markdown_text(plain_text(finding.title))}"]
+        told = " ".join(filter(None, [finding.numbers, finding.aside]))
+        parts += [_markdown_text(plain_text(told))] * bool(told)
+        parts.append(_markdown_text(_DOT.join(map(plain_text, finding.basis))))
+        parts += [f"- **{each.title}.** {_markdown_text(each.text)}" for each in self.alerts]
+        for section in (self.hero, *self.sections):
+            if section.title:
+                parts.append(f"## {_markdown_text(plain_text(section.title))}")
+                parts += [_markdown_text(plain_text(each)) for each in section.words if each]
+            if section.table is not None:
+                parts.append(markdown_table(section.table, text=_markdown_text))
+        if self.todo:
+            parts.append("## What to do next")
+            parts += [f"- {_markdown_text(plain_text(each))}" for each in self.todo]
+        parts.append("## How it was computed")
+        parts += [_markdown_text(" ".join([*self.about.sentences, self.checked, self.outcomes]))]
+        facts = self.about.facts | self.about.formulas
+        parts.append("\n".join(f"- {name}: {_markdown_text(fact)}" for name, fact in facts.items()))
+        return "\n\n".join(filter(None, parts)) + "\n"
 
     def json(self) -> str:
         """The numbers of the page."""
@@ -66,18 +177,9 @@ class Page:
         )
 
 
-def _page_template(name: str, *, autoescape: bool) -> jinja2.Template:
-    environment = jinja2.Environment(
-        autoescape=autoescape,  # noqa: S701 - Markdown has escapes of its own
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["markdown"] = _markdown_text
-    environment.filters["markdown_table"] = partial(markdown_table, text=_markdown_text)
-    environment.globals["css"] = _file_text("page.css")
-    environment.globals["script"] = _file_text("page.js")
-    return environment.from_string(_file_text(name))
+def _data_link(text: str, kind: str) -> str:
+    """A link to a file that it holds, for an attribute in single quotes."""
+    return f"data:{_KINDS[kind]};charset=utf-8,{text.translate(_ESCAPES)}"
 
 
 def _markdown_text(text: str) -> str:
@@ -89,7 +191,8 @@ def _markdown_text(text: str) -> str:
     return _INTERVAL.sub(r"[\1]", markdown_text(text))
 
 
-def _file_text(name: str) -> str:
+def file_text(name: str) -> str:
+    """A file beside this one."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 

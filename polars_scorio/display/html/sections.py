@@ -1,29 +1,46 @@
-"""Sections of the page."""
+"""Sections of a page about several models: forest, duel, strata, pairs, reliability, questions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import known_text, value_text
-from polars_scorio.counting.log import Trials, bind_roles
-from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.compare import compare
-from polars_scorio.decisions.frontier import frontier
-from polars_scorio.decisions.gate import gate
 from polars_scorio.decisions.question_analysis import FALSE_DISCOVERIES, question_analysis
-from polars_scorio.decisions.regressed_questions import regressed_questions
-from polars_scorio.display.chart_data import curve_sizes, model_label, stratum_label
-from polars_scorio.display.html import page_pictures
-from polars_scorio.display.html import page_tables as tables
+from polars_scorio.display.finding import (
+    Board,
+    Gap,
+    Unit,
+    chance_words,
+    html_text,
+    named,
+    names_list,
+    questions_title,
+    strata_title,
+)
+from polars_scorio.display.html.marks import (
+    Axis,
+    band,
+    dot,
+    group,
+    interval,
+    level,
+    path,
+    picture,
+    stretched,
+    strip,
+    text,
+    tick_row,
+    upright,
+)
 from polars_scorio.display.html.page import Section
-from polars_scorio.display.html.page_pictures import Figure, page_figure
-from polars_scorio.display.html.page_tables import name_column
-from polars_scorio.display.log_summary import LogSummary, metric_label
-from polars_scorio.display.plots import Plots
 from polars_scorio.display.scopes import (
     POWER,
     Scope,
@@ -31,632 +48,838 @@ from polars_scorio.display.scopes import (
     holds_fractions,
     knows_success,
 )
-from polars_scorio.display.sentences import (
-    curve_sentence,
-    question_sentences,
-    reversed_sentence,
-)
+from polars_scorio.display.sentences import curve_sentence, reversed_sentence
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import Column, Table
-from polars_scorio.display.verdict import (
-    LogVerdict,
-    lead_label,
-    lead_rows,
-    pair_gap,
-    points_text,
-    scale_of,
-    selected_words,
-    stepped_log,
-)
-from polars_scorio.display.words import (
-    MISSING,
-    Scale,
-    chance_text,
-    count_of,
-    judge_words,
-    labels_of,
-    probability_text,
-    range_text,
-    short_name,
-    visible_text,
-)
-from polars_scorio.metrics.costs import cost_per_success, mean_cost
+from polars_scorio.display.verdict import lead_label, lead_rows, metric_rows
+from polars_scorio.display.words import count_of, short_name
+from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.success import pass_at_k
+from polars_scorio.metrics.rewards import max_at_k, min_at_k
+from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.study.report import report
-from polars_scorio.subjects.cell_numbers import JUDGED
 
-_MATRIX = 25  # models, whose pairs a table can show
-_PAIRED = 60  # models, all of whose pairs the page holds; of more only those with the first one
-_SAME = 1e-9  # scores that differ by less are the same
-
-
-def pair_section(main: Scope, settings: Settings) -> Section:
-    """Section on the first model against the second one, and on all pairs."""
-    first, second, *_ = main.models
-    undecided = main.pairs["better"].null_count()
-    at_once = "" if main.pairs.height == 1 else ", for all pairs at once"
-    lines = [
-        (
-            f"{undecided:,} of {count_of(main.pairs.height, 'pair')} undecided at {settings.level} "
-            f"confidence{at_once}."
-        )
-    ]
-    shown = {"": _versus_table(main, first, second)}
-    if 2 < len(main.models) <= _MATRIX:  # two have one pair
-        shown["Every model against every other"] = _matrix_table(main)
-    return Section("compare", "Compare two models", lines, tables=shown)
-
-
-def page_pairs(scope: Scope) -> pl.DataFrame:
-    """The pairs of a page, with the questions that each side wins.
-
-    Of more than 60 models only the pairs of the first one: the file would grow with the square.
-    """
-    columns = ("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
-    pairs = scope.pairs.select(columns)
-    if len(scope.models) > _PAIRED:
-        first = scope.models[0]
-        pairs = pairs.filter(pl.any_horizontal(pl.col("model_a", "model_b") == first))
-    return _with_wins(scope, pairs)
-
-
-def _with_wins(scope: Scope, pairs: pl.DataFrame) -> pl.DataFrame:
-    """The pairs, with the number of questions that the first model wins, loses and ties."""
-    wide = scope.of_verdicts().question_scores().pivot("model", index="question", values="score")
-    scores = {name: wide[name].to_numpy() for name in wide.columns if name != "question"}
-    gaps = [scores[a] - scores[b] for a, b in pairs.select("model_a", "model_b").rows()]
-    won, lost = ([int((sign * gap > _SAME).sum()) for gap in gaps] for sign in (1, -1))
-    both = pairs.with_columns(
-        wins=pl.Series(won, dtype=pl.Int64), losses=pl.Series(lost, dtype=pl.Int64)
-    )
-    return both.with_columns(ties=wide.height - pl.col("wins") - pl.col("losses"))
-
-
-def _versus_table(scope: Scope, first: str, second: str) -> Table:
-    """Table of difference, probability, questions won, and what would decide the pair."""
-    gap = pair_gap(scope, first, second)
-    pair = _with_wins(scope, pl.DataFrame({"model_a": [first], "model_b": [second]}))
-    facts = {
-        "difference": gap.words(scope),
-        "verdict": f"{short_name(gap.better)} is better" if gap.better else "undecided",
-        f"P({short_name(first)} is better)": probability_text(gap.prob_better),
-        "questions won, tied, lost": "{wins:,}, {ties:,}, {losses:,}".format(
-            **pair.row(0, named=True)
-        ),
-    }
-    if gap.better is None and not scope.judged:
-        facts["what would decide it"] = _deciding_words(scope, first, second)
-    title = f"{short_name(first)} against {short_name(second)}"
-    return Table(
-        [
-            Column(lead_label(scope), [*facts], right=False, names=True),
-            Column(title, [*facts.values()], right=False),
-        ],
-        caption=title,
-        kind="versus",
-    )
-
-
-def _deciding_words(scope: Scope, first: str, second: str) -> str:
-    """Sentence on the trials or questions that would decide a pair, if the plan has it."""
-    if scope.needed.is_empty():
-        return MISSING
-    either = pl.col("model_a", "model_b").is_in([first, second])
-    for row in scope.needed.filter(pl.all_horizontal(either)).iter_rows(named=True):
-        if row["extra_trials"] is not None:
-            more = count_of(row["extra_trials"], "further trial")
-            return f"{more} of each question, with a probability of {100 * POWER:g} %"
-        if row.get("extra_questions") is None:
-            return "no number of trials"
-        return f"no number of trials; {count_of(row['extra_questions'], 'further question')} may"
-    return MISSING
-
-
-def _matrix_table(scope: Scope) -> Table:
-    """Probability that the model of a row is better than that of a column."""
-    known = {}
-    for a, b, value, better in scope.pairs.select(
-        "model_a", "model_b", "prob_better", "better"
-    ).rows():
-        if value is not None:  # else a model without numbers
-            known[a, b], known[b, a] = (value, better), (1 - value, better)
-    models = scope.models
-    columns = [name_column("better than", models)]
-    for other in models:
-        found = [known.get((name, other), (None, None)) for name in models]
-        cells = [
-            "" if prob_better is None else chance_text(prob_better) for prob_better, _ in found
-        ]
-        shades = [
-            "self"
-            if prob_better is None
-            else f"p{min(int(10 * prob_better), 9)}" + " sure" * (better is not None)
-            for prob_better, better in found
-        ]
-        columns.append(Column(short_name(other), cells, shades=shades))
-    note = (
-        "Probability that the model of the row is better than that of the column; bold: decided, "
-        "for all pairs at once."
-    )
-    return Table(columns, note, "Every pair of models", "heat", folded="All pairs as a matrix")
-
-
-_FDR = 0.1  # false discovery rate of single questions
-_NAMED = 20  # questions of the table
-_MARGINS = (
-    "passes above: a gate passes with any margin above this number. fails below: it fails with any "
-    "margin below this one; between both it is undecided. The gate is for one look, and for each "
-    "model by itself."
-)
-_BROKEN = (
-    "broken: mostly right under the baseline, mostly wrong now; repaired: the reverse. by chance: "
-    "so many on average if nothing changed; p: the chance of so many or more."
-)
-_KINDS = {"broken": "became worse", "repaired": "became better"}
+_TIGHT, _FOLDED = 12, 30  # models, from where on rows are tight, and the others in a fold
+_PER_LETTER, _NAME_WIDTH = 8, (120, 236)  # pixels of a name's letter, and of its column
+_BREAKS = "-_/.: "
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BaselineRows:
-    """The models of a page against a baseline.
+class Sheet:
+    """Numbers that the sections of a page share."""
 
-    `changes` has the tests of all questions, "broken" and "repaired"; empty if success is not
-    known.
-    """
+    main: Scope
+    board: Board
+    gap: Gap | None  # of the first two
+    settings: Settings
 
-    baseline: str
-    metric: Metric  # the leading one, or its average if that is biased
-    gates: pl.DataFrame  # a row per other model: `Scorio.gate` at margin 0
-    changes: dict[str, pl.DataFrame]
+    @classmethod
+    def of(cls, main: Scope, settings: Settings) -> Sheet:
+        """The numbers of a scope, the best model first."""
+        board = Board.of(lead_rows(main), main.ranks)
+        gap = Gap.of(main.pairs, *board.models[:2]) if len(board.models) > 1 else None
+        return cls(main, board, gap, settings)
 
     @property
-    def changed(self) -> pl.DataFrame:
-        """The questions that became worse or better than chance explains: change, model, ..."""
-        columns = ["model", "question", "rate_baseline", "rate", "qvalue"]
-        named = [
-            rows.filter(pl.col("qvalue") <= _FDR)
-            .sort("qvalue", "model", "question")
-            .select(pl.lit(_KINDS[kind]).alias("change"), pl.col(columns[:2]).cast(pl.String),
-                    *columns[2:])
-            for kind, rows in self.changes.items()
-        ]  # fmt: skip
-        return pl.concat(named) if named else pl.DataFrame()
+    def at_once(self) -> str:
+        """Over what the verdicts hold, in words."""
+        return ", for all pairs at once" if len(self.board.models) > 2 else ""
+
+    @property
+    def asked(self) -> int:
+        """The number of questions."""
+        return int(lead_rows(self.main)["questions"].max() or 0)  # type: ignore[arg-type]
+
+    def basis(self) -> tuple[str, ...]:
+        """Metric, confidence, family and target."""
+        looks = "" if self.settings.planned is None else ", at every look"
+        rows = lead_rows(self.main)
+        many = int(rows["clusters"].max() or 0) if "clusters" in rows.columns else 0  # type: ignore[arg-type]
+        within = f" in {count_of(many, 'cluster')}" * bool(many)
+        about = count_of(self.asked, "question") + within
+        sample = self.settings.target == "population"
+        target = (
+            f"about questions like these {self.asked:,}{within}"
+            if sample
+            else f"about these {about}"
+        )
+        judged = ", corrected for the errors of the judge" * self.main.judged
+        return (
+            lead_label(self.main) + judged,
+            f"{self.settings.level} confidence{self.at_once}{looks}",
+            target.replace("these 1 question", "this question"),
+        )
 
 
-def baseline_rows(scope: Scope, baseline: Category, settings: Settings) -> BaselineRows:
-    """The models of a scope against the baseline, which must exist and have a rival."""
-    name = visible_text(str(baseline))
-    if name not in scope.models:
-        known = known_text(name, sorted(scope.models))
-        raise ValueError(f"baseline: no model {value_text(baseline)}; there are {known}")
-    log, metric, (k,) = scope.study, scope.lead, scope.lead.k
-    if metric.headline != "estimate" or (k or 1) > scope.fewest:  # a gate would refuse it
-        metric = average_metric(metric)
-    plans = [
-        gate(log, scope.roles, name, metric, margin=0.0, confidence=settings.confidence,
-             target=settings.target, planned_trials=settings.planned_trials,
-             planned_questions=settings.planned_questions),
+def whole_name(name: str) -> str:
+    """A name in a table: whole, broken where people would break it, short ones not at all."""
+    shown = escape(name)
+    if len(name) > _NAME_WIDTH[1] // _PER_LETTER:
+        for mark in _BREAKS[:-1]:
+            shown = shown.replace(mark, f"{mark}<wbr>") if mark != ";" else shown
+        return f"<bdi>{shown}</bdi>"
+    return f'<bdi class="nb">{shown}</bdi>'
+
+
+def score_ticks(axis: Axis, unit: Unit, most: int = 7) -> list[str]:
+    """The numbers at the ticks of scores; the last one has the unit."""
+    shown = [f"{(100 if unit.percent else 1) * tick:g}" for tick in axis.ticks(most)]
+    return [*shown[:-1], f"{shown[-1]}\N{NO-BREAK SPACE}%" if unit.percent else shown[-1]]
+
+
+def score_axis(board_numbers: Iterable[float], unit: Unit) -> Axis:
+    """The axis of scores; percentages stay between 0 and 100."""
+    return Axis.around(board_numbers, share=unit.percent)
+
+
+def grid_lines(axis: Axis, height: float, most: int = 7) -> str:
+    """Pale lines at the ticks."""
+    return "".join(upright(axis(tick), 0, height) for tick in axis.ticks(most))
+
+
+def forest(
+    board: Board, label: str, level_words: str, *, last: tuple[str, list[str]] | None = None,
+    name: str = "grid", height: float | None = None,
+) -> str:  # fmt: skip
+    """Rank, model, interval on a shared axis, score; `last` is a column of HTML of its own.
+
+    Without `last` the models of the first tier have their chance to be the best.
+    """
+    number = len(board.models)
+    tight = number > _TIGHT
+    height = height or (31 if tight else 46)
+    axis = score_axis([*board.lo, *board.hi, *board.score], board.unit)
+    head = last[0] if last else "chance to be best" if board.first_tier.sum() > 1 else ""
+    cells = last[1] if last else [_chance_cell(board, place) for place in range(number)]
+    letters = min(max(map(len, board.models)), 99) * _PER_LETTER + 24
+    wide = min(max(letters, _NAME_WIDTH[0]), _NAME_WIDTH[1])
+    rows, final = [], int(np.flatnonzero(board.first_tier)[-1]) if board.ranked else -1
+    use = f'<use href="#{name}"/>'
+    for place, model in enumerate(board.models):
+        first = bool(board.first_tier[place]) and number > 1
+        cut = place and board.tier[place] > board.tier[place - 1]
+        kinds = [board.hue(place), "in" * first, "cut" * bool(cut), "first" * (place == 0),
+                 "last" * (place == final)]  # fmt: skip
+        numbers = (board.lo[place], board.score[place], board.hi[place])
+        drawn = interval(axis, *numbers, height / 2, "ci t" if tight else "ci", 5 if tight else 6.5)
+        known = math.isfinite(numbers[1])
+        said = board.numbers(place) if known else "no number"
+        shown = board.unit.score(numbers[1], sign=False) if known else "\N{EN DASH}"
+        ends = board.unit.interval(numbers[0], numbers[2]) if math.isfinite(numbers[0]) else ""
+        rows.append(
+            f'<tr class="{" ".join(filter(None, kinds))}">'
+            f'<td class="rk">{_rank_range(board, place)}</td>'
+            f'<th scope="row" class="nm" title="{escape(model)}">{whole_name(model)}</th>'
+            f'<td class="fp">{picture(height, use + drawn, said)}</td><td class="sc">{shown}</td>'
+            f'<td class="iv">{html_text(ends)}</td><td class="pb">{cells[place]}</td></tr>'
+        )
+    unit = " (%)" * board.unit.percent
+    top = tick_row(axis, score_ticks(axis, board.unit))
+    columns = (
+        f'<caption class="away">Models, the best first</caption><thead><tr><th class="rk">rank</th>'
+        f'<th class="nm" style="width:{wide}px">model</th><th class="fp"><span class="away">'
+        f'interval</span>{top}</th><th class="sc">{escape(label)}{unit}</th><th class="iv">'
+        f'{level_words} interval</th><th class="pb">{head or "<span class=away>notes</span>"}'
+        "</th></tr></thead>"
+    )
+    kind = f'class="lb{" tight" * tight}{" bare" * (number == 1)}"'
+    top_rows = rows if number <= _FOLDED + 3 else rows[:_FOLDED]
+    drawn = f"<table {kind}>{columns}<tbody>{''.join(top_rows)}</tbody></table>"
+    if len(top_rows) < number:
+        more = f"<summary>{number - _FOLDED:,} more models</summary>"
+        rest = f"<table {kind}>{columns}<tbody>{''.join(rows[_FOLDED:])}</tbody></table>"
+        drawn += f"<details>{more}{rest}</details>"
+    grid = f'<g id="{name}">{grid_lines(axis, height)}</g>'
+    return f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>{drawn}'
+
+
+def _rank_range(board: Board, place: int) -> str:
+    lo, hi = board.rank_lo[place], board.rank_hi[place]
+    return "" if not lo else f"{lo:,}" if lo == hi else f"{lo:,}\N{EN DASH}{hi:,}"
+
+
+def _chance_cell(board: Board, place: int) -> str:
+    """The chance of a model of the first tier to be the best, as a bar and in words."""
+    chance = board.prob_best[place]
+    if not board.first_tier[place] or board.first_tier.sum() == 1 or math.isnan(chance):
+        return ""
+    bar = f'<span class="meter"><i style="width:{100 * chance:.0f}%"></i></span>'
+    return bar + html_text(chance_words(chance))
+
+
+def forest_note(board: Board) -> str:
+    """How to read the shading and the lines of a forest."""
+    if len(board.models) == 1 or not board.ranked:
+        return ""
+    said = "Shaded: no model was shown to be better (tier 1). "
+    if board.first_tier.all():
+        said = "No model was shown to be better than another. "
+    lines = (
+        "A line starts a new tier: each model below it is worse than some model of the tier above."
+    )
+    return f'<p class="note">{said}{lines * bool(board.tier.max() > 1)}</p>'
+
+
+def forest_table(sheet: Sheet) -> Table:
+    """The leaderboard for Markdown, with the other metrics of the page."""
+    board, main = sheet.board, sheet.main
+    label = lead_label(main) + " (%)" * board.unit.percent
+    places = range(len(board.models))
+    columns = [
+        Column("rank", [_rank_range(board, place) for place in places]),
+        Column("model", [*map(short_name, board.models)], right=False, names=True),
+        Column(label, [_score_cell(board.unit, *numbers) for numbers in
+                       zip(board.score, board.lo, board.hi, strict=True)]),
     ]  # fmt: skip
-    fractions = holds_fractions(scope.counts, scope.roles)
-    if not (scope.judged or fractions) and knows_success(scope.counts, scope.roles):
-        plans += [
-            regressed_questions(log, scope.roles, name, fdr=_FDR, improvements=improvements)
-            for improvements in (False, True)
-        ]
-    gates, *changes = pl.collect_all(plans)
-    return BaselineRows(name, metric, gates, dict(zip(_KINDS, changes, strict=False)))
+    return Table([*columns, *_other_columns(sheet)])
 
 
-def baseline_section(against: BaselineRows, scope: Scope, settings: Settings) -> Section:
-    """Section on margins, and on questions that broke or were repaired."""
-    level = f"one-sided {settings.level} confidence each"
-    label = metric_label(against.metric, against.metric.row_sizes[0], scope.each)
-    name = short_name(against.baseline)
-    lines = [f"{label} of each model minus that of {name}; ends at {level}."]
-    lines += [_MARGINS, *[_BROKEN] * bool(against.changes)]
-    shown = {"": _margin_table(against, scope, label)}
-    changed = against.changed
-    if changed.height:
-        shown["Questions that changed more than chance explains"] = _question_table(changed)
-    title = f"What changed since {name}?"
-    return Section("baseline", title, lines, tables=shown)
+def _score_cell(unit: Unit, value: float | None, lo: float | None, hi: float | None) -> str:
+    if value is None or math.isnan(value):
+        return "\N{EN DASH}"
+    known = lo is not None and hi is not None and math.isfinite(lo + hi)
+    ends = f" {unit.interval(lo, hi)}" if known else ""  # type: ignore[arg-type]  # as `known`
+    return unit.score(value, sign=False) + ends
 
 
-def _margin_table(against: BaselineRows, scope: Scope, label: str) -> Table:
-    """A row for each other model, in the order of the leaderboard."""
-    order = {name: place for place, name in enumerate(scope.models)}
-    places = pl.col("model").cast(pl.String).replace_strict(order, return_dtype=pl.Int64)
-    gates = against.gates.sort(places)
-    models = gates["model"].cast(pl.String).to_list()
-    scale = scale_of(lead_rows(scope))
-    gaps = [scale.cell(*row) for row in gates.select("diff", "lo", "hi").iter_rows()]
-    margins = {"passes above": (gates["lo"], "any"), "fails below": (gates["hi"], "none")}
-    unit = " (points)" if scale.percent else ""
-    columns = [
-        name_column("model", models),
-        Column(f"difference{unit}", gaps),
-        *(
-            Column(head, [_margin_text(scope, end, better) for end in ends])
-            for head, (ends, better) in margins.items()
-        ),
-    ]
-    for kind, rows in against.changes.items():
-        columns.append(Column(kind, [_change_text(rows, name) for name in models]))
-    caption = f"{label} of each model against {against.baseline}"
-    return Table(columns, caption=caption, kind="cards")
-
-
-def _margin_text(scope: Scope, end: float | None, better: str) -> str:
-    """The margin at an end of a difference, or a word if that end is not worse."""
-    if end is None:
-        return "unknown"
-    return better if end > 0 else points_text(scope, -end)
-
-
-def _change_text(rows: pl.DataFrame, model: str) -> str:
-    """How many questions of a model broke, with what chance breaks."""
-    own = rows.filter(pl.col("model").cast(pl.String) == model)
-    p = probability_text(own["pvalue_broken"][0])
-    return f"{own['broken'].sum():,} (by chance {own['broken_by_chance'].sum():.1f}; p {p})"
-
-
-def _question_table(changed: pl.DataFrame) -> Table:
-    """The surest changes of single questions."""
-    rows = changed.head(_NAMED)
-    percent = {"baseline (%)": "rate_baseline", "now (%)": "rate"}
-    columns = [
-        name_column("question", rows["question"]),
-        Column("model", [*map(short_name, rows["model"])], right=False),
-        Column("change", rows["change"].to_list(), right=False),
-        *(
-            Column(head, [f"{100 * rate:.0f}" for rate in rows[name]])
-            for head, name in percent.items()
-        ),
-        Column("q", [*map(probability_text, rows["qvalue"])]),
-    ]
-    rest = changed.height - _NAMED
-    more = f"{count_of(rest, 'more question')}: see the data. " if rest > 0 else ""
-    note = f"{more}q: adjusted for all questions of the model; those up to {_FDR:g} are named."
-    return Table(columns, note, kind="cards")
-
-
-_CURVES = 3  # metrics with a picture along the steps, the leading one first
-
-
-def steps_section(look: LogSummary, verdict: LogVerdict, settings: Settings) -> Section:
-    """Section on the curves along the steps, and on the best step of each line.
-
-    The verdict is about the last step.
-    """
-    (name,) = look.trials.strata
-    log, roles = stepped_log(look)
-    main = verdict.main
-    about = (
-        f"{lead_label(main)} along {name}. The numbers of the other sections are those of the last "
-        "one: a mean over all of them would have no meaning."
-    )
-    metrics = [metric.at_first_row() for metric in main.metrics[:_CURVES]]
-    figures = page_pictures.step_figures(log, roles, name, metrics, settings)
-    lines = [about, *verdict.best_steps]
-    return Section("strata", f"How does it change with {name}?", lines, figures)
-
-
-_RATIO = (
-    "Cost per success: the mean cost of a trial over the success rate. No upper end (∞) holds if "
-    "successes are so rare that their rate may be zero."
-)
-_WORTH = (
-    "P(worth it): the chance that no other model is at least as good and at most as dear, if the "
-    "questions are a sample."
-)
-_HEADS: dict[Metric, str] = {mean_cost(): "mean cost", cost_per_success(): "per success"}
-_PANELS = 12  # strata of a picture
-_WIDTH, _PANEL_WIDTH = 480, 240  # pixels
-
-
-def cost_section(
-    frame: pl.LazyFrame, roles: Roles, settings: Settings, asked: Sequence[Metric] = ()
-) -> Section | None:
-    """Section on what the trials of a log cost, with `asked` metrics; None without costs of trials.
-
-    Costs are read from the trials, in passes of their own: the counts of a page have none.
-    """
-    judged = roles.truth is not None or roles.judge is not None
-    if not asked and (roles.cost is None or judged):
-        return None
-    trials = bind_roles(frame, roles)
-    metrics = list(dict.fromkeys([*_HEADS, *asked]))
-    numbers = report(frame, roles, metrics, target=settings.target, confidence=settings.confidence)
-    plans = [numbers]
-    if trials.model is not None:
-        plans.append(frontier(frame, roles, confidence=settings.confidence, unmatched="drop"))
-    rows, *worth = pl.collect_all(plans, engine="streaming")
-    lines = [_RATIO, *[_WORTH] * len(worth)]
-    shown = {"": _cost_table(rows, metrics, worth, trials)}
-    figures = _frontier_figures(frame, roles, settings, worth)
-    return Section("cost", "What does a success cost?", lines, figures, shown)
-
-
-def _frontier_figures(
-    frame: pl.LazyFrame, roles: Roles, settings: Settings, worth: list[pl.DataFrame]
-) -> list[Figure]:
-    """Scores of several models against their costs, if all strata fit into one picture."""
-    trials = bind_roles(frame, roles)
-    of_strata = [each.select(stratum_label(trials)).to_series() for each in worth]
-    if not any(len(each) > each.n_unique() and each.n_unique() <= _PANELS for each in of_strata):
-        return []
-    chart = Plots(frame, roles).frontier(
-        confidence=settings.confidence,
-        unmatched="drop",
-        width=_PANEL_WIDTH if trials.by else _WIDTH,
-    )
-    return [page_figure(chart)]
-
-
-def _cost_table(
-    rows: pl.DataFrame, metrics: Sequence[Metric], worth: list[pl.DataFrame], trials: Trials
-) -> Table:
-    """A row for each stratum and model."""
-    keys = [stratum_label(trials), model_label(trials)]
-    own = [*trials.keys]
-    costs = rows.filter(metric=mean_cost().name)
-    named = costs.select(keys)
-    columns = [Column("model", [*map(visible_text, named["model"])], right=False)]
-    if trials.by:
-        columns.insert(0, Column("stratum", [*map(visible_text, named["stratum"])], right=False))
-    for metric in metrics:
-        for k in metric.row_sizes:
-            found = rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)), metric=metric.name)
-            head = _HEADS.get(metric) or metric.heading(k)
-            columns.append(Column(head, _interval_texts(found)))
-    columns.append(Column("never solved", [f"{share:.0%}" for share in costs["unsolved"]]))
-    if worth:
-        chance = costs.select(own).join(worth[0], on=own, how="left", maintain_order="left")
-        columns.append(Column("P(worth it)", [*map(probability_text, chance["prob_on_frontier"])]))
-    return Table(columns, kind="cards")
-
-
-def _interval_texts(rows: pl.DataFrame) -> list[str]:
-    """Estimates with their intervals."""
-    found = []
-    for estimate, lo, hi, unbounded in rows.select("estimate", "lo", "hi", "unbounded").iter_rows():
-        ends = MISSING if lo is None else f"[{lo:.3g}, {'∞' if unbounded else f'{hi:.3g}'}]"
-        found.append(f"{'∞' if estimate is None else f'{estimate:.3g}'} {ends}")
+def _other_columns(sheet: Sheet) -> list[Column]:
+    """The metrics beside the leading one, at each k."""
+    found, main = [], sheet.main
+    order = pl.DataFrame({"model": sheet.board.models})
+    asked = [(metric, k) for metric in main.metrics for k in metric.row_sizes][1:]
+    for metric, k in asked:
+        rows = metric_rows(main, metric, k).with_columns(pl.col("model").cast(pl.String))
+        own = order.join(rows, on="model", how="left", maintain_order="left")
+        unit = Unit.of(own)
+        cells = [_score_cell(unit, *numbers) for numbers in own.select("mu", "lo", "hi").rows()]
+        found.append(Column(metric.heading(k, main.each) + " (%)" * unit.percent, cells))
     return found
 
 
-_SEPARATED = 5  # models; among fewer many questions separate them perfectly by chance
-
-
-def questions_section(main: Scope, settings: Settings) -> Section:
-    """Section on the questions that all models of a log, or of its first stratum, have."""
-    judged, main = main.judged, main.of_verdicts()
-    w = average_metric(main.lead).w
-    weights: Any = None if w is None else dict(w)  # words or numbers
-    plan = question_analysis(main.study, main.roles, weights, confidence=settings.confidence)
-    analysed = plan.collect()
-    scale = Scale(percent=scale_of(lead_rows(main)).percent, digits=1)
-    if holds_fractions(main.counts, main.roles):  # a reward above the least is hardly a solution
-        reversals = reversed_sentence(analysed, "question", FALSE_DISCOVERIES)
-        lines = ["By the mean reward of all models.", reversals]
-    else:
-        lines = question_sentences(analysed, "question", FALSE_DISCOVERIES)
-    if judged:
-        lines.insert(0, "By the verdicts of the judge as they are.")
-    if len(main.models) == 1:  # nothing can be said of reversed questions
-        lines.pop()
-    shown = {}
-    solved = analysed.filter(pl.col("status").is_not_null())  # never, or always
-    decided = solved["question"].cast(pl.String).to_list()
-    open_ones = main.per_question().filter(~pl.col("question").cast(pl.String).is_in(decided))
-    if open_ones.height:
-        one = len(main.models) == 1
-        by_some = " that were solved at least once" if one else " that some model solved"
-        words = by_some * ("never" in solved["status"])
-        table = tables.hardest_questions(open_ones, scale, len(main.models))
-        shown[f"The hardest questions{words}"] = table
-    telling = analysed.filter(pl.col("discrimination") > 0)
-    if telling.height and len(main.models) >= _SEPARATED:
-        shown["The questions that separate the models best"] = tables.telling_questions(
-            telling.sort(-pl.col("discrimination").round(12), -pl.col("rest_correlation")), scale
-        )
-    if analysed["reversed"].any():
-        shown["Reversed questions"] = tables.reversed_questions(analysed.filter("reversed"), scale)
-    figures = page_pictures.question_figures(main, settings)
-    return Section("questions", "Which questions are hard?", lines, figures, shown)
-
-
-_SMALLEST = 0.05  # points that are not rounded to none
-_NO_DRAWS = "A question has a single trial, so that several trials cannot be drawn."
-_WIDENING = (
-    "Bands may widen where k comes close to the number of trials: of as many trials as are drawn, "
-    "a question gives a single draw."
-)
-_PLAN = (
-    "Neighbours in the ranking that are statistically indistinguishable, by the criterion of the "
-    "verdict. After so many further trials of each question, by both models, the interval of their "
-    f"difference excludes zero with a probability of {100 * POWER:g} %."
-)
-_QUESTIONS = (
-    "Where no number of trials is enough, the last column has the number of further questions that "
-    "would be, if the questions are a sample."
-)
-_DISTINGUISHED = "All neighbours in the ranking are distinguishable."
-_COVERAGE = (
-    "n_min and n_max: the fewest and the most trials of a question. missing: questions that other "
-    "models of the stratum have and this one lacks. nulls: trials without an outcome."
-)
-_TOTALS = (
-    " planned and reported: trials and score as the tool that wrote the log says them; recomputed: "
-    "that score from these rows."
-)
-_BEST = (
-    "P(best) is the probability that a model is the best of all. It takes into account that the "
-    "leader of several owes part of its lead to luck, which the comparison of two models does not."
-)
-_HEAT = 40  # strata of a heat table
-_ROWS = 100  # of the table of coverage
-
-
-def page_sections(
-    look: LogSummary,
-    verdict: LogVerdict,
-    coverage: pl.DataFrame,
-    settings: Settings,
-    against: BaselineRows | None = None,
-) -> Iterator[Section]:
-    """The sections of a log that can be reported; a section without content is left out."""
-    overall, parts, main = verdict.overall, verdict.parts, verdict.main
-    several = len(main.models) > 1 and main.ranks["rank"].is_not_null().any() and not main.biased
-    yield _leaderboard_section(main, overall, parts, settings)
-    if several:
-        yield pair_section(main, settings)
-    if against is not None:
-        yield baseline_section(against, main, settings)
-    if look.steps is not None:
-        yield steps_section(look, verdict, settings)
-    elif overall is not None and len(parts) > 1:
-        yield _strata_section(overall, parts)
-    rewards = holds_fractions(main.counts, main.roles)
-    if rewards or knows_success(main.counts, main.roles, main.metrics):
-        yield _curves_section(main, settings)
-    yield questions_section(main, settings)
-    if several and not main.judged:
-        yield _needed_section(main)
-    yield coverage_section(coverage, look.question_count)
-
-
-def _leaderboard_section(
-    main: Scope, overall: Scope | None, parts: Sequence[Scope], settings: Settings
-) -> Section:
-    lines = []
-    if main.name:
-        lines.append(f"At {main.name}.")
-    elif parts and overall is not None:
-        lines.append("All questions of all strata in one pool.")
-    if len(main.models) > 1 and not main.biased:
-        about_best = f" {_BEST}" * tables.shows_p_best(main)
-        lines.append(
-            f"Ranked by {lead_label(main)}. A range of ranks holds at {settings.level} confidence, "
-            f"for all models at once.{about_best}"
-        )
-        lines += filter(None, [selected_words(main)])
-    lines += judge_lines(main)
-    colours = page_pictures.model_classes(main)
-    shown = {}
-    for scope in [overall] if overall is not None else parts[:_HEAT]:
-        for table in tables.leaderboard_tables(scope, settings, colours):
-            shown[table.folded or ("" if overall is not None else scope.name)] = table
-    return Section("leaderboard", "Leaderboard", lines, tables=shown)
-
-
-def _strata_section(overall: Scope, parts: Sequence[Scope]) -> Section:
-    table = tables.strata_table(parts[:_HEAT], overall)
-    rest = len(parts) - _HEAT
-    lines = [f"{lead_label(overall)} of each model in each stratum."]
-    lines += [f"The other {rest:,} strata are in the data at the end of the page."] * (rest > 0)
-    return Section("strata", "Where do they differ?", lines, tables={"": table})
-
-
-def judge_lines(main: Scope) -> list[str]:
-    """Sentences on the correction of the errors of a judge; none if there is no judge."""
-    if not main.judged:
-        return []
-    corrected = judge_words(main.roles, labels_of(main.rows))
-    gaps = lead_rows(main).select(pl.col("estimate") - pl.col(JUDGED)).to_series().drop_nulls()
-    most = 100 * max(map(abs, gaps), default=0.0)
-    by = f"by up to {most:.1f} points" if most >= _SMALLEST else f"by less than {_SMALLEST} points"
-    words = (
-        f"Numbers are about the truth behind the verdicts of a judge, {corrected}. The correction "
-        f"moves {lead_label(main)} {by}; what the labels leave open is in the intervals."
+def metrics_section(sheet: Sheet) -> Section:
+    """All metrics but the leading one, as a table."""
+    columns = _other_columns(sheet)
+    heads = "".join(f'<th class="n" scope="col">{escape(column.head)}</th>' for column in columns)
+    rows = "".join(
+        f'<tr class="{sheet.board.hue(place)}"><th scope="row" class="nm">{whole_name(model)}</th>'
+        + "".join(f'<td class="n">{_faint_ends(column.cells[place])}</td>' for column in columns)
+        + "</tr>"
+        for place, model in enumerate(sheet.board.models)
     )
-    lines = [words]
-    unknown = main.rows["estimate"].null_count()
-    if unknown:
-        lines.append(
-            f"{count_of(unknown, 'number')} {'is' if unknown == 1 else 'are'} missing: fewer than "
-            "5 trials of a verdict are labelled, the labels do not show that the judge is better "
-            "than a coin, or the noise of the correction exceeds the range of the metric."
+    figure = (
+        '<div class="wide"><table class="plain"><caption class="away">Other metrics</caption>'
+        f'<thead><tr><th scope="col">model</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+        "</div>"
+    )
+    return Section("metrics", "By the other metrics", ["In the order of the first one."],
+                   figure if columns else "")  # fmt: skip
+
+
+def _faint_ends(words: str) -> str:
+    number, _, ends = html_text(words).partition(" [")
+    return number + (f' <span class="k">[{ends}</span>' if ends else "")
+
+
+_DOTS, _COLUMNS = 20, 28
+_SAME = 1e-9  # scores that differ by less are the same
+
+
+def duel_section(sheet: Sheet) -> Section:
+    """The difference of the first two: 20 dots of equal chance, the interval, the questions."""
+    if sheet.gap is None:
+        return Section("duel", "", [])
+    a, b = sheet.board.models[:2]
+    gap, unit = sheet.gap, sheet.board.unit
+    dots = pair_quantiles(sheet.main, sheet.settings, a, b)
+    axis = Axis.around([0.0, gap.lo, gap.hi, *dots], 0.08)
+    chance, other = chance_words(gap.prob_better), chance_words(1 - gap.prob_better)
+    head = (
+        f'<div class="sides"><span><b>{html_text(named(b))} better: {html_text(other)}</b></span>'
+        f"<span><b>{html_text(named(a))} better: {html_text(chance)}</b></span></div>"
+    )
+    zero = picture(20, text(axis(0), 14, "no difference", "mid"), "")
+    line = level(0, 100, 0.5) + upright(axis(0), 0, 26, "z")
+    ends = level(axis(gap.lo), axis(gap.hi), 16, "z") + dot(axis(gap.diff), 16, 4.5)
+    line += group("ink", ends)
+    near = min(abs(axis(gap.diff) - axis(end)) for end in (gap.lo, gap.hi)) < 9
+    line += text(axis(gap.lo), 40, unit.gap(gap.lo), "end" if near else "mid")
+    line += text(axis(gap.hi), 40, unit.gap(gap.hi), "" if near else "mid")
+    line += text(axis(gap.diff), 56 if near else 40, unit.gap(gap.diff), "mid i w")
+    said = f"{a} less {b}: {unit.gap(gap.diff, points=True)} {unit.gaps(gap.lo, gap.hi)}"
+    figure = (
+        head + zero + _dot_plot(dots, axis) + picture(64 if near else 48, line, said)
+        + _question_bar(sheet, a, b)
+    )  # fmt: skip
+    words = [
+        (
+            "Each dot is one chance in 20 of where the true difference lies"
+            f"{', in points' * unit.percent}, for this pair alone. The line below is the "
+            f"{sheet.settings.level} interval{sheet.at_once}."
+        ),
+        "The bar counts the questions that each answers right more often.",
+    ]
+    return Section("duel", f"{named(a)} or {named(b)}?", words, figure)
+
+
+def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[float]:
+    """The difference a - b at 20 equal chances: ends of the pair's intervals."""
+    asked = [replace(settings, confidence=(2 * place + 1) / _DOTS) for place in range(_DOTS // 2)]
+    plans = [
+        compare(main.study, main.roles, main.lead, baseline=a, **each.report) for each in asked
+    ]
+    gaps = [Gap.of(found, a, b) for found in pl.collect_all(plans)]
+    ends = [(gap.lo, gap.hi) for gap in gaps if gap is not None]
+    return sorted(end for pair in ends for end in pair)
+
+
+def _dot_plot(values: Sequence[float], axis: Axis) -> str:
+    """Stacked dots, each of which stays on its side of zero."""
+    columns: dict[int, list[float]] = {}
+    zero = axis(0) / 100 * _COLUMNS
+    for value in values:
+        slot = min(max(int(axis(value) / 100 * _COLUMNS), 0), _COLUMNS - 1)
+        if (value > 0) != (slot + 0.5 > zero):
+            slot += 1 if value > 0 else -1
+        columns.setdefault(slot, []).append(value)
+    tall = max(map(len, columns.values()), default=1) + 0.4
+    body = f'<path class="z" vector-effect="non-scaling-stroke" d="M{zero:.2f} 0V{tall:g}"/>'
+    for slot, those in sorted(columns.items()):
+        for place, value in enumerate(those):
+            hue = "a" if value > 0 else "b"
+            y = tall - 0.5 - place
+            body += f'<circle class="{hue} dot" cx="{slot + 0.5}" cy="{y:.2f}" r=".45"/>'
+    return f'<svg class="p" viewBox="0 0 {_COLUMNS} {tall:g}" aria-hidden="true">{body}</svg>'
+
+
+def question_wins(main: Scope, a: str, b: str) -> tuple[int, int, int]:
+    """Questions that the first model answers better, alike, and worse than the second one."""
+    rates = score_matrix(main.of_verdicts(), [a, b])
+    gap = rates[0] - rates[1]
+    won, lost = int((gap > _SAME).sum()), int((gap < -_SAME).sum())
+    return won, gap.size - won - lost, lost
+
+
+def score_matrix(scope: Scope, models: Sequence[str]) -> Floats:
+    """The score of each model at each question, (L, M); questions in a fixed order."""
+    wide = scope.question_scores().pivot("model", index="question", values="score")
+    wide = wide.sort(pl.col("question").cast(pl.String))
+    return np.asarray(wide.select(models).to_numpy().T)
+
+
+def _question_bar(sheet: Sheet, a: str, b: str) -> str:
+    won, tied, lost = question_wins(sheet.main, a, b)
+    parts = [(lost, "b", count_of(lost, "question")), (tied, "t", f"{tied:,} alike"),
+             (won, "a", count_of(won, "question"))]  # fmt: skip
+    shown = "".join(
+        f'<span class="{hue}" style="flex:{number}">{words}</span>'
+        for number, hue, words in parts
+        if number
+    )
+    said = escape(f"{b} better at {lost}, alike at {tied}, {a} better at {won}")
+    return f'<div class="wtl" role="img" aria-label="{said}">{shown}</div>'
+
+
+_STRATA = 40  # that are drawn
+
+
+def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
+    """A line for each stratum, the largest lead of the first model on top."""
+    models, unit = sheet.board.models, sheet.board.unit
+    leader = models[0]
+    boards = {part.name: Board.of(lead_rows(part), part.ranks) for part in parts}
+    firsts = {name: board.models[0] for name, board in boards.items()}
+    sure = {name: board.leaders[0] for name, board in boards.items() if len(board.leaders) == 1}
+    if len(models) == 1:
+        sure = {}
+    order = sorted(boards, key=lambda name: -_lead_of(boards[name], models[:2]))[:_STRATA]
+    every = [v for name in order for each in (boards[name].lo, boards[name].hi, boards[name].score)
+             for v in each]  # fmt: skip
+    axis = score_axis(every, unit)
+    lines = "".join(_stratum_line(name, boards[name], sheet.board, axis) for name in order)
+    ticks = tick_row(axis, score_ticks(axis, unit, 6), most=6)
+    key = f'<i class="sw a"></i>{html_text(named(leader))}'
+    if len(models) > 1:
+        key += f' and <i class="sw b"></i>{html_text(named(models[1]))}'
+    rest = f" The other {len(boards) - _STRATA:,} are in the data." * (len(boards) > _STRATA)
+    others = "; grey: the others" * (len(models) > 2)
+    note = f'<p class="note">{key}, with {sheet.settings.level} intervals{others}.{rest}</p>'
+    figure = f'<div class="where">{lines}<span></span>{ticks}<span></span></div>{note}'
+    words = [
+        (
+            "Named on the right: the winner where it is beyond chance, for all "
+            f"{len(boards):,} at once; else all that may win there."
         )
-    return lines
+    ]
+    title = strata_title(firsts, sure, leader, noun)
+    if len(models) == 1:
+        best, worst = (max(boards, key=lambda n: boards[n].score[0]),
+                       min(boards, key=lambda n: boards[n].score[0]))  # fmt: skip
+        title, words = f"Best at {named(best)}, worst at {named(worst)}.", []
+    return Section("strata", title, words, figure)
 
 
-def _curves_section(main: Scope, settings: Settings) -> Section:
-    figures = page_pictures.curve_figures(main, settings)
-    told = [_curve_of_leaders(main, settings)] if figures and len(main.models) > 1 else []
-    lines = [_WIDENING] * (main.fewest <= page_pictures.DRAWN) if figures else [_NO_DRAWS]
-    return Section("curves", "What do more draws buy?", [*filter(None, told), *lines], figures)
+def _lead_of(board: Board, two: Sequence[str]) -> float:
+    """How far the first of two models is ahead in a stratum."""
+    known: dict[str, float] = dict(zip(board.models, board.score.tolist(), strict=True))
+    numbers = [known.get(name, math.nan) for name in two]
+    if len(numbers) == 1:
+        return numbers[0]
+    lead = numbers[0] - numbers[1]
+    return -math.inf if math.isnan(lead) else lead
 
 
-def _curve_of_leaders(main: Scope, settings: Settings) -> str:
+def _stratum_line(name: str, own: Board, whole: Board, axis: Axis) -> str:
+    """Name, dots and intervals, and who may win."""
+    two = whole.models[:2]
+    body = grid_lines(axis, 44, 6)
+    hues = {model: whole.hue(place) for place, model in enumerate(whole.models)}
+    for place in range(len(own.models) - 1, -1, -1):
+        model = own.models[place]
+        score, lo, hi = own.score[place], own.lo[place], own.hi[place]
+        if model in two:
+            y = 22 if len(two) == 1 else 15 if model == two[0] else 30
+            drawn = interval(axis, lo, score, hi, y, "ci t", 5.5)
+        else:
+            drawn = dot(axis(score), 22.5, 4) if math.isfinite(score) else ""
+        body += group(hues.get(model, "o"), drawn)
+    leaders = own.leaders
+    verdict = ""
+    if len(own.models) > 1 and leaders:
+        one = len(leaders) == 1
+        verdict = f"<b>{html_text(named(leaders[0]))}</b>" if one else (
+            "open: all" if len(leaders) == len(own.models) > 2 else
+            f"open: {html_text(names_list(leaders))}"
+        )  # fmt: skip
+    elif len(own.models) == 1:
+        verdict = html_text(_score_cell(own.unit, own.score[0], own.lo[0], own.hi[0]))
+    said = f"{name}: " + ", ".join(
+        own.numbers(place) for place in range(min(len(own.models), 5))
+        if math.isfinite(own.score[place])
+    )  # fmt: skip
+    shown = f'<bdi title="{escape(name)}">{escape(short_name(name, 28))}</bdi>'
+    return f'<b>{shown}</b>{picture(44, body, said)}<span class="k">{verdict}</span>'
+
+
+_STAIRS = (5, 60)  # models, of which all pairs are drawn
+
+
+def pairs_section(sheet: Sheet) -> Section:
+    """A staircase: filled where the model of the row is better than that of the column."""
+    models, pairs = sheet.board.models, sheet.main.pairs
+    number, decided = len(models), pairs.height - pairs["better"].null_count()
+    title = f"{decided:,} of {pairs.height:,} pairs are decided."
+    if not _STAIRS[0] < number <= _STAIRS[1]:
+        return Section("pairs", title, [])
+    place = {name: row for row, name in enumerate(models)}
+    cell = 24 if number <= 15 else 15
+    filled: dict[str, list[str]] = {"sure": [], "open": []}
+    for a, b, better in pairs.select("model_a", "model_b", "better").rows():
+        row, column = sorted((place[a], place[b]))
+        edge = cell - 1.5
+        mark = f"M{column * cell} {row * cell}h{edge}v{edge}h-{edge}z"
+        filled["open" if better is None else "sure"].append(mark)
+    body = "".join(f'<path class="{kind}" d="{"".join(d)}"/>' for kind, d in filled.items() if d)
+    names = "".join(
+        f'<text x="{row * cell - 8}" y="{(row + 0.5) * cell + 4}" class="end">'
+        f"{escape(short_name(name, 20))}</text>"
+        for row, name in enumerate(models)
+    )
+    left = 8 + 8 * min(max(map(len, models)), 20)
+    size = number * cell
+    box = f'viewBox="{-left} 0 {size + left} {size}" width="{size + left}" height="{size}"'
+    figure = (
+        f'<div class="wide"><svg class="stairs" {box} role="img" aria-label="{title}">'
+        f"{body}{names}</svg></div>"
+    )
+    span = sheet.board.rank_hi - sheet.board.rank_lo + 1
+    worst = int(span.argmax())
+    words = [
+        (
+            "Filled: the model of the row is better than that of the column, beyond chance; pale: "
+            "open. The columns have the order of the rows."
+        ),
+        f"A rank is known to within {span[worst]:,} places at worst ({named(models[worst])}).",
+    ]
+    return Section("pairs", title, words, figure)
+
+
+_DRAWN, _BOTH = 64, ("pass_at_k", "pass_hat_k")
+_RELIABLE = "Can it, and can you rely on it?"
+_LISTED = 8  # models below the fan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fan:
+    """Pass@k and Pass^k of all models at 1, 2, 4, ... tries: (2, L, K, 3) of mu, lo and hi."""
+
+    models: list[str]
+    k: tuple[int, ...]
+    numbers: Floats
+    rewards: bool
+
+    @classmethod
+    def of(cls, main: Scope, settings: Settings, models: Sequence[str]) -> Fan | None:
+        """None without several trials, or where it is unknown what succeeds."""
+        rewards = holds_fractions(main.counts, main.roles)
+        if main.fewest == 1 or not (rewards or knows_success(main.counts, main.roles)):
+            return None
+        sizes = tuple(2**power for power in range(min(main.fewest, _DRAWN).bit_length()))
+        kinds: tuple[Metric, Metric] = (pass_at_k(list(sizes)), pass_hat_k(list(sizes)))
+        if rewards:
+            kinds = (max_at_k(list(sizes)), min_at_k(list(sizes)))
+        rows = report(main.study, main.roles, kinds, **settings.report).collect()
+        keys = pl.DataFrame(
+            [(metric.name, model, k) for metric in kinds for model in models for k in sizes],
+            schema=["metric", "model", "k"], orient="row",
+        )  # fmt: skip
+        rows = rows.with_columns(pl.col("model").cast(pl.String))
+        own = keys.join(rows, on=keys.columns, how="left", maintain_order="left")
+        found = own.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
+        numbers = found.to_numpy().reshape(2, len(models), len(sizes), 3)
+        return cls([*models], sizes, numbers, rewards) if np.isfinite(numbers[:, 0]).all() else None
+
+
+def leaders_curve(sheet: Sheet, fan: Fan | None) -> str:
     """Sentence on Pass@k of the first two models at all k; empty if nobody knows a band."""
-    if settings.prior is not None or main.judged or main.biased:
+    main, models = sheet.main, sheet.board.models
+    if fan is None or fan.rewards or len(models) < 2 or sheet.settings.prior is not None:
         return ""
-    if holds_fractions(main.counts, main.roles):
+    if main.judged:
         return ""
-    metric = pass_at_k(curve_sizes(min(main.fewest, page_pictures.DRAWN)))
-    several = len(main.models) > _MATRIX
-    baseline = main.models[0] if several else None
+    baseline = models[0] if len(models) > _TIGHT else None
     rows = compare(
-        main.study, main.roles, metric, baseline=baseline, simultaneous=True, **settings.report
-    ).collect()
-    pair = rows.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(main.models[:2])))
-    shown = pair.drop("gain_to", "loss_from", strict=False)
-    return f"Pass@k: {curve_sentence(shown, settings.confidence)}"
+        main.study, main.roles, pass_at_k(list(fan.k)), baseline=baseline, simultaneous=True,
+        **sheet.settings.report,
+    ).collect()  # fmt: skip
+    two = pl.col("model_a", "model_b").cast(pl.String).is_in(models[:2])
+    pair = rows.filter(pl.all_horizontal(two)).drop("gain_to", "loss_from", strict=False)
+    return f"Pass@k: {curve_sentence(pair, sheet.settings.confidence)}" if pair.height else ""
 
 
-def _needed_section(main: Scope) -> Section:
-    shown = {"": tables.trials_needed_table(main)} if main.needed.height else {}
-    lines = [_PLAN if shown else _DISTINGUISHED]
-    lines += [_QUESTIONS] * ("extra_questions" in main.needed.columns)
-    title = "How many more trials would distinguish them?"
-    return Section("trials", title, lines, tables=shown)
+def reliability_section(fan: Fan | None, hues: Sequence[str], told: str = "") -> Section:
+    """Pass@k and Pass^k from one point, and their numbers; `told` compares the first two."""
+    if fan is None:
+        return Section("reliability", _RELIABLE, [])
+    flat = pl.DataFrame(fan.numbers.reshape(-1, 3), schema=["mu", "lo", "hi"], nan_to_null=True)
+    models, unit, top = fan.models, Unit.of(flat), fan.k[-1]
+    can, does = fan.numbers[0, 0, -1], fan.numbers[1, 0, -1]
+    leader = named(models[0])
+    words = [
+        (
+            f"{leader} gets {unit.score(can[0])} of the questions right at least once in {top:,} "
+            f"tries, and {unit.score(does[0])} every time."
+        ),
+        (
+            "Above: at least one of k tries is right (Pass@k). Below: all k are (Pass^k). The "
+            "space between is luck: what it can do, but does not do reliably."
+        ),
+    ]
+    if fan.rewards:
+        words = [
+            (
+                f"The best of {top:,} tries of {leader} earns {unit.score(can[0])}, the worst "
+                f"{unit.score(does[0])}."
+            ),
+            (
+                "Above: the best reward of k tries (Max@k). Below: the worst (Min@k). The space "
+                "between is luck."
+            ),
+        ]
+    words += [told] * bool(told)
+    figure = _fan_picture(fan, models, hues, unit) + _fan_table(fan, models, hues, unit)
+    return Section("reliability", _RELIABLE, words, figure)
 
 
-def coverage_section(coverage: pl.DataFrame, questions: int = 0, *, whole: bool = False) -> Section:
-    """Section on the coverage of the log: a sentence if models are alike, rows for all others.
+def _fan_picture(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit) -> str:
+    height = 330
+    share = unit.percent
+    axis = Axis(0, 1) if share else Axis.around(fan.numbers.ravel())
+    xs = [100 * place / max(len(fan.k) - 1, 1) for place in range(len(fan.k))]
 
-    `questions` counts the distinct ones, if there are strata; `whole` gives all models rows.
-    """
-    alike = _alike_rows(coverage)
-    rest = coverage if whole or not alike.sum() else coverage.filter(~alike)
-    lines = []
-    if rest.height < coverage.height:
-        usual = coverage.filter(alike).row(0, named=True)
-        asked, each = usual["questions"], range_text(usual["n_min"], usual["n_max"])
-        strata = coverage["stratum"].n_unique() if "stratum" in coverage.columns else 1
-        subject = "" if coverage.height == strata else "All models are alike: "
-        if rest.height:
-            subject = f"{int(alike.sum()):,} of {coverage.height:,} rows are alike: "
-        where = ""
-        if strata > 1 and rest.is_empty():
-            where = f"{f', {asked:,}' * (questions > asked)} in each of {strata:,} strata"
-            asked = max(questions, asked)
-        lines.append(
-            f"{subject}{count_of(asked, 'question')} with {each} "
-            f"trial{'' if usual['n_max'] == 1 else 's'} each{where}, none missing."
+    def y(value: float) -> float:
+        return 8 + (100 - axis(value)) / 100 * (height - 36)
+
+    ticks = [0, 0.25, 0.5, 0.75, 1] if share else axis.ticks(5)
+    shown = score_ticks(Axis(0, 1), unit, 4) if share else [f"{tick:g}" for tick in ticks]
+    body = "".join(level(0, 100, y(tick)) for tick in ticks)
+    scale = "".join(
+        f'<span style="top:{y(tick):.0f}px">{words}</span>'
+        for tick, words in zip(ticks, shown, strict=True)
+    )
+    for x, k in zip(xs, fan.k, strict=True):
+        tries = " try" if k == 1 else " tries" if k == fan.k[-1] else ""
+        held = "" if k == 1 else "end" if k == fan.k[-1] else "mid"
+        body += text(x, height - 8, f"{k}{tries}", held)
+    high, low_ = ([y(value) for value in fan.numbers[kind, 0, :, 0]] for kind in (0, 1))
+    inner = group(hues[0], band(xs, high, low_, "fan"))
+    for place in [*range(len(models) - 1, 1, -1), *([1] if len(models) > 1 else []), 0]:
+        thin = place > 1
+        for kind in (0, 1):
+            mu, lo, hi = ([y(v) for v in fan.numbers[kind, place, :, part]] for part in range(3))
+            if not np.isfinite(mu).all():
+                continue
+            drawn = path(zip(xs, mu, strict=True), "ln t" if thin else "ln")
+            hue = f"o{' faint' * (len(models) > 8)}" if thin else hues[place]
+            area = "" if thin or not np.isfinite([*lo, *hi]).all() else band(xs, hi, lo)
+            inner += group(hue, area + drawn)
+    points = "".join(
+        dot(x, y(value), 4) for kind in (0, 1)
+        for x, value in zip(xs, fan.numbers[kind, 0, :, 0], strict=True)
+    )  # fmt: skip
+    can, does = (fan.numbers[kind, 0, -1, 0] for kind in (0, 1))
+    up, low = y(can) + 8, y(does) - 8
+    if low - up < 44:
+        up, low = (up + low) / 2 - 22, (up + low) / 2 + 22
+    luck = f'<span style="top:{(up + low) / 2:.0f}px">between: luck</span>' * bool(low - up >= 80)
+    once, every = ("the best", "the worst") if fan.rewards else (
+        "at least once", f"all {fan.k[-1]} times")  # fmt: skip
+    ends = (
+        f'<div class="ends" style="height:{height}px"><span style="top:{max(up, 16):.0f}px"><b>'
+        f"{html_text(unit.score(can))}</b><br>{once}</span>{luck}"
+        f'<span style="top:{max(low, 60):.0f}px"><b>{html_text(unit.score(does))}</b><br>{every}'
+        "</span></div>"
+    )
+    said = f"{models[0]}: {once} {unit.score(can)}, {every} {unit.score(does)}"
+    drawn = picture(height, body + stretched(height, inner) + group(hues[0], points), said)
+    return f'<div class="fans"><div class="ends left">{scale}</div>{drawn}{ends}</div>'
+
+
+def _fan_table(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit) -> str:
+    """One try, at least one of k, all k: of the first models."""
+    top = fan.k[-1]
+    names = ("Max", "Min") if fan.rewards else ("Pass", "Pass")
+    heads = [
+        "1 try",
+        f'at least 1 of {top}<span class="k"> ({names[0]}@{top})</span>',
+        f'all {top}<span class="k"> ({names[1]}{"@" if fan.rewards else "^"}{top})</span>',
+    ]
+    if fan.rewards:
+        heads[1:] = [f"best of {top}", f"worst of {top}"]
+    rows = []
+    for place, model in enumerate(models[:_LISTED]):
+        mark = '<i class="sw"></i>' if place < 2 else ""
+        cells = [fan.numbers[0, place, 0], fan.numbers[0, place, -1], fan.numbers[1, place, -1]]
+        texts = [_score_cell(unit, *cell) for cell in cells]
+        texts[0] = texts[0].partition(" [")[0]
+        shown = "".join(f'<td class="n">{_faint_ends(words)}</td>' for words in texts)
+        rows.append(f'<tr class="{hues[place]}"><th scope="row" class="nm">{mark}'
+                    f"{whole_name(model)}</th>{shown}</tr>")  # fmt: skip
+    rest = len(models) - _LISTED
+    more = f'<p class="note">{count_of(rest, "more model")}: in the files of this page.</p>'
+    columns = "".join(f'<th class="n" scope="col">{head}</th>' for head in heads)
+    first = f"{'% of the questions' if unit.percent and not fan.rewards else 'reward'}"
+    return (
+        f'<table class="plain rel"><caption class="away">{_RELIABLE}</caption><thead><tr>'
+        f'<th scope="col">{first}</th>{columns}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+        + more
+        * (rest > 0)
+    )
+
+
+_CELLS, _SHADES, _NAMES = 400, 20, 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionFacts:
+    """The scores of all questions, (L, M), the hardest first, and what is said of single ones."""
+
+    names: list[str]
+    scores: Floats
+    never: list[str]
+    always: list[str]
+    against: list[str]  # reversed ones: strong models fail them
+    reversals: str  # why no question is reversed; empty if one is, or with one model
+    mixed: list[str]  # both ways for the first model, the nearest to a coin toss first
+    trials: int  # of a question, the fewest
+    judged: bool
+
+    @classmethod
+    def of(cls, main: Scope, models: Sequence[str], settings: Settings) -> QuestionFacts:
+        """Of a judge's verdicts as they are, if there is one."""
+        judged, main = main.judged, main.of_verdicts()
+        w = average_metric(main.lead).w
+        weights: Any = None if w is None else dict(w)  # words or numbers
+        rows = question_analysis(
+            main.study, main.roles, weights, confidence=settings.confidence
+        ).collect()
+        names = main.per_question()["question"].cast(pl.String).to_list()
+        scores = score_matrix(main, models)
+        place = {name: row for row, name in enumerate(sorted(names))}
+        scores = scores[:, [place[name] for name in names]]
+        whole = float(np.nanmax(scores)) or 1.0
+        share = (scores - min(0.0, float(np.nanmin(scores)))) / whole if whole > 0 else scores
+        status = pl.col("question").cast(pl.String)
+        of = {
+            kind: rows.filter(pl.col("status") == kind).select(status).to_series().to_list()
+            for kind in ("never", "always")
+        }
+        first = share[0]
+        both = np.flatnonzero((first > _SAME) & (first < 1 - _SAME))
+        against = rows.filter(pl.col("reversed")).select(status).to_series().to_list()
+        told = "" if against or len(models) < 2 else reversed_sentence(
+            rows, "question", FALSE_DISCOVERIES
+        )  # fmt: skip
+        return cls(
+            names,
+            np.clip(share, 0, 1),
+            of["never"],
+            of["always"],
+            against,
+            told,
+            [names[each] for each in both[np.argsort(np.abs(first[both] - 0.5), kind="stable")]],
+            main.fewest,
+            judged,
         )
-    if rest.is_empty():
-        return Section("coverage", "What is in the log?", lines)
-    lines.append(_COVERAGE + (_TOTALS if "planned" in coverage.columns else ""))
-    if rest.height > _ROWS:
-        lines.append(f"The first {_ROWS} of {rest.height:,} rows; all are in the data below.")
-    table = tables.coverage_table(rest.head(_ROWS))
-    return Section("coverage", "What is in the log?", lines, tables={"": table})
+
+    def facts(self) -> dict[str, int]:
+        """Numbers for the heading."""
+        return {
+            "questions": len(self.names), "models": self.scores.shape[0], "trials": self.trials,
+            "never": len(self.never), "always": len(self.always), "mixed": len(self.mixed),
+        }  # fmt: skip
 
 
-def _alike_rows(coverage: pl.DataFrame) -> pl.Series:
-    """Whether a row is as usual, with nothing missing; one row among others is not."""
-    names = {"questions", "trials", "n_min", "n_max", "missing", "nulls"}
-    if "planned" in coverage.columns or not names <= {*coverage.columns}:
-        return pl.repeat(value=False, n=coverage.height, eager=True)
-    columns = ["questions", "trials", "n_min", "n_max"]
-    sound = (pl.col("missing") == 0) & (pl.col("nulls") == 0)
-    if "duplicates" in coverage.columns:
-        sound &= pl.col("duplicates").fill_null(0) == 0
-    rows = coverage.select(sound.alias("sound"), shared=pl.concat_str(columns, separator=" "))
-    usual = rows.filter("sound")["shared"].mode().sort()
-    if usual.is_empty():
-        return rows["sound"]
-    alike = pl.col("sound") & (pl.col("shared") == usual[0])
-    return rows.select(alike & ((alike.sum() > 1) | (pl.len() == 1))).to_series()
+def strip_rows(scores: Floats, height: float, labels: Sequence[str]) -> list[str]:
+    """A strip of cells of each row of scores; of many questions means of neighbours."""
+    if scores.shape[1] > _CELLS:
+        edges = np.linspace(0, scores.shape[1], _CELLS + 1).astype(int)
+        scores = np.stack([scores[:, a:b].mean(axis=1) for a, b in itertools.pairwise(edges)], 1)
+    if np.unique(scores).size > _SHADES:
+        scores = np.round(scores * _SHADES) / _SHADES
+    return [strip(row.tolist(), height, label) for row, label in zip(scores, labels, strict=True)]
+
+
+def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
+    """All questions, the hardest on the left: one row of cells for each model."""
+    models, board = sheet.board.models, sheet.board
+    if len(facts.names) < 2:
+        return Section("questions", "", [])
+    tall = 22 if len(models) <= _TIGHT else 13
+    labels = [f"{name}: {len(facts.names)} questions" for name in models]
+    strips = strip_rows(facts.scores, tall, labels)
+    rows = "".join(
+        f'<span class="{"in" * bool(board.first_tier[place])}" title="{escape(name)}">'
+        f"<bdi>{escape(short_name(name, 28))}</bdi></span>{strips[place]}"
+        for place, name in enumerate(models)
+    )
+    ends = (
+        '<span></span><span class="sides"><span>hardest</span>'
+        f"<span>easiest of {len(facts.names):,}</span></span>"
+    )
+    lists = question_lists(
+        {
+            "Nobody solved": facts.never,
+            "Everybody solved, every time": facts.always,
+            f"Speak against the ranking (FDR {100 * FALSE_DISCOVERIES:g} %)": facts.against,
+            f"A coin toss for {named(models[0])}": facts.mixed if facts.trials > 1 else [],
+        }
+    )
+    words = [
+        "By the verdicts of the judge as they are." * facts.judged,
+        "Full colour: right in every trial. Empty: never.",
+        "A column that is empty above and full below deserves a look." * (len(models) > 2),
+        facts.reversals,
+    ]
+    gap = 2 if tall > 15 else 1
+    figure = f'<div class="strip" style="row-gap:{gap}px">{rows}{ends}</div>{lists}'
+    return Section("questions", questions_title(facts.facts(), models[0]), words, figure)
+
+
+def without_stratum(name: str) -> str:
+    """A question without its stratum, where its own name says enough.
+
+    >>> without_stratum("law / law-27"), without_stratum("law / 27")
+    ('law-27', 'law / 27')
+    """
+    stratum, _, question = name.partition(" / ")
+    return question if question.startswith(stratum) else name
+
+
+def question_lists(lists: dict[str, list[str]]) -> str:
+    """Lists of the first five questions each; none of what is empty."""
+    shown = []
+    for head, names in lists.items():
+        if names:
+            more = f" and {len(names) - _NAMES:,} more" * (len(names) > _NAMES)
+            codes = ", ".join(
+                f"<code>{escape(short_name(without_stratum(name)))}</code>"
+                for name in names[:_NAMES]
+            )
+            shown.append(
+                f"<div><h3>{html_text(head)}: {len(names):,}</h3><p>{codes}{more}</p></div>"
+            )
+    return f'<div class="cols">{"".join(shown)}</div>' * bool(shown)
+
+
+_FAR = 10  # times the trials of a log, beyond which nobody plans
+
+
+def next_of_ranking(sheet: Sheet) -> list[str]:
+    """Further trials, further questions, or neither: by the plan of the first two."""
+    board, main = sheet.board, sheet.main
+    if not board.ranked or sheet.gap is None:
+        return []
+    a, b = (named(name) for name in board.models[:2])
+    if len(board.leaders) == 1:
+        return [f"Nothing: {named(board.leaders[0])} is the best of these models."]
+    if main.judged:
+        who = names_list(board.leaders)
+        return [f"Label more verdicts, first those of {who}: what is unknown is the judge."]
+    unit, gap = board.unit, sheet.gap
+    bound = unit.size(max(abs(gap.lo), abs(gap.hi)))
+    differ = f"{a} and {b} differ by less than {bound}"
+    plan = _plan_of_first(sheet)
+    trials, questions = (
+        (plan.get("extra_trials"), plan.get("extra_questions")) if plan else (None, None)
+    )
+    power = f"{100 * POWER:g} %"
+    if plan is None:
+        return [f"Take either: {differ}."]
+    if trials is None:
+        told = [
+            (
+                f"Take either, or add questions: {differ}, and no number of further trials of "
+                "these questions is in sight that would decide it."
+            )
+        ]
+        more = f"{count_of(questions, 'further question')} like these" if questions else ""
+        return told + [f"To decide it with a chance of {power}: {more}."] * bool(more)
+    told = []
+    if trials > _FAR * main.fewest:
+        times = (main.fewest + trials) / main.fewest
+        told.append(
+            f"Take either: {differ}; it would take {times:,.0f} times this log to say which is "
+            "better."
+        )
+    told.append(
+        f"To decide it with a chance of {power}: {count_of(trials, 'further trial')} of each "
+        "question, of both."
+    )
+    return told
+
+
+def _plan_of_first(sheet: Sheet) -> dict[str, Any] | None:
+    """The plan of the first two models, if it has them."""
+    needed = sheet.main.needed
+    if needed.is_empty():
+        return None
+    either = pl.col("model_a", "model_b").cast(pl.String).is_in(sheet.board.models[:2])
+    rows = needed.filter(pl.all_horizontal(either)).rows(named=True)
+    return rows[0] if rows else None
+
+
+def line_rows(rows: Sequence[tuple[str, str, str]], left: int, right: int, axis: str = "") -> str:
+    """Rows of a name, a picture and numbers; on a phone the picture lies below them."""
+    shown = "".join(
+        f'<div class="l3"><span>{name}</span>{drawn}<span class="n">{numbers}</span></div>'
+        for name, drawn, numbers in rows
+    )
+    last = f'<div class="l3"><span></span>{axis}<span></span></div>' if axis else ""
+    return f'<div style="--l:{left}px;--r:{right}px">{shown}{last}</div>'
+
+
+def bold_numbers(unit: Unit, value: float, lo: float, hi: float, *, gap: bool = False) -> str:
+    """A number in bold with its interval."""
+    shown = unit.gap(value) if gap else unit.score(value, sign=False)
+    ends = (unit.gaps if gap else unit.interval)(lo, hi) if math.isfinite(lo + hi) else ""
+    return f'<b>{html_text(shown)}</b> <span class="k">{html_text(ends)}</span>'

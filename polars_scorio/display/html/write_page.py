@@ -2,42 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from html import escape
 from pathlib import Path
 
 import polars as pl
 
 from polars_scorio.arguments import value_text
 from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.display.finding import plain_text
+from polars_scorio.display.html.card import card_svg
+from polars_scorio.display.html.cost_sections import cost_advice, cost_section, judge_section
+from polars_scorio.display.html.gate_sections import (
+    cases_section,
+    gate_hero,
+    next_of_gate,
+    plain_lines,
+)
 from polars_scorio.display.html.method_notes import method_notes
-from polars_scorio.display.html.page import Page
+from polars_scorio.display.html.page import Page, Section
 from polars_scorio.display.html.sections import (
-    BaselineRows,
-    baseline_rows,
-    cost_section,
-    coverage_section,
-    page_pairs,
-    page_sections,
+    QuestionFacts,
+    duel_section,
+    forest,
+    forest_note,
+    forest_table,
+    leaders_curve,
+    metrics_section,
+    next_of_ranking,
+    pairs_section,
+    questions_section,
+    reliability_section,
+    strata_section,
+)
+from polars_scorio.display.html.step_sections import (
+    gains_section,
+    next_of_steps,
+    runs_section,
+    step_questions_section,
+    steps_hero,
+)
+from polars_scorio.display.html.story import Asked, Story, read_story, refusal_finding
+from polars_scorio.display.html.unranked_sections import (
+    biased_hero,
+    flaky_section,
+    next_of_one,
+    one_model_hero,
+    rerun_section,
+    stopping_section,
 )
 from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import Scope, knows_success
+from polars_scorio.display.scopes import Scope
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import (
-    Alert,
-    LogVerdict,
     coverage_alerts,
-    log_verdict,
+    lead_label,
     outcome_words,
-    refusal_words,
     without_repeated_warnings,
 )
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
-from polars_scorio.display.words import count_of, installed_version
+from polars_scorio.display.words import count_of, installed_version, range_text, short_name
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.request import check_metrics
 
-_GATE_NUMBERS = ("metric", "k", "model", "baseline", "diff", "sigma", "lo", "hi")
+_GATE_NUMBERS = ("metric", "k", "stratum", "model", "baseline", "diff", "lo", "hi", "verdict")
+_PAIRED = 60  # models, all of whose pairs the page holds; of more only those with the first one
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +81,7 @@ class Order:
     call: str
     version: str
     baseline: Category | None = None  # compared with all others
+    log: str | None = None  # arguments of a command that name it; None: Python
 
     @classmethod
     def of(
@@ -62,6 +94,7 @@ class Order:
         title: str | None = None,
         call: str | None = None,
         baseline: Category | None = None,
+        log: str | None = None,
     ) -> Order:
         """Request of a method or a command, whose file is called `name`.
 
@@ -75,7 +108,8 @@ class Order:
         typed = [repr(name), *map(str, metrics), *against, *_typed_keywords(settings)]
         named = f"({', '.join(_typed_keywords(roles))})" if _typed_keywords(roles) else ""
         call = call or f"df.scorio{named}.write_html({', '.join(typed)})"
-        return cls(tuple(metrics), settings, title or name, call, installed_version(), baseline)
+        version = installed_version()
+        return cls(tuple(metrics), settings, title or name, call, version, baseline, log)
 
 
 def _typed_keywords(options: Roles | Settings) -> list[str]:
@@ -106,7 +140,7 @@ def write_page(
     *,
     totals: pl.DataFrame | None = None,
 ) -> ValueError | TypeError | None:
-    """Write the page of a log, and return why it has no report, if so; see `page`."""
+    """Write the page of a log, and return why it has no report, if so; see `made_page`."""
     refuse_missing_folder(path)
     made, refusal = made_page(frame, roles, order, tell, totals=totals)
     write_whole(path, made.html())
@@ -121,94 +155,215 @@ def made_page(
     *,
     totals: pl.DataFrame | None = None,
 ) -> tuple[Page, ValueError | TypeError | None]:
-    """The page of a log: its report, or its coverage and the error that refuses a report.
+    """The page of a log: its story, or its coverage and the error that refuses a report.
 
-    The log is read once. `tell` gets a word before each step; `totals` has trials and score of each
-    run as its tool gives them.
+    `tell` gets a word before each step; `totals` has trials and score of each run as its tool gives
+    them.
     """
-    tell("reading the log")
-    look = LogSummary.read(frame, roles, totals)
-    coverage = look.describe()
-    of_costs = [metric for metric in order.metrics if metric.looks_at == "costs"]
-    tell("reporting, ranking and comparing")
-    try:
-        verdict = log_verdict(look, coverage, order.metrics, order.settings)
-        main = verdict.main
-        with without_repeated_warnings():
-            against = None
-            if order.baseline is not None and not main.biased:
-                against = baseline_rows(main, order.baseline, order.settings)
-            known = of_costs or knows_success(main.counts, main.roles, main.metrics)
-            costs = cost_section(frame, roles, order.settings, of_costs) if known else None
-    except (ValueError, TypeError) as error:
-        return _refusal_page(look, coverage, order, error), error
+    asked = Asked(order.metrics, order.settings, order.baseline)
+    look, coverage, story = read_story(frame, roles, asked, totals=totals, tell=tell)
+    if not isinstance(story, Story):
+        return _refusal_page(look, coverage, order, story), story
     tell("drawing")
     with without_repeated_warnings():
-        made = _report_page(look, coverage, order, verdict, against)
-    sections = made.sections if costs is None else [*made.sections, costs]
-    return replace(made, sections=sections), None
+        return story_page(story, order), None
 
 
-def _report_page(
-    look: LogSummary,
-    coverage: pl.DataFrame,
-    order: Order,
-    verdict: LogVerdict,
-    against: BaselineRows | None,
-) -> Page:
-    """The page of a log with its verdict, but for its costs."""
-    overall, parts = verdict.overall, verdict.parts
-    said = {"headline": verdict.headline, "basis": verdict.basis, "outcomes": verdict.outcomes}
-    numbers: dict[str, object] = {
-        "overall": None if overall is None else _scope_frames(overall),
-        "strata": {part.name: _stratum_frames(part) for part in parts},
-    }
-    if against is not None:
-        gates = against.gates.select(_GATE_NUMBERS)
-        numbers["baseline"] = {"gates": gates, "changed": against.changed}
-    page = _made_page(look, coverage, order, verdict.metrics, verdict.alerts, said, numbers)
-    return replace(
-        page, sections=[*page_sections(look, verdict, coverage, order.settings, against)]
-    )
-
-
-def _made_page(
-    look: LogSummary,
-    coverage: pl.DataFrame,
-    order: Order,
-    metrics: Sequence[Metric],
-    alerts: Sequence[Alert],
-    said: dict[str, str],
-    numbers: dict[str, object],
-) -> Page:
-    """A page without sections: what it says, and its numbers."""
+def story_page(story: Story, order: Order) -> Page:
+    """The page of a log that can be scored."""
+    look, verdict, sheet, finding = story.look, story.verdict, story.sheet, story.finding
     about = method_notes(
-        look.cells, metrics, order.settings, call=order.call, version=order.version
+        look.cells, verdict.metrics, order.settings, call=order.call, version=order.version
     )
-    texts = said | {"alerts": [f"{alert.title}. {alert.text}" for alert in alerts]}
+    overall = verdict.overall
+    numbers: dict[str, object] = {
+        "title": order.title,
+        "headline": plain_text(finding.title),
+        "lede": plain_text(" ".join(filter(None, (finding.numbers, finding.aside)))),
+        "basis": [*map(plain_text, finding.basis)],
+        "outcomes": verdict.outcomes,
+        "alerts": [f"{alert.title}. {alert.text}" for alert in verdict.alerts],
+        "about": about.facts,
+        "coverage": story.coverage,
+        "overall": None if overall is None else _scope_frames(overall),
+        "strata": {part.name: _stratum_frames(part) for part in verdict.parts},
+    }
+    if story.gated is not None:
+        gates = story.gated.rows.select(*_GATE_NUMBERS)
+        numbers["baseline"] = {"gates": gates, "changed": story.gated.changed()}
     return Page(
         title=order.title,
-        summary=_log_size(look, coverage),
-        **said,
+        summary=log_size(look, story.coverage),
+        finding=finding,
         refused=False,
-        alerts=alerts,
-        sections=(),
+        alerts=verdict.alerts,
+        hero=_first_picture(story),
+        sections=[*_page_sections(story)],
+        todo=_next_steps(story),
+        command=_next_command(story, order),
+        outcomes=verdict.outcomes,
+        checked=verdict.checked,
         about=about,
-        numbers={
-            "title": order.title,
-            **texts,
-            "about": about.facts,
-            "coverage": coverage,
-            **numbers,
-        },
+        numbers=numbers,
+        rows=sheet.main.rows.select(pl.exclude(pl.List, pl.Struct)),
+        card=card_svg(story, order.title),
     )
+
+
+def _first_picture(story: Story) -> Section:
+    """The first picture: what the title is about."""
+    sheet, board = story.sheet, story.sheet.board
+    if story.gated is not None:
+        return Section("leaderboard", "", [], gate_hero(story.gated),
+                       plain_lines(story.gated))  # fmt: skip
+    if story.run is not None:
+        return Section(
+            "leaderboard",
+            "",
+            [],
+            steps_hero(story.run, sheet.settings.level),
+            forest_table(sheet),
+        )
+    if story.verdict.biased:
+        if story.first is not None:
+            return Section("leaderboard", "", [], biased_hero(sheet, story.first))
+        return Section("leaderboard", "", [], _forest_picture(story), forest_table(sheet))
+    if len(board.models) == 1:
+        drawn = one_model_hero(sheet, story.like, story.parts)
+        return Section("leaderboard", "", [], drawn, forest_table(sheet))
+    drawn = _forest_picture(story) + forest_note(board)
+    return Section("leaderboard", "", [], drawn, forest_table(sheet))
+
+
+def _forest_picture(story: Story) -> str:
+    sheet, last = story.sheet, None
+    if story.prices is not None:
+        places = range(len(sheet.board.models))
+        last = ("cost per question", [story.prices.words(place) for place in places])
+    return forest(sheet.board, lead_label(sheet.main), sheet.settings.level, last=last)
+
+
+def _page_sections(story: Story) -> Iterator[Section]:
+    """The sections in their order; those without content have no picture and are not written."""
+    if story.verdict.biased or story.facts is None:
+        if story.first is not None:
+            yield stopping_section(story.first)
+    elif story.gated is not None:
+        names = story.sheet.board.models
+        yield cases_section(story.gated, story.facts, names)
+        yield reliability_section(story.fan, ["a", "m", *["o"] * len(names)])
+        if len(names) > 2:
+            yield questions_section(story.sheet, story.facts)
+    elif story.run is not None:
+        yield gains_section(story.run, story.sheet.settings)
+        yield step_questions_section(story.run, story.look)
+    elif len(story.sheet.board.models) > 1:
+        yield from _ranking_sections(story, story.facts)
+    else:
+        yield from _model_sections(story, story.facts)
+
+
+def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
+    """Several models: costs, judge and steps first, where somebody gave them."""
+    sheet = story.sheet
+    yield from _sections_of_roles(story)
+    if story.look.steps is not None:
+        yield runs_section(story.look, sheet)
+    if sheet.board.ranked:
+        yield duel_section(sheet)
+        if story.parts and story.verdict.overall is not None:
+            yield strata_section(sheet, story.parts, story.noun)
+        yield pairs_section(sheet)
+    yield from _reliability_sections(story)
+    yield questions_section(sheet, facts)
+
+
+def _model_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
+    """One model: its reliability, flaky questions, and what a rerun may move."""
+    yield from _reliability_sections(story)
+    yield from _sections_of_roles(story)
+    yield flaky_section(facts)
+    yield rerun_section(story.sheet)
+
+
+def _sections_of_roles(story: Story) -> Iterator[Section]:
+    if story.prices is not None:
+        yield cost_section(story.sheet, story.prices)
+    if story.sheet.main.judged:
+        yield judge_section(story.sheet)
+
+
+def _reliability_sections(story: Story) -> Iterator[Section]:
+    board = story.sheet.board
+    hues = [*map(board.hue, range(len(board.models)))]
+    yield reliability_section(story.fan, hues, leaders_curve(story.sheet, story.fan))
+    if story.asked.metrics:
+        yield metrics_section(story.sheet)
+
+
+def _next_steps(story: Story) -> list[str]:
+    """Advice on what to do next."""
+    if story.verdict.biased:
+        return [
+            "Only first trials count on this page. " * (story.first is not None)
+            + "For shorter intervals run every question the same number of times.",
+            (
+                "If retries are the product, score the product: solved within so many tries is one "
+                "trial of it."
+            ),
+        ]
+    if story.gated is not None:
+        return next_of_gate(story.gated)
+    if story.run is not None:
+        return next_of_steps(story.run)
+    if len(story.sheet.board.models) == 1:
+        return next_of_one(story.sheet)
+    told = next_of_ranking(story.sheet)
+    if story.prices is not None and story.sheet.board.ranked:
+        told = [cost_advice(story.sheet, story.prices), *told]
+    return told
+
+
+def _next_command(story: Story, order: Order) -> str:
+    """A line to type for that, in the words of who asked."""
+    call, options, arguments = _method_call(story)
+    if order.log is not None:
+        flags = "".join(f" --{name} {shlex.quote(value)}" for name, value in options.items())
+        return f"polars-scorio {call} {order.log}{flags}"
+    model = options.pop("model", None)
+    return f"df.scorio{f'(model={model!r})' * bool(model)}.{call}({arguments})"
+
+
+def _method_call(story: Story) -> tuple[str, dict[str, str], str]:
+    """A command, its options, and the arguments of the method of the same name."""
+    if story.verdict.biased:
+        return "check", {}, ""
+    if story.gated is not None:
+        name, margin = story.gated.baseline, f"{story.asked.margin:g}"
+        return "gate", {"baseline": name, "margin": margin}, f"{name!r}, margin={margin}"
+    if story.run is not None:
+        return "rank", {"model": story.run.name}, ""
+    return ("compare" if len(story.sheet.board.models) > 1 else "reruns"), {}, ""
 
 
 def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame | list[str]]:
-    """The models and frames of the whole log, or of the stratum that the verdict is about."""
+    """The models and frames of the whole log, or of the stratum that the finding is about."""
     ranks = {"ranks": scope.ranks, "pairs": page_pairs(scope), "trials_needed": scope.needed}
     shown = {} if scope.biased or len(scope.models) == 1 else ranks
     return {"models": scope.models, "report": scope.rows, **shown}
+
+
+def page_pairs(scope: Scope) -> pl.DataFrame:
+    """The pairs of a page; of more than 60 models only those of the first one.
+
+    The file would grow with the square of their number.
+    """
+    columns = ("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
+    pairs = scope.pairs.select(columns)
+    if len(scope.models) > _PAIRED:
+        first = scope.models[0]
+        pairs = pairs.filter(pl.any_horizontal(pl.col("model_a", "model_b") == first))
+    return pairs
 
 
 def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:
@@ -221,28 +376,55 @@ def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:
 
 
 def _refusal_page(look: LogSummary, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
-    alerts = [*coverage_alerts(look, coverage)] if coverage.height else []
-    outcomes = outcome_words(look, order.metrics)
-    said = {"headline": refusal_words(error), "basis": "", "outcomes": outcomes}
-    page = _made_page(look, coverage, order, order.metrics, alerts, said, {})
-    numbers = {"title": order.title, "refused": str(error)}
-    numbers |= {name: page.numbers[name] for name in ("about", "coverage")}
-    sections = [coverage_section(coverage, whole=True)]
-    return replace(page, refused=True, sections=sections, numbers=numbers)
-
-
-def _log_size(look: LogSummary, coverage: pl.DataFrame) -> str:
-    """How large the log is; the steps of a run have the same questions, other strata have not."""
-    strata = [
-        count_of(coverage[name].n_unique(), "stratum").replace("stratums", "strata")
-        for name in ("stratum",)
-        if name in coverage.columns
-    ]
-    return " \N{MIDDLE DOT} ".join(
-        [
-            count_of(coverage["model"].n_unique(), "model"),
-            *strata,
-            count_of(look.question_count, "question"),
-            count_of(int(coverage["trials"].sum()), "trial"),
-        ]
+    about = method_notes(
+        look.cells, order.metrics, order.settings, call=order.call, version=order.version
     )
+    return Page(
+        title=order.title,
+        summary=log_size(look, coverage),
+        finding=refusal_finding(error),
+        refused=True,
+        alerts=[*coverage_alerts(look, coverage)] if coverage.height else [],
+        hero=Section("leaderboard", "", [], coverage_table(coverage)),
+        sections=[],
+        todo=[],
+        command="",
+        outcomes=outcome_words(look, order.metrics),
+        checked="",
+        about=about,
+        numbers={"title": order.title, "refused": str(error), "about": about.facts,
+                 "coverage": coverage},
+        rows=coverage.select(pl.exclude(pl.List, pl.Struct)),
+        card="",
+    )  # fmt: skip
+
+
+def log_size(look: LogSummary, coverage: pl.DataFrame) -> str:
+    """How large the log is; the steps of a run have the same questions, other strata have not."""
+    found = [count_of(coverage["model"].n_unique(), "model")]
+    if "stratum" in coverage.columns:
+        noun = "step" if look.steps is not None else "stratum"
+        many = count_of(coverage["stratum"].n_unique(), noun)
+        found.append(many.replace("stratums", "strata"))
+    words = ", ".join([*found, count_of(look.question_count, "question")])
+    if coverage.height and {"n_min", "n_max"} <= {*coverage.columns}:
+        least, most = coverage.select(pl.col("n_min").min(), pl.col("n_max").max()).row(0)
+        if most is not None:
+            each = range_text(least, most)
+            words += f" \N{MULTIPLICATION SIGN} {each} trial{'' if most == 1 else 's'}"
+    return words
+
+
+def coverage_table(coverage: pl.DataFrame) -> str:
+    """The coverage of a log that cannot be scored."""
+    shown = coverage.head(100)
+    names = [name for name in shown.columns if name != "categories"]
+    dash = "\N{EN DASH}"
+    top = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(short_name(value)) if value is not None else dash}</td>"
+                         for value in row) + "</tr>"
+        for row in shown.select(names).iter_rows()
+    )  # fmt: skip
+    return (f'<div class="wide"><table class="plain"><caption>What is in the log</caption><thead>'
+            f"<tr>{top}</tr></thead><tbody>{body}</tbody></table></div>")  # fmt: skip

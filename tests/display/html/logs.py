@@ -12,7 +12,7 @@ from polars_scorio.display.html.write_page import Order, made_page
 from polars_scorio.display.settings import Settings
 from polars_scorio.metrics.metric import Metric
 
-_VOID = {"meta", "link", "br"}
+_VOID = {"meta", "link", "br", "wbr"}
 _USUAL = Settings()
 
 

@@ -17,13 +17,13 @@ from tests.display.html.test_gallery import GALLERY, dollars
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (390, 1280, 1920)
 # Of a page in frames of several widths: how much wider it is, what it fetched, how wide it is, and
-# how many tables and pictures scroll, heat tables aside.
+# how many tables scroll.
 _PROBE = """<!DOCTYPE html><title></title>{frames}<script>
 const all = [...document.querySelectorAll("iframe")];
 onload = () => document.title = JSON.stringify(all.map(frame => {{
   const page = frame.contentDocument.documentElement;
   const fetched = frame.contentWindow.performance.getEntriesByType("resource").length;
-  const boxes = [...page.querySelectorAll(".wide:not(:has(.heat))")];
+  const boxes = [...page.querySelectorAll(".wide:not(:has(.stairs))")];
   const scrolling = boxes.filter(box => box.scrollWidth > box.clientWidth).length;
   return [page.scrollWidth - page.clientWidth, fetched, page.clientWidth, scrolling];
 }}))
@@ -33,10 +33,6 @@ onload = () => document.title = JSON.stringify(all.map(frame => {{
 _AXE = """<script src="axe.js"></script><script>
 onload = () => axe.run().then(found => document.title = JSON.stringify(
   found.violations.map(each => [each.id, each.nodes.map(node => node.html.slice(0, 100))])))
-</script></body>"""
-# How heads of tables and the buttons in them are laid out.
-_HEADS = """<script>onload = () => document.title = JSON.stringify(
-  ["thead", "th button"].map(part => getComputedStyle(document.querySelector(part)).display))
 </script></body>"""
 
 
@@ -117,14 +113,3 @@ def test_axe_finds_no_violation(tmp_path, axe_script, name):
     for scheme, width in ((1, 1280), (0, 400)):  # light and wide, dark and narrow
         options = f"--blink-settings=preferredColorScheme={scheme}", f"--window-size={width},900"
         assert violations(tmp_path, axe_script, html, *options) == []
-
-
-@pytest.mark.slow
-def test_heads_of_tables_are_laid_out_so_that_each_printed_page_repeats_them(tmp_path):
-    page = tmp_path / "printed.html"
-    html = page_of(models(3)).html().replace("</body>", _HEADS)
-    assert "@media print" in html
-    page.write_text(html.replace("@media print", "@media all"), encoding="utf-8")
-    found, _ = opened(page, "--window-size=800,900")
-    # Chromium repeats a head of rows, and in it what is written there, but no button.
-    assert found == ["table-header-group", "contents"]

@@ -85,7 +85,8 @@ GALLERY: dict[str, Callable[[], Log]] = {
     "retry until success": lambda: (retried(), {}),
 }
 QUICK = {"one model", "retry until success"}
-KILOBYTES = {"60 models, 40 strata": 2_000}
+KILOBYTES = {"60 models, 40 strata": 1_200, "25 models, 8 strata": 500, "25 models": 300}
+SECONDS = {"60 models, 40 strata": 2.0, "10,000 questions": 1.0, "25 models, 8 strata": 1.0}
 
 
 def page_and_time(name: str) -> tuple[Page, str, float]:
@@ -105,13 +106,20 @@ def test_each_log_has_a_page_within_its_budget(name):
     page, text, seconds = page_and_time(name)
     assert not page.refused
     checked = Checked(text)
-    assert len(text.encode()) < 1_000 * KILOBYTES.get(name, 500)
-    assert seconds < 60
+    assert len(text.encode()) < 1_000 * KILOBYTES.get(name, 200)
+    tries = 0
+    while seconds > SECONDS.get(name, 0.5) and tries < 3:  # imports, and other tests
+        *_, again = page_and_time(name)
+        seconds, tries = min(seconds, again), tries + 1
+    assert seconds < SECONDS.get(name, 0.5)
     # Each table says what it shows and names its rows; nothing has a tab stop without a use.
-    assert text.count("<caption>") == sum(tag == "table" for tag, _ in checked.elements)
-    assert any(attrs.get("scope") == "row" for _, attrs in checked.elements)
+    assert text.count("<caption") == sum(tag == "table" for tag, _ in checked.elements)
     assert not checked.values("tabindex")
-    assert "surely" not in "".join(checked.texts)
+    # Sections without a picture are not written, and no number is unknown to a reader.
+    assert all(len(each.figure) > 100 for each in page.sections if each.html())
+    said = "".join(checked.texts)
+    assert "nan" not in said.partition("use strict")[0].replace("nanx", "")
+    assert "None" not in "".join(attrs.get("aria-label") or "" for _, attrs in checked.elements)
 
 
 @pytest.mark.slow

@@ -1,150 +1,465 @@
-"""The sections of a page: which there are, and what they say."""
+"""The sections of a page: which there are, what they say, and where their numbers come from."""
 
+import math
+import re
+from html import unescape
+
+import numpy as np
 import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.html import page_pictures
-from polars_scorio.display.html.page_pictures import Figure
-from polars_scorio.display.html.sections import coverage_section
+from polars_scorio.counting.roles import Roles
+from polars_scorio.display.finding import Unit, plain_text
+from polars_scorio.display.html.cost_sections import Prices
+from polars_scorio.display.html.gate_sections import Gated
+from polars_scorio.display.html.marks import Axis, interval
+from polars_scorio.display.html.sections import (
+    QuestionFacts,
+    Sheet,
+    question_wins,
+    score_ticks,
+)
+from polars_scorio.display.html.step_sections import Run
+from polars_scorio.display.html.write_page import page_pairs
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import page_scopes
+from polars_scorio.display.settings import Settings
+from tests.decisions.counted import counted
 from tests.display.html.logs import models, page_of, retried
 from tests.made_logs import long
+from tests.made_verdicts import verdicts
+
+pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+USUAL = Settings()
 
 
-@pytest.fixture(autouse=True)
-def without_drawing(monkeypatch):
-    """Leave out what `test_pictures` tests, and what takes most of the time: the drawing."""
-    drawn = Figure("<svg/>", "words", "caption")
-    monkeypatch.setattr(page_pictures, "step_figures", lambda *_: [drawn])
-    monkeypatch.setattr(page_pictures, "question_figures", lambda *_: [drawn])
-    monkeypatch.setattr(page_pictures, "curve_figures", lambda main, _: [drawn] * (main.fewest > 1))
+def look_of(log: pl.DataFrame, **roles: object) -> LogSummary:
+    return LogSummary.read(log.lazy(), Roles(**roles))
 
 
-def sections_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> dict[str, object]:
-    return {each.anchor: each for each in page_of(log, *metrics, **roles).sections}
+def sheet_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> Sheet:
+    return Sheet.of(page_scopes(look_of(log, **roles), metrics or (ps.avg(),), USUAL)[0], USUAL)
 
 
-def test_one_model_has_no_comparison():
-    anchors = ["leaderboard", "curves", "questions", "coverage"]
-    assert [*sections_of(long([[1, 0], [0, 0]]))] == anchors
+def sections_of(log: pl.DataFrame, *metrics: ps.Metric, **options: object) -> dict[str, object]:
+    """The sections of a page that are written."""
+    written = page_of(log, *metrics, **options).sections
+    return {each.anchor: each for each in written if each.html()}
 
 
-def test_several_models_are_compared():
-    found = sections_of(models(2))
-    assert [*found] == [
-        *("leaderboard", "compare", "curves", "questions", "trials", "coverage"),
-    ]
-    (table,) = found["compare"].tables.values()
-    assert table.columns[1].head == "m00 against m01"
+def words(markup: str) -> str:
+    """The words of a piece of a page, spaces as a reader sees them."""
+    said = unescape(re.sub(r"<[^>]*>", " ", markup))
+    return re.sub(r"\s+", " ", said.replace("\N{NO-BREAK SPACE}", " "))
 
 
-def test_labels_with_weights_have_no_draws_of_successes():
+def rows_of(figure: str) -> list[str]:
+    return [words(row) for row in re.findall(r"<tr.*?</tr>", figure, flags=re.DOTALL)]
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "anchors"),
+    [
+        (models(1), {}, ["reliability", "flaky", "rerun"]),
+        (models(1, trials=1), {}, ["rerun"]),
+        (models(2), {}, ["duel", "reliability", "questions"]),
+        (models(2, trials=1), {}, ["duel", "questions"]),
+        (models(3, strata=1), {"by": "bench"}, ["duel", "reliability", "questions"]),
+        (models(3, strata=2), {"by": "bench"}, ["duel", "strata", "reliability", "questions"]),
+        (models(6), {}, ["duel", "pairs", "reliability", "questions"]),
+        (models(2), {"baseline": "m00"}, ["cases", "reliability"]),
+        (retried(), {}, ["stopping"]),
+        (models(3, questions=1), {}, ["duel", "reliability"]),
+        (models(3).with_columns(usd=1.0 + pl.col("trial")), {"cost": "usd"},
+         ["cost", "duel", "reliability", "questions"]),
+    ],
+)  # fmt: skip
+def test_a_page_has_the_sections_that_its_log_asks_for(log, options, anchors):
+    assert [*sections_of(log, **options)] == anchors
+
+
+def test_categories_with_weights_have_no_fan():
     log = long([["a", "b"], ["b", "c"]])
-    assert "curves" not in sections_of(log, ps.avg(w={"a": 0, "b": 1, "c": 2}))
+    assert "reliability" not in sections_of(log, ps.avg(w={"a": 0, "b": 1, "c": 2}))
 
 
-def test_single_trials_have_no_curve():
-    assert sections_of(models(2, trials=1))["curves"].lines == [
-        "A question has a single trial, so that several trials cannot be drawn."
+def test_a_leaderboard_has_the_other_metrics_in_its_table():
+    page = page_of(models(3), ps.avg(), ps.pass_at_k([1, 2]))
+    columns = page.hero.table.columns
+    assert [each.head for each in columns] == [
+        *("rank", "model", "avg@4 (%)", "Pass@1 (%)", "Pass@2 (%)"),
     ]
+    best = models(3).scorio.pass_at_k(2).filter(model="m00").row(0, named=True)
+    assert columns[4].cells[0].startswith(f"{100 * best['mu']:.1f} [{100 * best['lo']:.1f}, ")
+    metrics = next(each for each in page.sections if each.anchor == "metrics")
+    assert f"{100 * best['mu']:.1f} [" in words(metrics.figure)
+
+
+def test_a_single_model_and_a_biased_log_have_no_ranks():
+    assert "rank" not in page_of(models(1)).numbers["overall"]
+    assert not {"ranks", "pairs"} & {*page_of(retried()).numbers["overall"]}
+    assert "chance to be best" not in page_of(retried()).html()
 
 
 @pytest.mark.slow
-def test_pairs_are_counted_and_what_would_decide_them_is_said():
-    equal = pl.concat([long([[1, 0]] * 6, name) for name in ("ada", "bob")])
-    compared = sections_of(equal)["compare"]
-    assert compared.lines == ["1 of 1 pair undecided at 95 % confidence."]
-    assert compared.tables[""].columns[1].cells[-1].startswith("no number of trials")
-    apart = pl.concat([long([[1] * 8] * 30, "ada"), long([[0] * 8] * 30, "bob")])
-    found = sections_of(apart)
-    assert found["compare"].lines == ["0 of 1 pair undecided at 95 % confidence."]
-    assert [*found["compare"].tables[""].columns[1].cells][1:] == [
-        "ada is better",
-        ">0.999",
-        "30, 0, 0",
-    ]
-    assert found["trials"].lines == ["All neighbours in the ranking are distinguishable."]
+def test_of_many_models_those_beyond_30_are_folded():
+    html = page_of(models(40, questions=6, trials=2)).hero.figure
+    shown, folded = html.split("<details>")
+    assert (shown.count("<th scope"), folded.count("<th scope")) == (30, 10)
+    assert "10 more models" in folded
 
 
 @pytest.mark.slow
-def test_strata_have_a_heat_table():
-    found = sections_of(models(2, strata=2), by="bench")
-    assert found["leaderboard"].lines[0] == "All questions of all strata in one pool."
-    assert [column.head for column in found["strata"].tables[""].columns] == [
-        "model",
-        "bench 0",
-        "bench 1",
-    ]
+def test_a_stratum_without_all_models_shows_those_it_has():
+    lacks = (pl.col("model") == "m01") & (pl.col("bench") == "bench 1")
+    page = page_of(models(3, strata=2).filter(~lacks), by="bench")
+    assert [alert.title for alert in page.alerts] == ["Missing models"]
+    assert "bench 1" in page.alerts[0].text
+    (strata,) = [each for each in page.sections if each.anchor == "strata"]
+    label = re.search(r'aria-label="(bench 1: [^"]*)"', strata.figure)
+    assert {*re.findall(r"m\d\d", label[1])} == {"m00", "m02"}
+    assert page.numbers["overall"]["report"]["questions"].unique().to_list() == [12]
 
 
-def test_steps_are_a_curve_in_the_order_of_numbers_and_no_pool():
-    log = models(2, strata=3).with_columns(step=pl.col("bench").str.slice(6).cast(pl.Int64) * 50)
-    page = page_of(log.drop("bench"), by="step")
-    assert page.headline.startswith("At step 100, the last one: m00 beats m01 by")
-    assert [*page.numbers["strata"]] == ["0", "50", "100"]
-    found = {each.anchor: each for each in page.sections}
-    assert found["leaderboard"].lines[0] == "At step 100."
-    assert "3 strata \N{MIDDLE DOT} 12 questions \N{MIDDLE DOT} 288 trials" in page.summary
-    assert len(found["strata"].figures) == 1
+@pytest.mark.slow
+def test_without_a_stratum_of_all_models_the_first_one_has_the_page():
+    log = models(2, strata=2).filter((pl.col("model") == "m00") == (pl.col("bench") == "bench 1"))
+    assert page_of(log, by="bench").headline.startswith("No stratum has all models. ")
 
 
-def test_a_log_that_stopped_on_outcomes_has_no_winner():
-    page = page_of(retried())
-    anchors = [each.anchor for each in page.sections]
-    assert page.headline.startswith("These numbers are biased: trials of ada and bob stopped on")
-    assert page.alerts[0].title == "Trials that are not independent"
-    assert page.alerts[0].text.startswith("2 of 2 models: trials are not independent (check()), as")
-    assert "use the first 1 of each" in page.alerts[0].text
-    assert not {"compare", "trials"} & {*anchors}
-    assert not {"ranks", "pairs"} & {*page.numbers["overall"]}
-    assert "rank" not in [head.head for head in page.sections[0].tables[""].columns]
-    assert "leads" not in page.markdown()
-
-
-def test_models_that_are_alike_are_a_sentence():
-    log = models(3)
-    section = coverage_section(log.scorio.describe())
-    assert section.lines == ["All models are alike: 12 questions with 4 trials each, none missing."]
-    assert section.tables == {}
-    lacking = log.filter(~((pl.col("model") == "m01") & (pl.col("question") > 7)))
-    section = coverage_section(lacking.scorio.describe())
-    assert section.lines[0].startswith("2 of 3 rows are alike: 12 questions")
-    assert [*section.tables[""].columns[0].cells] == ["m01"]
-    assert len(coverage_section(log.scorio.describe(), whole=True).tables) == 1
-    alone = coverage_section(models(1).scorio.describe())
-    assert (alone.lines, alone.tables) == (["12 questions with 4 trials each, none missing."], {})
-
-
-def test_the_questions_of_all_strata_are_counted_and_those_of_steps_once():
-    log = models(2, strata=4)
-    strata = page_of(log, ps.avg(), by="bench")
-    said = "48 questions with 4 trials each, 12 in each of 4 strata, none missing."
-    assert strata.sections[-1].lines == [f"All models are alike: {said}"]
-    assert said in strata.markdown()
-    steps = log.with_columns(step=pl.col("bench").str.slice(6).cast(pl.Int64))
-    run = page_of(steps.filter(model="m00").drop("bench"), ps.avg(), by="step")
-    said = "12 questions with 4 trials each in each of 4 strata, none missing."
-    assert run.sections[-1].lines == [said]
-    weekly = steps.with_columns(question=pl.col("question") + 100 * pl.col("step")).drop("bench")
-    page = page_of(weekly, ps.avg(), by="step")
-    assert "48 questions with 4 trials each, 12 in each of 4 strata" in page.markdown()
-    assert "4 strata \N{MIDDLE DOT} 48 questions" in page.summary
-
-
-def test_the_coverage_explains_its_columns():
-    section = coverage_section(pl.DataFrame({"model": ["ada"], "missing": [3]}))
-    assert section.anchor == "coverage"
-    assert "questions that other models of the stratum have" in section.lines[0]
-    assert [column.cells[0] for column in section.tables[""].columns] == ["ada", "3"]
-
-
-def test_curves_up_to_all_trials_say_that_their_bands_widen():
-    widen = "Bands may widen where k comes close to the number of trials"
-    sentence, line = sections_of(models(2, trials=4))["curves"].lines
-    assert line.startswith(widen)
-    assert sentence.startswith(
-        "Pass@k: With 95 % confidence for the whole curve (k = 1, 2 and 4): "
+@pytest.fixture(scope="module")
+def versions():
+    """Three versions, of which the second one broke a question and repaired one."""
+    successes = {"v1": [16, 14, 16, 9, 2, 0], "v2": [1, 14, 15, 9, 16, 0],
+                 "v3": [16, 14, 16, 9, 3, 0]}  # fmt: skip
+    rows = [(model, f"q{q}", 16, c) for model, own in successes.items() for q, c in enumerate(own)]
+    return ps.from_successes(
+        pl.DataFrame(rows, schema=["model", "question", "n", "c"], orient="row")
     )
-    assert len(sections_of(models(1, trials=4))["curves"].lines) == 1
-    many = sections_of(long([[1, 0] * 33] * 4))
-    assert many["curves"].lines == []
+
+
+def test_a_gate_has_the_ends_and_the_verdicts_of_the_method(versions):
+    page = page_of(versions, baseline="v1", count="count")
+    found = page.numbers["baseline"]["gates"].sort("model")
+    expected = versions.scorio(count="count").gate("v1", margin=0.02).sort("model")
+    assert found.select(*("model", "diff", "lo", "hi", "verdict")).equals(
+        expected.select(pl.col("model").cast(pl.String), "diff", "lo", "hi", "verdict")
+    )
+    shown = {row.split()[0]: row for row in rows_of(page.hero.figure)[1:]}
+    for row in expected.rows(named=True):
+        ends = Unit().gaps(row["lo"], row["hi"])
+        assert f"{Unit().gap(row['diff'])} {ends}" in shown[row["model"]]
+    assert "baseline='v1'" in page.about.facts["call"]
+
+
+def test_questions_that_broke_or_were_fixed_are_named(versions):
+    page = page_of(versions, baseline="v1", count="count")
+    changed = page.numbers["baseline"]["changed"]
+    assert changed.select("change", "model", "question").rows() == [
+        ("became worse", "v2", "q0"),
+        ("became better", "v2", "q4"),
+    ]
+    cases = next(each for each in page.sections if each.anchor == "cases")
+    assert cases.title == "1 question broke; 1 was fixed."
+    assert "Broke: right trials before and after q0 16/16 → 1/16" in words(cases.figure)
+    assert "Fixed q4 2/16 → 16/16" in words(cases.figure)
+    assert 'aria-label="1 broke, 4 the same, 1 fixed"' in cases.figure
+
+
+def test_what_chance_breaks_is_said_where_nothing_is_named_or_the_pattern_is_rare(versions):
+    gated = Gated.of(look_of(versions, count="count"), sheet_of(versions, count="count").main,
+                     "v1", USUAL, 0.02)  # fmt: skip
+    row = gated.worst
+    log = versions.scorio(count="count").regressions("v1").filter(model=row["model"])
+    assert row["broken"] == log["broken"].sum()
+    assert row["broken_by_chance"] == pytest.approx(log["broken_by_chance"].sum())
+    same = page_of(models(2), baseline="m00")
+    cases = next(each for each in same.sections if each.anchor == "cases")
+    assert cases.title == "No question broke."
+    assert re.search(r"went from mostly right to mostly wrong, where \d+\.\d would", cases.words[1])
+
+
+def test_a_gate_of_a_curve_is_about_its_first_threshold(versions):
+    page = page_of(versions, ps.tail_pass(4, [2, 3]), baseline="v1", count="count")
+    gate = versions.scorio(count="count").gate("v1", metric=ps.tail_pass(4, [2]), margin=0.02)
+    found = page.numbers["baseline"]["gates"]
+    assert sorted(found["lo"]) == pytest.approx(sorted(gate["lo"]))
+
+
+def test_posterior_means_have_the_gate_of_their_average_and_rewards_name_no_question():
+    page = page_of(models(2, questions=3), ps.bayes(), baseline="m00")
+    assert page.finding.basis[0] == "difference in avg@4"
+    half = models(2, questions=4).with_columns(pl.col("category") * 0.5)
+    assert "cases" not in sections_of(half, baseline="m00", bounds=(0, 1))
+
+
+def test_a_baseline_that_the_log_lacks_is_refused_and_one_of_a_biased_log_is_no_gate():
+    page = page_of(models(2, questions=3), baseline="m07")
+    assert page.refused
+    assert "baseline: no model 'm07'; there are ['m00', 'm01']" in page.headline
+    with pytest.raises(TypeError, match=r"^baseline must be a model or None, got \['m00'\]"):
+        page_of(models(2, questions=3), baseline=["m00"])
+    biased = page_of(retried(), baseline="ada")
+    assert not biased.refused
+    assert "baseline" not in biased.numbers
+
+
+@pytest.fixture(scope="module")
+def prices():
+    """A cheap model, and a dear one that never succeeds in the first stratum."""
+    rng = np.random.default_rng(34)
+    model, question, trial = (each.ravel() for each in np.indices((2, 30, 3)))
+    solved = (rng.random(model.size) < 0.6) & ~((model == 1) & (question % 2 == 0))
+    return pl.DataFrame(
+        {
+            "model": np.array(["cheap", "dear"])[model],
+            "domain": np.array(["air", "bus"])[question % 2],
+            "question": question,
+            "trial": trial,
+            "category": solved.astype(int),
+            "usd": (1.0 + 2 * model) * rng.lognormal(0, 0.3, model.size),
+        }
+    )
+
+
+def test_costs_are_those_of_the_report(prices):
+    accessor = prices.scorio(cost="usd")
+    asked = (ps.cost_to_solve([1, 3]),)
+    found = Prices.of(prices.lazy(), accessor._roles, sheet_of(prices, cost="usd").board,  # noqa: SLF001
+                      USUAL, asked)  # fmt: skip
+    mean = accessor.mean_cost().sort("model").select("mu", "lo", "hi").to_numpy()
+    assert found.mean == pytest.approx(mean)
+    section = sections_of(prices, ps.avg(), *asked, cost="usd")["cost"]
+    assert plain_text(section.title) == "cheap is the cheapest that may be the best."
+    for row in accessor.cost_to_solve([1, 3]).filter(model="cheap").rows(named=True):
+        assert f"{row['estimate']:.2g} [" in words(section.figure)
+
+
+def test_a_model_that_never_succeeds_has_no_bounded_price_of_a_success(prices):
+    section = sections_of(prices.filter(domain="air"), cost="usd")["cost"]
+    (dear,) = [row for row in rows_of(section.figure) if row.startswith(" dear")]
+    assert "∞ [" in dear
+    assert dear.rstrip().endswith("∞]")
+
+
+def test_pages_without_costs_have_no_price(prices, tmp_path):
+    assert "cost" not in sections_of(prices)
+    assert "cost" in sections_of(prices.filter(model="cheap"), cost="usd", model=None)
+    with pytest.raises(ValueError, match=r"needs a cost column: df\.scorio\(cost="):
+        prices.scorio.write_html(tmp_path / "page.html", ps.mean_cost())
+
+
+JUDGED = verdicts(power=1.5)
+
+
+def test_a_judge_is_shown_beside_the_truth():
+    page = page_of(JUDGED, truth="human")
+    section = next(each for each in page.sections if each.anchor == "judge")
+    rows = JUDGED.scorio(truth="human").avg()
+    lifts = {row["model"]: row["estimate_uncorrected"] - row["mu"] for row in rows.rows(named=True)}
+    most = max(lifts, key=lambda name: abs(lifts[name]))
+    assert f"up to {100 * abs(lifts[most]):.1f} points ({most})" in plain_text(section.title)
+    for row in rows.rows(named=True):
+        assert f"{100 * row['estimate_uncorrected']:.1f} → {100 * row['mu']:.1f}" in words(
+            section.figure
+        )
+    assert "corrected for the errors of the judge" in page.finding.basis[0]
+    (questions,) = [each for each in page.sections if each.anchor == "questions"]
+    assert questions.words[0] == "By the verdicts of the judge as they are."
+    assert page.todo[0].startswith("Label more verdicts")
+
+
+def test_a_judge_that_is_no_better_than_a_coin_is_refused_with_the_reason(tmp_path):
+    coin = ps.judge(sensitivity=(6, 10), specificity=(5, 10))
+    with pytest.raises(ValueError, match="nothing is known of the truth behind these verdicts"):
+        JUDGED.scorio(judge=coin).write_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "the labels do not show that the judge is better than a coin" in page
+
+
+def test_the_wins_of_a_duel_are_those_of_an_oracle():
+    log = models(3)
+    scores = log.group_by("model", "question").agg(pl.col("category").mean())
+    a, b = (dict(scores.filter(model=name).select("question", "category").iter_rows())
+            for name in ("m00", "m01"))  # fmt: skip
+    won, tied, lost = question_wins(sheet_of(log).main, "m00", "m01")
+    assert won == sum(a[name] > b[name] for name in a)
+    assert lost == sum(a[name] < b[name] for name in a)
+    assert won + tied + lost == 12
+
+
+def test_the_first_of_a_duel_is_the_one_that_leads_whatever_its_name():
+    log = pl.concat([long([[0, 0, 1, 0]] * 12, "ada"), long([[1, 1, 1, 0]] * 12, "zoe")])
+    duel = sections_of(log)["duel"]
+    assert plain_text(duel.title) == "zoe or ada?"
+    assert 'aria-label="zoe less ada: +50.0 points [' in duel.figure
+    assert "zoe better: > 99 %" in words(duel.figure)
+    assert 'aria-label="ada better at 0, alike at 0, zoe better at 12"' in duel.figure
+
+
+def test_the_dots_of_a_duel_show_the_chance_of_each_side():
+    duel = sections_of(models(2))["duel"]
+    dots = re.findall(r'<circle class="(a|b) dot" cx="([\d.]+)"', duel.figure)
+    assert len(dots) == 20
+    chance = models(2).scorio.compare()["prob_better"].to_list()[0]
+    better = max(chance, 1 - chance)
+    assert sum(hue == "a" for hue, _ in dots) == pytest.approx(20 * better, abs=1)
+    (zero,) = re.findall(r'd="M([\d.]+) 0V', duel.figure)
+    assert all((float(x) > float(zero)) == (hue == "a") for hue, x in dots)
+
+
+@pytest.mark.slow
+def test_the_staircase_has_a_cell_for_each_pair():
+    log = models(7, questions=40)
+    pairs = log.scorio.compare(simultaneous=True)
+    section = sections_of(log)["pairs"]
+    decided = pairs["better"].is_not_null().sum()
+    assert section.title == f"{decided} of 21 pairs are decided."
+    cells = dict(re.findall(r'<path class="(sure|open)" d="([^"]*)"', section.figure))
+    assert cells["sure"].count("M") == decided
+    assert cells["open"].count("M") == 21 - decided
+
+
+@pytest.mark.slow
+def test_of_very_many_models_only_pairs_with_the_first_are_kept():
+    main = sheet_of(models(62, questions=3, trials=2)).main
+    pairs = page_pairs(main)
+    assert pairs.height == 61
+    first = main.models[0]
+    assert pairs.select(((pl.col("model_a") == first) | (pl.col("model_b") == first)).all()).item()
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    """Six models, ever better at all questions but one; one is never solved, one always."""
+    c = np.minimum(np.arange(6)[:, None] * 3 // 2 + np.arange(15) % 2, 8)
+    c[:, 0], c[:, 1], c[:, 5] = 0, 8, np.arange(6)[::-1] * 3 // 2
+    frame = counted(c[None], 8).frame.drop("stratum")
+    name = pl.when(pl.col("question") == 5).then(pl.lit("x" * 80))
+    return frame.with_columns(question=name.otherwise(pl.format("q{}", "question")))
+
+
+def test_never_always_and_reversed_questions_are_named(faulty):
+    said = words(sections_of(faulty, count="count")["questions"].figure)
+    assert "Nobody solved: 1 q0" in said
+    assert "Everybody solved, every time: 1 q1" in said
+    cut = "x" * 30 + "\N{HORIZONTAL ELLIPSIS}" + "x" * 29
+    assert f"Speak against the ranking (FDR 10 %): 1 {cut}" in said
+
+
+def test_the_cells_of_questions_are_the_scores_the_hardest_first(faulty):
+    sheet = sheet_of(faulty, count="count")
+    facts = QuestionFacts.of(sheet.main, sheet.board.models, USUAL)
+    rates = faulty.filter(pl.col("category") == 1).select("model", "question", pl.col("count") / 8)
+    known = {(str(m), q): rate for m, q, rate in rates.rows()}
+    for row, model in enumerate(sheet.board.models):
+        expected = [known.get((model, name), 0.0) for name in facts.names]
+        assert facts.scores[row].tolist() == pytest.approx(expected)
+    means = facts.scores.mean(axis=0)
+    assert (np.diff(means) >= -1e-12).all()
+
+
+def test_of_many_questions_the_cells_are_means_of_neighbours():
+    log = long(np.repeat(np.eye(2, 4, dtype=int), 500, axis=0).tolist(), "a")
+    both = pl.concat([log, log.with_columns(model=pl.lit("b"))])
+    figure = sections_of(both)["questions"].figure
+    assert 'viewBox="0 0 400 1"' in figure
+    assert "easiest of 1,000" in figure
+
+
+def test_the_whole_curves_of_the_first_two_are_compared_in_words():
+    told = sections_of(models(2))["reliability"].words[-1]
+    assert told.startswith("Pass@k: With 95 % confidence for the whole curve (k = 1, 2 and 4): ")
+    assert "whole curve" not in " ".join(sections_of(models(1))["reliability"].words)
+
+
+def test_rewards_are_not_called_solved():
+    log = pl.concat([long([[0.5, 0.25], [0.0, 1.0]], name) for name in ("ada", "bob")])
+    assert "solved" not in words(sections_of(log)["questions"].figure)
+
+
+@pytest.mark.parametrize(("lo", "hi"), [(0.97, 1.0), (0.0, 0.02), (0.0, 1.0), (1.0, 1.0)])
+def test_percentages_have_no_ticks_beyond_0_and_100(lo, hi):
+    axis = Axis.around([lo, hi], share=True)
+    assert 1 <= len(axis.ticks()) <= 7
+    assert all(-1e-9 <= tick <= 1 + 1e-9 for tick in axis.ticks())
+    assert score_ticks(axis, Unit())[-1].endswith("%")
+
+
+def test_marks_stay_in_the_picture_and_unknown_numbers_have_none():
+    axis = Axis.around([0.2, 0.6])
+    drawn = interval(axis, 0.2, 0.4, 0.6, 20)
+    assert all(0 <= float(x) <= 100 for x in re.findall(r'"([\d.]+)%"', drawn))
+    assert drawn.count("<circle") == 1
+    assert interval(axis, math.nan, math.nan, math.nan, 20) == ""
+    assert max(Axis.around([0.5, 3.0]).ticks()) == 3.0
+
+
+def improving_run() -> pl.DataFrame:
+    """A run of four steps with 20 questions and 4 trials: none right, half, all, nearly all."""
+    right = {0: 0, 10: 2, 20: 4, 30: 4}
+    rows = [
+        (
+            step,
+            question,
+            trial,
+            int((trial + question) % 4 < most - ((step, question) == (30, 0))),
+        )
+        for step, most in right.items()
+        for question in range(20)
+        for trial in range(4)
+    ]
+    schema = ["step", "question", "trial", "category"]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def test_a_run_has_the_steps_that_may_be_best_and_the_earliest_of_them_to_take():
+    log = improving_run()
+    page = page_of(log, ps.avg(), model=None, by="step")
+    best = log.scorio(model="step").best(ps.avg()).row(0, named=True)
+    assert best["could_be_best"] == [20, 30]
+    assert page.headline == "Step 30 is better than step 0 at every k."
+    assert "for all steps at once (2 of 4)" in words(page.hero.figure)
+    assert plain_text(page.todo[0]).startswith("Take step 20: the earliest of the 2 steps")
+    assert [*sections_of(log, ps.avg(), model=None, by="step")] == ["gains", "questions"]
+    (questions,) = [each for each in page.sections if each.anchor == "questions"]
+    assert questions.title == "20 questions got better, 0 got worse."
+
+
+def test_the_gains_of_a_run_are_those_of_the_comparison():
+    log = improving_run()
+    run = Run.of(look_of(log, model=None, by="step"), USUAL)
+    steps = log.filter(pl.col("step").is_in([0, 30])).scorio(model="step")
+    pairs = steps.compare(ps.pass_at_k([1, 2, 4]), simultaneous=True).sort("k")
+    sign = pairs.select(pl.when(pl.col("model_a") == 30).then(1).otherwise(-1)).to_series()
+    assert run.curve.diff == pytest.approx((sign * pairs["diff"]).to_numpy())
+    assert run.curve.hi - run.curve.lo == pytest.approx((pairs["hi"] - pairs["lo"]).to_numpy())
+
+
+def test_several_runs_are_ranked_at_the_last_step_that_all_have():
+    runs = [improving_run().with_columns(model=pl.lit(name)) for name in ("ada", "bob")]
+    log = pl.concat([runs[0], runs[1].filter(pl.col("step") < 20)])
+    page = page_of(log, ps.avg(), by="step")
+    assert page.headline == "At step 10: ada and bob have the same score."
+    assert "steps" in sections_of(log, ps.avg(), by="step")
+    assert [*page.numbers["strata"]] == ["0", "10", "20", "30"]
+
+
+def test_steps_with_questions_of_their_own_are_compared_by_nobody():
+    log = improving_run().with_columns(question=pl.col("question") + 100 * pl.col("step"))
+    assert Run.of(look_of(log, model=None, by="step"), USUAL) is None
+    assert not page_of(log, ps.avg(), model=None, by="step").refused
+
+
+def test_the_size_of_a_log_counts_questions_of_strata_and_those_of_steps_once():
+    log = models(2, strata=4)
+    assert (
+        "4 strata, 48 questions \N{MULTIPLICATION SIGN} 4 trials"
+        in page_of(log, ps.avg(), by="bench").summary
+    )
+    steps = log.with_columns(step=pl.col("bench").str.slice(6).cast(pl.Int64)).drop("bench")
+    assert (
+        "4 steps, 12 questions \N{MULTIPLICATION SIGN} 4 trials"
+        in page_of(steps, ps.avg(), by="step").summary
+    )

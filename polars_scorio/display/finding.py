@@ -1,0 +1,384 @@
+"""The finding of a log as sentences: what page, terminal, notebook and card say first.
+
+Each title has an exact rule. No model of the first tier was shown to be worse than any, and each
+model outside of it was shown to be worse than some.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.display.words import Scale, count_of, short_name, sigma_values, text_list
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+
+MINUS = "\N{MINUS SIGN}"
+_NAME = 28  # characters of a name in a title
+_BEGIN, _END = "\x01", "\x02"  # around a name; no name has them, as hidden characters are spelled
+_MARKED = re.compile(f"{_BEGIN}(.*?){_END}")
+_BROAD = 0.01  # width of an interval, from where on one decimal of a percentage is enough
+_SAME = 1e-9  # scores that differ by less are the same
+_SURE = 0.99
+
+
+def named(name: object) -> str:
+    """A name, cut in its middle, with marks by which a page keeps it apart from its sentence."""
+    return f"{_BEGIN}{short_name(name, _NAME)}{_END}"
+
+
+def plain_text(text: str) -> str:
+    """A sentence without the marks of its names."""
+    return text.replace(_BEGIN, "").replace(_END, "")
+
+
+def html_text(text: str) -> str:
+    """A sentence for a page: names as units of their own, numbers unbroken."""
+    whole = re.sub(r"(?<=[\d.]) (?=%|points?\b|=)|(?<=[<>]) (?=[\d.])", "\N{NO-BREAK SPACE}", text)
+    whole = re.sub(r"(\[[^\]]*,) ", "\\1\N{NO-BREAK SPACE}", whole)
+    return _MARKED.sub(r'<bdi class="nb">\1</bdi>', escape(whole))
+
+
+def names_list(names: Sequence[object], most: int = 3) -> str:
+    """Names in a sentence; of more than `most` the first ones."""
+    if len(names) > most:
+        shown = [*map(named, names[: most - 1])]
+        return text_list([*shown, f"{len(names) - most + 1:,} others"])
+    return text_list([*map(named, names)])
+
+
+def chance_words(value: float) -> str:
+    """A probability in percent, which never says that something is certain.
+
+    >>> chance_words(0.738), chance_words(0.001)
+    ('74 %', '< 1 %')
+    """
+    return "> 99 %" if value > _SURE else "< 1 %" if value < 1 - _SURE else f"{100 * value:.0f} %"
+
+
+def p_words(p: float) -> str:
+    """A p-value behind its name: ``p = 0.012``, or ``p < 0.001``."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """How scores and their differences are written: in percent and points, or in their own unit."""
+
+    percent: bool = True
+    digits: int = 1  # decimals
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame) -> Unit:
+        """The unit of rows with mu, lo and hi: two decimals for intervals below one point."""
+        scale = Scale.of(rows["mu"], sigma_values(rows))
+        if not scale.percent:
+            return cls(percent=False, digits=scale.digits)
+        width = (rows["hi"] - rows["lo"]).drop_nulls().median()
+        return cls(digits=1 if width is None or width >= _BROAD else 2)  # type: ignore[operator]
+
+    def score(self, value: float, *, sign: bool = True) -> str:
+        """A score, with a percent sign unless another place has it."""
+        shown = f"{(100 if self.percent else 1) * value + 0.0:,.{self.digits}f}"
+        if not self.percent:
+            return shown.replace("-", MINUS)
+        zero, full = f"{0:.{self.digits}f}", f"{100:.{self.digits}f}"
+        least = f"0.{'1':0>{self.digits}}"
+        if shown == zero and value > 0:
+            shown = f"< {least}"
+        if shown == full and value < 1:
+            shown = f"> 99.{'9' * self.digits}"
+        return shown.replace("-", MINUS) + " %" * sign
+
+    def interval(self, lo: float, hi: float) -> str:
+        """The ends of a score, in brackets."""
+        return f"[{self.score(lo, sign=False)}, {self.score(hi, sign=False)}]"
+
+    def gap(self, value: float, *, points: bool = False) -> str:
+        """A difference with its sign, and its unit if no other place has it."""
+        shown = f"{abs((100 if self.percent else 1) * value):,.{self.digits}f}"
+        mark = "" if float(shown.replace(",", "")) == 0 else "+" if value > 0 else MINUS
+        return f"{mark}{shown}{' points' * (points and self.percent)}"
+
+    def gaps(self, lo: float, hi: float) -> str:
+        """The ends of a difference, in brackets."""
+        return f"[{self.gap(lo)}, {self.gap(hi)}]"
+
+    def size(self, value: float) -> str:
+        """The size of a difference, with its unit."""
+        if not self.percent:
+            return f"{abs(value):,.{self.digits}f}"
+        shown = f"{abs(100 * value):.{self.digits}f}"
+        return f"{shown} point{'' if float(shown) == 1 else 's'}"
+
+    def margin(self, value: float) -> str:
+        """A margin as it was asked for."""
+        shown = f"{(100 if self.percent else 1) * value:.4g}"
+        return f"{shown} point{'' if shown == '1' else 's'}" if self.percent else shown
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Board:
+    """Models from the best to the worst by one score, (L,): what a forest shows."""
+
+    models: list[str]
+    score: Floats
+    lo: Floats
+    hi: Floats
+    unit: Unit
+    rank_lo: Ints
+    rank_hi: Ints
+    tier: Ints  # 0 without a rank
+    prob_best: Floats  # NaN where it is unknown
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame, ranks: pl.DataFrame, model: str = "model") -> Board:
+        """The rows of a report of one metric in the order of a ranking; of one model without."""
+        columns = ["rank_lo", "rank_hi", "tier", "prob_best"]
+        order = ranks.select(pl.col(model).cast(pl.String), *columns)
+        own = rows.select(pl.col(model).cast(pl.String), "mu", "lo", "hi")
+        both = order.join(own, on=model, how="left", maintain_order="left")
+        numbers = both.select(
+            pl.col("mu", "lo", "hi", "prob_best").cast(pl.Float64).fill_null(float("nan")),
+            pl.col("rank_lo", "rank_hi", "tier").cast(pl.Int64).fill_null(0),
+        )
+        score, lo, hi, *ranked = (
+            numbers[name].to_numpy()
+            for name in ("mu", "lo", "hi", "rank_lo", "rank_hi", "tier", "prob_best")
+        )
+        return cls(both[model].to_list(), score, lo, hi, Unit.of(rows), *ranked)
+
+    @property
+    def first_tier(self) -> Mask:
+        """The models that were not shown to be worse than any."""
+        return np.equal(self.tier, 1)
+
+    @property
+    def leaders(self) -> list[str]:
+        """Their names."""
+        return [name for name, first in zip(self.models, self.first_tier, strict=True) if first]
+
+    @property
+    def ruled_out(self) -> list[str]:
+        """The names of all others."""
+        return [name for name, one in zip(self.models, self.first_tier, strict=True) if not one]
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the models have ranks."""
+        return bool((self.tier > 0).any())
+
+    def hue(self, place: int) -> str:
+        """Colour of a model: the first, the second, others of the first tier, or the rest."""
+        return "ab"[place] if place < 2 else "m" if self.tier[place] == 1 else "o"
+
+    def numbers(self, place: int) -> str:
+        """The score of a model with its interval, in words."""
+        ends = self.unit.interval(self.lo[place], self.hi[place])
+        return f"{self.models[place]}: {self.unit.score(self.score[place])} {ends}"
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The first of two models less the second one."""
+
+    diff: float
+    lo: float
+    hi: float
+    prob_better: float
+    better: str | None
+
+    @classmethod
+    def of(cls, pairs: pl.DataFrame, first: str, second: str) -> Gap | None:
+        """The row of two models in either order; None if a number is missing."""
+        columns = ("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
+        a, b = pl.col("model_a"), pl.col("model_b")
+        found = pairs.filter(
+            ((a == first) & (b == second)) | ((a == second) & (b == first))
+        ).select(columns)
+        if not found.height or None in found.row(0)[2:6]:
+            return None
+        one, _, diff, lo, hi, prob, better = found.row(0)
+        here = cls(diff, lo, hi, prob, better)
+        turned = cls(-here.diff, -here.hi, -here.lo, 1 - here.prob_better, better)
+        return here if one == first else turned
+
+
+Mood = Literal["", "yes", "no"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Sentences that are said first: names in it have marks (`plain_text`, `html_text`)."""
+
+    title: str
+    chip: str
+    mood: Mood = ""
+    numbers: str = ""  # the sentence of numbers below the title
+    aside: str = ""  # what is said behind it in grey
+    basis: tuple[str, ...] = ()  # metric, confidence and family, target
+
+    def words(self) -> str:
+        """Title, numbers and aside without marks."""
+        return plain_text(" ".join(filter(None, [self.title, self.numbers, self.aside])))
+
+
+def ranking_title(board: Board, gap: Gap | None, alone: int = 0) -> tuple[str, str, Mood]:
+    """Title and chip of several models; `gap` is that of the first two.
+
+    So many pairs would be decided `alone`, each by an interval of its own.
+    """
+    names, leaders = board.models, board.leaders
+    number = len(names)
+    if not board.ranked:
+        return "No ranking: some questions have too few trials.", "not ranked", ""
+    if number == 2:
+        return _pair_title(board, gap)
+    if len(leaders) == number and alone:
+        title = f"{count_of(alone, 'pair')} would be decided alone, none with all at once."
+        return title, "nothing decided", ""
+    if len(leaders) == number:
+        return f"Nothing is decided between {number:,} models.", "nothing decided", ""
+    if len(leaders) == 1:
+        return f"{named(leaders[0])} is the best of {number:,} models.", "decided", "yes"
+    first, *others = leaders
+    rest = names_list(others) if len(others) < 3 else f"{len(others):,} others"
+    return f"{named(first)} is ahead; {rest} may be as good.", "winner open", ""
+
+
+def _pair_title(board: Board, gap: Gap | None) -> tuple[str, str, Mood]:
+    first, second = map(named, board.models)
+    if len(board.leaders) == 1:
+        winner = board.leaders[0] == board.models[0]
+        title = f"{first} beats {second}." if winner else f"{second} beats {first}."
+        return title, "decided", "yes"
+    if abs(board.score[0] - board.score[1] if gap is None else gap.diff) < _SAME:
+        return f"{first} and {second} have the same score.", "winner open", ""
+    return f"{first} is ahead; {second} may be as good.", "winner open", ""
+
+
+def ranking_finding(
+    board: Board, gap: Gap | None, basis: Sequence[str] = (), prefix: str = "", alone: int = 0
+) -> Finding:
+    """The finding about several models; so many pairs would be decided `alone`."""
+    title, chip, mood = ranking_title(board, gap, alone)
+    if not board.ranked:
+        return Finding(prefix + title, chip, mood, basis=tuple(basis))
+    a, b = (board.unit.score(value) for value in board.score[:2])
+    numbers = f"{a} against {b}."
+    if gap is not None:
+        diff = board.unit.gap(gap.diff, points=True)
+        numbers = f"{a} against {b}: {diff} {board.unit.gaps(gap.lo, gap.hi)}."
+    rest, aside = board.ruled_out, ""
+    if rest and len(board.models) > 2:
+        who = names_list(rest) if len(rest) <= 3 else f"The other {len(rest):,}"
+        aside = f"{who} {'is' if len(rest) == 1 else 'are'} ruled out as the best."
+    return Finding(prefix + title, chip, mood, numbers, aside, tuple(basis))
+
+
+def one_model_title(
+    model: str, score: str, *, always: str | None, tries: int, questions: int
+) -> str:
+    """Title of a single model; `always` is its share of questions right in all tries, if known."""
+    if always is None:
+        return f"{named(model)} gets {score} of {count_of(questions, 'question')} right."
+    return f"{named(model)} gets {score} right at one try, and {always} all {tries:,} times."
+
+
+def gate_title(
+    new: str, old: str, lo: float, hi: float, margin: float, unit: Unit
+) -> tuple[str, str, Mood]:
+    """Title and chip of a gate from the two one-sided ends alone."""
+    a, b, m = named(new), named(old), unit.margin(margin)
+    by_more = f" by more than {m}" if margin else ""
+    if hi < -margin:
+        return f"{a} is worse than {b}{by_more}.", "gate: fail", "no"
+    if lo > 0:
+        return f"{a} is better than {b}.", "gate: pass", "yes"
+    if lo > -margin:
+        but = ", but it is worse" if hi < 0 else ""
+        return f"{a} is not worse than {b} by more than {m}{but}.", "gate: pass", "yes"
+    if hi < 0:
+        least = unit.size(hi)
+        title = f"{a} is worse than {b}, by at least {least}; whether by more than {m} is open."
+        return title, "gate: undecided", ""
+    return f"Undecided: {a} may be worse than {b}{by_more}.", "gate: undecided", ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """The last step of a run less its first one in Pass@k, at each k, by one band over all k."""
+
+    k: tuple[int, ...]
+    diff: Floats
+    lo: Floats
+    hi: Floats
+
+    @property
+    def first(self) -> tuple[int, int]:
+        """The sign that is sure from the smallest k on (else 0), and the last k that has it."""
+        return self._stretch(1)
+
+    @property
+    def last(self) -> tuple[int, int]:
+        """The sign that is sure up to the largest k (else 0), and the first k that has it."""
+        return self._stretch(-1)
+
+    def _stretch(self, step: int) -> tuple[int, int]:
+        signs = ((self.lo > 0) * 1 - (self.hi < 0) * 1)[::step]
+        same = signs.size if (signs == signs[0]).all() else int(np.argmax(signs != signs[0]))
+        return int(signs[0]), self.k[::step][same - 1]
+
+
+def steps_title(curve: Curve, first: str, last: str) -> str:
+    """Title of one run over its steps, from one band over all k."""
+    (start, until), (end, since) = curve.first, curve.last
+    if not start and not end:
+        return f"Nothing is decided between step {first} and step {last}."
+    if start * end < 0:
+        moves = ("up", "down")[:: 1 if start > 0 else -1]
+        return f"Pass@{until} is {moves[0]}, Pass@{curve.k[-1]} is {moves[1]}."
+    where = " and ".join(
+        [f"up to k = {until}"] * (start != 0) + [f"from k = {since} on"] * (end != 0)
+    )
+    if start and until == curve.k[-1]:
+        where = "at every k"
+    better = "better" if start + end > 0 else "worse"
+    return f"Step {last} is {better} than step {first} {where}."
+
+
+def strata_title(firsts: dict[str, str], sure: dict[str, str], leader: str, noun: str) -> str:
+    """Heading over strata: the first model of each, and its sure winner where it has one."""
+    winners = list(dict.fromkeys(sure.values()))
+    if len(winners) > 1:
+        told = [
+            f"{named(model)} wins {names_list([p for p in sure if sure[p] == model])}"
+            for model in winners[:3]
+        ]
+        return "; ".join(told) + "."
+    if set(firsts.values()) == {leader}:
+        where = f"beyond chance in {len(sure):,}" if sure else "nowhere beyond chance"
+        return f"{named(leader)} is first in every {noun}, {where}."
+    if sure:
+        where = names_list([*sure])
+        return f"{named(winners[0])} wins {where}; elsewhere the winner is open."
+    return f"No {noun} has a sure winner."
+
+
+def questions_title(facts: dict[str, Any], leader: str) -> str:
+    """Heading over all questions, from how many are never, always or sometimes solved."""
+    number, never, always = facts["questions"], facts["never"], facts["always"]
+    if 2 * (never + always) > number and facts["models"] > 1:
+        return (
+            f"{never + always:,} of {count_of(number, 'question')} tell nothing about these models."
+        )
+    if facts["trials"] >= 4 and 2 * facts["mixed"] >= number:
+        return f"{facts['mixed']:,} of {number:,} questions come out both ways for {named(leader)}."
+    if never:
+        return f"{count_of(never, 'question')} nobody solves."
+    return "No question is out of reach."

@@ -1,0 +1,314 @@
+"""Sections of costs and judges."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.counting.log import bind_roles
+from polars_scorio.counting.roles import Roles
+from polars_scorio.decisions.rank import rank
+from polars_scorio.display.finding import (
+    Board,
+    Gap,
+    named,
+    names_list,
+)
+from polars_scorio.display.html.gate_sections import as_number
+from polars_scorio.display.html.marks import (
+    Axis,
+    dot,
+    group,
+    interval,
+    level,
+    path,
+    picture,
+    stretched,
+    text,
+    tick_row,
+    upright,
+)
+from polars_scorio.display.html.page import Section
+from polars_scorio.display.html.sections import (
+    Sheet,
+    grid_lines,
+    line_rows,
+    score_axis,
+    score_ticks,
+    whole_name,
+)
+from polars_scorio.display.scopes import (
+    Scope,
+)
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict import lead_rows
+from polars_scorio.display.words import short_name, visible_text
+from polars_scorio.maths.array_rows import Floats
+from polars_scorio.metrics.costs import cost_per_success, mean_cost
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.report import report
+from polars_scorio.subjects.cell_numbers import JUDGED, LABEL_COUNT
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prices:
+    """Costs of a question for each model of a board: mean with its interval, (L, 3)."""
+
+    mean: Floats
+    rows: pl.DataFrame  # of all metrics of costs
+
+    @classmethod
+    def of(cls, frame: pl.LazyFrame, roles: Roles, board: Board, settings: Settings,
+           asked: Sequence[Metric]) -> Prices | None:  # fmt: skip
+        """None without costs of trials, unless a metric wants them. Costs need no judge."""
+        if roles.cost is None and not asked:
+            return None
+        judged = roles.truth is not None or roles.judge is not None
+        known = [mean_cost()] if judged else [mean_cost(), cost_per_success()]
+        metrics = list(dict.fromkeys([*known, *asked]))
+        plain = replace(roles, truth=None, judge=None)
+        trials = bind_roles(frame, plain)
+        overall: Literal["micro"] | None = "micro" if trials.by else None
+        rows = report(frame, plain, metrics, overall=overall, confidence=settings.confidence,
+                      target=settings.target)  # fmt: skip
+        found = rows.filter(*(pl.col(name).is_null() for name in trials.strata)).collect()
+        model = next(iter(trials.models), None)
+        name = pl.lit(board.models[0]) if model is None else pl.col(model).cast(pl.String)
+        found = found.with_columns(name.map_elements(visible_text, pl.String).alias("model"))
+        order = pl.DataFrame({"model": board.models})
+        own = order.join(found.filter(metric="mean_cost"), on="model", how="left",
+                         maintain_order="left")  # fmt: skip
+        mean = own.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
+        return cls(mean.to_numpy(), found) if mean.height and mean["mu"].is_finite().all() else None
+
+    def words(self, place: int) -> str:
+        """The mean cost of a question, in words."""
+        return price_words(self.mean[place, 0])
+
+
+def price_words(value: float) -> str:
+    """An amount with two significant digits.
+
+    >>> price_words(0.01234), price_words(0), price_words(1234)
+    ('0.012', '0', '1,234')
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    digits = max(0, 1 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{digits}f}"
+
+
+def cheapest_leader(board: Board, prices: Prices) -> int:
+    """The place of the cheapest model of the first tier."""
+    leading = np.flatnonzero(board.first_tier) if board.ranked else np.array([0])
+    return int(leading[prices.mean[leading, 0].argmin()])
+
+
+def cost_words(board: Board, prices: Prices) -> str:
+    """The price of the first model and of the cheapest that may be the best."""
+    cheap = cheapest_leader(board, prices)
+    if cheap == 0 or len(board.models) == 1:
+        return f"{named(board.models[0])} costs {prices.words(0)} a question."
+    ratio = prices.mean[0, 0] / prices.mean[cheap, 0] if prices.mean[cheap, 0] else math.inf
+    return (
+        f"{named(board.models[cheap])} costs {prices.words(cheap)} a question, "
+        f"{named(board.models[0])} {prices.words(0)}, {ratio:.1f} times as much."
+    )
+
+
+def cost_section(sheet: Sheet, prices: Prices) -> Section:
+    """Scores against costs on a ratio scale, and the stairs of those that no other beats."""
+    board, unit = sheet.board, sheet.board.unit
+    models = board.models
+    table = _price_table(prices, models)
+    money = prices.mean[:, 0]
+    cheap = named(models[cheapest_leader(board, prices)])
+    title = f"{cheap} is the cheapest that may be the best."
+    if len(models) == 1 or not (prices.mean[:, :2] > 0).all() or money.max() == money.min():
+        words = ["What the trials cost, in the unit of the log."]
+        return Section("cost", f"{named(models[0])} costs {prices.words(0)} a question."
+                       if len(models) == 1 else title, words, table)  # fmt: skip
+    height, logs = 400, np.log10(prices.mean)
+    px = Axis.around([*logs[:, 1], *logs[:, 2]], 0.08)
+    ax = score_axis([*board.lo, *board.hi], unit)
+
+    def x(value: float) -> float:
+        return px(math.log10(value))
+
+    def y(value: float) -> float:
+        return 10 + (100 - ax(value)) / 100 * (height - 44)
+
+    ticks = zip(ax.ticks(5), score_ticks(ax, unit, 5), strict=True)
+    body = "".join(level(0, 100, y(at)) + text(0, y(at) - 5, words) for at, words in ticks)
+    for tick in _price_ticks(px):
+        body += upright(x(tick), 10, height - 26)
+        body += text(x(tick), height - 8, f"{tick:g}", "mid")
+    ordered = sorted(range(len(models)), key=lambda place: (money[place], -board.score[place]))
+    stairs: list[int] = []
+    for place in ordered:
+        if not stairs or board.score[place] > board.score[stairs[-1]]:
+            stairs.append(place)
+    line = [(x(money[stairs[0]]), y(board.score[stairs[0]]))]
+    for before, place in itertools.pairwise(stairs):
+        line += [
+            (x(money[place]), y(board.score[before])),
+            (x(money[place]), y(board.score[place])),
+        ]
+    line.append((100, y(board.score[stairs[-1]])))
+    points, taken = "", list[tuple[float, float]]()
+    for place in ordered:
+        at, left, right = (x(v) for v in prices.mean[place])
+        hue = "a" if board.first_tier[place] else "o"
+        drawn = upright(at, y(board.hi[place]), y(board.lo[place]), "ci t")
+        drawn += level(left, right, y(board.score[place]), "ci t") + dot(
+            at, y(board.score[place]), 6.5
+        )
+        points += group(hue, drawn)
+        if place in stairs or len(models) <= _LABELLED:
+            points += _point_label(board, place, at, y, taken)
+    said = "; ".join(f"{board.numbers(place)} at {prices.words(place)}" for place in ordered[:12])
+    frontier = picture(
+        height, body + stretched(height, group("ink", path(line, "ln t"))) + points, said
+    )
+    words = [
+        (
+            "Up: the score. To the right: the mean cost of a question (both with "
+            f"{sheet.settings.level} intervals; cost on a ratio scale). Blue: may be the best."
+        ),
+        (
+            f"The stairs join the models that no other beats on both score and cost: "
+            f"{names_list([models[place] for place in stairs], 6)}."
+        ),
+    ]
+    beside = table * (prices.rows["metric"].n_unique() > 1)
+    return Section("cost", title, words, frontier + beside)
+
+
+_LABELLED = 12
+
+
+def _point_label(
+    board: Board,
+    place: int,
+    at: float,
+    y: Callable[[float], float],
+    taken: list[tuple[float, float]],
+) -> str:
+    """The name of a point, above it, or below it where another name is near."""
+    name = short_name(board.models[place], 20)
+    above, below = y(board.hi[place]) - 10, y(board.lo[place]) + 18
+    room = 0.62 * len(name)  # percent of the width, half of a name
+
+    def free(height: float) -> bool:
+        return all(abs(at - x) > room + 8 or abs(height - other) > 15 for x, other in taken)
+
+    height = next((each for each in (above, below, above - 16, below + 16) if free(each)), above)
+    taken.append((at, height))
+    held = "mid i w" if room < at < 100 - room else "i w" if at <= room else "end i w"
+    return text(at, height, name, held)
+
+
+def _price_ticks(axis: Axis) -> list[float]:
+    """Round amounts on a ratio scale."""
+    powers = range(math.floor(axis.lo), math.ceil(axis.hi) + 1)
+    for steps in ((1,), (1, 3), (1, 2, 5)):
+        ticks = [step * 10.0**power for power in powers for step in steps]
+        inside = [tick for tick in ticks if axis.lo < math.log10(tick) < axis.hi]
+        if len(inside) > 2:
+            return inside
+    return inside
+
+
+def _price_table(prices: Prices, models: Sequence[str]) -> str:
+    """All metrics of costs, a row for each model."""
+    keys = prices.rows.select("metric", "k").unique(maintain_order=True).rows()
+    heads, columns = [], []
+    for metric, k in keys:
+        rows = prices.rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)), metric=metric)
+        known = {row["model"]: row for row in rows.iter_rows(named=True)}
+        heads.append({"mean_cost": "mean cost", "cost_per_success": "per success"}.get(
+            metric, metric.replace("_", " ") + (f", k = {k}" if k else "")))  # fmt: skip
+        columns.append([_price_cell(known.get(name)) for name in models])
+    top = "".join(f'<th class="n" scope="col">{escape(head)}</th>' for head in heads)
+    body = "".join(
+        f'<tr><th scope="row" class="nm">{whole_name(name)}</th>'
+        + "".join(f'<td class="n">{column[place]}</td>' for column in columns) + "</tr>"
+        for place, name in enumerate(models)
+    )  # fmt: skip
+    return (
+        '<table class="plain rel"><caption class="away">Costs</caption><thead><tr>'
+        f'<th scope="col">model</th>{top}</tr></thead><tbody>{body}</tbody></table>'
+    )
+
+
+def _price_cell(row: dict[str, object] | None) -> str:
+    if row is None or row["lo"] is None:
+        return "\N{EN DASH}"
+    value = "∞" if row["estimate"] is None else price_words(as_number(row["estimate"]))
+    hi = "∞" if row.get("unbounded") else price_words(as_number(row["hi"]))
+    return f'{value} <span class="k">[{price_words(as_number(row["lo"]))},&nbsp;{hi}]</span>'
+
+
+def cost_advice(sheet: Sheet, prices: Prices) -> str:
+    """Take the cheapest of those that may be the best, unless the lead is worth its price."""
+    board = sheet.board
+    first, place = board.models[0], cheapest_leader(board, prices)
+    if place == 0:
+        return f"Take {named(first)}: none that may be the best is cheaper."
+    cheap = board.models[place]
+    gap = Gap.of(sheet.main.pairs, first, cheap)
+    lead = "" if gap is None else (
+        f", {board.unit.gap(gap.diff, points=True)} {board.unit.gaps(gap.lo, gap.hi)},"
+    )  # fmt: skip
+    ratio = prices.mean[0, 0] / prices.mean[place, 0] if prices.mean[place, 0] else math.inf
+    return (f"Take {named(cheap)}, unless the lead of {named(first)}{lead} is worth {ratio:.1f} "
+            "times the price.")  # fmt: skip
+
+
+def judge_section(sheet: Sheet) -> Section:
+    """The verdicts of the judge on each model, and the corrected score."""
+    board, unit = sheet.board, sheet.board.unit
+    rows = lead_rows(sheet.main).with_columns(pl.col("model").cast(pl.String))
+    order = pl.DataFrame({"model": board.models})
+    own = order.join(rows, on="model", how="left", maintain_order="left")
+    raw = own[JUDGED].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    axis = score_axis([*board.lo, *board.hi, *raw], unit)
+    lines = []
+    for place, model in enumerate(board.models):
+        numbers = (board.lo[place], board.score[place], board.hi[place])
+        body = grid_lines(axis, 40)
+        if math.isfinite(raw[place]) and math.isfinite(numbers[1]):
+            body += level(axis(numbers[1]), axis(raw[place]), 20, "z")
+            body += dot(axis(raw[place]), 20, 6, "ring")
+        body += group("a" if board.first_tier[place] else "o", interval(axis, *numbers, 20))
+        known = math.isfinite(numbers[1])
+        was, now = (unit.score(value, sign=False) for value in (raw[place], numbers[1]))
+        shown = f"{was} → <b>{now}</b>" if known else "unknown"
+        drawn = picture(40, body, board.numbers(place) if known else "unknown")
+        lines.append((f"<bdi>{escape(short_name(model, 28))}</bdi>", drawn, shown))
+    lifts = raw - board.score
+    most = int(np.nanargmax(np.abs(lifts)))
+    verb = "adds" if lifts[most] > 0 else "takes off"
+    title = f"The judge {verb} up to {unit.size(lifts[most])} ({named(board.models[most])})."
+    words = ["Ring: what the judge says. Dot: the true score with its interval."]
+    if LABEL_COUNT in own.columns and own[LABEL_COUNT].null_count() < own.height:
+        labels = own[LABEL_COUNT].drop_nulls()
+        words.append(f"People labelled {int(labels.sum()):,} verdicts, {int(labels.min()):,} to "  # type: ignore[arg-type]
+                     f"{int(labels.max()):,} of each model.")  # type: ignore[arg-type]  # fmt: skip
+    ticks = tick_row(axis, score_ticks(axis, unit))
+    return Section("judge", title, words, line_rows(lines, 150, 110, ticks))
+
+
+def judge_winner(main: Scope, settings: Settings) -> str | None:
+    """The model that the verdicts alone would call the best, if they would call one."""
+    own = main.of_verdicts()
+    ranks = rank(own.study, own.roles, own.lead, **settings.report).collect()
+    first = ranks.filter(pl.col("tier") == 1)["model"].to_list()
+    return str(first[0]) if len(first) == 1 and ranks.height > 1 else None

@@ -1,0 +1,361 @@
+"""Sections of a gate: the differences, and a map of the questions that changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.arguments import known_text, value_text
+from polars_scorio.counting.log import Study
+from polars_scorio.counting.roles import Category
+from polars_scorio.decisions.gate import gate
+from polars_scorio.decisions.regressed_questions import regressed_questions
+from polars_scorio.display.finding import (
+    Finding,
+    Mood,
+    Unit,
+    gate_title,
+    html_text,
+    named,
+    names_list,
+    p_words,
+)
+from polars_scorio.display.html.marks import (
+    Axis,
+    box,
+    group,
+    interval,
+    picture,
+    text,
+    upright,
+)
+from polars_scorio.display.html.page import Section
+from polars_scorio.display.html.sections import (
+    QuestionFacts,
+    strip_rows,
+    whole_name,
+    without_stratum,
+)
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import (
+    Scope,
+    average_metric,
+    common_questions,
+    holds_fractions,
+    knows_success,
+)
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.table import Column, Table
+from polars_scorio.display.words import count_of, short_name, visible_text
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.report import report
+
+_FDR = 0.1  # false discovery rate of single questions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gated:
+    """A gate: its rows with a stratum (null: all together), and the questions that changed."""
+
+    baseline: str
+    rows: pl.DataFrame  # stratum, model, diff, lo, hi, margin, verdict, extra, ...
+    changes: dict[str, pl.DataFrame]  # "broken", "repaired": tests of all questions, or nothing
+    scores: dict[str, float]  # of each model over all strata
+    metric: str  # as people write it
+    confidence: float
+    unit: Unit
+
+    @classmethod
+    def of(
+        cls, look: LogSummary, main: Scope, baseline: Category, settings: Settings, margin: float
+    ) -> Gated:
+        """The models of a log against the baseline, which must exist and have a rival."""
+        name = visible_text(str(baseline))
+        if name not in main.models:
+            known = known_text(name, sorted(main.models))
+            raise ValueError(f"baseline: no model {value_text(baseline)}; there are {known}")
+        metric = main.lead
+        if metric.headline != "estimate" or (metric.k[0] or 1) > main.fewest:  # a gate refuses it
+            metric = average_metric(metric)
+        steps = look.steps is not None or main.name
+        log, roles = (
+            (main.study, main.roles) if steps else (Study(common_questions(look)), look.roles)
+        )
+        options = replace(settings, prior=None).report  # a gate takes no prior
+        asked = gate(log, roles, name, metric, margin=margin, **options)
+        mean: Literal["macro"] | None = "macro" if roles.by else None
+        plans = [asked, report(log, roles, [metric], overall=mean, **options)]
+        fractions = holds_fractions(main.counts, main.roles)
+        if not (main.judged or fractions) and knows_success(main.counts, main.roles):
+            plans += [
+                regressed_questions(main.study, main.roles, name, fdr=_FDR, improvements=better)
+                for better in (False, True)
+            ]
+        rows, told, *changes = pl.collect_all(plans)
+        tests = dict(zip(("broken", "repaired"), changes, strict=False))
+        label = metric.heading(metric.row_sizes[0], main.each)
+        return cls.read(rows, told, tests, name, label, settings, metric)
+
+    @classmethod
+    def read(
+        cls, rows: pl.DataFrame, scores: pl.DataFrame, changes: dict[str, pl.DataFrame],
+        baseline: str, label: str, settings: Settings, metric: Metric,
+    ) -> Gated:  # fmt: skip
+        """From the rows of `Scorio.gate` and of a report with the same overall mean."""
+        strata = rows.columns[: rows.columns.index("metric")]
+        extra = next(each for each in rows.columns if each.startswith("extra_"))
+        place = pl.concat_str(strata, separator=" / ") if strata else pl.lit(None, pl.String)
+        whole = rows.with_columns(place.alias("stratum"), pl.col(extra).alias("extra"))
+        whole = whole.with_columns(pl.col("model", "baseline").cast(pl.String))
+        of_all = scores.filter(*(pl.col(name).is_null() for name in strata))
+        known = dict(of_all.select(pl.col("model").cast(pl.String), "mu").rows())
+        percent = metric.support == (0, 1)
+        unit = Unit(percent=percent) if percent else Unit.of(scores)
+        return cls(baseline, whole, changes, known, label, settings.confidence, unit)
+
+    @property
+    def worst(self) -> dict[str, object]:
+        """The row over all strata of the candidate with the worst verdict."""
+        order = pl.col("verdict").cast(pl.Enum(["fail", "undecided", "pass"]))
+        return self.rows.filter(pl.col("stratum").is_null()).sort(order, "lo").row(0, named=True)
+
+    def lines(self) -> list[tuple[str, dict[str, object]]]:
+        """The rows of the picture: each candidate, and the strata of a single one."""
+        whole = self.rows.filter(pl.col("stratum").is_null()).sort("diff").rows(named=True)
+        if len(whole) > 1:
+            return [(str(row["model"]), row) for row in whole]
+        parts = self.rows.filter(pl.col("stratum").is_not_null()).sort("diff").rows(named=True)
+        return [("all questions", whole[0]), *((str(row["stratum"]), row) for row in parts)]
+
+    def regressed(self, kind: str, model: object) -> pl.DataFrame:
+        """The questions of a candidate that surely became worse ("broken") or better."""
+        rows = self.changes.get(kind)
+        if rows is None:
+            return pl.DataFrame()
+        own = rows.filter(pl.col("model").cast(pl.String) == model, pl.col("qvalue") <= _FDR)
+        return own.sort("qvalue", "question")
+
+    def changed(self) -> pl.DataFrame:
+        """The questions of all candidates that changed more than chance explains."""
+        words = {"broken": "became worse", "repaired": "became better"}
+        found = [
+            rows.filter(pl.col("qvalue") <= _FDR)
+            .sort("qvalue", "model", "question")
+            .select(pl.lit(words[kind]).alias("change"),
+                    pl.col("model", "question").cast(pl.String), "rate_baseline", "rate", "qvalue")
+            for kind, rows in self.changes.items()
+        ]  # fmt: skip
+        return pl.concat(found) if found else pl.DataFrame()
+
+
+def gate_finding(gated: Gated, basis: Sequence[str]) -> Finding:
+    """Title from the ends; where strata decide against them, the strata."""
+    row, unit = gated.worst, gated.unit
+    new, old = str(row["model"]), gated.baseline
+    lo, hi, margin = (as_number(row[name]) for name in ("lo", "hi", "margin"))
+    title, chip, mood = gate_title(new, old, lo, hi, margin, unit)
+    verdict = str(row["verdict"])
+    said = chip.removeprefix("gate: ")
+    if verdict != said:
+        own = gated.rows.filter(pl.col("stratum").is_not_null(), model=new, verdict=verdict)
+        parts = own["stratum"].to_list()
+        title, chip, mood = _strata_gate_title(new, old, verdict, parts, unit.margin(margin))
+    gap = f"{unit.gap(as_number(row['diff']), points=True)} {unit.gaps(lo, hi)}."
+    numbers = f"{unit.score(gated.scores[new])} against {unit.score(gated.scores[old])}: {gap}"
+    broke, fixed = (gated.regressed(kind, new) for kind in ("broken", "repaired"))
+    aside = "No single question broke beyond chance." if gated.changes else ""
+    if broke.height:
+        aside = f"{count_of(broke.height, 'question')} broke beyond chance"
+        where = broke["question"].cast(pl.String).str.extract(r"^(.*?) / ").drop_nulls()
+        if where.len() and gated.rows["stratum"].n_unique() > 1:
+            most = where.mode().sort()[0]
+            aside += f", {int((where == most).sum()):,} of them in {named(most)}"
+        were = "was" if fixed.height == 1 else "were"
+        aside += f"; {fixed.height:,} {were} fixed."
+    return Finding(title, chip, mood, numbers, aside, tuple(basis))
+
+
+def _strata_gate_title(
+    new: str, old: str, verdict: str, where: list[str], margin: str
+) -> tuple[str, str, Mood]:
+    """Title of a gate whose strata decide otherwise than the difference over all of them."""
+    a, b, parts = named(new), named(old), f" in {names_list(where)}" * bool(where)
+    if verdict == "fail":
+        return f"{a} is worse than {b}{parts} by more than {margin}.", "gate: fail", "no"
+    title = f"Undecided: {a} may be worse than {b}{parts} by more than {margin}."
+    return title, "gate: undecided", ""
+
+
+def as_number(value: object) -> float:
+    """A cell of a frame, NaN where it is null."""
+    return math.nan if value is None else float(value)  # type: ignore[arg-type]  # numbers of a frame
+
+
+def gate_hero(gated: Gated) -> str:
+    """The differences over three zones: beyond the margin, allowed, better."""
+    lines, unit = gated.lines(), gated.unit
+    margin = max(as_number(row["margin"]) for _, row in lines)
+    ends = [as_number(row[end]) for _, row in lines for end in ("lo", "hi", "diff")]
+    axis = Axis.around([-margin, 0, margin, *ends], 0.06)
+    rows = "".join(_gate_row(label, row, axis, gated, 5.5 if place else 7)
+                   for place, (label, row) in enumerate(lines))  # fmt: skip
+    shown = unit.margin(margin).removesuffix(" points").removesuffix(" point")
+    top = text(0, 14, f"worse by more than {shown}") if margin and axis(-margin) > 30 else ""
+    top += text(axis(0), 14, "0", "mid i w") + text(100, 14, "better", "end")
+    level_words = f"{100 * gated.confidence:g} %, one-sided"
+    head = "points" if unit.percent else "difference"
+    adjusted = " The parts are adjusted for each other (Holm)." * (
+        gated.rows["stratum"].n_unique() > 1
+    )
+    return (
+        '<table class="lb gt"><caption class="away">Differences</caption><thead><tr>'
+        '<th class="nm"><span class="away">part</span></th><th class="fp"><span class="away">'
+        f'interval</span>{picture(20, top, "", "p axis")}</th><th class="sc">{head}</th>'
+        f'<th class="iv">{level_words}</th><th class="pb">verdict</th></tr></thead><tbody>{rows}'
+        '</tbody></table><p class="note">The gate fails where the whole interval lies in the red '
+        f"zone, and passes where none of it does.{adjusted}</p>"
+    )
+
+
+def _gate_row(label: str, row: dict[str, object], axis: Axis, gated: Gated, r: float) -> str:
+    """A difference over the zones of its margin; the first row has a dot of 7 pixels."""
+    lo, diff, hi, margin = (as_number(row[name]) for name in ("lo", "diff", "hi", "margin"))
+    unit, height = gated.unit, 46
+    zones = box(0, axis(-margin), 0, height, "zb") + box(axis(-margin), axis(0), 0, height, "zm")
+    zones += box(axis(0), 100, 0, height, "za") + upright(axis(0), 0, height, "z")
+    verdict = str(row["verdict"])
+    hue = {"fail": "b", "pass": "a"}.get(verdict, "m")
+    drawn = zones + group(hue, interval(axis, lo, diff, hi, height / 2, "ci", r))
+    size = unit.margin(margin)
+    words = {
+        "fail": f"worse by more than {size}" if margin else "worse",
+        "pass": "better" if lo > 0 else f"not worse by more than {size}",
+    }.get(verdict, "open" if not hi < 0 else f"worse; by more than {size}?")
+    said = f"{label}: {unit.gap(diff, points=True)} {unit.gaps(lo, hi)}, {verdict}"
+    bold = ("<b>", "</b>") if verdict != "undecided" else ("", "")
+    name = f"<b>{whole_name(label)}</b>" if r > 6 else whole_name(label)
+    ends = unit.gaps(lo, hi) if math.isfinite(lo + hi) else ""
+    return (
+        f'<tr class="{hue}"><th scope="row" class="nm">{name}</th><td class="fp">'
+        f'{picture(height, drawn, said)}</td><td class="sc">{unit.gap(diff)}</td>'
+        f'<td class="iv">{html_text(ends)}</td><td class="pb">{bold[0]}{html_text(words)}{bold[1]}'
+        "</td></tr>"
+    )
+
+
+def cases_section(gated: Gated, facts: QuestionFacts, models: Sequence[str]) -> Section:
+    """A map of the questions under baseline and candidate: broken, the same, fixed."""
+    row = gated.worst
+    new, old = str(row["model"]), gated.baseline
+    if not gated.changes:
+        return Section("cases", "", [])
+    broke, fixed = (gated.regressed(kind, new) for kind in ("broken", "repaired"))
+    down = broke["question"].cast(pl.String).to_list() if broke.height else []
+    up = fixed["question"].cast(pl.String).to_list() if fixed.height else []
+    before, after = (facts.scores[[*models].index(name)] for name in (old, new))
+    kind = np.array([-1 if n in {*down} else 1 if n in {*up} else 0 for n in facts.names])
+    order = np.lexsort((before, after - before, kind))
+    strips = strip_rows(np.stack([before, after])[:, order], 30, [f"{old}, before", f"{new}, now"])
+    cells = "".join(
+        f'<span class="in" title="{escape(name)}"><bdi>{escape(short_name(name, 28))}</bdi></span>'
+        + strip
+        for name, strip in zip((old, new), strips, strict=True)
+    )
+    share = 100 / len(facts.names)
+    same = len(facts.names) - len(down) - len(up)
+    marks = text(50, 22, f"{same:,} changed no more than chance does", "mid")
+    if down:
+        marks += box(0, share * len(down), 2, 3, "fb") + text(0, 22, f"{len(down)} broke", "i w")
+    if up:
+        marks += box(100 - share * len(up), 100, 2, 3, "fa")
+        marks += text(100, 22, f"{len(up)} fixed", "i w end")
+    said = f"{len(down)} broke, {same} the same, {len(up)} fixed"
+    lists = _case_list("Broke: right trials before and after", broke) + _case_list("Fixed", fixed)
+    were = "was" if len(up) == 1 else "were"
+    title = f"{count_of(len(down), 'question')} broke; {len(up):,} {were} fixed."
+    words = [
+        (
+            "Every question, the largest loss on the left. Full colour: right in all trials. A "
+            f"question “broke” if its own test says so ({100 * _FDR:g} % false discoveries)."
+        ),
+    ]
+    chance = row["pvalue_broken"]
+    if chance is not None and (as_number(chance) < 0.05 or not down):
+        words.append(
+            f"{row['broken']:,} went from mostly right to mostly wrong, where "
+            f"{as_number(row['broken_by_chance']):.1f} would between equal versions "
+            f"({p_words(as_number(chance))})."
+        )
+    figure = f'<div class="strip">{cells}<span></span>{picture(28, marks, said)}</div>{lists}'
+    return Section("cases", title if down or up else "No question broke.", words, figure)
+
+
+def _case_list(head: str, rows: pl.DataFrame, most: int = 24) -> str:
+    if rows.is_empty():
+        return ""
+    items = "".join(
+        f"<li><code>{escape(short_name(without_stratum(question)))}</code> "
+        f"{_right_of(before, n)} → {_right_of(now, m)}</li>"
+        for question, before, now, n, m in rows.head(most)
+        .select("question", "rate_baseline", "rate", "trials_baseline", "trials")
+        .rows()
+    )
+    rest = rows.height - most
+    more = f'<p class="note">{rest:,} more are in the data.</p>' * (rest > 0)
+    return f'<h3 class="h3">{head}</h3><ul class="cases">{items}</ul>{more}'
+
+
+def _right_of(rate: float, trials: int) -> str:
+    return f"{round(rate * trials)}/{trials}"
+
+
+def next_of_gate(gated: Gated) -> list[str]:
+    """Ship, do not, or run more."""
+    row, unit = gated.worst, gated.unit
+    verdict, new = str(row["verdict"]), str(row["model"])
+    margin = unit.margin(as_number(row["margin"]))
+    broke = gated.regressed("broken", new)
+    if verdict == "fail":
+        look = ""
+        if broke.height:
+            first = names_list(
+                [without_stratum(name) for name in broke["question"].cast(pl.String)[:3]]
+            )
+            look = f" Look at {first} first: right before, wrong now."
+        told = [f"Do not ship.{look}"]
+    elif verdict == "pass":
+        lo = as_number(row["lo"])
+        told = [f"Ship. {named(new)} is better by at least {unit.size(lo)}." if lo > 0
+                else f"Ship. The loss, if any, is below {margin}."]  # fmt: skip
+    else:
+        extra = row["extra"]
+        unit_of = "question" if "extra_questions" in gated.rows.columns else "trial"
+        each = " of each question" * (unit_of == "trial")
+        told = ["Run more. No number of further trials is in sight that would decide it."]
+        if extra:
+            more = count_of(int(extra), f"further {unit_of}")  # type: ignore[call-overload]
+            told = [f"Run more. {more}{each} would decide it with a chance of 80 %."]
+    parts = gated.rows.filter(pl.col("stratum").is_not_null(), pl.col("verdict") == "undecided")
+    opens = [
+        named(part) + f" ({count_of(extra, 'further trial')} of each question)" * bool(extra)
+        for part, extra in parts.select("stratum", pl.col("extra").fill_null(0)).rows()
+    ]
+    return told + [f"Open: {'; '.join(opens[:5])}."] * bool(opens)
+
+
+def plain_lines(gated: Gated) -> Table:
+    """The rows of a gate for Markdown."""
+    unit, lines = gated.unit, gated.lines()
+    cells = [f"{unit.gap(as_number(r['diff']))} {unit.gaps(as_number(r['lo']), as_number(r['hi']))}"
+             for _, r in lines]  # fmt: skip
+    return Table([
+        Column("part", [short_name(label) for label, _ in lines], right=False, names=True),
+        Column("points" if unit.percent else "difference", cells),
+        Column("verdict", [str(row["verdict"]) for _, row in lines], right=False),
+    ])  # fmt: skip

@@ -1,0 +1,150 @@
+"""Marks of small pictures: an <svg> without viewBox is as wide as its place.
+
+x is in percent and y in pixels, so that text and strokes never scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+_STEPS = (1, 2, 2.5, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A scale over the whole width of a picture, from lo to hi."""
+
+    lo: float
+    hi: float
+
+    @classmethod
+    def around(cls, values: Iterable[float], pad: float = 0.05, *, share: bool = False) -> Axis:
+        """An axis with room at both ends; of shares it stays between 0 and 1."""
+        known = [value for value in values if math.isfinite(value)] or [0.0]
+        least, most = min(known), max(known)
+        room = pad * (most - least) or 0.05 * (abs(most) or 1.0)
+        lo, hi = least - room, most + room
+        return cls(max(lo, min(0.0, least)), min(hi, max(1.0, most))) if share else cls(lo, hi)
+
+    def __call__(self, value: float) -> float:
+        """The place of a number, in percent."""
+        return 100 * (value - self.lo) / (self.hi - self.lo)
+
+    def ticks(self, most: int = 7) -> list[float]:
+        """Round numbers inside."""
+        span = self.hi - self.lo
+        power = 10.0 ** math.floor(math.log10(span / most))
+        step = next(each * power for each in _STEPS if span / (each * power) <= most)
+        first, last = math.ceil(self.lo / step - 1e-9), math.floor(self.hi / step + 1e-9)
+        return [round(step * place, 12) for place in range(first, last + 1)]
+
+
+def digits(value: float) -> str:
+    """A coordinate."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
+
+
+def picture(height: float, body: str, label: str, kind: str = "p") -> str:
+    """An SVG as wide as its place, whose label says its numbers."""
+    if not label:
+        return f'<svg class="{kind}" height="{height:g}" aria-hidden="true">{body}</svg>'
+    said = escape(label)
+    return f'<svg class="{kind}" height="{height:g}" role="img" aria-label="{said}">{body}</svg>'
+
+
+def upright(x: float, top: float, bottom: float, kind: str = "g") -> str:
+    """An upright line."""
+    at = digits(x)
+    return f'<line class="{kind}" x1="{at}%" x2="{at}%" y1="{digits(top)}" y2="{digits(bottom)}"/>'
+
+
+def level(left: float, right: float, y: float, kind: str = "g") -> str:
+    """A level line."""
+    ends, at = f'x1="{digits(left)}%" x2="{digits(right)}%"', digits(y)
+    return f'<line class="{kind}" {ends} y1="{at}" y2="{at}"/>'
+
+
+def dot(x: float, y: float, r: float = 6, kind: str = "dot") -> str:
+    """A point."""
+    return f'<circle class="{kind}" cx="{digits(x)}%" cy="{digits(y)}" r="{r:g}"/>'
+
+
+def text(x: float, y: float, words: str, kind: str = "", dx: float = 0) -> str:
+    """Words of 13 pixels; "mid" and "end" say where they are held."""
+    moved = f' dx="{dx:g}"' * bool(dx)
+    named = f' class="{kind}"' * bool(kind)
+    return f'<text x="{digits(x)}%" y="{digits(y)}"{moved}{named}>{escape(words)}</text>'
+
+
+def box(left: float, right: float, y: float, height: float, kind: str) -> str:
+    """A rectangle."""
+    wide = f'x="{digits(left)}%" width="{digits(max(right - left, 0))}%"'
+    return f'<rect class="{kind}" {wide} y="{digits(y)}" height="{digits(height)}"/>'
+
+
+def interval(
+    axis: Axis, lo: float, mid: float, hi: float, y: float, kind: str = "ci", r: float = 6
+) -> str:
+    """A number with its interval; nothing of what is unknown."""
+    line = level(axis(lo), axis(hi), y, kind) if math.isfinite(lo + hi) else ""
+    return line + (dot(axis(mid), y, r) if math.isfinite(mid) else "")
+
+
+def group(hue: str, body: str) -> str:
+    """Marks of one colour."""
+    return f'<g class="{hue}">{body}</g>'
+
+
+def stretched(height: float, body: str) -> str:
+    """Curves of points (percent, pixels), which stretch with the width."""
+    return (
+        f'<svg viewBox="0 0 1000 {height:g}" preserveAspectRatio="none" width="100%" '
+        f'height="{height:g}">{body}</svg>'
+    )
+
+
+def path(points: Iterable[tuple[float, float]], kind: str, *, closed: bool = False) -> str:
+    """A line through points, which is an area if it is closed."""
+    ends = "L".join(f"{digits(10 * x)},{digits(y)}" for x, y in points)
+    return f'<path class="{kind}" d="M{ends}{"Z" if closed else ""}"/>'
+
+
+def band(xs: Sequence[float], low: Sequence[float], high: Sequence[float], kind: str = "ar") -> str:
+    """The area between two curves."""
+    there = [*zip(xs, low, strict=True)]
+    back = [*zip(xs, high, strict=True)][::-1]
+    return path([*there, *back], kind, closed=True)
+
+
+def tick_row(axis: Axis, texts: Sequence[str], *, y: float = 14, most: int = 7) -> str:
+    """The numbers at the ticks of an axis."""
+    marks = "".join(
+        text(axis(tick), y, words, "mid")
+        for tick, words in zip(axis.ticks(most), texts, strict=True)
+    )
+    return picture(20, marks, "", "p axis")
+
+
+def strip(shares: Sequence[float], height: float, label: str) -> str:
+    """A row of cells, 0 empty to 1 full: a path for each shade, equal neighbours merged."""
+    shades: dict[float, list[tuple[int, int]]] = {}
+    start = 0
+    for place in range(1, len(shares) + 1):
+        if place == len(shares) or shares[place] != shares[start]:
+            shades.setdefault(shares[start], []).append((start, place - start))
+            start = place
+    body = "".join(
+        f'<path class="cell" opacity="{digits(0.07 + 0.93 * share)}" d="'
+        + "".join(f"M{place} 0h{width}v1h-{width}z" for place, width in runs)
+        + '"/>'
+        for share, runs in sorted(shades.items())
+        if not math.isnan(share)
+    )
+    return (
+        f'<svg class="p" viewBox="0 0 {len(shares)} 1" preserveAspectRatio="none" '
+        f'height="{height:g}" shape-rendering="crispEdges" role="img" '
+        f'aria-label="{escape(label)}">{body}</svg>'
+    )

@@ -1,0 +1,329 @@
+"""Sections of runs of training: curves along steps, and what was gained at each k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.counting.log import Study
+from polars_scorio.decisions.compare import compare
+from polars_scorio.decisions.rank import rank
+from polars_scorio.decisions.regressed_questions import regressed_questions
+from polars_scorio.display.finding import (
+    Board,
+    Curve,
+    Finding,
+    Gap,
+    Unit,
+    html_text,
+    named,
+    steps_title,
+)
+from polars_scorio.display.html.marks import (
+    Axis,
+    band,
+    dot,
+    group,
+    interval,
+    level,
+    path,
+    picture,
+    stretched,
+    text,
+    upright,
+)
+from polars_scorio.display.html.page import Section
+from polars_scorio.display.html.sections import (
+    Fan,
+    Sheet,
+    bold_numbers,
+    line_rows,
+    question_lists,
+    score_axis,
+    score_ticks,
+    strip_rows,
+)
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import (
+    Scope,
+)
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict import lead_label, stepped_log
+from polars_scorio.display.words import count_of, short_name
+from polars_scorio.metrics.success import pass_at_k
+from polars_scorio.metrics.weighted import avg
+from polars_scorio.study.report import report
+
+_FDR = 0.1  # false discovery rate of single questions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """One run of training: Pass@k and Pass^k at each step, and the last step against the first."""
+
+    steps: list[str]  # labels, ascending
+    at: list[object]  # their numbers or times
+    fan: Fan  # with steps in place of models
+    curve: Curve
+    board: Board  # steps by one try, the best first
+    name: str  # of the column of steps
+
+    @classmethod
+    def of(cls, look: LogSummary, settings: Settings) -> Run | None:
+        """None if the questions change along the steps, or if nothing can be drawn of them."""
+        log, roles = stepped_log(look)
+        (name,) = look.trials.strata
+        asked = log.select(name, "question").unique().collect()
+        whole = asked[name].n_unique() * asked["question"].n_unique()
+        if look.steps is None or asked.height != whole or asked[name].n_unique() < 2:
+            return None
+        labels = dict(look.steps.select("at", "stratum").rows())
+        at = [value for value in labels if value is not None]
+        cells = log.collect().with_columns(
+            model=pl.col(name).replace_strict(labels, return_dtype=pl.String)
+        )
+        steps = [labels[value] for value in at]
+        cells = cells.drop(name)
+        main = Scope("", Study(cells), replace(roles, model="model", by=()), (avg(),))
+        main = replace(main, fewest=look.fewest)
+        fan = Fan.of(main, settings, steps)
+        if fan is None or fan.rewards:
+            return None
+        order = rank(main.study, main.roles, avg(), **settings.report).collect()
+        rows = report(main.study, main.roles, [avg()], **settings.report).collect()
+        curve = _gain_curve(main, fan.k, steps[0], steps[-1], settings)
+        return cls(steps, at, fan, curve, Board.of(rows, order), name)
+
+
+def _gain_curve(
+    main: Scope, sizes: tuple[int, ...], first: str, last: str, settings: Settings
+) -> Curve:
+    """The last step less the first one at each k, by one band; of posteriors by Bonferroni."""
+    two = Study(main.counts.filter(pl.col("model").is_in([first, last])))
+    metric, band_of = pass_at_k(list(sizes)), settings.prior is None
+    alone = replace(settings, confidence=1 - (1 - settings.confidence) / len(sizes))
+    options = settings.report if band_of else alone.report
+    rows = compare(two, main.roles, metric, simultaneous=band_of, **options).collect()
+    found = [Gap.of(rows.filter(k=k), last, first) for k in sizes]
+    numbers = np.array([(gap.diff, gap.lo, gap.hi) if gap else (np.nan,) * 3 for gap in found])
+    return Curve(sizes, *numbers.T)
+
+
+def steps_finding(run: Run, basis: Sequence[str]) -> Finding:
+    """Gains and losses of a run."""
+    unit, top = Unit(), run.fan.k[-1]
+    title = steps_title(run.curve, run.steps[0], run.steps[-1])
+
+    def moved(place: int, tries: str) -> str:
+        before, after = run.fan.numbers[0, 0, place, 0], run.fan.numbers[0, -1, place, 0]
+        gap = unit.gap(run.curve.diff[place], points=True)
+        ends = unit.gaps(run.curve.lo[place], run.curve.hi[place])
+        return f"{tries}: {unit.score(before)} → {unit.score(after)}, {gap} {ends}."
+
+    numbers = f"{moved(0, 'One try')} {moved(len(run.fan.k) - 1, f'{top} tries')}"
+    one = run.board.first_tier.sum() == 1
+    chip = "best step decided" if one else "best step open"
+    against = f"step {run.steps[-1]} against step {run.steps[0]}"
+    target = basis[-1]
+    told = (against, basis[1].partition(",")[0] + ", for all k at once", target)
+    return Finding(title, chip, "yes" if one else "", numbers, "", told)
+
+
+def steps_hero(run: Run, level_words: str) -> str:
+    """Pass@1, Pass@4, Pass@k and Pass^4 by step with bands; below, steps that may be the best."""
+    height, fan, unit = 380, run.fan, Unit()
+    at = _step_places(run.at)
+
+    def y(value: float) -> float:
+        return 10 + (1 - value) * (height - 62)
+
+    body = "".join(
+        level(0, 100, y(tick))
+        + text(0, y(tick) - 5, f"{100 * tick:g}\N{NO-BREAK SPACE}%" * (tick > 0))
+        for tick in (0, 0.25, 0.5, 0.75, 1)
+    )
+    shown = _spread_labels(at, 9)
+    for place in shown:
+        held = "" if place == 0 else "end" if place == len(at) - 1 else "mid"
+        body += text(at[place], height - 32, short_name(run.steps[place], 12), held)
+    sizes, last = fan.k, len(fan.k) - 1
+    four = sizes.index(4) if 4 in sizes else last
+    drawn = [(0, last, "b", f"at least 1 of {sizes[last]}"), (0, 0, "a", "one try"),
+             (1, four, "o", f"all {sizes[four]}")]  # fmt: skip
+    if four < last:
+        drawn.insert(1, (0, four, "o", f"at least 1 of {sizes[four]}"))
+    inner, places = "", []
+    for kind, k, hue, words in drawn:
+        mu, lo, hi = ([y(v) for v in fan.numbers[kind, :, k, part]] for part in range(3))
+        area = band(at, hi, lo) if np.isfinite([*lo, *hi]).all() else ""
+        inner += group(hue, area + path(zip(at, mu, strict=True), "ln"))
+        value = html_text(unit.score(fan.numbers[kind, -1, k, 0]))
+        places.append((mu[-1], f"<b>{value}</b><br>{words}"))
+    ends, floor = "", -99.0
+    for height_of, words in sorted(places):  # labels keep 36 pixels between them
+        floor = max(height_of, floor + 36)
+        ends += f'<span style="top:{floor:.0f}px">{words}</span>'
+    may = {*run.board.leaders}
+    marks = "".join(
+        group("a" if step in may else "o", dot(at[place], height - 10, 5 if step in may else 3))
+        for place, step in enumerate(run.steps)
+    )
+    said = (
+        f"one try: {unit.score(fan.numbers[0, 0, 0, 0])} to {unit.score(fan.numbers[0, -1, 0, 0])}"
+    )
+    picture_of = picture(height, body + stretched(height, inner) + marks, f"By {run.name}, {said}")
+    return (
+        f'<div class="byrun">{picture_of}<div class="ends" style="height:{height}px">{ends}'
+        f'<span style="top:{height - 10}px">may be best</span></div></div><p class="note">By '
+        f"{escape(run.name)}. Bands: {level_words} intervals. Dots below: steps that may be the "
+        f"best by one try, for all steps at once ({len(may):,} of {len(run.steps):,}).</p>"
+    )
+
+
+def _step_places(at: Sequence[object]) -> list[float]:
+    """Places of steps on the width, in percent: as far apart as their numbers or times."""
+    numbers = pl.Series(at).to_physical().cast(pl.Float64).to_numpy()
+    return [float(each) for each in 100 * (numbers - numbers[0]) / (numbers[-1] - numbers[0])]
+
+
+def _spread_labels(places: Sequence[float], most: int) -> list[int]:
+    """Steps whose labels do not touch: the ends, and what lies between."""
+    kept, room = [0], 100 / most
+    for place in range(1, len(places) - 1):
+        if places[place] - places[kept[-1]] >= room and 100 - places[place] >= room:
+            kept.append(place)
+    return [*kept, len(places) - 1]
+
+
+def gains_section(run: Run, settings: Settings) -> Section:
+    """The gain at each k."""
+    curve, unit = run.curve, Unit()
+    axis = Axis.around([0.0, *curve.lo, *curve.hi], 0.06)
+    rows = []
+    for k, diff, lo, hi in zip(curve.k, curve.diff, curve.lo, curve.hi, strict=True):
+        hue = "a" if lo > 0 else "b" if hi < 0 else "m"
+        body = upright(axis(0), 0, 36, "z") + group(hue, interval(axis, lo, diff, hi, 18))
+        tries = "1 try" if k == 1 else f"{k} tries"
+        said = f"{tries}: {unit.gap(diff, points=True)} {unit.gaps(lo, hi)}"
+        rows.append((tries, picture(36, body, said), bold_numbers(unit, diff, lo, hi, gap=True)))
+    (start, until), (end, since) = curve.first, curve.last
+    signs = {1: "gains", -1: "loses"}
+    told = [f"{signs[start]} up to k = {until}"] * bool(start)
+    told += [f"{signs[end]} from k = {since} on"] * bool(end and (since > until or not start))
+    title = f"It {', '.join(told)}." if told else "It neither gains nor loses beyond chance."
+    words = [(f"Step {run.steps[-1]} less step {run.steps[0]} in Pass@k, in points. The "
+             f"{settings.level} intervals hold for all {len(curve.k)} k at once.")]  # fmt: skip
+    return Section("gains", title, words, line_rows(rows, 64, 168))
+
+
+def step_questions_section(run: Run, look: LogSummary) -> Section:
+    """Every question at every step, the hardest at the first step on the left."""
+    cells = look.cells.with_columns(model=pl.col("stratum").cast(pl.String)).drop("stratum")
+    main = Scope("", Study(cells), replace(look.roles, by=()), (avg(),))
+    wide = main.question_scores().pivot("model", index="question", values="score")
+    wide = wide.select("question", *run.steps).sort(run.steps[0], run.steps[-1], "question")
+    scores = np.clip(wide.select(run.steps).to_numpy().T, 0, 1)
+    strips = strip_rows(
+        scores, 20 if len(run.steps) <= 20 else 10, [f"step {s}" for s in run.steps]
+    )
+    may = {*run.board.leaders}
+    rows = "".join(
+        f'<span class="{"in" * (step in may)}">step {escape(short_name(step, 12))}</span>'
+        + strips[place]
+        for place, step in enumerate(run.steps)
+    )
+    two = Study(main.counts.filter(pl.col("model").is_in([run.steps[0], run.steps[-1]])))
+    tests = [
+        regressed_questions(two, main.roles, run.steps[0], fdr=_FDR, improvements=better)
+        for better in (True, False)
+    ]
+    won, lost = (
+        each.filter(pl.col("qvalue") <= _FDR).sort("qvalue", "question")["question"]
+        .cast(pl.String).to_list()
+        for each in pl.collect_all(tests)
+    )  # fmt: skip
+    ends = (
+        f'<span></span><span class="sides"><span>hardest at step {escape(run.steps[0])}</span>'
+        f"<span>easiest of {wide.height:,}</span></span>"
+    )
+    since = f"since step {run.steps[0]}"
+    lists = question_lists({f"Won {since}": won, f"Lost {since}": lost})
+    words = [
+        "Every question, every step. Full colour: right in all trials.",
+        f"Counted: questions whose own test says so ({100 * _FDR:g} % false discoveries).",
+    ]
+    title = f"{count_of(len(won), 'question')} got better, {len(lost):,} got worse."
+    return Section("questions", title, words, f'<div class="strip">{rows}{ends}</div>{lists}')
+
+
+def next_of_steps(run: Run) -> list[str]:
+    """The step to take."""
+    may, unit, top = {*run.board.leaders}, Unit(), run.fan.k[-1]
+    earliest = next(step for step in run.steps if step in may)
+    place = run.steps.index(earliest)
+    told = [f"Take step {earliest}."]
+    if len(may) > 1:
+        own, last = (unit.score(run.fan.numbers[0, each, -1, 0]) for each in (place, -1))
+        told = [
+            (
+                f"Take step {earliest}: the earliest of the {len(may):,} steps that may be the "
+                f"best by one try; its Pass@{top} is {own}, that of step {run.steps[-1]} {last}."
+            )
+        ]
+    end, since = run.curve.last
+    if end < 0:
+        told.append(f"If you search with {since} or more tries, step {run.steps[0]} is better than "
+                    f"step {run.steps[-1]}.")  # fmt: skip
+    return told
+
+
+def runs_section(look: LogSummary, sheet: Sheet) -> Section:
+    """Several runs along their steps: the first two with bands, the others thin."""
+    log, roles = stepped_log(look)
+    (name,) = look.trials.strata
+    main, height = sheet.main, 300
+    rows = report(log, roles, [main.lead], **sheet.settings.report).collect()
+    at = rows[name].unique().sort().drop_nulls()
+    if at.len() < 2:
+        return Section("steps", "", [])
+    where = dict(zip(at.to_list(), _step_places(at.to_list()), strict=True))
+    unit = Unit.of(rows)
+    axis = score_axis([*rows["lo"].drop_nulls(), *rows["hi"].drop_nulls()], unit)
+
+    def y(value: float) -> float:
+        return 10 + (100 - axis(value)) / 100 * (height - 40)
+
+    ticks = zip(axis.ticks(5), score_ticks(axis, unit, 5), strict=True)
+    body = "".join(level(0, 100, y(tick)) + text(0, y(tick) - 5, words) for tick, words in ticks)
+    labels = [*where]
+    for place in _spread_labels([*where.values()], 9):
+        held = "" if place == 0 else "end" if place == len(labels) - 1 else "mid"
+        body += text(where[labels[place]], height - 6, short_name(labels[place], 12), held)
+    inner, ends, floor = "", [], -99.0
+    for place in range(len(sheet.board.models) - 1, -1, -1):
+        model = sheet.board.models[place]
+        own = rows.filter(pl.col("model").cast(pl.String) == model).sort(name).drop_nulls("mu")
+        xs = [where[value] for value in own[name].to_list()]
+        mu, lo, hi = ([y(v) for v in own[part].to_list()] for part in ("mu", "lo", "hi"))
+        hue = sheet.board.hue(place) if place < 2 else "o"
+        area = band(xs, hi, lo) if place < 2 and own["lo"].null_count() == 0 else ""
+        inner += group(hue, area + path(zip(xs, mu, strict=True), "ln" if place < 2 else "ln t"))
+        if place < 2 and mu:
+            ends.append((mu[-1], named(model)))
+    words = ""
+    for end, model in sorted(ends):
+        floor = max(end, floor + 36)
+        words += f'<span style="top:{floor:.0f}px"><b>{html_text(model)}</b></span>'
+    said = f"{lead_label(main)} by {name}"
+    drawn = picture(height, body + stretched(height, inner), said)
+    figure = (
+        f'<div class="byrun">{drawn}<div class="ends" style="height:{height}px">{words}</div></div>'
+    )
+    told = [
+        f"{lead_label(main)} along {name}, with {sheet.settings.level} bands; grey: the others."
+    ]
+    return Section("steps", f"Along {name}.", told, figure)

@@ -1,0 +1,169 @@
+"""The story of a log: one reading of it, for its page, the terminal and its card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from polars_scorio.counting.roles import Category, Roles
+from polars_scorio.display.finding import Finding, named, ranking_finding
+from polars_scorio.display.html.cost_sections import Prices, cost_words, judge_winner
+from polars_scorio.display.html.gate_sections import Gated, gate_finding
+from polars_scorio.display.html.sections import Fan, QuestionFacts, Sheet
+from polars_scorio.display.html.step_sections import Run, steps_finding
+from polars_scorio.display.html.unranked_sections import (
+    FirstTrials,
+    biased_finding,
+    one_model_finding,
+    population_interval,
+)
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import Scope, knows_success
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict import LogVerdict, log_verdict, without_repeated_warnings
+from polars_scorio.metrics.metric import Metric
+
+_USUAL_MARGIN = 0.02  # of a gate, where a page names a baseline alone
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """Wishes about a log: metrics (none: what suits it), options, and a baseline."""
+
+    metrics: tuple[Metric, ...]
+    settings: Settings
+    baseline: Category | None = None
+    margin: float = _USUAL_MARGIN
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Story:
+    """The numbers and the finding of a log that can be scored."""
+
+    look: LogSummary
+    coverage: pl.DataFrame
+    asked: Asked
+    verdict: LogVerdict
+    sheet: Sheet  # of the whole log, or of its first stratum
+    finding: Finding
+    fan: Fan | None  # Pass@k and Pass^k
+    facts: QuestionFacts | None = None
+    gated: Gated | None = None
+    run: Run | None = None
+    first: FirstTrials | None = None
+    prices: Prices | None = None
+    like: tuple[float, float, float] | None = None  # one model on questions like these
+
+    @classmethod
+    def of(
+        cls, frame: pl.LazyFrame, roles: Roles, look: LogSummary, coverage: pl.DataFrame,
+        asked: Asked,
+    ) -> Story:  # fmt: skip
+        """The story of a log that was counted; refuses what a report refuses."""
+        verdict = log_verdict(look, coverage, asked.metrics, asked.settings)
+        with without_repeated_warnings():
+            return cls._told(frame, roles, look, coverage, asked, verdict)
+
+    @classmethod
+    def _told(
+        cls, frame: pl.LazyFrame, roles: Roles, look: LogSummary, coverage: pl.DataFrame,
+        asked: Asked, verdict: LogVerdict,
+    ) -> Story:  # fmt: skip
+        main, settings = verdict.main, asked.settings
+        sheet = Sheet.of(main, settings)
+        board, basis = sheet.board, sheet.basis()
+        one, numbered = len(board.models) == 1, bool(main.rows["mu"].count())
+
+        def told(finding: Finding, **parts: object) -> Story:
+            return cls(look, coverage, asked, verdict, sheet, finding, **parts)  # type: ignore[arg-type]
+
+        if verdict.biased:
+            first = FirstTrials.of(frame, roles, main, settings)
+            finding = biased_finding(verdict.biased, sheet, first, verdict.worst_p)
+            return told(finding, fan=None, first=first)
+        facts = QuestionFacts.of(main, board.models, settings)
+        if asked.baseline is not None:
+            gated = Gated.of(look, main, asked.baseline, settings, asked.margin)
+            level = f"one-sided {settings.level}"
+            worst = str(gated.worst["model"])
+            order = list(dict.fromkeys([worst, gated.baseline, *board.models]))
+            fan = Fan.of(main, settings, order) if numbered else None
+            words = (f"difference in {gated.metric}", f"margin {gated.unit.margin(asked.margin)}",
+                     level, basis[-1])  # fmt: skip
+            return told(gate_finding(gated, words), fan=fan, facts=facts, gated=gated)
+        fan = Fan.of(main, settings, board.models) if numbered else None
+        run = Run.of(look, settings) if look.steps is not None and one else None
+        if run is not None:
+            return told(steps_finding(run, basis), fan=fan, facts=facts, run=run)
+        prices = cls._prices(frame, roles, sheet, asked)
+        prefix = f"At {main.name}: " if main.name else ""
+        if verdict.overall is None:
+            prefix = f"No stratum has all models. In {named(main.name)}: "
+        if one:
+            like = population_interval(sheet)
+            finding = one_model_finding(sheet, fan, like and like[1:], len(facts.mixed), basis)
+            finding = replace(_with_prices(finding, sheet, prices), title=prefix + finding.title)
+            return told(finding, fan=fan, facts=facts, prices=prices, like=like)
+        sure = (pl.col("prob_better") - 0.5).abs() > settings.confidence / 2
+        alone = 0 if len(board.models) == 2 else main.pairs.filter(sure).height
+        finding = ranking_finding(board, sheet.gap, basis, prefix, alone)
+        finding = _with_prices(finding, sheet, prices)
+        if main.judged and (winner := judge_winner(main, settings)) is not None:
+            aside = f"The judge alone would have named {named(winner)} the best."
+            finding = replace(finding, aside=f"{finding.aside} {aside}".strip())
+        return told(finding, fan=fan, facts=facts, prices=prices)
+
+    @staticmethod
+    def _prices(frame: pl.LazyFrame, roles: Roles, sheet: Sheet, asked: Asked) -> Prices | None:
+        of_costs = [metric for metric in asked.metrics if metric.looks_at == "costs"]
+        main = sheet.main
+        known = of_costs or knows_success(main.counts, main.roles, main.metrics)
+        if not known:
+            return None
+        return Prices.of(frame, roles, sheet.board, asked.settings, of_costs)
+
+    @property
+    def parts(self) -> list[Scope]:
+        """The strata, unless they are steps or there is one alone."""
+        strata = self.verdict.parts
+        return strata if self.look.steps is None and len(strata) > 1 else []
+
+    @property
+    def noun(self) -> str:
+        """The word for a stratum."""
+        names = [*self.look.trials.strata]
+        return names[0] if len(names) == 1 else "stratum"
+
+
+def read_story(
+    frame: pl.LazyFrame,
+    roles: Roles,
+    asked: Asked,
+    *,
+    totals: pl.DataFrame | None = None,
+    tell: Callable[[str], object] = str,  # tell nobody
+) -> tuple[LogSummary, pl.DataFrame, Story | ValueError | TypeError]:
+    """The log, its coverage, and its story or why it cannot be scored."""
+    tell("reading the log")
+    look = LogSummary.read(frame, roles, totals)
+    coverage = look.describe()
+    tell("reporting, ranking and comparing")
+    try:
+        return look, coverage, Story.of(frame, roles, look, coverage, asked)
+    except (ValueError, TypeError) as error:
+        return look, coverage, error
+
+
+def _with_prices(finding: Finding, sheet: Sheet, prices: Prices | None) -> Finding:
+    if prices is None:
+        return finding
+    return replace(finding, numbers=f"{finding.numbers} {cost_words(sheet.board, prices)}")
+
+
+def refusal_finding(error: Exception) -> Finding:
+    """The finding about a log that cannot be scored."""
+    reason = str(error)
+    end = "" if reason.endswith((".", "?", "!")) else "."
+    return Finding(f"This log cannot be scored yet: {reason}{end}", "refused", "no")

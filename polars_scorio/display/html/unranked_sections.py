@@ -1,0 +1,374 @@
+"""Sections of logs that name no winner: one model, and trials that stopped on outcomes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.counting.log import COUNT, bind_roles
+from polars_scorio.counting.roles import Roles
+from polars_scorio.decisions.reruns import reruns
+from polars_scorio.display.finding import (
+    Finding,
+    html_text,
+    named,
+    names_list,
+    one_model_title,
+    p_words,
+    ranking_title,
+)
+from polars_scorio.display.html.gate_sections import as_number
+from polars_scorio.display.html.marks import (
+    Axis,
+    box,
+    dot,
+    group,
+    interval,
+    level,
+    picture,
+    text,
+    tick_row,
+    upright,
+)
+from polars_scorio.display.html.page import Section
+from polars_scorio.display.html.sections import (
+    Fan,
+    QuestionFacts,
+    Sheet,
+    bold_numbers,
+    grid_lines,
+    line_rows,
+    score_axis,
+    score_ticks,
+    whole_name,
+    without_stratum,
+)
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import (
+    Scope,
+    average_metric,
+    page_scopes,
+)
+from polars_scorio.display.settings import Settings
+from polars_scorio.display.verdict import lead_rows
+from polars_scorio.display.words import count_of, short_name
+from polars_scorio.study.report import report
+
+_LINES = 40  # strata of one model that are drawn
+
+
+def one_model_finding(
+    sheet: Sheet,
+    fan: Fan | None,
+    like: tuple[float, float] | None,
+    flaky: int,
+    basis: Sequence[str],
+) -> Finding:
+    """The share that a single model gets right, at one try and every time."""
+    board, unit = sheet.board, sheet.board.unit
+    always = None if fan is None or fan.rewards else unit.score(fan.numbers[1, 0, -1, 0])
+    tries = 1 if fan is None else fan.k[-1]
+    score = unit.score(board.score[0])
+    asked = sheet.asked
+    title = one_model_title(board.models[0], score, always=always, tries=tries, questions=asked)
+    if not sheet.board.unit.percent or (fan is not None and fan.rewards):
+        title = f"{named(board.models[0])} scores {score}."
+    ends = unit.interval(board.lo[0], board.hi[0])
+    numbers = f"{sheet.settings.level}: {ends} for these {count_of(asked, 'question')}"
+    numbers += f", {unit.interval(*like)} for questions like these." if like else "."
+    aside = ""
+    if flaky:
+        verb = "is" if flaky == 1 else "are"
+        aside = f"{count_of(flaky, 'question')} {verb} right in one run and wrong in the next."
+    return Finding(title, "one model", "", numbers, aside, tuple(basis))
+
+
+def population_interval(sheet: Sheet) -> tuple[float, float, float] | None:
+    """Score and interval for questions like these; None where they cannot be had."""
+    main = sheet.main
+    if main.judged or sheet.settings.target == "population" or sheet.settings.prior is not None:
+        return None
+    if main.counts["question"].n_unique() < 2:
+        return None
+    confidence = sheet.settings.confidence
+    row = report(
+        main.study, main.roles, [main.lead], target="population", confidence=confidence
+    ).collect()
+    numbers = row.select("mu", "lo", "hi").row(0)
+    return None if None in numbers else numbers
+
+
+def one_model_hero(
+    sheet: Sheet, like: tuple[float, float, float] | None, parts: Sequence[Scope]
+) -> str:
+    """These questions, questions like these, and strata, on one axis."""
+    board, unit = sheet.board, sheet.board.unit
+    lines = [("these questions", (board.score[0], board.lo[0], board.hi[0]), "a", 7.0)]
+    if like:
+        lines.append(("questions like these", like, "a", 7.0))
+    of_parts = [(part.name, lead_rows(part).select("mu", "lo", "hi").row(0)) for part in parts]
+    of_parts.sort(key=lambda each: -(each[1][0] or 0.0))
+    lines += [(name, numbers, "m", 5.5) for name, numbers in of_parts[:_LINES]]
+    every = [v for _, numbers, *_ in lines for v in numbers if v is not None]
+    axis = Axis(0, 1) if unit.percent else Axis.around(every)
+    rows = []
+    for place, (label, given, hue, r) in enumerate(lines):
+        mu, lo, hi = (as_number(value) for value in given)
+        body = grid_lines(axis, 46, 5) + group(hue, interval(axis, lo, mu, hi, 23, "ci", r))
+        name = (
+            f"<b>{label}</b>"
+            if place < 1 + bool(like)
+            else f"<bdi>{escape(short_name(label, 28))}</bdi>"
+        )
+        said = f"{label}: {unit.score(mu)} {unit.interval(lo, hi)}"
+        rows.append((name, picture(46, body, said), bold_numbers(unit, mu, lo, hi)))
+    ticks = tick_row(axis, score_ticks(axis, unit, 5), most=5)
+    note = "More trials narrow the first interval, more questions the second." if like else ""
+    return line_rows(rows, 150, 160, ticks) + f'<p class="note">{note}</p>' * bool(note)
+
+
+def flaky_section(facts: QuestionFacts) -> Section:
+    """Every question of one model by the share of its trials that are right."""
+    number, first = len(facts.names), facts.scores[0]
+    if facts.trials < 2 or number < 2 or not facts.mixed:
+        return Section("flaky", "", [])
+    shares = np.sort(first)[::-1]
+    always, never = int((shares >= 1 - 1e-9).sum()), int((shares <= 1e-9).sum())
+    some = number - always - never
+    height = 190
+    if number > 400:
+        edges = np.linspace(0, number, 401).astype(int)
+        shares = np.array([shares[a:b].mean() for a, b in itertools.pairwise(edges)])
+    bars = {"full": "", "part": ""}
+    for place, share in enumerate(shares):
+        tall = max(1.5, share * height)
+        kind = "full" if share in {0.0, 1.0} else "part"
+        bars[kind] += f"M{place} {height - tall:.1f}h.82v{tall:.1f}h-.82z"
+    body = "".join(f'<path class="{kind}" d="{d}"/>' for kind, d in bars.items() if d)
+    inner = (f'<svg viewBox="0 0 {len(shares)} {height}" preserveAspectRatio="none" width="100%" '
+             f'height="{height}">{body}</svg>')  # fmt: skip
+    marks, at = "", 0.0
+    for count, words in ((always, "always"), (some, "sometimes"), (never, "never")):
+        wide = 100 * count / number
+        if count:
+            marks += box(
+                at, at + wide - 0.2, height + 6, 3, "part" if words == "sometimes" else "full"
+            )
+        if wide > 6:
+            marks += text(at + wide / 2, height + 26, f"{count:,} {words}", "mid i w")
+        at += wide
+    said = f"{always} always right, {some} sometimes, {never} never"
+    coins = ", ".join(named(without_stratum(name)) for name in facts.mixed[:6])
+    words_ = [
+        (
+            "Every question, by the share of its trials that are right. Pale: sometimes right, "
+            "sometimes wrong."
+        ),
+        f"Nearest to a coin toss: {coins}.",
+    ]
+    title = f"{len(facts.mixed):,} of {count_of(number, 'question')} are flaky."
+    return Section("flaky", title, words_, picture(height + 32, inner + marks, said))
+
+
+def rerun_section(sheet: Sheet) -> Section:
+    """How far a rerun lies from this log by chance alone, with as many trials or fewer."""
+    main, title = sheet.main, ""
+    metric = average_metric(main.lead)
+    whole = 0 if main.each is None else main.each
+    if main.judged or sheet.settings.prior is not None or whole < 1:
+        return Section("rerun", title, [])
+    sizes = sorted({whole, *(n for n in (4, 2, 1) if n < whole)}, reverse=True)
+    try:
+        plans = [reruns(main.study, main.roles, metric, n=n, confidence=sheet.settings.confidence)
+                 for n in sizes]  # fmt: skip
+        rows = [each.row(0, named=True) for each in pl.collect_all(plans)]
+    except ValueError:  # a metric without unbiased estimates
+        return Section("rerun", title, [])
+    floors = [row["noise_floor"] for row in rows]
+    if None in floors:
+        return Section("rerun", title, [])
+    unit, reach = sheet.board.unit, 1.1 * max(floors)
+    axis = Axis(-reach, reach)
+    lines = []
+    for n, floor in zip(sizes, floors, strict=True):
+        hue = "a" if n == whole else "o"
+        body = upright(axis(0), 0, 36, "z") + group(hue, level(axis(-floor), axis(floor), 18, "ci"))
+        sized = unit.size(floor)
+        number, _, word = sized.partition(" ")
+        lines.append((f"{count_of(n, 'trial')} each", picture(36, body, f"{n}: within {sized}"),
+                      f'<b>±{number}</b> <span class="k">{word}</span>'))  # fmt: skip
+    words = [
+        (
+            f"How far a new run of the same model on these {count_of(sheet.asked, 'question')} may "
+            f"lie from this log by chance alone ({sheet.settings.level}), if runs differ by "
+            "nothing else."
+        )
+    ]
+    if rows[0]["flips"] is not None:
+        words.append(f"Of the questions, {unit.score(rows[0]['flips'])} change their verdict from "
+                     "one single trial to the next.")  # fmt: skip
+    title = f"Below {unit.size(floors[0])}, a change is not news."
+    return Section("rerun", title, words, line_rows(lines, 108, 110))
+
+
+def next_of_one(sheet: Sheet) -> list[str]:
+    """How to compare a new version, and what a broader claim needs."""
+    each = sheet.main.each
+    told = []
+    if each and each > 1:
+        told.append(f"Compare a new version with {count_of(each, 'trial')} of each question.")
+    return [*told, "For a claim beyond these questions, add questions, not trials."]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstTrials:
+    """The first trial of each question alone, and how the last ones ended."""
+
+    sheet: Sheet  # of the first trials
+    ends: list[tuple[int, int, int]]  # trials, questions that end in a success, and the others
+
+    @classmethod
+    def of(
+        cls, frame: pl.LazyFrame, roles: Roles, main: Scope, settings: Settings
+    ) -> FirstTrials | None:
+        """None if the trials of the log have no order, or are counted."""
+        trials = bind_roles(frame, roles)
+        if trials.trial is None or roles.count is not None or main.judged:
+            return None
+        keys = [part.expr for part in (*trials.by, trials.model, trials.question) if part]
+        scored = frame.filter(trials.category.expr.is_not_null())
+        trial = trials.trial.expr
+        parts = [
+            scored.filter(trial == extreme(trial).over(keys))
+            for extreme in (pl.Expr.min, pl.Expr.max)
+        ]
+        try:
+            first, last = (LogSummary.read(part, roles) for part in parts)
+            overall, _ = page_scopes(first, (main.lead,), settings)
+            counted = bind_roles(main.counts.lazy(), main.roles).rows()
+            sizes = counted.group_by("model", "question").agg(pl.col(COUNT).sum().alias("n"))
+            whole, _ = page_scopes(last, (main.lead,), settings)
+        except (ValueError, TypeError, pl.exceptions.PolarsError):
+            return None
+        if overall is None or whole is None:
+            return None
+        outcomes = whole.question_scores().lazy().join(
+            sizes.select(pl.col("model", "question").cast(pl.String), "n"), how="inner",
+            left_on=[pl.col("model").cast(pl.String), pl.col("question").cast(pl.String)],
+            right_on=["model", "question"],
+        )  # fmt: skip
+        rows = (
+            outcomes.group_by("n")
+            .agg((pl.col("score") == 1).sum().alias("right"),
+                 (pl.col("score") < 1).sum().alias("wrong"))
+            .sort("n").collect().select("n", "right", "wrong").rows()
+        )  # fmt: skip
+        return cls(Sheet.of(overall, settings), rows)
+
+    @property
+    def until_success(self) -> bool:
+        """Whether every question with fewer than the most trials ends in a success."""
+        return all(wrong == 0 for _, _, wrong in self.ends[:-1])
+
+
+def biased_finding(
+    stopped: Sequence[str], sheet: Sheet, first: FirstTrials | None, worst: float
+) -> Finding:
+    """No winner: how trials stopped, and what the first trials alone say."""
+    who = "all models" if {*stopped} >= {*sheet.board.models} else names_list([*stopped])
+    how = (
+        "retried until success"
+        if first is not None and first.until_success
+        else "stopped on outcomes"
+    )
+    title = f"No winner: {who} {how}."
+    found = f"found by the pattern of the trials: {p_words(worst)}"
+    basis = (found, "no model is called better than another")
+    if first is None:
+        return Finding(title, "biased", "no", "", "", basis)
+    unit, own = sheet.board.unit, first.sheet.board
+    all_of = dict(zip(sheet.board.models, sheet.board.score, strict=True))
+    raised = [all_of[name] - score for name, score in zip(own.models, own.score, strict=True)
+              if name in all_of]  # fmt: skip
+    least, most = min(raised), max(raised)
+    numbers = (
+        f"The scores of this log are {unit.size(least).partition(' ')[0]} to {unit.size(most)} "
+        "above those of the first trials."
+        if least > 0
+        else f"The scores of this log lie {unit.gap(least)} to {unit.gap(most, points=True)} from "
+        "those of the first trials."
+    )
+    if len(own.models) == 1:
+        return Finding(title, "biased", "no", numbers, "", basis)
+    told = ranking_title(own, first.sheet.gap)[0]
+    return Finding(
+        title,
+        "biased",
+        "no",
+        numbers,
+        f"First trials alone: {told.replace('Nothing', 'nothing')}",
+        basis,
+    )
+
+
+def biased_hero(sheet: Sheet, first: FirstTrials) -> str:
+    """Rings of all trials beside dots of the first ones."""
+    own, unit = first.sheet.board, sheet.board.unit
+    every = dict(zip(sheet.board.models, sheet.board.score, strict=True))
+    axis = score_axis([*own.lo, *own.hi, *every.values()], unit)
+    lines = []
+    for place, model in enumerate(own.models):
+        numbers = (own.lo[place], own.score[place], own.hi[place])
+        seen = every.get(model, math.nan)
+        body = grid_lines(axis, 46)
+        if math.isfinite(seen):
+            body += level(axis(numbers[1]), axis(seen), 23, "z") + dot(
+                axis(seen), 23, 6.5, "ring no"
+            )
+        body += group("m", interval(axis, *numbers, 23))
+        was = (
+            f'<s class="k">{html_text(unit.score(seen, sign=False))}</s> → '
+            if math.isfinite(seen)
+            else ""
+        )
+        lines.append((whole_name(model), picture(46, body, own.numbers(place)),
+                      was + bold_numbers(unit, numbers[1], numbers[0], numbers[2])))  # fmt: skip
+    ticks = tick_row(axis, score_ticks(axis, unit))
+    note = (
+        "Ring: the mean of all trials, which stopped on outcomes. Dot: the first trial of each "
+        f"question, unbiased, with its {sheet.settings.level} interval."
+    )
+    return line_rows(lines, 150, 210, ticks) + f'<p class="note">{note}</p>'
+
+
+def stopping_section(first: FirstTrials) -> Section:
+    """By the number of trials: how the last one ended."""
+    whole = sum(right + wrong for _, right, wrong in first.ends)
+    lines = []
+    for n, right, wrong in first.ends[:12]:
+        a, b = 100 * right / whole, 100 * (right + wrong) / whole
+        body = box(0, a, 6, 20, "fa") + box(a, b, 6, 20, "fb")
+        words = f"{right:,} end right, {wrong:,} wrong"
+        lines.append((count_of(n, "trial"), picture(32, body, f"{n}: {words}"),
+                      f'<span class="k">{words}</span>'))  # fmt: skip
+    odd = sum(wrong for _, _, wrong in first.ends[:-1])
+    most = first.ends[-1][0]
+    many, ends = f"{odd:,}" if odd else "None", "ends" if odd < 2 else "end"
+    title = f"{many} of the questions with fewer than {most:,} trials {ends} wrong."
+    words_ = [
+        (
+            "Pairs of model and question by the number of their trials; blue: the last trial is "
+            "right, red: it is wrong."
+        ),
+        (
+            "Independent trials do not know when to stop: with a fixed number of trials, right and "
+            "wrong would end each row alike."
+        ),
+    ]
+    return Section("stopping", title, words_, line_rows(lines, 64, 150))

@@ -1,0 +1,236 @@
+"""The sentence that a log has on page, terminal and card: each by its exact rule."""
+
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+import polars_scorio as ps
+from polars_scorio.command_line.main import main
+from polars_scorio.display.finding import (
+    Board,
+    Curve,
+    Gap,
+    Unit,
+    gate_title,
+    html_text,
+    named,
+    plain_text,
+    questions_title,
+    ranking_title,
+    steps_title,
+    strata_title,
+)
+from tests.display.html.logs import models, page_of, retried
+from tests.made_logs import long
+
+POINTS = Unit()
+
+
+def board(names, tier, scores=None):
+    score = np.linspace(0.8, 0.4, len(names)) if scores is None else np.array(scores)
+    tiers = np.array(tier)
+    ranks = {"rank_lo": tiers, "rank_hi": tiers, "tier": tiers, "prob_best": score}
+    return Board(list(names), score, score - 0.1, score + 0.1, POINTS, **ranks)
+
+
+@pytest.mark.parametrize(
+    ("names", "tier", "diff", "title", "chip"),
+    [
+        ("ab", (1, 2), 0.2, "a beats b.", "decided"),
+        ("ab", (2, 1), 0.2, "b beats a.", "decided"),
+        ("ab", (1, 1), 0.2, "a is ahead; b may be as good.", "winner open"),
+        ("ab", (1, 1), 0.0, "a and b have the same score.", "winner open"),
+        ("abc", (1, 1, 1), 0.1, "Nothing is decided between 3 models.", "nothing decided"),
+        ("abc", (1, 2, 2), 0.1, "a is the best of 3 models.", "decided"),
+        ("abc", (1, 1, 2), 0.1, "a is ahead; b may be as good.", "winner open"),
+        ("abcd", (1, 1, 1, 2), 0.1, "a is ahead; b and c may be as good.", "winner open"),
+        ("abcde", (1, 1, 1, 1, 2), 0.1, "a is ahead; 3 others may be as good.", "winner open"),
+        ("abc", (0, 0, 0), 0.1, "No ranking: some questions have too few trials.", "not ranked"),
+    ],
+)
+def test_rankings_have_their_sentence(names, tier, diff, title, chip):
+    said, word, _ = ranking_title(board(names, tier), Gap(diff, -0.1, 0.3, 0.7, None))
+    assert (plain_text(said), word) == (title, chip)
+
+
+def test_pairs_that_would_be_decided_alone_are_counted_in_place_of_nothing():
+    said, *_ = ranking_title(board("abc", (1, 1, 1)), None, alone=2)
+    assert said == "2 pairs would be decided alone, none with all at once."
+
+
+@pytest.mark.parametrize(
+    ("margin", "lo", "hi", "title"),
+    [
+        (0.02, -0.10, -0.021, "v2 is worse than v1 by more than 2 points."),
+        (0.02, -0.10, -0.02, ("v2 is worse than v1, by at least 2.0 points; whether by more than 2 "
+         "points is open.")),
+        (0.02, 0.001, 0.1, "v2 is better than v1."),
+        (0.02, 0.0, 0.1, "v2 is not worse than v1 by more than 2 points."),
+        (0.02, -0.019, 0.1, "v2 is not worse than v1 by more than 2 points."),
+        (0.02, -0.019, -0.001, "v2 is not worse than v1 by more than 2 points, but it is worse."),
+        (0.02, -0.02, 0.0, "Undecided: v2 may be worse than v1 by more than 2 points."),
+        (0.01, -0.02, 0.1, "Undecided: v2 may be worse than v1 by more than 1 point."),
+        (0.0, -0.1, -0.01, "v2 is worse than v1."),
+        (0.0, 0.01, 0.1, "v2 is better than v1."),
+        (0.0, -0.01, 0.1, "Undecided: v2 may be worse than v1."),
+    ],
+)  # fmt: skip
+def test_gates_have_the_sentence_of_their_ends(margin, lo, hi, title):
+    assert plain_text(gate_title("v2", "v1", lo, hi, margin, POINTS)[0]) == title
+
+
+@pytest.mark.parametrize(
+    ("signs", "title"),
+    [
+        ((1, 0, 0, -1), "Pass@1 is up, Pass@8 is down."),
+        ((1, 1, -1, -1), "Pass@2 is up, Pass@8 is down."),
+        ((-1, 0, 1, 1), "Pass@1 is down, Pass@8 is up."),
+        ((1, 1, 1, 1), "Step 9 is better than step 0 at every k."),
+        ((1, 1, 0, 0), "Step 9 is better than step 0 up to k = 2."),
+        ((0, 0, 1, 1), "Step 9 is better than step 0 from k = 4 on."),
+        ((1, 0, 0, 1), "Step 9 is better than step 0 up to k = 1 and from k = 8 on."),
+        ((-1, -1, -1, -1), "Step 9 is worse than step 0 at every k."),
+        ((0, -1, -1, -1), "Step 9 is worse than step 0 from k = 2 on."),
+        ((0, 1, 1, 0), "Nothing is decided between step 0 and step 9."),
+    ],
+)
+def test_steps_have_the_sentence_of_their_band(signs, title):
+    middle = 0.1 * np.array(signs)
+    curve = Curve((1, 2, 4, 8), middle, middle - 0.05, middle + 0.05)
+    assert steps_title(curve, "0", "9") == title
+
+
+@pytest.mark.parametrize(
+    ("firsts", "sure", "title"),
+    [
+        ({"x": "a", "y": "b"}, {"x": "a", "y": "b"}, "a wins x; b wins y."),
+        ({"x": "a", "y": "a"}, {"x": "a"}, "a is first in every domain, beyond chance in 1."),
+        ({"x": "a", "y": "a"}, {}, "a is first in every domain, nowhere beyond chance."),
+        ({"x": "a", "y": "b"}, {"y": "b"}, "b wins y; elsewhere the winner is open."),
+        ({"x": "a", "y": "b"}, {}, "No domain has a sure winner."),
+    ],
+)
+def test_strata_have_their_heading(firsts, sure, title):
+    assert plain_text(strata_title(firsts, sure, "a", "domain")) == title
+
+
+@pytest.mark.parametrize(
+    ("facts", "title"),
+    [
+        ({"never": 6, "always": 5}, "11 of 20 questions tell nothing about these models."),
+        ({"never": 5, "always": 5, "mixed": 10}, "10 of 20 questions come out both ways for a."),
+        ({"never": 5, "mixed": 9}, "5 questions nobody solves."),
+        ({"never": 1, "mixed": 10, "trials": 3}, "1 question nobody solves."),
+        ({"mixed": 9}, "No question is out of reach."),
+    ],
+)
+def test_questions_have_their_heading(facts, title):
+    usual = {"questions": 20, "models": 2, "trials": 4, "never": 0, "always": 0, "mixed": 0}
+    assert plain_text(questions_title(usual | facts, "a")) == title
+
+
+def test_numbers_are_written_in_one_way():
+    assert POINTS.score(0.584) == "58.4 %"
+    assert [POINTS.score(value, sign=False) for value in (0.0, 0.0001, 0.9999, 1.0)] == [
+        "0.0", "< 0.1", "> 99.9", "100.0",
+    ]  # fmt: skip
+    assert POINTS.gaps(-0.041, 0.066) == "[\N{MINUS SIGN}4.1, +6.6]"
+    assert POINTS.gap(0.0001, points=True) == "0.0 points"
+    assert Unit(digits=2).score(0.99999) == "> 99.99 %"
+    assert Unit(percent=False, digits=2).gap(-1.5) == "\N{MINUS SIGN}1.50"
+    said = html_text(f"{named('<b>')} is 1 % [0, 2]")
+    assert said == '<bdi class="nb">&lt;b&gt;</bdi> is 1\xa0% [0,\xa02]'
+
+
+def near(seed: int) -> pl.DataFrame:
+    """Two to eight models with nearly the same rates, the first one a little better."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(0, 0.4, (rng.integers(2, 9), 1)) + rng.normal(0, 1, rng.integers(5, 40))
+    trials = rng.integers(1, 5)
+    outcomes = (rng.random((trials, *skill.shape)) < 1 / (1 + np.exp(-skill))).transpose(1, 2, 0)
+    return pl.concat(long(each.astype(int).tolist(), f"m{i}") for i, each in enumerate(outcomes))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+def test_titles_of_generated_logs_say_what_the_comparison_says():
+    kinds = []
+    for seed in range(24):
+        log = near(seed)
+        title = page_of(log).headline
+        ranks, pairs = log.scorio.rank(), log.scorio.compare(simultaneous=True)
+        first = set(ranks.filter(pl.col("rank_lo") == 1)["model"])
+        winner = re.match(r"(m\d) (beats|is the best)", title)
+        assert (winner is not None) == (len(first) == 1)
+        assert winner is None or first == {winner[1]} <= {*pairs["better"].drop_nulls()}
+        for name in re.findall(r"m\d", title):
+            assert name in first or "beats" in title
+        surest = 0.5 + (pairs["prob"] - 0.5).abs().max() if "prob" in pairs.columns else 0.5
+        surest = 0.5 + (pairs["prob_better"] - 0.5).abs().max() if surest == 0.5 else surest
+        kind = re.match(r"Nothing is decided|\d+ pairs? would be decided alone", title)
+        kinds.append("decided" if kind is None else kind[0].lstrip("0123456789 "))
+        if kinds[-1] == "Nothing is decided":
+            assert surest <= 0.975
+            assert ranks["prob_best"].max() < 0.975
+        elif kind is not None:
+            assert surest > 0.975
+    assert {*kinds} >= {"decided", "Nothing is decided"}
+    assert any(each.endswith("alone") for each in kinds)
+
+
+@pytest.mark.parametrize(
+    ("log", "roles", "options"),
+    [
+        (models(3), {}, []),
+        (models(2, strata=2), {"by": "bench"}, ["--by", "bench"]),
+        (models(1), {}, []),
+        (retried(), {}, []),
+    ],
+)
+def test_a_log_has_one_title_on_page_terminal_and_card(
+    log, roles, options, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    log.write_parquet("log.parquet")
+    title = page_of(log, **roles).headline
+    main(["log.parquet", *options])
+    assert capsys.readouterr().out.startswith(f"{title}\n")
+    main(["report", "log.parquet", *options, "-o", "-"])
+    assert capsys.readouterr().out.startswith(f"# {title}".replace("_", "\\_"))
+    card = log.scorio(**roles).write_card("card.svg").read_text(encoding="utf-8")
+    assert f'aria-label="{title}"' in card
+
+
+def test_one_model_is_said_to_be_reliable_or_not():
+    outcomes = np.random.default_rng(3).random((40, 8)) < 0.6
+    log = long(outcomes.astype(int).tolist(), "ada")
+    always = log.scorio.pass_hat_k(8)["mu"][0]
+    mean = log.scorio.avg()["mu"][0]
+    assert page_of(log).headline == (
+        f"ada gets {100 * mean:.1f} % right at one try, and {100 * always:.1f} % all 8 times."
+    )
+    single = log.filter(pl.col("trial") == log["trial"].min())
+    share = single.scorio.avg()["mu"][0]
+    assert page_of(single).headline == f"ada gets {100 * share:.1f} % of 40 questions right."
+
+
+def test_a_log_that_stopped_on_outcomes_has_no_winner():
+    page = page_of(retried())
+    assert page.headline == "No winner: all models retried until success."
+    assert "First trials alone: " in plain_text(page.finding.aside)
+    assert not {"ranks", "pairs"} & {*page.numbers["overall"]}
+    log = retried("ada", "bob")
+    whole = log.filter(model="ada").group_by("question").len().rename({"len": "n"})
+    more = pl.concat([log.filter(model="ada"), models(1, questions=60, trials=8)], how="diagonal")
+    assert whole.height == 60
+    assert page_of(more).headline == "No winner: ada retried until success."
+    unordered = page_of(retried().drop("trial"), trial=None)
+    assert unordered.headline == "No winner: all models stopped on outcomes."
+
+
+@pytest.mark.filterwarnings("ignore:trials are not independent")
+def test_the_metric_that_leads_orders_the_title():
+    log = pl.concat([long([[1, 0]] * 20, "steady"), long([[1, 1]] * 9 + [[0, 0]] * 11, "sure")])
+    assert page_of(log, ps.pass_at_k(2)).headline.startswith("steady ")
