@@ -4,6 +4,7 @@ A report that runs through few files is one that a stranger can follow. The trac
 package's files that a call runs through, and how often it changes from one to another.
 """
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -21,6 +22,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_FILES = 203
 MOST_LINES = 55_759
 MOST_LINES_OF_A_FILE = 900
+WORDS_OF_A_BULLET, BULLETS_OF_A_VERSION = 25, 40  # of the changelog
 FEWEST_LINES, FEWEST_IMPORTERS = 150, 2
 LONELY = {
     "counting/engine_frames.py",
@@ -100,3 +102,12 @@ def test_a_small_module_has_several_importers():
         and path.parent.name not in {"logs", "command_line"}  # a file for each tool, and command
     }
     assert lonely <= LONELY
+
+
+def test_the_changelog_has_short_bullets_and_few():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for version in text.split("\n## ")[1:]:
+        bullets = re.findall(r"^- .*(?:\n  [^|\n].*)*", version, flags=re.MULTILINE)
+        long = [bullet for bullet in bullets if len(bullet.split()) - 1 > WORDS_OF_A_BULLET]
+        assert long == [], "say it shorter; what was measured stands in examples/validation"
+        assert len(bullets) <= BULLETS_OF_A_VERSION, "join bullets about one thing"
