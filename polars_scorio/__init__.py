@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from polars_scorio.study.log_checks import CheckWarning
     from polars_scorio.study.report import PriorWarning
     from polars_scorio.study.run_terms import RunWarning
-    from polars_scorio.subjects.cost_numbers import CostWarning
-    from polars_scorio.subjects.judged import JudgeWarning
+    from polars_scorio.subjects.of_costs import CostWarning
+    from polars_scorio.subjects.of_verdicts import JudgeWarning
 
     __version__: str
 
@@ -119,8 +119,8 @@ _ROOMS = {
     "metrics.spectrum_weights": "spectrum_weights",
     "rubrics": "rubrics",
     "sql": "sql",
-    "subjects.cost_numbers": "CostWarning",
-    "subjects.judged": "JudgeWarning",
+    "subjects.of_costs": "CostWarning",
+    "subjects.of_verdicts": "JudgeWarning",
     "study.log_checks": "CheckWarning",
     "study.report": "PriorWarning",
     "study.run_terms": "RunWarning",

@@ -789,7 +789,7 @@ STUDIES = (
         heavy_cost_numbers(),
         (
             (
-                "polars_scorio/subjects/cost_numbers.py",
+                "polars_scorio/subjects/of_costs.py",
                 "held in {mean} of such simulated logs, in {least} to {most} by the tail",
             ),
             (_COST, "a `ps.CostWarning`, {mean} held ({least} to {most} by the tail and the size)"),

@@ -13,11 +13,11 @@ import polars as pl
 from polars_scorio import metrics
 from polars_scorio.arguments import public_names, unknown_name
 from polars_scorio.counting.group_tally import GroupTally
-from polars_scorio.counting.reward_sums import ListedRewards, grouped_rewards
 from polars_scorio.counting.roles import USUAL_ROLES, Category, Roles
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Answer, Metric, RewardMetric
 from polars_scorio.signatures import described_parameters, takes_options, with_signature
+from polars_scorio.subjects.of_rewards import ListedRewards, grouped_rewards
 
 P = ParamSpec("P")
 _REWARDS = ":rewards"

@@ -9,13 +9,15 @@ the log read again, to count.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial, reduce
+from operator import or_
+from typing import TypeVar
 
 import polars as pl
 
-from polars_scorio.counting.cost_sums import CostColumns
+from polars_scorio.counting.checks import Tally
 from polars_scorio.counting.log import (
     CATEGORY,
     COUNT,
@@ -27,33 +29,59 @@ from polars_scorio.counting.log import (
     category_literal,
     is_label,
 )
-from polars_scorio.counting.reward_sums import RewardColumns
 from polars_scorio.counting.roles import Category
-from polars_scorio.counting.run_bits import RunWords
+
+
+class Need:
+    """What a subject, or a method, counts of the questions of a log: a value that hashes."""
+
+    __slots__ = ()
+
+    @property
+    def shown(self) -> Mapping[str, pl.DataType]:
+        """Columns of a report that are its own."""
+        return {}
+
+    @property
+    def wide(self) -> bool:
+        """Whether a wide report has these columns too, beside each metric."""
+        return False
+
+    @property
+    def sees_others(self) -> bool:
+        """Whether the numbers of a group depend on others, so that no filter may go below."""
+        return False
+
+    @property
+    def any_value(self) -> bool:
+        """Whether the categories are numbers of any value."""
+        return False
+
+    @property
+    def sums(self) -> bool:
+        """Whether its numbers say all of a question, so that no category is counted."""
+        return False
+
+    def tally(self, trials: Trials, classes: Classes) -> Tally:
+        """The columns, numbers and rules of it; empty where the log lacks what it is about."""
+        raise NotImplementedError
+
+
+NeedT = TypeVar("NeedT", bound=Need)
 
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """Classes into which the trials of a question are counted."""
+    """Classes into which the trials of a question are counted, and what else is counted."""
 
     known: tuple[Category, ...] | None  # one class each, ascending; None: failure and success
     success: tuple[Category, ...] | None  # categories that count as 1; None if unknown
-    rewards: RewardColumns | None = None
-    answers: bool = False  # for votes
-    labels: bool = False  # labels of people, beside verdicts of a judge
-    costs: CostColumns | None = None
-    families: bool = False  # the family of the model
-    runs: RunWords | None = None  # which runs each question has, and which succeeded
+    needs: tuple[Need, ...] = ()
 
     @property
     def size(self) -> int:
         """Number of classes."""
         return 2 if self.known is None else len(self.known)
-
-    @property
-    def summed_rewards(self) -> bool:
-        """Whether the sums of rewards say all of a question, so that no category is counted."""
-        return self.known is None and self.rewards is not None and self.rewards.averages
 
     @property
     def successful(self) -> list[int]:
@@ -62,15 +90,37 @@ class Classes:
             return [1]
         return [self.known.index(value) for value in self.success or ()]
 
+    @property
+    def any_value(self) -> bool:
+        """Whether the categories are numbers of any value."""
+        return self.known is None and any(need.any_value for need in self.needs)
+
+    @property
+    def summed(self) -> bool:
+        """Whether the numbers of a need say all of a question, so that no category is counted."""
+        return self.known is None and any(need.sums for need in self.needs)
+
+    def need(self, kind: type[NeedT]) -> NeedT | None:
+        """The need of a kind, if there is one."""
+        return next((each for each in self.needs if isinstance(each, kind)), None)
+
+    def needing(self, *more: Need) -> Classes:
+        """The classes with more needs, each in place of one of its kind."""
+        kinds = {type(each) for each in more}
+        kept = (each for each in self.needs if type(each) not in kinds)
+        return replace(self, needs=(*kept, *more))
+
+    def tally(self, trials: Trials) -> Tally:
+        """All that is counted beside the classes."""
+        return reduce(or_, (need.tally(trials, self) for need in self.needs), Tally())
+
 
 def counted_classes(
     trials: Trials,
     weighted: Sequence[tuple[Category, ...]],
     *,
     binary: bool,
-    rewards: RewardColumns | None = None,
-    answers: bool = False,
-    costs: CostColumns | None = None,
+    needs: tuple[Need, ...] = (),
 ) -> Classes:
     """Classes that a report has to count; `binary` if a metric knows only success and failure.
 
@@ -79,8 +129,8 @@ def counted_classes(
     column, given = trials.category, trials.roles.successes
     success = None if given is None else as_categories(given, column, "success")
     known = _agreed_categories(weighted, column)
-    if rewards is not None and not (weighted or binary):
-        return Classes(None, (1,), rewards)
+    if any(need.any_value for need in needs) and not (weighted or binary):
+        return Classes(None, (1,), needs)
     levels = trials.roles.levels
     if levels is not None:
         if known not in (None, levels):
@@ -104,7 +154,7 @@ def counted_classes(
             f"a binary metric must be told which of the categories {list(known or ())} count as "
             "success: pass success="
         )
-    return Classes(known, success, rewards, answers, trials.truth is not None, costs)
+    return Classes(known, success, needs)
 
 
 def _refuse_strays(keyword: str, values: tuple[Category, ...], known: tuple[Category, ...]) -> None:
@@ -356,7 +406,8 @@ def _column_name(trials: Trials, column: str) -> str:
 
 def _rows_of_groups(trials: Trials, groups: pl.DataFrame | None) -> pl.LazyFrame:
     """The rows of some groups once more; of all without any."""
-    rows = trials.rows(labels=True, rewards=True)
+    more = {} if trials.truth is None else {TRUTH: trials.truth.without_nan}
+    rows = trials.rows(more if trials.reward is None else {**more, REWARD: trials.reward})
     if groups is None:
         return rows
     keys = [*trials.groups]
@@ -382,9 +433,7 @@ def watch_labels(trials: Trials, classes: Classes, columns: Sequence[str]) -> Wa
     """The notes to take of a log; none if its categories are declared."""
     if trials.reward is not None:  # failure and success
         return Watch((), (columns[-1],), (columns[0],)) if len(columns) == 2 else UNWATCHED
-    declared = (
-        classes.known is not None or classes.rewards is not None or declares_categories(trials)
-    )
+    declared = classes.known is not None or classes.any_value or declares_categories(trials)
     labels = () if declared else classes.success or ()
     if not labels:
         return UNWATCHED

@@ -9,9 +9,9 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -20,8 +20,6 @@ from polars_scorio.counting.roles import Roles
 
 # Numbers that an aggregation over the trials of a question finds.
 ROWS, MISSING, OUTSIDE, IDS, NO_ID, BAD = ":rows", ":missing", ":outside", ":ids", ":no_id", ":bad"
-# The answers of a question that have votes, and one that is both right and wrong.
-BALLOTS, TWOFOLD = ":ballots", ":twofold"
 # The rule that a question violates, and the name of that question.
 PROBLEM, PLACE = ":problem", ":place"
 # A second cluster of a question, and whether it lacks one.
@@ -246,3 +244,58 @@ def over_trials(numbers: Sequence[Number]) -> list[pl.Expr]:
 def over_parts(numbers: Sequence[Number]) -> list[pl.Expr]:
     """The aggregations over the parts of a question."""
     return [number.of_parts for number in numbers]
+
+
+Columns: TypeAlias = "Mapping[str, pl.Expr]"
+# A check of the groups of a log, by columns that `of_group` names.
+GroupCheck: TypeAlias = "Callable[[pl.DataFrame, Trials], None]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """What is counted of a log; `|` merges what several subjects need, so that it is read once.
+
+    `numbers` are aggregated over the trials of a question; with `parts`, over the trials of each of
+    its parts, which then have the columns `of_part`, and over these parts like `of_parts`.
+    """
+
+    read: Columns = field(default_factory=dict)  # columns of the log, under the names of the plan
+    of_trial: Columns = field(
+        default_factory=dict
+    )  # columns of a trial, computed before the aggregation
+    numbers: tuple[Number, ...] = ()
+    parts: tuple[str, ...] = ()  # columns of trials that tell the parts of a question apart
+    of_part: Columns = field(default_factory=dict)
+    of_parts: tuple[Number, ...] = ()
+    derived: Columns = field(
+        default_factory=dict
+    )  # columns of a question that follow from its numbers
+    kept: tuple[str, ...] = ()  # columns of a question that are kept beside its counts
+    rules: tuple[Rule, ...] = ()
+    of_group: Columns = field(default_factory=dict)  # aggregations of the questions of a group
+    checks: tuple[GroupCheck, ...] = ()
+
+    def __or__(self, other: Tally) -> Tally:
+        """Both: what they share is counted once, and has to be the same."""
+        names = [each.name for each in fields(self)]
+        both = (_merged_parts(getattr(self, name), getattr(other, name)) for name in names)
+        return Tally(**dict(zip(names, both, strict=True)))
+
+
+def _merged_parts(one: Any, two: Any) -> Any:  # noqa: ANN401 - a field of `Tally`
+    """The columns, numbers or other parts of two tallies."""
+    if isinstance(one, Mapping):
+        _refuse_different(one, two)
+        return {**one, **two}
+    if not any(isinstance(each, Number) for each in one):
+        return (*dict.fromkeys((*one, *two)),)
+    for of in ("of_trials", "of_parts"):
+        _refuse_different(*({each.name: getattr(each, of) for each in own} for own in (one, two)))
+    return (*{each.name: each for each in (*one, *two)}.values(),)
+
+
+def _refuse_different(one: Columns, two: Columns) -> None:
+    """Refuse two meanings of one name, a fault of the package."""
+    for name in one.keys() & two.keys():
+        if not one[name].meta.eq(two[name]):
+            raise ValueError(f"two subjects count {name!r} differently")

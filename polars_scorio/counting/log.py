@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import blake2b
 from threading import RLock
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -75,17 +76,6 @@ def _fits_dtype(value: int, dtype: pl.DataType) -> bool:
     return least <= value < least + (1 << bits)
 
 
-def plain_answer(answer: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """The value by which answers are compared: of lists and structs their text in JSON."""
-    if dtype.is_float():
-        return answer.fill_nan(None)
-    if not dtype.is_nested():
-        return answer
-    # Nested values can be compared, but none is the smallest that a message would name.
-    text = pl.struct(answer.alias("answer")).struct.json_encode()
-    return pl.when(answer.is_not_null()).then(text)
-
-
 def check_dtype(what: str, role: str, dtype: pl.DataType) -> None:
     """Refuse dtypes that a role cannot have."""
     if role in {"category", "truth"}:
@@ -129,8 +119,8 @@ def is_label(dtype: pl.DataType) -> bool:
 
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
-CLUSTER, ANSWER, MISREAD, TRUTH = ":cluster", ":answer", ":misread", ":truth"
-COST, REWARD, FAMILY, RUN = ":cost", ":reward", ":family", ":run"
+CLUSTER, MISREAD, TRUTH = ":cluster", ":misread", ":truth"
+REWARD, FAMILY, RUN = ":reward", ":family", ":run"
 STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)  # for keys: `group_by` wants a column
 
 _WAYS_OUT = {
@@ -297,45 +287,22 @@ class Trials:
         """Whether categories are verdicts of a judge, whose errors are corrected."""
         return self.truth is not None or self.roles.judge is not None
 
-    def rows(
-        self,
-        *,
-        ordered: bool = False,
-        answers: bool = False,
-        labels: bool = False,
-        costs: bool = False,
-        rewards: bool = False,
-        families: bool = False,
-        runs: bool = False,
-    ) -> pl.LazyFrame:
-        """The columns that are needed, under the names that the plan uses.
-
-        Trial ids are, for their check or because the trials are to be `ordered` by them.
-        """
+    def rows(self, more: Mapping[str, pl.Expr] = MappingProxyType({})) -> pl.LazyFrame:
+        """The columns that are needed, and more, under the names that the plan uses."""
         named = (part for part in (*self.by, self.model, self.question) if part)
         keys = [*([] if self.keys else [STAND_IN]), *(p.expr.alias(p.name) for p in named)]
-        outcome = [self.outcome]
+        columns = {CATEGORY: self.outcome}
         if self.misread is not None:
-            outcome.append(self.misread.alias(MISREAD))
-        plain = [
-            (self.trial, TRIAL, self.identified or ordered),
-            (self.truth, TRUTH, labels),
-            (self.run or self.trial, RUN, runs),
-            (self.cluster, CLUSTER, True),
-        ]
-        outcome += [part.without_nan.alias(name) for part, name, asked in plain if part and asked]
-        if self.answer is not None and answers:
-            outcome.append(plain_answer(self.answer.expr, self.answer.dtype).alias(ANSWER))
-        if self.cost is not None and costs:
-            outcome.append(self.cost.expr.cast(pl.Float64).alias(COST))
-        if self.reward is not None and rewards:
-            outcome.append(self.reward.alias(REWARD))
-        if self.family is not None and families:  # words: Polars 1.35 has no least category
-            outcome.append(self.family.without_nan.cast(pl.String).alias(FAMILY))
+            columns[MISREAD] = self.misread
+        if self.trial is not None and self.identified:
+            columns[TRIAL] = self.trial.without_nan
+        if self.cluster is not None:
+            columns[CLUSTER] = self.cluster.without_nan
+        columns |= more
         if self.count is not None:
             # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
-            outcome.append(self.count.expr.cast(pl.Int128, strict=False).alias(COUNT))
-        return self.frame.select(*keys, *outcome)
+            columns[COUNT] = self.count.expr.cast(pl.Int128, strict=False)
+        return self.frame.select(*keys, **columns)
 
 
 def _graded_part(part: Part, roles: Roles, owner: str) -> Part:

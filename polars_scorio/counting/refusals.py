@@ -11,31 +11,25 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import (
     ANOTHER,
     BAD,
-    BALLOTS,
     IDS,
     MISSING,
     NO_ID,
     OUTSIDE,
     ROWS,
-    TWOFOLD,
     UNCLUSTERED,
     Quoted,
     Rule,
+    Tally,
 )
-from polars_scorio.counting.cost_sums import COST_LIMIT, COSTLESS, LARGEST_COST, LEAST_COST
 from polars_scorio.counting.log import CLUSTER, MISREAD, Trials, is_label
-from polars_scorio.counting.reward_sums import LARGEST_REWARD_SIZE, MOST_TRIALS, RewardColumns
-from polars_scorio.counting.truth_labels import STRAY_LABEL, stray_label
 from polars_scorio.counting.ways_out import missing_example, repeats_cure
 
-UNCALIBRATED_REWARDS = (
-    "real-valued rewards have calibrated numbers alone: leave prior= out, or say "
-    "with threshold= from where on a reward is a success"
-)
 MOST = 2**63 - 1  # so many trials a number of 64 bits counts
 
 
-def refusal_rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
+def refusal_rules(
+    trials: Trials, classes: Classes | None = None, tally: Tally | None = None
+) -> list[Rule]:
     """Everything that is checked at collection; without `classes` all but the categories.
 
     The first rule that a question violates is the one that is reported. Trial ids are left to
@@ -48,9 +42,7 @@ def refusal_rules(trials: Trials, classes: Classes | None = None) -> list[Rule]:
         *_cluster_rules(trials),
         *_size_rules(trials),
         *([] if classes is None else _category_rules(trials, classes)),
-        *([] if classes is None else _answer_rules(trials, classes)),
-        *([] if classes is None else _label_rules(trials, classes)),
-        *([] if classes is None else _cost_rules(trials, classes)),
+        *(() if tally is None else tally.rules),
     ]
 
 
@@ -60,7 +52,7 @@ def refuse_beyond(groups: pl.DataFrame, trials: Trials, total: str) -> None:
         first = groups.sort(total, *trials.groups, descending=True).row(0, named=True)
         raise ValueError(
             f"the log has more trials than {MOST:,}, the most of them"
-            f"{_group_place(first, trials)}: {first[total]:,}. That is all that 64 bits hold. Is "
+            f"{group_place(first, trials)}: {first[total]:,}. That is all that 64 bits hold. Is "
             f"{_count_column(trials)} a column of counts?"
         )
 
@@ -72,48 +64,42 @@ def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
         number = groups.height
         raise ValueError(
             f"{number:,} model{'s have' if number > 1 else ' has'} no trial with a category in any "
-            f"question, the first{_group_place(first, trials)}: "
+            f"question, the first{group_place(first, trials)}: "
             'unscored="drop" leaves nothing of it. Filter it out. See describe() for what there is.'
         )
 
 
 def refuse_tiny(
-    groups: pl.DataFrame, trials: Trials, largest: str, least_size: float, what: str
+    largest: object, least_size: float, what: str, role: str, name: str, more: str = ""
 ) -> None:
-    """Refuse a log whose rewards or costs (`what`) are so small that their sums lose digits.
+    """Refuse a log whose largest number is so small that sums lose digits.
 
-    The largest one of the log has to reach `least_size`; the message names a unit that is small
-    enough.
+    The message names a unit that is small enough; `more` is another way out, with the {power}.
     """
-    size = groups[largest].max()
-    part = trials.cost if what == "cost" else trials.category
-    if part is None or not isinstance(size, float) or not 0 < size < least_size:
+    if not isinstance(largest, float) or not 0 < largest < least_size:
         return
-    digits = min(-math.floor(math.log10(size)), 300)
-    unit = f"{'cost' if what == 'cost' else 'category'}=pl.col({part.name!r}) * 1e{digits}"
-    way_out = f"Count in a smaller unit, as in {unit}"
-    if what == "reward":
-        example = f"bounds=(0, 1e{1 - digits})"
-        way_out += f", or say with bounds= which rewards there may be, as in {example}"
+    digits = min(-math.floor(math.log10(largest)), 300)
     raise ValueError(
-        f"no {what} of the log in {part.name!r} is larger than {size!r}, and sums of {what}s below "
-        f"{least_size:.1e} lose digits. {way_out}."
+        f"no {what} of the log in {name!r} is larger than {largest!r}, and sums of {what}s below "
+        f"{least_size:.1e} lose digits. Count in a smaller unit, as in "
+        f"{role}=pl.col({name!r}) * 1e{digits}{more.format(power=f'1e{1 - digits}')}."
     )
 
 
-def refuse_free(groups: pl.DataFrame, trials: Trials) -> None:
-    """Refuse groups whose trials all cost nothing, which have no ratio of costs."""
-    if groups.height and trials.cost is not None:
-        first = groups.sort(*trials.groups).row(0, named=True)
-        number = groups.height
-        raise ValueError(
-            f"{number:,} model{'s have' if number > 1 else ' has'} costs of 0 alone in "
-            f"{trials.cost.name!r}, the first{_group_place(first, trials)}: of nothing there is no "
-            "ratio. Fill in what its trials cost, or filter it out."
-        )
+MOST_TRIALS = 2**20  # so many trials of a question have sums of squares of 128 bits
 
 
-def _group_place(group: dict[str, object], trials: Trials) -> str:
+def too_many_trials(what: str) -> Rule:
+    """The rule on questions with too many trials for exact sums of squares."""
+    return Rule(
+        pl.col(ROWS) > MOST_TRIALS,
+        (": ", Quoted(ROWS, "trial")),
+        f"more than {MOST_TRIALS:,} trials with {what}",
+        "Their squares have no exact sum. Leave trials out.",
+    )
+
+
+def group_place(group: dict[str, object], trials: Trials) -> str:
     """The words " at key=value, ..." for a group; empty if there is only one group."""
     place = ", ".join(f"{key}={group[key]!r}" for key in trials.keys)
     return f" at {place}" if place else ""
@@ -256,94 +242,18 @@ def _category_rules(trials: Trials, classes: Classes) -> list[Rule]:
         'Filter such questions out, leave them out and counted with unscored="drop", or give '
         "missing trials a category with missing=.",
     )
-    if classes.known is None and classes.rewards is None and not trials.category.dtype.is_float():
+    if classes.any_value or (classes.known is None and not trials.category.dtype.is_float()):
         return [empty]
     what, way_out = _stray_words(trials, classes)
     quote = "'" if is_label(trials.category.dtype) else ""
-    ends = () if classes.rewards is None else classes.rewards.range or ()
+    ends = (each for each in classes.known or () if isinstance(each, int | float))
     outside = Rule(
         pl.col(OUTSIDE).is_not_null(),
-        (f": {quote}", Quoted(OUTSIDE, ends=ends), quote),
+        (f": {quote}", Quoted(OUTSIDE, ends=(*ends,)), quote),
         f"{what} in {trials.category.name!r}",
         way_out,
     )
-    many = [] if classes.rewards is None else [_too_many_trials("real-valued rewards")]
-    return [outside, *many, empty]
-
-
-def _too_many_trials(what: str) -> Rule:
-    """The rule on questions with too many trials for exact sums of squares."""
-    return Rule(
-        pl.col(ROWS) > MOST_TRIALS,
-        (": ", Quoted(ROWS, "trial")),
-        f"more than {MOST_TRIALS:,} trials with {what}",
-        "Their squares have no exact sum. Leave trials out.",
-    )
-
-
-def _answer_rules(trials: Trials, classes: Classes) -> list[Rule]:
-    """The rules on answers, if a metric votes on them."""
-    if trials.answer is None or not classes.answers:
-        return []
-    name = trials.answer.name
-    twofold = Rule(
-        pl.col(TWOFOLD).is_not_null(),
-        (": ", Quoted(TWOFOLD)),
-        f"an answer with two verdicts in {name!r}",
-        "A vote is right or wrong as its answer is: read out of the trials what the verdicts were "
-        "about, in one spelling, and make null what cannot be read.",
-    )
-    silent = Rule(
-        (pl.col(ROWS) > pl.col(MISSING)) & (pl.col(BALLOTS).list.len() == 0),
-        (": ", Quoted(ROWS, "trial")),
-        f"no answer at all (null in {name!r})",
-        "Trials without an answer abstain. Filter such questions out, or say with missing= what "
-        'missing outcomes mean ("drop", or a category, as in missing=0): then a question without '
-        "a vote is never right.",
-    )
-    return [twofold, *([silent] if trials.roles.missing == "error" else [])]
-
-
-def _label_rules(trials: Trials, classes: Classes) -> list[Rule]:
-    """The rule on labels of people, if they are counted."""
-    if trials.truth is None or not classes.labels or stray_label(trials, classes) is None:
-        return []
-    quote = "'" if is_label(trials.truth.dtype) else ""
-    stray = Rule(
-        pl.col(STRAY_LABEL).is_not_null(),
-        (f": {quote}", Quoted(STRAY_LABEL), quote),
-        f"a label of truth outside {list(classes.known or ())} in {trials.truth.name!r}",
-        "People and judge must choose from the same categories: recode it, say with success= which "
-        "categories are right, or pass an expression that is true for right answers.",
-    )
-    return [stray]
-
-
-def _cost_rules(trials: Trials, classes: Classes) -> list[Rule]:
-    """The rules on costs, if a metric needs them."""
-    if trials.cost is None or classes.costs is None:
-        return []
-    name, limit = trials.cost.name, int(COST_LIMIT)
-    negative = Rule(
-        pl.col(LEAST_COST) < 0,
-        (": ", Quoted(LEAST_COST)),
-        f"a negative cost in {name!r}",
-        "A cost is at least 0. Is it a difference, or a balance?",
-    )
-    large = Rule(
-        pl.col(LARGEST_COST) >= COST_LIMIT,
-        (": ", Quoted(LARGEST_COST)),
-        f"a cost in {name!r} that is infinite, or not below {limit:,}",
-        "Mend it, or count in a larger unit.",
-    )
-    unknown = Rule(
-        pl.col(COSTLESS) > 0,
-        (": ", Quoted(COSTLESS, "trial")),
-        f"a missing cost (null or NaN in {name!r})",
-        "missing= is about categories and does not help: fill in what the trials cost, or filter "
-        "all trials of such questions out.",
-    )
-    return [negative, large, unknown, *([] if classes.rewards else [_too_many_trials("costs")])]
+    return [outside, empty]
 
 
 def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
@@ -353,8 +263,6 @@ def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
         "success. Or name all rewards, as in levels=[0, 0.5, 1]; ps.avg(), max_at_k and min_at_k "
         "take any."
     )
-    if classes.known is None and classes.rewards is not None:
-        return _stray_reward_words(classes.rewards)
     if classes.known is None:
         return "a category that is not a whole number", graded
     what = f"a category outside {list(classes.known)}"
@@ -367,22 +275,6 @@ def _stray_words(trials: Trials, classes: Classes) -> tuple[str, str]:
         "count as success."
     )
     return what, f"{graded} {way_out}" if trials.category.dtype.is_float() else way_out
-
-
-def _stray_reward_words(asked: RewardColumns) -> tuple[str, str]:
-    """The words for a reward outside its range, and for the way out."""
-    missing = "Recode it, or set it to null and see missing=."
-    if asked.range is not None:
-        low, high = asked.range
-        return (
-            f"a reward that is not between {low!r} and {high!r}",
-            f"Give wider bounds=. {missing}",
-        )
-    if not asked.averages:
-        return "an infinite reward", missing
-    most = int(LARGEST_REWARD_SIZE)
-    way_out = "Say with bounds= which rewards there may be, which have any finite size then."
-    return f"a reward that is infinite, or beyond +-{most:,}", f"{way_out} {missing}"
 
 
 def is_unscored() -> pl.Expr:

@@ -14,8 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from polars_scorio.counting.checks import Number, summed_number
+from polars_scorio.counting.categories import Classes, Need
+from polars_scorio.counting.checks import Tally, summed_number
 from polars_scorio.counting.log import CATEGORY, RUN, Part, Trials
+from polars_scorio.counting.tally import trial_succeeded
 
 Flags = NDArray[np.bool_]
 
@@ -24,7 +26,7 @@ _BITS = 64  # of a word
 
 
 @dataclass(frozen=True, slots=True)
-class RunWords:
+class RunWords(Need):
     """The ids that name the runs of a log, and the words that hold them."""
 
     ids: tuple[object, ...]  # ascending
@@ -41,7 +43,16 @@ class RunWords:
         """The columns of a question: masks, then outcomes."""
         return [f":{name}{word}" for name in ("mask", "bits") for word in self.words]
 
-    def of_trials(self, success: pl.Expr) -> list[pl.Expr]:
+    def tally(self, trials: Trials, classes: Classes) -> Tally:
+        """The words of each question, of its trials that have an outcome."""
+        return Tally(
+            read=run_ids(trials),
+            of_trial=self._powers(trial_succeeded(trials, classes)),
+            numbers=(*(summed_number(name, pl.col(name).sum()) for name in self.columns),),
+            kept=(*self.columns,),
+        )
+
+    def _powers(self, success: pl.Expr) -> dict[str, pl.Expr]:
         """The powers of two of each trial that has an outcome, to be added up by question."""
         if self.first is None:
             place = pl.col(RUN).replace_strict(
@@ -51,17 +62,12 @@ class RunWords:
             place = pl.col(RUN).cast(pl.Int64) - self.first
         nothing, seen = pl.lit(0, pl.UInt64), pl.col(CATEGORY).is_not_null()
         power = pl.lit(2, pl.UInt64).pow((place % _BITS).cast(pl.UInt32)).cast(pl.UInt64)
-        masks, outcomes = [], []
+        masks, outcomes = {}, {}
         for word in self.words:
             here = seen if len(self.words) == 1 else seen & (place // _BITS == word)
-            masks.append(pl.when(here).then(power).otherwise(nothing).alias(f":mask{word}"))
-            own = pl.when(here & success).then(power).otherwise(nothing)
-            outcomes.append(own.alias(f":bits{word}"))
-        return [*masks, *outcomes]
-
-    def of_questions(self) -> list[Number]:
-        """The sums of a question."""
-        return [summed_number(name, pl.col(name).sum()) for name in self.columns]
+            masks[f":mask{word}"] = pl.when(here).then(power).otherwise(nothing)
+            outcomes[f":bits{word}"] = pl.when(here & success).then(power).otherwise(nothing)
+        return masks | outcomes
 
     def unpacked(self, questions: pl.DataFrame) -> tuple[Flags, Flags]:
         """Whether each question (a row) has a trial in each run (a column), and succeeded there."""
@@ -87,6 +93,12 @@ def run_part(trials: Trials) -> Part | None:
     return trials.run or trials.trial
 
 
+def run_ids(trials: Trials) -> dict[str, pl.Expr]:
+    """The run of each trial, which `Trials.rows` reads; empty if rows have none."""
+    part = run_part(trials)
+    return {} if part is None else {RUN: part.without_nan}
+
+
 def has_order(part: Part) -> bool:
     """Whether ids tell which trial, or run, came first: words do not."""
     return part.dtype.is_numeric() or part.dtype.is_temporal()
@@ -103,7 +115,7 @@ def found_words(trials: Trials) -> RunWords | None:
     part = run_part(trials)
     if part is None or trials.count is not None or part.dtype in (pl.Boolean, pl.Null):
         return None
-    ids = trials.rows(runs=True).select(RUN)
+    ids = trials.rows(run_ids(trials)).select(RUN)
     if part.dtype.is_integer():
         ends = ids.select(pl.col(RUN).min().alias(_LEAST), pl.col(RUN).max().alias(_MOST))
         least, most = ends.collect(engine="streaming").row(0)

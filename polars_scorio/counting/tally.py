@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_scorio.counting.answers import by_answer
-from polars_scorio.counting.categories import UNWATCHED, Classes, Watch, watch_labels
+from polars_scorio.counting.categories import UNWATCHED, Classes, Need, Watch, watch_labels
 from polars_scorio.counting.checks import (
     AS_ROWS,
     BAD,
-    BALLOTS,
     MISSING,
     OUTSIDE,
     PLACE,
@@ -20,6 +18,7 @@ from polars_scorio.counting.checks import (
     ROWS,
     Number,
     Rule,
+    Tally,
     WholePlan,
     joined_list,
     least_number,
@@ -40,7 +39,6 @@ from polars_scorio.counting.common_questions import (
     refuse_partial,
     with_partial,
 )
-from polars_scorio.counting.cost_sums import LARGEST_COST, LEAST_COST_SIZE, TOTAL_COST
 from polars_scorio.counting.duplicates import (
     DIGEST,
     distinct_counted,
@@ -63,27 +61,11 @@ from polars_scorio.counting.log import (
     column_category,
     refuse_repeats,
 )
-from polars_scorio.counting.refusals import (
-    refusal_rules,
-    refuse_beyond,
-    refuse_free,
-    refuse_tiny,
-    refuse_unscored,
-)
-from polars_scorio.counting.reward_sums import (
-    LEAST_REWARD_SIZE,
-    RewardColumns,
-    largest_size,
-    reward_numbers,
-    with_reward_moments,
-    with_stray_reward,
-    with_sure_successes,
-)
+from polars_scorio.counting.refusals import refusal_rules, refuse_beyond, refuse_unscored
 from polars_scorio.counting.roles import Category
-from polars_scorio.counting.truth_labels import LABELS, STRAY_LABEL, label_conditions, stray_label
 
 # The questions of a group, and what they hold beside their counts; the categories of a question.
-QUESTIONS, DROPPED, REWARDS, SEQUENCE = ":questions", ":dropped", ":rewards", ":sequence"
+QUESTIONS, DROPPED, SEQUENCE = ":questions", ":dropped", ":sequence"
 STATES = ":states"
 _FEW = 8  # categories with a column each
 # How many questions of a group are alike, where these share a struct.
@@ -152,9 +134,11 @@ def question_tallies(trials: Trials, *, labels: bool = False) -> pl.LazyFrame:
     """
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     numbers = [_row_number(trials), *_fault_numbers(trials), *id_numbers(trials)]
-    outcome = [CATEGORY, *([TRUTH] if labels and trials.truth is not None else [])]
-    outcome += [FAMILY] if labels and trials.family is not None else []
-    rows = trials.rows(labels=labels, families=labels).with_columns(*id_hash(trials))
+    more = _family_words(trials) if labels else {}
+    if labels and trials.truth is not None:
+        more = {TRUTH: trials.truth.without_nan, **more}
+    outcome = [CATEGORY, *more]
+    rows = trials.rows(more).with_columns(*id_hash(trials))
     cells = rows.group_by(*keys, *outcome).agg(*over_trials(numbers))
     missing = pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS))
     states = pl.struct(*outcome, pl.col(ROWS).alias(COUNT))
@@ -214,15 +198,93 @@ def _count_name(trials: Trials) -> str:
     return trials.count.name if trials.count else "count"
 
 
-def value_columns(classes: Classes, *, sequences: bool) -> list[str]:
-    """The columns that questions have beside their counts."""
-    rewards = classes.rewards
-    listed_rewards = [] if rewards is None else [*rewards.columns, *[REWARDS] * rewards.lists]
-    labels = LABELS if classes.labels else ()
-    costs = [] if classes.costs is None else classes.costs.columns
-    runs = () if classes.runs is None else classes.runs.columns
-    own = [*runs, *[SEQUENCE] * sequences, *[BALLOTS] * classes.answers]
-    return [*listed_rewards, *own, *labels, *costs, *[FAMILY] * classes.families]
+def count_questions(
+    trials: Trials, classes: Classes, watched: Watch = UNWATCHED, tally: Tally | None = None
+) -> pl.LazyFrame:
+    """One row per question: its counts, what a `tally` adds, and what the rules look at."""
+    # All classes but the first are counted, and that one is the rest: a sum less over the rows.
+    first, *others = class_columns(classes)
+    tally = classes.tally(trials) if tally is None else tally
+    members = class_members(trials, classes)
+    stray = stray_category(trials, classes, members)
+    by_row = [] if classes.summed else [*zip(others, members[1:], strict=True)]
+    counts = {name: _weighed_by_count(trials, member) for name, member in by_row}
+    # Computed before the aggregation: the in-memory engine is twice as slow inside it.
+    rows = watched.noted(trials.rows(tally.read), trials, truth=TRUTH in tally.read).with_columns(
+        *id_hash(trials),
+        *watched.rows(
+            [_weighed_by_count(trials, _has_category(trials, label)) for label in watched.labels]
+        ),
+        **counts,
+        **({} if stray is None else {OUTSIDE: stray}),
+        **tally.of_trial,
+    )
+    numbers = [
+        _row_number(trials),
+        summed_number(MISSING, _missing_count(trials)),
+        *(summed_number(name, pl.col(name).sum()) for name in (*counts, *watched.questions())),
+        *([] if stray is None else [least_number(OUTSIDE, pl.col(OUTSIDE).min())]),
+        *id_numbers(trials),
+        *_fault_numbers(trials),
+        *tally.numbers,
+    ]
+    keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
+    questions = rows.group_by(*keys, *tally.parts).agg(over_trials(numbers))
+    if tally.parts:
+        parts = questions.with_columns(**tally.of_part).group_by(*keys)
+        questions = parts.agg(*over_parts(numbers), *over_trials(tally.of_parts))
+        numbers += tally.of_parts
+    questions = distinct_counted(in_one_cluster(questions, trials, numbers), trials)
+    return (
+        # A cast inside the aggregation would cost the in-memory engine its partial sums.
+        questions.with_columns(pl.col(ROWS, MISSING, *counts).cast(pl.Int64, strict=False))
+        .with_columns(**tally.derived)
+        .with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
+    )
+
+
+def trial_succeeded(trials: Trials, classes: Classes) -> pl.Expr:
+    """Whether a trial succeeded."""
+    members = class_members(trials, classes)
+    return pl.any_horizontal(members[j] for j in classes.successful)
+
+
+def success_count(classes: Classes) -> pl.Expr:
+    """How many trials succeeded, of which the first class is what the others leave."""
+    first, *others = columns = class_columns(classes)
+    rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)
+    return pl.sum_horizontal(
+        rest if columns[j] == first else pl.col(columns[j]) for j in classes.successful
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sequences(Need):
+    """The trials of each question in the order of their ids: their rewards, or their classes."""
+
+    def tally(self, trials: Trials, classes: Classes) -> Tally:
+        """A list for each question."""
+        assert trials.trial is not None  # callers have seen to that
+        outcome = class_of_trial(class_members(trials, classes))
+        listed = pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls()
+        return Tally(
+            read={TRIAL: trials.trial.without_nan},
+            of_trial={SEQUENCE: pl.col(CATEGORY).cast(pl.Float64) if classes.summed else outcome},
+            numbers=(joined_list(SEQUENCE, listed),),
+            kept=(SEQUENCE,),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Families(Need):
+    """The family of the model, null where its rows name none, or several."""
+
+    def tally(self, trials: Trials, classes: Classes) -> Tally:
+        """The family that all rows of a question name."""
+        if trials.family is None:
+            return Tally()
+        number = Number(FAMILY, one_family(), one_family())
+        return Tally(_family_words(trials), numbers=(number,), kept=(FAMILY,))
 
 
 def one_family() -> pl.Expr:
@@ -232,136 +294,10 @@ def one_family() -> pl.Expr:
     return pl.when(one).then(family.min()).alias(FAMILY)
 
 
-def count_questions(
-    trials: Trials, classes: Classes, watched: Watch = UNWATCHED, *, sequences: bool = False
-) -> pl.LazyFrame:
-    """One row per question: its counts, and what the rules look at."""
-    # All classes but the first are counted, and that one is the rest: a sum less over the rows.
-    first, *others = class_columns(classes)
-    members = class_members(trials, classes)
-    stray = stray_category(trials, classes, members)
-    by_row = [] if classes.summed_rewards else [*zip(others, members[1:], strict=True)]
-    counts = {name: _weighed_by_count(trials, member) for name, member in by_row}
-    answered = classes.answers and trials.answer is not None
-    costs, drops = classes.costs, trials.roles.missing == "drop"
-    found = trials.rows(
-        ordered=sequences,
-        answers=answered,
-        labels=classes.labels,
-        costs=costs is not None,
-        families=classes.families,
-        runs=classes.runs is not None,
-    )
-    if costs is not None:
-        found = costs.with_exact_costs(found, _trial_succeeded(classes, members), drops=drops)
-    # Computed before the aggregation: the in-memory engine is twice as slow inside it.
-    rows = watched.noted(found, trials, truth=classes.labels).with_columns(
-        *(count.alias(name) for name, count in counts.items()),
-        *([] if stray is None else [stray.alias(OUTSIDE)]),
-        *([_ordered_outcome(classes, members).alias(SEQUENCE)] if sequences else []),
-        *_label_columns(trials, classes, members),
-        *(
-            []
-            if classes.runs is None
-            else classes.runs.of_trials(_trial_succeeded(classes, members))
-        ),
-        *id_hash(trials),
-        *watched.rows(
-            [_weighed_by_count(trials, _has_category(trials, label)) for label in watched.labels]
-        ),
-    )
-    numbers = [
-        _row_number(trials),
-        summed_number(MISSING, _missing_count(trials)),
-        *(summed_number(name, pl.col(name).sum()) for name in (*counts, *watched.questions())),
-        *([] if stray is None else [least_number(OUTSIDE, pl.col(OUTSIDE).min())]),
-        *id_numbers(trials),
-        *_fault_numbers(trials),
-        *_reward_columns(trials, classes.rewards),
-        *_label_numbers(trials, classes),
-        *([] if classes.runs is None else classes.runs.of_questions()),
-        *([Number(FAMILY, one_family(), one_family())] if classes.families else []),
-        *([] if costs is None else costs.cost_numbers(drops=drops)),
-        *(
-            [joined_list(SEQUENCE, pl.col(SEQUENCE).sort_by(TRIAL).drop_nulls())]
-            if sequences
-            else []
-        ),
-    ]
-    keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
-    if answered:
-        right = _success_count(classes, first, others)
-        questions, numbers = by_answer(rows, keys, numbers, right, trials)
-    else:
-        questions = rows.group_by(*keys).agg(over_trials(numbers))
-    questions = distinct_counted(in_one_cluster(questions, trials, numbers), trials)
-    labels = LABELS if classes.labels else ()
-    questions = (
-        # A cast inside the aggregation would cost the in-memory engine its partial sums.
-        questions.with_columns(pl.col(ROWS, MISSING, *counts, *labels).cast(pl.Int64, strict=False))
-    )
-    if costs is not None:
-        questions = costs.with_costs(questions)
-    return _with_reward_facts(questions, classes).with_columns(
-        (pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first)
-    )
-
-
-def _trial_succeeded(classes: Classes, members: list[pl.Expr]) -> pl.Expr:
-    """Whether a trial succeeded."""
-    return pl.any_horizontal(members[j] for j in classes.successful)
-
-
-def _ordered_outcome(classes: Classes, members: list[pl.Expr]) -> pl.Expr:
-    """The entry of a trial in a `SEQUENCE`: its reward, or its class."""
-    if classes.summed_rewards:
-        return pl.col(CATEGORY).cast(pl.Float64)
-    return class_of_trial(members)
-
-
-def _with_reward_facts(questions: pl.LazyFrame, classes: Classes) -> pl.LazyFrame:
-    """Add what follows from the rewards of a question; counts too, if nobody counted by row."""
-    rewards = classes.rewards
-    if rewards is None:
-        return questions
-    questions = with_reward_moments(questions, rewards)
-    if classes.known is None:
-        questions = with_stray_reward(questions, rewards)
-    if classes.summed_rewards:
-        questions = with_sure_successes(questions, rewards, class_columns(classes)[-1])
-    return questions
-
-
-def _label_columns(trials: Trials, classes: Classes, members: list[pl.Expr]) -> list[pl.Expr]:
-    """Columns of trials that count the labels of people, by verdict."""
-    if not classes.labels:
-        return []
-    stray = stray_label(trials, classes)
-    counted_labels = [
-        _weighed_by_count(trials, condition).alias(name)
-        for name, condition in zip(LABELS, label_conditions(trials, classes, members), strict=True)
-    ]
-    return [*counted_labels, *([] if stray is None else [stray.alias(STRAY_LABEL)])]
-
-
-def _label_numbers(trials: Trials, classes: Classes) -> list[Number]:
-    """The labels of people that a question has."""
-    if not classes.labels:
-        return []
-    stray = [] if stray_label(trials, classes) is None else [STRAY_LABEL]
-    return [
-        *(summed_number(name, pl.col(name).sum()) for name in LABELS),
-        *(least_number(name, pl.col(name).min()) for name in stray),
-    ]
-
-
-def _success_count(classes: Classes, first: str, others: list[str]) -> pl.Expr:
-    """How many trials succeeded, of which the first class is what the others leave."""
-    columns = [first, *others]
-    rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)
-    return pl.sum_horizontal(
-        rest if columns[j] == first else pl.col(columns[j]) for j in classes.successful
-    )
+def _family_words(trials: Trials) -> dict[str, pl.Expr]:
+    """The family of each trial as text, as Polars 1.35 has no least categorical word."""
+    part = trials.family
+    return {} if part is None else {FAMILY: part.without_nan.cast(pl.String)}
 
 
 def stray_category(trials: Trials, classes: Classes, members: list[pl.Expr]) -> pl.Expr | None:
@@ -373,7 +309,7 @@ def stray_category(trials: Trials, classes: Classes, members: list[pl.Expr]) -> 
     if classes.known is not None:
         word = category.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else category
         return pl.when(~_is_known(trials, classes.known, members)).then(word)
-    if classes.rewards is not None:
+    if classes.any_value:
         return None
     if dtype.is_float():
         # A success that is a fraction says that the column holds fractions.
@@ -434,23 +370,6 @@ def _weighed_by_count(trials: Trials, condition: pl.Expr) -> pl.Expr:
     return condition if trials.count is None else pl.when(condition).then(pl.col(COUNT))
 
 
-def _reward_columns(trials: Trials, rewards: RewardColumns | None) -> list[Number]:
-    """The numbers and lists of the rewards of a question."""
-    if rewards is None:
-        return []
-    listed_rewards = [joined_list(REWARDS, _reward_list(trials))] if rewards.lists else []
-    return [*reward_numbers(rewards, counted=trials.count is not None), *listed_rewards]
-
-
-def _reward_list(trials: Trials) -> pl.Expr:
-    """The categories of a question themselves, one for each trial that has one."""
-    if trials.count is None:
-        return pl.col(CATEGORY).drop_nulls()
-    times = pl.col(COUNT).clip(0).cast(pl.Int64, strict=False)
-    repeated = pl.col(CATEGORY).repeat_by(times).explode(**AS_ROWS)
-    return repeated.drop_nulls()
-
-
 def _fault_numbers(trials: Trials) -> list[Number]:
     """Bad rows of a question: bad multiplicities, NaN that is taken for a success."""
     count = pl.col(COUNT)
@@ -462,8 +381,7 @@ def _fault_numbers(trials: Trials) -> list[Number]:
 
 
 _MATCHED, _EARLIER, _PROBLEMS = ":matched", ":earlier", ":problems"
-_SCORED, _KEPT, _ALL, _PAID = ":scored", ":kept", ":all", ":paid"
-_DEAREST, _SIZE = ":dearest", ":size"
+_SCORED, _KEPT, _ALL = ":scored", ":kept", ":all"
 
 
 def group_plan(
@@ -473,31 +391,30 @@ def group_plan(
     *,
     per_question: bool = False,
     questions: Alignment = "any",
-    sequences: bool = False,
 ) -> WholePlan:
     """The questions of every group, in one plan over one scan of the trials.
 
     One row per group, ascending. `QUESTIONS` lists a struct per question, in any order: name (if
-    `per_question`), `CLUSTER`, counts, prior counts, `DROPPED`, and rewards, `BALLOTS` or
-    `SEQUENCE` (if `classes` or `sequences` ask; memory then grows with the trials). If only counts
-    are kept and there are no strata, equal questions share a struct with their number in `TIMES`.
+    `per_question`), `CLUSTER`, counts, prior counts, `DROPPED`, and what the needs of `classes`
+    keep. If only counts are kept and there are no strata, equal questions share a struct with their
+    number in `TIMES`.
     """
-    broken = [*refusal_rules(trials, classes), *trial_id_rules(trials)]
+    tally = classes.tally(trials)
+    broken = [*refusal_rules(trials, classes, tally), *trial_id_rules(trials)]
     watched = watch_labels(trials, classes, class_columns(classes))
     earlier = None if prior is None else _prior_counts(trials, classes, prior)
-    one = _OnePass(trials, classes, prior, earlier, questions, broken, watched)
-    values = value_columns(classes, sequences=sequences)
-    named = bool(per_question or values)
+    one = _OnePass(trials, classes, tally, prior, earlier, questions, broken, watched)
+    named = bool(per_question or tally.kept)
     names = [*[trials.question.name] * named, *cluster_keys(trials)]
-    grouped = one.grouped(one.marked(sequences=sequences), [*names, *values])
+    grouped = one.grouped(one.marked(), [*names, *tally.kept])
     checked = WholePlan(grouped.sort(*trials.groups)).then(one.check)
     plan = checked.selected([*trials.groups, QUESTIONS])
     if trials.study is None or prior is not None:
         return plan
-    key: tuple[Hashable, ...] = classes, named, questions, sequences
+    key: tuple[Hashable, ...] = classes, named, questions
     # Named questions serve those who need no names.
     for aligned in ("any", "same"):
-        other = classes, True, aligned, sequences
+        other = classes, True, aligned
         if questions == "any" and trials.study.has_counted(trials.roles, other):
             key = other
     return plan.kept_by(trials.study, trials.roles, key)
@@ -509,6 +426,7 @@ class _OnePass:
 
     trials: Trials
     classes: Classes
+    tally: Tally
     prior: Trials | None
     earlier: pl.LazyFrame | None  # counts of questions with prior trials
     questions: Alignment
@@ -526,10 +444,10 @@ class _OnePass:
         """How many questions have prior trials."""
         return [] if self.prior is None else [pl.col(_MATCHED).sum()]
 
-    def marked(self, *, sequences: bool) -> pl.LazyFrame:
+    def marked(self) -> pl.LazyFrame:
         """One row for each question, and what is wrong with it."""
         trials, prior = self.trials, self.prior
-        rows = count_questions(trials, self.classes, self.watched, sequences=sequences)
+        rows = count_questions(trials, self.classes, self.watched, self.tally)
         rows = mark_problems(rows, trials.question.name, self.broken)
         if prior is not None and self.earlier is not None:
             rows = _with_prior(rows, self.earlier, _shared_keys(trials, prior), self.classes)
@@ -556,7 +474,7 @@ class _OnePass:
             left.any().alias(_KEPT),
             *([] if self.questions == "any" else [pl.col(PARTIAL).drop_nulls()]),
             *self.watched.groups(),
-            *self._number_sizes,
+            *(expr.alias(name) for name, expr in self.tally.of_group.items()),
             _trials_of_all(self.trials, self.prior, self.columns, times).alias(_ALL),
             *self.matched,
         )
@@ -564,22 +482,6 @@ class _OnePass:
             return grouped
         earlier = _earlier_groups(self.trials, self.prior, self.earlier)
         return pl.concat([grouped, earlier], how="diagonal")
-
-    @property
-    def _number_sizes(self) -> list[pl.Expr]:
-        """How large the costs and rewards of a group are, where sums of them are needed."""
-        paid = (pl.col(TOTAL_COST) > 0).any().alias(_PAID)
-        dearest = pl.col(LARGEST_COST).max().alias(_DEAREST)
-        return [
-            *([] if self.classes.costs is None else [paid, dearest]),
-            *([largest_size().alias(_SIZE)] if self._sums_any_rewards else []),
-        ]
-
-    @property
-    def _sums_any_rewards(self) -> bool:
-        """Whether rewards are summed whose range nobody gave."""
-        rewards = self.classes.rewards
-        return rewards is not None and rewards.averages and rewards.range is None
 
     @property
     def _fault_columns(self) -> list[str]:
@@ -608,11 +510,8 @@ class _OnePass:
         refuse_beyond(seen, trials, _ALL)
         if not seen[_SCORED].all():
             refuse_unscored(seen.filter(~pl.col(_SCORED)), trials)
-        if self.classes.costs is not None:
-            refuse_tiny(seen, trials, _DEAREST, LEAST_COST_SIZE, "cost")
-            refuse_free(seen.filter(~pl.col(_PAID)), trials)
-        if self._sums_any_rewards:
-            refuse_tiny(seen, trials, _SIZE, LEAST_REWARD_SIZE, "reward")
+        for check in self.tally.checks:
+            check(seen, trials)
         if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
             raise ValueError(
                 "prior: its trials share no question with the data. Questions are matched on "
@@ -642,10 +541,9 @@ def _shared_keys(trials: Trials, prior: Trials) -> list[str]:
 
 def _prior_counts(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFrame:
     """The counts of the questions that have prior trials."""
-    broken = [
-        *refusal_rules(prior, classes)[:-1],
-        *trial_id_rules(prior),
-    ]  # a question may have no prior trial
+    classes = replace(classes, needs=())
+    # A question may have no prior trial.
+    broken = [*refusal_rules(prior, classes, Tally())[:-1], *trial_id_rules(prior)]
     watched = watch_labels(prior, classes, class_columns(classes))
     table = mark_problems(count_questions(prior, classes, watched), prior.question.name, broken)
     names = zip(class_columns(classes), class_columns(classes, ":d"), strict=True)

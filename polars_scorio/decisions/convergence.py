@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,13 +22,8 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS, MISSING, ROWS, WholePlan, over_trials
 from polars_scorio.counting.log import CATEGORY, Log, Trials, bind_roles, refuse_repeats
-from polars_scorio.counting.reward_sums import (
-    reward_numbers,
-    with_reward_moments,
-    with_sure_successes,
-)
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE, class_columns
+from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE, Sequences, class_columns
 from polars_scorio.decisions.model_scores import metric_of
 from polars_scorio.decisions.models import (
     aligned_options,
@@ -50,6 +45,12 @@ from polars_scorio.study.request import (
     RewardUse,
     refuse_judge,
     view_of,
+)
+from polars_scorio.subjects.of_rewards import (
+    RewardSums,
+    reward_moments,
+    reward_numbers,
+    sure_successes,
 )
 from polars_scorio.subjects.question_cells import QuestionCells, count_matrix
 from polars_scorio.subjects.score_differences import CellNumbers
@@ -202,7 +203,7 @@ def reward_prefixes(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
         A row for each n and group, ascending: `PREFIX`, which is n, the place of the `GROUP`, and
         its `QUESTIONS` as a report reads them.
     """
-    asked = classes.rewards
+    asked = classes.need(RewardSums)
     assert asked is not None
     first, last = class_columns(classes)
     rewards = (
@@ -226,7 +227,7 @@ def reward_prefixes(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
         pl.lit(0).alias(MISSING),
         *over_trials(reward_numbers(asked, counted=False)),
     )
-    questions = with_sure_successes(with_reward_moments(sums, asked), asked, last)
+    questions = sums.with_columns(**reward_moments(asked), **{last: sure_successes(asked)})
     columns = [*asked.columns, first, last, DROPPED]
     return (
         questions.with_columns(
@@ -262,7 +263,7 @@ def trajectory(
     schema = {"n": pl.UInt32(), **trials.models, **_NUMBERS, "rank": pl.UInt32()}
     refuse_repeats([*trials.strata, *schema])
     questions = "any" if trials.model is None else aligned_options(options)["questions"]
-    groups = request.groups(questions=questions, sequences=True)
+    groups = request.groups(questions=questions)
     return per_stratum(groups, trials, _Trajectory(request), schema)
 
 
@@ -287,9 +288,7 @@ def convergence_plan(
     request = _ordered_request(bind_roles(log, roles), metric, "convergence", options)
     named_model(request.trials, "convergence")
     refuse_repeats([*request.trials.strata, *_SHARES])
-    groups = request.groups(
-        questions=aligned_options({"unmatched": unmatched})["questions"], sequences=True
-    )
+    groups = request.groups(questions=aligned_options({"unmatched": unmatched})["questions"])
     settles = _Settling(request, replicates, scheme, seed, _progress_bar() if progress else _no_bar)
     return per_stratum(groups, request.trials, settles, _SHARES)
 
@@ -321,7 +320,7 @@ def _ordered_request(
             f"{metric.name}: rewards of any value have no posterior to follow; pass w= with a "
             "weight for each category"
         )
-    return request
+    return replace(request, classes=request.classes.needing(Sequences()))
 
 
 def _ordered_sequences(groups: pl.DataFrame, question: str) -> pl.DataFrame:
@@ -341,7 +340,7 @@ def _trial_outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     before = (
         count_matrix(flat, prior) if request.prior else np.zeros((flat.height, own.size), np.int64)
     )
-    if own.summed_rewards:  # `_unit_rewards` are beside them
+    if own.summed:  # `_unit_rewards` are beside them
         codes = np.zeros(codes.size, np.int64)
     if view == "success":
         codes = np.isin(codes, own.successful).astype(np.int64)
@@ -377,7 +376,7 @@ class _Trajectory:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each n and model."""
-        if self.request.classes.summed_rewards:
+        if self.request.classes.summed:
             return self._of_rewards(groups)
         states, group, n = prefix_states(_trial_outcomes(groups, self.request))
         ((metric, view),) = self.request.metrics
@@ -391,7 +390,7 @@ class _Trajectory:
         first = reward_prefixes(groups, self.request.classes)
         n, group = first[PREFIX].to_numpy(), first[GROUP].to_numpy()
         cells = self.request.cells(first[QUESTIONS], strata=n - 1)
-        ((metric, view),) = asked = cells.without_rewards(self.request.metrics)
+        ((metric, view),) = asked = cells.settled(self.request.metrics)
         inference = self.request.choice.inference_of(metric, view)
         numbers = inference.numbers(asked, cells)[metric.name, None]
         return self._ranked_rows(groups, group, n, numbers)
@@ -426,7 +425,7 @@ class _Settling:
             result = ranking_convergence(
                 outcomes,
                 self._sign * _unit_rewards(groups, self.request.trials.question.name)
-                if self.request.classes.summed_rewards
+                if self.request.classes.summed
                 else score,
                 replicates=self.replicates,
                 scheme=self.scheme,

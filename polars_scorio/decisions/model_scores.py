@@ -31,6 +31,7 @@ from polars_scorio.study.request import (
     view_of,
 )
 from polars_scorio.subjects.cell_numbers import BOUNDS
+from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.sampled_scores import (
     DividedError,
     SampledScores,
@@ -429,7 +430,7 @@ def _refuse_divided_clusters(found: Evaluated) -> Evaluated:
 
 def bounds_dtype(models: Models) -> dict[str, pl.DataType]:
     """The column `bounds` of a result about real-valued rewards, which other results lack."""
-    return {} if models.request.classes.rewards is None else {BOUNDS: pl.String()}
+    return {} if models.request.classes.need(RewardSums) is None else {BOUNDS: pl.String()}
 
 
 def bounds_column(found: Evaluated) -> pl.Expr:

@@ -23,7 +23,6 @@ from polars_scorio.arguments import (
     check_planned,
     known_text,
 )
-from polars_scorio.counting.cost_sums import exact_cost
 from polars_scorio.counting.log import STAND_IN, Log, Part, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
@@ -74,6 +73,8 @@ from polars_scorio.study.request import (
     refuse_judge,
     view_of,
 )
+from polars_scorio.subjects.of_costs import exact_cost
+from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.sampled_scores import SampledScores
 from polars_scorio.subjects.score_differences import Scores, StrataNumbers
@@ -458,10 +459,12 @@ class _Need:
         strata = _without_means(groups) if means else groups
         numbers = stratum_numbers(strata, [*self.request.trials.strata])
         cells = self.request.cells(strata[QUESTIONS], strata=numbers)
-        ((metric, view),) = cells.without_rewards(self.request.metrics)
+        ((metric, view),) = cells.settled(self.request.metrics)
         if view == "rewards" and isinstance(metric, RewardMetric):
-            questions, ranges = cells.reward_estimates(metric, None), cells.reward_range(metric)
-            expected = ExpectedScores.of_rewards(questions.ordered(), *ranges)
+            rewards = self.request.classes.need(RewardSums)
+            assert rewards is not None  # counted for this view
+            questions = rewards.of_questions(metric, None, cells).ordered()
+            expected = ExpectedScores.of_rewards(questions, *rewards.ranges(metric, cells))
         else:
             expected = ExpectedScores.of(self.request.posterior(cells), self.metric)
         if not means:

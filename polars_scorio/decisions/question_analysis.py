@@ -18,15 +18,8 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CLUSTER, FAMILY, Log, Trials, bind_roles, refuse_repeats
-from polars_scorio.counting.reward_sums import (
-    FRACTIONS,
-    LARGEST_REWARD,
-    LEAST_REWARD,
-    MEAN_REWARD,
-    REWARD_ERROR,
-)
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import QUESTIONS, class_columns, one_family
+from polars_scorio.counting.tally import QUESTIONS, Families, class_columns, one_family
 from polars_scorio.decisions.models import aligned_options, per_stratum
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.power import (
@@ -39,6 +32,14 @@ from polars_scorio.maths.question_signals import family_means, question_signals
 from polars_scorio.metrics.metric_arguments import Bounds, Weights
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.request import Request, refuse_judge
+from polars_scorio.subjects.of_rewards import (
+    FRACTIONS,
+    LARGEST_REWARD,
+    LEAST_REWARD,
+    MEAN_REWARD,
+    REWARD_ERROR,
+    RewardSums,
+)
 from polars_scorio.subjects.question_cells import count_matrix
 
 _MODEL = ":column"  # the place of a model in its stratum
@@ -47,17 +48,16 @@ _MODEL = ":column"  # the place of a model in its stratum
 def average_request(trials: Trials, w: Weights | None) -> Request:
     """The request for the mean outcome of each question, and for the range of its rewards."""
     request = Request.of(trials, [avg(w)])
-    rewards = request.classes.rewards
+    rewards = request.classes.need(RewardSums)
     if rewards is None:
         return request
-    ranged = replace(request.classes, rewards=replace(rewards, observed=True))
-    return replace(request, classes=ranged)
+    ranged = replace(rewards, observed=True)
+    return replace(request, classes=request.classes.needing(ranged))
 
 
 def _with_families(request: Request) -> Request:
     """The request, which reads the family of each model too, if the log has them."""
-    families = request.trials.family is not None
-    return replace(request, classes=replace(request.classes, families=families))
+    return replace(request, classes=request.classes.needing(Families()))
 
 
 def named_questions(request: Request, unmatched: Unmatched) -> WholePlan:
@@ -172,7 +172,7 @@ def _families_of(flat: pl.DataFrame, groups: pl.DataFrame, request: Request) -> 
         If a model has no family, or several.
     """
     part = request.trials.family
-    if part is None or not request.classes.families:
+    if part is None or request.classes.need(Families) is None:
         return None
     family = flat.group_by(_MODEL).agg(one_family()).sort(_MODEL)[FAMILY]
     if number := family.null_count():

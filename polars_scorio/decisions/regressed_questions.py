@@ -12,7 +12,6 @@ from polars_scorio.arguments import CHANCE, check_flag, check_number
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.log import bind_roles, refuse_repeats
-from polars_scorio.counting.reward_sums import FRACTIONS
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS, class_columns
 from polars_scorio.decisions.models import STRATUM, baseline_columns, check_models, named_model
@@ -23,6 +22,7 @@ from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.study.calibrated import successful_categories
 from polars_scorio.study.log_checks import watch_trials
 from polars_scorio.study.request import Request, view_of
+from polars_scorio.subjects.of_rewards import FRACTIONS
 
 if TYPE_CHECKING:
     from polars_scorio.counting.log import Log, Trials

@@ -30,6 +30,7 @@ from polars_scorio.maths.sample_bound import UnitSample
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan
 from polars_scorio.study.request import Request, UnbiasedInference, on_levels, refuse_judge
+from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.score_differences import IndependentScores, StrataNumbers
 
 if TYPE_CHECKING:
@@ -248,7 +249,8 @@ class Flips(NamedTuple):
 def _question_counts(found: Evaluated) -> Ints | None:
     """Successes of the questions of the table; None for rewards that are neither 0 nor 1."""
     cells = found.parts[0].cells
-    if not cells.classes.successful or cells.has_fractions:
+    rewards = cells.classes.need(RewardSums)
+    if not cells.classes.successful or (rewards and rewards.has_fractions(cells)):
         return None
     return cells.question_successes()[found.parts[0].table.order]
 

@@ -76,11 +76,7 @@ def leaderboard(
     asked = aligned_options(options)
     questions = asked.pop("questions")
     request = Request.of(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
-    columns = report_columns(
-        trials,
-        rewards=request.classes.rewards is not None,
-        costs=request.classes.costs is not None,
-    )
+    columns = report_columns(trials, needs=request.classes.needs)
     columns = columns.with_information(request.choice.planned)
     (first, view), *_ = request.metrics
     first = first.at_first_row()

@@ -220,12 +220,7 @@ class PlotBase:
         overall: Overall | None = None,
     ) -> pl.LazyFrame:
         request = Request.of(trials, [metric], per=per, **options)
-        columns = report_columns(
-            trials,
-            per,
-            rewards=request.classes.rewards is not None,
-            costs=request.classes.costs is not None,
-        )
+        columns = report_columns(trials, per, request.classes.needs)
         return tidy_plan(evaluated_plan(request, columns, overall=overall), columns)
 
 

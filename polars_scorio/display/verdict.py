@@ -34,7 +34,7 @@ from polars_scorio.display.words import (
 )
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.log_checks import CheckWarning, LogChecks
-from polars_scorio.subjects.judged import JudgeWarning
+from polars_scorio.subjects.of_verdicts import JudgeWarning
 
 
 def lead_rows(scope: Scope) -> pl.DataFrame:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from polars_scorio.counting.cost_sums import CostColumns
 from polars_scorio.maths.cost_means import CostValues, QuestionCosts
 from polars_scorio.metrics.metric import Metric, Summary
 from polars_scorio.metrics.metric_arguments import (
@@ -189,11 +188,3 @@ def cost_to_solve(k: DrawSizes, *, name: str | None = None) -> CostMetric:
         k=draw_sizes(k),
         spending=QuestionCosts.until_success,
     )
-
-
-def cost_columns(metrics: Sequence[Metric]) -> CostColumns | None:
-    """The sums of costs that the metrics of a report need; None if there are none."""
-    costs = [metric for metric in metrics if isinstance(metric, CostMetric)]
-    of_successes = any(metric.of_successes for metric in costs)
-    drawn = any(k is not None for metric in costs for k in metric.k)
-    return CostColumns(of_successes, success_squares=drawn) if costs else None

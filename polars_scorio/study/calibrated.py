@@ -52,8 +52,10 @@ from polars_scorio.subjects.cell_numbers import (
     root_of_squares,
     sampled_numbers,
 )
-from polars_scorio.subjects.cost_numbers import cost_numbers
 from polars_scorio.subjects.curve_paths import group_path
+from polars_scorio.subjects.of_costs import cost_numbers
+from polars_scorio.subjects.of_rewards import RewardSums
+from polars_scorio.subjects.of_votes import clustered_votes, votes_of, votes_of_strata
 from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.score_differences import (
     CellNumbers,
@@ -167,7 +169,7 @@ def priced_macro_numbers(
         NaN for a number that the strata have to give, as in `macro_numbers`.
     """
     if view == "answers":
-        prices = metric.prices(cells.votes(), cells.votes_of_strata())
+        prices = metric.prices(votes_of(cells), votes_of_strata(cells))
     else:
         prices = metric.prices(cells.states, cells.strata)
     return {
@@ -204,7 +206,7 @@ def _question_estimates(
 ) -> tuple[Strata[QuestionGroups], Floats]:
     """The strata of each cell, and the estimate of a question in each of their states."""
     if view == "answers":
-        of_votes = cells.votes_of_strata()
+        of_votes = votes_of_strata(cells)
         return of_votes, metric.summary(of_votes.states.alone, k).estimate
     assert cells.strata is not None
     alone = SeparatePosteriors(cells.strata.states.alone)
@@ -238,13 +240,14 @@ def reward_numbers(
     target: Target,
 ) -> dict[Row, CellNumbers]:
     """The numbers of metrics of real-valued rewards, for each draw size and cell."""
-    found = dict[Row, CellNumbers]()
+    found, rewards = dict[Row, CellNumbers](), cells.classes.need(RewardSums)
     for metric in metrics:
-        low, width = cells.reward_range(metric)
-        word = "observed" if cells.given_range(metric) is None else "given"
+        assert rewards is not None  # counted for them
+        low, width = rewards.ranges(metric, cells)
+        word = "observed" if rewards.given_range(metric) is None else "given"
         bounds = np.full(low.size, word)
         for k in metric.row_sizes:
-            questions = cells.reward_estimates(metric, k)
+            questions = rewards.of_questions(metric, k, cells)
             if target == "benchmark":  # these very questions are no sample of clusters
                 questions = replace(questions, cluster=None)
             questions = questions.ordered()
@@ -281,8 +284,8 @@ def vote_numbers(
     metrics: Sequence[Metric], cells: QuestionCells, confidence: Floats | float, target: Target
 ) -> dict[Row, CellNumbers]:
     """The numbers of metrics of answers, for each draw size and cell."""
-    votes = cells.votes()
-    clusters = cells.vote_clusters() if target == "population" else None
+    votes = votes_of(cells)
+    clusters = clustered_votes(cells) if target == "population" else None
     sample = QuestionSample(votes, clusters)
 
     def numbers_of(metric: Metric, k: int | None, price: Price) -> Numbers:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Per, View
+from polars_scorio.counting.categories import Need
 from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.log import Trials
 from polars_scorio.counting.tally import QUESTIONS
@@ -18,13 +19,12 @@ from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.request import Request
 from polars_scorio.subjects.cell_numbers import (
-    BOUNDS,
-    COST_FACTS,
     INFERENCE,
     INFORMATION,
-    JUDGE_DTYPES,
 )
-from polars_scorio.subjects.cost_numbers import warn_of_large_costs
+from polars_scorio.subjects.of_costs import CostSums, warn_of_large_costs
+from polars_scorio.subjects.of_rewards import RewardSums
+from polars_scorio.subjects.of_verdicts import cell_judges
 from polars_scorio.subjects.question_cells import (
     CLUSTERS,
     GROUP,
@@ -80,10 +80,8 @@ class ReportColumns:
         return replace(self, numbers=numbers | {INFORMATION: pl.Float64(), INFERENCE: pl.String()})
 
 
-def report_columns(
-    trials: Trials, per: Per = "model", *, rewards: bool = False, costs: bool = False
-) -> ReportColumns:
-    """The columns of a report of a log, with those about `rewards` or `costs` if it has such."""
+def report_columns(trials: Trials, per: Per = "model", needs: Sequence[Need] = ()) -> ReportColumns:
+    """The columns of a report of a log, with those that are about what it counts."""
     whole = per == "model"
     facts: dict[str, pl.DataType] = {"questions": pl.UInt32()}
     if whole and trials.cluster is not None:
@@ -92,12 +90,8 @@ def report_columns(
     if whole and trials.roles.unscored == "drop":
         facts[UNSCORED] = pl.UInt64()
     numbers: dict[str, pl.DataType] = dict.fromkeys(NUMBERS, pl.Float64())
-    if rewards:
-        numbers[BOUNDS] = pl.String()
-    if trials.judged:
-        numbers |= JUDGE_DTYPES
-    if costs:
-        numbers |= COST_FACTS
+    for need in needs:
+        numbers |= need.shown
     numbers[INFERENCE] = pl.String()
     return ReportColumns(
         keys=trials.strata | trials.models,
@@ -195,7 +189,8 @@ class Evaluated:
         """Whether the range of rewards was "given" or "observed"; None: all rewards are 0 or 1."""
         for metric, view in self.views.values():
             if view == "rewards" and self.groups.height:
-                given = self.parts[0].cells.given_range(metric)
+                rewards = self.request.classes.need(RewardSums)
+                given = rewards and rewards.given_range(metric)
                 return "observed" if given is None else "given"
         return None
 
@@ -252,13 +247,14 @@ class Evaluation:
         strata = stratum_numbers(groups, [*trials.strata])
         cells = request.cells(groups[QUESTIONS], per_question=self.per_question, strata=strata)
         if trials.judged:
-            cells = cells.with_judges(groups.select(trials.groups), strata, trials)
-        asked, keys = cells.without_rewards(request.metrics), groups.drop(QUESTIONS)
+            judges = cell_judges(cells, groups.select(trials.groups), strata, trials)
+            cells.known["judges"] = judges
+        asked, keys = cells.settled(request.metrics), groups.drop(QUESTIONS)
         numbers = request.numbers(asked, cells) if self.numbers else {}
         facts = cells.facts()
         if self.per_question:
             facts = facts.with_columns(cells.flat[trials.question.name])
-        elif request.classes.costs is not None and numbers:
+        elif request.classes.need(CostSums) is not None and numbers:
             warn_of_large_costs(numbers, keys, trials, cells.states.trials)
         views = {
             (metric.name, k): (metric, view) for metric, view in asked for k in metric.row_sizes

@@ -446,7 +446,7 @@ def is_graded(trials: Trials) -> bool:
 
 def question_outcomes(trials: Trials, words: RunWords | None) -> pl.DataFrame:
     """The questions of a log: trials and successes, and the bits of their runs."""
-    classes = replace(counted_classes(trials, [], binary=True), runs=words)
+    classes = counted_classes(trials, [], binary=True, needs=() if words is None else (words,))
     broken = [*refusal_rules(trials, classes), *trial_id_rules(trials)]
     name = trials.question.name
     marked = mark_problems(count_questions(trials, classes), name, broken)
@@ -473,7 +473,8 @@ def _question_rewards(trials: Trials) -> pl.DataFrame:
     latest = pl.col(TRIAL) == pl.col(TRIAL).max()
     last = best.filter(latest).first() if ordered else pl.lit(None, pl.Boolean)
     keys = [*trials.groups, trials.question.name]
-    rows = trials.rows(ordered=ordered).filter(category.is_not_null())
+    ids = {TRIAL: trials.trial.without_nan} if ordered and trials.trial is not None else {}
+    rows = trials.rows(ids).filter(category.is_not_null())
     found = rows.group_by(keys).agg(
         pl.len().cast(pl.Int64).alias(TRIALS),
         best.sum().cast(pl.Int64).alias(SUCCESSES),

@@ -32,7 +32,7 @@ from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
 from polars_scorio.study.run_terms import these_runs, with_runs
 from polars_scorio.study.seen_runs import with_seen_runs
-from polars_scorio.subjects.cell_numbers import JUDGE_DTYPES, clipped_ends
+from polars_scorio.subjects.cell_numbers import clipped_ends
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -49,20 +49,15 @@ def wide_columns(
     metrics: Sequence[Metric],
     keys: Sequence[str],
     shared: Sequence[str],
-    judged: Sequence[str] = (),
+    own: Sequence[str] = (),
 ) -> list[pl.Expr]:
     """One aggregation for each column of a report with metrics as columns.
 
-    The columns of `judged` are those that a metric has if the outcomes are verdicts of a judge.
-
-    Raises
-    ------
-    ValueError
-        If two columns would have the same name.
+    The columns of `own` are those that each metric has beside its numbers.
     """
     columns = [pl.col(name).first() for name in shared]
     for metric in metrics:
-        beside = [*(["mu"] * (metric.headline != "mu")), "sigma", "lo", "hi", *judged]
+        beside = [*(["mu"] * (metric.headline != "mu")), "sigma", "lo", "hi", *own]
         for k in metric.row_sizes:
             plain = plain_name(metric, k)
             row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
@@ -204,17 +199,12 @@ def report(
         )
     trials = bind_roles(log, roles)
     request = Request.of(trials, metrics, per=per, curves=bands, **options)
-    columns = report_columns(
-        trials,
-        per,
-        rewards=request.classes.rewards is not None,
-        costs=request.classes.costs is not None,
-    )
+    columns = report_columns(trials, per, request.classes.needs)
     columns = columns.with_information(request.choice.planned)
     columns = columns.with_bands() if bands else columns
     keys = [*columns.keys, *columns.question]
-    judged = [name for name in columns.numbers if name in JUDGE_DTYPES]
-    wanted = wide_columns(metrics, keys, [*columns.facts], judged) if wide else []
+    own = [name for need in request.classes.needs if need.wide for name in need.shown]
+    wanted = wide_columns(metrics, keys, [*columns.facts], own) if wide else []
     plan = evaluated_plan(request, columns, overall=overall)
     if options.get("prior") is None and _has_separate_priors(request):
         plan = plan.then(warn_of_rows)
@@ -291,7 +281,8 @@ def evaluated_plan(
     evaluation = Evaluation(request, per_question, numbers)
     # A filter below would change the range of the rewards, and whether all of them are 0 or 1.
     # So it would change which labels of other models count for the judge that all share.
-    plan = plan.then(evaluation, filters=request.classes.rewards is None and trials.truth is None)
+    alone = not any(need.sees_others for need in request.classes.needs)
+    plan = plan.then(evaluation, filters=alone)
     if numbers and any(metric.unbounded for metric, _ in request.metrics):
         plan = plan.then(partial(_refuse_infinite, columns=columns))
     # Nor may it change what is averaged.

@@ -36,23 +36,22 @@ from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.graded_rewards import check_reward_range
 from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.log import Trials, as_categories, bind_roles
-from polars_scorio.counting.refusals import UNCALIBRATED_REWARDS
-from polars_scorio.counting.reward_sums import RewardColumns
 from polars_scorio.counting.roles import Category, Column, RunEffects, Unscored
 from polars_scorio.counting.tally import group_plan
-from polars_scorio.counting.truth_labels import check_truth
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.credit_at_rates import RootDraw
 from polars_scorio.maths.posteriors import QuestionPosteriors, Target
 from polars_scorio.maths.prefix_rankings import Scheme
-from polars_scorio.metrics.costs import cost_columns
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, RewardMetric
 from polars_scorio.metrics.metric_arguments import Bounds, check_weight_sizes
 from polars_scorio.signatures import Option
 from polars_scorio.study.calibrated import CalibratedInference
 from polars_scorio.study.posterior import UNIFORM, PosteriorInference, QuestionPrior
-from polars_scorio.subjects.judged import JudgedInference
+from polars_scorio.subjects.of_costs import cost_sums
+from polars_scorio.subjects.of_rewards import RewardSums
+from polars_scorio.subjects.of_verdicts import JudgedInference, Verdicts, check_truth
+from polars_scorio.subjects.of_votes import AnswerVotes
 from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.score_differences import CellNumbers, Row
 
@@ -348,6 +347,10 @@ class RoleOptions(OutcomeOptions, Chosen, total=False):
     unscored: Unscored
 
 
+UNCALIBRATED_REWARDS = (
+    "real-valued rewards have calibrated numbers alone: leave prior= out, or say "
+    "with threshold= from where on a reward is a success"
+)
 _MANY = 100  # trials of a question
 _METRICS = "take ps.avg() or a metric of the Pass@k family"
 
@@ -590,13 +593,17 @@ class Request:
         if rewards == "never" or (rewards == "allowed" and chosen is not None):
             views = _without_rewards(views, metrics, trials)
         weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
+        needs = (
+            reward_columns(metrics, views, trials.roles.bounds),
+            AnswerVotes() if "answers" in views else None,
+            Verdicts(trials.truth is not None) if trials.judged else None,
+            cost_sums(metrics),
+        )
         counted = counted_classes(
             trials,
             weighted,
             binary=not BINARY_VIEWS.isdisjoint(views),
-            rewards=reward_columns(metrics, views, trials.roles.bounds),
-            answers="answers" in views,
-            costs=cost_columns(metrics),
+            needs=tuple(need for need in needs if need is not None),
         )
         choice = InferenceChoice(
             chosen, confidence, target, planned, per == "question", judged, curves
@@ -615,7 +622,6 @@ class Request:
         *,
         per_question: bool = False,
         questions: Alignment = "any",
-        sequences: bool = False,
     ) -> WholePlan:
         """The questions of every group; see `group_plan`."""
         return group_plan(
@@ -624,7 +630,6 @@ class Request:
             self.prior,
             per_question=per_question,
             questions=questions,
-            sequences=sequences,
         )
 
     def cells(
@@ -656,7 +661,7 @@ class Request:
 
     def posterior(self, cells: QuestionCells) -> QuestionPosteriors:
         """The posterior of the questions in each cell, for the first metric, which has one."""
-        metric, view = cells.without_rewards(self.metrics)[0]
+        metric, view = cells.settled(self.metrics)[0]
         inference = self.choice.inference_of(metric, view)
         assert not isinstance(inference, UnbiasedInference)
         return inference.posterior(view, cells)
@@ -724,7 +729,7 @@ def report_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
 
 def reward_columns(
     metrics: Sequence[Metric], views: Sequence[View], usual: Bounds | None
-) -> RewardColumns | None:
+) -> RewardSums | None:
     """The columns of rewards that the metrics of a report need; None if there are none.
 
     Raises
@@ -745,7 +750,7 @@ def reward_columns(
     if both is not None and not both[0] < both[1]:
         raise ValueError(f"bounds: all metrics are about the same rewards, got {ranges}")
     averages = [metric.averages_rewards for metric in asked]
-    return RewardColumns(both, usual, None in ranges, any(averages), not all(averages))
+    return RewardSums(both, usual, None in ranges, any(averages), not all(averages))
 
 
 def _without_rewards(

@@ -17,9 +17,8 @@ import scipy
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
-from polars_scorio.counting.reward_sums import RewardColumns
 from polars_scorio.counting.roles import Roles, RunEffects
-from polars_scorio.counting.run_bits import RunWords, found_words
+from polars_scorio.counting.run_bits import RunWords, found_words, run_ids
 from polars_scorio.counting.tally import QUESTIONS, class_columns, class_members
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.draws import expected_credit
@@ -40,6 +39,7 @@ from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import TRIALS, is_graded, knows_success, question_outcomes
 from polars_scorio.subjects.cell_numbers import INFORMATION, clipped_ends, look_confidence
+from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.score_differences import (
     CellNumbers,
     EstimateScores,
@@ -107,7 +107,7 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
 
     Trials without an outcome, or without a run, are left out.
     """
-    binary = classes.size == 2 and not classes.summed_rewards and [*classes.successful] == [1]
+    binary = classes.size == 2 and not classes.summed and [*classes.successful] == [1]
     words = found_words(trials) if binary else None
     if words is not None:  # a quarter of the time, if no run has several trials of a question
         questions = question_outcomes(trials, words)
@@ -116,13 +116,13 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
             name = trials.question.name
             return {key: _bit_table(rows, words, name) for key, rows in groups.items()}
     columns = class_columns(classes)
-    if classes.summed_rewards:
+    if classes.summed:
         columns, parts = columns[:1], [pl.col(CATEGORY).cast(pl.Float64).sum()]
     else:
         parts = [member.sum() for member in class_members(trials, classes)]
     seen = pl.col(CATEGORY).is_not_null() & pl.col(RUN).is_not_null()
     keys = [*trials.groups, trials.question.name]
-    cells = trials.rows(runs=True).filter(seen).group_by(*keys, RUN)
+    cells = trials.rows(run_ids(trials)).filter(seen).group_by(*keys, RUN)
     sums = [part.alias(name) for part, name in zip(parts, columns, strict=True)]
     found = cells.agg(pl.len().alias(_SIZE), *sums).sort(*keys, RUN).collect(engine="streaming")
     groups = found.partition_by(trials.groups, as_dict=True, maintain_order=True)
@@ -329,8 +329,8 @@ def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFra
 def _described_classes(trials: Trials) -> Classes | None:
     """Successes, or real-valued rewards; None if nobody says what succeeds."""
     if trials.category.dtype.is_float() and is_graded(trials):
-        sums = RewardColumns(None, None, observed=False, averages=True, lists=False)
-        return Classes(None, (1,), sums)
+        sums = RewardSums(None, None, observed=False, averages=True, lists=False)
+        return Classes(None, (1,), (sums,))
     return counted_classes(trials, [], binary=True) if knows_success(trials) else None
 
 

@@ -16,7 +16,7 @@ import polars as pl
 from polars_scorio.arguments import value_text
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.log import CATEGORY, RUN, Trials
-from polars_scorio.counting.run_bits import MOST_RUNS
+from polars_scorio.counting.run_bits import MOST_RUNS, run_ids
 from polars_scorio.counting.tally import TIMES, class_members
 from polars_scorio.maths.exchangeability import FEWEST, stopping
 from polars_scorio.maths.exchangeability import LEVEL as STOPPED
@@ -129,12 +129,12 @@ def _complete_groups(
     """
     n, c, times = (states[name].to_numpy() for name in (TRIALS, SUCCESSES, TIMES))
     rare = bool(2 * times @ c <= times @ n)
-    if classes.summed_rewards:
+    if classes.summed:
         success = pl.col(CATEGORY) == 1
     else:
         members = class_members(trials, classes)
         success = pl.any_horizontal(members[j] for j in classes.successful)
-    rows = trials.rows(runs=True).filter(success if rare else ~success)
+    rows = trials.rows(run_ids(trials)).filter(success if rare else ~success)
     counted = rows.select(*trials.groups, RUN).group_by(*trials.groups, RUN).len(_SIZE)
     counted = counted.filter(pl.col(RUN).is_between(0, MOST_RUNS - 1))
     sums = counted.collect(engine="streaming").partition_by(trials.groups, as_dict=True)

@@ -13,7 +13,6 @@ from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, group_plan
-from polars_scorio.counting.truth_labels import check_truth
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.judges import JudgeRates
 from polars_scorio.maths.labels import (
@@ -24,7 +23,13 @@ from polars_scorio.maths.labels import (
     labels_for_width,
     rate_interval,
 )
-from polars_scorio.subjects.question_cells import label_totals, labelled_questions, own_counts
+from polars_scorio.subjects.of_verdicts import (
+    Verdicts,
+    check_truth,
+    label_totals,
+    labelled_questions,
+    own_counts,
+)
 
 COLUMNS: dict[str, pl.DataType] = {
     "labels": pl.UInt64(),
@@ -52,7 +57,7 @@ def judge_agreement(
         )
     check_truth(trials.truth, trials.category, trials.roles.successes)
     refuse_repeats([*trials.keys, *COLUMNS])
-    counted = counted_classes(trials, [], binary=True)
+    counted = counted_classes(trials, [], binary=True, needs=(Verdicts(labelled=True),))
     agreement = _Agreement(trials, counted, width, confidence)
     schema = {**trials.strata, **trials.models, **COLUMNS}
     return group_plan(trials, counted).then(agreement, schema, filters=False).plan()

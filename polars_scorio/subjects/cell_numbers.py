@@ -33,17 +33,9 @@ INFORMATION = "information_fraction"
 BOUNDS = "bounds"
 # The estimate from the verdicts of a judge as they are, and the labels behind its correction.
 JUDGED, LABEL_COUNT = "estimate_uncorrected", "labels"
+JUDGE_DTYPES: dict[str, pl.DataType] = {JUDGED: pl.Float64(), LABEL_COUNT: pl.UInt64()}
 # The number of the judge of an estimate, which estimates with the same number share.
 JUDGE = ":judge"
-# Facts beside a metric of costs: whether its interval has no upper end, the share of the questions
-# without a success, and the share of the dearest trial in the cost of all trials.
-UNBOUNDED, UNSOLVED, LARGEST_SHARE = "unbounded", "unsolved", "largest_cost_share"
-COST_FACTS: dict[str, pl.DataType] = {
-    UNBOUNDED: pl.Boolean(),
-    UNSOLVED: pl.Float64(),
-    LARGEST_SHARE: pl.Float64(),
-}
-JUDGE_DTYPES: dict[str, pl.DataType] = {JUDGED: pl.Float64(), LABEL_COUNT: pl.UInt64()}
 
 
 def clipped_ends(metric: Metric, *ends: Floats) -> Iterator[Floats]:

@@ -405,7 +405,7 @@ class _Scale(NamedTuple):
                 ends = tuple(np.clip(ends, *models.metric.bounds).tolist())
             return cls(low, high - low if low < high else 1.0, ends, float(low < high))
         least, width = (
-            each[models.places] for each in models.table.cells.reward_range(models.metric)
+            each[models.places] for each in models.table.ranges(models.metric, models.view)
         )
         lowest = least.min(axis=1, keepdims=True)
         highest = (least + width).max(axis=1, keepdims=True)

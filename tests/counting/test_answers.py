@@ -9,8 +9,9 @@ from polars.exceptions import ColumnNotFoundError
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.counting.log import ANSWER, bind_roles
+from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
+from polars_scorio.subjects.of_votes import plain_answer
 from tests.made_logs import unreadable
 
 LOG = {"model": "m", "question": [1, 1, 2], "category": [0, 1, 1]}
@@ -25,8 +26,8 @@ def answers(*values, dtype=None):
 
 def keys(log, answer="answer"):
     """What the plan tells answers apart by."""
-    trials = bind_roles(log.lazy(), Roles(trial=None, answer=answer))
-    return trials.rows(answers=True).collect()[ANSWER].to_list()
+    part = bind_roles(log.lazy(), Roles(trial=None, answer=answer)).answer
+    return log.select(plain_answer(part.expr, part.dtype)).to_series().to_list()
 
 
 @pytest.mark.parametrize(

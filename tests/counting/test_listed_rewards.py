@@ -7,7 +7,7 @@ from polars.exceptions import ComputeError
 from polars.testing import assert_series_equal
 
 import polars_scorio as ps
-from polars_scorio.counting.reward_sums import grouped_rewards
+from polars_scorio.subjects.of_rewards import grouped_rewards
 
 METRICS = {"avg": ps.avg(), "best": ps.max_at_k(3), "worst": ps.min_at_k(3)}
 

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import polars_scorio as ps
 from polars_scorio.counting.checks import MISSING, ROWS, over_trials
 from polars_scorio.counting.log import CATEGORY
-from polars_scorio.counting.reward_sums import (
+from polars_scorio.subjects.of_rewards import (
     FRACTIONS,
-    RewardColumns,
+    RewardSums,
+    reward_moments,
     reward_numbers,
-    with_reward_moments,
-    with_sure_successes,
+    sure_successes,
 )
 
 FINITE = st.floats(-1000, 1000, allow_subnormal=False)
@@ -253,11 +253,12 @@ def test_a_range_contradicts_categories(role):
 @pytest.mark.parametrize("bounds", [None, (0.0, 1.0), (0.0, 2.0)])
 @given(rewards=st.lists(st.sampled_from([0.0, 1.0, 0.5, 2.0**-40, 1 - 2.0**-40]), min_size=1))
 def test_sums_tell_whether_all_rewards_are_zero_or_one(rewards, bounds):
-    asked = RewardColumns(bounds, bounds, observed=False, averages=True, lists=False)
+    asked = RewardSums(bounds, bounds, observed=False, averages=True, lists=False)
     numbers = reward_numbers(asked, counted=False)
     trials = pl.LazyFrame({CATEGORY: rewards}).select(
         pl.len().alias(ROWS), pl.lit(0).alias(MISSING), *over_trials(numbers)
     )
-    sums = with_sure_successes(with_reward_moments(trials, asked), asked, ":c1").collect()
+    derived = {**reward_moments(asked), ":c1": sure_successes(asked)}
+    sums = trials.with_columns(**derived).collect()
     fractions = not {0.0, 1.0}.issuperset(rewards)
     assert sums.select(FRACTIONS, ":c1").row(0) == (fractions, 0 if fractions else sum(rewards))

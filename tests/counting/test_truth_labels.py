@@ -7,7 +7,7 @@ from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, group_plan
-from polars_scorio.counting.truth_labels import LABELS
+from polars_scorio.subjects.of_verdicts import LABELS, Verdicts
 
 COLUMNS = {
     "question": [1, 1, 1, 1, 1, 2, 2],
@@ -18,7 +18,8 @@ COLUMNS = {
 
 def counts(frame: pl.DataFrame, **roles) -> list:
     trials = bind_roles(frame.lazy(), Roles(model=None, trial=None, truth="human", **roles))
-    plan = group_plan(trials, counted_classes(trials, [], binary=True)).plan()
+    classes = counted_classes(trials, [], binary=True, needs=(Verdicts(labelled=True),))
+    plan = group_plan(trials, classes).plan()
     rows = plan.select(QUESTIONS).explode(QUESTIONS, **AS_ROWS).unnest(QUESTIONS).collect()
     return rows.sort("question").select(LABELS).rows()
 

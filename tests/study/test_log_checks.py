@@ -1,7 +1,5 @@
 """The checks of a log: copies, runs that differ, trials that stopped on outcomes."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -142,7 +140,7 @@ def test_all_bits_of_several_words_are_right(runs):
         log_of("m", outcomes, present).sample(fraction=1, shuffle=True).lazy(), Roles()
     )
     words = found_words(trials)
-    classes = replace(counted_classes(trials, [], binary=True), runs=words)
+    classes = counted_classes(trials, [], binary=True, needs=(words,))
     questions = count_questions(trials, classes).sort("question").collect()
     found = words.unpacked(questions)
     np.testing.assert_array_equal(found[0], present)

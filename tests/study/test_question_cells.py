@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.counting.answers import RIGHT, VOTES
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.questions import States
-from polars_scorio.subjects.question_cells import QuestionCells, read_ballots
+from polars_scorio.subjects.of_votes import RIGHT, VOTES, read_ballots
+from polars_scorio.subjects.question_cells import QuestionCells
 from tests.made_logs import outcomes
 
 

@@ -14,27 +14,40 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 
+from polars_scorio.arguments import View
+from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import (
     AS_ROWS,
     MISSING,
     OUTSIDE,
     ROWS,
     Number,
+    Quoted,
+    Rule,
+    Tally,
+    joined_list,
     largest_number,
     least_number,
     over_trials,
     summed_number,
 )
-from polars_scorio.counting.log import CATEGORY, COUNT
+from polars_scorio.counting.log import CATEGORY, COUNT, Trials
+from polars_scorio.counting.refusals import refuse_tiny, too_many_trials
 from polars_scorio.counting.roles import Roles
-from polars_scorio.maths.reward_prices import GroupRewards
+from polars_scorio.counting.tally import class_columns
+from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
+from polars_scorio.metrics.metric import Metric, RewardMetric, given_reward_range
+from polars_scorio.metrics.metric_arguments import Bounds
+from polars_scorio.subjects.cell_numbers import BOUNDS
+from polars_scorio.subjects.question_cells import QuestionCells, Subject
 
 RewardRange: TypeAlias = "tuple[float, float]"
 
@@ -42,8 +55,7 @@ RewardRange: TypeAlias = "tuple[float, float]"
 # some of its rewards are neither 0 nor 1 (1 if so).
 MEAN_REWARD, REWARD_ERROR = ":mean_reward", ":reward_error"
 LEAST_REWARD, LARGEST_REWARD, FRACTIONS = ":least_reward", ":largest_reward", ":fractions"
-# So many trials of a question have sums of squares of 128 bits.
-MOST_TRIALS = 2**20
+REWARDS, _SIZE = ":rewards", ":size"
 # Rewards without a known range are at most as large.
 LARGEST_REWARD_SIZE = 2.0**30
 # The largest reward of a log without a known range is at least as large, or all rewards are 0.
@@ -53,14 +65,93 @@ _LARGEST_FLOAT = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
-class RewardColumns:
-    """Columns of rewards that a report needs."""
+class RewardSums(Subject):
+    """Sums of rewards, their ends, or the rewards themselves."""
 
     range: RewardRange | None  # all rewards have to be in it
     usual: RewardRange | None  # the accessor's, for metrics without one
     observed: bool  # is the range of the rewards themselves needed?
     averages: bool  # mean rewards
     lists: bool  # the rewards themselves, for the best and the worst of k
+
+    view = "rewards"
+
+    def settled(
+        self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
+    ) -> Sequence[tuple[Metric, View]]:
+        """Of rewards that are all 0 or 1, the metrics look at success and failure."""
+        if cells.classes.known or self.has_fractions(cells):
+            return asked
+        binary = {None, (0.0, 1.0)}
+        return [
+            (metric, "success")
+            if view == self.view and self.given_range(metric) in binary
+            else (metric, view)
+            for metric, view in asked
+        ]
+
+    def has_fractions(self, cells: QuestionCells) -> bool:
+        """Whether some question has rewards that are neither 0 nor 1."""
+        return bool(cells.flat[FRACTIONS].sum())
+
+    def given_range(self, metric: Metric) -> Bounds | None:
+        """The range that a user gave for the rewards of a metric."""
+        return given_reward_range(metric, self.usual)
+
+    def ranges(self, metric: Metric, cells: QuestionCells) -> tuple[Floats, Floats]:
+        """As the metric says, or the accessor; else of the rewards of all models of a stratum."""
+        owner = cells.group_of_cell
+        given = self.given_range(metric)
+        if given is not None:
+            return np.full(owner.size, given[0]), np.full(owner.size, given[1] - given[0])
+        low, high = cells.once("observed", lambda: _observed_ends(cells))
+        return low[owner], high[owner] - low[owner]
+
+    def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
+        """The estimate of each question."""
+        assert isinstance(metric, RewardMetric)  # no other has the view
+        single = cells.by_question()
+        low, width = self.ranges(metric, single)
+        return np.asarray(low + width * self.of_questions(metric, k, single).values)
+
+    def of_questions(
+        self, metric: RewardMetric, k: int | None, cells: QuestionCells
+    ) -> QuestionRewards:
+        """The estimate of each question, in units of its range, and its noise."""
+        low, width = self.ranges(metric, cells)
+        listed = metric.averages_rewards
+        rewards = GroupRewards(
+            trials=cells.scored_trials(),
+            group=cells.cell_of_row,
+            groups=cells.states.groups,
+            low=low,
+            width=width,
+            mean=cells.column(MEAN_REWARD) if listed else None,
+            error=cells.column(REWARD_ERROR) if listed else None,
+            rewards=None if listed else _each_reward(cells.flat[REWARDS]),
+            cluster=cells.row_clusters(),
+        )
+        return metric.reward_estimates(rewards, k)
+
+    @property
+    def any_value(self) -> bool:
+        """Rewards have any value."""
+        return True
+
+    @property
+    def shown(self) -> Mapping[str, pl.DataType]:
+        """Whether the range was given or observed."""
+        return {BOUNDS: pl.String()}
+
+    @property
+    def sees_others(self) -> bool:
+        """Other models may have other values than 0 and 1, or a wider range."""
+        return True
+
+    @property
+    def sums(self) -> bool:
+        """Whether sums say all of a question, so that no category is counted."""
+        return self.averages
 
     @property
     def columns(self) -> list[str]:
@@ -69,8 +160,83 @@ class RewardColumns:
         observed = [LEAST_REWARD, LARGEST_REWARD] * self.observed
         return [FRACTIONS, *moments, *observed]
 
+    def tally(self, trials: Trials, classes: Classes) -> Tally:
+        """What is counted, and the check that rewards are in their range, and not too small."""
+        derived = {**reward_moments(self)} if self.averages else {}
+        lists = (joined_list(REWARDS, _reward_list(trials)),) if self.lists else ()
+        rules = [too_many_trials("real-valued rewards")]
+        if classes.known is None:
+            derived[OUTSIDE] = _stray_reward(self)
+            rules.insert(0, _stray_rule(self, trials.category.name))
+        if classes.summed:
+            derived[class_columns(classes)[-1]] = sure_successes(self)
+        sized = self.averages and self.range is None
+        largest = pl.max_horizontal(pl.col(LEAST_REWARD, LARGEST_REWARD).abs()).max()
+        return Tally(
+            numbers=(*reward_numbers(self, counted=trials.count is not None), *lists),
+            derived=derived,
+            kept=(*self.columns, *[REWARDS] * self.lists),
+            rules=(*rules,),
+            of_group={_SIZE: largest} if sized else {},
+            checks=(_refuse_tiny_rewards,) if sized else (),
+        )
 
-def reward_numbers(asked: RewardColumns, *, counted: bool) -> list[Number]:
+
+def _observed_ends(cells: QuestionCells) -> tuple[Floats, Floats]:
+    """The least and the largest reward that was seen in the stratum of each group; NaN: none."""
+    groups = cells.fitted.groups
+    stratum = np.zeros(groups, np.int64) if cells.stratum is None else cells.stratum
+    size = int(stratum.max(initial=-1)) + 1
+    low, high = np.full(size, np.inf), np.full(size, -np.inf)
+    np.minimum.at(low, stratum[cells.group], cells.flat[LEAST_REWARD].to_numpy())
+    np.maximum.at(high, stratum[cells.group], cells.flat[LARGEST_REWARD].to_numpy())
+    return low[stratum], high[stratum]
+
+
+def _each_reward(lists: pl.Series) -> Floats:
+    """The rewards of all trials, question after question."""
+    return np.asarray(lists.explode(**AS_ROWS).cast(pl.Float64).to_numpy())
+
+
+def _refuse_tiny_rewards(groups: pl.DataFrame, trials: Trials) -> None:
+    """Refuse rewards so small that their sums lose digits."""
+    more = ", or say with bounds= which rewards there may be, as in bounds=(0, {power})"
+    name, size = trials.category.name, groups[_SIZE].max()
+    refuse_tiny(size, LEAST_REWARD_SIZE, "reward", "category", name, more)
+
+
+def _stray_rule(asked: RewardSums, name: str) -> Rule:
+    """The rule on rewards outside their range."""
+    what, way_out = _stray_words(asked)
+    found = ": ", Quoted(OUTSIDE, ends=asked.range or ()), ""
+    return Rule(pl.col(OUTSIDE).is_not_null(), found, f"{what} in {name!r}", way_out)
+
+
+def _stray_words(asked: RewardSums) -> tuple[str, str]:
+    """The words for a reward outside its range, and for the way out."""
+    missing = "Recode it, or set it to null and see missing=."
+    if asked.range is not None:
+        low, high = asked.range
+        return (
+            f"a reward that is not between {low!r} and {high!r}",
+            f"Give wider bounds=. {missing}",
+        )
+    if not asked.averages:
+        return "an infinite reward", missing
+    most = int(LARGEST_REWARD_SIZE)
+    way_out = "Say with bounds= which rewards there may be, which have any finite size then."
+    return f"a reward that is infinite, or beyond +-{most:,}", f"{way_out} {missing}"
+
+
+def _reward_list(trials: Trials) -> pl.Expr:
+    """The categories of a question themselves, one for each trial that has one."""
+    if trials.count is None:
+        return pl.col(CATEGORY).drop_nulls()
+    times = pl.col(COUNT).clip(0).cast(pl.Int64, strict=False)
+    return pl.col(CATEGORY).repeat_by(times).explode(**AS_ROWS).drop_nulls()
+
+
+def reward_numbers(asked: RewardSums, *, counted: bool) -> list[Number]:
     """The aggregations of rewards; `counted` rows stand for several trials each."""
     # A row may stand for no trial.
     kept = pl.when(pl.col(COUNT) > 0).then(_float_reward()) if counted else _float_reward()
@@ -86,38 +252,28 @@ def reward_numbers(asked: RewardColumns, *, counted: bool) -> list[Number]:
     ]
 
 
-def with_stray_reward(questions: pl.LazyFrame, asked: RewardColumns) -> pl.LazyFrame:
-    """Add `OUTSIDE`: a reward outside the range, infinite, or too large; null if all are fine."""
+def _stray_reward(asked: RewardSums) -> pl.Expr:
+    """A reward outside the range, infinite, or too large; null if all are fine."""
     low, high = asked.range or (-LARGEST_REWARD_SIZE, LARGEST_REWARD_SIZE)
     if asked.range is None and not asked.averages:
         low, high = -_LARGEST_FLOAT, _LARGEST_FLOAT
     below, above = pl.col(LEAST_REWARD) < low, pl.col(LARGEST_REWARD) > high
-    stray = pl.when(below).then(LEAST_REWARD).when(above).then(LARGEST_REWARD)
-    return questions.with_columns(stray.alias(OUTSIDE))
+    return pl.when(below).then(LEAST_REWARD).when(above).then(LARGEST_REWARD)
 
 
-def largest_size() -> pl.Expr:
-    """The size of the largest reward of some questions, of any sign."""
-    return pl.max_horizontal(pl.col(LEAST_REWARD, LARGEST_REWARD).abs()).max()
-
-
-def with_sure_successes(questions: pl.LazyFrame, asked: RewardColumns, name: str) -> pl.LazyFrame:
-    """Add how many rewards of a question are 1, if all of its rewards are 0 or 1; else 0."""
+def sure_successes(asked: RewardSums) -> pl.Expr:
+    """How many rewards of a question are 1, if all of its rewards are 0 or 1; else 0."""
     part, (_, unit) = next(iter(_integer_parts(asked).items()))
     ones = (pl.col(f":sum_{part}").cast(pl.Float64) * unit).round().cast(pl.Int64, strict=False)
-    return questions.with_columns(
-        pl.when(pl.col(FRACTIONS) == 0).then(ones).otherwise(0).alias(name)
-    )
+    return pl.when(_all_zero_or_one(asked)).then(ones).otherwise(0)
 
 
-def with_reward_moments(questions: pl.LazyFrame, asked: RewardColumns) -> pl.LazyFrame:
-    """Add `MEAN_REWARD`, `REWARD_ERROR` and `FRACTIONS` to the sums of questions.
+def reward_moments(asked: RewardSums) -> dict[str, pl.Expr]:
+    """`MEAN_REWARD`, `REWARD_ERROR` and `FRACTIONS` from the sums of questions.
 
     The error is null for a single trial. Products of sums may wrap around 128 bits, but sums of
     squared distances from the whole part of the mean fit, so that these come out right.
     """
-    if not asked.averages:
-        return questions
     n = (pl.col(ROWS) - pl.col(MISSING)).cast(pl.Int128)
     trials = n.cast(pl.Float64)
     units = {name: unit for name, (_, unit) in _integer_parts(asked).items()}
@@ -135,14 +291,14 @@ def with_reward_moments(questions: pl.LazyFrame, asked: RewardColumns) -> pl.Laz
         for a, b in _part_pairs(units)
     )
     square = (squares - shift**2 / trials).clip(0.0) / (trials * (trials - 1))
-    return questions.with_columns(
-        mean.alias(MEAN_REWARD),
-        pl.when(n > 1).then(square.sqrt() * first).alias(REWARD_ERROR),
-        (~_all_zero_or_one(asked)).cast(pl.Int8).alias(FRACTIONS),
-    )
+    return {
+        MEAN_REWARD: mean,
+        REWARD_ERROR: pl.when(n > 1).then(square.sqrt() * first),
+        FRACTIONS: (~_all_zero_or_one(asked)).cast(pl.Int8),
+    }
 
 
-def _all_zero_or_one(asked: RewardColumns) -> pl.Expr:
+def _all_zero_or_one(asked: RewardSums) -> pl.Expr:
     """Whether all rewards of a question are 0 or 1, from their ends and sums.
 
     An integer q between 0 and 1/unit is one of the two if, and only if, q^2 = q/unit. The ends tell
@@ -167,7 +323,7 @@ def _float_reward() -> pl.Expr:
     return pl.col(CATEGORY).cast(pl.Float64)
 
 
-def _integer_parts(asked: RewardColumns) -> dict[str, tuple[pl.Expr, float]]:
+def _integer_parts(asked: RewardSums) -> dict[str, tuple[pl.Expr, float]]:
     """The integers of a reward, each with its unit."""
     if asked.range is not None:
         _, exponent = math.frexp(max(map(abs, asked.range)))
@@ -198,7 +354,7 @@ def _part_pairs(parts: Iterable[str]) -> list[tuple[str, str]]:
 
 
 _GROUP = ":group"
-_SUMS = RewardColumns(None, None, observed=False, averages=True, lists=True)
+_SUMS = RewardSums(None, None, observed=False, averages=True, lists=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +401,7 @@ def grouped_rewards(name: str, lists: pl.Series) -> GroupRewards:
     sums = rows.group_by(_GROUP).agg(
         pl.len().cast(pl.Int64).alias(ROWS), pl.lit(0).alias(MISSING), *numbers
     )
-    moments = with_reward_moments(sums, _SUMS).sort(_GROUP).collect()
+    moments = sums.with_columns(**reward_moments(_SUMS)).sort(_GROUP).collect()
     mean, error = (
         np.ldexp(moments[column].to_numpy().astype(np.float64), exponent)
         for column in (MEAN_REWARD, REWARD_ERROR)

@@ -8,24 +8,52 @@ draws, whose credit is corrected for the errors.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 import scipy
 
 from polars_scorio.arguments import View
+from polars_scorio.counting.categories import Classes, Need
+from polars_scorio.counting.checks import Quoted, Rule, Tally, least_number, summed_number
+from polars_scorio.counting.common_questions import cluster_ranks
+from polars_scorio.counting.judge_counts import JudgeSample, model_counts
+from polars_scorio.counting.log import (
+    CLUSTER,
+    COUNT,
+    EVERYTHING,
+    TRUTH,
+    Part,
+    Trials,
+    as_categories,
+    category_literal,
+    is_label,
+)
+from polars_scorio.counting.roles import Category
+from polars_scorio.counting.tally import class_columns, trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.judges import (
+    SAME,
     JudgedPrice,
     JudgeRates,
+    homogeneity_p,
     judged_accuracy,
     judged_difference,
     judged_price,
+    rates_of_labels,
+    shared_judge,
+    stratified_rates,
 )
-from polars_scorio.maths.labels import LEAST_OF_VERDICT, LabelledRate, hardly_labelled
+from polars_scorio.maths.labels import (
+    LEAST_OF_VERDICT,
+    LabelledQuestions,
+    LabelledRate,
+    hardly_labelled,
+)
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.price import Price, credit_prices, effective_questions
 from polars_scorio.maths.questions import Clustered, States
@@ -36,12 +64,13 @@ from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.cell_numbers import (
     JUDGE,
+    JUDGE_DTYPES,
     JUDGED,
     LABEL_COUNT,
     refuse_outside,
     root_of_squares,
 )
-from polars_scorio.subjects.question_cells import CellJudges, QuestionCells, label_totals
+from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.score_differences import (
     CellNumbers,
     Differences,
@@ -55,6 +84,234 @@ from polars_scorio.subjects.score_differences import (
     StretchedPairs,
     Values,
 )
+
+# Labelled verdicts "right", those of them that are right, labelled verdicts "wrong", and those of
+# them that are right: columns of questions.
+LABELS = (":judged_right", ":confirmed", ":judged_wrong", ":overruled")
+# A label that is none of the known categories.
+_STRAY_LABEL = ":stray_label"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts(Need):
+    """The verdicts of a judge, and the labels of people, if they are on these trials."""
+
+    labelled: bool
+
+    @property
+    def shown(self) -> Mapping[str, pl.DataType]:
+        """The verdicts as they are, and the labels."""
+        return JUDGE_DTYPES
+
+    @property
+    def wide(self) -> bool:
+        """These say how much the correction is."""
+        return True
+
+    @property
+    def sees_others(self) -> bool:
+        """Models of a stratum may share a judge, for which the labels of all count."""
+        return self.labelled
+
+    def tally(self, trials: Trials, classes: Classes) -> Tally:
+        """`LABELS`, and the check that labels are among the categories."""
+        truth = trials.truth
+        if truth is None:
+            return Tally()
+        judged, right = trial_succeeded(trials, classes), _is_right(truth, classes)
+        labelled = right.is_not_null()
+        conditions = judged & labelled, judged & right, ~judged & labelled, ~judged & right
+        one = None if trials.count is None else COUNT
+        weighed = (each if one is None else pl.when(each).then(one) for each in conditions)
+        labels = Tally(
+            read={TRUTH: truth.without_nan},
+            of_trial=dict(zip(LABELS, weighed, strict=True)),
+            numbers=(*(summed_number(name, pl.col(name).sum()) for name in LABELS),),
+            derived={name: pl.col(name).cast(pl.Int64, strict=False) for name in LABELS},
+            kept=LABELS,
+        )
+        return labels | _stray_labels(truth, classes)
+
+
+def _stray_labels(truth: Part, classes: Classes) -> Tally:
+    """The check that labels are among the known categories; true and false go with all of them."""
+    if classes.known is None or truth.dtype == pl.Boolean:
+        return Tally()
+    word = pl.col(TRUTH).cast(pl.String) if is_label(truth.dtype) else pl.col(TRUTH)
+    quote = "'" if is_label(truth.dtype) else ""
+    rule = Rule(
+        pl.col(_STRAY_LABEL).is_not_null(),
+        (f": {quote}", Quoted(_STRAY_LABEL), quote),
+        f"a label of truth outside {list(classes.known)} in {truth.name!r}",
+        "People and judge must choose from the same categories: recode it, say with success= which "
+        "categories are right, or pass an expression that is true for right answers.",
+    )
+    return Tally(
+        of_trial={_STRAY_LABEL: pl.when(~_is_any(classes.known, truth)).then(word)},
+        numbers=(least_number(_STRAY_LABEL, pl.col(_STRAY_LABEL).min()),),
+        rules=(rule,),
+    )
+
+
+def check_truth(truth: Part, category: Part, success: tuple[Category, ...] | None) -> None:
+    """Refuse labels of another kind than the verdicts; true and false go with all verdicts."""
+    if truth.dtype == pl.Boolean:
+        return
+    if is_label(truth.dtype) != is_label(category.dtype):
+        raise TypeError(
+            f"truth {truth.name!r} is {truth.dtype}, and the category {category.name!r} is "
+            f"{category.dtype}: people and judge must choose from the same categories. Or say "
+            f'with an expression which labels are right, as in truth=pl.col("{truth.name}") == ...'
+        )
+    if success is not None:
+        as_categories(success, truth, "truth: success")
+
+
+def _is_right(truth: Part, classes: Classes) -> pl.Expr:
+    """Whether a label says that the answer is right; null without a label."""
+    if truth.dtype == pl.Boolean:
+        return pl.col(TRUTH)
+    return _is_any(classes.success or (1,), truth)
+
+
+def _is_any(categories: tuple[Category, ...], truth: Part) -> pl.Expr:
+    """Whether a label is one of some categories; null without a label."""
+    never = pl.when(pl.col(TRUTH).is_not_null()).then(pl.lit(False))  # noqa: FBT003
+    held = [category_literal(category, truth.dtype) for category in categories]
+    return pl.any_horizontal(never, *(pl.col(TRUTH) == each for each in held if each is not None))
+
+
+LEAST_LABELS = 10
+_WHOLE = 0.9  # of the trials of labelled questions: whole questions were labelled
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellJudges:
+    """The judge of each cell, arrays of shape (G,)."""
+
+    rates: JudgeRates  # by all labels of the judge
+    judge: Ints  # its number, which cells with the same judge share
+    number: Floats  # labels of the judge
+    labels: CellLabels | None = None  # those on these very trials; None: they are from elsewhere
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellLabels:
+    """The labels of people on the trials of each cell."""
+
+    questions: LabelledQuestions
+    own: JudgeRates  # by the labels of a cell alone
+    together: JudgeRates  # by those of all cells of its stratum
+
+
+def label_totals(log: LabelledQuestions) -> Floats:
+    """Labels of each group, shape (G, 4)."""
+    return np.stack([log.sums(column) for column in log.labels.T], axis=1)
+
+
+def sampled_judges(sample: JudgeSample, groups: pl.DataFrame, trials: Trials) -> CellJudges:
+    """The judges of groups by a calibration sample from elsewhere, which may lack no model."""
+    name = None if trials.model is None else trials.model.name
+    models = [None] * len(groups) if name is None else groups[name].to_list()
+    counts = model_counts(sample, models)
+    _, judge = np.unique(counts, axis=0, return_inverse=True)
+    rates = JudgeRates(*np.array(counts, dtype=np.float64).T)
+    return CellJudges(rates, judge.ravel(), rates.labels)
+
+
+def labelled_judges(
+    flat: pl.DataFrame, group: Ints, classes: Classes, keys: pl.DataFrame, strata: Ints
+) -> CellJudges:
+    """The judges of groups by labels of people on their trials.
+
+    The models of a stratum share a judge if the labels allow it; else each has its own. Too few
+    labels of some group are refused.
+    """
+    log = labelled_questions(flat, group, classes, len(keys))
+    totals = label_totals(log)
+    _refuse_few_labels(totals[:, 0] + totals[:, 2], keys)
+    own = own_counts(log, totals)
+    rates, together, judge = own.copy(), own.copy(), np.arange(len(keys))
+    number = totals[:, 0] + totals[:, 2]
+    for stratum in np.unique(strata):
+        rows = np.flatnonzero(strata == stratum)
+        together[:, rows] = own[:, rows].sum(axis=1, keepdims=True)
+        if shared_judge(JudgeRates(*own[:, rows])):
+            rates[:, rows], judge[rows] = together[:, rows], rows[0]
+            number[rows] = number[rows].sum()
+    labels = CellLabels(log, JudgeRates(*own), JudgeRates(*together))
+    return CellJudges(JudgeRates(*rates), judge, number, labels)
+
+
+def own_counts(log: LabelledQuestions, totals: Floats) -> Floats:
+    """Counts of the judge of each group by its labels, as `JudgeRates.counts` has them.
+
+    If one of both verdicts was labelled more often, the verdicts on all trials weigh the labels.
+    """
+    judged = log.sums(log.verdicts) / log.sums(log.trials)
+    drawn, weighed = rates_of_labels(totals), stratified_rates(totals, judged)
+    return np.where(_chosen_by_verdict(log, totals), weighed.counts, drawn.counts)
+
+
+def _chosen_by_verdict(log: LabelledQuestions, totals: Floats) -> Mask:
+    """Whether the labelled shares of both verdicts differ by more than chance, at 5 %.
+
+    Not if whole questions were labelled: these differ in their verdicts by nature.
+    """
+    right = log.sums(log.verdicts)
+    verdicts = np.stack([right, log.sums(log.trials) - right], axis=1)
+    pairs = zip(totals[:, [0, 2]], verdicts, strict=True)
+    differ = [homogeneity_p(labels, given) <= SAME for labels, given in pairs]
+    given = log.labels[:, [0, 2]].sum(axis=1)
+    whole = log.sums(given) >= _WHOLE * log.sums(np.where(given > 0, log.trials, 0.0))
+    return np.asarray(np.array(differ) & ~whole)
+
+
+def labelled_questions(
+    flat: pl.DataFrame, group: Ints, classes: Classes, groups: int
+) -> LabelledQuestions:
+    """The questions in an order that does not depend on that of the rows: so do sums over them."""
+    counts = np.stack([flat[name].to_numpy() for name in class_columns(classes)])
+    verdicts, trials = counts[classes.successful].sum(axis=0), counts.sum(axis=0)
+    labels = np.stack([flat[name].to_numpy() for name in LABELS], axis=1)
+    order = np.lexsort([*labels.T, verdicts, trials, group])
+    trials, verdicts, labels = (
+        each[order].astype(np.float64) for each in (trials, verdicts, labels)
+    )
+    cluster = cluster_ranks(flat)[order] if CLUSTER in flat.columns else None
+    return LabelledQuestions(group[order], groups, trials, verdicts, labels, cluster)
+
+
+def _refuse_few_labels(labels: Floats, keys: pl.DataFrame) -> None:
+    """Refuse groups with fewer labels than an interval can rest on."""
+    if not labels.sum():
+        raise ValueError(
+            "truth: no trial with a verdict has a label, so nothing is known of the judge. Fill "
+            "the column (ps.sample_to_label says for which trials), or leave truth= out"
+        )
+    names = [name for name in keys.columns if name != EVERYTHING]
+    few = np.flatnonzero(labels < LEAST_LABELS)
+    if few.size:
+        place = ", ".join(f"{name}={keys[name][int(few[0])]!r}" for name in names)
+        which, first = "the log has", ""
+        if names:
+            which = f"{few.size:,} of {labels.size:,} models {'has' if few.size == 1 else 'have'}"
+            first = f", the first at {place}"
+        raise ValueError(
+            f"truth: {which} fewer than {LEAST_LABELS} labels{first}: {int(labels[few[0]])}. Label "
+            "more trials (ps.sample_to_label says which), or give the labels of other models as "
+            "judge=ps.judge(sensitivity=..., specificity=...) if the same judge gave all verdicts"
+        )
+
+
+def cell_judges(
+    cells: QuestionCells, keys: pl.DataFrame, strata: Ints, trials: Trials
+) -> CellJudges:
+    """The judge of each group, of which the keys and strata are given."""
+    sample = trials.roles.calibration
+    if sample is not None:
+        return sampled_judges(sample, keys, trials)
+    return labelled_judges(cells.flat, cells.group, cells.classes, keys, strata)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -511,8 +768,7 @@ class JudgedInference:
 
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
         """The numbers of metrics of success and failure, for each draw size and cell."""
-        judges = cells.judges
-        assert judges is not None  # the evaluation of a report reads them
+        judges: CellJudges = cells.known["judges"]  # as the evaluation of a report has read them
         states = cells.seen_as("success")
         clusters = cells.clusters if self.target == "population" else None
         clusters = clusters and clusters.binary([*cells.classes.successful])

@@ -1,0 +1,371 @@
+"""Sums of costs that are the same for each order of the rows.
+
+Sums of floats depend on their order in the last digits. So each cost becomes an integer, the
+largest multiple of 2^-74 up to it, and its square a multiple of 2^-52 and the rest as one of
+2^-94; sums of these are exact in 128 bits. Costs of at least 2^-21 (half a millionth of a dollar)
+lose no digit. A log whose costs are all below 2^-34 would lose digits and is refused.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import polars as pl
+import scipy
+
+from polars_scorio.counting.categories import Classes
+from polars_scorio.counting.checks import (
+    Quoted,
+    Rule,
+    Tally,
+    largest_number,
+    least_number,
+    summed_number,
+)
+from polars_scorio.counting.log import CATEGORY, Part, Trials
+from polars_scorio.counting.refusals import group_place, refuse_tiny, too_many_trials
+from polars_scorio.counting.tally import trial_succeeded
+from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.cost_means import CostMeans, CostQuestions, QuestionCosts, dear_critical
+from polars_scorio.maths.covariance import paired_means
+from polars_scorio.maths.posteriors import Target
+from polars_scorio.metrics.costs import CostMetric
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.subjects.question_cells import QuestionCells, Subject
+from polars_scorio.subjects.sampled_scores import SampledScores, shared_questions
+from polars_scorio.subjects.score_differences import (
+    CellNumbers,
+    Row,
+    RowNumbers,
+    Scores,
+    StrataNumbers,
+    StretchedScores,
+)
+
+COST = ":cost"
+# Whether the interval has no upper end, the share of the questions without a success, and the share
+# of the dearest trial in the cost of all trials.
+UNBOUNDED, UNSOLVED, LARGEST_SHARE = "unbounded", "unsolved", "largest_cost_share"
+COST_FACTS: dict[str, pl.DataType] = {
+    UNBOUNDED: pl.Boolean(),
+    UNSOLVED: pl.Float64(),
+    LARGEST_SHARE: pl.Float64(),
+}
+# The cost of all trials of a question, and of its successes; the squares of both; its dearest
+# trial.
+TOTAL_COST, SUCCESS_COST = ":total_cost", ":success_cost"
+COST_SQUARES, SUCCESS_SQUARES = ":cost_squares", ":success_squares"
+LARGEST_COST = ":largest_cost"
+# The rules on costs look at these: trials whose cost is null or NaN, and the least cost.
+COSTLESS, LEAST_COST = ":costless", ":least_cost"
+# Costs are smaller, so that sums of 2^20 squares have 128 bits.
+COST_LIMIT = 2.0**27
+# The largest cost of a log is at least as large, or all costs are 0.
+LEAST_COST_SIZE = 2.0**-34
+_UNIT, _SQUARE_UNIT, _FINE_UNIT = 2.0**-74, 2.0**-52, 2.0**-94
+# Integers of the costs of single trials, and of their squares.
+_EXACT, _EXACT_SQUARE, _FINE_SQUARE = ":exact_cost", ":exact_square", ":fine_square"
+_SUCCESS = ":success"
+_PAID, _DEAREST = ":paid", ":dearest"
+
+
+@dataclass(frozen=True, slots=True)
+class CostSums(Subject):
+    """Sums of the costs of the trials of a question."""
+
+    of_successes: bool  # the cost of successes too
+    success_squares: bool  # and their squares, for tries until the first success
+
+    view = "costs"
+
+    def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
+        """What each question adds to the log of the ratio of costs, around that log."""
+        assert isinstance(metric, CostMetric)  # no other has the view
+        costs, questions = question_costs(cells, clustered=True)
+        values, group = metric.cost_values(costs, k), questions.group
+        means = CostMeans.of(values, questions, "benchmark")
+        return np.asarray(means.log_ratio[group] + means.residuals(values, group))
+
+    @property
+    def shown(self) -> Mapping[str, pl.DataType]:
+        """Facts beside the numbers."""
+        return COST_FACTS
+
+    @property
+    def _exact_columns(self) -> dict[str, dict[str, float]]:
+        """Each sum, with the integers that it adds up and their units."""
+        total, squares = {_EXACT: _UNIT}, {_EXACT_SQUARE: _SQUARE_UNIT, _FINE_SQUARE: _FINE_UNIT}
+        columns = {TOTAL_COST: total, COST_SQUARES: squares}
+        for name, parts, needed in (
+            (SUCCESS_COST, total, self.of_successes),
+            (SUCCESS_SQUARES, squares, self.success_squares),
+        ):
+            if needed:
+                columns[name] = {f"{_SUCCESS}{part}": unit for part, unit in parts.items()}
+        return columns
+
+    def tally(self, trials: Trials, classes: Classes) -> Tally:
+        """The sums as floats, and the dearest trial; costs of left out trials do not count."""
+        part, drops = trials.cost, trials.roles.missing == "drop"
+        if part is None:
+            return Tally()
+        cost = part.expr.cast(pl.Float64)
+        lost = pl.col(COST).is_null() | pl.col(COST).is_nan()
+        seen = trials.outcome.is_not_null()
+        costless = lost & pl.col(CATEGORY).is_not_null() if drops else lost
+        sums = self._exact_columns
+        return Tally(
+            read={COST: pl.when(seen).then(cost) if drops else cost},
+            of_trial=_exact_costs(
+                {name for parts in sums.values() for name in parts},
+                trial_succeeded(trials, classes),
+            ),
+            numbers=(
+                summed_number(COSTLESS, costless.sum()),
+                least_number(LEAST_COST, pl.col(COST).min()),
+                largest_number(LARGEST_COST, pl.col(COST).max()),
+                *(
+                    summed_number(f"{name}{part}", pl.col(part).sum())
+                    for name, parts in sums.items()
+                    for part in parts
+                ),
+            ),
+            derived={
+                name: pl.sum_horizontal(
+                    pl.col(f"{name}{part}").cast(pl.Float64) * unit for part, unit in parts.items()
+                )
+                for name, parts in sums.items()
+            },
+            kept=(LARGEST_COST, *sums),
+            rules=_cost_rules(part, graded=classes.any_value),
+            of_group={_PAID: (pl.col(TOTAL_COST) > 0).any(), _DEAREST: pl.col(LARGEST_COST).max()},
+            checks=(_refuse_tiny_costs, _refuse_free),
+        )
+
+
+def _exact_costs(wanted: set[str], success: pl.Expr) -> dict[str, pl.Expr]:
+    """The integers of the cost of each trial, and those of a success."""
+    square = pl.col(COST) * pl.col(COST) * (1 / _SQUARE_UNIT)
+    rest = (square - square.floor()) * (_SQUARE_UNIT / _FINE_UNIT)
+    exact = {
+        _EXACT: _whole_number(pl.col(COST) * (1 / _UNIT)),
+        _EXACT_SQUARE: _whole_number(square),
+        _FINE_SQUARE: rest.cast(pl.Int64, wrap_numerical=True),
+    }
+    of_success = {f"{_SUCCESS}{name}": pl.when(success).then(own) for name, own in exact.items()}
+    return exact | {name: own for name, own in of_success.items() if name in wanted}
+
+
+def _cost_rules(part: Part, *, graded: bool) -> tuple[Rule, ...]:
+    """The rules on costs; `graded` rewards have one on the number of trials already."""
+    name, limit = part.name, int(COST_LIMIT)
+    negative = Rule(
+        pl.col(LEAST_COST) < 0,
+        (": ", Quoted(LEAST_COST)),
+        f"a negative cost in {name!r}",
+        "A cost is at least 0. Is it a difference, or a balance?",
+    )
+    large = Rule(
+        pl.col(LARGEST_COST) >= COST_LIMIT,
+        (": ", Quoted(LARGEST_COST)),
+        f"a cost in {name!r} that is infinite, or not below {limit:,}",
+        "Mend it, or count in a larger unit.",
+    )
+    unknown = Rule(
+        pl.col(COSTLESS) > 0,
+        (": ", Quoted(COSTLESS, "trial")),
+        f"a missing cost (null or NaN in {name!r})",
+        "missing= is about categories and does not help: fill in what the trials cost, or filter "
+        "all trials of such questions out.",
+    )
+    return negative, large, unknown, *(() if graded else (too_many_trials("costs"),))
+
+
+def _refuse_tiny_costs(groups: pl.DataFrame, trials: Trials) -> None:
+    """Refuse costs so small that their sums lose digits."""
+    assert trials.cost is not None
+    refuse_tiny(groups[_DEAREST].max(), LEAST_COST_SIZE, "cost", "cost", trials.cost.name)
+
+
+def _refuse_free(groups: pl.DataFrame, trials: Trials) -> None:
+    """Refuse groups whose trials all cost nothing, which have no ratio of costs."""
+    free = groups.filter(~pl.col(_PAID))
+    if free.height and trials.cost is not None:
+        first = free.sort(*trials.groups).row(0, named=True)
+        number = free.height
+        raise ValueError(
+            f"{number:,} model{'s have' if number > 1 else ' has'} costs of 0 alone in "
+            f"{trials.cost.name!r}, the first{group_place(first, trials)}: of nothing there is no "
+            "ratio. Fill in what its trials cost, or filter it out."
+        )
+
+
+def cost_sums(metrics: Sequence[Metric]) -> CostSums | None:
+    """The sums of costs that the metrics of a report need; None if there are none."""
+    costs = [metric for metric in metrics if isinstance(metric, CostMetric)]
+    of_successes = any(metric.of_successes for metric in costs)
+    drawn = any(k is not None for metric in costs for k in metric.k)
+    return CostSums(of_successes, success_squares=drawn) if costs else None
+
+
+def exact_cost(cost: pl.Expr) -> tuple[pl.Expr, float]:
+    """The integer of the cost of a trial, null if it is no number, and its unit."""
+    units = cost.cast(pl.Float64) * (1 / _UNIT)
+    return units.round().cast(pl.Int128, strict=False), _UNIT
+
+
+def _whole_number(number: pl.Expr) -> pl.Expr:
+    """The largest integer up to a number, in 128 bits; any integer for what is refused elsewhere.
+
+    A cast that checks nothing, and rounds down: checks of floats are slow, and so is rounding.
+    """
+    return number.cast(pl.Int128, wrap_numerical=True)
+
+
+def question_costs(cells: QuestionCells, *, clustered: bool) -> tuple[QuestionCosts, CostQuestions]:
+    """The costs of each question, and its cell, stratum and (if `clustered`) cluster."""
+    names = (TOTAL_COST, COST_SQUARES, LARGEST_COST, SUCCESS_COST, SUCCESS_SQUARES)
+    sums = [cells.column(name) for name in names if name in cells.flat.columns]
+    costs = QuestionCosts(cells.scored_trials(), cells.question_successes(), *sums)
+    group, strata = cells.cell_of_row, cells.row_strata()
+    stratum = np.zeros_like(group) if strata is None else strata
+    cluster = cells.row_clusters() if clustered else None
+    return costs, CostQuestions(group, stratum, cells.states.groups, cluster)
+
+
+def cost_numbers(
+    metrics: Sequence[CostMetric], cells: QuestionCells, confidence: float, target: Target
+) -> dict[Row, CellNumbers]:
+    """The numbers of metrics of costs, for each draw size and cell."""
+    if not metrics:
+        return {}
+    costs, questions = question_costs(cells, clustered=target == "population")
+    order = _order_of_contents(costs, questions)
+    costs, questions = costs.at(order), questions.at(order)
+    unsolved, largest = _unsolved_share(costs, questions), _largest_share(costs, questions)
+    found = dict[Row, CellNumbers]()
+    for metric in metrics:
+        for k in metric.row_sizes:
+            means = CostMeans.of(metric.cost_values(costs, k), questions, target)
+            lo, hi = means.ends((1 - confidence) / 2)
+            ratio = _null_infinity(means.ratio)
+            found[metric.name, k] = CellNumbers(
+                "calibrated",
+                ratio,
+                ratio,
+                ratio * means.log_error,
+                lo,
+                _null_infinity(hi),
+                CostLaw(means, target),
+                {UNBOUNDED: np.isinf(hi), UNSOLVED: unsolved, LARGEST_SHARE: largest},
+            )
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CostLaw:
+    """Ratios of costs, which are compared by their negative logs: less is better."""
+
+    means: CostMeans
+    target: Target
+
+    ranges = False  # without any success an estimate is infinite
+
+    def scores(self, models: StrataNumbers) -> Scores:
+        """The models of some strata.
+
+        About these very questions each model has the noise of its own trials, and the longer end of
+        `CostMeans.ends` where it may be dearer. If some question has
+        too few of these, the questions are taken as a sample.
+        """
+        means, places = self.means, models.places
+        if self.target == "population" or np.isfinite(means.freedom[places]).any():
+            shared = shared_questions(models)
+            models_of = paired_means(
+                -shared.values, shared.first, 0.0, shared.cluster, shared.weight
+            )
+            return SampledScores(models_of, 1.0, 1.0, (-np.inf, np.inf))
+        score, sigma = -means.log_ratio[places], means.log_error[places]
+        dear = dear_critical(means.events, means.freedom, float(scipy.special.ndtr(-models.z)))
+        lo, hi = score - dear[places] * sigma, score + models.z * sigma
+        return StretchedScores(score, sigma, np.inf, lo, hi, models.z)
+
+
+def _order_of_contents(costs: QuestionCosts, questions: CostQuestions) -> Ints:
+    """An order of the questions by what they hold, in which sums do not depend on that of the rows.
+
+    Sorting a hash of each question takes a quarter of the time of sorting by its numbers.
+    """
+    contents = {each.name: getattr(costs, each.name) for each in fields(costs)}
+    known = {name: values for name, values in contents.items() if values is not None}
+    rows = pl.DataFrame({**known, "group": questions.group, "stratum": questions.stratum})
+    return np.asarray(rows.hash_rows().arg_sort().to_numpy(), dtype=np.int64)
+
+
+def _null_infinity(values: Floats) -> Floats:
+    """The values, NaN for infinity: a column then has null."""
+    return np.where(np.isinf(values), np.nan, values)
+
+
+def _unsolved_share(costs: QuestionCosts, questions: CostQuestions) -> Floats:
+    """Share of the questions of each group without a success."""
+    unsolved = questions.shares() * (costs.c == 0)
+    return np.minimum(np.bincount(questions.group, unsolved, questions.groups), 1.0)
+
+
+def _largest_share(costs: QuestionCosts, questions: CostQuestions) -> Floats:
+    """Share of the dearest trial of each group in the cost of all its trials."""
+    largest = np.zeros(questions.groups)
+    np.maximum.at(largest, questions.group, costs.largest)
+    total = np.bincount(questions.group, costs.total, questions.groups)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(largest / total)
+
+
+_MUCH = 0.2  # of the cost of a model
+_FEW = 10  # among fewer trials some trial has much in any case
+
+
+class CostWarning(UserWarning):
+    """A single trial makes up more than a fifth of what a model cost.
+
+    Its mean cost then hangs on a few dear trials, and there may be dearer ones: the upper end is
+    far away. Intervals held in .97 of such simulated logs, in .92 to .99 by the tail and the trials
+    (lognormal costs with sd 1.5 to 2.5, 10 to 60 questions, 1 or 4 trials). The message names the
+    first such model.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import polars_scorio as ps
+    >>> warnings.simplefilter("error", ps.CostWarning)  # for who wants to be stopped
+    >>> warnings.simplefilter("default", ps.CostWarning)
+    """
+
+
+def warn_of_large_costs(numbers: RowNumbers, keys: pl.DataFrame, trials: Trials, n: Ints) -> None:
+    """Warn once of models of which one of ten or more trials has more than a fifth of the cost.
+
+    `keys`, `n`: of the groups, and their trials. Groups over all strata, whose keys are null, are
+    not looked at.
+    """
+    shares = [each.facts[LARGEST_SHARE] for each in numbers.values() if LARGEST_SHARE in each.facts]
+    largest = np.where(n >= _FEW, np.max(shares, axis=0), 0.0) if shares else 0.0 * n
+    groups = keys.select(*trials.groups).with_columns(pl.Series(LARGEST_SHARE, largest))
+    large = groups.drop_nulls().filter(pl.col(LARGEST_SHARE) > _MUCH)
+    if large.is_empty():
+        return
+    first = large.sort(*trials.keys, LARGEST_SHARE).row(0, named=True)
+    place = ", ".join(f"{name}={first[name]!r}" for name in trials.keys)
+    number = f"{large.height:,} {'group' if large.height == 1 else 'groups'}"
+    warnings.warn(
+        f"one trial makes up more than {_MUCH:.0%} of the cost in {number}"
+        f"{', the first at ' * bool(place)}{place}: {first[LARGEST_SHARE]:.0%}. The mean cost "
+        "hangs on such trials, and there may be dearer ones: the upper end is far away, and more "
+        "questions bring it nearer. Look at that trial: is its cost right?",
+        CostWarning,
+        stacklevel=2,
+    )
