@@ -33,7 +33,7 @@ from polars_scorio.counting.roles import Category
 
 
 class Need:
-    """What a subject, or a method, counts of the questions of a log: a value that hashes."""
+    """The questions' numbers that a subject, or a method, counts: a value that hashes."""
 
     __slots__ = ()
 
@@ -82,6 +82,10 @@ class Classes:
     def size(self) -> int:
         """Number of classes."""
         return 2 if self.known is None else len(self.known)
+
+    def columns(self, prefix: str = ":c") -> list[str]:
+        """Names of the count columns; those of prior trials have the prefix ":d"."""
+        return [f"{prefix}{j}" for j in range(self.size)]
 
     @property
     def successful(self) -> list[int]:
@@ -429,8 +433,9 @@ def _reward_ends(trials: Trials, groups: pl.DataFrame | None = None) -> tuple[fl
     return ends.row(0)
 
 
-def watch_labels(trials: Trials, classes: Classes, columns: Sequence[str]) -> Watch:
+def watch_labels(trials: Trials, classes: Classes) -> Watch:
     """The notes to take of a log; none if its categories are declared."""
+    columns = classes.columns()
     if trials.reward is not None:  # failure and success
         return Watch((), (columns[-1],), (columns[0],)) if len(columns) == 2 else UNWATCHED
     declared = classes.known is not None or classes.any_value or declares_categories(trials)

@@ -253,23 +253,19 @@ GroupCheck: TypeAlias = "Callable[[pl.DataFrame, Trials], None]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """What is counted of a log; `|` merges what several subjects need, so that it is read once.
+    """A count of a log; `|` merges what several subjects need, so that it is read once.
 
     `numbers` are aggregated over the trials of a question; with `parts`, over the trials of each of
     its parts, which then have the columns `of_part`, and over these parts like `of_parts`.
     """
 
     read: Columns = field(default_factory=dict)  # columns of the log, under the names of the plan
-    of_trial: Columns = field(
-        default_factory=dict
-    )  # columns of a trial, computed before the aggregation
+    of_trial: Columns = field(default_factory=dict)  # computed before the aggregation
     numbers: tuple[Number, ...] = ()
     parts: tuple[str, ...] = ()  # columns of trials that tell the parts of a question apart
     of_part: Columns = field(default_factory=dict)
     of_parts: tuple[Number, ...] = ()
-    derived: Columns = field(
-        default_factory=dict
-    )  # columns of a question that follow from its numbers
+    derived: Columns = field(default_factory=dict)  # of a question, from its numbers
     kept: tuple[str, ...] = ()  # columns of a question that are kept beside its counts
     rules: tuple[Rule, ...] = ()
     of_group: Columns = field(default_factory=dict)  # aggregations of the questions of a group

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import polars as pl
 
@@ -70,11 +71,6 @@ STATES = ":states"
 _FEW = 8  # categories with a column each
 # How many questions of a group are alike, where these share a struct.
 TIMES = ":times"
-
-
-def class_columns(classes: Classes, prefix: str = ":c") -> list[str]:
-    """Names of the count columns; those of prior trials have the prefix ":d"."""
-    return [f"{prefix}{j}" for j in range(classes.size)]
 
 
 def counts_plan(trials: Trials, *, in_memory: bool = False) -> pl.LazyFrame:
@@ -203,7 +199,7 @@ def count_questions(
 ) -> pl.LazyFrame:
     """One row per question: its counts, what a `tally` adds, and what the rules look at."""
     # All classes but the first are counted, and that one is the rest: a sum less over the rows.
-    first, *others = class_columns(classes)
+    first, *others = classes.columns()
     tally = classes.tally(trials) if tally is None else tally
     members = class_members(trials, classes)
     stray = stray_category(trials, classes, members)
@@ -251,7 +247,7 @@ def trial_succeeded(trials: Trials, classes: Classes) -> pl.Expr:
 
 def success_count(classes: Classes) -> pl.Expr:
     """How many trials succeeded, of which the first class is what the others leave."""
-    first, *others = columns = class_columns(classes)
+    first, *others = columns = classes.columns()
     rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)
     return pl.sum_horizontal(
         rest if columns[j] == first else pl.col(columns[j]) for j in classes.successful
@@ -401,7 +397,7 @@ def group_plan(
     """
     tally = classes.tally(trials)
     broken = [*refusal_rules(trials, classes, tally), *trial_id_rules(trials)]
-    watched = watch_labels(trials, classes, class_columns(classes))
+    watched = watch_labels(trials, classes)
     earlier = None if prior is None else _prior_counts(trials, classes, prior)
     one = _OnePass(trials, classes, tally, prior, earlier, questions, broken, watched)
     named = bool(per_question or tally.kept)
@@ -420,7 +416,7 @@ def group_plan(
     return plan.kept_by(trials.study, trials.roles, key)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: the columns are kept
 class _OnePass:
     """From rows to questions, to groups, and one check at the end of it."""
 
@@ -433,11 +429,11 @@ class _OnePass:
     broken: list[Rule]  # rules for each question
     watched: Watch  # notes on the labels
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         """The counts, and the prior counts, of a question."""
-        prior = [] if self.prior is None else class_columns(self.classes, ":d")
-        return [*class_columns(self.classes), *prior]
+        prior = [] if self.prior is None else self.classes.columns(":d")
+        return [*self.classes.columns(), *prior]
 
     @property
     def matched(self) -> list[pl.Expr]:
@@ -462,7 +458,7 @@ class _OnePass:
             rows, times = self._shared_states(rows), pl.col(TIMES)
             facts.append(times)
         question = pl.struct(facts)
-        scored = left = pl.sum_horizontal(class_columns(self.classes)) > 0
+        scored = left = pl.sum_horizontal(self.classes.columns()) > 0
         if self.questions == "common":
             shared = pl.col(PARTIAL).is_null()
             question, left = question.filter(shared), scored & shared
@@ -544,9 +540,9 @@ def _prior_counts(trials: Trials, classes: Classes, prior: Trials) -> pl.LazyFra
     classes = replace(classes, needs=())
     # A question may have no prior trial.
     broken = [*refusal_rules(prior, classes, Tally())[:-1], *trial_id_rules(prior)]
-    watched = watch_labels(prior, classes, class_columns(classes))
+    watched = watch_labels(prior, classes)
     table = mark_problems(count_questions(prior, classes, watched), prior.question.name, broken)
-    names = zip(class_columns(classes), class_columns(classes, ":d"), strict=True)
+    names = zip(classes.columns(), classes.columns(":d"), strict=True)
     renamed = [pl.col(c).alias(d) for c, d in names]
 
     def check(questions: pl.DataFrame) -> pl.DataFrame:
@@ -560,7 +556,7 @@ def _with_prior(
     questions: pl.LazyFrame, earlier: pl.LazyFrame, on: list[str], classes: Classes
 ) -> pl.LazyFrame:
     """Add the prior counts of every question, zero where it has none."""
-    columns = class_columns(classes, ":d")
+    columns = classes.columns(":d")
     return questions.join(earlier, on=on, how="left").with_columns(
         pl.col(columns[0]).is_not_null().alias(_MATCHED), *(pl.col(d).fill_null(0) for d in columns)
     )

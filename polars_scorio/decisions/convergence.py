@@ -23,7 +23,7 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS, MISSING, ROWS, WholePlan, over_trials
 from polars_scorio.counting.log import CATEGORY, Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE, Sequences, class_columns
+from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE, Sequences
 from polars_scorio.decisions.model_scores import metric_of
 from polars_scorio.decisions.models import (
     aligned_options,
@@ -205,7 +205,7 @@ def reward_prefixes(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
     """
     asked = classes.need(RewardSums)
     assert asked is not None
-    first, last = class_columns(classes)
+    first, last = classes.columns()
     rewards = (
         groups.select(pl.int_range(pl.len()).alias(GROUP), QUESTIONS)
         .explode(QUESTIONS, **AS_ROWS)
@@ -336,7 +336,7 @@ def _trial_outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     ((_, view),) = request.metrics
     flat = _ordered_sequences(groups, question)
     sizes = flat[SEQUENCE].list.len().to_numpy()
-    codes, prior = flat[SEQUENCE].explode(**AS_ROWS).to_numpy(), class_columns(own, ":d")
+    codes, prior = flat[SEQUENCE].explode(**AS_ROWS).to_numpy(), own.columns(":d")
     before = (
         count_matrix(flat, prior) if request.prior else np.zeros((flat.height, own.size), np.int64)
     )

@@ -19,7 +19,7 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CLUSTER, FAMILY, Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import QUESTIONS, Families, class_columns, one_family
+from polars_scorio.counting.tally import QUESTIONS, Families, one_family
 from polars_scorio.decisions.models import aligned_options, per_stratum
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.power import (
@@ -126,7 +126,7 @@ class QuestionTable:
     @classmethod
     def read(cls, groups: pl.DataFrame, request: Request) -> QuestionTable:
         """Read the `QUESTIONS` of the models of one stratum, which have the same questions."""
-        question, columns = request.trials.question.name, class_columns(request.classes)
+        question, columns = request.trials.question.name, request.classes.columns()
         flat = _question_rows(groups, columns, [question])
         names = flat[question].gather_every(groups.height)
         shape = len(names), groups.height
@@ -139,7 +139,7 @@ class QuestionTable:
     @classmethod
     def of_clusters(cls, groups: pl.DataFrame, request: Request) -> QuestionTable:
         """Read the clusters of one stratum; the mean of a cluster weighs its questions alike."""
-        question, columns = request.trials.question.name, class_columns(request.classes)
+        question, columns = request.trials.question.name, request.classes.columns()
         flat = _question_rows(groups, columns, [CLUSTER, question])
         shape = flat.height // groups.height, groups.height
         counts = count_matrix(flat, columns).reshape(*shape, len(columns))

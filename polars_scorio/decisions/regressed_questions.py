@@ -13,7 +13,7 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.counting.tally import QUESTIONS, class_columns
+from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.models import STRATUM, baseline_columns, check_models, named_model
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.regressions import VersionCounts, chance_of_at_least, regression_tests
@@ -48,7 +48,7 @@ class SuccessCounts:
         cls, groups: pl.DataFrame, classes: Classes, success: tuple[int, ...], question: str
     ) -> SuccessCounts:
         """Read the `QUESTIONS` of groups; a group without a list has no question."""
-        columns = class_columns(classes)
+        columns = classes.columns()
         flat = (
             groups.select(pl.int_range(pl.len()).alias(_PLACE), QUESTIONS)
             .filter(pl.col(QUESTIONS).is_not_null())

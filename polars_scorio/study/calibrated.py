@@ -84,20 +84,7 @@ def macro_numbers(
 ) -> dict[Row, CellNumbers]:
     """The numbers of metrics that credit successes, for means over the strata of each cell.
 
-    Parameters
-    ----------
-    credited : dict
-        The metrics that credit the same classes as successes.
-    cells : QuestionCells
-        A cell for each model, with its strata.
-    confidence, target
-        As for `credit_numbers`.
-
-    Returns
-    -------
-    dict
-        NaN for a number that the strata have to give: over a population, sigma; everything, if k
-        exceeds the trials of some question.
+    NaN for what the strata have to give: over a population, sigma; all, if k exceeds some trials.
     """
     found = dict[Row, CellNumbers]()
     assert cells.strata is not None
@@ -152,22 +139,7 @@ def _mean_bias(strata: Strata[States], gains: GainsOf) -> Floats:
 def priced_macro_numbers(
     metric: Metric, view: View, cells: QuestionCells, confidence: Floats | float
 ) -> dict[Row, CellNumbers]:
-    """The numbers of a metric that is no credit, about the questions of the strata of each cell.
-
-    Parameters
-    ----------
-    metric : Metric
-        The metric: votes, Max@k or an average of several weights.
-    view : View
-        What it looks at: answers, or categories.
-    cells, confidence
-        As for `macro_numbers`.
-
-    Returns
-    -------
-    dict
-        NaN for a number that the strata have to give, as in `macro_numbers`.
-    """
+    """The numbers of a metric that is no credit, about the questions of the strata of each cell."""
     if view == "answers":
         prices = metric.prices(votes_of(cells), votes_of_strata(cells))
     else:
@@ -185,11 +157,6 @@ def sampled_macro_numbers(
 
     Of votes, Max@k and averages of several weights, each question has an unbiased estimate, and
     the bound of a population needs nothing else.
-
-    Parameters
-    ----------
-    metric, view, cells, confidence
-        As for `priced_macro_numbers`.
     """
     low, high = metric.support
     found = dict[Row, CellNumbers]()

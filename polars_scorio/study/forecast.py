@@ -63,15 +63,7 @@ def forecast(
 
 
 def drawn_by(metric: Drawn, k: DrawSizes | None) -> Metric:
-    """The metric of these draw sizes.
-
-    Raises
-    ------
-    TypeError
-        If it is neither a metric nor makes one, or has draw sizes already.
-    ValueError
-        If it has no draw sizes.
-    """
+    """The metric of these draw sizes."""
     if isinstance(metric, Metric):
         if None in metric.row_sizes:
             raise _without_draws(repr(metric))
@@ -106,13 +98,7 @@ def _without_draws(name: str) -> ValueError:
 
 
 def forecast_successes(request: Request) -> tuple[int, ...]:
-    """The classes that count as success of the metric of a forecast.
-
-    Raises
-    ------
-    ValueError
-        If the metric is no mean credit of draws of some size.
-    """
+    """The classes that count as success of the metric of a forecast."""
     ((metric, view),) = request.metrics
     if metric.t is not None:
         raise ValueError(

@@ -32,7 +32,6 @@ from polars_scorio.counting.run_bits import RunWords, found_words, has_order
 from polars_scorio.counting.tally import (
     QUESTIONS,
     TIMES,
-    class_columns,
     count_questions,
 )
 from polars_scorio.maths.array_rows import Ints
@@ -458,7 +457,7 @@ def question_outcomes(trials: Trials, words: RunWords | None) -> pl.DataFrame:
 
 def _question_sizes(classes: Classes) -> list[pl.Expr]:
     """Trials and successes of a question."""
-    columns = class_columns(classes)
+    columns = classes.columns()
     successes = [columns[j] for j in classes.successful]
     return [
         pl.sum_horizontal(columns).alias(TRIALS),

@@ -30,13 +30,7 @@ from polars_scorio.subjects.score_differences import CellNumbers, Row, Values
 
 
 def check_overall(overall: Overall, trials: Trials, *, per_question: bool) -> None:
-    """Refuse rows over strata where there are none.
-
-    Raises
-    ------
-    ValueError
-        If it is not known what is wanted, or there are no strata, or questions have rows.
-    """
+    """Refuse rows over strata where there are none."""
     check_choice("overall", overall, Overall)
     if not trials.by:
         raise ValueError(f"overall={overall!r} needs strata: name their columns with by=")

@@ -41,15 +41,9 @@ from polars_scorio.subjects.score_differences import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PosteriorScores(IndependentScores):
-    """Models by posterior means: differences are normal, or Beta on the range of the metric.
+    """Models by posterior means: differences are normal, or Beta on the range of the metric."""
 
-    Attributes
-    ----------
-    range : float or None
-        Largest difference that the metric allows; None: differences are normal.
-    """
-
-    range: float | None
+    range: float | None  # largest difference that the metric allows; None: differences are normal
 
     @classmethod
     def of(cls, metric: Metric, mu: Floats, sigma: Floats, *, beta: bool) -> PosteriorScores:

@@ -17,7 +17,6 @@ from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.run_bits import run_part
-from polars_scorio.counting.tally import class_columns
 from polars_scorio.metrics.metric import INFINITE, Metric
 from polars_scorio.study.evaluate import (
     RESULTS,
@@ -97,13 +96,7 @@ THRESHOLD = "t"
 
 
 def curve_columns(columns: Sequence[str], metrics: Sequence[Metric]) -> list[str]:
-    """The columns of a result, with that of the thresholds if there are any.
-
-    Raises
-    ------
-    ValueError
-        If a key has the name of the column of thresholds.
-    """
+    """The columns of a result, with that of the thresholds if there are any."""
     if all(metric.t is None for metric in metrics):
         return [*columns]
     after = columns.index("k") + 1
@@ -247,24 +240,8 @@ def evaluated_plan(
 ) -> WholePlan:
     """A plan whose last step evaluates the questions of all groups.
 
-    Parameters
-    ----------
-    request : Request
-        What is asked of the log.
-    columns : ReportColumns
-        The columns of the rows.
-    overall
-        As in `Scorio.report`.
-    questions : "any", "same" or "common"
-        Whether the models of a stratum may have different questions; see `counting.groups`.
-    named : bool
-        Whether questions keep their names, as comparisons of models need.
-    numbers : bool
-        Whether more is asked for than the estimates of the questions.
-    watched : bool
-        Whether trials that stopped on outcomes are refused; they are too if looks are repeated.
-    warns_of_stopping : bool
-        Whether to warn of trials that are not independent; populations allow for stopping.
+    `named` questions keep their names; without `numbers` only their estimates are asked for;
+    `watched` refuses trials that stopped on outcomes, which populations allow for.
     """
     trials, per_question = request.trials, bool(columns.question)
     if overall is not None:
@@ -275,7 +252,7 @@ def evaluated_plan(
     if refuses or warns_of_stopping:
         plan = plan.then(watch_trials(request, refuses=refuses, numbers=numbers))
     if trials.cluster is not None and (request.choice.target == "population" or not numbers):
-        plan = plan.then(check_sample(trials, class_columns(request.classes)))
+        plan = plan.then(check_sample(trials, request.classes.columns()))
     if overall == "micro":
         plan = with_pool(plan, trials)
     evaluation = Evaluation(request, per_question, numbers)

@@ -272,15 +272,7 @@ class ExpressionOptions(OutcomeOptions, total=False):
 
 
 def check_choices(options: Mapping[str, object]) -> None:
-    """Refuse options that are none of their words, before anything compares them with one.
-
-    Raises
-    ------
-    TypeError
-        If one is no word: Polars' expressions, Series and frames have no truth value.
-    ValueError
-        If one is another word.
-    """
+    """Refuse options that are none of their words, before anything compares them with one."""
     read_prior(options.get("prior"))
     words = {"target": Target, "per": Per, "overall": Overall}
     for name, choices in words.items():
@@ -356,13 +348,7 @@ _METRICS = "take ps.avg() or a metric of the Pass@k family"
 
 
 def refuse_judge(trials: Trials, method: str) -> None:
-    """Refuse a method that would take the verdicts of a judge for the truth.
-
-    Raises
-    ------
-    ValueError
-        If the log has truth or a judge.
-    """
+    """Refuse a method that would take the verdicts of a judge for the truth."""
     if trials.judged:
         raise ValueError(
             f"{method} knows no correction for the errors of a judge: leave {judge_role(trials)}= "
@@ -376,13 +362,7 @@ def judge_role(trials: Trials) -> str:
 
 
 def judged_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
-    """The views of metrics of verdicts: all are of success and failure.
-
-    Raises
-    ------
-    ValueError
-        If no correction of a metric is known.
-    """
+    """The views of metrics of verdicts: all are of success and failure."""
     role = judge_role(trials)
     for metric in metrics:
         if metric.looks_at == "answers":
@@ -414,13 +394,7 @@ def check_judged(
     *,
     planned: int | None,
 ) -> None:
-    """Refuse options that go with no correction for the errors of a judge.
-
-    Raises
-    ------
-    TypeError, ValueError
-        With the way out.
-    """
+    """Refuse options that go with no correction for the errors of a judge."""
     role = judge_role(trials)
     if trials.truth is not None:
         check_truth(trials.truth, trials.category, trials.roles.successes)
@@ -490,13 +464,7 @@ class InferenceChoice:
 
 
 def read_prior(prior: object) -> tuple[QuestionPrior | None, Frame | None]:
-    """The prior of each question that a user named, and prior trials.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no prior.
-    """
+    """The prior of each question that a user named, and prior trials."""
     if prior is None:
         return None, None
     if isinstance(prior, pl.DataFrame | pl.LazyFrame):
@@ -677,13 +645,7 @@ def on_levels(metric: MetricT, trials: Trials) -> MetricT:
 
 
 def view_of(metric: Metric, trials: Trials) -> View:
-    """The view of a metric: counts by category or success, the rewards, answers or costs.
-
-    Raises
-    ------
-    ValueError
-        If it looks at answers or costs, and nobody has said where they are.
-    """
+    """The view of a metric: counts by category or success, the rewards, answers or costs."""
     if metric.looks_at == "answers":
         if trials.answer is None:
             raise ValueError(
@@ -730,13 +692,7 @@ def report_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
 def reward_columns(
     metrics: Sequence[Metric], views: Sequence[View], usual: Bounds | None
 ) -> RewardSums | None:
-    """The columns of rewards that the metrics of a report need; None if there are none.
-
-    Raises
-    ------
-    ValueError
-        If metrics have ranges that exclude each other.
-    """
+    """The columns of rewards that the metrics of a report need; None if there are none."""
     asked = [
         metric
         for metric, view in zip(metrics, views, strict=True)
@@ -756,13 +712,7 @@ def reward_columns(
 def _without_rewards(
     views: Sequence[View], metrics: Sequence[Metric], trials: Trials
 ) -> list[View]:
-    """The views with rewards as successes, for numbers that rewards of any value do not have.
-
-    Raises
-    ------
-    ValueError
-        If the log says that its rewards have other values than 0 and 1.
-    """
+    """The views with rewards as successes, for numbers that rewards of any value do not have."""
     for metric, view in zip(metrics, views, strict=True):
         if view == "rewards" and trials.roles.bounds is not None:
             raise ValueError(f"{metric.name}: {UNCALIBRATED_REWARDS}")
@@ -847,15 +797,7 @@ def _refuse_repeated_looks(
 
 
 def check_metrics(metrics: Sequence[Metric], method: str = "report") -> None:
-    """Refuse other things than metrics, and two metrics with the same rows in the result.
-
-    Raises
-    ------
-    TypeError
-        If there is none, or one is something else.
-    ValueError
-        If two rows of the result would have the same name.
-    """
+    """Refuse other things than metrics, and two metrics with the same rows in the result."""
     if not metrics:
         raise TypeError("name at least one metric, for instance ps.avg()")
     for metric in metrics:

@@ -19,7 +19,7 @@ from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
 from polars_scorio.counting.roles import Roles, RunEffects
 from polars_scorio.counting.run_bits import RunWords, found_words, run_ids
-from polars_scorio.counting.tally import QUESTIONS, class_columns, class_members
+from polars_scorio.counting.tally import QUESTIONS, class_members
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.draws import expected_credit
 from polars_scorio.maths.exchangeability import Flags
@@ -115,7 +115,7 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
             groups = questions.partition_by(trials.groups, as_dict=True, maintain_order=True)
             name = trials.question.name
             return {key: _bit_table(rows, words, name) for key, rows in groups.items()}
-    columns = class_columns(classes)
+    columns = classes.columns()
     if classes.summed:
         columns, parts = columns[:1], [pl.col(CATEGORY).cast(pl.Float64).sum()]
     else:

@@ -45,13 +45,7 @@ def clipped_ends(metric: Metric, *ends: Floats) -> Iterator[Floats]:
 
 
 def refuse_outside(mu: Floats, metric: Metric) -> None:
-    """Refuse numbers outside bounds that a user gave.
-
-    Raises
-    ------
-    ValueError
-        If there are any. How many is not said: these may be a part of the groups.
-    """
+    """Refuse numbers outside bounds that a user gave; these may be a part of the groups."""
     low, high = metric.bounds or (-np.inf, np.inf)
     near = 1e-9 * metric.unit
     outside = ((mu < low - near) | (mu > high + near)) & np.isfinite(mu)
@@ -63,18 +57,10 @@ def refuse_outside(mu: Floats, metric: Metric) -> None:
 
 
 class ClusterSample(NamedTuple):
-    """The questions of each group as a sample of clusters.
+    """The questions of each group as a sample of clusters."""
 
-    Attributes
-    ----------
-    size : ndarray of float
-        Effective number of clusters.
-    stretch : ndarray of float
-        Factor by which the mean is noisier than that of as many questions without clusters.
-    """
-
-    size: Floats
-    stretch: Floats
+    size: Floats  # effective number of clusters
+    stretch: Floats  # by which the mean is noisier than that of as many questions without
 
 
 # From a metric, its draw size and its view to the sample that its groups are.
@@ -82,22 +68,10 @@ SampleOf = Callable[[Metric, "int | None", View], "ClusterSample | None"]
 
 
 def cluster_samples(cells: QuestionCells, target: Target) -> SampleOf:
-    """Noise of each metric if the questions are a sample of clusters.
+    """Noise of each metric and k if the questions are a sample of clusters; else None.
 
-    Parameters
-    ----------
-    cells : QuestionCells
-        The questions of each group.
-    target : "benchmark" or "population"
-        The questions are a sample only of a population.
-
-    Returns
-    -------
-    callable
-        From a metric and a draw size to the design effect [1]_: the variance of the mean of the
-        posterior means of single questions, under the fitted population, with clusters over that
-        without. The shrinkage of the questions cancels, and each k has its own effect. None if
-        questions are no sample, or have no clusters.
+    The design effect [1]_ is the variance of the mean of the posterior means of questions with
+    clusters over that without: so their shrinkage cancels.
 
     References
     ----------
@@ -145,17 +119,6 @@ def sampled_numbers(
     The variance is that of the estimates between the questions, or between their clusters, and
     never below the noise of the trials: questions that all say the same are no proof that others
     do.
-
-    Parameters
-    ----------
-    price : Price
-        The noise of the trials.
-    sample : QuestionSample
-        The questions of each group, or their clusters.
-    values : ndarray of float, shape (S,)
-        The estimate of a question in each state, on the scale of the metric.
-    confidence : float or ndarray of float, shape (G,)
-        Of the intervals.
     """
     unit = (values - price.low) / (price.width or 1.0)
     independent = np.maximum(sample.variance_between(unit), price.variance)
@@ -174,15 +137,7 @@ _SUREST = 1 - 2.0**-52  # the largest confidence below 1 of which half of the re
 def planned_share(cells: QuestionCells, target: Target, plan: int) -> Floats:
     """Information of each cell, over the planned one.
 
-    Parameters
-    ----------
-    cells : QuestionCells
-        The questions.
-    target : "benchmark" or "population"
-        About these questions, the harmonic mean of their trials counts; about a population, their
-        number.
-    plan : int
-        Planned trials of each question, or planned questions.
+    About these questions it is the harmonic mean of their trials, about a population their number.
     """
     states = cells.states
     if target == "population":

@@ -82,7 +82,7 @@ class CostSums(Subject):
     view = "costs"
 
     def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
-        """What each question adds to the log of the ratio of costs, around that log."""
+        """The addend of each question to the log of the ratio of costs, around that log."""
         assert isinstance(metric, CostMetric)  # no other has the view
         costs, questions = question_costs(cells, clustered=True)
         values, group = metric.cost_values(costs, k), questions.group

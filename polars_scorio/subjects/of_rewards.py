@@ -41,7 +41,6 @@ from polars_scorio.counting.checks import (
 from polars_scorio.counting.log import CATEGORY, COUNT, Trials
 from polars_scorio.counting.refusals import refuse_tiny, too_many_trials
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import class_columns
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
 from polars_scorio.metrics.metric import Metric, RewardMetric, given_reward_range
@@ -161,7 +160,7 @@ class RewardSums(Subject):
         return [FRACTIONS, *moments, *observed]
 
     def tally(self, trials: Trials, classes: Classes) -> Tally:
-        """What is counted, and the check that rewards are in their range, and not too small."""
+        """The numbers, and the check that rewards are in their range, and not too small."""
         derived = {**reward_moments(self)} if self.averages else {}
         lists = (joined_list(REWARDS, _reward_list(trials)),) if self.lists else ()
         rules = [too_many_trials("real-valued rewards")]
@@ -169,7 +168,7 @@ class RewardSums(Subject):
             derived[OUTSIDE] = _stray_reward(self)
             rules.insert(0, _stray_rule(self, trials.category.name))
         if classes.summed:
-            derived[class_columns(classes)[-1]] = sure_successes(self)
+            derived[classes.columns()[-1]] = sure_successes(self)
         sized = self.averages and self.range is None
         largest = pl.max_horizontal(pl.col(LEAST_REWARD, LARGEST_REWARD).abs()).max()
         return Tally(

@@ -33,7 +33,7 @@ from polars_scorio.counting.log import (
     is_label,
 )
 from polars_scorio.counting.roles import Category
-from polars_scorio.counting.tally import class_columns, trial_succeeded
+from polars_scorio.counting.tally import trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.judges import (
@@ -271,7 +271,7 @@ def labelled_questions(
     flat: pl.DataFrame, group: Ints, classes: Classes, groups: int
 ) -> LabelledQuestions:
     """The questions in an order that does not depend on that of the rows: so do sums over them."""
-    counts = np.stack([flat[name].to_numpy() for name in class_columns(classes)])
+    counts = np.stack([flat[name].to_numpy() for name in classes.columns()])
     verdicts, trials = counts[classes.successful].sum(axis=0), counts.sum(axis=0)
     labels = np.stack([flat[name].to_numpy() for name in LABELS], axis=1)
     order = np.lexsort([*labels.T, verdicts, trials, group])
@@ -479,19 +479,7 @@ class JudgeWarning(UserWarning):
 
 
 def warn_of_hopeless(name: str, lacking: Mask, rates: JudgeRates, z: float) -> None:
-    """Warn of models without a number, and say why.
-
-    Parameters
-    ----------
-    name : str
-        The metric.
-    lacking : ndarray of bool, shape (G,)
-        Models without a number.
-    rates : JudgeRates
-        The judge of each model.
-    z : float
-        Critical value.
-    """
+    """Warn of models without a number, and say why."""
     if not lacking.any():
         return
     first = int(lacking.argmax())
@@ -511,15 +499,7 @@ def warn_of_hopeless(name: str, lacking: Mask, rates: JudgeRates, z: float) -> N
 
 
 def warn_of_unlabelled(name: str, trials: Floats, labels: Floats) -> None:
-    """Warn of models without a number, because a verdict is hardly labelled.
-
-    Parameters
-    ----------
-    name : str
-        The metric.
-    trials, labels : ndarray of float, shape (2, G)
-        Trials with the verdicts "right" and "wrong", and how many of them are labelled.
-    """
+    """Warn of models without a number, because a verdict is hardly labelled."""
     lacking = hardly_labelled(trials, labels)
     groups = lacking.any(axis=0)
     if not groups.any():
@@ -538,13 +518,7 @@ def warn_of_unlabelled(name: str, trials: Floats, labels: Floats) -> None:
 
 
 def warn_of_contradictions(differs: Mask) -> None:
-    """Warn of models whose labels contradict the assumption that only the truth matters.
-
-    Parameters
-    ----------
-    differs : ndarray of bool, shape (G,)
-        Models whose accuracy by both corrections differs by more than three standard errors.
-    """
+    """Warn of models whose labels contradict the assumption that only the truth matters."""
     if differs.any():
         warnings.warn(
             f"the judge is not equally reliable everywhere: in {differs.sum():,} of "
@@ -580,36 +554,16 @@ _ONE_TRIAL = fixed_gains(np.ones(1))
 
 @dataclass(frozen=True, eq=False)  # no slots: the fits are kept
 class JudgedNumbers:
-    """The verdicts on the questions of some groups, and the numbers of the truth behind them.
+    """The verdicts on the questions of some groups, and the numbers of the truth behind them."""
 
-    Attributes
-    ----------
-    states : States
-        The questions by their verdicts, wrong and right.
-    judges : CellJudges
-        The judge of each group.
-    confidence : float
-        Of the intervals.
-    target : "benchmark" or "population"
-        What the numbers are about.
-    clusters : Clustered or None
-        The questions in their clusters, if these are a sample.
-    """
-
-    states: States
-    judges: CellJudges
-    confidence: float
-    target: Target
-    clusters: Clustered[States] | None = None
+    states: States  # the questions by their verdicts, wrong and right
+    judges: CellJudges  # the judge of each group
+    confidence: float  # of the intervals
+    target: Target  # what the numbers are about
+    clusters: Clustered[States] | None = None  # the questions in them, if these are a sample
 
     def of_metric(self, name: str, k: int | None, gains: GainsOf) -> CellNumbers:
-        """The numbers of a metric at one draw size.
-
-        Raises
-        ------
-        ValueError
-            If some question has fewer trials than are drawn.
-        """
+        """The numbers of a metric at one draw size."""
         sizes = {n: gains(n).size for n in np.unique(self.states.n).tolist()}
         short = [n for n, size in sizes.items() if size > n]
         if short:
@@ -745,21 +699,11 @@ class JudgedNumbers:
 
 @dataclass(frozen=True, slots=True)
 class JudgedInference:
-    """Mu is the unbiased estimate of the truth.
+    """Mu is the unbiased estimate of the truth."""
 
-    Attributes
-    ----------
-    confidence : float
-        Of the intervals.
-    target : "benchmark" or "population"
-        What mu is about.
-    labelled : bool
-        Whether the labels are on these trials, or those of a calibration sample from elsewhere.
-    """
-
-    confidence: float
-    target: Target
-    labelled: bool
+    confidence: float  # of the intervals
+    target: Target  # what mu is about
+    labelled: bool  # on these trials, not on a calibration sample from elsewhere
 
     @property
     def z(self) -> float:

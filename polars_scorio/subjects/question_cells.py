@@ -15,7 +15,7 @@ from polars_scorio.counting.categories import Classes, Need
 from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.common_questions import cluster_ranks
 from polars_scorio.counting.log import CLUSTER, Study
-from polars_scorio.counting.tally import DROPPED, TIMES, class_columns
+from polars_scorio.counting.tally import DROPPED, TIMES
 from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import SeparatePosteriors
@@ -66,7 +66,7 @@ class QuestionCells:
         """
         flat = groups.explode(**AS_ROWS).struct.unnest()
         group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
-        counts = count_matrix(flat, class_columns(classes))
+        counts = count_matrix(flat, classes.columns())
         empty = counts.sum(axis=1) == 0
         without, dropped = row_questions(flat)[empty], dropped_trials(flat)[empty]
         unscored, lost = (
@@ -76,7 +76,7 @@ class QuestionCells:
         if empty.any():
             flat, group, counts = flat.filter(pl.Series(~empty)), group[~empty], counts[~empty]
         no_prior = np.broadcast_to(np.int64(0), counts.shape)
-        prior = count_matrix(flat, class_columns(classes, ":d")) if with_prior else no_prior
+        prior = count_matrix(flat, classes.columns(":d")) if with_prior else no_prior
         every = row_questions(flat)
         fitted = States.tally(counts, prior, group, every, len(groups))
         states = fitted
@@ -116,7 +116,7 @@ class QuestionCells:
 
     def by_question(self) -> QuestionCells:
         """Cells of one question each, without prior trials."""
-        counts = count_matrix(self.flat, class_columns(self.classes))
+        counts = count_matrix(self.flat, self.classes.columns())
         every = np.arange(len(self.flat))
         states = States.tally(counts, 0 * counts, every, np.ones_like(every), every.size)
         return replace(self, states=states)
@@ -146,7 +146,7 @@ class QuestionCells:
 
     def question_successes(self) -> Ints:
         """The successes of each question."""
-        counts = count_matrix(self.flat, class_columns(self.classes))
+        counts = count_matrix(self.flat, self.classes.columns())
         return np.asarray(counts[:, self.classes.successful].sum(axis=1))
 
     def subject(self, view: View) -> Subject | None:
@@ -162,7 +162,7 @@ class QuestionCells:
         return [*asked]
 
     def once(self, name: str, find: Callable[[], FoundT]) -> FoundT:
-        """What a subject finds out of the groups, under its name."""
+        """A finding of a subject about the groups, under its name."""
         if name not in self.known:
             self.known[name] = find()
         return cast("FoundT", self.known[name])
@@ -182,7 +182,7 @@ class QuestionCells:
 
     def scored_trials(self) -> Ints:
         """The trials of each question that have an outcome."""
-        return np.asarray(count_matrix(self.flat, class_columns(self.classes)).sum(axis=1))
+        return np.asarray(count_matrix(self.flat, self.classes.columns()).sum(axis=1))
 
     def facts(self) -> pl.DataFrame:
         """The group of each cell, and its numbers of questions, clusters, trials, dropped ones.
@@ -284,7 +284,7 @@ class QuestionTable:
 
 
 class Subject(Need):
-    """What can be asked of a log beside outcomes: how its arrays are read, and how it scores."""
+    """A thing to ask of a log beside outcomes: how its arrays are read, and how it scores."""
 
     __slots__ = ()
     view: ClassVar[View]  # of its metrics

@@ -38,13 +38,7 @@ LIMIT = 2_000_000_000  # bytes
 
 
 def refuse_large_covariance(models: int) -> None:
-    """Refuse models on a sample of questions, if their covariances would exceed `LIMIT`.
-
-    Raises
-    ------
-    ValueError
-        If there are too many models.
-    """
+    """Refuse models on a sample of questions, if their covariances would exceed `LIMIT`."""
     if models**2 * _CELL > LIMIT:
         raise ValueError(
             f'target="population" needs the covariances of all pairs of {models:,} models, '
@@ -59,35 +53,17 @@ ScoreEnds: TypeAlias = "tuple[Floats | float, Floats | float]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampledScores:
-    """The models of some strata, compared on questions that are a sample; see `Scores`.
+    """The models of some strata, compared on questions that are a sample; see `Scores`."""
 
-    Attributes
-    ----------
-    models : Paired
-        In units of `unit`.
-    unit : float or ndarray of float, shape (S, 1)
-        The range of the metric, or of the rewards of each stratum; 1 if it has none.
-    span : float
-        The range in units: 1, or 0 if all values are equal.
-    ends : tuple of float or ndarray of float, shape (S, 1)
-        The range of a score, clipped to the bounds of the metric.
-    low : float or ndarray of float, shape (S, 1)
-        The least value of the metric, or of the rewards of each stratum.
-    units : UnitSample or None
-        The questions, or clusters, of each model, for its own interval. None if the metric has no
-        range, or the means are adjusted for the questions that a model was asked: its interval is
-        then that of Student's t.
-    information : ndarray of float, shape (S,), or None
-        Questions over planned ones, if intervals hold at every look.
-    """
-
-    models: Paired
-    unit: Floats | float
-    span: float
-    ends: ScoreEnds
-    low: Floats | float = 0.0
+    models: Paired  # in units of `unit`
+    unit: Floats | float  # the range of the metric, or of the rewards of each stratum; or 1
+    span: float  # the range in units: 1, or 0 if all values are equal
+    ends: ScoreEnds  # the range of a score, clipped to the bounds of the metric
+    low: Floats | float = 0.0  # the least value of the metric, or of the rewards of each stratum
+    # For the interval of each model; None, and Student's t, if the metric has no range, or the
+    # means are adjusted for the questions that a model was asked.
     units: UnitSample | None = None
-    information: Floats | None = None
+    information: Floats | None = None  # over the planned one, if intervals hold at every look
 
     @property
     def repeated(self) -> bool:
@@ -235,20 +211,9 @@ def units_of_models(
     cluster: Ints | None = None,
     share: Floats | None = None,
 ) -> UnitSample:
-    """A sample of units for each model of each stratum, stratum after stratum.
+    """A sample of units for each model of each stratum, from values (Q, L) of all their questions.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (Q, L)
-        The estimate of each question under each model, inside [0, 1], stratum after stratum.
-    bias : ndarray of float, shape (Q, L)
-        Largest bias of these estimates.
-    sizes : ndarray of int, shape (S,)
-        Questions of each stratum.
-    cluster : ndarray of int, shape (Q,), optional
-        The cluster of each question; a number in two strata stands for two clusters.
-    share : ndarray of float, shape (Q,), optional
-        The share of each question in the mean, but for a factor; by default they are equal.
+    A number of a cluster in two strata stands for two clusters; without shares, all are equal.
 
     Examples
     --------
@@ -335,13 +300,7 @@ def sampled_scores(models: StrataModels, planned: int | None = None) -> SampledS
 
 
 def adjusted_scores(models: StrataModels, planned: int | None = None) -> SampledScores:
-    """The models of some strata, adjusted for the questions that each was asked.
-
-    Raises
-    ------
-    DividedError
-        If some cannot be compared through common questions.
-    """
+    """The models of some strata, adjusted for the questions that each was asked."""
     scale, sizes, each = _Scale.of(models), list[int](), list[Paired]()
     units = np.broadcast_to(scale.unit, (len(models.places), 1)).ravel().tolist()
     for stratum, unit in enumerate(units):

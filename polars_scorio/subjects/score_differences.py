@@ -133,14 +133,9 @@ class Scores(Protocol):
 def simultaneous_verdicts(
     scores: Scores, a: Ints, b: Ints, confidence: float, baseline: int | None = None
 ) -> tuple[Mask, Floats]:
-    """Pairs that differ, by verdicts of which all of a stratum hold at once.
+    """Pairs that differ, by verdicts of which all of a stratum hold at once, and their c, (S, P).
 
-    Returns
-    -------
-    differs : ndarray of bool, shape (S, P)
-        By `step_down`; of a log that is looked at again and again, by its first step alone.
-    c : ndarray of float, shape (S, P)
-        The critical value with which the interval of a pair agrees with its verdict.
+    By `step_down`; of a log that is looked at again and again, by its first step alone.
     """
     here = np.isfinite(scores.ranked)
     critical, decided = scores.critical(a, b, confidence, baseline), scores.decided_pairs(a, b)
@@ -161,19 +156,11 @@ def standardized_differences(diff: Floats, sigma: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndependentScores(ABC):
-    """Models with independent errors, arrays of shape (S, L).
+    """Models with independent errors, arrays of shape (S, L)."""
 
-    Attributes
-    ----------
-    mu, sigma : ndarray of float
-        Number of each model and its standard deviation; NaN if only a range is known.
-    limit : float
-        Largest difference that is shown: intervals are clipped to it.
-    """
-
-    mu: Floats
-    sigma: Floats
-    limit: float
+    mu: Floats  # NaN if only a range is known
+    sigma: Floats  # its standard deviation
+    limit: float  # largest difference that is shown: intervals are clipped to it
 
     @property
     def repeated(self) -> bool:
@@ -278,18 +265,10 @@ _MOST_MODELS = 2_000  # of which the variances of all pairs are kept: 32 MB
 
 @dataclass(frozen=True, eq=False)  # no slots: the variances of all pairs are kept
 class QuestionValues:
-    """Estimates of the questions that the models of a stratum share, on the unit scale.
+    """Estimates of the questions that the models of a stratum share, on the unit scale."""
 
-    Attributes
-    ----------
-    values : ndarray of float, shape (M, L)
-        Of each question and model; empty if the metric has none of single questions.
-    weight : ndarray of float, shape (M,)
-        Share of each question in the mean.
-    """
-
-    values: Floats
-    weight: Floats
+    values: Floats  # of each question and model; empty if the metric has none of single questions
+    weight: Floats  # share of each question in the mean
 
     def mean_variance(self) -> Floats:
         """Variance of the mean of each model between the questions, shape (L,)."""
@@ -459,18 +438,10 @@ class StrataNumbers(StrataModels):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RepeatedPairs:
-    """Pairs of models whose intervals hold at every look.
+    """Pairs of models whose intervals hold at every look."""
 
-    Attributes
-    ----------
-    pairs : Pairs
-        The same pairs at one look.
-    information : ndarray of float, shape (S, P)
-        Information of the model that has less of it, over the planned one.
-    """
-
-    pairs: Pairs
-    information: Floats
+    pairs: Pairs  # the same pairs at one look
+    information: Floats  # information of the model that has less of it, over the planned one
 
     @property
     def sigma(self) -> Floats:
@@ -493,21 +464,13 @@ class RepeatedPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EstimateScores(IndependentScores):
-    """Models by unbiased estimates; a model without one has a range.
+    """Models by unbiased estimates; a model without one has a range."""
 
-    Attributes
-    ----------
-    lo, hi : ndarray of float
-        Interval of each model, or its range.
-    information : ndarray of float, shape (S, L), or None
-        Information of each model over the planned one, if intervals hold at every look.
-    runs : ScoreRuns or None
-        What the runs of each model (S, L) bring to its variance, if they are said.
-    """
-
-    lo: Floats
+    lo: Floats  # interval of each model, or its range
     hi: Floats
+    # Information over the planned one, if intervals hold at every look.
     information: Floats | None = field(default=None, kw_only=True)
+    # What the runs of each model (S, L) bring to its variance, if they are said.
     runs: ScoreRuns | None = field(default=None, kw_only=True)
 
     @property
@@ -607,15 +570,9 @@ class EstimateScores(IndependentScores):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StretchedScores(EstimateScores):
-    """Estimates with an interval and no price, such as means over strata.
+    """Estimates with an interval and no price, such as means over strata."""
 
-    Attributes
-    ----------
-    z : float or ndarray of float, shape (S, L)
-        Critical value of each interval, which is stretched to other critical values.
-    """
-
-    z: Floats | float
+    z: Floats | float  # critical value of each interval, which is stretched to others
 
     def pairs(self, a: Ints, b: Ints, strata: Ints) -> StretchedPairs:
         """Pairs of columns of some strata."""
@@ -631,19 +588,11 @@ class StretchedScores(EstimateScores):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StretchedPairs:
-    """Pairs of models; both sides reach as far as their stretched intervals.
+    """Pairs of models; both sides reach as far as their stretched intervals."""
 
-    Attributes
-    ----------
-    diff, sigma : ndarray of float, shape (S, P)
-        Differences and their standard deviations.
-    down, up : ndarray of float
-        How far the differences reach at a critical value of 1.
-    """
-
-    diff: Floats
+    diff: Floats  # (S, P)
     sigma: Floats
-    down: Floats
+    down: Floats  # how far the differences reach at a critical value of 1
     up: Floats
 
     @property
@@ -664,18 +613,10 @@ class StretchedPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PricedScores(EstimateScores):
-    """Estimates with a price: a pair has the price of its trials, or of its paired differences.
+    """Estimates with a price: a pair has the price of its trials, or of its paired differences."""
 
-    Attributes
-    ----------
-    price : ComparedSide
-        Price of the models in the order of ``mu.ravel()``.
-    questions : sequence of QuestionValues
-        The questions of each stratum.
-    """
-
-    price: ComparedSide
-    questions: Sequence[QuestionValues]
+    price: ComparedSide  # price of the models in the order of ``mu.ravel()``
+    questions: Sequence[QuestionValues]  # the questions of each stratum
 
     @classmethod
     def floored(
@@ -687,23 +628,7 @@ class PricedScores(EstimateScores):
         single: Mask,
         information: Floats | None = None,
     ) -> PricedScores:
-        """Scores of models, with the price of those raised that have single trials only.
-
-        Parameters
-        ----------
-        numbers : sequence of ndarray of float, shape (S, L)
-            Mu, sigma, lo and hi of each model.
-        limit : float
-            Largest difference that is shown.
-        price : Price
-            Price of the models in the order of ``mu.ravel()``.
-        questions : sequence of QuestionValues
-            The questions of each stratum.
-        single : ndarray of bool, shape (S, L)
-            Whether no question of a model has more than one trial.
-        information : ndarray of float, shape (S, L), or None
-            As for `EstimateScores`.
-        """
+        """Scores of models, with the price of those raised that have single trials only."""
         mu, sigma, lo, hi = numbers
         variance, most = np.zeros(mu.shape), np.full(mu.shape, np.inf)
         for stratum in np.flatnonzero(single.any(axis=1)).tolist():
@@ -742,25 +667,13 @@ class PricedScores(EstimateScores):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PricedPairs:
-    """Pairs of models of some strata.
+    """Pairs of models of some strata."""
 
-    Attributes
-    ----------
-    price : ComparedSide
-        Price of all models.
-    a, b : ndarray of int, shape (S, P)
-        Places of both models of each pair.
-    paired : PairedPrice
-        Price of their paired differences.
-    by_pairs : ndarray of bool, shape (S, P)
-        Whether a pair uses that price.
-    """
-
-    price: ComparedSide
-    a: Ints
+    price: ComparedSide  # price of all models
+    a: Ints  # places of both models of each pair, (S, P)
     b: Ints
-    paired: PairedPrice
-    by_pairs: Mask
+    paired: PairedPrice  # price of their paired differences
+    by_pairs: Mask  # whether a pair uses that price
 
     @classmethod
     def of(cls, price: ComparedSide, a: Ints, b: Ints, paired: PairedPrice) -> PricedPairs:
