@@ -308,6 +308,81 @@ def reruns(logs: int = 400) -> Iterator[Cell]:
         yield cell | {"inside": inside.mean()}
 
 
+def crossing(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """A model that is sure of half of the questions and lost on the others; and its base."""
+    rates = np.where(rng.random(shape) < 0.5, 0.85, 0.002)
+    rates[:, 1] = rng.uniform(0.1, 0.35, rates[:, 1].shape)
+    return rates
+
+
+# Rates of two models on each question, shape (logs, 2, questions), by the name of the pair.
+CURVED: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
+    "uniform": lambda rng, shape: np.repeat(rng.random((shape[0], 1, shape[2])), 2, axis=1),
+    "hard": lambda rng, shape: np.repeat(rng.beta(0.3, 2, (shape[0], 1, shape[2])), 2, axis=1),
+    "easy": lambda rng, shape: np.repeat(rng.beta(4, 0.4, (shape[0], 1, shape[2])), 2, axis=1),
+    "rare": lambda rng, shape: np.repeat(
+        np.where(rng.random((shape[0], 1, shape[2])) < 0.9, 0.003, 0.5), 2, axis=1
+    ),
+    "half": lambda _, shape: np.full(shape, 0.5),
+    "independent": lambda rng, shape: rng.beta(0.6, 1, shape),
+    "crossing": crossing,
+    "crossing twice": lambda rng, shape: np.stack(
+        [rng.beta(0.2, 0.3, (shape[0], shape[2])), np.full((shape[0], shape[2]), 0.3)], axis=1
+    ),
+}
+
+
+def curves(logs: int = 400) -> Iterator[Cell]:
+    """Whole curves of Pass@k, k = 1 to n: pairs and single models, coverage and false verdicts."""
+    for n, questions, (name, rates_of) in product((8, 16, 64), (30, 60, 200), CURVED.items()):
+        rng = np.random.default_rng([52, n, questions])
+        drawn = logs if n < 64 else logs // 4
+        rates = rates_of(rng, (drawn, 2, questions))
+        everyone = rates_of(rng, (1, 2, 1_000_000))
+        log = counted(n, rng.binomial(n, rates))
+        metric = ps.pass_at_k(range(1, n + 1))
+        for target in ("benchmark", "population"):
+            of = (
+                rates
+                if target == "benchmark"
+                else np.broadcast_to(everyone, (1, *everyone.shape[1:]))
+            )
+            score = np.stack([(1 - (1 - of) ** k).mean(axis=2) for k in range(1, n + 1)], axis=2)
+            if target == "population" and name not in {"crossing", "crossing twice"}:
+                score = np.repeat(score.mean(axis=1, keepdims=True), 2, axis=1)
+            score = np.broadcast_to(score, (drawn, 2, n))
+            cell: Cell = {"pair": name, "questions": questions, "n": n, "target": target}
+            yield cell | {"logs": drawn} | curve_cell(log, metric, target, score)
+
+
+def curve_cell(log: ps.Scorio, metric: ps.Metric, target: str, score: Floats) -> Cell:
+    """Shares of logs whose band holds, and with a false verdict or stretch; `score` (S, 2, K)."""
+    truth = score[:, 0] - score[:, 1]
+    found = {}
+    for kind, together in (("alone", False), ("band", True)):
+        rows = log.compare(metric, baseline=1, simultaneous=together, target=target)
+        rows = rows.sort("stratum", "k")
+        lo, hi = (rows[end].to_numpy().reshape(truth.shape) for end in ("lo", "hi"))
+        near = 1e-9
+        inside = (lo - near <= truth) & (truth <= hi + near)
+        wrong = ((lo > 0) & (truth < near)) | ((hi < 0) & (truth > -near))
+        found |= {f"{kind} held": inside.all(axis=1).mean()}
+        found |= {f"{kind} false": wrong.any(axis=1).mean()}
+    at_ends = rows.select("stratum", "gain_to", "loss_from").unique(maintain_order=True)
+    k = np.arange(1, truth.shape[1] + 1)
+    gain, loss = (
+        at_ends[name].fill_null(0).to_numpy()[:, None] for name in ("gain_to", "loss_from")
+    )
+    wrong = ((k <= gain) & (truth < near)) | ((loss > 0) & (k >= loss) & (truth > -near))
+    bands = log.report(metric, simultaneous=True, target=target).sort("stratum", "model", "k")
+    lo, hi = (bands[end].to_numpy().reshape(score.shape) for end in ("lo", "hi"))
+    inside = (lo - near <= score) & (score <= hi + near)
+    return found | {
+        "false stretch": wrong.any(axis=1).mean(),
+        "model held": inside.all(axis=2).mean(),
+    }
+
+
 def plain_errors(logs: int = 2_000) -> Iterator[Cell]:
     """How often the mean score plus and minus 1.96 standard errors holds the true score.
 
@@ -476,6 +551,7 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         repeated_gate,
         unlike_runs,
         reruns,
+        curves,
         plain_errors,
         prob_best,
         planned_pairs,

@@ -195,6 +195,10 @@ class Accessor(Generic[FrameT]):
                               dearest trial in the cost
             information_      at repeated looks alone: information so far over the planned one
             fraction
+            errored           with ``missing="bounds"`` alone: trials without an outcome
+            lo_missing,       and the estimates if all of these failed, or were solved; lo is that
+            hi_missing        of the first log, hi that of the second; estimate, mu and sigma are
+                              null where both differ
             adjusted_for      with `simultaneous` alone: "all k" of the metric, for which lo and hi
                               hold at once, or "each row alone"
             inference         what mu, sigma, lo and hi rest on: "calibrated", "posterior",

@@ -68,6 +68,9 @@ class DecisionMethods(Accessor[FrameT]):
             loss_from         of one that loses
             adjusted_for      that for which `confidence` holds at once: "each pair alone", "all
                               pairs" of the stratum, "all with the baseline"; and "... and k"
+            lo_missing,       with ``missing="bounds"`` alone: diff if the errored trials failed
+            hi_missing        under model_a and were solved under model_b, and the reverse; lo, hi
+                              and better hold whatever they were
             estimate_         with `truth` or `judge` alone: the difference of the verdicts as they
             uncorrected,      are, and the labels behind both models
             labels

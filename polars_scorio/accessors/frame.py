@@ -125,10 +125,11 @@ class Scorio(
             The category column has numbers, and a trial succeeds if its number is at least this
             one; NaN is missing (in Polars NaN is larger than any number, so that a comparison as
             the category is an error if the log has NaN).
-        missing : category, "error" or "drop"
+        missing : category, "error", "drop" or "bounds"
             What a null or NaN category means, mostly a trial that crashed: an error; "drop", which
-            leaves the trial out and counts it in the column `dropped`; or a category, such as
-            ``missing=0``.
+            leaves the trial out and counts it in the column `dropped`; a category, such as
+            ``missing=0``; or "bounds", for intervals and verdicts of `report`, `compare`, `gate`
+            and pages that hold whatever the outcomes would have been.
         n : int, optional
             Every question must have exactly `n` trials, which finds files that were read twice.
         count : str or Expr, optional

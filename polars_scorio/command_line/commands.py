@@ -30,7 +30,12 @@ from polars_scorio.display.html.story import Asked, Story, read_story, refusal_f
 from polars_scorio.display.html.write_page import Order, made_page
 from polars_scorio.display.leaderboard import leaderboard
 from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.sentences import curve_sentence, question_sentences, rerun_sentences
+from polars_scorio.display.sentences import (
+    bracket_sentence,
+    curve_sentence,
+    question_sentences,
+    rerun_sentences,
+)
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import to_great_table, to_latex, to_markdown
 from polars_scorio.display.verdict import LogVerdict, log_of_scope
@@ -104,6 +109,8 @@ def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
         keys = [*strata, "model_a", "model_b"]
         for rows in found:
             curves = rows.partition_by(keys, maintain_order=True) if "first_to" in rows else []
+            if "lo_missing" in rows:
+                print_text(bracket_sentence(rows))
             for pair in curves[:_CURVES]:
                 where = "".join(f"{name} {pair[name][0]}: " for name in strata)
                 print_text(where + curve_sentence(pair, options["confidence"]))

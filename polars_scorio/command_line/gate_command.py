@@ -240,7 +240,8 @@ def _gate_result(
         lower_is_better=trials.roles.lower_is_better,
     )
     tests = None
-    if rows["broken"].null_count() < rows.height and asked.unmatched == "error":
+    known = trials.roles.missing != "bounds" and rows["broken"].null_count() < rows.height
+    if known and asked.unmatched == "error":
         tests = log.regressions(baseline, fdr=asked.fdr).lazy().collect()
     sentences = []
     for row in whole_rows(rows, [*trials.strata]).to_dicts():

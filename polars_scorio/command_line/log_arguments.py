@@ -139,8 +139,8 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     success = f"count this category as a success{again}"
     add("--success", metavar="CATEGORY", action="append", default=[], help=success)
     missing = (
-        "refuse trials without an outcome (error), drop them (drop), or count them as this "
-        "category (default: error)"
+        "refuse trials without an outcome (error), drop them (drop), count them both as failed and "
+        "as solved (bounds: report, compare, gate), or as this category (default: error)"
     )
     add("--missing", metavar="MEANING", help=missing)
     effects = "let runs vary by model (own), alike, shared, where it is seen, or not count (none)"

@@ -204,20 +204,20 @@ def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any
 
 
 def _missing_meaning(text: str, dtype: pl.DataType | None) -> Category:
-    """The meaning of trials without an outcome: error, drop, or a category.
+    """The meaning of trials without an outcome: error, drop, bounds, or a category.
 
     >>> _missing_meaning("drop", pl.Int64()), _missing_meaning("0", pl.Int64())
     ('drop', 0)
     """
-    if text in {"error", "drop"}:
+    if text in {"error", "drop", "bounds"}:
         return text
     value = column_value(text, dtype)
     number = dtype is not None and not is_label(dtype)
-    typo = get_close_matches(text.lower(), ["drop"], 1, _ALIKE)
+    typo = get_close_matches(text.lower(), ["drop", "bounds"], 1, _ALIKE)
     if typo or (number and isinstance(value, str)):
         raise ValueError(
-            f"--missing must be error, drop or a category, got {text!r}"
-            + (": did you mean 'drop'?" if typo else nearest_hint(text, ["error", "drop"]))
+            f"--missing must be error, drop, bounds or a category, got {text!r}"
+            + (f": did you mean {typo[0]!r}?" if typo else nearest_hint(text, ["error", "drop"]))
         )
     return value
 

@@ -271,11 +271,16 @@ class Trials:
     @property
     def missing_category(self) -> Category | None:
         """The category that a missing outcome stands for, if it stands for one."""
-        return None if self.roles.missing in ("error", "drop") else self.roles.missing
+        return None if self.roles.missing in ("error", "drop", "bounds") else self.roles.missing
 
     @property
     def outcome(self) -> pl.Expr:
         """The category of a trial, as `CATEGORY`; null if it is missing."""
+        if self.roles.missing == "bounds":
+            raise ValueError(
+                'missing="bounds" has answers of report, compare and gate, and on pages: all else '
+                'needs missing="drop", or the category that a missing outcome is'
+            )
         category = self.category.without_nan
         if self.missing_category is not None:
             stand_in = pl.lit(column_category(self.missing_category, self.category.dtype))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,8 +42,9 @@ from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.curves import first_stretch, last_stretch
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.calibrated import credited_classes
+from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
 from polars_scorio.study.evaluate import Evaluated
-from polars_scorio.study.report import curve_columns, with_curves
+from polars_scorio.study.report import THRESHOLD, curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.subjects.cell_numbers import (
     INFORMATION,
@@ -75,6 +77,11 @@ def compare(
     """
     simultaneous = check_flag("simultaneous", simultaneous)
     metric = metric_of(metric, "compare")
+    if roles.missing == BOUNDED:
+        ask = partial(compare, metric=metric, simultaneous=simultaneous, warns=warns, **options)
+        return _pair_brackets(
+            ErroredLog.of(log, roles, [metric], **options), ask, baseline, overall
+        )
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     model = named_model(trials, "compare")
@@ -108,6 +115,43 @@ def compare(
         pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("adjusted_for")
     )
     return with_curves(named, [metric]).select(columns)
+
+
+_SOLVED = "errored trials solved of"
+
+
+def _pair_brackets(
+    errored: ErroredLog,
+    ask: partial[pl.LazyFrame],
+    baseline: Category | None,
+    overall: Overall | None,
+) -> pl.LazyFrame:
+    """The pairs of a comparison, which hold whatever the errored trials were.
+
+    The lower end of a difference is that of the log whose errored trials failed under the first
+    model and were solved under the second.
+    """
+    keys = [*errored.trials.strata, "metric", "k", "model_a", "model_b"]
+    if baseline is not None:
+        ask = partial(ask, baseline=baseline, overall=overall)
+        low, high = (ask(log, errored.roles()) for log in errored.against(baseline))
+    elif overall is not None:
+        raise ValueError(
+            f'overall={overall!r} with missing="bounds" needs a baseline: name it, or leave '
+            "overall= out"
+        )
+    else:
+        named_model(errored.trials, "compare")
+        pairs = ask(errored.for_each_model(_SOLVED), errored.roles(_SOLVED))
+        low, high = (
+            pairs.filter(pl.col(_SOLVED) == pl.col(side)).drop(_SOLVED)
+            for side in ("model_b", "model_a")
+        )
+    names = low.collect_schema().names()
+    keys += [THRESHOLD] * (THRESHOLD in names)
+    rows = bracketed((low, high), keys, "diff").select(*names, *BRACKET)
+    order = [name for name in (*errored.trials.strata, "k", THRESHOLD) if name in names]
+    return rows if baseline is not None else rows.sort(*order, "model_a", "model_b")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -68,6 +68,7 @@ from polars_scorio.maths.independent import illinois_root
 from polars_scorio.maths.power import trials_with_assurance
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.errored import BOUNDED, ErroredLog, bracketed
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.subjects.cell_numbers import INFORMATION
@@ -137,7 +138,10 @@ def with_cost_verdict(
     known = judged.collect_schema().names()
     refuse_repeats([*known, *(name for name in COST_COLUMNS if name != "score_verdict")])
     (model,) = trials.models
-    both_ends: DecisionOptions = {**options, "confidence": 2 * options["confidence"] - 1}
+    both_ends: DecisionOptions = {"confidence": 2 * options["confidence"] - 1}
+    for name in ("target", "unmatched"):
+        if name in options:
+            both_ends[name] = options[name]
     ratios = compare(
         trials.study or trials.frame,
         roles,
@@ -283,6 +287,25 @@ def gate(
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
     question = bind_roles(log, roles).question.dtype
     log = without_questions(log, roles, case_ids("quarantine", quarantine, question))
+    again = partial(
+        gate,
+        metric=metric,
+        margin=margin,
+        stratum_margin=stratum_margin,
+        every_stratum=every_stratum,
+        simultaneous=simultaneous,
+        power=power,
+        max_trials=max_trials,
+        overall=overall,
+        cost_margin=cost_margin,
+        fail_on=fail_on,
+        must_pass=must_pass,
+        fdr=fdr,
+        **options,
+    )
+    if roles.missing == BOUNDED:
+        others = cost_margin is not None or fail_on or must_pass is not None or ab_check
+        return _gate_brackets(log, roles, baseline, metric, again, others=bool(others))
     cases = CaseRules.of(fail_on, case_ids("must_pass", must_pass, question), fdr)
     if cases is not None and options.get("unmatched") == "adjust":
         raise ValueError(
@@ -336,29 +359,45 @@ def gate(
     if options.get("target") == "population":
         rows = rows.rename({"extra_trials": "extra_questions"})
     if cost_margin is not None:
-        beside: DecisionOptions = {"confidence": models.confidence}
-        for name in ("target", "unmatched"):
-            if name in options:
-                beside[name] = options[name]
+        beside: DecisionOptions = {**options, "confidence": models.confidence}
         rows = with_cost_verdict(
             rows, trials, roles, baseline, cost_margin, overall=strata, options=beside
         )
     if not check_flag("ab_check", ab_check):
         return rows
-    again = partial(
-        gate,
-        metric=metric,
-        margin=margin,
-        stratum_margin=stratum_margin,
-        every_stratum=every_stratum,
-        overall=overall,
-        cost_margin=cost_margin,
-        fail_on=fail_on,
-        must_pass=None if cases is None else cases.must_pass or None,
-        fdr=fdr,
-        **options,
-    )
     return with_ab_check(rows, trials, baseline, metric.row_sizes, again)
+
+
+def _gate_brackets(
+    log: Log,
+    roles: Roles,
+    baseline: Category,
+    metric: Metric,
+    ask: partial[pl.LazyFrame],
+    *,
+    others: bool,
+) -> pl.LazyFrame:
+    """The rows of a gate, whose verdicts hold whatever the errored trials were.
+
+    `others`: whether more than the score is judged.
+    """
+    if others:
+        raise ValueError(
+            'gate: missing="bounds" is about the score: leave cost_margin=, fail_on=, must_pass= '
+            "and ab_check= out, or say what a missing outcome means"
+        )
+    errored = ErroredLog.of(log, roles, [metric], **ask.keywords)
+    low, high = (
+        ask(each, errored.roles(), baseline=baseline) for each in errored.against(baseline)
+    )
+    rows = bracketed((low, high), [*errored.trials.keys, "metric", "k"], "diff")
+    further = pl.when(pl.col("verdict").is_not_null()).then(pl.col("^extra_.*$"))
+    same = pl.all_horizontal(pl.col(name).is_not_null() for name in BROKEN)
+    return rows.with_columns(
+        further.name.keep(),
+        pl.col("verdict").fill_null(UNDECIDED),
+        *(pl.when(same).then(name).alias(name) for name in BROKEN),
+    )
 
 
 def _checked_margins(

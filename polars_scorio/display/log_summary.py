@@ -18,6 +18,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import STATES, question_tallies
 from polars_scorio.display.words import visible_text
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.errored import BOUNDED, extreme_categories
 from polars_scorio.study.log_checks import LogChecks
 
 _PARTS = " / "
@@ -84,6 +85,8 @@ class LogSummary:
     ) -> LogSummary:
         """Read the log, once; refuses only what its schema tells."""
         trials = bind_roles(frame, roles)
+        if roles.missing == BOUNDED:
+            extreme_categories(trials, ())
         # Missing outcomes are to be seen, whatever they mean.
         seen = bind_roles(frame, replace(roles, missing="drop"))
         read = question_tallies(seen, labels=True).collect(engine="streaming")
@@ -123,11 +126,14 @@ class LogSummary:
     def roles(self) -> Roles:
         """The roles of `cells`."""
         asked = self.trials.roles
+        missing = asked.missing
+        if missing == BOUNDED:  # sentences beside the numbers say what errored trials change
+            missing, _ = extreme_categories(self.trials, ())
         return Roles(
             by="stratum" if self.trials.by else (),
             count="count",
             success=asked.success,
-            missing=asked.missing,
+            missing=missing,
             n=asked.n,
             levels=asked.levels,
             bounds=asked.bounds,

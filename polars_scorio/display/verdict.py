@@ -15,6 +15,7 @@ from polars_scorio.counting.log import CATEGORY, COUNT, bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import class_members
 from polars_scorio.counting.ways_out import JOINED_IDS, escaped_text
+from polars_scorio.decisions.compare import compare
 from polars_scorio.display.log_summary import LogSummary, key_labels, metric_label
 from polars_scorio.display.scopes import (
     Scope,
@@ -23,8 +24,10 @@ from polars_scorio.display.scopes import (
     knows_success,
     page_scopes,
 )
+from polars_scorio.display.sentences import errored_sentences
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words import (
+    Scale,
     count_of,
     name_list,
     number_list,
@@ -33,7 +36,9 @@ from polars_scorio.display.words import (
     text_list,
 )
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.errored import BOUNDED
 from polars_scorio.study.log_checks import CheckWarning, LogChecks
+from polars_scorio.study.report import report
 from polars_scorio.subjects.of_verdicts import JudgeWarning
 
 
@@ -218,12 +223,33 @@ def _missing_outcomes(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Aler
     handled = {
         "error": 'A report refuses them: missing="drop" leaves them out, a category counts them.',
         "drop": "They were dropped, which flatters a model that crashes on hard questions.",
+        "bounds": "The numbers of this page count them as failed.",
     }.get(str(meaning), f"They count as category {meaning!r}.")
     yield Alert(
         "Dropped trials" if meaning == "drop" else "Missing outcomes",
         f"{count_of(sum(number for _, number in missing), 'trial')} without an outcome "
         f"({number_list(missing)}). {handled}",
     )
+
+
+def errored_trials(look: LogSummary, main: Scope, settings: Settings) -> Iterator[Alert]:
+    """Alert on what errored trials change, if they may have failed or been solved."""
+    if look.trials.roles.missing != BOUNDED or not main.counts["category"].null_count():
+        return
+    study, roles = main.study, replace(main.roles, missing=BOUNDED)
+    with without_repeated_warnings():
+        rows, pairs = pl.collect_all(
+            [
+                report(study, roles, [main.lead], **settings.report),
+                compare(study, roles, main.lead, simultaneous=True, **settings.report),
+            ]
+        )
+    percent = Scale.of(main.rows.filter(metric=main.lead.name)["mu"], ()).percent
+    said = errored_sentences(rows, pairs, main.pairs, percent=percent)
+    advice = (
+        "A timeout is an outcome, and failed; trials that a broken harness lost can be run again."
+    )
+    yield Alert("Errored trials", " ".join([*said, advice]))
 
 
 def _repeated_ids(coverage: pl.DataFrame) -> Iterator[Alert]:
@@ -303,6 +329,8 @@ def log_of_scope(look: LogSummary, scope: Scope) -> tuple[pl.LazyFrame, Roles]:
     A scope with a name is one stratum, or step; the whole log is the strata that all models have.
     """
     trials, names = look.trials, [*look.trials.strata]
+    if trials.roles.missing == BOUNDED:
+        trials = replace(trials, roles=replace(trials.roles, missing=look.roles.missing))
     if not names:
         return trials.frame, trials.roles
     label, whole = pl.col("stratum"), pl.col("model").n_unique() == len(look.models)
@@ -380,6 +408,7 @@ def log_verdict(
             *dependent_trials(checks),
             *coverage_alerts(look, coverage),
             *draws_beyond_trials(main, scores),
+            *errored_trials(look, main, settings),
         ],
         biased=biased,
         worst_p=max((p for p in found if p is not None), default=0.0),

@@ -86,7 +86,8 @@ class LogChecks:
     @classmethod
     def of(cls, log: Log, roles: Roles) -> LogChecks:
         """Read the log: once for the ids of its runs, once for its questions."""
-        missing = "drop" if roles.missing == "error" and roles.count is None else roles.missing
+        known = roles.missing != "bounds" and (roles.missing != "error" or roles.count is not None)
+        missing = roles.missing if known else "drop"
         unscored: Unscored = "drop" if missing == "drop" else roles.unscored
         plain = replace(roles, missing=missing, unscored=unscored, truth=None, judge=None)
         trials = bind_roles(log, plain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, bind_roles, re
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.run_bits import run_part
 from polars_scorio.metrics.metric import INFINITE, Metric
+from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
 from polars_scorio.study.evaluate import (
     RESULTS,
     Evaluated,
@@ -190,6 +191,16 @@ def report(
             "simultaneous=True makes a band for each stratum and model: nobody knows one of means "
             'over strata. Pass overall="micro", or leave one of both out'
         )
+    if roles.missing == BOUNDED:
+        if per == "question" or wide:
+            raise ValueError(
+                'missing="bounds" has a bracket for each row of a tidy report: leave '
+                f"{'wide=' if wide else 'per='} out, or say what a missing outcome means"
+            )
+        return _report_bracket(
+            ErroredLog.of(log, roles, metrics, **options),
+            partial(report, metrics=metrics, overall=overall, simultaneous=bands, **options),
+        )
     trials = bind_roles(log, roles)
     request = Request.of(trials, metrics, per=per, curves=bands, **options)
     columns = report_columns(trials, per, request.classes.needs)
@@ -207,6 +218,16 @@ def report(
     rows = with_curves(rows, metrics).select(curve_columns(columns.shown, metrics))
     # A stable sort: the metrics of a question keep the order in which they were asked for.
     return rows.sort(*keys, maintain_order=True) if columns.question else rows
+
+
+def _report_bracket(errored: ErroredLog, ask: Callable[..., pl.LazyFrame]) -> pl.LazyFrame:
+    """The rows of a report whose intervals hold whatever the errored trials were."""
+    low, high = (ask(log, errored.roles()) for log in errored.ends())
+    names = low.collect_schema().names()
+    keys = [*errored.trials.keys, "metric", "k", *[THRESHOLD] * (THRESHOLD in names)]
+    rows = errored.with_errors(bracketed((low, high), keys, "estimate"))
+    after = names.index("trials") + 1
+    return rows.select(*names[:after], "errored", *names[after:], *BRACKET)
 
 
 def _has_separate_priors(request: Request) -> bool:

@@ -132,8 +132,8 @@ def test_a_typo_of_what_is_missing_is_answered(capsys, meaning):
     models(2).write_parquet("log.parquet")
     assert main(["rank", "log.parquet", "--missing", meaning]) == 2
     nearest = "error" if meaning == "errr" else "drop"
-    said = f"--missing must be error, drop or a category, got {meaning!r}: did you mean {nearest!r}"
-    assert said in capsys.readouterr().err
+    said = f"--missing must be error, drop, bounds or a category, got {meaning!r}: did you mean "
+    assert f"{said}{nearest!r}" in capsys.readouterr().err
 
 
 def test_the_missing_outcomes_of_labels_may_have_a_label(capsys):

@@ -151,7 +151,9 @@ def read_story(
     coverage = look.describe()
     tell("reporting, ranking and comparing")
     try:
-        return look, coverage, Story.of(frame, roles, look, coverage, asked)
+        # Errored trials count as failed, and an alert says what they change.
+        filled = replace(roles, missing=look.roles.missing)
+        return look, coverage, Story.of(frame, filled, look, coverage, asked)
     except (ValueError, TypeError) as error:
         return look, coverage, error
 

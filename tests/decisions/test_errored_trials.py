@@ -1,0 +1,289 @@
+"""Errored trials as a bracket: all of them failed, or all were solved."""
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from polars_scorio.command_line.main import main
+from polars_scorio.display.sentences import bracket_sentence
+
+ENDS = ["lo", "hi"]
+
+
+def drawn(models=3, questions=20, trials=4, errors=0.05, seed=1, gain=0.0):
+    """Trials of which a share has no outcome."""
+    rng = np.random.default_rng(seed)
+    model, question, trial = np.indices((models, questions, trials)).reshape(3, -1)
+    solved = rng.random(model.size) < 0.4 + 0.1 * (model > 0) + gain * (model > 0)
+    lost = rng.random(model.size) < errors
+    category = [None if gone else int(won) for gone, won in zip(lost, solved, strict=True)]
+    columns = {"question": question, "trial": trial, "category": category}
+    return pl.DataFrame({"model": [f"m{i}" for i in model], **columns})
+
+
+LOG = drawn()
+FAILED, SOLVED = (LOG.scorio(missing=value) for value in (0, 1))
+BOUNDS = LOG.scorio(missing="bounds")
+METRICS = ps.avg(), ps.pass_at_k([1, 2, 4]), ps.pass_hat_k(3)
+
+
+def with_solved(models):
+    """The log in which errored trials of these models were solved, and all others failed."""
+    filled = pl.when(pl.col("model").is_in(models)).then(1).otherwise(0)
+    return LOG.with_columns(pl.col("category").fill_null(filled)).scorio
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_each_end_of_an_interval_is_that_of_its_own_log(target):
+    found, low, high = (log.report(*METRICS, target=target) for log in (BOUNDS, FAILED, SOLVED))
+    assert found["lo"].to_list() == low["lo"].to_list()
+    assert found["hi"].to_list() == high["hi"].to_list()
+    assert found["lo_missing"].to_list() == low["estimate"].to_list()
+    assert found["hi_missing"].to_list() == high["estimate"].to_list()
+    nulls = LOG.group_by("model").agg(pl.col("category").null_count()).sort("model")
+    assert (
+        found.unique("model", keep="first")
+        .sort("model")["errored"]
+        .equals(nulls["category"].cast(pl.UInt64), null_equal=True)
+    )
+    assert found["trials"].unique().to_list() == [80]
+    rate = found.filter(metric="avg")
+    assert (rate["hi_missing"] - rate["lo_missing"]).to_numpy() == pytest.approx(
+        rate["errored"].to_numpy() / 80
+    )
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_the_lower_end_of_a_pair_has_the_errors_failed_under_one_and_solved_under_the_other(target):
+    options = {"simultaneous": True, "target": target}
+    found = BOUNDS.compare(**options)
+    for row in found.rows(named=True):
+        pair = {name: row[name] for name in ("model_a", "model_b")}
+        low, high = (
+            with_solved([row[side]]).compare(**options).filter(**pair)
+            for side in ("model_b", "model_a")
+        )
+        assert (row["lo"], row["hi"]) == pytest.approx(
+            (low["lo"].item(), high["hi"].item()), abs=1e-9
+        )
+        assert row["lo_missing"] == pytest.approx(low["diff"].item())
+        assert row["hi_missing"] == pytest.approx(high["diff"].item())
+        both = {low["better"].item(), high["better"].item()}
+        assert row["better"] == (both.pop() if len(both) == 1 else None)
+
+
+def test_a_baseline_is_compared_with_all_others_at_once():
+    found = BOUNDS.compare(baseline="m1", simultaneous=True)
+    low, high = (
+        with_solved(models).compare(baseline="m1", simultaneous=True)
+        for models in (["m1"], ["m0", "m2"])
+    )
+    assert found["lo"].to_list() == low["lo"].to_list()
+    assert found["hi"].to_list() == high["hi"].to_list()
+    assert found["adjusted_for"].unique().to_list() == ["all with the baseline"]
+
+
+@pytest.mark.parametrize("baseline", [None, "m0"])
+def test_without_errors_nothing_changes(baseline):
+    log = drawn(errors=0)
+    plain, bounds = log.scorio, log.scorio(missing="bounds")
+    for ask in (
+        lambda log: log.report(*METRICS),
+        lambda log: log.compare(METRICS[1], baseline=baseline, simultaneous=True),
+        lambda log: log.gate("m0", margin=0.02),
+    ):
+        found, known = ask(bounds), ask(plain)
+        assert_frame_equal(found.select(known.columns), known, abs_tol=1e-12)
+        assert found["lo_missing"].equals(found["hi_missing"])
+
+
+def test_a_hidden_failure_raises_no_end_and_a_hidden_success_lowers_none():
+    hidden = {value: LOG.with_row_index().with_columns(
+        category=pl.when(pl.col("index") != LOG["category"].index_of(value)).then("category")
+    ) for value in (0, 1)}  # fmt: skip
+    before = BOUNDS.report(*METRICS)
+    for value, same, moved in ((0, "lo", "hi"), (1, "hi", "lo")):
+        after = hidden[value].scorio(missing="bounds").report(*METRICS)
+        assert after[same].to_list() == before[same].to_list()
+        assert after[moved].to_list() != before[moved].to_list()
+
+
+def test_a_gate_passes_and_fails_whatever_the_errored_trials_were():
+    log = drawn(2, 60, errors=0.1, gain=0.3)
+    rows = {
+        meaning: log.scorio(missing=meaning).gate("m0", margin=0.02)
+        for meaning in ("bounds", "drop")
+    }
+    assert [each["verdict"].item() for each in rows.values()] == ["pass", "pass"]
+    found, plain = rows.values()
+    assert found["lo"].item() < plain["lo"].item() < plain["hi"].item() < found["hi"].item()
+    assert found["diff"].item() is None
+    back = log.scorio(missing="bounds").gate("m1", margin=0.02)
+    assert back["verdict"].item() == "fail"
+    close = drawn(2, 60, errors=0.3, gain=0.1).scorio(missing="bounds").gate("m0", margin=0.02)
+    assert close["verdict"].item() == "undecided"
+    assert close["extra_trials"].item() is None
+
+
+def test_a_curve_is_better_where_both_of_its_logs_say_so():
+    log = drawn(2, 40, 8, errors=0.03, gain=0.15)
+    curve = log.scorio(missing="bounds").compare(
+        ps.pass_at_k(range(1, 9)), baseline="m0", simultaneous=True
+    )
+    gained = curve["gain_to"].unique().item()
+    assert gained > 1
+    assert curve.filter(pl.col("k") <= gained)["lo"].min() > 0
+    plain = log.scorio(missing="drop").compare(
+        ps.pass_at_k(range(1, 7)), baseline="m0", simultaneous=True
+    )
+    assert gained <= plain["gain_to"][0]
+
+
+def test_a_question_with_errors_alone_may_be_anything():
+    log = pl.DataFrame({"question": [0, 0, 1, 1], "category": [None, None, 1, 1]})
+    found = log.scorio(model=None, trial=None, missing="bounds", n=2).report(ps.pass_hat_k(2))
+    assert found.select("lo_missing", "hi_missing", "errored", "questions").row(0) == (0.5, 1, 2, 2)
+
+
+def test_strata_and_means_over_them_have_brackets():
+    log = pl.concat([LOG.with_columns(half=pl.lit(half)) for half in "xy"])
+    bounds = log.scorio(by="half", missing="bounds")
+    found = bounds.report(ps.avg(), overall="macro")
+    low = log.scorio(by="half", missing=0).report(ps.avg(), overall="macro")
+    assert found["lo"].to_list() == low["lo"].to_list()
+    whole = found.filter(pl.col("half").is_null())
+    assert whole["errored"].sum() == log["category"].null_count()
+    pairs = bounds.compare(baseline="m0", overall="macro")
+    assert pairs.height == 6
+    one = bounds.compare().filter(half="x").drop("half")
+    assert_frame_equal(one, BOUNDS.compare(), abs_tol=1e-9)
+    with pytest.raises(ValueError, match="needs a baseline"):
+        bounds.compare(overall="macro")
+
+
+def test_lazy_logs_and_counts_have_the_same_bracket():
+    for found in (
+        LOG.lazy().scorio(missing="bounds").compare().collect(),
+        LOG.scorio(missing="drop").counts().scorio(count="count", missing="bounds").compare(),
+    ):
+        assert_frame_equal(found, BOUNDS.compare(), abs_tol=1e-12)
+
+
+WORDS = pl.col("category").replace_strict({0: "wrong", 1: "right"}, return_dtype=pl.String)
+
+
+@pytest.mark.parametrize(
+    ("frame", "roles"),
+    [
+        (LOG.with_columns(category=pl.col("category") == 1), {}),
+        (LOG.with_columns(category=WORDS), {"success": "right"}),
+        (
+            LOG.with_columns(category=WORDS.cast(pl.Enum(["right", "wrong"]))),
+            {"success": "right"},
+        ),
+        (LOG.with_columns(pl.col("category").cast(pl.Float64)), {"threshold": 0.5}),
+        (LOG.with_columns(pl.col("category").cast(pl.Float64)), {"bounds": (0, 1)}),
+        (LOG.with_columns(pl.col("category").cast(pl.Float64)), {"levels": [0, 1]}),
+        (LOG.with_columns(pl.col("category") + 3), {"success": 4}),
+    ],
+    ids=["Boolean", "labels", "Enum", "threshold", "bounds", "levels", "integers"],
+)
+def test_the_worst_and_the_best_follow_from_what_a_category_means(frame, roles):
+    found = frame.scorio(missing="bounds", **roles).report(ps.avg())
+    names = ["errored", "lo_missing", "hi_missing"]
+    assert_frame_equal(found.select(names), BOUNDS.report(ps.avg()).select(names))
+
+
+def test_weights_say_which_category_is_the_worst():
+    log = LOG.with_columns(pl.col("category").replace({1: 2}))
+    metric = ps.avg({0: 0.5, 1: 0, 2: 1})
+    found = log.scorio(missing="bounds").report(metric)
+    for end, value in (("lo_missing", 1), ("hi_missing", 2)):
+        filled = log.scorio(missing=value).report(metric)
+        assert found[end].to_list() == filled["estimate"].to_list()
+    with pytest.raises(ValueError, match="do not agree on the worst"):
+        log.scorio(missing="bounds").report(metric, ps.avg({0: 0, 1: 0.5, 2: 1}, name="other"))
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda log: log.rank(), "has answers of report, compare and gate"),
+        (lambda log: log.counts(), "has answers of report, compare and gate"),
+        (lambda log: log.report(ps.bayes()), "posteriors have no bracket"),
+        (lambda log: log.report(ps.avg(), prior="uniform"), "posteriors have no bracket"),
+        (lambda log: log.report(ps.avg(), wide=True), "leave wide= out"),
+        (lambda log: log.report(ps.avg(), per="question"), "leave per= out"),
+        (lambda log: log.gate("m0", margin=0.1, fail_on="regressed"), "is about the score"),
+    ],
+)
+def test_what_has_no_bracket_is_refused(ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask(BOUNDS)
+
+
+def test_rewards_without_a_range_are_refused():
+    log = LOG.with_columns(pl.col("category").cast(pl.Float64))
+    with pytest.raises(ValueError, match=r"needs the range of the rewards in 'category'"):
+        log.scorio(missing="bounds").report(ps.avg())
+    everything = LOG.with_columns(pl.lit("won", pl.Enum(["won"])).alias("category"))
+    with pytest.raises(ValueError, match="all categories are successes"):
+        everything.scorio(missing="bounds", success="won").report(ps.avg())
+
+
+def test_all_trials_errored_leaves_everything_open():
+    log = pl.DataFrame({"model": ["a", "b"] * 4, "question": [0, 1, 1, 0] * 2, "category": None})
+    log = log.with_columns(pl.col("category").cast(pl.Int64))
+    bounds = log.scorio(trial=None, missing="bounds")
+    assert bounds.report(ps.avg()).select("lo", "hi").unique().row(0) == (0, 1)
+    assert bounds.compare()["better"].item() is None
+
+
+# --- what people read
+
+
+def test_sentences_say_how_far_errors_move_a_difference():
+    assert bracket_sentence(drawn(errors=0).scorio(missing="bounds").compare()) == (
+        "Errored trials move no difference."
+    )
+    pairs = BOUNDS.compare()
+    said = bracket_sentence(pairs)
+    assert said.startswith("Errored trials could move a difference by up to 0.")
+    assert f"In {3 - pairs['better'].null_count()} of 3 pairs a model is better" in said
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(log):
+        log.write_csv(tmp_path / "log.csv")
+        return str(tmp_path / "log.csv")
+
+    return write
+
+
+def test_a_page_says_whether_its_verdicts_hold(tmp_path, file, capsys):
+    page = tmp_path / "page.html"
+    clear = drawn(2, 60, errors=0.02, gain=0.3)
+    assert main(["report", file(clear), "--missing", "bounds", "-o", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "The numbers of this page count them as failed." in text
+    assert "Errored trials could move the score of m" in text
+    assert "The verdict holds whatever they were." in text
+    close = drawn(2, 60, errors=0.2, gain=0.1, seed=3)
+    assert main(["report", file(close), "--missing", "bounds", "-o", "-"]) == 0
+    assert "depends on the errored trials between m1 and m0: no model is named" in (
+        capsys.readouterr().out.replace("m0 and m1", "m1 and m0")
+    )
+
+
+def test_commands_take_bounds(file, capsys):
+    log = file(drawn(2, 60, errors=0.1, gain=0.3))
+    assert main(["compare", log, "--missing", "bounds"]) == 0
+    assert capsys.readouterr().out.startswith("Errored trials could move a difference by up to")
+    assert main(["gate", log, "--baseline", "m0", "--margin", "0.02", "--missing", "bounds"]) == 0
+    assert "; the verdict holds whatever they were" in capsys.readouterr().out
+    assert main(["summary", log, "--missing", "bounds"]) == 0
+    assert main(["gate", log, "--baseline", "m0", "--margin", "0.02", "--missing", "bound"]) == 2
+    assert "did you mean 'bounds'?" in capsys.readouterr().err
