@@ -20,6 +20,7 @@ from examples.validation.measured_tables import (
 )
 from examples.validation.study_tables import (
     advice_table,
+    board_table,
     cost_table,
     inference_table,
     leader_table,
@@ -38,6 +39,7 @@ FILES = {
     "inferences": VALIDATION / "inferences.parquet",
     "costs": VALIDATION / "costs.csv",
     "cost_tails": VALIDATION / "single_claims" / "cost_tails.csv",
+    "board_best": VALIDATION / "single_claims" / "board_best.csv",
     "prob_best": VALIDATION / "single_claims" / "prob_best.csv",
 }
 MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
@@ -56,6 +58,7 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
         lambda measured: inference_table(measured, measured_cells("coverage")),
     ),
     "prob_best": ("prob_best", leader_table),
+    "board_best": ("board_best", board_table),
 }
 
 

@@ -430,6 +430,52 @@ def leader_chances(rng: np.random.Generator, truth: Floats) -> Cell:
     return {name: np.take_along_axis(of, leader, 1).mean() for name, of in names.items()}
 
 
+def board_best(logs: int = 300) -> Iterator[Cell]:
+    """The chance of the leader, and of the better of two, on questions drawn from public boards.
+
+    SWE-bench has one run of a model: its outcomes are drawn once. Versions are one model of
+    LiveCodeBench, moved by logits of spread .1; saturated ones fail at most .06 times as often.
+    """
+    coding = board_rates("livecodebench")
+    draw = np.random.default_rng(51)
+    versions = expit(logit(coding[:1].clip(0.01, 0.99)) + draw.normal(0, 0.1, (6, 1)))
+    saturated = 1 - (1 - coding[:1]) * draw.uniform(0, 0.06, (10, 1))
+    pools = {
+        "LiveCodeBench": coding,
+        "versions of one model": versions,
+        "saturated": saturated,
+        "SWE-bench": board_outcomes("swe_bench"),
+    }
+    for (name, pool), (questions, rounds) in product(pools.items(), ((40, 1), (150, 2), (100, 4))):
+        n = 1 if name == "SWE-bench" else rounds
+        rng = np.random.default_rng([51, questions, rounds, *name.encode()])
+        asked = rng.integers(0, pool.shape[1], (logs, questions))
+        rates = pool[:, asked].swapaxes(0, 1)
+        truth = rates.mean(axis=2)
+        log = counted(n, rng.binomial(n, rates))
+        rows = log.rank(ps.avg()).sort("stratum", "model")
+        said = rows["prob_best"].to_numpy().reshape(truth.shape)
+        best = truth >= truth.max(axis=1, keepdims=True) - 1e-12
+        best = best / best.sum(axis=1, keepdims=True)
+        leads = said >= said.max(axis=1, keepdims=True) - 1e-9  # several if outcomes are equal
+        pairs = log.compare(ps.avg()).select("stratum", "model_a", "model_b", "prob_better")
+        row, a, b = (pairs[key].to_numpy() for key in ("stratum", "model_a", "model_b"))
+        chance, gap = pairs["prob_better"].to_numpy(), truth[row, a] - truth[row, b]
+        right = np.where(gap == 0, 0.5, (gap > 0) == (chance > 0.5))
+        cell: Cell = {"board": name, "models": len(pool), "questions": questions, "n": n}
+        cell |= {"logs": logs, "said": said.max(axis=1).mean()}
+        cell["best"] = ((best * leads).sum(axis=1) / leads.sum(axis=1)).mean()
+        cell["brier"] = ((said - best) ** 2).sum(axis=1).mean()
+        yield cell | {"pair said": np.maximum(chance, 1 - chance).mean(), "pair": right.mean()}
+
+
+def board_outcomes(board: str) -> Floats:
+    """Outcomes of the models of a public board that was run once, shape (models, questions)."""
+    counts = pl.read_parquet(Path(BOARDS, f"{board}.parquet"))
+    wide = counts.pivot("question", index="model", values="successes", sort_columns=True)
+    return wide.drop_nulls().drop("model").to_numpy().astype(float)
+
+
 def planned_pairs(logs: int = 20_000) -> Iterator[Cell]:
     """Undecided neighbours in a ranking: are they told apart by the trials that were planned?
 
@@ -503,35 +549,46 @@ TAILS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Floats]] = {
 
 def cost_tails(logs: int = 200) -> Iterator[Cell]:
     """Coverage and width of intervals of costs, by the tail of the costs of trials."""
-    everyone = np.exp(0.5**2 / 2)  # mean cost of a trial of all questions
-    for (name, tail), questions, n in product(TAILS.items(), (30, 100, 500), (1, 4)):
-        rng = np.random.default_rng([50, questions, n, *name.encode()])
-        level, rate = (
-            np.exp(rng.normal(0, 0.5, (logs, questions))),
-            rng.beta(4, 2, (logs, questions)),
+    for name, questions, n in product(TAILS, (30, 100, 500), (1, 4)):
+        yield from costs_of_tail(name, questions, n, logs)
+
+
+def worst_tails(logs: int = 2_000) -> Iterator[Cell]:
+    """The setting of `cost_tails` with the lowest coverage of each tail, with other logs."""
+    cells = study_cells("cost_tails").sort("held", maintain_order=True)
+    for worst in cells.unique("costs", keep="first", maintain_order=True).iter_rows(named=True):
+        again = costs_of_tail(worst["costs"], worst["questions"], worst["n"], logs)
+        yield from (
+            cell for cell in again if all(cell[key] == worst[key] for key in ("target", "metric"))
         )
-        cost = level[..., None] * tail(rng, (logs, questions, n))
-        won = rng.random(cost.shape) < rate[..., None]
-        stratum, question, _ = np.indices(cost.shape).reshape(3, -1)
-        columns = {"stratum": stratum, "question": question, "category": won.ravel()}
-        frame = pl.DataFrame(columns | {"usd": cost.ravel()})
-        log = frame.scorio(by="stratum", model=None, trial=None, cost="usd")
-        for target, metric in product(
-            ("benchmark", "population"), (ps.mean_cost(), ps.cost_per_success())
-        ):
-            rows = log.report(metric, target=target).sort("stratum")
-            spent, solved = level.mean(axis=1), rate.mean(axis=1)
-            if target == "population":
-                spent, solved = np.full(logs, everyone), np.full(logs, 2 / 3)
-            truth = spent / solved if metric.name == "cost_per_success" else spent
-            lo, hi = (rows[end].fill_null(np.inf).to_numpy() for end in ("lo", "hi"))
-            cell: Cell = {"costs": name, "questions": questions, "n": n, "target": target}
-            cell |= {
-                "metric": metric.name,
-                "logs": logs,
-                "held": ((lo <= truth) & (truth <= hi)).mean(),
-            }
-            yield cell | {"above": (truth > hi).mean(), "factor": np.median(hi / lo)}
+
+
+def costs_of_tail(name: str, questions: int, n: int, logs: int) -> Iterator[Cell]:
+    """Coverage of two metrics of costs and two targets, where trials cost as `name` says."""
+    rng = np.random.default_rng([50, questions, n, *name.encode(), *[logs] * (logs > 200)])
+    level, rate = np.exp(rng.normal(0, 0.5, (logs, questions))), rng.beta(4, 2, (logs, questions))
+    cost = level[..., None] * TAILS[name](rng, (logs, questions, n))
+    won = rng.random(cost.shape) < rate[..., None]
+    stratum, question, _ = np.indices(cost.shape).reshape(3, -1)
+    columns = {"stratum": stratum, "question": question, "category": won.ravel()}
+    frame = pl.DataFrame(columns | {"usd": cost.ravel()})
+    log = frame.scorio(by="stratum", model=None, trial=None, cost="usd")
+    for target, metric in product(
+        ("benchmark", "population"), (ps.mean_cost(), ps.cost_per_success())
+    ):
+        rows = log.report(metric, target=target).sort("stratum")
+        spent, solved = level.mean(axis=1), rate.mean(axis=1)
+        if target == "population":  # the mean cost of a trial of all questions
+            spent, solved = np.full(logs, np.exp(0.5**2 / 2)), np.full(logs, 2 / 3)
+        truth = spent / solved if metric.name == "cost_per_success" else spent
+        lo, hi = (rows[end].fill_null(np.inf).to_numpy() for end in ("lo", "hi"))
+        cell: Cell = {"costs": name, "questions": questions, "n": n, "target": target}
+        cell |= {
+            "metric": metric.name,
+            "logs": logs,
+            "held": ((lo <= truth) & (truth <= hi)).mean(),
+        }
+        yield cell | {"above": (truth > hi).mean(), "factor": np.median(hi / lo)}
 
 
 STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
@@ -544,6 +601,8 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         board_power,
         heavy_costs,
         cost_tails,
+        worst_tails,
+        board_best,
         lenient_judge,
         favoured_model,
         many_pairs,

@@ -5,6 +5,7 @@ import re
 import polars as pl
 
 from examples.validation.measured_tables import cell_rows
+from examples.validation.single_claims import study_cells
 
 # Trials and draw sizes of votes, and numbers of questions, that the guide shows.
 _VOTES = ["4, 1", "16, 4", "16, 16", "64, 4", "64, 16"]
@@ -64,7 +65,27 @@ def tail_table(measured: pl.DataFrame) -> pl.DataFrame:
         pl.col("held").min().alias("least"),
         pl.col("above").mean().round(3),
     )
-    return each.select("costs", mean_and_least("mean", "least", 3).alias("coverage"), "above")
+    coverage = mean_and_least("mean", "least", 3).alias("coverage")
+    again = study_cells("worst_tails").select("costs", pl.col("held").alias("worst, 2,000 logs"))
+    return each.join(again, on="costs", maintain_order="left").select(
+        "costs", coverage, "worst, 2,000 logs", "above"
+    )
+
+
+def board_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """What is said of leaders and pairs on questions of public boards, and what is."""
+    shown = ("said", "best", "brier", "pair said", "pair")
+    texts = [
+        pl.col(name).map_elements(lambda share: brief_share(share, 3), return_dtype=pl.String)
+        for name in shown
+    ]
+    names = ("`prob_best`", "is", "Brier score", "`prob_better`", "right")
+    return measured.select(
+        pl.col("board").alias("models of"),
+        "models",
+        pl.format("{} x {}", "questions", "n").alias("questions x trials"),
+        *(text.alias(name) for text, name in zip(texts, names, strict=True)),
+    )
 
 
 def advice_table(measured: pl.DataFrame) -> pl.DataFrame:
