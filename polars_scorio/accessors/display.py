@@ -87,7 +87,8 @@ class ReaderMethods(Accessor[FrameT]):
             rank, rank_lo, rank_hi  rank by the score alone, and the best and the worst rank that
                                     the data allow, as in `rank`
             model                   the model; the column has its name in the log
-            could_be_best           whether the model may be the best, as in `rank`
+            could_be_best, tier     whether the model may be the best, and 1 if no model was shown
+                                    to be better, as in `rank`
             avg, avg_lo, avg_hi     for each metric and k: mu and the ends of its interval; with
                                     strata, over all of them
             avg_estimate,           the unbiased estimate, and sigma

@@ -47,7 +47,8 @@ def refuse_partial(groups: pl.DataFrame, trials: Trials) -> None:
         f"{lacking.height:,} model{'s lack' if lacking.height > 1 else ' lacks'} questions that "
         f"others have, the first at {place}: {len(first[PARTIAL]):,} missing ({names}). Means over "
         'different questions cannot be compared: pass unmatched="drop" to keep those that all '
-        'models have, or filter the log. describe(per="question") lists them.'
+        'models have, or filter the log. describe(per="question") lists them. Samples of one '
+        'population are compared with target="population" and unmatched="unpaired".'
     )
 
 

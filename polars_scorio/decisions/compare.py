@@ -306,7 +306,9 @@ def _curve_verdicts(
     judged = models.trials.judged
     success = None if judged else credited_classes(metric, view, models.request.classes)
     of_k = [each.found.models(each.row, block.rows) for each in rows]
-    path = pair_path(of_k, scores, a, b, success, [each.sigma for each in plain])
+    path = pair_path(
+        of_k, scores, a, b, success, [each.sigma for each in plain], models.request.choice.target
+    )
     c = pair_critical(scores, a, b, models.confidence, block.baseline, path)
     found = []
     for each, numbers in zip(scores, plain, strict=True):

@@ -367,10 +367,12 @@ def models_of(
         If the models cannot be compared, as far as arguments and schema tell.
     """
     # The truth behind the verdicts of a judge has no estimate for single questions.
-    sampled = (
-        options.get("target") == "population" and not trials.judged and metric.looks_at != "costs"
-    )
+    population = options.get("target") == "population"
+    unpaired = options.get("unmatched") == "unpaired"
+    sampled = population and not (trials.judged or metric.looks_at == "costs" or unpaired)
     planned, chosen = None, options.get("prior")
+    if unpaired:
+        _refuse_unpaired(trials, metric, options, for_gate=for_gate)
     if sampled:
         planned = planned_looks(options)
         metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
@@ -417,6 +419,25 @@ def models_of(
     if sampled and trials.cluster is not None:
         plan = plan.then(_refuse_divided_clusters)
     return plan, models
+
+
+def _refuse_unpaired(
+    trials: Trials, metric: Metric, options: DecisionOptions, *, for_gate: bool
+) -> None:
+    """Refuse ``unmatched="unpaired"`` where it has no meaning, or no numbers."""
+    if for_gate:
+        raise ValueError('unmatched="unpaired" is known to compare, rank and best, not to gate')
+    if options.get("target") != "population":
+        raise ValueError(
+            'unmatched="unpaired" takes the questions of each model as a sample of their own: it '
+            'needs target="population"'
+        )
+    posterior = options.get("prior") is not None or not metric.calibrated
+    if posterior or trials.judged or metric.looks_at == "costs":
+        raise ValueError(
+            f'{metric.name}: unmatched="unpaired" compares calibrated numbers of outcomes, votes '
+            "or rewards, as of ps.avg(): leave prior=, truth= and judge= out"
+        )
 
 
 def _refuse_divided_clusters(found: Evaluated) -> Evaluated:

@@ -201,7 +201,9 @@ def check_models(names: object, trials: Trials, keyword: str) -> list[Category]:
 
 
 # An adjusted comparison uses all questions.
-_ALIGNMENT: dict[UnmatchedPairs, Alignment] = {"error": "same", "drop": "common", "adjust": "any"}
+_ALIGNMENT: dict[UnmatchedPairs, Alignment] = {
+    "error": "same", "drop": "common", "adjust": "any", "unpaired": "any",
+}  # fmt: skip
 
 
 class AlignedOptions(InferenceOptions, total=False):

@@ -43,6 +43,8 @@ SEPARATOR = "__"
 # Endings of the columns beside the number of a metric; the second ones only with a judge.
 ENDS = ("_estimate", "_sigma", "_lo", "_hi")
 JUDGED_ENDS = (f"_{JUDGED}", f"_{LABEL_COUNT}")
+# Places of the models in their order; the model stands before the last two.
+PLACES = ("rank", "rank_lo", "rank_hi", "could_be_best", "tier")
 # What holds for all numbers of a row.
 FACTS = (
     HEADINGS,
@@ -71,7 +73,7 @@ def leaderboard(
     overall = overall or ("micro" if trials.by else None)
     names = number_columns(metrics, judged=trials.judged)
     *strata, model = trials.keys
-    refuse_repeats([model, "rank", "rank_lo", "rank_hi", "could_be_best", *names, *FACTS])
+    refuse_repeats([*PLACES, model, *names, *FACTS])
     calibrated = options.get("prior") is None
     asked = aligned_options(options)
     questions = asked.pop("questions")
@@ -107,7 +109,7 @@ def leaderboard(
         one = replace(request, metrics=((first, view),))
         models = Models(request=one, metric=first, warns=options.get("prior") is None)
         places = _overall_ranks(found, models)
-    board = places.select("rank", "rank_lo", "rank_hi", model, "could_be_best")
+    board = places.select(*PLACES[:3], model, *PLACES[3:])
     blocks = [wide.filter(*whole).select(model, *names)]
     for prefix, stratum in _stratum_prefixes(rows, strata).items():
         own = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
@@ -132,7 +134,7 @@ def _overall_ranks(found: Evaluated, models: Models) -> pl.DataFrame:
         Ranking(models)
         .of_blocks(blocks, groups, found)
         .with_columns(
-            pl.col("rank", "rank_lo", "rank_hi").cast(pl.UInt32),
+            pl.col("rank", "rank_lo", "rank_hi", "tier").cast(pl.UInt32),
             pl.col("could_be_best").cast(pl.Boolean),
         )
     )

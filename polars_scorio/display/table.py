@@ -45,6 +45,7 @@ _HIDDEN = {
     "rank_lo",
     "rank_hi",
     "could_be_best",
+    "tier",
     "z_next",
     "prior",
 }

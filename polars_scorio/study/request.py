@@ -222,8 +222,12 @@ class DecisionOptions(InferenceOptions, total=False):
         Option(
             "error",
             """What questions mean that some model of the stratum does not have: "error", the
-            default, names them; "drop" keeps the questions that all models have; "adjust"
-            (`compare` and `rank` alone) corrects for how hard the questions of each model were.
+            default, names them; "drop" keeps the questions that all models have; "unpaired"
+            (`compare`, `rank` and `best` alone) takes those of each model as a sample of its own;
+            "adjust" (`compare` and `rank` alone) corrects for how hard those of each model were.
+
+            "unpaired" is for prompts that differ by model or step of a training, drawn from one
+            population; it needs ``target="population"``.
 
             "adjust" is for logs in which each model was asked a part of the questions: effects of
             models and of questions are fitted by least squares to the estimates of the questions,

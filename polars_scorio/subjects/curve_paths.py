@@ -18,7 +18,7 @@ from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import QuestionCells, question_estimates
 from polars_scorio.subjects.sampled_scores import SampledScores, shared_questions
-from polars_scorio.subjects.score_differences import Scores, StrataModels
+from polars_scorio.subjects.score_differences import Scores, StrataModels, StrataNumbers
 
 
 def unknown_path(known: Sequence[Floats]) -> Path:
@@ -62,14 +62,21 @@ def pair_path(
     b: Ints,
     success: tuple[int, ...] | None,
     sigma: Sequence[Floats],
+    target: Target,
 ) -> Path:
     """The path of the differences of pairs of columns of some strata, (S, P, K).
 
-    `models`, `scores` and `sigma` (S, P) are at each k; `success` as for `group_path`.
+    `models`, `scores` and `sigma` (S, P) are at each k; `success` as for `group_path`. If they are
+    about a population and not paired, each model has questions of its own.
     """
     if isinstance(scores[0], SampledScores):
         return _sampled_path(models, a, b, sigma)
     metric, places = models[0].metric, models[0].places
+    if target == "population":
+        cells = models[0].table.cells
+        known = [each.numbers.estimate for each in models if isinstance(each, StrataNumbers)]
+        each = group_path(metric, models[0].view, cells, success, target, known)
+        return _where_known(Path(*(one[places[:, a]] + one[places[:, b]] for one in each)), sigma)
     draws = [metric.draw(k) for k in metric.row_sizes]
     if success is None or None in draws:
         return unknown_path(sigma)

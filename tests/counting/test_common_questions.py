@@ -42,7 +42,8 @@ def test_missing_questions_are_counted_and_named(log, ask):
         "1 model lacks questions that others have, the first at domain='web', model='b': 3 missing "
         '(3, 7, 11). Means over different questions cannot be compared: pass unmatched="drop" '
         "to keep those that all models have, or filter the log. "
-        'describe(per="question") lists them.'
+        'describe(per="question") lists them. Samples of one population are compared with '
+        'target="population" and unmatched="unpaired".'
     )
 
 
@@ -135,7 +136,7 @@ def test_nothing_in_common_is_an_error(log, ask):
 @pytest.mark.parametrize("questions", ["any", None, "all"])
 def test_an_unknown_choice_is_refused_at_the_call(log, ask, questions):
     adjusts = ask in (ASKS["compare"], ASKS["population"], ASKS["rank"])
-    words = '"error" or "drop" or "adjust"' if adjusts else '"error" or "drop"'
+    words = '"error" or "drop" or "adjust" or "unpaired"' if adjusts else '"error" or "drop"'
     message = rf"^unmatched must be {words}, got {questions!r}$"
     with pytest.raises(TypeError if questions is None else ValueError, match=message):
         ask(log.lazy().scorio(**ROLES), unmatched=questions)

@@ -58,11 +58,12 @@ def test_a_row_is_that_of_the_report_in_rank_order(r1):
         "rank_hi",
         "model",
         "could_be_best",
+        "tier",
         *NUMBERS,
         *FACTS,
     ]
     ranks = log.scorio.rank(ps.bayes())
-    ranks = ranks.select("rank", "rank_lo", "rank_hi", "model", "could_be_best")
+    ranks = ranks.select("rank", "rank_lo", "rank_hi", "model", "could_be_best", "tier")
     assert_frame_equal(board.select(ranks.columns), ranks)
     assert board["model"].to_list() == ["m", "poor"]
     report = log.scorio.report(*METRICS)
@@ -258,6 +259,7 @@ def test_an_empty_log_has_an_empty_leaderboard(r1):
         "rank_hi",
         "model",
         "could_be_best",
+        "tier",
         *NUMBERS,
         *FACTS,
     ]

@@ -76,3 +76,22 @@ def test_a_tier_is_one_below_the_lowest_of_the_better_models(case):
 def test_an_absent_model_has_no_tier_and_takes_none():
     mu = np.array([[np.nan, 0.9, 0.2]])
     assert tiers(mu, np.ones((1, 3, 3), dtype=bool))[0].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("models", [1, 2, 5, 20])
+def test_tiers_contradict_no_range_of_ranks_whatever_the_verdicts_are(models):
+    """Tier 1 is rank_lo 1, tier <= rank_lo <= rank_hi, and more verdicts raise no tier number."""
+    random = np.random.default_rng(models)
+    mu, reach = random.normal(size=(500, models)), random.uniform(0.5, 2, (500, models))
+    gap = mu[:, None, :] - mu[:, :, None]  # of the model in the column over that in the row
+    places = []
+    for c in (0.2, 1.0, 3.0):
+        better = gap > c * np.hypot(reach[:, None, :], reach[:, :, None])
+        tier = tiers(mu, better)
+        lo, hi = rank_ranges(better.sum(axis=2), better.sum(axis=1), np.ones(mu.shape, bool))
+        assert ((tier == 1) == (lo == 1)).all()
+        assert (tier <= lo).all()
+        assert (lo <= hi).all()
+        places.append(tier)
+    assert (places[0] >= places[1]).all()
+    assert (places[1] >= places[2]).all()
