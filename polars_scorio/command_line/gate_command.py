@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +16,12 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.log_input import chosen_settings, column_value, read_log
-from polars_scorio.command_line.terminal import print_table, print_text
+from polars_scorio.command_line.terminal import command_words, print_table, print_text
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.case_gate import Cases, case_ids, without_questions
+from polars_scorio.display.html.page import Page
+from polars_scorio.display.html.write_page import Order, made_page
 from polars_scorio.display.sentences import GateWords
 from polars_scorio.display.table import Column, Table, cell_text, markdown_table
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
@@ -117,9 +120,9 @@ def _readable_rows(rows: pl.DataFrame) -> Table:
 STATUS = {"pass": 0, "fail": 3, "undecided": 4}
 
 
-def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
+def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     """Print the sentences of the gate and its rows; return the verdict's status."""
-    for path in filter(None, (asked.json, asked.junit, asked.markdown)):
+    for path in filter(None, (asked.json, asked.junit, asked.markdown, asked.html)):
         refuse_missing_folder(Path(path))
     log, baseline = _versions_log(log, asked)
     dtype = bind_roles(log.frame.lazy(), log._roles).question.dtype
@@ -148,7 +151,26 @@ def run_gate(log: Scorio[Any], asked: Namespace, _call: str) -> int:
     if asked.markdown:
         title = verdict if counted == verdict else f"{verdict}, which counts as {counted}"
         write_markdown(asked.markdown, title, results)
+    if asked.html:
+        write_whole(
+            Path(asked.html), _gate_page(log, baseline, results[0].rows, asked, call).html()
+        )
     return STATUS[counted]
+
+
+def _gate_page(
+    log: Scorio[Any], baseline: Category, rows: pl.DataFrame, asked: Namespace, call: str
+) -> Page:
+    """The page of a gate by its first metric."""
+    order = Order.of(
+        (asked.metric or [avg()])[:1], chosen_settings(asked), log._roles, asked.html, call=call,
+        title=Path(asked.html).stem, baseline=baseline, log=shlex.join(map(str, asked.log)),
+    )  # fmt: skip
+    order = replace(order, margin=asked.margin, gates=rows)
+    made, refusal = made_page(log.frame.lazy(), log._roles, order)
+    if refusal is not None:
+        raise refusal
+    return made.worded(lambda text: command_words(text, vars(asked)))
 
 
 def _listed_cases(texts: list[str] | None, dtype: pl.DataType) -> Cases | None:

@@ -338,7 +338,7 @@ def _add_gate(parser: ArgumentParser) -> None:
     add("--power", type=plain_number, default=0.8, help=chance)
     undecided = "count an undecided gate as this verdict (default: none; its exit status is 4)"
     add("--undecided", choices=("fail", "pass"), help=undecided)
-    for kind in ("json", "junit", "markdown"):
+    for kind in ("json", "junit", "markdown", "html"):
         add(f"--{kind}", metavar="FILE", help=f"also write the result to this file, as {kind}")
 
 

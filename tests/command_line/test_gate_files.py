@@ -2,6 +2,7 @@ import json
 from xml.etree import ElementTree as ET
 
 import polars as pl
+import pytest
 
 from polars_scorio.command_line.gate_command import (
     GateResult,
@@ -9,6 +10,8 @@ from polars_scorio.command_line.gate_command import (
     write_junit,
     write_markdown,
 )
+from polars_scorio.command_line.main import main
+from tests.command_line.pages import page_text
 
 ROWS = pl.DataFrame(
     {"metric": "avg", "model": ["a|b"], "k": [None], "diff": [0.0123456], "verdict": ["pass"]}
@@ -67,3 +70,22 @@ def test_junit_is_xml_whatever_the_models_are_called(folder):
     assert "| avg | a(U+001B)(U+FFFE)\\< | fail |" in (folder / "gate.md").read_text(
         encoding="utf-8"
     )
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_page_of_a_gate_says_what_its_cases_said(capsys):
+    questions = {"v1": [4, 4, 4, 2, 0], "v2": [4, 4, 0, 2, 4]}
+    rows = [(f"q{q}", model, trial, int(trial < c)) for model, own in questions.items()
+            for q, c in enumerate(own) for trial in range(4)]  # fmt: skip
+    log = pl.DataFrame(rows, schema=["question", "agent", "trial", "category"], orient="row")
+    log.write_csv("log.csv")
+    gate = ["gate", "log.csv", "--model", "agent", "--baseline", "v1", "--margin", "0.9"]
+    status = main([*gate, "--must-pass", "q0", "q2", "--html", "gate.html"])
+    capsys.readouterr()
+    assert status == 3
+    said = page_text("gate.html")
+    assert "v2 fails 1 question that must pass." in said
+    assert "Must pass: q2 failed a trial." in said
+    assert "polars-scorio gate log.csv --baseline v1 --margin 0.9" in said
+    assert main([*gate, "--must-pass", "q0", "--html", "gate.html"]) == 0
+    assert "Must pass: every trial of them did." in page_text("gate.html")

@@ -73,9 +73,10 @@ class Gated:
 
     @classmethod
     def of(
-        cls, look: LogSummary, main: Scope, baseline: Category, settings: Settings, margin: float
-    ) -> Gated:
-        """The models of a log against the baseline, which must exist and have a rival."""
+        cls, look: LogSummary, main: Scope, baseline: Category, settings: Settings, margin: float,
+        gates: pl.DataFrame | None = None,
+    ) -> Gated:  # fmt: skip
+        """The models of a log against the baseline, or the rows that a gate has already."""
         name = visible_text(str(baseline))
         if name not in main.models:
             known = known_text(name, sorted(main.models))
@@ -90,6 +91,7 @@ class Gated:
         options = replace(settings, prior=None).report  # a gate takes no prior
         asked = gate(log, roles, name, metric, margin=margin, **options)
         mean: Literal["macro"] | None = "macro" if roles.by else None
+        asked = asked if gates is None else gates.lazy()
         plans = [asked, report(log, roles, [metric], overall=mean, **options)]
         fractions = holds_fractions(main.counts, main.roles)
         if not (main.judged or fractions) and knows_success(main.counts, main.roles):
@@ -109,11 +111,15 @@ class Gated:
     ) -> Gated:  # fmt: skip
         """From the rows of `Scorio.gate` and of a report with the same overall mean."""
         strata = rows.columns[: rows.columns.index("metric")]
+        rows = rows.rename({rows.columns[rows.columns.index("baseline") - 1]: "model"})
+        parts = [
+            name for name in scores.columns[: scores.columns.index("metric")] if name != "model"
+        ]
         extra = next(each for each in rows.columns if each.startswith("extra_"))
         place = pl.concat_str(strata, separator=" / ") if strata else pl.lit(None, pl.String)
         whole = rows.with_columns(place.alias("stratum"), pl.col(extra).alias("extra"))
         whole = whole.with_columns(pl.col("model", "baseline").cast(pl.String))
-        of_all = scores.filter(*(pl.col(name).is_null() for name in strata))
+        of_all = scores.filter(*(pl.col(name).is_null() for name in parts))
         known = dict(of_all.select(pl.col("model").cast(pl.String), "mu").rows())
         percent = metric.support == (0, 1)
         unit = Unit(percent=percent) if percent else Unit.of(scores)
@@ -141,6 +147,20 @@ class Gated:
         own = rows.filter(pl.col("model").cast(pl.String) == model, pl.col("qvalue") <= _FDR)
         return own.sort("qvalue", "question")
 
+    def said_of_cases(self, row: dict[str, object]) -> list[str]:
+        """Findings of `fail_on` and `must_pass` about a candidate."""
+        told = []
+        if "regressed" in row and row["regressed"] is not None:
+            worse, unclear = (row[name] or [] for name in ("regressed", "unclear"))
+            told.append(f"Single questions: {len(worse):,} regressed"  # type: ignore[arg-type]
+                        + f"; of {len(unclear):,} it is unclear" * bool(unclear)  # type: ignore[arg-type]
+                        + (", which fails the gate." if worse else "."))  # fmt: skip
+        if "not_passed" in row and row["not_passed"] is not None:
+            names = [*map(str, row["not_passed"])]  # type: ignore[call-overload]
+            told.append(f"Must pass: {names_list(names, 5)} failed a trial." if names
+                        else "Must pass: every trial of them did.")  # fmt: skip
+        return told
+
     def changed(self) -> pl.DataFrame:
         """The questions of all candidates that changed more than chance explains."""
         words = {"broken": "became worse", "repaired": "became better"}
@@ -162,7 +182,9 @@ def gate_finding(gated: Gated, basis: Sequence[str]) -> Finding:
     title, chip, mood = gate_title(new, old, lo, hi, margin, unit)
     verdict = str(row["verdict"])
     said = chip.removeprefix("gate: ")
-    if verdict != said:
+    if verdict != said and row.get("case_verdict") == verdict:
+        title, chip, mood = _cases_gate_title(new, row)
+    elif verdict != said:
         own = gated.rows.filter(pl.col("stratum").is_not_null(), model=new, verdict=verdict)
         parts = own["stratum"].to_list()
         title, chip, mood = _strata_gate_title(new, old, verdict, parts, unit.margin(margin))
@@ -179,6 +201,19 @@ def gate_finding(gated: Gated, basis: Sequence[str]) -> Finding:
         were = "was" if fixed.height == 1 else "were"
         aside += f"; {fixed.height:,} {were} fixed."
     return Finding(title, chip, mood, numbers, aside, tuple(basis))
+
+
+def _cases_gate_title(new: str, row: dict[str, object]) -> tuple[str, str, Mood]:
+    """Title of a gate that single questions decide, against the difference of the scores."""
+    failed, regressed = (len(row.get(name) or []) for name in ("not_passed", "regressed"))  # type: ignore[arg-type]
+    if failed:
+        title = f"{named(new)} fails {count_of(failed, 'question')} that must pass."
+        return title, "gate: fail", "no"
+    if regressed:
+        return f"{named(new)} broke {count_of(regressed, 'question')}.", "gate: fail", "no"
+    unclear = count_of(len(row.get("unclear") or []), "question")  # type: ignore[arg-type]
+    title = f"Undecided: whether {named(new)} broke {unclear} is unclear."
+    return title, "gate: undecided", ""
 
 
 def _strata_gate_title(
@@ -250,7 +285,7 @@ def _gate_row(label: str, row: dict[str, object], axis: Axis, gated: Gated, r: f
 
 
 def cases_section(gated: Gated, facts: QuestionFacts, models: Sequence[str]) -> Section:
-    """A map of the questions under baseline and candidate: broken, the same, fixed."""
+    """A map of the questions under baseline and candidate: broken, flaky, the same, fixed."""
     row = gated.worst
     new, old = str(row["model"]), gated.baseline
     if not gated.changes:
@@ -259,7 +294,9 @@ def cases_section(gated: Gated, facts: QuestionFacts, models: Sequence[str]) -> 
     down = broke["question"].cast(pl.String).to_list() if broke.height else []
     up = fixed["question"].cast(pl.String).to_list() if fixed.height else []
     before, after = (facts.scores[[*models].index(name)] for name in (old, new))
-    kind = np.array([-1 if n in {*down} else 1 if n in {*up} else 0 for n in facts.names])
+    mixed = [0 < a < 1 or 0 < b < 1 for a, b in zip(before, after, strict=True)]
+    kind = np.array([0 if name in {*down} else 3 if name in {*up} else 1 if flaky else 2
+                     for name, flaky in zip(facts.names, mixed, strict=True)])  # fmt: skip
     order = np.lexsort((before, after - before, kind))
     strips = strip_rows(np.stack([before, after])[:, order], 30, [f"{old}, before", f"{new}, now"])
     cells = "".join(
@@ -267,22 +304,15 @@ def cases_section(gated: Gated, facts: QuestionFacts, models: Sequence[str]) -> 
         + strip
         for name, strip in zip((old, new), strips, strict=True)
     )
-    share = 100 / len(facts.names)
-    same = len(facts.names) - len(down) - len(up)
-    marks = text(50, 22, f"{same:,} changed no more than chance does", "mid")
-    if down:
-        marks += box(0, share * len(down), 2, 3, "fb") + text(0, 22, f"{len(down)} broke", "i w")
-    if up:
-        marks += box(100 - share * len(up), 100, 2, 3, "fa")
-        marks += text(100, 22, f"{len(up)} fixed", "i w end")
-    said = f"{len(down)} broke, {same} the same, {len(up)} fixed"
+    marks, key = _case_marks(np.bincount(kind, minlength=4).tolist())
     lists = _case_list("Broke: right trials before and after", broke) + _case_list("Fixed", fixed)
     were = "was" if len(up) == 1 else "were"
     title = f"{count_of(len(down), 'question')} broke; {len(up):,} {were} fixed."
     words = [
         (
             "Every question, the largest loss on the left. Full colour: right in all trials. A "
-            f"question “broke” if its own test says so ({100 * _FDR:g} % false discoveries)."
+            f"question “broke” if its own test says so ({100 * _FDR:g} % false discoveries), and "
+            "is flaky if a version has it right in some trials, not in all."
         ),
     ]
     chance = row["pvalue_broken"]
@@ -292,8 +322,25 @@ def cases_section(gated: Gated, facts: QuestionFacts, models: Sequence[str]) -> 
             f"{as_number(row['broken_by_chance']):.1f} would between equal versions "
             f"({p_words(as_number(chance))})."
         )
-    figure = f'<div class="strip">{cells}<span></span>{picture(28, marks, said)}</div>{lists}'
+    words += gated.said_of_cases(row)
+    figure = f'<div class="strip">{cells}<span></span><div>{marks}{key}</div></div>{lists}'
     return Section("cases", title if down or up else "No question broke.", words, figure)
+
+
+_CASES = (("fb", "broke"), ("part", "flaky"), ("open", "the same"), ("fa", "fixed"))
+
+
+def _case_marks(counts: Sequence[int]) -> tuple[str, str]:
+    """A bar below the map with a part for each kind of question, and its key."""
+    marks, key, at = "", "", 0.0
+    for number, (kind, words) in zip(counts, _CASES, strict=True):
+        wide = 100 * number / sum(counts)
+        marks += box(at, at + wide, 4, 5, kind) * bool(number)
+        swatch = f'<svg class="sw" aria-hidden="true">{box(0, 100, 0, 10, kind)}</svg>'
+        key += f"<span>{swatch}<b>{number:,}</b> {words}</span>"
+        at += wide
+    said = ", ".join(f"{number} {words}" for number, (_, words) in zip(counts, _CASES, strict=True))
+    return picture(14, marks, said), f'<div class="key">{key}</div>'
 
 
 def _case_list(head: str, rows: pl.DataFrame, most: int = 24) -> str:

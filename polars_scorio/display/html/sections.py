@@ -171,7 +171,8 @@ def forest(
             f'<td class="rk">{_rank_range(board, place)}</td>'
             f'<th scope="row" class="nm" title="{escape(model)}">{whole_name(model)}</th>'
             f'<td class="fp">{picture(height, use + drawn, said)}</td><td class="sc">{shown}</td>'
-            f'<td class="iv">{html_text(ends)}</td><td class="pb">{cells[place]}</td></tr>'
+            f'<td class="iv">{html_text(ends)}</td>'
+            f'<td class="pb" data-head="{escape(head)}">{cells[place]}</td></tr>'
         )
     unit = " (%)" * board.unit.percent
     top = tick_row(axis, score_ticks(axis, board.unit))
@@ -527,7 +528,9 @@ class Fan:
         kinds: tuple[Metric, Metric] = (pass_at_k(list(sizes)), pass_hat_k(list(sizes)))
         if rewards:
             kinds = (max_at_k(list(sizes)), min_at_k(list(sizes)))
-        rows = report(main.study, main.roles, kinds, **settings.report).collect()
+        bands = settings.prior is None and not main.judged  # hold for all k at once
+        options = settings.report
+        rows = report(main.study, main.roles, kinds, simultaneous=bands, **options).collect()
         keys = pl.DataFrame(
             [(metric.name, model, k) for metric in kinds for model in models for k in sizes],
             schema=["metric", "model", "k"], orient="row",

@@ -25,7 +25,7 @@ from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import LogVerdict, log_verdict, without_repeated_warnings
 from polars_scorio.metrics.metric import Metric
 
-_USUAL_MARGIN = 0.02  # of a gate, where a page names a baseline alone
+USUAL_MARGIN = 0.02  # of a gate, where a page names a baseline alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,8 @@ class Asked:
     metrics: tuple[Metric, ...]
     settings: Settings
     baseline: Category | None = None
-    margin: float = _USUAL_MARGIN
+    margin: float = USUAL_MARGIN
+    gates: pl.DataFrame | None = None  # of a gate that was taken already
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +86,7 @@ class Story:
             return told(finding, fan=None, first=first)
         facts = QuestionFacts.of(main, board.models, settings)
         if asked.baseline is not None:
-            gated = Gated.of(look, main, asked.baseline, settings, asked.margin)
+            gated = Gated.of(look, main, asked.baseline, settings, asked.margin, asked.gates)
             level = f"one-sided {settings.level}"
             worst = str(gated.worst["model"])
             order = list(dict.fromkeys([worst, gated.baseline, *board.models]))
