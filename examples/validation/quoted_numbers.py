@@ -161,6 +161,39 @@ def rerun_numbers() -> dict[str, str]:
     return {"settings": f"{inside.size:,}", "mean": mean, "worst": worst, "percent": percent}
 
 
+def curve_numbers() -> dict[str, str]:
+    """Whole curves: shares of logs that hold and of false verdicts, mean and worst setting."""
+    cells = study_cells("curves")
+    equal = cells.filter(~pl.col("pair").is_in(["independent", "crossing", "crossing twice"]))
+    numbers = {"settings": f"{cells.height:,}"}
+    for name, of, column in (
+        ("band", cells, "band held"),
+        ("model", cells, "model held"),
+        ("alone", cells, "alone held"),
+        ("false_alone", equal, "alone false"),
+        ("false_band", equal, "band false"),
+        ("stretch", cells, "false stretch"),
+    ):
+        share = of[column].to_numpy()
+        worst = share.min() if column.endswith("held") else share.max()
+        numbers |= {name: brief_share(share.mean(), 3), f"{name}_worst": brief_share(worst, 3)}
+    for name in ("false_alone", "false_band"):
+        numbers[f"{name}_percent"] = f"{100 * float(numbers[name]):.0f}"
+    return numbers
+
+
+def seed_numbers() -> dict[str, str]:
+    """False winners of recipes with three seeds each, pooled and by seeds."""
+    cells = study_cells("seeds")
+    numbers = {
+        f"{kind}_{place}": brief_share(share, 3)
+        for kind, column in (("pooled", "pooled"), ("named", "by seeds"))
+        for place, share in enumerate(cells[column])
+    }
+    last = {"pooled": cells["pooled"][3], "named": cells["by seeds"][3]}
+    return numbers | {f"{kind}_percent": f"{100 * share:.0f}" for kind, share in last.items()}
+
+
 def plain_error_numbers() -> dict[str, str]:
     """Coverage of the mean and 1.96 standard errors: mean and least of all settings."""
     held = study_cells("plain_errors")["held"].to_numpy()
@@ -716,6 +749,52 @@ STUDIES = (
             (
                 f"{_GUIDE}/reruns.md",
                 "{settings} simulated settings](../validation/planning.md#reruns) {percent} % of",
+            ),
+        ),
+    ),
+    Study(
+        "single_claims curves",
+        "whole curves of two models, eight pairs, 8 to 64 trials, 30 to 200 questions",
+        curve_numbers(),
+        (
+            (
+                _VERDICTS,
+                "In {settings} settings the band of the difference held at all k in {band}",
+            ),
+            (
+                _VERDICTS,
+                "of the logs (worst setting {band_worst}), the band of one model in {model}",
+            ),
+            (
+                _VERDICTS,
+                "({model_worst}), single intervals in {alone} ({alone_worst}). Equal models",
+            ),
+            (
+                _VERDICTS,
+                "a false winner at some k in {false_alone} of the logs ({false_alone_worst})",
+            ),
+            (_VERDICTS, "k by k, in {false_band} ({false_band_worst}) with the band."),
+            (_VERDICTS, "`loss_from` was in {stretch} of the logs ({stretch_worst})"),
+            (f"{_GUIDE}/curves.md", "a false winner at some k in {false_alone_percent} % of"),
+            (f"{_GUIDE}/curves.md", "are one statement, and {false_band_percent} % had one."),
+        ),
+    ),
+    Study(
+        "single_claims seeds",
+        "two equal recipes with three seeds each",
+        seed_numbers(),
+        (
+            (
+                _VERDICTS,
+                "in {pooled_0}, {pooled_1}, {pooled_2} and {pooled_3} of the logs with pooled",
+            ),
+            (
+                _VERDICTS,
+                "and in {named_0}, {named_1}, {named_2} and {named_3} with",
+            ),
+            (
+                f"{_GUIDE}/seeds.md",
+                "named a winner in {pooled_percent} % of the logs, seeds in {named_percent} %",
             ),
         ),
     ),

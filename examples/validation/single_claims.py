@@ -383,6 +383,26 @@ def curve_cell(log: ps.Scorio, metric: ps.Metric, target: str, score: Floats) ->
     }
 
 
+def seeds(logs: int = 400) -> Iterator[Cell]:
+    """False winners of two equal recipes with three seeds each, pooled and by their seeds."""
+    for spread in (0.0, 0.1, 0.2, 0.35):
+        rng = np.random.default_rng(53)
+        shape = (logs, 2, 3, 100, 4)  # recipes, seeds, questions, trials
+        shift = rng.normal(0, spread, shape[:3])[..., None, None]
+        difficulty = rng.normal(0, 1.5, (logs, 1, 1, 100, 1))
+        won = rng.random(shape) < expit(shift - difficulty)
+        stratum, model, seed, question, trial = np.indices(shape).reshape(5, -1)
+        columns = {"stratum": stratum, "model": model, "seed": seed, "question": question}
+        log = pl.DataFrame(columns | {"trial": 4 * seed + trial, "category": won.ravel()})
+        pooled = log.scorio(by="stratum", run_effects="none").compare()
+        named = log.scorio(by="stratum", run="seed").compare()
+        shares = {
+            kind: 1 - rows["better"].null_count() / logs
+            for kind, rows in (("pooled", pooled), ("by seeds", named))
+        }
+        yield {"spread": spread, "logs": logs} | shares
+
+
 def plain_errors(logs: int = 2_000) -> Iterator[Cell]:
     """How often the mean score plus and minus 1.96 standard errors holds the true score.
 
@@ -611,6 +631,7 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         unlike_runs,
         reruns,
         curves,
+        seeds,
         plain_errors,
         prob_best,
         planned_pairs,
