@@ -150,28 +150,12 @@ ScoreRuns: TypeAlias = "RunVariance | SharedRuns"
 def run_variance(
     values: Floats, present: NDArray[np.bool_], slopes: Floats | None = None
 ) -> RunVariance:
-    """The variance of a score over runs.
+    """The variance of a score over runs, from outcomes of questions in runs, (M, R).
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (M, R)
-        Outcome of each question in each run; whatever stands where it is not `present`.
-    present : ndarray of bool, shape (M, R)
-        Whether a question has an outcome in a run.
-    slopes : ndarray of float, shape (M,), optional
-        What replacing one trial changes in the score: the weight of the question times
-        `slopes_of_table`. Default: that of the mean of questions.
-
-    Returns
-    -------
-    RunVariance
-
-    Examples
-    --------
-    With as many trials in each question it is the variance of the runs' scores over R:
+    `slopes` (M,): what replacing one trial changes in the score; default: that of a mean.
 
     >>> x = np.array([[1.0, 0, 1, 1], [1, 0, 0, 1], [0, 0, 1, 1]])
-    >>> found = run_variance(x, np.ones((3, 4), bool))
+    >>> found = run_variance(x, np.ones((3, 4), bool))  # that of the runs' scores over R
     >>> found.freedom, bool(np.isclose(found.variance, x.mean(0).var(ddof=1) / 4))
     (3.0, True)
     """
@@ -311,17 +295,7 @@ class Pairs(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunPairs:
-    """Pairs of models whose runs differ, each model with runs of its own.
-
-    Attributes
-    ----------
-    pairs : Pairs
-        The same pairs in these very runs.
-    diff : ndarray of float, shape (S, P)
-        Differences.
-    runs : RunVariance
-        Of the differences.
-    """
+    """Pairs of models with their differences (S, P), each model with runs of its own."""
 
     pairs: Pairs
     diff: Floats
