@@ -78,9 +78,13 @@ def rank(
     ties: RankTies = "z",
     simultaneous: bool = True,
     overall: Overall | None = None,
+    chances: bool = True,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
-    """The plan of a ranking; see `Scorio.rank`."""
+    """The plan of a ranking; see `Scorio.rank`.
+
+    Without `chances` it has ranges and tiers alone: no `prob_best`, `rank_tied` and `z_next`.
+    """
     check_choice("method", method, RankMethod)
     check_choice("ties", ties, RankTies)
     simultaneous = check_flag("simultaneous", simultaneous)
@@ -107,7 +111,7 @@ def rank(
     columns = curve_columns([*trials.strata, "metric", "k", *order], [metric])
     refuse_repeats(columns)
     schema = {name: (found | trials.models)[name] for name in order}
-    ranking = Ranking(models, method, ties, simultaneous)
+    ranking = Ranking(models, method, ties, simultaneous, chances)
 
     def ranked(groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         return warn_of_prior(ranking(groups, found))
@@ -125,6 +129,7 @@ class Ranking:
     method: RankMethod = "competition"
     ties: RankTies = "z"
     simultaneous: bool = True
+    chances: bool = True  # of many strata and models they take most of the time
 
     def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         """A row for each stratum and model, the best first."""
@@ -151,21 +156,23 @@ class Ranking:
         order = np.argsort(-np.where(here, sign * scores.ranked, -np.inf), axis=1, kind="stable")
         found = dict(zip(_NUMBERS, rows.model_numbers(block, scores), strict=True))
         found |= self._rank_ranges(scores, here)
-        found["prob_best"] = self._chances(scores, found)
+        unknown = np.full(here.shape, np.nan)
+        found["prob_best"] = self._chances(scores, found) if self.chances else unknown
         every = np.arange(here.shape[1])
         found[INFORMATION] = scores.pair_information(every, every)
         highest, lowest = scores.extreme_models(self.models.confidence)
         possible = (highest if sign > 0 else lowest) & (found["tier"] == 1)
         found[_BEST] = np.where(here, possible, np.nan)
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
-        here, z = (
-            np.take_along_axis(here, order, axis=1),
-            sign * scores.pair_z(order[:, :-1], order[:, 1:]),
-        )
+        here = np.take_along_axis(here, order, axis=1)
+        z = unknown[:, 1:]
+        if self.chances:
+            z = sign * scores.pair_z(order[:, :-1], order[:, 1:])
         found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
         gap = np.abs(found["mu"][:, :-1] - found["mu"][:, 1:])  # of costs the less is the better
         found["rank"] = _tied_ranks(gap > _TIED, here, self.method)
-        found["rank_tied"] = _tied_ranks(self._untied(z, found), here, self.method)
+        tied = _tied_ranks(self._untied(z, found), here, self.method)
+        found["rank_tied"] = tied if self.chances else unknown
         found |= self._doubt_counts(rows, block, scores)
         stratum = np.repeat(block.strata.astype(np.uint32), here.shape[1])
         place = np.take_along_axis(block.rows, order, axis=1).ravel()

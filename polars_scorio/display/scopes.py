@@ -290,7 +290,7 @@ def stratum_scopes(
     log = Study(cells)
     plans = [
         report(log, look.roles, metrics, **settings.report),
-        rank(log, look.roles, lead, **settings.report),
+        rank(log, look.roles, lead, chances=False, **settings.report),
     ]
     rows, ranks = (
         {part["stratum"][0]: part.drop("stratum") for part in each.partition_by("stratum")}
