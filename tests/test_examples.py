@@ -208,12 +208,13 @@ def test_the_page_on_looks_says_what_peeking_found():
     assert f"named a winner in {peeking} of them, `planned_trials=16` in {anytime}." in said
 
 
-# By examples/readme_pictures.py; a browser takes report.png.
+# By examples/readme_pictures.py; a browser takes those of a report.
 NAMES = (
     "comparison coverage curve forecast frontier intervals looks questions ranks tail training "
     "trajectory"
 )
 DRAWN = {f"{name}.png" for name in NAMES.split()}
+SHOT = {"report_dark.png", "report_light.png"}
 
 
 def pictures_of(folder: Path) -> dict[str, int]:
@@ -233,7 +234,7 @@ def test_rollouts_are_a_log_of_five_models(tmp_path):
 
 def test_readme_pictures_are_small():
     sizes = pictures_of(EXAMPLES / "pictures")
-    assert set(sizes) == {*DRAWN, "report.png"}
+    assert set(sizes) == {*DRAWN, *SHOT}
     assert max(sizes.values()) < 60_000
 
 
@@ -249,8 +250,8 @@ def test_the_picture_of_a_report_can_be_made_anew(tmp_path):
     pytest.importorskip("PIL")
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
         pytest.skip("a browser takes the picture")
-    assert " kB" in run("report_picture.py", tmp_path)
-    assert list(pictures_of(tmp_path)) == ["report.png"]
+    assert run("report_picture.py", tmp_path).count(" kB") == len(SHOT)
+    assert {*pictures_of(tmp_path)} == SHOT
 
 
 @pytest.mark.slow
@@ -258,5 +259,6 @@ def test_the_picture_of_a_report_is_not_stale(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(EXAMPLES)
     script = runpy.run_path(str(EXAMPLES / "report_picture.py"))
     digest = script["page_digest"](script["written_page"](tmp_path))
-    picture = (EXAMPLES / "pictures" / "report.png").read_bytes()
-    assert digest.encode() in picture, "run: python examples/report_picture.py"
+    for name in SHOT:
+        picture = (EXAMPLES / "pictures" / name).read_bytes()
+        assert digest.encode() in picture, "run: python examples/report_picture.py"

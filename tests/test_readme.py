@@ -78,4 +78,4 @@ def test_the_command_takes_what_the_readme_types(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     made_rollouts().write_parquet("rollouts.parquet")
     assert main(call) == 0
-    assert capsys.readouterr().out.startswith("comet-70b leads with ")
+    assert capsys.readouterr().out.startswith("comet-70b is ahead; ember-large may be as good. ")

@@ -199,8 +199,7 @@ class ReaderMethods(Accessor[FrameT]):
         """Write a report as one HTML file: which model leads, how sure that is, what is missing.
 
         A browser shows the file without network or scripts. The log is read once for its numbers,
-        twice for its checks, and once more with the role `cost`. It needs the extra `report`:
-        ``pip install "polars-scorio[report]"``.
+        twice for its checks, and once more with the role `cost`.
 
         Parameters
         ----------
