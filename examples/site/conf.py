@@ -45,7 +45,10 @@ def sidebar(app: Sphinx, page: str, source: list[str]) -> None:  # noqa: ARG001 
         )
     parts = re.split(r"^## ", source[0], flags=re.MULTILINE)
     for part in parts:
-        pages = re.findall(r"\]\(((?:\.\./(?:findings|validation)/)?[\w/]+\.(?:md|ipynb))\)", part)
+        # What the tutorial of the first page links, its lists link again.
+        lines = part.splitlines() if page != root_doc else re.findall(r"^- .*", part, re.MULTILINE)
+        address = r"\]\(((?:\.\./(?:findings|validation)/)?[\w/]+\.(?:md|ipynb))\)"
+        pages = re.findall(address, "\n".join(lines))
         captioned = page == root_doc and part is not parts[0]
         caption = f":caption: {part.splitlines()[0]}\n" if captioned else ""
         entries = "\n".join(dict.fromkeys(pages))
