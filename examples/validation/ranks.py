@@ -16,9 +16,9 @@ import polars_scorio as ps
 from polars_scorio.maths.covariance import adjusted_means, paired_means
 from polars_scorio.maths.families import (
     all_pairs_critical,
-    decided_by_score,
     paired_critical,
     step_down,
+    student_critical,
     student_z,
 )
 from polars_scorio.maths.independent import baseline_of_each
@@ -89,6 +89,7 @@ def population_logs(truth, questions, n, rng):
     values = (rng.binomial(n, p) / n).reshape(-1, models)
     both = paired_means(values, questions * np.arange(logs), 1.0)
     score, pairs = _score(both.mean, both.sigma()), np.triu_indices(models, 1)
+    critical = paired_critical(both, *pairs, CONFIDENCE)
     return Logs(
         truth,
         both.mean,
@@ -96,7 +97,7 @@ def population_logs(truth, questions, n, rng):
         both.sigma(),
         score,
         2 * stdtr(questions - 1, -score),
-        paired_critical(both, *pairs, CONFIDENCE),
+        lambda left, strata: student_critical(critical(left, strata), both.freedom[strata]),
         max_t_of_each(both, CONFIDENCE),
         leaders(
             both.mean,
@@ -141,7 +142,11 @@ def measured(logs):
     """The numbers of a row of the table."""
     a, b = logs.pairs
     score = logs.score[:, a, b]
-    every, decided = np.ones(score.shape, dtype=bool), decided_by_score(score)
+    every = np.ones(score.shape, dtype=bool)
+
+    def decided(c, strata):
+        return score[strata] > c[:, None]
+
     everyone = np.arange(len(score))
     single = decided(logs.critical(every, everyone), everyone)
     verdicts, c = step_down(every, logs.critical, decided)

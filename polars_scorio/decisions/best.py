@@ -33,6 +33,7 @@ from polars_scorio.decisions.models import (
     strata_blocks,
 )
 from polars_scorio.maths.array_rows import Ints
+from polars_scorio.maths.comparison import Family
 from polars_scorio.maths.ranks import selected_tail, shrunk_scores
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated
@@ -104,19 +105,20 @@ class _Selection:
 
     def _best_of_strata(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each stratum of a block."""
-        scores, confidence = rows.scores(block), self.models.confidence
-        mu, sigma, lo, hi = rows.model_numbers(block, scores)
-        here, sign = np.isfinite(scores.ranked), self.models.sign
+        models, confidence = rows.of_block(block), self.models.confidence
+        compared = rows.comparison(models)
+        mu, sigma, lo, hi = models.numbers()
+        here = np.isfinite(compared.inner.value)
         # Of equal models the first by name is the best.
-        leader = np.where(here, sign * scores.ranked, -np.inf).argmax(axis=1)
+        leader = np.where(here, compared.inner.value, -np.inf).argmax(axis=1)
         candidates = self._candidates(here.sum(axis=1))
-        own = rows.own_ends(block, scores, 1 - 2 * selected_tail(candidates, confidence))
+        own = models.own_ends(1 - 2 * selected_tail(candidates, confidence)[:, None])
+        sign = self.models.sign
         lo, hi = (own[0], hi) if sign > 0 else (lo, own[1])  # the end that selection makes wrong
         ranked_mu, ranked_sigma = (np.where(here, each, np.nan) for each in (mu, sigma))
-        shrunk = shrunk_scores(ranked_mu, ranked_sigma, scores.signal_share())
+        shrunk = shrunk_scores(ranked_mu, ranked_sigma, compared.signal_share)
         shrunk = np.maximum(shrunk, lo) if sign > 0 else np.minimum(shrunk, hi)
-        highest, lowest = scores.extreme_models(confidence)
-        possible = highest if sign > 0 else lowest
+        possible = Family(confidence).could_be_best(compared)
         row = np.arange(leader.size)
         known = here[row, leader]
         numbers = {
@@ -134,7 +136,7 @@ class _Selection:
                 model: best_names,
                 "could_be_best": pl.Series(sets, dtype=pl.List(names.dtype)),
                 **numbers,
-                PRIOR_DECIDES: rows.number_outweighed(block, scores),
+                PRIOR_DECIDES: rows.number_outweighed(models),
                 PAIRS: np.full(leader.size, pairs),
             }
         )

@@ -39,7 +39,8 @@ from polars_scorio.decisions.models import (
     strata_blocks,
 )
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.curves import first_stretch, last_stretch
+from polars_scorio.maths.comparison import Comparison, Differences, Family, Scope
+from polars_scorio.maths.curves import Path, first_stretch, last_stretch
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
@@ -53,8 +54,8 @@ from polars_scorio.subjects.cell_numbers import (
     JUDGED,
     LABEL_COUNT,
 )
-from polars_scorio.subjects.curve_paths import pair_critical, pair_path
-from polars_scorio.subjects.score_differences import Differences, Scores, simultaneous_verdicts
+from polars_scorio.subjects.curve_paths import pair_path
+from polars_scorio.subjects.scores import StrataModels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -171,11 +172,18 @@ class _Comparison:
 
     @property
     def holds(self) -> str:
-        """The statements of a stratum for which the confidence holds at once."""
-        if not self.simultaneous:
+        """The statements of a stratum for which the confidence holds at once, as users read it."""
+        if self.family.scope == "each pair":
             return "each pair alone"
-        pairs = "all pairs" if self.baseline is None else "all with the baseline"
-        return pairs + " and k" * self.curves
+        return self.family.scope + " and k" * self.curves
+
+    @property
+    def family(self) -> Family:
+        """The pairs of a stratum for which the confidence holds at once."""
+        if not self.simultaneous:
+            return Family(self.models.confidence)
+        every: Scope = "all pairs" if self.baseline is None else "all with the baseline"
+        return Family(self.models.confidence, every)
 
     def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and pair of models."""
@@ -216,41 +224,55 @@ class _Comparison:
         self, found: Evaluated, block: Block, names: pl.Series
     ) -> Iterator[pl.DataFrame]:
         """The rows of each draw size of a block."""
+        a, b = block.pairs()
         every = [self.models.of_k(found, k) for k in self.sizes]
-        scores = [rows.scores(block) for rows in every]
+        models = [rows.of_block(block) for rows in every]
+        compared = [rows.comparison(each) for rows, each in zip(every, models, strict=True)]
         beside = pl.DataFrame()
         if not self.curves:
-            verdicts = [self._verdicts(each, block.baseline, *block.pairs()) for each in scores]
+            verdicts = [self.family.verdicts(each, a, b) for each in compared]
         else:
-            verdicts = _curve_verdicts(self.models, every, block, scores)
-            numbers = [each for each, _ in verdicts]
-            of_baseline = self.baseline is not None
-            beside = _stretch_columns(
-                self.models, numbers, block, names, beside_baseline=of_baseline
-            )
-        for k, rows, each, verdict in zip(self.sizes, every, scores, verdicts, strict=True):
-            pairs = self._pair_rows(rows, block, each, verdict)
+            c = self.family.of_curves(compared, a, b, self._path(models, compared, a, b))
+            verdicts = [(np.isfinite(c), c)] * len(every)
+            bands = [each.differences(a, b, c) for each in compared]
+            sides = [names.gather(block.rows[:, side].ravel()) for side in (a, b)]
+            beside = _stretch_columns(self.sizes, bands, sides, baseline=self.baseline is not None)
+        of_k = zip(self.sizes, every, models, compared, verdicts, strict=True)
+        for k, rows, of_strata, each, verdict in of_k:
+            pairs = self._pair_rows(rows, block, of_strata, each, verdict)
             judged = _judged_columns(rows, pairs)
             yield pairs.hstack(beside).with_columns(**judged, k=pl.lit(k, pl.Int64))
 
+    def _path(
+        self, models: Sequence[StrataModels], compared: Sequence[Comparison], a: Ints, b: Ints
+    ) -> Path:
+        """How the differences of pairs vary together at the draw sizes."""
+        ((metric, view),) = self.models.request.metrics
+        judged, classes = self.models.trials.judged, self.models.request.classes
+        success = None if judged else credited_classes(metric, view, classes)
+        return pair_path(models, compared, a, b, success, self.models.request.choice.target)
+
     def _pair_rows(
-        self, rows: ModelRows, block: Block, scores: Scores, verdict: tuple[Differences, Mask]
+        self,
+        rows: ModelRows,
+        block: Block,
+        models: StrataModels,
+        compared: Comparison,
+        verdicts: tuple[Mask, Floats],
     ) -> pl.DataFrame:
         """A row for each stratum of a block and pair, with the places of both models."""
-        a, b = block.pairs()
-        found, differs = verdict
-        doubts, z = (
-            rows.outweighed_pairs(block, scores, a, b),
-            self.models.sign * scores.pair_z(a, b),
-        )
+        (a, b), (differs, c) = block.pairs(), verdicts
+        found, z = compared.differences(a, b, c), compared.z(a, b)
+        found = found if self.models.sign > 0 else found.reversed()
+        doubts = rows.outweighed_pairs(models, a, b)
         return pl.DataFrame(
             {
                 STRATUM: np.repeat(block.strata.astype(np.uint32), a.size),
                 "model_a": block.rows[:, a].ravel(),
                 "model_b": block.rows[:, b].ravel(),
                 **{name: each.ravel() for name, each in self._named_numbers(found, z).items()},
-                INFORMATION: scores.pair_information(a, b).ravel(),
-                "differs": differs.ravel(),
+                INFORMATION: compared.pair_information(a, b).ravel(),
+                "differs": (differs & found.without_zero()).ravel(),
                 PRIOR_DECIDES: doubts.ravel(),
                 PAIRS: np.ones(doubts.size, np.uint32),
             },
@@ -263,19 +285,6 @@ class _Comparison:
             found = cost_ratios(found)
         numbers = found.diff, found.sigma, z, scipy.special.ndtr(z), found.lo, found.hi
         return dict(zip(pair_numbers(self.models.metric), numbers, strict=True))
-
-    def _verdicts(
-        self, scores: Scores, baseline: int | None, a: Ints, b: Ints
-    ) -> tuple[Differences, Mask]:
-        """Numbers of the pairs, and which of the pairs differ."""
-        confidence = self.models.confidence
-        if self.simultaneous:
-            differs, c = simultaneous_verdicts(scores, a, b, confidence, baseline)
-            found = scores.pair_differences(a, b, c)
-            return found, found.without_zero() & differs
-        c = np.repeat(scores.quantile((1 + confidence) / 2)[:, None], a.size, axis=1)
-        found = scores.pair_differences(a, b, c)
-        return found, found.without_zero()
 
 
 def _refuse_curve(metric: Metric, options: DecisionOptions) -> None:
@@ -295,59 +304,27 @@ def _stretch_dtypes(model: pl.DataType, baseline: Category | None) -> dict[str, 
     return found if baseline is None else {**found, "gain_to": k, "loss_from": k}
 
 
-def _curve_verdicts(
-    models: Models, rows: Sequence[ModelRows], block: Block, scores: Sequence[Scores]
-) -> list[tuple[Differences, Mask]]:
-    """Numbers and verdicts of the pairs of a block at each draw size, all of which hold at once."""
-    a, b = block.pairs()
-    nothing = np.zeros((block.strata.size, a.size))
-    plain = [each.pair_differences(a, b, nothing) for each in scores]
-    ((metric, view),) = models.request.metrics
-    judged = models.trials.judged
-    success = None if judged else credited_classes(metric, view, models.request.classes)
-    of_k = [each.found.models(each.row, block.rows) for each in rows]
-    path = pair_path(
-        of_k, scores, a, b, success, [each.sigma for each in plain], models.request.choice.target
-    )
-    c = pair_critical(scores, a, b, models.confidence, block.baseline, path)
-    found = []
-    for each, numbers in zip(scores, plain, strict=True):
-        known = np.isfinite(numbers.sigma)
-        lo, hi = (
-            np.where(known, end, forecast)
-            for end, forecast in zip(each.pair_ends(a, b)(c), numbers[2:], strict=True)
-        )
-        banded = numbers._replace(lo=lo, hi=hi)
-        found.append((banded, banded.without_zero()))
-    return found
-
-
 def _stretch_columns(
-    models: Models,
-    numbers: Sequence[Differences],
-    block: Block,
-    names: pl.Series,
+    sizes: Sequence[int | None],
+    bands: Sequence[Differences],
+    sides: Sequence[pl.Series],
     *,
-    beside_baseline: bool,
+    baseline: bool,
 ) -> pl.DataFrame:
     """The models that are better from either end of the curve on, and how far, for each pair."""
-    k = np.array([size or 0 for size in models.metric.row_sizes])
-    known = np.isfinite(np.stack([each.sigma for each in numbers], axis=-1))
-    band = (np.stack([each[end] for each in numbers], axis=-1) for end in (2, 3))
-    lo, hi = (np.where(known, end, np.nan) for end in band)
-    if models.sign < 0:
-        lo, hi = -hi, -lo
-    sides = [block.rows[:, side].ravel() for side in block.pairs()]
+    k = np.array([size or 0 for size in sizes])
+    known = np.isfinite(np.stack([each.sigma for each in bands], axis=-1))
+    ends = (np.stack([getattr(each, end) for each in bands], axis=-1) for end in ("lo", "hi"))
+    lo, hi = (np.where(known, end, np.nan) for end in ends)
     found: dict[str, pl.Series] = {}
     for end, far, stretch in (
         ("first", "first_to", first_stretch(k, lo, hi)),
         ("last", "last_from", last_stretch(k, lo, hi)),
     ):
         sign, reach = (pl.Series(each.ravel()) for each in stretch)
-        better = names.gather(np.where(sign > 0, *sides))
-        found[f"{end}_better"] = better.set(sign == 0, None)
+        found[f"{end}_better"] = sides[0].zip_with(sign > 0, sides[1]).set(sign == 0, None)
         found[far] = reach.set(sign == 0, None)
-        if beside_baseline:
+        if baseline:
             name, wrong = ("gain_to", sign < 1) if end == "first" else ("loss_from", sign > -1)
             found[name] = reach.set(wrong, None)
     return pl.DataFrame(found)

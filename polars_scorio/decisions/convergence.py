@@ -53,7 +53,7 @@ from polars_scorio.subjects.of_rewards import (
     sure_successes,
 )
 from polars_scorio.subjects.question_cells import QuestionCells, count_matrix
-from polars_scorio.subjects.score_differences import CellNumbers
+from polars_scorio.subjects.scores import Scores
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -396,7 +396,7 @@ class _Trajectory:
         return self._ranked_rows(groups, group, n, numbers)
 
     def _ranked_rows(
-        self, groups: pl.DataFrame, group: Ints, n: Ints, numbers: CellNumbers
+        self, groups: pl.DataFrame, group: Ints, n: Ints, numbers: Scores
     ) -> pl.DataFrame:
         """The rows with the ranks of the models after each n."""
         frame = groups.drop(QUESTIONS)[group].with_columns(

@@ -29,7 +29,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan
 from polars_scorio.study.request import Request, on_levels
-from polars_scorio.subjects.score_differences import Row
+from polars_scorio.subjects.scores import Row
 
 if TYPE_CHECKING:
     from polars_scorio.study.request import DecisionOptions

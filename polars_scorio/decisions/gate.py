@@ -36,7 +36,6 @@ from polars_scorio.decisions.case_gate import (
 )
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.model_scores import (
-    BenchmarkRows,
     ModelRows,
     Models,
     bounds_column,
@@ -55,7 +54,6 @@ from polars_scorio.decisions.models import (
     refuse_costs,
     strata_blocks,
 )
-from polars_scorio.decisions.planner import PairedDesign
 from polars_scorio.decisions.regressed_questions import (
     BROKEN,
     CANDIDATE,
@@ -63,17 +61,15 @@ from polars_scorio.decisions.regressed_questions import (
     success_classes,
 )
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.families import anytime_critical, holm_adjusted
+from polars_scorio.maths.families import holm_adjusted
 from polars_scorio.maths.independent import illinois_root
-from polars_scorio.maths.power import trials_with_assurance
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog, bracketed
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.subjects.cell_numbers import INFORMATION
-from polars_scorio.subjects.sampled_scores import SampledScores
-from polars_scorio.subjects.score_differences import IndependentScores, Scores
+from polars_scorio.subjects.scores import StrataModels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -184,69 +180,29 @@ class GatePlan:
     power: float
     most: int
 
-    def further_units(self, rows: ModelRows, scores: Scores, block: Block, margin: Floats) -> Ints:
+    def further_units(
+        self,
+        rows: ModelRows,
+        models: StrataModels,
+        share: Floats,
+        pairs: tuple[Ints, Ints],
+        margin: Floats,
+    ) -> Ints:
         """Further trials of each question, or questions, that would decide pairs of some strata.
 
-        The true difference is taken to be normal with mean ``B d`` and variance ``B s_0**2``, with
-        B the share of the spread of the models that is more than noise, as in `trials_needed`; it
-        is compared with the margin. The variance of k-metrics falls at least as fast as that of an
-        average, ``n / (n + m)``, which is used for all metrics.
-
-        Shape (S, P), at least 1; ``most + 1`` if that does not suffice. `margin` is (S, 1).
+        The true difference is taken to be normal with mean ``B d`` and variance ``B s_0**2``, B the
+        `share` (S,) of the spread of the models that is more than noise. Shape (S, P), at least 1;
+        ``most + 1`` if that does not suffice. `margin` is (S, 1).
         """
-        a, b = rows.models.better_first(*block.pairs())
-        share = np.repeat(scores.signal_share(), a.size)
-        margins = np.repeat(margin.ravel(), a.size)
-        if isinstance(scores, SampledScores):
-            further = self._further_questions(scores, a, b, share, margins)
-        else:
-            # Other rows than these are sampled, and costs are refused.
-            assert isinstance(rows, BenchmarkRows)
-            assert isinstance(scores, IndependentScores)
-            further = self._further_trials(rows, scores, block, share, margins)
-        return np.maximum(further, 1).reshape(-1, a.size)
-
-    def _further_questions(
-        self, scores: SampledScores, a: Ints, b: Ints, share: Floats, margins: Floats
-    ) -> Ints:
-        """Further questions, with the same trials of each."""
-        shape = (len(scores.ranked), a.size)
-        design = PairedDesign.of(scores, np.broadcast_to(a, shape), np.broadcast_to(b, shape))
-        two_sided = 2 * self.confidence - 1
-        unit = np.broadcast_to(scores.unit, shape).ravel()
-        return design.questions_with_assurance(
-            share, two_sided, self.power, self.most, margins / unit
-        )
-
-    def _further_trials(
-        self,
-        rows: BenchmarkRows,
-        scores: IndependentScores,
-        block: Block,
-        share: Floats,
-        margins: Floats,
-    ) -> Ints:
-        """Further trials of each question of both models."""
-        a, b = rows.models.better_first(*block.pairs())
-        noise, plan = scores.trial_noise(), rows.models.request.choice.planned
-        states = rows.of_block(block).table.cells.fitted
-        each = (states.trials / states.size)[rows.of_block(block).places]
-        sides = [(noise[:, side].ravel(), each[:, side].ravel()) for side in (a, b)]
-        z = float(scipy.special.ndtri(self.confidence))
-
-        def sigma(m: Ints) -> Floats:
-            return np.asarray(np.sqrt(sum(square * n / (n + m) for square, n in sides)))
-
-        def critical(m: Ints) -> Floats:
-            if plan is None:
-                return np.full(m.shape, z)
-            return anytime_critical(z, (np.minimum(*(n for _, n in sides)) + m) / plan)
-
+        shape = len(margin), pairs[0].size
         if rows.models.trials.judged:  # what labels leave open does not shrink
-            return np.full(share.size, self.most + 1)
-        mu = scores.ranked
-        gap = (mu[:, a] - mu[:, b]).ravel()
-        return trials_with_assurance(gap, sigma, critical, share, self.power, self.most, margins)
+            return np.full(shape, self.most + 1)
+        a, b = (np.broadcast_to(side, shape) for side in rows.models.better_first(*pairs))
+        ahead = models.further(a, b, rows.models.request.choice.planned)
+        shares, margins = (np.repeat(each.ravel(), shape[1]) for each in (share, margin))
+        z = float(scipy.special.ndtri(self.confidence))
+        further = ahead.with_assurance(shares, z, self.power, self.most, margins)
+        return np.maximum(further, 1).reshape(shape)
 
 
 _CONFIDENCE = Range("a number between 0.5 and 1, without the ends", 0.5, 1, closed=False)
@@ -511,21 +467,24 @@ class _Gate:
 
     def _judged_rows(self, rows: ModelRows, block: Block, margin: Floats) -> pl.DataFrame:
         """Differences of the candidates in some strata, with their p-values."""
-        scores, margin = rows.scores(block), margin[:, None]
-        a, b = block.pairs()
-        c = np.repeat(scores.quantile(self.models.confidence)[:, None], a.size, axis=1)
-        found = scores.pair_differences(a, b, c)
-        lead, known = scores.pair_ends(*rows.models.better_first(a, b)), np.isfinite(found.sigma)
-        above = _smallest_error(lambda z: lead(z)[0] + margin, found.diff.shape)
-        below = _smallest_error(lambda z: -margin - lead(z)[1], found.diff.shape)
+        models, margin, (a, b) = rows.of_block(block), margin[:, None], block.pairs()
+        compared = rows.comparison(models)
+        z = scipy.special.ndtri(self.models.confidence)
+        found = compared.differences(a, b, np.full((len(margin), a.size), z))
+        found = found if rows.models.sign > 0 else found.reversed()
+        ends, known = compared.ends(a, b), np.isfinite(found.sigma)
+        above = _smallest_error(lambda z: ends(z)[0] + margin, found.diff.shape)
+        below = _smallest_error(lambda z: -margin - ends(z)[1], found.diff.shape)
         numbers = {
             **{name: getattr(found, name) for name in ("diff", "sigma", "lo", "hi")},
             "margin": np.broadcast_to(margin, found.diff.shape),
             "pvalue_pass": np.where(known, above, np.nan),
             "pvalue_fail": np.where(known, below, np.nan),
-            INFORMATION: scores.pair_information(a, b),
+            INFORMATION: compared.pair_information(a, b),
         }
-        further = pl.Series(self.plan.further_units(rows, scores, block, margin).ravel())
+        further = pl.Series(
+            self.plan.further_units(rows, models, compared.signal_share, (a, b), margin).ravel()
+        )
         return pl.DataFrame(
             {
                 STRATUM: pl.Series(np.repeat(block.strata, a.size), dtype=pl.UInt32),

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import polars as pl
-import scipy
 
 from polars_scorio.arguments import POSITIVE, Overall, Range, check_number, planned_looks
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.common_questions import refuse_divided
 from polars_scorio.counting.log import CLUSTER, Trials
 from polars_scorio.decisions.models import Block, aligned_options
-from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.families import anytime_critical
-from polars_scorio.maths.ranks import lower_models
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
+from polars_scorio.maths.comparison import Comparison
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import WeightedMetric, avg
 from polars_scorio.study.evaluate import Evaluated, report_columns
-from polars_scorio.study.posterior import PosteriorScores
 from polars_scorio.study.report import CURES, PriorWarning, evaluated_plan
 from polars_scorio.study.request import (
     DecisionOptions,
@@ -32,13 +28,8 @@ from polars_scorio.study.request import (
 )
 from polars_scorio.subjects.cell_numbers import BOUNDS
 from polars_scorio.subjects.of_rewards import RewardSums
-from polars_scorio.subjects.sampled_scores import (
-    DividedError,
-    SampledScores,
-    adjusted_scores,
-    sampled_scores,
-)
-from polars_scorio.subjects.score_differences import IndependentScores, Row, Scores, StrataNumbers
+from polars_scorio.subjects.sampled_scores import DividedError, SampleLaw
+from polars_scorio.subjects.scores import Law, Row, StrataModels
 
 
 def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
@@ -170,10 +161,6 @@ def check_goal(keyword: str, value: float, limit: float, within: Range = POSITIV
     return number
 
 
-# Mu, sigma and the ends of the interval of each model of each stratum, shape (S, L).
-ModelNumbers: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Models:
     """The models of a log, and by what they are compared."""
@@ -181,9 +168,7 @@ class Models:
     request: Request
     metric: Metric
     overall: Overall | None = None
-    adjusted: bool = False  # whether each model was asked only a part of the questions
-    sampled: bool = False  # whether the questions are a sample, and give more than the report
-    planned: int | None = None  # questions of a sample, if intervals are to hold at every look
+    law: Law | None = None  # of questions that are a sample; None: that of the report's numbers
     warns: bool = False  # of pairs in which the prior decides: nobody named it
 
     @property
@@ -208,116 +193,46 @@ class Models:
 
     def of_k(self, found: Evaluated, k: int | None) -> ModelRows:
         """The models by one draw size."""
-        kind = PopulationRows if self.sampled else BenchmarkRows
-        return kind(self, found, (self.metric.name, k))
+        return ModelRows(self, found, (self.metric.name, k))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ComparedRows:
-    """The numbers of the models by one metric and draw size; between them no prior decides."""
+class ModelRows:
+    """The models by one metric and draw size."""
 
     models: Models
     found: Evaluated
     row: Row
 
-    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
-        """Pairs of columns in which the prior decides although nobody named it."""
-        return np.zeros((block.strata.size, a.size), np.bool_)
+    def of_block(self, block: Block) -> StrataModels:
+        """The models of some strata."""
+        return self.found.models(self.row, block.rows, self.models.law)
 
-    def number_outweighed(self, block: Block, scores: Scores) -> Ints:
-        """Number of `outweighed_pairs` of each stratum, counted without a table of all pairs."""
-        return np.zeros(block.strata.size, np.int64)
-
-
-class BenchmarkRows(ComparedRows):
-    """Models on these very questions: each has an error of its own, which the report knows."""
-
-    __slots__ = ()
-
-    def of_block(self, block: Block) -> StrataNumbers:
-        """The numbers of the models of some strata."""
-        found = self.found.models(self.row, block.rows)
-        assert isinstance(found, StrataNumbers)  # as the plan of the models asks for
-        return found
-
-    def scores(self, block: Block) -> Scores:
-        """The models of some strata as comparisons take them."""
-        return self.of_block(block).scores()
-
-    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:
-        """The numbers of each model by itself."""
-        return self.of_block(block).basics
-
-    def own_ends(self, block: Block, scores: Scores, confidence: Floats) -> tuple[Floats, Floats]:
-        """Intervals of the models at a confidence of each stratum; not inside those of the report.
-
-        The confidence is at least that of the report.
-        """
-        assert isinstance(scores, IndependentScores)  # of costs nobody asks for such ends
-        models = self.of_block(block)
-        _, _, lo, hi = models.basics
-        wanted, of_report = (
-            self._look_critical(scores, np.full_like(lo, 1) * np.reshape(level, (-1, 1)))
-            for level in (confidence, self.models.confidence)
-        )
-        ends = scores.own_ends(wanted, of_report, (lo, hi))
-        # The bounds of rewards are a range, in which all ends lie.
-        bounds = None if models.of_rewards else self.models.metric.bounds
-        low, high = (-np.inf, np.inf) if bounds is None else bounds
-        return np.minimum(np.maximum(ends[0], low), lo), np.maximum(np.minimum(ends[1], high), hi)
-
-    def _look_critical(self, scores: Scores, confidence: Floats) -> Floats:
-        """Critical values of the interval of each model by itself, shape (S, L)."""
-        z = np.asarray(scipy.special.ndtri((1 + confidence) / 2))
-        every = np.arange(confidence.shape[1])
-        if not scores.repeated:
-            return z
-        return anytime_critical(z, scores.pair_information(every, every))
-
-    def outweighed_pairs(self, block: Block, scores: Scores, a: Ints, b: Ints) -> Mask:
-        """Pairs of columns in which the prior decides although nobody named it."""
-        if not (self.models.warns and isinstance(scores, PosteriorScores)):
-            return ComparedRows.outweighed_pairs(self, block, scores, a, b)
-        models = self.of_block(block)
-        estimate = models.numbers.estimate[models.places]
-        pairs = scores.pair_differences(a, b, self._single_critical(scores, a.size))
-        gap = estimate[:, a] - estimate[:, b]
-        return prior_decides(gap, pairs.lo, pairs.hi, self.models.metric)
-
-    def number_outweighed(self, block: Block, scores: Scores) -> Ints:
-        """Number of `outweighed_pairs` of each stratum, counted without a table of all pairs.
-
-        The intervals are not clipped to bounds; this matters for bounds narrower than the metric.
-        """
-        if not (self.models.warns and isinstance(scores, PosteriorScores)):
-            return ComparedRows.number_outweighed(self, block, scores)
-        models = self.of_block(block)
-        estimate = models.numbers.estimate[models.places]
-        c = self._single_critical(scores, estimate.shape[1])
-        sigma = scores.sigma + rounding_error(self.models.metric)
-        # The interval of a pair is about its posterior means: one estimate is too far from it.
-        return np.asarray(lower_models(estimate - scores.mu, sigma, sigma, c, np.inf).sum(axis=1))
-
-    def _single_critical(self, scores: Scores, columns: int) -> Floats:
-        """The critical value of a single pair in each stratum, shape (S, columns)."""
-        c = scores.quantile((1 + self.models.confidence) / 2)
-        return np.repeat(c[:, None], columns, axis=1)
-
-
-class PopulationRows(ComparedRows):
-    """Models on all questions that could have been asked: those of the log are a sample."""
-
-    __slots__ = ()
-
-    def scores(self, block: Block) -> SampledScores:
-        """The models of some strata as comparisons take them."""
-        models, planned = self.found.models(self.row, block.rows), self.models.planned
-        if not self.models.adjusted:
-            return sampled_scores(models, planned)
+    def comparison(self, models: StrataModels) -> Comparison:
+        """The models of some strata as all decisions take them: higher values are better."""
         try:
-            return adjusted_scores(models, planned)
+            found = models.comparison()
+            return found if self.models.sign > 0 else found.reversed()
         except DividedError as error:
-            raise self._divided_models(block.rows[error.stratum], error.parts) from None
+            raise self._divided_models(models.places[error.stratum], error.parts) from None
+
+    def outweighed_pairs(self, models: StrataModels, a: Ints, b: Ints) -> Mask:
+        """Pairs of columns (S, P) in which the prior decides although nobody named it."""
+        scores, places = models.scores, models.places
+        if not (self.models.warns and scores.inference == "posterior"):
+            return np.zeros((len(places), a.size), np.bool_)
+        estimate = scores.estimate[places]
+        c = np.full((len(places), a.size), models.z)
+        pairs = models.comparison().differences(a, b, c)
+        return prior_decides(estimate[:, a] - estimate[:, b], pairs.lo, pairs.hi, models.metric)
+
+    def number_outweighed(self, models: StrataModels) -> Ints:
+        """Number of `outweighed_pairs` of each stratum, without a table of all pairs."""
+        strata, size = models.places.shape
+        number, (a, b) = np.zeros(strata, np.int64), np.triu_indices(size, 1)
+        for some in row_slices(a.size, strata):
+            number += self.outweighed_pairs(models, a[some], b[some]).sum(axis=1)
+        return number
 
     def _divided_models(self, groups: Ints, parts: list[Ints]) -> ValueError:
         """The error for models of a stratum in parts without a common question."""
@@ -330,23 +245,6 @@ class PopulationRows(ComparedRows):
             f"no question connects them: {'; '.join(map(str, names))}. Compare each part by "
             "itself."
         )
-
-    def model_numbers(self, block: Block, scores: Scores) -> ModelNumbers:
-        """The numbers of each model by itself."""
-        assert isinstance(scores, SampledScores)  # as `scores` makes them
-        return scores.model_numbers(self.models.confidence)
-
-    def own_ends(self, block: Block, scores: Scores, confidence: Floats) -> tuple[Floats, Floats]:
-        """Intervals of the models at a confidence of each stratum."""
-        assert isinstance(scores, SampledScores)  # as `scores` makes them
-        lo, hi = np.empty(scores.ranked.shape), np.empty(scores.ranked.shape)
-        for level in np.unique(confidence):
-            strata = confidence == level
-            lo[strata], hi[strata] = (end[strata] for end in scores.model_numbers(float(level))[2:])
-        return lo, hi
-
-
-ModelRows: TypeAlias = BenchmarkRows | PopulationRows
 
 
 def models_of(
@@ -402,9 +300,7 @@ def models_of(
         request=request,
         metric=metric,
         overall=overall,
-        adjusted=adjusted,
-        sampled=sampled,
-        planned=planned,
+        law=SampleLaw(adjusted, planned) if sampled else None,
         warns=not sampled and chosen is None,
     )
     plan = evaluated_plan(

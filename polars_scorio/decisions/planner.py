@@ -27,8 +27,8 @@ from polars_scorio.counting.log import STAND_IN, Log, Part, Trials, bind_roles, 
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.model_scores import (
+    ModelRows,
     Models,
-    PopulationRows,
     check_goal,
     metric_of,
     models_of,
@@ -47,16 +47,20 @@ from polars_scorio.decisions.models import (
     strata_blocks,
 )
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.covariance import of_pairs
-from polars_scorio.maths.families import anytime_critical, anytime_student_critical
-from polars_scorio.maths.independent import confidence_of_each, tukey_critical
+from polars_scorio.maths.comparison import Comparison
+from polars_scorio.maths.families import anytime_critical
+from polars_scorio.maths.independent import tukey_critical
 from polars_scorio.maths.posteriors import (
     ExpectedVariance,
     QuestionPosteriors,
     best_allocation,
     expected_squared_sigma,
 )
-from polars_scorio.maths.power import trials_for_half_width, trials_with_assurance
+from polars_scorio.maths.power import (
+    QuestionsAhead,
+    trials_for_half_width,
+    trials_with_assurance,
+)
 from polars_scorio.maths.ranks import signal_share
 from polars_scorio.maths.reward_prices import QuestionRewards
 from polars_scorio.metrics.from_text import check_metric
@@ -64,7 +68,7 @@ from polars_scorio.metrics.metric import Metric, RewardMetric
 from polars_scorio.metrics.weighted import TrialMean, WeightedMetric, avg
 from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
 from polars_scorio.study.overall import check_overall, with_pool
-from polars_scorio.study.posterior import PosteriorScores
+from polars_scorio.study.posterior import posterior_comparison
 from polars_scorio.study.request import (
     DecisionOptions,
     Prior,
@@ -76,8 +80,6 @@ from polars_scorio.study.request import (
 from polars_scorio.subjects.of_costs import exact_cost
 from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.sampled_scores import SampledScores
-from polars_scorio.subjects.score_differences import Scores, StrataNumbers
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -247,8 +249,7 @@ class DecidedPairs:
         found = Evaluation(self.request)(groups)
         (row,) = found.views
         models = found.models(row, pairs.T)
-        assert isinstance(models, StrataNumbers)  # an evaluation has numbers, unless told otherwise
-        return _excludes_zero(models.scores(), z)
+        return _excludes_zero(models.comparison(), z)
 
 
 def decided_today(
@@ -278,12 +279,12 @@ def _decided_by_posteriors(
     mu, sigma = (metric.unit * each[pairs.T] for each in scores)
     # Calibrated numbers of rewards need their price; a plan takes them as normal.
     beta = request.choice.prior_of(metric, view) == "population"
-    return _excludes_zero(PosteriorScores.of(metric, mu, sigma, beta=beta), z)
+    return _excludes_zero(posterior_comparison(metric, mu, sigma, beta=beta), z)
 
 
-def _excludes_zero(scores: Scores, z: Floats) -> Mask:
+def _excludes_zero(models: Comparison, z: Floats) -> Mask:
     """Whether the interval of the difference of the two models of a stratum excludes zero."""
-    pair = scores.pair_differences(np.array([0]), np.array([1]), z[:, None])
+    pair = models.differences(np.array([0]), np.array([1]), z[:, None])
     return np.asarray(pair.without_zero()[:, 0])
 
 
@@ -767,26 +768,22 @@ class _QuestionsNeed:
         (model,) = self.models.trials.models
         names = groups[model]
         rows = self.models.of_k(found, self.models.metric.row_sizes[0])
-        assert isinstance(rows, PopulationRows)  # the target is a population
         parts = [self._pair_rows(rows, block, names) for block in strata_blocks(groups[STRATUM])]
         sides = dict.fromkeys(("model_a", "model_b"), names.dtype)
         return pl.concat(
             [pl.DataFrame(schema={STRATUM: pl.UInt32(), **sides, **_QUESTION_COLUMNS}), *parts]
         )
 
-    def _pair_rows(self, rows: PopulationRows, block: Block, names: pl.Series) -> pl.DataFrame:
+    def _pair_rows(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each pair of neighbours in the strata of a block, the best pair first."""
-        scores = rows.scores(block)
-        order = np.argsort(-self.models.sign * scores.ranked, axis=1, kind="stable")
+        models = rows.of_block(block)
+        compared = rows.comparison(models)
+        order = np.argsort(-compared.inner.value, axis=1, kind="stable")
         a, b = order[:, :-1], order[:, 1:]
-        pairs = PairedDesign.of(scores, *self.models.better_first(a, b))
-        unit = np.broadcast_to(scores.unit, a.shape).ravel()
-        share = np.repeat(scores.signal_share(), a.shape[1])
-        confidence: Floats | float = self.models.confidence
-        if self.simultaneous:
-            sizes = np.full(pairs.diff.size, a.shape[1] + 1)
-            confidence = confidence_of_each(sizes, self.models.confidence)
-        extra = self._further_questions(pairs, share, unit, confidence)
+        pairs = models.further(*self.models.better_first(a, b))
+        assert isinstance(pairs, QuestionsAhead)  # the target is a population
+        share = np.repeat(compared.signal_share, a.shape[1])
+        extra = self._further_questions(pairs, share, a.shape[1] + 1)
         most = self.most
         known = pl.Series(extra <= most)
         need = pl.DataFrame(
@@ -797,7 +794,7 @@ class _QuestionsNeed:
                 "questions": np.round(pairs.number).astype(np.int64),
                 "extra_questions": extra,
                 "total": np.round(pairs.number + extra).astype(np.int64),
-                "sigma": unit * pairs.sigma(extra),
+                "sigma": pairs.unit * pairs.sigma(extra),
             },
             schema_overrides=_QUESTION_COLUMNS,
         )
@@ -805,91 +802,15 @@ class _QuestionsNeed:
             pl.when(known).then(name) for name in ("extra_questions", "total", "sigma")
         )
 
-    def _further_questions(
-        self, pairs: PairedDesign, share: Floats, unit: Floats, confidence: Floats | float
-    ) -> Ints:
+    def _further_questions(self, pairs: QuestionsAhead, share: Floats, models: int) -> Ints:
         """Further questions of each pair; one more than the most if those do not suffice."""
-        goal, most = self.power, self.most
+        goal, most, confidence = self.power, self.most, self.models.confidence
+        size = np.full(pairs.diff.shape, models if self.simultaneous else 2)
+        c = tukey_critical(size, confidence)
         if self.half_width is not None:
-            return pairs.questions_for_half_width(self.half_width / unit, confidence, most)
+            return pairs.for_half_width(self.half_width, c, most)
         if self.margin is None:
-            return pairs.questions_with_assurance(share, confidence, goal, most)
+            return pairs.with_assurance(share, c, goal, most)
         # The verdict of a gate on the worse model, with the better one as the baseline.
-        worse, one_sided = replace(pairs, diff=-pairs.diff), 2 * confidence - 1
-        return worse.questions_with_assurance(share, one_sided, goal, most, self.margin / unit)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairedDesign:
-    """Differences of pairs over sampled questions, for more of them; arrays of shape (P,)."""
-
-    diff: Floats  # today
-    variance: Floats  # of the difference between questions
-    events: Floats  # share of the questions that make that variance
-    number: Floats  # questions today, or clusters as far as they count
-    span: float  # highest minus lowest possible score of a question
-    information: Floats | None = None  # questions today over planned ones, if looks are repeated
-
-    @classmethod
-    def of(cls, scores: SampledScores, a: Ints, b: Ints) -> PairedDesign:
-        """Pairs of models of some strata, `a` and `b` of shape (S, P)."""
-        row, models, span = np.arange(len(a))[:, None], scores.models, scores.span
-        number = np.broadcast_to(models.freedom[:, None] + 1, a.shape)
-        apart, spread = of_pairs(models.covariance)[row, a, b], number * (number + 1)
-        # The variance of the pair has what was never seen; the covariance, a part for each model.
-        seen = np.maximum(apart - span**2 / (2 * spread), 0.0)
-        missed = (models.variance[row, a, b] - seen) * spread
-        events = np.divide(
-            number**2 * seen + 2 * span**2, missed, out=np.ones_like(missed), where=missed > 0
-        )
-        share = np.maximum(events - 1, 0.0) / number
-        diff, known = scores.ranked[row, a] - scores.ranked[row, b], scores.information
-        information = None if known is None else np.repeat(known, a.shape[1])
-        return cls(
-            diff.ravel(), (number * seen).ravel(), share.ravel(), number.ravel(), span, information
-        )
-
-    def sigma(self, m: Ints) -> Floats:
-        """Expected standard error after m further questions."""
-        total = self.number + m
-        missed = total * self.variance + 2 * self.span**2
-        missed = missed / ((self.events * total + 1) * total * (total + 1)) * np.sign(self.span)
-        return np.asarray(np.sqrt(self.variance / total + missed))
-
-    def questions_for_half_width(
-        self, half_width: Floats, confidence: Floats | float, most: int
-    ) -> Ints:
-        """The fewest further questions after which the interval of a difference is narrow."""
-        return trials_for_half_width(half_width, self.sigma, self._critical(confidence), most)
-
-    def questions_with_assurance(
-        self,
-        share: Floats,
-        confidence: Floats | float,
-        goal: float,
-        most: int,
-        margin: Floats | float = 0.0,
-    ) -> Ints:
-        """The fewest further questions that tell a difference from -margin with chance `goal`."""
-        critical, none = self._critical(confidence), np.zeros(self.diff.size, dtype=np.int64)
-        today = np.abs(self.diff + margin) > critical(none) * self.sigma(none)
-
-        def sigma(m: Ints) -> Floats:
-            return np.asarray(np.sqrt(self.variance / (self.number + m)))
-
-        return trials_with_assurance(
-            self.diff, sigma, critical, share, goal, most, margin, today=today
-        )
-
-    def _critical(self, confidence: Floats | float) -> Callable[[Ints], Floats]:
-        """Student's quantile by the number of further questions."""
-        return lambda m: self._student(m, confidence)
-
-    def _student(self, m: Ints, confidence: Floats | float) -> Floats:
-        """Student's quantile after m further questions."""
-        freedom = np.where(self.number > 1, self.number + m - 1, np.nan)
-        t = np.asarray(scipy.special.stdtrit(freedom, (1 + confidence) / 2), dtype=np.float64)
-        if self.information is None:
-            return t
-        share = self.information * (self.number + m) / self.number
-        return anytime_student_critical(t, share, freedom)
+        worse, one_sided = replace(pairs, diff=-pairs.diff), float(scipy.special.ndtri(confidence))
+        return worse.with_assurance(share, one_sided, goal, most, self.margin)

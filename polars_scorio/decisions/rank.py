@@ -42,13 +42,14 @@ from polars_scorio.decisions.models import (
     strata_blocks,
 )
 from polars_scorio.maths.array_rows import Floats, Mask
-from polars_scorio.maths.ranks import leading_chances, rank_ranges, tiers
+from polars_scorio.maths.comparison import Comparison, Family, Scope
+from polars_scorio.maths.ranks import leading_chances, rank_ranges
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.subjects.cell_numbers import INFORMATION
-from polars_scorio.subjects.score_differences import Scores
+from polars_scorio.subjects.scores import StrataModels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -150,58 +151,51 @@ class Ranking:
 
     def _ranked_models(self, rows: ModelRows, block: Block) -> pl.DataFrame:
         """A row for each model of some strata, the best first."""
-        scores = rows.scores(block)
-        here, sign = np.isfinite(scores.ranked), self.models.sign
+        models = rows.of_block(block)
+        compared = rows.comparison(models)
+        here = np.isfinite(compared.inner.value)
         # Stable: of equal models the first by name is the first.
-        order = np.argsort(-np.where(here, sign * scores.ranked, -np.inf), axis=1, kind="stable")
-        found = dict(zip(_NUMBERS, rows.model_numbers(block, scores), strict=True))
-        found |= self._rank_ranges(scores, here)
+        order = np.argsort(-np.where(here, compared.inner.value, -np.inf), axis=1, kind="stable")
+        found = dict(zip(_NUMBERS, models.numbers(), strict=True))
+        found |= self._rank_ranges(compared, here)
         unknown = np.full(here.shape, np.nan)
-        found["prob_best"] = self._chances(scores, found) if self.chances else unknown
+        found["prob_best"] = self._chances(compared, found) if self.chances else unknown
         every = np.arange(here.shape[1])
-        found[INFORMATION] = scores.pair_information(every, every)
-        highest, lowest = scores.extreme_models(self.models.confidence)
-        possible = (highest if sign > 0 else lowest) & (found["tier"] == 1)
+        found[INFORMATION] = compared.pair_information(every, every)
+        possible = Family(self.models.confidence).could_be_best(compared) & (found["tier"] == 1)
         found[_BEST] = np.where(here, possible, np.nan)
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
         here = np.take_along_axis(here, order, axis=1)
-        z = unknown[:, 1:]
-        if self.chances:
-            z = sign * scores.pair_z(order[:, :-1], order[:, 1:])
+        z = compared.z(order[:, :-1], order[:, 1:]) if self.chances else unknown[:, 1:]
         found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
         gap = np.abs(found["mu"][:, :-1] - found["mu"][:, 1:])  # of costs the less is the better
         found["rank"] = _tied_ranks(gap > _TIED, here, self.method)
         tied = _tied_ranks(self._untied(z, found), here, self.method)
         found["rank_tied"] = tied if self.chances else unknown
-        found |= self._doubt_counts(rows, block, scores)
+        found |= self._doubt_counts(rows, models)
         stratum = np.repeat(block.strata.astype(np.uint32), here.shape[1])
         place = np.take_along_axis(block.rows, order, axis=1).ravel()
         numbers = {name: found[name].ravel() for name in _COLUMNS}
         # NaN says that there is no such number.
         return pl.DataFrame({STRATUM: stratum, _PLACE: place, **numbers}, nan_to_null=True)
 
-    def _chances(self, scores: Scores, found: dict[str, Floats]) -> Floats:
+    def _chances(self, models: Comparison, found: dict[str, Floats]) -> Floats:
         """Chance of each model to be the best."""
         numbers = [found["mu"], found["lo"], found["hi"]]
         if self._less_is_better:
             numbers = [-each for each in numbers]
-        sign = self.models.sign
-        return leading_chances(
-            sign * scores.ranked, numbers, lambda a, b: sign * scores.pair_z(a, b)
-        )
+        return leading_chances(models.inner.value, numbers, models.z)
 
     @property
     def _less_is_better(self) -> bool:
         """Whether the numbers of better models are lower, as costs are."""
         return self.models.sign < 0 or self.models.metric.looks_at == "costs"
 
-    def _rank_ranges(self, scores: Scores, here: Mask) -> dict[str, Floats]:
+    def _rank_ranges(self, models: Comparison, here: Mask) -> dict[str, Floats]:
         """The best and the worst rank of each model, and its tier."""
-        places = scores.places(self.models.confidence, simultaneous=self.simultaneous)
-        if self.models.sign < 0:
-            places = places.reversed()
-        tier = tiers(self.models.sign * scores.ranked, places.above)
-        ranges = *rank_ranges(places.higher, places.lower, here), tier
+        scope: Scope = "all pairs" if self.simultaneous else "each model"
+        places = Family(self.models.confidence, scope).places(models)
+        ranges = *rank_ranges(places.better, places.worse, here), places.tier
         names = ("rank_lo", "rank_hi", "tier")
         return {
             name: np.where(here, each, np.nan) for name, each in zip(names, ranges, strict=True)
@@ -215,13 +209,11 @@ class Ranking:
             return np.asarray(apart > 0 if self._less_is_better else apart < 0)
         return np.asarray(z >= scipy.special.ndtri(self.models.confidence))
 
-    def _doubt_counts(self, rows: ModelRows, block: Block, scores: Scores) -> dict[str, Floats]:
+    def _doubt_counts(self, rows: ModelRows, of_strata: StrataModels) -> dict[str, Floats]:
         """Pairs in which the prior decides, and all pairs, in the first row of each stratum."""
-        strata, models = block.rows.shape
-        numbers = (
-            rows.number_outweighed(block, scores),
-            np.full(strata, models * (models - 1) // 2),
-        )
+        strata, models = of_strata.places.shape
+        pairs = np.full(strata, models * (models - 1) // 2)
+        numbers = rows.number_outweighed(of_strata), pairs
         first = np.arange(models) == 0
         return {
             name: np.where(first, number[:, None], 0.0)

@@ -31,7 +31,6 @@ from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan
 from polars_scorio.study.request import Request, UnbiasedInference, on_levels, refuse_judge
 from polars_scorio.subjects.of_rewards import RewardSums
-from polars_scorio.subjects.score_differences import IndependentScores, StrataNumbers
 
 if TYPE_CHECKING:
     from polars_scorio.counting.log import Log
@@ -179,20 +178,18 @@ class _Reruns:
         (part,) = found.parts
         row, groups = (self.metric.name, self.k), len(found.keys)
         models = found.models(row, np.arange(groups)[:, None])
-        assert isinstance(models, StrataNumbers)  # an evaluation has numbers
-        scores = models.scores()
-        assert isinstance(scores, IndependentScores)  # as costs are refused
+        scores = models.scores
         table = part.table
         trials = table.size / np.bincount(table.group, 1 / table.trials, groups)
         rerun = trials if self.n is None else np.full(groups, float(self.n))
-        noise = np.where(np.isnan(models.numbers.estimate), np.nan, scores.trial_noise()[:, 0])
+        noise = np.where(np.isnan(scores.estimate), np.nan, models.trial_noise()[:, 0])
         again = np.sqrt(noise * trials / rerun)
         flips = _group_flips(found, self.confidence)
         numbers = {
             "questions": table.size,
             "trials": np.bincount(table.group, table.trials, groups),
             "rerun_trials": rerun,
-            "estimate": models.numbers.estimate,
+            "estimate": scores.estimate,
             "rerun_sd": again,
             "noise_floor": noise_floor(noise, trials / rerun, models.z),
             **flips._asdict(),

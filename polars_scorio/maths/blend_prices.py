@@ -9,12 +9,17 @@ import numpy as np
 
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.credit_at_rates import Powers, blend_means
+from polars_scorio.maths.credit_numbers import (
+    Numbers,
+    credit_numbers,
+    price_numbers,
+    saturated_groups,
+)
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.price import Price, capped_price
 from polars_scorio.maths.questions import Clustered, QuestionWeights, States
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
-from polars_scorio.maths.scores import Numbers, credit_numbers, price_numbers, saturated_groups
 from polars_scorio.maths.variance import (
     CreditSum,
     fixed_gains,

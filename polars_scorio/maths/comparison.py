@@ -1,253 +1,352 @@
-"""Differences of two models on the same questions: variance by their trials, or by their pairs.
+"""The only difference there is, whatever the law of scores, and over what confidence holds.
 
-Trials are independent given the question, so two variances are right for a difference on these very
-questions: that of the trials of both models, and that of the paired differences between the
-questions, which is on average at least as large. A pair uses the second only if it makes the
-interval clearly shorter.
+Critical values `c` are normal ones of one look; a law turns their tails into what it needs. A
+`Family` says which of them make statements hold at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.price import Price, bound_distance, effective_questions, unit_interval
-from polars_scorio.maths.scores import Range
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
+from polars_scorio.maths.covariance import Paired
+from polars_scorio.maths.curves import Path, curve_critical
+from polars_scorio.maths.families import (
+    Critical,
+    all_pairs_critical,
+    anytime_critical,
+    baseline_critical,
+    final_critical,
+    look_z,
+    paired_critical,
+    step_down,
+    student_z,
+)
+from polars_scorio.maths.independent import baseline_of_each, tukey_critical
+from polars_scorio.maths.max_t import best_critical, max_t_of_best, max_t_of_each
+from polars_scorio.maths.pairs import (
+    PairedPrice,
+    Pairs,
+    ReachPairs,
+    RepeatedPairs,
+    RunPairs,
+    Side,
+    StudentPairs,
+)
+from polars_scorio.maths.ranks import better_and_worse, signal_share, signal_share_paired, tiers
+from polars_scorio.maths.run_effects import ScoreRuns
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-# The critical value at which a pair gets its price, whatever the confidence: intervals grow with
-# the confidence.
-CHOICE = 1.959963984540054
-# The paired price is taken if the interval of the trials is not shorter than this share of it. At
-# .9 up to 7 % of families of 20 equal models had a false winner, at .85 6 % (nominal 5 %).
-_CLEARLY_SHORTER = 0.85
-_LEAST_SHARE = 0.001
-_ROUNDING = 1e-12  # in units of the range of a metric
+# From columns of pairs, (P,) or (S, P), and strata to their pairs, at one look, in these very runs.
+Between: TypeAlias = Callable[[Ints, Ints, Ints], Pairs]
 
 
-class Reach(NamedTuple):
-    """How far a model reaches in a comparison, each of shape (G,), on the unit scale."""
+class Differences(NamedTuple):
+    """Numbers of some pairs of each stratum, shape (S, P); NaN if there is no such number."""
 
-    noise: Floats  # priced noise, as far as the estimate is from the bounds
-    down: Floats  # what its interval adds near a bound, likewise `up`
-    up: Floats
+    diff: Floats
+    sigma: Floats
+    lo: Floats
+    hi: Floats
+
+    def without_zero(self) -> Mask:
+        """Pairs whose order is known: their interval excludes zero."""
+        return np.isfinite(self.sigma) & ((self.lo > 0) | (self.hi < 0))
+
+    def reversed(self) -> Differences:
+        """Differences of the second models less the first."""
+        return Differences(-self.diff, self.sigma, -self.hi, -self.lo)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ComparedPrice:
-    """Variance of estimates that are compared on these very questions."""
+class Inner(NamedTuple):
+    """Numbers of models by which they are compared, (S, L): the larger, the better."""
 
-    price: Price  # its factor is raised if no question has more than one trial
-    most: Floats  # questions an estimate may be worth; inf with several trials
+    value: Floats  # by which they are ranked; NaN: a model is not
+    sigma: Floats
+    mid: Floats  # of a forecast, with its range; NaN where there is none
+    lo: Floats
+    hi: Floats
 
     @classmethod
-    def floored(cls, price: Price, variance: Floats, most: Floats) -> ComparedPrice:
-        """Raise a price to `variance`, that of the mean between the questions, on the unit scale.
-
-        A single trial says nothing about the noise given the question, so the variance between
-        questions is the largest noise that the counts allow. Questions with several trials:
-        variance 0, `most` infinite.
-        """
-        least = np.divide(variance, price.variance, out=0 * variance, where=price.variance > 0)
-        return cls(replace(price, factor=np.maximum(price.factor, least)), most)
-
-    @property
-    def is_single(self) -> Mask:
-        """Whether no question of an estimate has more than one trial."""
-        return np.isfinite(self.most)
-
-    @property
-    def hides_noise(self) -> Mask:
-        """Whether single trials are all right, or all wrong."""
-        return np.asarray(self.is_single & (bound_distance(self.price) == 0))
-
-    def at(self, groups: Ints) -> ComparedPrice:
-        """Prices of some groups, in the given order."""
-        return ComparedPrice(self.price.at(groups), self.most[groups])
-
-    def ends(self, tail: Floats) -> tuple[Floats, Floats]:
-        """Interval of each estimate, on the scale of the metric, by its tail."""
-        price = self.price
-        if not price.bounded:
-            noise = -scipy.special.ndtri(tail) * np.sqrt(price.variance * price.factor)
-            return price.mu - price.width * noise, price.mu + price.width * noise
-        questions = np.minimum(effective_questions(price), self.most)
-        lo, hi = unit_interval(price, questions, tail)
-        return price.low + price.width * lo, price.low + price.width * hi
-
-    def uncertain_variance(self) -> Floats:
-        """Variance on the scale of the metric, with what is uncertain of it."""
-        price = self.price
-        return np.asarray(price.width**2 * price.variance * price.factor)
-
-    def reach(self, c: Floats | float) -> Reach:
-        """How far each estimate reaches at a critical value."""
-        price = self.price
-        noise = c * np.sqrt(price.variance * price.factor)
-        if not price.bounded:
-            return Reach(noise, 0 * noise, 0 * noise)
-        distance = bound_distance(price)
-        questions = np.minimum(effective_questions(price), self.most)
-        lo, hi = unit_interval(price, questions, scipy.special.ndtr(-np.asarray(c)))
-        left = 1 - distance
-        return Reach(distance * noise, left * (price.estimate - lo), left * (hi - price.estimate))
-
-
-class ComparedSide(Protocol):
-    """One side of each pair: a `ComparedPrice`, or one of other kinds of estimates."""
-
-    @property
-    def price(self) -> SidePrice:
-        """The estimates with their noise."""
-
-    def at(self, groups: Ints) -> Self:
-        """Prices of some groups, in the given order."""
-
-    def ends(self, tail: Floats) -> tuple[Floats, Floats]:
-        """Interval of each estimate, by its tail."""
-
-    def uncertain_variance(self) -> Floats | None:
-        """Variance on the scale of the metric, widened by its own noise; None: unknown."""
-
-    def reach(self, c: Floats | float) -> Reach:
-        """How far each estimate reaches at a critical value."""
-
-
-class SidePrice(Protocol):
-    """Estimates and noise of one side of a difference."""
-
-    @property
-    def mu(self) -> Floats:
-        """The estimates on the scale of the metric."""
-
-    @property
-    def sigma(self) -> Floats:
-        """Their standard deviations."""
-
-    @property
-    def width(self) -> Floats | float:
-        """The range of the metric."""
-
-    @property
-    def bounded(self) -> bool:
-        """Whether the metric has that range."""
+    def of(cls, mu: Floats, sigma: Floats, lo: Floats, hi: Floats) -> Inner:
+        """Models with an interval; those without sigma have a range, and are not ranked."""
+        return cls(np.where(np.isfinite(sigma), mu, np.nan), sigma, mu, lo, hi)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairedPrice:
-    """Variance of differences by the paired differences of the questions, on the unit scale."""
+class Comparison:
+    """The models of some strata, the same number L in each, and their differences."""
 
-    variance: Floats  # shape (P,); NaN if there is none
-    freedom: Floats  # of Student's t, (P,), or (S, 1) if pairs share it
+    inner: Inner
+    between: Between
+    limit: Floats | float = (
+        np.inf
+    )  # the largest difference that is shown, or of each stratum (S, 1)
+    joint: Paired | None = None  # how the values vary together; None: they are independent
+    information: Floats | None = None  # over the planned one, (S, L); None: this is the only look
+    runs: ScoreRuns | None = None  # what runs bring to each model, (S, L); None: nothing
+    each_row: bool = False  # whether all pairs of one model have a critical value of their own
 
-    def half_width(self, c: Floats | float) -> Floats:
-        """Half the width of the intervals at a critical value, by its tail."""
-        return np.asarray(-self._student_quantile(np.asarray(c)) * np.sqrt(self.variance))
+    def reversed(self) -> Comparison:
+        """The models if lower values are better."""
+        value, sigma, mid, lo, hi = self.inner
 
-    def _student_quantile(self, c: Floats) -> Floats:
-        """Student's quantile with the tail of a critical value, once for each stratum and value."""
-        if c.ndim == self.freedom.ndim == 2:  # strata and pairs
-            values, place = np.unique(c, return_inverse=True)
-            if values.size * self.freedom.size < c.size:
-                of_values = scipy.special.stdtrit(self.freedom, scipy.special.ndtr(-values))
-                return np.asarray(np.take_along_axis(of_values, place.reshape(c.shape), axis=1))
-        return np.asarray(scipy.special.stdtrit(self.freedom, scipy.special.ndtr(-c)))
+        def between(a: Ints, b: Ints, strata: Ints) -> Pairs:
+            return self.between(b, a, strata)
+
+        return replace(self, inner=Inner(-value, sigma, -mid, -hi, -lo), between=between)
+
+    @property
+    def signal_share(self) -> Floats:
+        """Share of the spread of the models that is more than noise, (S,)."""
+        if self.joint is None:
+            return signal_share(self.inner.value, self.inner.sigma)
+        return signal_share_paired(self.joint)
+
+    def pairs(self, a: Ints, b: Ints, strata: Ints | None = None) -> Pairs:
+        """Pairs of columns, (P,) or (S, P), whose intervals hold at every look if that is asked."""
+        strata = np.arange(len(self.inner.value)) if strata is None else strata
+        found, row = self.between(a, b, strata), strata[:, None]
+        if self.runs is not None:
+            found = RunPairs(found, self.runs.at((row, a)).less(self.runs.at((row, b))))
+        if self.information is None:
+            return found
+        return RepeatedPairs(found, self.pair_information(a, b)[strata])
+
+    def pair_information(self, a: Ints, b: Ints) -> Floats:
+        """Information of pairs over the planned one, (S, P); NaN for one look."""
+        row = np.arange(len(self.inner.value))[:, None]
+        if self.information is None:
+            return np.full((row.size, a.shape[-1]), np.nan)
+        return np.minimum(self.information[row, a], self.information[row, b])
+
+    def differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
+        """Numbers of pairs; of a forecast the worst ends of both ranges."""
+        pairs, (_, _, mid, lo, hi) = self.pairs(a, b), self.inner
+        beyond = np.isnan(pairs.sigma)
+        ranges = mid[:, a] - mid[:, b], lo[:, a] - hi[:, b], hi[:, a] - lo[:, b]
+        diff, lo, hi = (
+            np.where(beyond, range_, number)
+            for range_, number in zip(ranges, (pairs.diff, *pairs.ends(c)), strict=True)
+        )
+        return Differences(diff, pairs.sigma, self._clipped(lo), self._clipped(hi))
+
+    def ends(self, a: Ints, b: Ints) -> Callable[[Floats], tuple[Floats, Floats]]:
+        """Ends of the intervals of pairs, as a function of critical values (S, P)."""
+        pairs = self.pairs(a, b)
+
+        def clipped(c: Floats) -> tuple[Floats, Floats]:
+            lo, hi = pairs.ends(c)
+            return self._clipped(lo), self._clipped(hi)
+
+        return clipped
+
+    def z(self, a: Ints, b: Ints) -> Floats:
+        """Signed critical values at which intervals stop to hold zero: ``Phi(z)`` is the chance."""
+        pairs = self.pairs(a, b)
+        z = np.where(np.isnan(pairs.sigma), np.nan, pairs.z)
+        return np.where(np.greater(self.limit, 0) | np.isnan(z), z, 0.0)
+
+    def decided(self, pairs: Pairs, c: Floats, strata: Ints) -> Mask:
+        """Find pairs of some strata that have an interval without zero."""
+        limit = np.broadcast_to(self.limit, (len(self.inner.value), 1))[strata]
+        return np.asarray(pairs.decided(c) & (limit > 0))
+
+    def differs(self, c: Floats, strata: Ints | None = None) -> Mask:
+        """Whether the model of a column differs from that of a row, (S, L, L), some rows at a time.
+
+        Critical values have the shape (S, 1), or (S, L) for one of each row.
+        """
+        strata = np.arange(len(self.inner.value)) if strata is None else strata
+        here, models = np.isfinite(self.inner.value[strata]), self.inner.value.shape[1]
+        table = np.zeros((strata.size, models, models), np.bool_)
+        for rows in row_slices(models, strata.size * models):
+            first = np.arange(models)[rows]
+            a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
+            of_pairs = np.broadcast_to(c, here.shape)[:, a]
+            found = self.decided(self.pairs(a, b, strata), of_pairs, strata)
+            found &= here[:, a] & here[:, b]
+            table[:, rows] = found.reshape(strata.size, -1, models)
+        return table
+
+    def _clipped(self, differences: Floats) -> Floats:
+        """Differences within the largest that is shown."""
+        return np.asarray(np.clip(differences, -self.limit, self.limit))
 
 
-def paired_variance(gaps: Floats, weight: Floats) -> Floats:
-    """Variance of mean paired differences, with an allowance for differences not yet observed.
+def stretched(
+    numbers: tuple[Floats, Floats, Floats, Floats],
+    z: Floats | float,
+    limit: float = np.inf,
+    information: Floats | None = None,
+) -> Comparison:
+    """Models with independent errors: mu, sigma, and intervals at `z`, which are stretched."""
+    mu, sigma, lo, hi = numbers
+    sides = mu, sigma, (mu - lo) / z, (hi - mu) / z
+    return Comparison(Inner.of(*numbers), reaching(sides), limit, information=information)
 
-    `gaps` (M, P) are differences of the estimates of each question on the unit scale, `weight` the
-    share of each question in the mean. As for a sample of questions (`covariance.means_together`);
-    NaN for one question.
+
+def reaching(sides: Side) -> Between:
+    """Pairs of models with independent errors, from arrays of all models, (S, L)."""
+    value, sigma, down, up = sides
+
+    def between(a: Ints, b: Ints, strata: Ints) -> ReachPairs:
+        row = strata[:, None]
+
+        def at(side: Ints) -> Side:
+            return value[row, side], sigma[row, side], down[row, side], up[row, side]
+
+        return ReachPairs.of(at(a), at(b))
+
+    return between
+
+
+def sampled(
+    joint: Paired,
+    unit: Floats | float = 1.0,
+    limit: Floats | float = np.inf,
+    information: Floats | None = None,
+) -> Comparison:
+    """Models on a sample of questions, in units (S, 1) of their range, and its information (S,)."""
+    known = np.where(joint.freedom > 0, joint.freedom, np.nan)[:, None]
+    units, variance = np.broadcast_to(unit, known.shape), joint.sigma() ** 2
+
+    def between(a: Ints, b: Ints, strata: Ints) -> StudentPairs:
+        row, freedom = strata[:, None], known[strata]
+        diff = np.where(freedom > 0, joint.mean[row, a] - joint.mean[row, b], np.nan)
+        price = PairedPrice(variance[row, a, b], freedom)
+        return StudentPairs(diff, price, units[strata])
+
+    none = np.full_like(joint.mean, np.nan)
+    inner = Inner(joint.mean * units, none, none, none, none)
+    share = None if information is None else np.repeat(information[:, None], none.shape[1], axis=1)
+    return Comparison(inner, between, limit, joint, share)
+
+
+class Places(NamedTuple):
+    """Numbers of better and of worse models, and the tier of each model, shape (S, L)."""
+
+    better: Ints
+    worse: Ints
+    tier: Ints
+
+
+Scope: TypeAlias = Literal["each pair", "all pairs", "all with the baseline", "each model"]
+
+
+class Family(NamedTuple):
+    """Over which statements about the models of a stratum a confidence holds at once.
+
+    Critical values are normal ones of one look: a `Comparison` knows its looks, and its laws what
+    tail a value has. "each model": all pairs of any one model.
     """
-    questions = len(gaps)
-    if questions <= 1:
-        return np.full(gaps.shape[1], np.nan)
-    number = float(1 / (weight @ weight))
-    away = gaps - weight @ gaps
-    # Differences that are all the same leave rounding errors, which would count as evidence.
-    parts = np.where(np.abs(away) > _ROUNDING, away, 0.0) * weight[:, None]
-    squares = parts**2
-    square, fourth = squares.sum(axis=0), (squares**2).sum(axis=0)
-    events = np.divide(square**2, fourth, out=np.zeros_like(square), where=fourth > 0)
-    seen = square * (questions / (questions - 1))
-    missed = (number**2 * seen + 2) / ((events + 1) * number * (number + 1))
-    return np.asarray(seen + missed)
+
+    confidence: float
+    scope: Scope = "each pair"
+
+    def first(self, models: Comparison, a: Ints, b: Ints) -> Floats:
+        """Critical values (S,) with which the intervals of pairs of columns hold at once."""
+        here = np.isfinite(models.inner.value)
+        return self._steps(models, a, b)(here[:, a] & here[:, b], np.arange(len(here)))
+
+    def of_curves(self, every: Sequence[Comparison], a: Ints, b: Ints, path: Path) -> Floats:
+        """Critical values (S, P) with which pairs hold at once at all draw sizes of a path."""
+        first = np.fmax.reduce([self.first(models, a, b) for models in every])
+        single = np.full(path.points.shape, first[:, None])
+        if every[0].information is None:
+            return curve_critical(single, path)
+        information = every[0].pair_information(a, b)
+        return look_z(curve_critical(anytime_critical(single, information), path), information)
+
+    def verdicts(self, models: Comparison, a: Ints, b: Ints) -> tuple[Mask, Floats]:
+        """Pairs of columns that may be called different, and c with which intervals agree, (S, P).
+
+        By `step_down`; of a log that is looked at again and again, by its first step alone.
+        """
+        here = np.isfinite(models.inner.value)
+        compared, strata = here[:, a] & here[:, b], np.arange(len(here))
+        if self.scope == "each pair" or not a.size:  # an interval alone decides
+            return np.ones_like(compared), np.full(compared.shape, _two_sided(self.confidence))
+        pairs, critical = models.pairs(a, b), self._steps(models, a, b)
+
+        def decided(c: Floats, strata: Ints) -> Mask:
+            return models.decided(pairs.of_strata(strata), c[:, None], strata)
+
+        if models.information is None:
+            return step_down(compared, critical, decided)
+        c = critical(compared, strata)
+        return compared & decided(c, strata), np.repeat(c[:, None], a.size, axis=1)
+
+    def places(self, models: Comparison) -> Places:
+        """Better and worse models, and tiers, by verdicts about all pairs."""
+        value = models.inner.value
+        if self.scope == "all pairs" and models.joint is not None:
+            a, b = np.triu_indices(value.shape[1], 1)
+            differs = np.zeros((*value.shape, value.shape[1]), np.bool_)
+            verdicts, _ = self.verdicts(models, a, b)
+            differs[:, a, b] = differs[:, b, a] = verdicts
+        else:
+            differs = models.differs(self._row_critical(models))
+        higher = differs & (value[:, None, :] > value[:, :, None])
+        return Places(*better_and_worse(value, differs), tiers(value, higher))
+
+    def could_be_best(self, models: Comparison) -> Mask:
+        """Models than which no other is better, (S, L), by one-sided verdicts against each model.
+
+        With the given confidence the best model of a stratum is one of them.
+        """
+        value, sigma, *_ = models.inner
+        if models.joint is None:
+            c = best_critical(np.where(np.isfinite(value), sigma, np.nan), self.confidence)
+        else:
+            t = max_t_of_best(models.joint, self.confidence)
+            c = student_z(t, models.joint.freedom[:, None])
+        # By a negative value the highest model would be worse than others.
+        better, _ = better_and_worse(value, models.differs(np.maximum(c, 0.0)))
+        return np.asarray(np.isfinite(value) & (better == 0))
+
+    def _steps(self, models: Comparison, a: Ints, b: Ints) -> Critical:
+        """Critical values for `step_down`."""
+        value, sigma, *_ = models.inner
+        if self.scope == "each pair" or not a.size:
+            return lambda left, _: np.full(len(left), _two_sided(self.confidence))
+        if models.joint is not None:
+            return paired_critical(models.joint, a, b, self.confidence)
+        if self.scope == "all with the baseline":
+            return baseline_critical(sigma, int(b[0]), self.confidence)
+        return all_pairs_critical(np.isfinite(value).sum(axis=1), self.confidence)
+
+    def _row_critical(self, models: Comparison) -> Floats:
+        """Critical values for `Comparison.differs`, (S, 1), or (S, L) for one of each model."""
+        value, sigma, *_ = models.inner
+        if self.scope == "all pairs":
+            return self._last_critical(models)[:, None]
+        if models.joint is not None:
+            t = max_t_of_each(models.joint, self.confidence)
+            return student_z(t, models.joint.freedom[:, None])
+        c = baseline_of_each(np.where(np.isfinite(value), sigma, np.nan), self.confidence)
+        if models.each_row:
+            return c
+        # Each pair would need two intervals: the largest value of the stratum serves all.
+        known = np.where(np.isnan(c), -np.inf, c)
+        return np.asarray(known.max(axis=1, keepdims=True, initial=0.0))
+
+    def _last_critical(self, models: Comparison) -> Floats:
+        """The critical value of the last step of `step_down` over all pairs, (S,)."""
+        number = np.isfinite(models.inner.value).sum(axis=1)
+        if models.information is not None:
+            return tukey_critical(number, self.confidence)
+
+        def decided_pairs(c: Floats, strata: Ints) -> Ints:
+            return np.asarray(models.differs(c[:, None], strata).sum(axis=(1, 2)) // 2)
+
+        return final_critical(number, self.confidence, decided_pairs)
 
 
-def takes_pairs(
-    first: ComparedSide, second: ComparedSide, one: Reach, other: Reach, paired: PairedPrice
-) -> Mask:
-    """Pairs that use the paired variance, given how far both sides reach at `CHOICE`.
-
-    Not those where single trials that all agree show no noise: 10 % of 2,000 logs of five models at
-    .8 on 15 questions with 1, 4 or 16 trials had a false winner before.
-    """
-    down, up = _trial_reach(first, second, one, other, CHOICE)
-    # Without a paired price the comparison with NaN leaves the price of the trials.
-    longer = np.maximum(down, up) >= _CLEARLY_SHORTER * paired.half_width(CHOICE)
-    if isinstance(first, ComparedPrice) and isinstance(second, ComparedPrice):
-        longer &= ~(first.hides_noise & ~second.is_single | second.hides_noise & ~first.is_single)
-    return np.asarray(longer)
-
-
-def interval_ends(
-    first: ComparedSide,
-    second: ComparedSide,
-    reaches: tuple[Reach, Reach],
-    paired: PairedPrice,
-    by_pairs: Mask,
-    c: Floats | float,
-) -> tuple[Floats, Floats]:
-    """Ends of the intervals at a critical value, given how far both sides reach at it."""
-    down, up = _trial_reach(first, second, *reaches, c)
-    half = paired.half_width(c)
-    down, up = (np.where(by_pairs, half, reach) for reach in (down, up))
-    diff, width = first.price.mu - second.price.mu, first.price.width
-    top = width if first.price.bounded else np.inf
-    return np.clip(diff - width * down, -top, top), np.clip(diff + width * up, -top, top)
-
-
-def _trial_reach(
-    first: ComparedSide, second: ComparedSide, one: Reach, other: Reach, c: Floats | float
-) -> tuple[Floats, Floats]:
-    """How far differences reach down and up by the price of the trials, on the unit scale."""
-    root: Floats | float = 1.0
-    if isinstance(first, ComparedPrice) and isinstance(second, ComparedPrice):
-        root = np.sqrt(_noise_share(first.price, second.price, c))
-    first_noise, second_noise = one.noise / root, other.noise / root
-    down = np.hypot(first_noise + one.down, second_noise + other.up)
-    return down, np.hypot(first_noise + one.up, second_noise + other.down)
-
-
-def _noise_share(first: Price, second: Price, c: Floats | float) -> Floats:
-    """Share of the noise at two equal rates that is left at the rates of each pair.
-
-    Rates of models that were found to differ are far apart by selection. If both had the same rate,
-    the variance V would be ``V (1 + d^2 / (2 S))``, S the sum of ``u (1 - u)``; solved for the d
-    just decided at `c`.
-    """
-    spread = first.estimate * first.rest + second.estimate * second.rest
-    variance = first.variance * first.factor + second.variance * second.factor
-    if not first.bounded:
-        return np.ones_like(variance)
-    lost = np.divide(c**2 * variance, 2 * spread, out=np.zeros_like(variance), where=spread > 0)
-    return np.asarray(np.maximum(1 - lost, _LEAST_SHARE))
-
-
-def forecast_difference(first: Range, second: Range) -> Range:
-    """Difference of two forecasts: the worst ends of both.
-
-    >>> one = np.array([1.0])
-    >>> wide, narrow = Range(one / 2, 0 * one, one), Range(one / 4, 0 * one, one / 2)
-    >>> print(*forecast_difference(wide, narrow))
-    [0.25] [-0.5] [1.]
-    """
-    return Range(first.mu - second.mu, first.lo - second.hi, first.hi - second.lo)
+def _two_sided(confidence: float) -> float:
+    """The critical value of a single interval."""
+    return float(scipy.special.ndtri((1 + confidence) / 2))

@@ -1,6 +1,5 @@
-"""Critical values for families of comparisons, and the step-down method.
+"""Critical values with which several statements hold at once, and the step-down method.
 
-There are values for one difference, all pairs, a baseline, and a log that is looked at repeatedly.
 In `step_down` the first step uses a value for all pairs; each later step uses a smaller one, for
 the pairs that are still undecided (Holm's order). A pair is a column: ``a[p]`` and ``b[p]`` are its
 two models.
@@ -71,28 +70,17 @@ def baseline_critical(sigma: Floats, baseline: int, confidence: float) -> Critic
 def paired_critical(models: Paired, a: Ints, b: Ints, confidence: float) -> Critical:
     """Critical values for `step_down` over pairs (a, b) of models on the same questions.
 
-    Uses `max_t_critical` of the pairs that are left.
+    The normal values with the tails of `max_t_critical` of the pairs that are left.
     """
     size = models.mean.shape[1]
 
     def critical(undecided: Mask, strata: Ints) -> Floats:
         square = np.zeros((strata.size, size, size), dtype=np.bool_)
         square[:, a, b] = square[:, b, a] = undecided
-        return max_t_critical(models.of(strata), square, confidence)
+        t = max_t_critical(models.of(strata), square, confidence)
+        return student_z(t, models.freedom[strata])
 
     return critical
-
-
-def decided_by_score(score: Floats) -> Decided:
-    """Decide the pairs whose score exceeds the critical value, for `step_down`.
-
-    `score` (S, P): absolute difference in standard deviations; NaN: not compared.
-    """
-
-    def decided(c: Floats, strata: Ints) -> Mask:
-        return np.asarray(score[strata] > c[:, None])
-
-    return decided
 
 
 def step_down(pairs: Mask, critical: Critical, decided: Decided) -> tuple[Mask, Floats]:
@@ -191,10 +179,23 @@ def anytime_critical(z: Floats | float, information: Floats | float) -> Floats:
     return np.asarray(np.minimum(critical, _LARGEST))
 
 
+def standardized_differences(diff: Floats, sigma: Floats) -> Floats:
+    """Differences in units of their standard deviation; 0 if there is no difference."""
+    z = np.zeros_like(diff)
+    with np.errstate(divide="ignore"):
+        return np.divide(diff, sigma, out=z, where=diff != 0)
+
+
 def student_z(t: Floats, freedom: Floats) -> Floats:
     """Normal values with the tails of Student's t, from the smaller tail; NaN without freedom."""
     tail = scipy.special.stdtr(np.where(freedom > 0, freedom, np.nan), -np.abs(t))
     return np.asarray(np.sign(t) * -scipy.special.ndtri(tail))
+
+
+def student_critical(c: Floats | float, freedom: Floats) -> Floats:
+    """Student's critical values with the tails of normal ones; NaN without freedom."""
+    known = np.where(freedom > 0, freedom, np.nan)
+    return np.asarray(-scipy.special.stdtrit(known, scipy.special.ndtr(-np.asarray(c))))
 
 
 def inverted_z(ends: Callable[[Floats], tuple[Floats, Floats]], diff: Floats) -> Floats:
@@ -224,13 +225,3 @@ def look_z(z: Floats, information: Floats) -> Floats:
         return size - anytime_critical(c, information), size
 
     return np.asarray(np.sign(z) * inverted_z(ends, size))
-
-
-def anytime_student_critical(t: Floats, information: Floats | float, freedom: Floats) -> Floats:
-    """Student's critical values of a look at a share of the planned information.
-
-    With the tail of the normal `anytime_critical`; NaN without degrees of freedom.
-    """
-    z = -scipy.special.ndtri(scipy.special.stdtr(freedom, -t))
-    tail = scipy.special.ndtr(-anytime_critical(z, information))
-    return np.asarray(-scipy.special.stdtrit(freedom, tail))

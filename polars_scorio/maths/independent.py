@@ -65,11 +65,6 @@ def tukey_critical(models: Ints, confidence: float) -> Floats:
     return np.array(values)[place].reshape(models.shape)
 
 
-def confidence_of_each(models: Ints, confidence: float) -> Floats:
-    """Confidence of a single interval if the intervals of all pairs hold at once."""
-    return np.asarray(scipy.special.erf(tukey_critical(models, confidence) / np.sqrt(2)))
-
-
 @lru_cache(maxsize=4096)
 def _critical_value(models: int, confidence: float) -> float:
     if models == 2:

@@ -6,13 +6,15 @@ and the trials: E. Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.covariance import Paired, of_pairs
+from polars_scorio.maths.families import anytime_critical, student_critical
 
 # Standard deviations after m further trials; they do not grow with m.
 SigmaAfter = Callable[[Ints], Floats]
@@ -337,3 +339,127 @@ def _shares_of_total(variance: Floats) -> Floats:
     total = variance.sum(axis=0)
     shares = np.full(variance.shape, np.nan)
     return np.asarray(np.divide(variance, total, out=shares, where=total > 0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialsAhead:
+    """Differences of pairs on these very questions, for more trials of each; arrays (P,).
+
+    The variance falls as that of an average; that of k-metrics falls at least as fast.
+    """
+
+    diff: Floats  # today
+    sides: Sequence[tuple[Floats, Floats]]  # squared noise, and trials of a question, of both
+    planned: int | None = None  # trials, if looks are repeated
+
+    def sigma(self, m: Ints) -> Floats:
+        """Expected standard deviation after m further trials of each question."""
+        return np.asarray(np.sqrt(sum(square * n / (n + m) for square, n in self.sides)))
+
+    def with_assurance(
+        self,
+        share: Floats,
+        c: Floats | float,
+        goal: float,
+        most: int,
+        margin: Floats | float = 0.0,
+    ) -> Ints:
+        """The fewest further trials that tell a difference from -margin with chance `goal`."""
+
+        def critical(m: Ints) -> Floats:
+            if self.planned is None:
+                return np.asarray(c)
+            return anytime_critical(c, (np.minimum(*(n for _, n in self.sides)) + m) / self.planned)
+
+        return trials_with_assurance(self.diff, self.sigma, critical, share, goal, most, margin)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionsAhead:
+    """Differences of pairs over sampled questions, for more of them; arrays of shape (P,)."""
+
+    diff: Floats  # today
+    variance: Floats  # of the difference between questions
+    events: Floats  # share of the questions that make that variance
+    number: Floats  # questions today, or clusters as far as they count
+    span: float  # highest minus lowest possible score of a question
+    unit: Floats  # in which the numbers above are
+    information: Floats | None = None  # questions today over planned ones, if looks are repeated
+
+    @classmethod
+    def of(
+        cls,
+        models: Paired,
+        a: Ints,
+        b: Ints,
+        unit: Floats,
+        span: float,
+        information: Floats | None = None,
+    ) -> QuestionsAhead:
+        """Pairs of columns (S, P) of models whose means are in units of `unit`, (S, P)."""
+        row = np.arange(len(a))[:, None]
+        number = np.broadcast_to(models.freedom[:, None] + 1, a.shape)
+        apart, spread = of_pairs(models.covariance)[row, a, b], number * (number + 1)
+        # The variance of the pair has what was never seen; the covariance, a part for each model.
+        seen = np.maximum(apart - span**2 / (2 * spread), 0.0)
+        missed = (models.variance[row, a, b] - seen) * spread
+        events = np.divide(
+            number**2 * seen + 2 * span**2, missed, out=np.ones_like(missed), where=missed > 0
+        )
+        diff, share = (
+            models.mean[row, a] - models.mean[row, b],
+            np.maximum(events - 1, 0.0) / number,
+        )
+        known = None if information is None else np.repeat(information, a.shape[1])
+        return cls(
+            diff.ravel(),
+            (number * seen).ravel(),
+            share.ravel(),
+            number.ravel(),
+            span,
+            unit.ravel(),
+            known,
+        )
+
+    def sigma(self, m: Ints) -> Floats:
+        """Expected standard error after m further questions."""
+        total = self.number + m
+        missed = total * self.variance + 2 * self.span**2
+        missed = missed / ((self.events * total + 1) * total * (total + 1)) * np.sign(self.span)
+        return np.asarray(np.sqrt(self.variance / total + missed))
+
+    def for_half_width(self, half_width: float, c: Floats | float, most: int) -> Ints:
+        """The fewest further questions after which the interval of a difference is narrow."""
+        return trials_for_half_width(half_width / self.unit, self.sigma, self._critical(c), most)
+
+    def with_assurance(
+        self,
+        share: Floats,
+        c: Floats | float,
+        goal: float,
+        most: int,
+        margin: Floats | float = 0.0,
+    ) -> Ints:
+        """The fewest further questions that tell a difference from -margin with chance `goal`."""
+        critical, none = self._critical(c), np.zeros(self.diff.size, dtype=np.int64)
+        margin = margin / self.unit
+        today = np.abs(self.diff + margin) > critical(none) * self.sigma(none)
+
+        def sigma(m: Ints) -> Floats:
+            return np.asarray(np.sqrt(self.variance / (self.number + m)))
+
+        return trials_with_assurance(
+            self.diff, sigma, critical, share, goal, most, margin, today=today
+        )
+
+    def _critical(self, c: Floats | float) -> Callable[[Ints], Floats]:
+        """Student's quantile by the number of further questions, from that of one look."""
+
+        def critical(m: Ints) -> Floats:
+            freedom = np.where(self.number > 1, self.number + m - 1, np.nan)
+            if self.information is None:
+                return student_critical(c, freedom)
+            share = self.information * (self.number + m) / self.number
+            return student_critical(anytime_critical(c, share), freedom)
+
+        return critical

@@ -7,10 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.covariance import Paired, of_pairs
-
-_ROWS = 256  # models that are compared with all others at a time
 
 
 def rank_ranges(better: Ints, worse: Ints, here: Mask) -> tuple[Ints, Ints]:
@@ -48,75 +46,6 @@ def tiers(mu: Floats, better: Mask) -> Ints:
         above = np.where(better[stratum, model], tier, 0).max(axis=1)
         tier[stratum, model] = np.where(np.isnan(mu[stratum, model]), 0, 1 + above)
     return tier
-
-
-def counts_by_score(
-    mu: Floats, c: Floats, pair_scores: Callable[[Ints, Ints], Floats]
-) -> tuple[Ints, Ints]:
-    """Numbers of better and of worse models (S, L), pair by pair, some models at a time.
-
-    `pair_scores` maps columns of pairs (P,) to scores (S, P): a pair differs if its score exceeds c
-    of its first model. Memory grows with the models, time with the pairs; `lower_models` is faster.
-    """
-    strata, models = mu.shape
-    better, worse = np.zeros(mu.shape, np.int64), np.zeros(mu.shape, np.int64)
-    for rows in row_slices(models, strata * models):
-        first = np.arange(models)[rows]
-        a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
-        differs = pair_scores(a, b) > c[:, a]
-        for counts, there in ((better, mu[:, a] < mu[:, b]), (worse, mu[:, a] > mu[:, b])):
-            counts[:, rows] = (differs & there).reshape(strata, -1, models).sum(axis=2)
-    return better, worse
-
-
-def lower_models(value: Floats, down: Floats, up: Floats, c: Floats, limit: float) -> Ints:
-    """Number of models that lie clearly below each model, (S, L), without a table of all pairs.
-
-    Model j lies clearly below model i if ``min(value[i] - value[j], limit) > c[i] * hypot(down[i],
-    up[j])``; NaN never does. For models above, negate `value` and swap `down` and `up`. Models are
-    taken in order of value, 256 at a time: bounds for all of them decide most others.
-    """
-    value = np.where(np.isnan(down + up + c), np.nan, value)
-    order = np.argsort(-value, axis=1, kind="stable")
-    value, down, up, c = (np.take_along_axis(each, order, axis=1) for each in (value, down, up, c))
-    counts = np.zeros(value.shape, dtype=np.int64)
-    for start in range(0, value.shape[1], _ROWS):
-        rows = slice(start, start + _ROWS)
-        above = value[:, rows], down[:, rows], c[:, rows]
-        every, some = _surely_below(*above, value, up, limit)
-        mixed = np.flatnonzero((some & ~every).any(axis=0))
-        every[:, mixed] = False
-        counts[:, rows] = every.sum(axis=1, keepdims=True) * np.isfinite(above[0])
-        counts[:, rows] += _pairs_below(*above, value[:, mixed], up[:, mixed], limit)
-    found = np.empty_like(counts)
-    np.put_along_axis(found, order, counts, axis=1)
-    return found
-
-
-def _surely_below(
-    value: Floats, down: Floats, c: Floats, others: Floats, up: Floats, limit: float
-) -> tuple[Mask, Mask]:
-    """Masks of the other models clearly below all of some models, and below at least one."""
-    known = np.isfinite(value)
-
-    def least(numbers: Floats) -> Floats:
-        return np.asarray(np.where(known, numbers, np.inf).min(axis=1, keepdims=True))
-
-    def most(numbers: Floats) -> Floats:
-        return np.asarray(np.where(known, numbers, -np.inf).max(axis=1, keepdims=True))
-
-    every = np.minimum(least(value) - others, limit) > most(c) * np.hypot(most(down), up)
-    some = np.minimum(most(value) - others, limit) > least(c) * np.hypot(least(down), up)
-    return every, some
-
-
-def _pairs_below(
-    value: Floats, down: Floats, c: Floats, others: Floats, up: Floats, limit: float
-) -> Ints:
-    """Number of the other models that lie clearly below each model."""
-    gap = np.minimum(value[:, :, None] - others[:, None, :], limit)
-    reach = c[:, :, None] * np.hypot(down[:, :, None], up[:, None, :])
-    return np.asarray((gap > reach).sum(axis=2))
 
 
 _CONTENDING = 4.5  # z against the leader; of others the chance to be the best is below 4e-6

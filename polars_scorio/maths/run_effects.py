@@ -14,15 +14,13 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.families import inverted_z
 
 Numbers: TypeAlias = "Floats | float"
 
@@ -67,6 +65,12 @@ class RunVariance(NamedTuple):
         c, freedom = np.maximum(critical, _LEAST_CRITICAL), np.asarray(self.freedom)
         stretched = (student_quantile(c, freedom) / c) ** 2 * self.variance
         return np.where(freedom > 0, np.maximum(0.0, stretched - self.of_trials), 0.0)
+
+    @classmethod
+    def none(cls, size: int) -> RunVariance:
+        """Runs of which nothing is seen, of so many scores: their term is nothing."""
+        nothing = np.zeros(size)
+        return cls(nothing, nothing, nothing, nothing, np.ones(size))
 
     def at(self, places: tuple[Ints, ...] | Ints) -> RunVariance:
         """Some of several."""
@@ -273,58 +277,3 @@ def widened(
     added = np.asarray(critical) ** 2 * term
     down, up = np.sqrt((middle - lo) ** 2 + added), np.sqrt((hi - middle) ** 2 + added)
     return middle - down, middle + up
-
-
-class Pairs(Protocol):
-    """Pairs of models of some strata: what their intervals need beside a critical value."""
-
-    @property
-    def sigma(self) -> Floats:
-        """Standard deviations of the differences, shape (S, P)."""
-
-    @property
-    def z(self) -> Floats:
-        """Signed critical values at which the intervals stop to hold zero; see `inverted_z`."""
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals, not clipped, by critical values of shape (S, P)."""
-
-    def of_strata(self, strata: Ints) -> Pairs:
-        """The pairs of some of the strata."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RunPairs:
-    """Pairs of models with their differences (S, P), each model with runs of its own."""
-
-    pairs: Pairs
-    diff: Floats
-    runs: RunVariance
-
-    @property
-    def sigma(self) -> Floats:
-        """Standard deviations of the differences."""
-        return np.asarray(np.hypot(self.pairs.sigma, np.sqrt(self.runs.excess)))
-
-    @property
-    def z(self) -> Floats:
-        """Critical values at which the widened intervals stop to hold zero.
-
-        Ends are in logs, since quantiles of few degrees of freedom grow like exponentials.
-        """
-        size = np.where(self.diff == 0, 1.0, np.abs(self.diff))
-
-        def log_ends(c: Floats) -> tuple[Floats, Floats]:
-            lo, hi = self.ends(c)
-            down, up = (np.log1p(reach / size) for reach in (self.diff - lo, hi - self.diff))
-            return np.log(2) - down, up - np.log(2)
-
-        return inverted_z(log_ends, self.diff)
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals, by critical values."""
-        return widened(self.diff, *self.pairs.ends(c), self.runs.term(c), c)
-
-    def of_strata(self, strata: Ints) -> RunPairs:
-        """The pairs of some of the strata."""
-        return RunPairs(self.pairs.of_strata(strata), self.diff[strata], self.runs.at(strata))

@@ -23,14 +23,7 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.blend_prices import blend_numbers
 from polars_scorio.maths.credit_at_rates import RootDraw, largest_bias
-from polars_scorio.maths.curves import curve_critical, rising_band, tail_confidence
-from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.posteriors import SeparatePosteriors, Target
-from polars_scorio.maths.price import Price, credit_prices
-from polars_scorio.maths.questions import Clustered, QuestionGroups, States, Strata
-from polars_scorio.maths.reward_prices import QuestionRewards, RewardPrice
-from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
-from polars_scorio.maths.scores import (
+from polars_scorio.maths.credit_numbers import (
     Numbers,
     bounded_numbers,
     credit_numbers,
@@ -40,6 +33,13 @@ from polars_scorio.maths.scores import (
     with_bias,
     with_saturated_ends,
 )
+from polars_scorio.maths.curves import curve_critical, rising_band, tail_confidence
+from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.posteriors import SeparatePosteriors, Target
+from polars_scorio.maths.price import Price, credit_prices
+from polars_scorio.maths.questions import Clustered, QuestionGroups, States, Strata
+from polars_scorio.maths.reward_prices import QuestionRewards, RewardPrice
+from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
 from polars_scorio.maths.variance import Draw, GainsOf, state_estimates
 from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric, RewardMetric, quiet_infinities
@@ -57,23 +57,23 @@ from polars_scorio.subjects.of_costs import cost_numbers
 from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.of_votes import clustered_votes, votes_of, votes_of_strata
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.score_differences import (
-    CellNumbers,
+from polars_scorio.subjects.scores import (
     Law,
     PriceLaw,
     RewardLaw,
     Row,
-    RowNumbers,
+    RowScores,
+    Scores,
     StretchedLaw,
 )
 
 
-def calibrated_numbers(numbers: Numbers, metric: Metric) -> CellNumbers:
+def calibrated_numbers(numbers: Numbers, metric: Metric) -> Scores:
     """Calibrated numbers of a metric, the interval clipped to the bounds of the metric."""
     refuse_outside(numbers.mu, metric)
     lo, hi = clipped_ends(metric, numbers.lo, numbers.hi)
     law = StretchedLaw() if numbers.price is None else PriceLaw.of(numbers.price, metric)
-    return CellNumbers("calibrated", numbers.estimate, numbers.mu, numbers.sigma, lo, hi, law)
+    return Scores.of("calibrated", (numbers.estimate, numbers.mu, numbers.sigma, lo, hi), law)
 
 
 def macro_numbers(
@@ -81,12 +81,12 @@ def macro_numbers(
     cells: QuestionCells,
     confidence: Floats | float,
     target: Target,
-) -> dict[Row, CellNumbers]:
+) -> dict[Row, Scores]:
     """The numbers of metrics that credit successes, for means over the strata of each cell.
 
     NaN for what the strata have to give: over a population, sigma; all, if k exceeds some trials.
     """
-    found = dict[Row, CellNumbers]()
+    found = dict[Row, Scores]()
     assert cells.strata is not None
     for successes, metrics in credited.items():
         states, strata = cells.states.binary([*successes]), cells.strata.binary([*successes])
@@ -138,7 +138,7 @@ def _mean_bias(strata: Strata[States], gains: GainsOf) -> Floats:
 
 def priced_macro_numbers(
     metric: Metric, view: View, cells: QuestionCells, confidence: Floats | float
-) -> dict[Row, CellNumbers]:
+) -> dict[Row, Scores]:
     """The numbers of a metric that is no credit, about the questions of the strata of each cell."""
     if view == "answers":
         prices = metric.prices(votes_of(cells), votes_of_strata(cells))
@@ -152,14 +152,14 @@ def priced_macro_numbers(
 
 def sampled_macro_numbers(
     metric: Metric, view: View, cells: QuestionCells, confidence: Floats | float
-) -> dict[Row, CellNumbers]:
+) -> dict[Row, Scores]:
     """The numbers of a metric that is no credit, about the populations of the strata of each cell.
 
     Of votes, Max@k and averages of several weights, each question has an unbiased estimate, and
     the bound of a population needs nothing else.
     """
     low, high = metric.support
-    found = dict[Row, CellNumbers]()
+    found = dict[Row, Scores]()
     for k in metric.row_sizes:
         strata, values = _question_estimates(metric, view, k, cells)
         unit = (values - low) / ((high - low) or 1.0)
@@ -205,9 +205,9 @@ def reward_numbers(
     cells: QuestionCells,
     confidence: Floats | float,
     target: Target,
-) -> dict[Row, CellNumbers]:
+) -> dict[Row, Scores]:
     """The numbers of metrics of real-valued rewards, for each draw size and cell."""
-    found, rewards = dict[Row, CellNumbers](), cells.classes.need(RewardSums)
+    found, rewards = dict[Row, Scores](), cells.classes.need(RewardSums)
     for metric in metrics:
         assert rewards is not None  # counted for them
         low, width = rewards.ranges(metric, cells)
@@ -227,15 +227,15 @@ def reward_numbers(
     return found
 
 
-def _benchmark_numbers(price: RewardPrice, confidence: Floats | float) -> CellNumbers:
+def _benchmark_numbers(price: RewardPrice, confidence: Floats | float) -> Scores:
     """The numbers of a mean on these very questions."""
     lo, hi = (price.low + price.width * end for end in price.ends((1 - confidence) / 2))
-    return CellNumbers("calibrated", price.mu, price.mu, price.sigma, lo, hi, RewardLaw(price))
+    return Scores.of("calibrated", (price.mu, price.mu, price.sigma, lo, hi), RewardLaw(price))
 
 
 def _population_numbers(
     questions: QuestionRewards, low: Floats, width: Floats, confidence: Floats | float
-) -> CellNumbers:
+) -> Scores:
     """The numbers of a mean over a population of which the questions are a sample."""
     mean = questions.mean
     ends = questions.sample().bounds(confidence)
@@ -244,12 +244,12 @@ def _population_numbers(
     mu, known = low + width * mean, width > 0
     lo, hi = (np.where(known, low + width * end, np.nan) for end in (lo, hi))
     sigma = width * questions.population_sigma()
-    return CellNumbers("calibrated", mu, mu, sigma, lo, hi, StretchedLaw())
+    return Scores.of("calibrated", (mu, mu, sigma, lo, hi), StretchedLaw())
 
 
 def vote_numbers(
     metrics: Sequence[Metric], cells: QuestionCells, confidence: Floats | float, target: Target
-) -> dict[Row, CellNumbers]:
+) -> dict[Row, Scores]:
     """The numbers of metrics of answers, for each draw size and cell."""
     votes = votes_of(cells)
     clusters = clustered_votes(cells) if target == "population" else None
@@ -282,7 +282,7 @@ class CalibratedInference:
     planned: int | None = None  # the planned trials a question (or questions) of repeated looks
     curves: bool = False  # whether intervals hold at all draw sizes of a metric
 
-    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
+    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowScores:
         """The numbers of metrics, each with its view, for each draw size and cell."""
         if self.planned is None:
             return self._banded(self.confidence, asked, cells)
@@ -297,7 +297,7 @@ class CalibratedInference:
         confidence: Floats | float,
         asked: Sequence[tuple[Metric, View]],
         cells: QuestionCells,
-    ) -> dict[Row, CellNumbers]:
+    ) -> dict[Row, Scores]:
         """The numbers of metrics, of which those with several draw sizes may have a band."""
         rows = self._numbers_at(confidence, asked, cells)
         if not self.curves:
@@ -323,7 +323,7 @@ class CalibratedInference:
         confidence: Floats | float,
         asked: Sequence[tuple[Metric, View]],
         cells: QuestionCells,
-    ) -> dict[Row, CellNumbers]:
+    ) -> dict[Row, Scores]:
         """The numbers of metrics at a confidence, or at one of each cell."""
         # These very questions are no sample.
         clusters = cells.clusters if self.target == "population" else None
@@ -347,7 +347,7 @@ class CalibratedInference:
         def fit(successes: tuple[int, ...]) -> Calibrated:
             return cells.calibrated(successes)
 
-        rows = dict[Row, CellNumbers](reward_numbers(rewards, cells, confidence, self.target))
+        rows = dict[Row, Scores](reward_numbers(rewards, cells, confidence, self.target))
         rows |= cost_numbers(costs, cells, self.confidence, self.target)
         if votes:
             rows |= vote_numbers(votes, cells, confidence, self.target)
@@ -362,7 +362,7 @@ class CalibratedInference:
 
     def macro_numbers(
         self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
-    ) -> dict[Row, CellNumbers]:
+    ) -> dict[Row, Scores]:
         """The numbers of means over strata, as far as the questions of all strata give them.
 
         They give those of costs, and of all metrics that have an estimate of each question, but not
@@ -377,7 +377,7 @@ class CalibratedInference:
         if self.planned is not None:
             information = planned_share(cells, self.target, self.planned)
             confidence = look_confidence(self.confidence, information)
-        found = dict[Row, CellNumbers]()
+        found = dict[Row, Scores]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
         for metric, view in asked:
             successes = credited_classes(metric, view, cells.classes)
@@ -400,9 +400,7 @@ class CalibratedInference:
         """The law of means over strata that have no variance of their own."""
         return StretchedLaw()
 
-    def mean_interval(
-        self, metric: Metric, numbers: CellNumbers, strata: Ints
-    ) -> tuple[Floats, Floats]:
+    def mean_interval(self, metric: Metric, numbers: Scores, strata: Ints) -> tuple[Floats, Floats]:
         """Ends of the interval of means over strata, whose groups are (L, S) [1]_.
 
         From the mean it reaches as far as the root of the summed squares of the reaches of the
@@ -429,7 +427,7 @@ class CalibratedInference:
         cells: QuestionCells,
         clusters: Clustered[States] | None,
         confidence: Floats | float,
-    ) -> dict[Row, CellNumbers]:
+    ) -> dict[Row, Scores]:
         """The numbers of a metric that prices itself."""
         with quiet_infinities(metric):
             prices = zip(metric.row_sizes, metric.prices(priced), strict=True)
@@ -468,7 +466,7 @@ class CalibratedInference:
         fitted: Calibrated,
         clusters: Clustered[States] | None,
         confidence: Floats | float,
-    ) -> dict[Row, CellNumbers]:
+    ) -> dict[Row, Scores]:
         """The numbers of metrics that credit the same successes: one pass for all of them."""
         rows = [(metric, k) for metric in metrics for k in metric.row_sizes]
         draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
@@ -483,8 +481,8 @@ ADJUSTED, ALONE, ALL_SIZES = "adjusted_for", "each row alone", "all k"
 
 
 def _as_band(
-    metric: Metric, alone: dict[Row, CellNumbers], wider: dict[Row, CellNumbers]
-) -> dict[Row, CellNumbers]:
+    metric: Metric, alone: dict[Row, Scores], wider: dict[Row, Scores]
+) -> dict[Row, Scores]:
     """The rows of a metric with the ends of its band; ranges of forecasts stay as they are."""
     known = ~np.isnan(np.stack([numbers.estimate for numbers in alone.values()]))
     lo, hi = (
@@ -500,7 +498,7 @@ def _as_band(
         lo, hi = rising_band(lo, hi)
     elif all(power is not None and power.every for power in powers):
         lo, hi = (end[::-1] for end in rising_band(lo[::-1], hi[::-1]))
-    found = dict[Row, CellNumbers]()
+    found = dict[Row, Scores]()
     for place, (row, numbers) in enumerate(alone.items()):
         here = known[place]
         facts = {ADJUSTED: np.where(here, ALL_SIZES, ALONE)}

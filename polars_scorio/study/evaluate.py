@@ -32,11 +32,12 @@ from polars_scorio.subjects.question_cells import (
     QuestionCells,
     QuestionTable,
 )
-from polars_scorio.subjects.score_differences import (
+from polars_scorio.subjects.scores import (
+    Law,
     Row,
-    RowNumbers,
+    RowScores,
+    Scores,
     StrataModels,
-    StrataNumbers,
     Values,
 )
 
@@ -134,7 +135,7 @@ class Part:
 
     cells: QuestionCells
     facts: pl.DataFrame  # counts of each cell, that all metrics share
-    numbers: RowNumbers  # of each cell; empty if nobody asked for more than the questions
+    numbers: RowScores  # of each cell; empty if nobody asked for more than the questions
     question: str
 
     @cached_property
@@ -194,16 +195,18 @@ class Evaluated:
                 return "observed" if given is None else "given"
         return None
 
-    def models(self, row: Row, places: Ints) -> StrataModels:
-        """Some groups, all of them over all strata or none, by one metric and draw size."""
+    def models(self, row: Row, places: Ints, law: Law | None = None) -> StrataModels:
+        """Some groups, all of them over all strata or none, by one metric and draw size.
+
+        By the law of their scores, or by one that needs the questions alone.
+        """
         first, (metric, view) = self.parts[0], self.views[row]
         size = first.cells.fitted.groups
         means = places.min(initial=size) >= size and len(self.parts) > 1
         part, inside = (self.parts[1], places - size) if means else (first, places)
         asked = metric, view, row[1], self.request.choice.confidence, part.table, inside
-        if row not in part.numbers:
-            return StrataModels(*asked)
-        return StrataNumbers(*asked, part.numbers[row])
+        scores = part.numbers[row] if law is None else Scores.unknown(law, size)
+        return StrataModels(*asked, scores)
 
     def of_groups(self, row: Row, name: str) -> Floats:
         """A number of one metric and draw size, of each group."""

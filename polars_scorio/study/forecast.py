@@ -14,8 +14,8 @@ from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.credit_at_rates import RootDraw
+from polars_scorio.maths.credit_numbers import forecast_numbers, holdout_error
 from polars_scorio.maths.free_fit import Calibrated, Group
-from polars_scorio.maths.scores import forecast_numbers, holdout_error
 from polars_scorio.maths.variance import GainsOf
 from polars_scorio.metrics.from_text import makes_draws
 from polars_scorio.metrics.metric import Metric, number_column

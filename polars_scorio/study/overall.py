@@ -26,7 +26,7 @@ from polars_scorio.subjects.cell_numbers import (
     root_of_squares,
 )
 from polars_scorio.subjects.question_cells import GROUP, STRATUM, QuestionCells
-from polars_scorio.subjects.score_differences import CellNumbers, Row, Values
+from polars_scorio.subjects.scores import Row, Scores, Values
 
 
 def check_overall(overall: Overall, trials: Trials, *, per_question: bool) -> None:
@@ -89,7 +89,7 @@ def _mean_numbers(
     part: Part,
     cells: QuestionCells,
     strata: Ints,
-) -> CellNumbers:
+) -> Scores:
     """The means of one metric and draw size over the strata of each model, groups (L, S).
 
     As far as one fit of all questions gives numbers, it replaces those that follow from the
@@ -104,28 +104,21 @@ def _mean_numbers(
         return pooled
     with np.errstate(invalid="ignore"):
         lo, hi = inference.mean_interval(metric, numbers, strata)
-        found = CellNumbers(
+        means = (each[strata].mean(axis=1) for each in (numbers.estimate, numbers.mu))
+        found = Scores.of(
             numbers.inference,
-            numbers.estimate[strata].mean(axis=1),
-            numbers.mu[strata].mean(axis=1),
-            root_of_squares(numbers.sigma[strata]),
-            lo,
-            hi,
+            (*means, root_of_squares(numbers.sigma[strata]), lo, hi),
             inference.mean_law(),
             _mean_facts(request, numbers, part, strata),
         )
     if pooled is None:
         return found
-    known = {
-        name: np.where(np.isnan(getattr(pooled, name)), getattr(found, name), getattr(pooled, name))
-        for name in NUMBERS
-    }
-    return found._replace(**known, law=pooled.law)
+    each = ((getattr(pooled, name), getattr(found, name)) for name in NUMBERS)
+    known = tuple(np.where(np.isnan(first), other, first) for first, other in each)
+    return Scores.of(found.inference, known, pooled.law, found.facts)
 
 
-def _mean_facts(
-    request: Request, numbers: CellNumbers, part: Part, strata: Ints
-) -> dict[str, Values]:
+def _mean_facts(request: Request, numbers: Scores, part: Part, strata: Ints) -> dict[str, Values]:
     """The facts beside the means of strata."""
     facts = {name: values[strata] for name, values in numbers.facts.items()}
     found = dict[str, Values]()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
-import scipy
 
 from polars_scorio.arguments import View
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.families import Decided, beta_score, decided_by_score
-from polars_scorio.maths.independent import baseline_of_each
+from polars_scorio.maths.comparison import Comparison, Inner, reaching
+from polars_scorio.maths.pairs import BetaPairs
 from polars_scorio.maths.posteriors import (
     Pooled,
     QuestionPosteriors,
@@ -23,99 +22,14 @@ from polars_scorio.maths.posteriors import (
     normal_interval,
     small_sample_factor,
 )
-from polars_scorio.maths.ranks import counts_by_score, lower_models
 from polars_scorio.metrics.metric import Metric, Summary, quiet_infinities
 from polars_scorio.subjects.cell_numbers import ClusterSample, cluster_samples, root_of_squares
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.score_differences import (
-    CellNumbers,
-    Differences,
-    IndependentScores,
-    Law,
-    PairEnds,
-    RowNumbers,
-    StrataNumbers,
-    standardized_differences,
-)
+from polars_scorio.subjects.scores import Law, RowScores, Scores, StrataModels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PosteriorScores(IndependentScores):
-    """Models by posterior means: differences are normal, or Beta on the range of the metric."""
-
-    range: float | None  # largest difference that the metric allows; None: differences are normal
-
-    @classmethod
-    def of(cls, metric: Metric, mu: Floats, sigma: Floats, *, beta: bool) -> PosteriorScores:
-        """Models by mu and sigma (S, L); their differences are Beta if the metric has a range."""
-        low, high = metric.support
-        width = high - low if beta and not metric.unbounded and low < high else None
-        limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
-        return cls(mu, sigma, limit, width)
-
-    def decided_pairs(self, a: Ints, b: Ints) -> Decided:
-        """Pairs that a critical value decides; for `step_down`."""
-        return decided_by_score(self.pair_scores(a, b))
-
-    def counts_at(self, c: Floats, strata: Ints) -> tuple[Ints, Ints]:
-        """Numbers of better and of worse models in some strata, by critical values."""
-        mu, sigma = self.ranked[strata], self.sigma[strata]
-        c = np.broadcast_to(c, mu.shape)
-        if self.range is not None:
-            return counts_by_score(mu, c, replace(self, mu=mu, sigma=sigma).pair_scores)
-        # Posterior means within bounds of no width differ by nothing.
-        limit = np.inf if self.limit > 0 else 0.0
-        better = lower_models(-mu, sigma, sigma, c, limit)
-        return better, lower_models(mu, sigma, sigma, c, limit)
-
-    def shown_better(self, a: Ints, b: Ints, c: Floats) -> Mask:
-        """Whether columns `b` are shown to be better than `a`, by critical values (S, P)."""
-        return (self.pair_scores(a, b) > c) & (self.mu[:, a] < self.mu[:, b])
-
-    def row_critical(self, confidence: float) -> Floats:
-        """Critical values for all pairs of each model at once."""
-        return baseline_of_each(np.where(np.isfinite(self.mu), self.sigma, np.nan), confidence)
-
-    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
-        """Differences of pairs of columns, by critical values."""
-        diff, sigma = self._pair_moments(a, b)
-        if self.range is None:
-            lo, hi = diff - c * sigma, diff + c * sigma
-        else:
-            lo, hi = beta_interval(
-                diff, sigma, 2 * scipy.special.ndtr(c) - 1, (-self.range, self.range)
-            )
-        lo, hi = (np.clip(end, -self.limit, self.limit) for end in (lo, hi))
-        return Differences(diff, sigma, lo, hi)
-
-    def pair_ends(self, a: Ints, b: Ints) -> PairEnds:
-        """Ends of the intervals of pairs of columns, as a function of critical values."""
-
-        def ends(c: Floats) -> tuple[Floats, Floats]:
-            found = self.pair_differences(a, b, c)
-            return found.lo, found.hi
-
-        return ends
-
-    def pair_z(self, a: Ints, b: Ints) -> Floats:
-        """Signed critical values at which intervals of pairs stop to hold zero."""
-        return np.asarray(np.sign(self._pair_moments(a, b)[0]) * self.pair_scores(a, b))
-
-    def _pair_moments(self, a: Ints, b: Ints) -> tuple[Floats, Floats]:
-        row = np.arange(len(self.mu))[:, None]
-        return self.mu[row, a] - self.mu[row, b], np.hypot(self.sigma[row, a], self.sigma[row, b])
-
-    def pair_scores(self, a: Ints, b: Ints) -> Floats:
-        """Largest critical value at which the interval of a pair excludes zero."""
-        diff, sigma = self._pair_moments(a, b)
-        score = np.abs(standardized_differences(diff, sigma))
-        if self.range is not None:
-            score = beta_score(np.abs(diff) / self.range, sigma / self.range, score)
-        return score if self.limit > 0 else np.zeros_like(score)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PosteriorLaw:
+class PosteriorLaw(Law):
     """Posterior means, whose differences are normal, or Beta on the range of the metric."""
 
     beta: bool
@@ -123,12 +37,28 @@ class PosteriorLaw:
     center: Floats = field(default_factory=lambda: np.empty(0))
     reach: Floats = field(default_factory=lambda: np.empty(0))
 
-    ranges = False
+    ranges: ClassVar[bool] = False
 
-    def scores(self, models: StrataNumbers) -> PosteriorScores:
+    def compared(self, models: StrataModels) -> Comparison:
         """The models of some strata."""
-        mu, sigma, _, _ = models.basics
-        return PosteriorScores.of(models.metric, mu, sigma, beta=self.beta)
+        mu, sigma, _, _ = models.reported
+        return posterior_comparison(models.metric, mu, sigma, beta=self.beta)
+
+
+def posterior_comparison(metric: Metric, mu: Floats, sigma: Floats, *, beta: bool) -> Comparison:
+    """Models by mu and sigma (S, L); their differences are Beta if the metric has a range."""
+    low, high = metric.support
+    limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
+    normal = reaching((mu, sigma, sigma, sigma))
+
+    def between(a: Ints, b: Ints, strata: Ints) -> BetaPairs:
+        pairs = normal(a, b, strata)
+        return BetaPairs(pairs.diff, pairs.sigma, high - low)
+
+    none = np.full_like(mu, np.nan)
+    inner = Inner.of(mu, sigma, none, none)
+    ranged = beta and not metric.unbounded and low < high
+    return Comparison(inner, between if ranged else normal, limit, each_row=True)
 
 
 # Prior of each question: that of the population, which is fitted, or alpha and beta of a Beta
@@ -160,7 +90,7 @@ class PosteriorInference:
         """Whether the questions of a group share one prior, which is fitted to them."""
         return self.prior == "population"
 
-    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
+    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowScores:
         """The numbers of metrics, each with its view, for each draw size and cell."""
         posterior_of = cache(partial(self.posterior, cells=cells))
         sample_of = cluster_samples(cells, self.target)
@@ -191,9 +121,7 @@ class PosteriorInference:
         """The law of means over strata."""
         return PosteriorLaw(beta=self.pooled)
 
-    def mean_interval(
-        self, metric: Metric, numbers: CellNumbers, strata: Ints
-    ) -> tuple[Floats, Floats]:
+    def mean_interval(self, metric: Metric, numbers: Scores, strata: Ints) -> tuple[Floats, Floats]:
         """Ends of the interval of means over strata, whose groups are (L, S)."""
         if not self.pooled:
             mu, sigma = numbers.mu[strata].mean(axis=1), root_of_squares(numbers.sigma[strata])
@@ -214,21 +142,21 @@ class PosteriorInference:
         k: int | None,
         posterior: QuestionPosteriors,
         sample: ClusterSample | None,
-    ) -> CellNumbers:
+    ) -> Scores:
         with quiet_infinities(metric):
             summary = metric.summary(posterior, k)
             if isinstance(posterior, SeparatePosteriors):
                 estimate, mu, sigma, _ = summary
                 lo, hi = normal_interval(mu, sigma, self.confidence, metric.interval_limits)
                 law = PosteriorLaw(beta=False)
-                return CellNumbers("posterior", estimate, mu, sigma, lo, hi, law)
+                return Scores.of("posterior", (estimate, mu, sigma, lo, hi), law)
             center, reach = self._center_and_reach(summary, posterior, sample)
             extremes = _at_extremes(metric, posterior)
             lo, hi = self._beta_interval(metric, center, reach, *extremes)
         estimate, mu, sigma, _ = summary
         sigma = sigma if sample is None else sample.stretch * sigma
         law = PosteriorLaw(beta=True, center=center, reach=reach)
-        return CellNumbers("population posterior", estimate, mu, sigma, lo, hi, law)
+        return Scores.of("population posterior", (estimate, mu, sigma, lo, hi), law)
 
     def _center_and_reach(
         self, summary: Summary, posterior: Pooled, sample: ClusterSample | None

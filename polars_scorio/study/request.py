@@ -53,7 +53,7 @@ from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.of_verdicts import JudgedInference, Verdicts, check_truth
 from polars_scorio.subjects.of_votes import AnswerVotes
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.score_differences import CellNumbers, Row
+from polars_scorio.subjects.scores import Row, Scores
 
 Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
 
@@ -619,12 +619,12 @@ class Request:
 
     def numbers(
         self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
-    ) -> dict[Row, CellNumbers]:
+    ) -> dict[Row, Scores]:
         """The numbers of metrics for each draw size and cell, in the order of the report."""
         by_inference = defaultdict[Inference, list[tuple[Metric, View]]](list)
         for metric, view in asked:
             by_inference[self.choice.inference_of(metric, view)].append((metric, view))
-        known = dict[Row, CellNumbers]()
+        known = dict[Row, Scores]()
         for inference, metrics in by_inference.items():
             known |= inference.numbers(metrics, cells)
         return {

@@ -40,13 +40,7 @@ from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import TRIALS, is_graded, knows_success, question_outcomes
 from polars_scorio.subjects.cell_numbers import INFORMATION, clipped_ends, look_confidence
 from polars_scorio.subjects.of_rewards import RewardSums
-from polars_scorio.subjects.score_differences import (
-    CellNumbers,
-    EstimateScores,
-    Law,
-    Scores,
-    StrataNumbers,
-)
+from polars_scorio.subjects.scores import Noise, Scores
 
 _SIZE = ":size"  # trials of a question in a run
 
@@ -216,27 +210,6 @@ def _draw_slopes(n: Floats, c: Floats, draw: Callable[[int], Floats]) -> Floats:
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunLaw:
-    """A law, with the variance that runs bring to each group."""
-
-    law: Law
-    runs: ScoreRuns
-
-    @property
-    def ranges(self) -> bool:
-        """Whether an interval without an estimate is the range of a forecast."""
-        return self.law.ranges
-
-    def scores(self, models: StrataNumbers) -> Scores:
-        """The models of some strata."""
-        found = self.law.scores(models)
-        assert isinstance(found, EstimateScores)
-        low, high = (-np.inf, np.inf) if models.of_rewards else models.metric.support
-        limit = min(found.limit, high - low)
-        return replace(found, runs=self.runs.at(models.places), limit=limit)
-
-
 def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evaluated:
     """The numbers of a request, with what runs bring to those that are calibrated.
 
@@ -264,13 +237,13 @@ def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evalu
             if len(known) == len(each) and each:
                 runs = _of_groups(own, known, trials.roles.effects, fewest)
                 unknown |= not np.asarray(runs.freedom).all()
-                law = RunLaw(numbers[row].law, runs)
                 if shown:
                     ends = _credit_ends(own[0], metric, success)
                     numbers[row] = _with_term(
                         numbers[row], metric, runs, request.choice.confidence, ends
                     )
-                numbers[row] = numbers[row]._replace(law=law)
+                noise = Noise(numbers[row].noise.own, runs, alone=shown)
+                numbers[row] = numbers[row]._replace(noise=noise)
         parts.append(replace(part, numbers=numbers))
     if unknown and trials.roles.effects != "seen":
         warnings.warn(
@@ -423,12 +396,12 @@ def _credit_ends(
 
 
 def _with_term(
-    numbers: CellNumbers,
+    numbers: Scores,
     metric: Metric,
     runs: ScoreRuns,
     confidence: float,
     credit: tuple[float, float],
-) -> CellNumbers:
+) -> Scores:
     """The numbers of a metric with the term of its runs; ranges stay as they are."""
     sure = np.full(numbers.mu.size, confidence)
     information = numbers.facts.get(INFORMATION)
@@ -439,7 +412,6 @@ def _with_term(
     lo, hi = clipped_ends(metric, *(np.clip(end, *credit) for end in ends))
     measured = np.isfinite(numbers.sigma)
     return numbers._replace(
-        sigma=np.hypot(numbers.sigma, np.sqrt(runs.excess)),
         lo=np.where(measured, lo, numbers.lo),
         hi=np.where(measured, hi, numbers.hi),
     )

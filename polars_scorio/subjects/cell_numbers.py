@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from polars_scorio.arguments import View
 from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.credit_numbers import Numbers, sample_numbers
 from polars_scorio.maths.families import anytime_critical
 from polars_scorio.maths.posteriors import Pooled, Target
 from polars_scorio.maths.price import Price
 from polars_scorio.maths.questions import States
 from polars_scorio.maths.sample_bound import QuestionSample
-from polars_scorio.maths.scores import Numbers, sample_numbers
 from polars_scorio.metrics.metric import Metric, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells
 

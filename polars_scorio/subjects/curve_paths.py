@@ -12,13 +12,13 @@ import numpy as np
 from polars_scorio.arguments import View
 from polars_scorio.counting.log import CLUSTER
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.curves import Path, curve_critical, noise_path, question_path
-from polars_scorio.maths.families import anytime_critical, look_z, student_z
+from polars_scorio.maths.comparison import Comparison
+from polars_scorio.maths.curves import Path, noise_path, question_path
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import QuestionCells, question_estimates
-from polars_scorio.subjects.sampled_scores import SampledScores, shared_questions
-from polars_scorio.subjects.score_differences import Scores, StrataModels, StrataNumbers
+from polars_scorio.subjects.sampled_scores import shared_questions
+from polars_scorio.subjects.scores import StrataModels
 
 
 def unknown_path(known: Sequence[Floats]) -> Path:
@@ -57,24 +57,24 @@ def group_path(
 
 def pair_path(
     models: Sequence[StrataModels],
-    scores: Sequence[Scores],
+    compared: Sequence[Comparison],
     a: Ints,
     b: Ints,
     success: tuple[int, ...] | None,
-    sigma: Sequence[Floats],
     target: Target,
 ) -> Path:
     """The path of the differences of pairs of columns of some strata, (S, P, K).
 
-    `models`, `scores` and `sigma` (S, P) are at each k; `success` as for `group_path`. If they are
-    about a population and not paired, each model has questions of its own.
+    `models` and `compared` are at each k; `success` as for `group_path`. If they are about a
+    population and not paired, each model has questions of its own.
     """
-    if isinstance(scores[0], SampledScores):
+    sigma = [each.pairs(a, b).sigma for each in compared]
+    if compared[0].joint is not None:
         return _sampled_path(models, a, b, sigma)
     metric, places = models[0].metric, models[0].places
     if target == "population":
         cells = models[0].table.cells
-        known = [each.numbers.estimate for each in models if isinstance(each, StrataNumbers)]
+        known = [each.scores.estimate for each in models]
         each = group_path(metric, models[0].view, cells, success, target, known)
         return _where_known(Path(*(one[places[:, a]] + one[places[:, b]] for one in each)), sigma)
     draws = [metric.draw(k) for k in metric.row_sizes]
@@ -106,30 +106,3 @@ def _where_known(path: Path, sigma: Sequence[Floats]) -> Path:
     """The path without the points at which a pair has no interval."""
     missing = np.isnan(np.stack(sigma, axis=-1))
     return Path(np.where(missing, np.nan, path.variance), path.covariance)
-
-
-def pair_critical(
-    scores: Sequence[Scores],
-    a: Ints,
-    b: Ints,
-    confidence: float,
-    baseline: int | None,
-    path: Path,
-) -> Floats:
-    """Critical values of pairs with which all pairs and all k of a stratum hold at once, (S, P).
-
-    They are normal, of one look, as `Scores.pair_ends` takes them.
-    """
-    each = []
-    for of_k in scores:
-        here = np.isfinite(of_k.ranked)
-        strata = np.arange(len(here))
-        first = of_k.critical(a, b, confidence, baseline)(here[:, a] & here[:, b], strata)
-        if isinstance(of_k, SampledScores):
-            first = student_z(first, of_k.models.freedom)
-        each.append(first)
-    single = np.full(path.points.shape, np.fmax.reduce(each)[:, None])
-    if not scores[0].repeated:
-        return curve_critical(single, path)
-    information = scores[0].pair_information(a, b)
-    return look_z(curve_critical(anytime_critical(single, information), path), information)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -29,21 +30,15 @@ from polars_scorio.counting.log import CATEGORY, Part, Trials
 from polars_scorio.counting.refusals import group_place, refuse_tiny, too_many_trials
 from polars_scorio.counting.tally import trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.comparison import Comparison, sampled, stretched
 from polars_scorio.maths.cost_means import CostMeans, CostQuestions, QuestionCosts, dear_critical
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import QuestionCells, Subject
-from polars_scorio.subjects.sampled_scores import SampledScores, shared_questions
-from polars_scorio.subjects.score_differences import (
-    CellNumbers,
-    Row,
-    RowNumbers,
-    Scores,
-    StrataNumbers,
-    StretchedScores,
-)
+from polars_scorio.subjects.sampled_scores import shared_questions
+from polars_scorio.subjects.scores import Law, Row, RowScores, Scores, StrataModels
 
 COST = ":cost"
 # Whether the interval has no upper end, the share of the questions without a success, and the share
@@ -238,7 +233,7 @@ def question_costs(cells: QuestionCells, *, clustered: bool) -> tuple[QuestionCo
 
 def cost_numbers(
     metrics: Sequence[CostMetric], cells: QuestionCells, confidence: float, target: Target
-) -> dict[Row, CellNumbers]:
+) -> dict[Row, Scores]:
     """The numbers of metrics of costs, for each draw size and cell."""
     if not metrics:
         return {}
@@ -246,19 +241,15 @@ def cost_numbers(
     order = _order_of_contents(costs, questions)
     costs, questions = costs.at(order), questions.at(order)
     unsolved, largest = _unsolved_share(costs, questions), _largest_share(costs, questions)
-    found = dict[Row, CellNumbers]()
+    found = dict[Row, Scores]()
     for metric in metrics:
         for k in metric.row_sizes:
             means = CostMeans.of(metric.cost_values(costs, k), questions, target)
             lo, hi = means.ends((1 - confidence) / 2)
             ratio = _null_infinity(means.ratio)
-            found[metric.name, k] = CellNumbers(
+            found[metric.name, k] = Scores.of(
                 "calibrated",
-                ratio,
-                ratio,
-                ratio * means.log_error,
-                lo,
-                _null_infinity(hi),
+                (ratio, ratio, ratio * means.log_error, lo, _null_infinity(hi)),
                 CostLaw(means, target),
                 {UNBOUNDED: np.isinf(hi), UNSOLVED: unsolved, LARGEST_SHARE: largest},
             )
@@ -266,20 +257,20 @@ def cost_numbers(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CostLaw:
+class CostLaw(Law):
     """Ratios of costs, which are compared by their negative logs: less is better."""
 
     means: CostMeans
     target: Target
 
-    ranges = False  # without any success an estimate is infinite
+    ranges: ClassVar[bool] = False  # without any success an estimate is infinite
 
-    def scores(self, models: StrataNumbers) -> Scores:
+    def compared(self, models: StrataModels) -> Comparison:
         """The models of some strata.
 
         About these very questions each model has the noise of its own trials, and the longer end of
-        `CostMeans.ends` where it may be dearer. If some question has
-        too few of these, the questions are taken as a sample.
+        `CostMeans.ends` where it may be dearer. If some question has too few of these, the
+        questions are taken as a sample.
         """
         means, places = self.means, models.places
         if self.target == "population" or np.isfinite(means.freedom[places]).any():
@@ -287,11 +278,11 @@ class CostLaw:
             models_of = paired_means(
                 -shared.values, shared.first, 0.0, shared.cluster, shared.weight
             )
-            return SampledScores(models_of, 1.0, 1.0, (-np.inf, np.inf))
+            return sampled(models_of)
         score, sigma = -means.log_ratio[places], means.log_error[places]
         dear = dear_critical(means.events, means.freedom, float(scipy.special.ndtr(-models.z)))
         lo, hi = score - dear[places] * sigma, score + models.z * sigma
-        return StretchedScores(score, sigma, np.inf, lo, hi, models.z)
+        return stretched((score, sigma, lo, hi), models.z)
 
 
 def _order_of_contents(costs: QuestionCosts, questions: CostQuestions) -> Ints:
@@ -346,7 +337,7 @@ class CostWarning(UserWarning):
     """
 
 
-def warn_of_large_costs(numbers: RowNumbers, keys: pl.DataFrame, trials: Trials, n: Ints) -> None:
+def warn_of_large_costs(numbers: RowScores, keys: pl.DataFrame, trials: Trials, n: Ints) -> None:
     """Warn once of models of which one of ten or more trials has more than a fifth of the cost.
 
     `keys`, `n`: of the groups, and their trials. Groups over all strata, whose keys are null, are

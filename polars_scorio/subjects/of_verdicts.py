@@ -35,6 +35,8 @@ from polars_scorio.counting.log import (
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.tally import trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.comparison import Comparison, Inner
+from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.judges import (
     SAME,
@@ -54,12 +56,11 @@ from polars_scorio.maths.labels import (
     LabelledRate,
     hardly_labelled,
 )
+from polars_scorio.maths.pairs import Pairs, ReachPairs, priced_pairs
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.price import Price, credit_prices, effective_questions
 from polars_scorio.maths.questions import Clustered, States
-from polars_scorio.maths.run_effects import Pairs
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
-from polars_scorio.maths.scores import credit_numbers
 from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_estimates
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.cell_numbers import (
@@ -71,17 +72,14 @@ from polars_scorio.subjects.cell_numbers import (
     root_of_squares,
 )
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.score_differences import (
-    CellNumbers,
-    Differences,
-    EstimateScores,
+from polars_scorio.subjects.scores import (
     Law,
-    PricedScores,
+    PriceLaw,
     Row,
-    RowNumbers,
-    StrataNumbers,
+    RowScores,
+    Scores,
+    StrataModels,
     StretchedLaw,
-    StretchedPairs,
     Values,
 )
 
@@ -315,72 +313,65 @@ def cell_judges(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VerdictLaw:
+class VerdictLaw(Law):
     """Accuracies by a calibration sample from elsewhere."""
 
     price: Price  # of the verdicts as they are
     judges: CellJudges
 
-    ranges = True
-
-    def scores(self, models: StrataNumbers) -> EstimateScores:
+    def compared(self, models: StrataModels) -> Comparison:
         """The models of some strata; under one judge the errors that models share cancel."""
-        judge = self.judges.judge[models.places]
+        judge, places = self.judges.judge[models.places], models.places.ravel()
         if (judge != judge[:, :1]).any():
-            return StretchedLaw().scores(models)
+            return StretchedLaw().compared(models)
         low, high = models.metric.support
-        price = replace(self.price, low=low, width=high - low).at(models.places.ravel())
-        mu, sigma = (each.reshape(judge.shape) for each in (price.mu, price.sigma))
-        numbers, questions = (mu, sigma, mu, mu), models.questions(0.0, 1.0)
-        verdicts = PricedScores.floored(numbers, 1.0, price, questions, models.single)
-        mu, sigma, lo, hi = models.basics
-        rates = self.judges.rates.at(models.places.ravel())
-        return VerdictScores(mu, sigma, models.limit, lo, hi, rates, verdicts)
+        law = PriceLaw(replace(self.price, low=low, width=high - low))
+        asked, rates = models.questions(0.0, 1.0), self.judges.rates.at(places)
+        side = law.side(models, asked)
+
+        def between(a: Ints, b: Ints, strata: Ints) -> VerdictPairs:
+            verdicts = priced_pairs(side, asked, a, b, strata)
+            return VerdictPairs(verdicts, rates, verdicts.a, models.limit)
+
+        return Comparison(Inner.of(*models.reported), between, models.limit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DrawLaw:
+class DrawLaw(Law):
     """Metrics of draws, by credits that are corrected for the errors of a judge."""
 
     price: JudgedPrice  # estimates that are not clipped; NaN if the judge tells nothing
     judges: CellJudges
 
-    ranges = True
-
-    def scores(self, models: StrataNumbers) -> EstimateScores:
-        """The models of some strata."""
+    def compared(self, models: StrataModels) -> Comparison:
+        """The models of some strata; under one judge slopes subtract before they are squared."""
         if np.isnan(self.price.variance[models.places]).all():
-            return StretchedLaw().scores(models)
-        mu, sigma, lo, hi = models.basics
-        return DrawScores(mu, sigma, models.limit, lo, hi, self, models.places)
+            return StretchedLaw().compared(models)
 
+        def between(a: Ints, b: Ints, strata: Ints) -> ReachPairs:
+            row = strata[:, None]
+            first, other = models.places[row, a], models.places[row, b]
+            noise = np.sqrt(self._variances(first, other))
+            gap = self.price.estimate[first] - self.price.estimate[other]
+            return ReachPairs(gap, noise, noise, noise, models.limit)
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgedScores(EstimateScores):
-    """Models by the truth behind their verdicts."""
+        return Comparison(Inner.of(*models.reported), between, models.limit)
 
-    def pair_differences(self, a: Ints, b: Ints, c: Floats) -> Differences:
-        """Differences of pairs of columns; NaN if the judge tells nothing."""
-        pairs = self.pairs(a, b, np.arange(len(self.mu)))
-        diff: Floats = pairs.diff  # type: ignore[attr-defined]  # both kinds of pairs have it
-        lo, hi = self._clipped_ends(pairs, c)
-        return Differences(np.clip(diff, -self.limit, self.limit), pairs.sigma, lo, hi)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VerdictScores(JudgedScores):
-    """Accuracies whose verdicts one judge gave."""
-
-    rates: JudgeRates  # the judge of each model, in the order of ``mu.ravel()``
-    verdicts: PricedScores  # the models by their verdicts
-
-    def pairs(self, a: Ints, b: Ints, strata: Ints) -> VerdictPairs:
-        """Pairs of columns of some strata."""
-        row, models = strata[:, None], self.mu.shape[1]
-        of_verdicts = self.verdicts.pairs(a, b, strata)
-        diff = self.verdicts.mu[row, a] - self.verdicts.mu[row, b]
-        judge = np.broadcast_to(row * models + a, diff.shape)
-        return VerdictPairs(of_verdicts, diff, self.rates, judge)
+    def _variances(self, first: Ints, other: Ints) -> Floats:
+        """Variances of the differences of groups, (S, P)."""
+        price, judges = self.price, self.judges
+        one, two = judges.rates.at(first), judges.rates.at(other)
+        noise = price.variance[first] + price.variance[other]
+        same = judges.judge[first] == judges.judge[other]
+        for slope, variance in (
+            (price.sensitivity_slope, "sensitivity_variance"),
+            (price.specificity_slope, "specificity_variance"),
+        ):
+            up, down = slope[first], slope[other]
+            shared = (up - down) ** 2 * getattr(one, variance)
+            apart = up**2 * getattr(one, variance) + down**2 * getattr(two, variance)
+            noise = noise + np.where(same, shared, apart)
+        return noise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -388,20 +379,21 @@ class VerdictPairs:
     """Pairs of accuracies whose verdicts one judge gave, arrays of shape (S, P)."""
 
     verdicts: Pairs  # the pairs by their verdicts
-    judged: Floats  # differences of the rates of verdicts "right"
     rates: JudgeRates  # all judges
     judge: Ints  # the place of the judge of each pair
+    most: float  # the largest difference that there is
 
     @property
     def diff(self) -> Floats:
         """The differences of the truth."""
-        return np.asarray(self.judged / self._index)
+        return np.clip(self.verdicts.diff / self._index, -self.most, self.most)
 
     @property
     def sigma(self) -> Floats:
         """Standard deviations of the differences."""
         rates = self.rates.at(self.judge)
-        calibration = self.diff**2 * (rates.sensitivity_variance + rates.specificity_variance)
+        truth = self.verdicts.diff / self._index
+        calibration = truth**2 * (rates.sensitivity_variance + rates.specificity_variance)
         return np.asarray(np.sqrt(self.verdicts.sigma**2 + calibration) / self._index)
 
     @property
@@ -418,43 +410,19 @@ class VerdictPairs:
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals by critical values."""
         lo, hi = self.verdicts.ends(c)
-        reaches = self.judged - lo, hi - self.judged
-        found = judged_difference(self.judged, reaches, self.rates.at(self.judge), c)
+        judged = self.verdicts.diff
+        found = judged_difference(judged, (judged - lo, hi - judged), self.rates.at(self.judge), c)
         return found.lo, found.hi
+
+    def decided(self, c: Floats) -> Mask:
+        """Pairs whose interval excludes zero."""
+        lo, hi = self.ends(c)
+        return np.asarray((lo > 0) | (hi < 0))
 
     def of_strata(self, strata: Ints) -> VerdictPairs:
         """The pairs of some of the strata."""
-        pairs = self.verdicts.of_strata(strata)
-        return VerdictPairs(pairs, self.judged[strata], self.rates, self.judge[strata])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DrawScores(JudgedScores):
-    """Metrics of draws, by credits that are corrected for the errors of a judge."""
-
-    law: DrawLaw
-    group: Ints  # of each model, (S, L)
-
-    def pairs(self, a: Ints, b: Ints, strata: Ints) -> StretchedPairs:
-        """Pairs of columns of some strata.
-
-        Under one judge the slopes of both models subtract before they are squared.
-        """
-        row, price, judges = strata[:, None], self.law.price, self.law.judges
-        first, other = self.group[row, a], self.group[row, b]
-        one, two = judges.rates.at(first), judges.rates.at(other)
-        noise = price.variance[first] + price.variance[other]
-        same = judges.judge[first] == judges.judge[other]
-        for slope, variance in (
-            (price.sensitivity_slope, "sensitivity_variance"),
-            (price.specificity_slope, "specificity_variance"),
-        ):
-            up, down = slope[first], slope[other]
-            shared = (up - down) ** 2 * getattr(one, variance)
-            apart = up**2 * getattr(one, variance) + down**2 * getattr(two, variance)
-            noise = noise + np.where(same, shared, apart)
-        sigma = np.sqrt(noise)
-        return StretchedPairs(price.estimate[first] - price.estimate[other], sigma, sigma, sigma)
+        verdicts = self.verdicts.of_strata(strata)
+        return VerdictPairs(verdicts, self.rates, self.judge[strata], self.most)
 
 
 _BETTER = 30  # labels of a verdict by which its trials are known well
@@ -562,7 +530,7 @@ class JudgedNumbers:
     target: Target  # what the numbers are about
     clusters: Clustered[States] | None = None  # the questions in them, if these are a sample
 
-    def of_metric(self, name: str, k: int | None, gains: GainsOf) -> CellNumbers:
+    def of_metric(self, name: str, k: int | None, gains: GainsOf) -> Scores:
         """The numbers of a metric at one draw size."""
         sizes = {n: gains(n).size for n in np.unique(self.states.n).tolist()}
         short = [n for n, size in sizes.items() if size > n]
@@ -593,7 +561,7 @@ class JudgedNumbers:
         """The fits of the verdicts, which metrics share."""
         return Calibrated.fit(self.states)
 
-    def _labelled_accuracy(self, name: str) -> CellNumbers:
+    def _labelled_accuracy(self, name: str) -> Scores:
         """Accuracy by labels on these trials."""
         labels, z = self.judges.labels, self._critical
         assert labels is not None
@@ -607,7 +575,7 @@ class JudgedNumbers:
         counts, estimate = label_totals(labels.questions)[:, [0, 2]].sum(axis=1), found.estimate
         numbers = estimate, estimate, found.sigma, found.lo, found.hi
         facts = {JUDGED: judged, LABEL_COUNT: counts}
-        return CellNumbers("calibrated", *numbers, StretchedLaw(), facts)
+        return Scores.of("calibrated", numbers, StretchedLaw(), facts)
 
     def _warn_of_contradictions(self, found: LabelledRate, judged: Floats, unknown: Mask) -> None:
         """Compare known accuracies with those by the sensitivity and specificity of all labels."""
@@ -619,7 +587,7 @@ class JudgedNumbers:
         gap = np.abs(found.estimate - rate.estimate)
         warn_of_contradictions(~unknown & (gap > _DIFFERENT * np.hypot(found.sigma, other)))
 
-    def _sampled_accuracy(self, name: str) -> CellNumbers:
+    def _sampled_accuracy(self, name: str) -> Scores:
         """Accuracy by a calibration sample from elsewhere."""
         judged, rates = group_estimates(self.states, _ONE_TRIAL)[0], self.judges.rates
         price, questions = self._verdict_price(judged)
@@ -630,13 +598,9 @@ class JudgedNumbers:
         noise += (1 - found.estimate) ** 2 * rates.specificity_variance
         sigma = np.sqrt(noise) / np.where(rates.adjusted_index > 0, rates.adjusted_index, np.nan)
         truth = found.estimate
-        return CellNumbers(
+        return Scores.of(
             "calibrated",
-            truth,
-            truth,
-            sigma,
-            found.lo,
-            found.hi,
+            (truth, truth, sigma, found.lo, found.hi),
             StretchedLaw() if price is None else VerdictLaw(price, self.judges),
             self._facts(judged),
         )
@@ -662,7 +626,7 @@ class JudgedNumbers:
         spread = judged * (1 - judged) + 0.25 / size
         return None, spread / ((student * sigma) ** 2 + 0.25 / size**2)
 
-    def _draw_numbers(self, name: str, gains: GainsOf) -> CellNumbers:
+    def _draw_numbers(self, name: str, gains: GainsOf) -> Scores:
         """A metric of draws of several trials."""
         rates, z = self.judges.rates, self._critical
         price = self._draw_price(gains)
@@ -672,13 +636,10 @@ class JudgedNumbers:
         lacking = np.isnan(found.estimate)
         warn_of_hopeless(name, lacking, rates, z)
         known = np.where(rates.is_informative(z), price.estimate, np.nan)
-        return CellNumbers(
+        sigma = np.where(lacking, np.nan, sigma)
+        return Scores.of(
             "calibrated",
-            found.estimate,
-            found.estimate,
-            np.where(lacking, np.nan, sigma),
-            found.lo,
-            found.hi,
+            (found.estimate, found.estimate, sigma, found.lo, found.hi),
             DrawLaw(replace(price, estimate=known), self.judges),
             self._facts(plain.estimate),
         )
@@ -710,14 +671,14 @@ class JudgedInference:
         """Critical value of an interval."""
         return float(scipy.special.ndtri((1 + self.confidence) / 2))
 
-    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowNumbers:
+    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowScores:
         """The numbers of metrics of success and failure, for each draw size and cell."""
         judges: CellJudges = cells.known["judges"]  # as the evaluation of a report has read them
         states = cells.seen_as("success")
         clusters = cells.clusters if self.target == "population" else None
         clusters = clusters and clusters.binary([*cells.classes.successful])
         truth = JudgedNumbers(states, judges, self.confidence, self.target, clusters)
-        rows = dict[Row, CellNumbers]()
+        rows = dict[Row, Scores]()
         for metric, _ in asked:
             for k in metric.row_sizes:
                 gains = metric.draw(k)
@@ -739,9 +700,7 @@ class JudgedInference:
         """The law of means over strata."""
         return StretchedLaw()
 
-    def mean_interval(
-        self, metric: Metric, numbers: CellNumbers, strata: Ints
-    ) -> tuple[Floats, Floats]:
+    def mean_interval(self, metric: Metric, numbers: Scores, strata: Ints) -> tuple[Floats, Floats]:
         """Ends of the interval of means over strata, whose groups are (L, S).
 
         Strata with labels of their own have independent errors; those under one calibration sample

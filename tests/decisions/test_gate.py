@@ -7,8 +7,8 @@ from polars.testing import assert_frame_equal
 from scipy.special import ndtr, ndtri
 
 import polars_scorio as ps
+from polars_scorio.maths.comparison import sampled
 from polars_scorio.maths.covariance import paired_means
-from polars_scorio.subjects.sampled_scores import SampledScores
 from tests.documents import study_numbers
 from tests.made_logs import law, long, unreadable
 
@@ -93,7 +93,7 @@ def test_ends_over_a_population_are_those_of_the_study():
     for case in study_numbers("decisions")["gate"]["population"]:
         gaps = np.array(case["d"])
         models = paired_means(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
-        ends = SampledScores(models, 1.0, 1.0, (-2.0, 2.0)).pair_ends(np.array([0]), np.array([1]))
+        ends = sampled(models, limit=4.0).ends(np.array([0]), np.array([1]))
         lo, hi = ends(np.full((1, 1), ndtri(case["confidence"])))
         assert (lo.item(), hi.item()) == pytest.approx((case["lo"], case["hi"]), abs=1e-9)
 

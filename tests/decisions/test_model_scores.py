@@ -8,7 +8,8 @@ from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.model_scores import metric_of, models_of
 from polars_scorio.study.posterior import PosteriorLaw
-from polars_scorio.subjects.score_differences import PriceLaw
+from polars_scorio.subjects.sampled_scores import SampleLaw
+from polars_scorio.subjects.scores import PriceLaw
 from tests.made_logs import drawn, long
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
@@ -17,7 +18,8 @@ TRIALS = bind_roles(drawn(4, range(6), most=3).lazy(), Roles(by=["domain"], succ
 
 def test_a_population_is_compared_by_its_questions():
     plan, models = models_of(TRIALS, ps.avg(), {"target": "population", "confidence": 0.9})
-    assert (models.sampled, models.confidence) == (True, 0.9)
+    assert models.confidence == 0.9
+    assert isinstance(models.law, SampleLaw)
     found = plan.result()
     assert not found.parts[0].numbers
     assert found.parts[0].table.size.tolist() == [6] * 6
@@ -26,7 +28,7 @@ def test_a_population_is_compared_by_its_questions():
 @pytest.mark.parametrize(("prior", "law"), [("population", PosteriorLaw), (None, PriceLaw)])
 def test_an_inference_says_how_its_numbers_are_compared(prior, law):
     plan, models = models_of(TRIALS, ps.avg(), {"prior": prior})
-    assert not models.sampled
+    assert models.law is None
     assert isinstance(plan.result().parts[0].numbers["avg", None].law, law)
 
 

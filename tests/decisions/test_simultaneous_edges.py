@@ -9,8 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.study.posterior import PosteriorScores
-from polars_scorio.subjects.score_differences import simultaneous_verdicts
+from polars_scorio.maths.comparison import Family
+from polars_scorio.study.posterior import posterior_comparison
 from tests.decisions.counted import counted
 from tests.made_logs import long
 
@@ -82,13 +82,13 @@ def test_without_any_sigma_the_order_is_certain_and_equals_share():
 
 def test_some_models_without_sigma_stay_where_they_are():
     mu, sigma = np.array([[0.5, 0.6, 0.6, 0.55]]), np.array([[0.0, 0.0, 0.0, 0.3]])
-    scores = PosteriorScores(mu, sigma, np.inf, None)
+    scores = posterior_comparison(ps.bayes(bounds=None), mu, sigma, beta=False)
     a, b = np.triu_indices(4, 1)
-    differs, _ = simultaneous_verdicts(scores, a, b, 0.95)
+    differs, _ = Family(0.95, "all pairs").verdicts(scores, a, b)
     assert differs[0].tolist() == [True, True, False, False, False, False]
-    found = scores.pair_differences(a, b, np.full((1, 6), 2.0))
+    found = scores.differences(a, b, np.full((1, 6), 2.0))
     assert found.without_zero()[0].tolist() == [True, True, False, False, False, False]
-    assert scores.pair_z(a, b)[0, 0] == -np.inf
+    assert scores.z(a, b)[0, 0] == -np.inf
 
 
 def test_saturated_models_leave_something_open():

@@ -1,11 +1,11 @@
-"""The difference of a metric on the same questions, in the steps of `maths.comparison`."""
+"""The difference of a metric on the same questions, in the steps of `maths.pairs`."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from polars_scorio.maths.array_rows import Floats
-from polars_scorio.maths.comparison import (
+from polars_scorio.maths.pairs import (
     CHOICE,
     ComparedPrice,
     PairedPrice,

@@ -6,9 +6,9 @@ import pytest
 from polars_scorio.maths import credit
 from polars_scorio.maths.blend_prices import BlendOfMeans, blend_numbers, blend_price
 from polars_scorio.maths.credit_at_rates import RootDraw
+from polars_scorio.maths.credit_numbers import credit_numbers, price_numbers
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.questions import Clustered
-from polars_scorio.maths.scores import credit_numbers, price_numbers
 from polars_scorio.maths.variance import fixed_gains
 from tests.documents import study_numbers
 from tests.maths.cases import CASES, states_of

@@ -6,9 +6,9 @@ from scipy.optimize import brentq, linprog
 from scipy.stats import chi2
 
 from polars_scorio.maths import credit
+from polars_scorio.maths.credit_numbers import forecast_range
 from polars_scorio.maths.free_fit import Calibrated, Group
 from polars_scorio.maths.region import largest_means
-from polars_scorio.maths.scores import forecast_range
 from tests.maths.cases import CASES, RAGGED, states_of
 
 RANGE = 1e-6  # of the barriers, by far

@@ -3,8 +3,8 @@
 import numpy as np
 
 from polars_scorio.maths import credit
+from polars_scorio.maths.credit_numbers import holdout_error
 from polars_scorio.maths.free_fit import Group
-from polars_scorio.maths.scores import holdout_error
 from tests.maths.cases import HARD, RAGGED
 
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from polars_scorio.maths import credit
+from polars_scorio.maths.credit_numbers import credit_numbers, price_numbers
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import Price, credit_prices
 from polars_scorio.maths.questions import Clustered
-from polars_scorio.maths.scores import credit_numbers, price_numbers
 from polars_scorio.maths.variance import fixed_gains
 from tests.maths.cases import CASES, HARD, states_of
 

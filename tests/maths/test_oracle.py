@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from polars_scorio.maths import credit
+from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.scores import credit_numbers
 from polars_scorio.maths.variance import credit_of, fixed_gains
 from tests.maths import oracle
 from tests.maths.cases import CASES, states_of

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.maths import credit
-from polars_scorio.maths.comparison import (
+from polars_scorio.maths.covariance import paired_means
+from polars_scorio.maths.free_fit import Calibrated
+from polars_scorio.maths.pairs import (
     CHOICE,
     ComparedPrice,
     PairedPrice,
     paired_variance,
 )
-from polars_scorio.maths.covariance import paired_means
-from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import Price, clopper_pearson_interval, credit_prices
 from polars_scorio.maths.variance import fixed_gains, state_estimates
 from tests.documents import study_numbers

@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 from polars_scorio.maths import credit
+from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.questions import Clustered
 from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
-from polars_scorio.maths.scores import credit_numbers
 from polars_scorio.maths.variance import fixed_gains
 from tests.documents import study_numbers
 from tests.maths.cases import CASES, states_of

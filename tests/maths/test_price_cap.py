@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from polars_scorio.maths import credit
+from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.free_fit import Calibrated, Group
 from polars_scorio.maths.price import capped_price, observed_caps, rate_variances, unseen_caps
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights
-from polars_scorio.maths.scores import credit_numbers
 from polars_scorio.maths.variance import CreditSum, credit_of, fixed_gains, group_moments
 from tests.maths import oracle
 from tests.maths.cases import CASES, TAU, states_of

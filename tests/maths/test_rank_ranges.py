@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.ranks import (
-    better_and_worse,
-    counts_by_score,
-    lower_models,
-    rank_ranges,
-    tiers,
-)
+from polars_scorio.maths.comparison import stretched
+from polars_scorio.maths.ranks import better_and_worse, rank_ranges, tiers
 from tests.documents import study_numbers
 
 
@@ -40,28 +35,15 @@ def test_equal_estimates_are_neither_better_nor_worse():
     assert hi.tolist() == [[3, 3, 3]]
 
 
-@pytest.mark.parametrize("limit", [np.inf, 0.8, 0.0])
-@pytest.mark.parametrize(("strata", "models"), [(3, 1), (50, 7), (2, 300), (1, 0)])
-def test_lower_models_are_those_of_a_table_of_all_pairs(strata, models, limit):
-    random = np.random.default_rng(models)
-    value, down, up = random.random((3, strata, models))
-    c = random.uniform(0.1, 0.6, value.shape)
-    value[random.random(value.shape) < 0.1] = np.nan
-    c[random.random(value.shape) < 0.1] = np.nan
-    with np.errstate(invalid="ignore"):
-        gap = np.minimum(value[:, :, None] - value[:, None, :], limit)
-        table = gap > c[:, :, None] * np.hypot(down[:, :, None], up[:, None, :])
-    table &= np.isfinite(c)[:, None, :]
-    np.testing.assert_array_equal(lower_models(value, down, up, c, limit), table.sum(axis=2))
-
-
-def test_scores_of_pairs_are_counted_in_parts():
+def test_models_are_compared_in_parts():
     random = np.random.default_rng(2)
     mu, c = random.random((2, 5, 200))  # 40,000 pairs of five strata: two parts
-    mu[0, 3] = np.nan
-    better, worse = counts_by_score(mu, c, lambda a, b: 3 * np.abs(mu[:, a] - mu[:, b]))
-    differs = 3 * np.abs(mu[:, :, None] - mu[:, None, :]) > c[:, :, None]
-    np.testing.assert_array_equal(better_and_worse(mu, differs), (better, worse))
+    sigma = np.full_like(mu, 1 / 3)
+    sigma[0, 3] = np.nan
+    models = stretched((mu, sigma, mu - sigma, mu + sigma), 1.0)
+    value = models.inner.value
+    differs = np.abs(value[:, :, None] - value[:, None, :]) > c[:, :, None] * np.sqrt(2) / 3
+    np.testing.assert_array_equal(models.differs(c), differs)
 
 
 @pytest.mark.parametrize("case", study_numbers("curves")["tiers"])

@@ -12,9 +12,9 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.maths import credit, variance
 from polars_scorio.maths.blend_prices import blend_price
+from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import credit_prices
-from polars_scorio.maths.scores import credit_numbers
 from polars_scorio.maths.variance import (
     Draw,
     credit_of,

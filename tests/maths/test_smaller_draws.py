@@ -5,7 +5,7 @@ import pytest
 
 from polars_scorio.maths import credit
 from polars_scorio.maths.credit_at_rates import RootDraw
-from polars_scorio.maths.scores import draw_bounds
+from polars_scorio.maths.credit_numbers import draw_bounds
 from polars_scorio.maths.variance import fixed_gains
 
 

@@ -8,13 +8,18 @@ from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.families import (
     all_pairs_critical,
     baseline_critical,
-    decided_by_score,
     final_critical,
     paired_critical,
     sidak_critical,
     step_down,
+    student_z,
 )
 from polars_scorio.maths.independent import dunnett_critical, tukey_critical
+
+
+def decided_by_score(score):
+    """Pairs whose score exceeds the critical value of their stratum."""
+    return lambda c, strata: score[strata] > c[:, None]
 
 
 def scores(mu, sigma, a, b):
@@ -101,8 +106,8 @@ def test_paired_verdicts_are_at_least_those_of_holm():
     models = paired_means(values, np.arange(0, 400, 40), 1.0)
     a, b = np.triu_indices(9, 1)
     score = np.abs(models.mean[:, a] - models.mean[:, b]) / models.sigma()[:, a, b]
-    critical = paired_critical(models, a, b, 0.95)
-    differs, _ = step_down(np.ones(score.shape, dtype=bool), critical, decided_by_score(score))
+    critical, z = paired_critical(models, a, b, 0.95), student_z(score, models.freedom[:, None])
+    differs, _ = step_down(np.ones(score.shape, dtype=bool), critical, decided_by_score(z))
     tail = 0.05 / 2 / np.arange(36, 0, -1)
     assert (differs.sum(axis=1) >= [_holm_of_t(each, tail) for each in score]).all()
 

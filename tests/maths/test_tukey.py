@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import studentized_range
 
-from polars_scorio.maths.independent import confidence_of_each, range_within, tukey_critical
+from polars_scorio.maths.independent import range_within, tukey_critical
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
@@ -14,13 +14,6 @@ def test_equals_the_studentized_range_of_scipy(confidence):
     oracle = studentized_range.ppf(confidence, models, np.inf) / np.sqrt(2)
     # SciPy's own quantile holds about 1e-6.
     np.testing.assert_allclose(tukey_critical(models, confidence), oracle, rtol=3e-6)
-
-
-def test_single_intervals_have_the_confidence_of_their_critical_value():
-    models = np.array([2, 5, 30])
-    each = confidence_of_each(models, 0.95)
-    assert each[0] == pytest.approx(0.95, abs=1e-12)
-    np.testing.assert_allclose(ndtri((1 + each) / 2), tukey_critical(models, 0.95), rtol=1e-9)
 
 
 def test_no_pair_needs_no_more_than_one():

@@ -6,6 +6,7 @@ import pytest
 from polars_scorio.maths import credit
 from polars_scorio.maths.best_of import best_prices
 from polars_scorio.maths.blend_prices import blend_price
+from polars_scorio.maths.credit_numbers import credit_numbers, forecast_range, price_numbers
 from polars_scorio.maths.free_fit import Calibrated, Fits, maximise_likelihood
 from polars_scorio.maths.price import (
     clopper_pearson_interval,
@@ -16,7 +17,6 @@ from polars_scorio.maths.price import (
     unseen_caps,
 )
 from polars_scorio.maths.questions import QuestionWeights, States
-from polars_scorio.maths.scores import credit_numbers, forecast_range, price_numbers
 from polars_scorio.maths.variance import CreditSum, fixed_gains, group_moments
 from tests.documents import study_numbers
 from tests.maths.cases import states_of

@@ -6,13 +6,13 @@ import polars_scorio as ps
 from polars_scorio.maths.price import Price
 from polars_scorio.study.posterior import PosteriorLaw
 from polars_scorio.subjects.cell_numbers import root_of_squares
-from polars_scorio.subjects.score_differences import CellNumbers, PriceLaw, StretchedLaw
+from polars_scorio.subjects.scores import PriceLaw, Scores, StretchedLaw
 
 HALF, NONE = np.array([0.5, 0.25]), np.array([np.nan, 0.5])
 
 
 def test_an_interval_without_an_estimate_is_a_range_unless_it_is_a_posterior():
-    numbers = CellNumbers("calibrated", NONE, HALF, HALF, HALF, HALF, StretchedLaw())
+    numbers = Scores.of("calibrated", (NONE, HALF, HALF, HALF, HALF), StretchedLaw())
     assert [*numbers.columns()] == ["estimate", "mu", "sigma", "lo", "hi", "inference"]
     assert numbers.columns()["inference"].tolist() == ["range", "calibrated"]
     posterior = numbers._replace(inference="posterior", law=PosteriorLaw(beta=False))

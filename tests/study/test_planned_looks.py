@@ -10,12 +10,12 @@ from scipy.special import ndtr, ndtri
 
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
+from polars_scorio.maths.comparison import sampled
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.families import anytime_critical
 from polars_scorio.maths.questions import States
 from polars_scorio.subjects.cell_numbers import look_confidence, planned_share
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.sampled_scores import SampledScores
 from tests.documents import study_numbers
 from tests.made_logs import law, long
 
@@ -112,9 +112,9 @@ def test_differences_over_a_population_are_those_of_the_study():
         gaps, plan = np.array(case["d"]), case["plan"]
         models = paired_means(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
         share = np.array([gaps.size / plan])
-        scores = SampledScores(models, 1.0, 1.0, (-2.0, 2.0), information=share)
+        scores = sampled(models, limit=4.0, information=share)
         one = np.array([0]), np.array([1])
-        found = scores.pair_differences(*one, np.repeat(scores.quantile(0.975)[:, None], 1, axis=1))
+        found = scores.differences(*one, np.array([[1.959963984540054]]))
         assert found.sigma.item() == pytest.approx(case["sigma"], rel=1e-9)
         ends = found.lo.item(), found.hi.item()
         assert ends == pytest.approx((case["lo"], case["hi"]), abs=1e-9)

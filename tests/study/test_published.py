@@ -9,9 +9,9 @@ from scipy import stats
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.questions import States
-from polars_scorio.study.posterior import PosteriorInference, PosteriorLaw, PosteriorScores
+from polars_scorio.study.posterior import PosteriorInference, PosteriorLaw, posterior_comparison
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.score_differences import CellNumbers
+from polars_scorio.subjects.scores import Scores
 
 BINARY = Classes((0, 1), (1,))
 
@@ -47,7 +47,7 @@ def test_each_draw_size_has_its_numbers_and_the_rank_needs_mu_alone(cells):
 
 def test_the_interval_of_a_mean_over_strata_is_normal():
     mu, sigma, none = np.array([0.2, 0.6]), np.array([0.03, 0.04]), np.full(2, np.nan)
-    numbers = CellNumbers("posterior", mu, mu, sigma, none, none, PosteriorLaw(beta=False))
+    numbers = Scores.of("posterior", (mu, mu, sigma, none, none), PosteriorLaw(beta=False))
     (lo,), (hi,) = PosteriorInference(0.95).mean_interval(ps.avg(), numbers, np.array([[0, 1]]))
     # sqrt(0.03^2 + 0.04^2) / 2 = 0.025.
     assert (lo, hi) == pytest.approx((0.4 - 1.959964 * 0.025, 0.4 + 1.959964 * 0.025), abs=1e-7)
@@ -55,7 +55,7 @@ def test_the_interval_of_a_mean_over_strata_is_normal():
 
 def test_differences_of_models_are_normal():
     mu, sigma = np.array([[0.7, 0.5]]), np.array([[0.03, 0.04]])
-    scores = PosteriorScores.of(ps.bayes(), mu, sigma, beta=False)
-    pair = scores.pair_differences(np.array([0]), np.array([1]), np.array([[2.0]]))
+    scores = posterior_comparison(ps.bayes(), mu, sigma, beta=False)
+    pair = scores.differences(np.array([0]), np.array([1]), np.array([[2.0]]))
     assert pair.diff.item() == pytest.approx(0.2)
     assert pair.lo.item() == pytest.approx(0.2 - 2 * sqrt(0.03**2 + 0.04**2))

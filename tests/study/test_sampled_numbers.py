@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from polars_scorio.maths.credit_numbers import price_numbers
 from polars_scorio.maths.price import average_price
 from polars_scorio.maths.questions import Clustered, States
 from polars_scorio.maths.sample_bound import QuestionSample
-from polars_scorio.maths.scores import price_numbers
 from polars_scorio.subjects.cell_numbers import sampled_numbers
 
 W = np.array([0.0, 0.5, 1.0])

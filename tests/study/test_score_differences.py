@@ -5,8 +5,10 @@ from math import inf
 import numpy as np
 import pytest
 
-from polars_scorio.study.posterior import PosteriorScores
-from polars_scorio.subjects.score_differences import Differences, standardized_differences
+import polars_scorio as ps
+from polars_scorio.maths.comparison import Differences
+from polars_scorio.maths.families import standardized_differences
+from polars_scorio.study.posterior import posterior_comparison
 
 
 def test_a_difference_without_sigma_is_certain():
@@ -26,11 +28,12 @@ def test_the_order_is_known_where_zero_lies_outside_and_sigma_is_known():
 
 def test_pairs_may_differ_from_stratum_to_stratum():
     mu, sigma = np.array([[0.2, 0.8, 0.5]]), np.array([[0.3, 0.4, 0.0]])
-    scores = PosteriorScores(mu, sigma, inf, None)
-    z = scores.pair_z(np.array([[1, 2]]), np.array([[2, 0]]))
+    scores = posterior_comparison(ps.bayes(), mu, sigma, beta=False)
+    z = scores.z(np.array([[1, 2]]), np.array([[2, 0]]))
     assert z[0].tolist() == pytest.approx([0.3 / 0.4, 0.3 / 0.3])
 
 
 def test_a_model_without_sigma_is_not_ranked():
-    scores = PosteriorScores(np.array([[0.2, 0.8]]), np.array([[0.5, np.nan]]), inf, None)
-    assert scores.ranked[0].tolist() == pytest.approx([0.2, np.nan], nan_ok=True)
+    mu, sigma = np.array([[0.2, 0.8]]), np.array([[0.5, np.nan]])
+    scores = posterior_comparison(ps.bayes(), mu, sigma, beta=False)
+    assert scores.inner.value[0].tolist() == pytest.approx([0.2, np.nan], nan_ok=True)

@@ -1,0 +1,351 @@
+"""The one result of an inference: a metric at one k, whatever it is about.
+
+A new kind of score is a new way to make `Scores`, with a `Law` that says how they are compared.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy
+
+from polars_scorio.arguments import View
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.comparison import Comparison, Inner, stretched
+from polars_scorio.maths.families import anytime_critical
+from polars_scorio.maths.pairs import (
+    ComparedPrice,
+    ComparedSide,
+    QuestionValues,
+    priced_pairs,
+)
+from polars_scorio.maths.power import QuestionsAhead, TrialsAhead
+from polars_scorio.maths.price import Price
+from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
+from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
+from polars_scorio.metrics.metric import NUMBERS, Metric
+from polars_scorio.subjects.cell_numbers import INFERENCE, INFORMATION, RANGE, Words
+from polars_scorio.subjects.question_cells import QuestionTable
+
+# A value of each group: numbers (NaN if there is no such number), words or flags.
+Values: TypeAlias = "Floats | Ints | Words | Mask"
+# Mu, sigma and the ends of the interval of each model of each stratum, shape (S, L).
+ModelNumbers: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
+
+
+class Noise(NamedTuple):
+    """Standard deviation of each group by what is independent from question to question, and runs.
+
+    Pairing two models by question may replace the first part, `own`; what all questions of a run
+    share, no pairing takes away.
+    """
+
+    own: Floats
+    shared: ScoreRuns
+    alone: bool = True  # whether numbers of single models have the shared part, too
+
+    @classmethod
+    def of(cls, own: Floats) -> Noise:
+        """Noise without any that questions share."""
+        return cls(own, RunVariance.none(own.size))
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviation of the score."""
+        shared = np.sqrt(self.shared.excess) if self.alone else 0.0
+        return np.asarray(np.hypot(self.own, shared))
+
+    @property
+    def seen(self) -> bool:
+        """Whether runs of any group are seen to share something."""
+        return bool((np.asarray(self.shared.freedom) > 0).any())
+
+
+class Scores(NamedTuple):
+    """A metric at one k: a number for each group, NaN if there is no such number."""
+
+    inference: str
+    estimate: Floats
+    mu: Floats
+    noise: Noise
+    lo: Floats
+    hi: Floats
+    law: Law
+    facts: Mapping[str, Values] = MappingProxyType({})  # columns that only some metrics have
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviation of mu."""
+        return self.noise.sigma
+
+    @classmethod
+    def of(
+        cls,
+        inference: str,
+        numbers: tuple[Floats, Floats, Floats, Floats, Floats],
+        law: Law,
+        facts: Mapping[str, Values] = MappingProxyType({}),
+    ) -> Scores:
+        """Scores whose runs say nothing: estimate, mu, sigma, and the ends of the interval."""
+        estimate, mu, sigma, lo, hi = numbers
+        return cls(inference, estimate, mu, Noise.of(sigma), lo, hi, law, facts)
+
+    @classmethod
+    def unknown(cls, law: Law, groups: int) -> Scores:
+        """Groups without numbers of their own: the law knows how they are compared."""
+        none = np.full(groups, np.nan)
+        return cls("", none, none, Noise.of(none), none, none, law)
+
+    def columns(self) -> dict[str, Values]:
+        """The columns of a report."""
+        numbers: dict[str, Values] = {name: getattr(self, name) for name in NUMBERS}
+        forecast = self.law.ranges & np.isnan(self.estimate) & ~np.isnan(self.lo)
+        return {**numbers, **self.facts, INFERENCE: np.where(forecast, RANGE, self.inference)}
+
+    def with_facts(self, **facts: Values) -> Scores:
+        """The scores with more facts."""
+        return self._replace(facts={**self.facts, **facts})
+
+
+# Metric name and draw size: what tells the rows of one cell apart.
+Row: TypeAlias = "tuple[str, int | None]"
+RowScores: TypeAlias = Mapping[Row, Scores]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StrataModels:
+    """The models of some strata, with one metric and draw size by which they are compared."""
+
+    metric: Metric
+    view: View
+    k: int | None
+    confidence: float  # of the intervals
+    table: QuestionTable
+    places: Ints  # groups of each stratum, (S, L)
+    scores: Scores  # of all groups
+    known: dict[Law, Any] = field(default_factory=dict)  # what a law has worked out
+
+    def comparison(self) -> Comparison:
+        """The models as all decisions take them."""
+        found = self.scores.law.compared(self)
+        if self.runs is None:
+            return found
+        low, high = (-np.inf, np.inf) if self.of_rewards else self.metric.support
+        return replace(found, runs=self.runs, limit=np.minimum(found.limit, high - low))
+
+    def numbers(self) -> ModelNumbers:
+        """Mu, sigma, lo and hi of each model by itself."""
+        return self.scores.law.numbers(self)
+
+    def own_ends(self, confidence: Floats) -> tuple[Floats, Floats]:
+        """Intervals of the models, (S, L), at confidences (S, 1) above that of the report."""
+        return self.scores.law.own_ends(self, confidence)
+
+    def trial_noise(self) -> Floats:
+        """Squared noise of the trials of each model, with what is uncertain of it."""
+        return self.scores.law.trial_noise(self)
+
+    def further(self, a: Ints, b: Ints, planned: int | None = None) -> TrialsAhead | QuestionsAhead:
+        """Pairs of columns (S, P) after further trials or questions; `planned`: for all looks."""
+        return self.scores.law.further(self, a, b, planned)
+
+    @property
+    def reported(self) -> ModelNumbers:
+        """Mu, sigma, lo and hi of each model in the report."""
+        found = self.scores
+        mu, sigma, lo, hi = (
+            each[self.places] for each in (found.mu, found.sigma, found.lo, found.hi)
+        )
+        return mu, sigma, lo, hi
+
+    @property
+    def runs(self) -> ScoreRuns | None:
+        """The part of runs in each model; None: nothing is seen."""
+        noise = self.scores.noise
+        return noise.shared.at(self.places) if noise.seen else None
+
+    @property
+    def of_rewards(self) -> bool:
+        """Whether the numbers are those of real-valued rewards, with a range of each stratum."""
+        return self.view == "rewards"
+
+    @property
+    def limit(self) -> float:
+        """The largest difference; of rewards it ends where their range does."""
+        bounds = None if self.of_rewards else self.metric.bounds
+        return np.inf if bounds is None else bounds[1] - bounds[0]
+
+    @property
+    def z(self) -> float:
+        """The critical value of the interval of a model at one look."""
+        return float(scipy.special.ndtri((1 + self.confidence) / 2))
+
+    def look_critical(self, confidence: Floats | float) -> Floats:
+        """Critical values (S, L) of the interval of each model by itself; confidence: (S, 1)."""
+        c = np.broadcast_to(scipy.special.ndtri((1 + confidence) / 2), self.places.shape)
+        return c if self.information is None else anytime_critical(c, self.information)
+
+    @property
+    def single(self) -> Mask:
+        """Models of which no question has more than one trial."""
+        states = self.table.cells.fitted
+        return np.asarray((states.trials == states.size)[self.places])
+
+    @property
+    def information(self) -> Floats | None:
+        """Information of each model over the planned one, if intervals hold at every look."""
+        found = self.scores.facts.get(INFORMATION)
+        return None if found is None else np.asarray(found[self.places], dtype=np.float64)
+
+    def questions(self, low: Floats | float, width: Floats | float) -> list[QuestionValues]:
+        """The questions of each stratum, in units of a width above a lowest value.
+
+        These are numbers, or of each group: the models of a stratum have the same.
+        """
+        found = self.table.estimates(self.metric, self.view, self.k)
+        if found is None:
+            nothing = np.empty((0, self.places.shape[1]))
+            return [QuestionValues(nothing, np.empty(0)) for _ in self.places]
+        weight = self.table.weight
+        low, width = (np.broadcast_to(each, self.table.size.size) for each in (low, width))
+
+        def of_stratum(models: Ints) -> QuestionValues:
+            rows, first = self.table.rows_of(models), models[0]
+            share = np.ones(len(rows)) if weight is None else weight[rows[:, 0]]
+            values = (found[rows] - low[first]) / (width[first] or 1.0)
+            return QuestionValues(values, share / share.sum())
+
+        return [of_stratum(models) for models in self.places]
+
+
+class Law(ABC):
+    """The reference distribution of scores: how models are compared, and what each is by itself."""
+
+    ranges: ClassVar[bool] = True  # an interval without an estimate is the range of a forecast
+
+    @abstractmethod
+    def compared(self, models: StrataModels) -> Comparison:
+        """The models of some strata, with the pairs between them."""
+
+    def numbers(self, models: StrataModels) -> ModelNumbers:
+        """The numbers of each model by itself."""
+        return models.reported
+
+    def trial_noise(self, models: StrataModels) -> Floats:
+        """Squared noise of the trials of each model, with what is uncertain of it."""
+        return np.asarray(models.reported[1] ** 2)
+
+    def further(
+        self, models: StrataModels, a: Ints, b: Ints, planned: int | None = None
+    ) -> TrialsAhead | QuestionsAhead:
+        """Pairs of columns (S, P) after further trials of each question, or further questions."""
+        (mu, *_), states = models.reported, models.table.cells.fitted
+        row, noise = np.arange(len(mu))[:, None], self.trial_noise(models)
+        each = (states.trials / states.size)[models.places]
+        sides = [(noise[row, side].ravel(), each[row, side].ravel()) for side in (a, b)]
+        return TrialsAhead((mu[row, a] - mu[row, b]).ravel(), sides, planned)
+
+    def own_ends(self, models: StrataModels, confidence: Floats) -> tuple[Floats, Floats]:
+        """Intervals of models at confidences (S, 1), not inside those of the report."""
+        lowest, highest = self.ends_at(models, models.look_critical(confidence))
+        _, _, lo, hi = models.reported
+        # The bounds of rewards are a range, in which all ends lie.
+        bounds = None if models.of_rewards else models.metric.bounds
+        low, high = (-np.inf, np.inf) if bounds is None else bounds
+        return np.minimum(np.maximum(lowest, low), lo), np.maximum(np.minimum(highest, high), hi)
+
+    def ends_at(self, models: StrataModels, c: Floats) -> tuple[Floats, Floats]:
+        """Ends at critical values (S, L): without a price, intervals are stretched."""
+        mu, _, *ends = models.reported
+        wider = c / models.look_critical(models.confidence)
+        lo, hi = (mu - wider * (mu - end) for end in ends)
+        return lo, hi
+
+
+class StretchedLaw(Law):
+    """Intervals without a price, such as those of means over strata, which differences stretch."""
+
+    def compared(self, models: StrataModels) -> Comparison:
+        """Differences reach as far as the intervals of both models."""
+        z = models.look_critical(models.confidence)
+        return stretched(models.reported, z, models.limit, models.information)
+
+
+class PricedLaw(Law):
+    """Intervals that are made of a variance: each pair has the price of its trials, or of pairs."""
+
+    price: Price | RewardPrice
+
+    @abstractmethod
+    def side(self, models: StrataModels, questions: list[QuestionValues]) -> ComparedSide:
+        """The price of the models, stratum after stratum."""
+
+    def compared(self, models: StrataModels) -> Comparison:
+        """Differences have the price of the trials or of the pairs."""
+        between = partial(priced_pairs, *self._priced(models))
+        inner = Inner.of(*models.reported)
+        return Comparison(inner, between, models.limit, information=models.information)
+
+    def _priced(self, models: StrataModels) -> tuple[ComparedSide, list[QuestionValues]]:
+        """The price of the models, and their questions."""
+        if self not in models.known:
+            questions = models.questions(self.price.low, self.price.width)
+            models.known[self] = self.side(models, questions), questions
+        return models.known[self]  # type: ignore[no-any-return]  # as stored
+
+    def trial_noise(self, models: StrataModels) -> Floats:
+        """Squared noise of the trials, with what is uncertain of it as far as that is known."""
+        found = self._priced(models)[0].uncertain_variance()
+        shape = models.places.shape
+        return Law.trial_noise(self, models) if found is None else found.reshape(shape)
+
+    def ends_at(self, models: StrataModels, c: Floats) -> tuple[Floats, Floats]:
+        """Ends at critical values (S, L)."""
+        ends = self._priced(models)[0].ends(scipy.special.ndtr(-c).ravel())
+        lo, hi = (end.reshape(c.shape) for end in ends)
+        if models.runs is None:
+            return lo, hi
+        return widened(models.reported[0], lo, hi, models.runs.term(c), c)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriceLaw(PricedLaw):
+    """Outcomes, and all that is priced as they are."""
+
+    price: Price
+
+    @classmethod
+    def of(cls, price: Price, metric: Metric) -> PriceLaw:
+        """The law of a price, on the scale of a metric."""
+        low, high = metric.support
+        bounded = not metric.unbounded
+        return cls(replace(price, low=low, width=high - low, bounded=bounded))
+
+    def side(self, models: StrataModels, questions: list[QuestionValues]) -> ComparedSide:
+        """The price, raised for models that have single trials only."""
+        single = models.single
+        variance, most = np.zeros(single.shape), np.full(single.shape, np.inf)
+        for stratum in np.flatnonzero(single.any(axis=1)).tolist():
+            asked = questions[stratum]
+            if asked.known:
+                variance[stratum] = np.where(single[stratum], asked.mean_variance(), 0.0)
+                most[stratum] = np.where(single[stratum], asked.number, np.inf)
+        price = self.price.at(models.places.ravel())
+        return ComparedPrice.floored(price, variance.ravel(), most.ravel())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RewardLaw(PricedLaw):
+    """Real-valued rewards, of which each stratum has one range for all models."""
+
+    price: RewardPrice
+
+    def side(self, models: StrataModels, questions: list[QuestionValues]) -> ComparedSide:
+        """The price as it is."""
+        return ComparedRewards(self.price.at(models.places.ravel()))
