@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import scipy
@@ -21,25 +21,245 @@ from polars_scorio.maths.families import (
     all_pairs_critical,
     anytime_critical,
     baseline_critical,
+    beta_score,
     final_critical,
+    inverted_z,
     look_z,
     paired_critical,
+    standardized_differences,
     step_down,
     student_z,
 )
 from polars_scorio.maths.independent import baseline_of_each, tukey_critical
 from polars_scorio.maths.max_t import best_critical, max_t_of_best, max_t_of_each
-from polars_scorio.maths.pairs import (
-    PairedPrice,
-    Pairs,
-    ReachPairs,
-    RepeatedPairs,
-    RunPairs,
-    Side,
-    StudentPairs,
-)
+from polars_scorio.maths.posteriors import beta_interval
+from polars_scorio.maths.price import PairedPrice, excludes_zero
 from polars_scorio.maths.ranks import better_and_worse, signal_share, signal_share_paired, tiers
-from polars_scorio.maths.run_effects import ScoreRuns
+from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
+
+
+class Pairs(Protocol):
+    """Pairs of models of some strata, (S, P): what the law of their scores knows of differences."""
+
+    @property
+    def diff(self) -> Floats:
+        """The differences; NaN without estimates."""
+
+    @property
+    def sigma(self) -> Floats:
+        """Their standard deviations."""
+
+    @property
+    def z(self) -> Floats:
+        """Signed critical values at which the intervals stop to hold zero; see `inverted_z`."""
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals, not clipped, by normal critical values of shape (S, P)."""
+
+    def decided(self, c: Floats) -> Mask:
+        """Pairs whose interval excludes zero."""
+
+    def of_strata(self, strata: Ints) -> Pairs:
+        """The pairs of some of the strata."""
+
+
+# Value, sigma, and how far the interval reaches down and up at a critical value of 1.
+Side: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReachPairs:
+    """Pairs that reach so many times `down` and `up` as the critical value says."""
+
+    gap: Floats
+    sigma: Floats
+    down: Floats
+    up: Floats
+    most: float = np.inf  # the largest difference that there is: estimates may be farther apart
+
+    @classmethod
+    def of(cls, one: Side, other: Side) -> ReachPairs:
+        """Pairs of models with independent errors.
+
+        >>> three, four = (tuple(np.array([x]) for x in (1.0, y, y, y)) for y in (3.0, 4.0))
+        >>> print(*ReachPairs.of(three, four).ends(np.array([1.0])))
+        [-5.] [5.]
+        """
+        (value, sigma, down, up), (less, noise, below, above) = one, other
+        reaches = np.hypot(down, above), np.hypot(up, below)
+        return cls(value - less, np.hypot(sigma, noise), *reaches)
+
+    @property
+    def diff(self) -> Floats:
+        """The differences."""
+        return np.clip(self.gap, -self.most, self.most)
+
+    @property
+    def z(self) -> Floats:
+        """Differences in units of how far they reach."""
+        return standardized_differences(self.gap, np.where(self.gap > 0, self.down, self.up))
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals by critical values."""
+        return self.gap - c * self.down, self.gap + c * self.up
+
+    def decided(self, c: Floats) -> Mask:
+        """Pairs whose interval excludes zero."""
+        return excludes_zero(self.ends(c))
+
+    def of_strata(self, strata: Ints) -> ReachPairs:
+        """The pairs of some of the strata."""
+        gap, sigma, down, up = (each[strata] for each in (self.gap, self.sigma, self.down, self.up))
+        return ReachPairs(gap, sigma, down, up, self.most)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BetaPairs:
+    """Pairs of posterior means, whose differences are Beta on the range of the metric."""
+
+    diff: Floats
+    sigma: Floats
+    range: float  # the largest difference
+
+    @property
+    def z(self) -> Floats:
+        """By the chance that the difference has the sign of its mean."""
+        z = np.abs(standardized_differences(self.diff, self.sigma))
+        size = beta_score(np.abs(self.diff) / self.range, self.sigma / self.range, z)
+        return np.asarray(np.sign(self.diff) * size)
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals by critical values."""
+        confidence, most = 2 * scipy.special.ndtr(c) - 1, self.range
+        return beta_interval(self.diff, self.sigma, confidence, (-most, most))
+
+    def decided(self, c: Floats) -> Mask:
+        """Pairs whose interval excludes zero, without a quantile."""
+        return np.asarray(np.abs(self.z) > c)
+
+    def of_strata(self, strata: Ints) -> BetaPairs:
+        """The pairs of some of the strata."""
+        return BetaPairs(self.diff[strata], self.sigma[strata], self.range)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudentPairs:
+    """Pairs of means over a sample of questions, with the degrees of freedom of each stratum."""
+
+    of_unit: Floats  # differences, in units
+    paired: PairedPrice  # in units, as squares of large numbers are too large
+    unit: Floats  # (S, 1)
+
+    @property
+    def diff(self) -> Floats:
+        """The differences."""
+        return self.unit * self.of_unit
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard errors of the differences."""
+        return self.unit * np.sqrt(self.paired.variance)
+
+    @property
+    def z(self) -> Floats:
+        """Normal values with the tails of Student's."""
+        t = standardized_differences(self.of_unit, np.sqrt(self.paired.variance))
+        return student_z(t, self.paired.freedom)
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals by critical values."""
+        half = self.paired.half_width(c)
+        return self.unit * (self.of_unit - half), self.unit * (self.of_unit + half)
+
+    def decided(self, c: Floats) -> Mask:
+        """Pairs whose interval excludes zero."""
+        return np.asarray(np.abs(self.of_unit) > self.paired.half_width(c))
+
+    def of_strata(self, strata: Ints) -> StudentPairs:
+        """The pairs of some of the strata."""
+        paired = PairedPrice(self.paired.variance[strata], self.paired.freedom[strata])
+        return StudentPairs(self.of_unit[strata], paired, self.unit[strata])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunPairs:
+    """Pairs of models whose runs differ: one more term in the variance, whatever the law."""
+
+    pairs: Pairs  # in these very runs
+    runs: RunVariance  # of the differences, (S, P)
+
+    @property
+    def diff(self) -> Floats:
+        """The differences."""
+        return self.pairs.diff
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviations of the differences."""
+        return np.asarray(np.hypot(self.pairs.sigma, np.sqrt(self.runs.excess)))
+
+    @property
+    def z(self) -> Floats:
+        """Critical values at which the widened intervals stop to hold zero.
+
+        Ends are in logs, since quantiles of few degrees of freedom grow like exponentials.
+        """
+        size = np.where(self.diff == 0, 1.0, np.abs(self.diff))
+
+        def log_ends(c: Floats) -> tuple[Floats, Floats]:
+            lo, hi = self.ends(c)
+            down, up = (np.log1p(reach / size) for reach in (self.diff - lo, hi - self.diff))
+            return np.log(2) - down, up - np.log(2)
+
+        return inverted_z(log_ends, self.diff)
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals, by critical values."""
+        return widened(self.diff, *self.pairs.ends(c), self.runs.term(c), c)
+
+    def decided(self, c: Floats) -> Mask:
+        """Pairs whose interval excludes zero."""
+        return excludes_zero(self.ends(c))
+
+    def of_strata(self, strata: Ints) -> RunPairs:
+        """The pairs of some of the strata."""
+        return RunPairs(self.pairs.of_strata(strata), self.runs.at(strata))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RepeatedPairs:
+    """Pairs whose intervals hold at every look, by critical values of one look."""
+
+    pairs: Pairs  # at one look
+    information: Floats  # of the model that has less of it, over the planned one, (S, P)
+
+    @property
+    def diff(self) -> Floats:
+        """The differences."""
+        return self.pairs.diff
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviations of the differences."""
+        return self.pairs.sigma
+
+    @property
+    def z(self) -> Floats:
+        """Values of one look at which the intervals of every look stop to hold zero."""
+        return look_z(self.pairs.z, self.information)
+
+    def ends(self, c: Floats) -> tuple[Floats, Floats]:
+        """Ends of the intervals."""
+        return self.pairs.ends(anytime_critical(c, self.information))
+
+    def decided(self, c: Floats) -> Mask:
+        """Pairs whose interval excludes zero."""
+        return self.pairs.decided(anytime_critical(c, self.information))
+
+    def of_strata(self, strata: Ints) -> RepeatedPairs:
+        """The pairs of some of the strata."""
+        return RepeatedPairs(self.pairs.of_strata(strata), self.information[strata])
+
 
 # From columns of pairs, (P,) or (S, P), and strata to their pairs, at one look, in these very runs.
 Between: TypeAlias = Callable[[Ints, Ints, Ints], Pairs]

@@ -15,8 +15,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
-from polars_scorio.maths.pairs import Reach
-from polars_scorio.maths.price import beta_quantile
+from polars_scorio.maths.price import Reach, beta_quantile
 from polars_scorio.maths.questions import clustered_variance
 from polars_scorio.maths.sample_bound import UnitSample
 

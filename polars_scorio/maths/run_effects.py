@@ -66,12 +66,6 @@ class RunVariance(NamedTuple):
         stretched = (student_quantile(c, freedom) / c) ** 2 * self.variance
         return np.where(freedom > 0, np.maximum(0.0, stretched - self.of_trials), 0.0)
 
-    @classmethod
-    def none(cls, size: int) -> RunVariance:
-        """Runs of which nothing is seen, of so many scores: their term is nothing."""
-        nothing = np.zeros(size)
-        return cls(nothing, nothing, nothing, nothing, np.ones(size))
-
     def at(self, places: tuple[Ints, ...] | Ints) -> RunVariance:
         """Some of several."""
         return RunVariance(*(np.asarray(each)[places] for each in self))

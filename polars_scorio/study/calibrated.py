@@ -45,10 +45,8 @@ from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric, RewardMetric, quiet_infinities
 from polars_scorio.subjects.cell_numbers import (
     INFORMATION,
-    clipped_ends,
     look_confidence,
     planned_share,
-    refuse_outside,
     root_of_squares,
     sampled_numbers,
 )
@@ -59,21 +57,12 @@ from polars_scorio.subjects.of_votes import clustered_votes, votes_of, votes_of_
 from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.scores import (
     Law,
-    PriceLaw,
     RewardLaw,
     Row,
     RowScores,
     Scores,
     StretchedLaw,
 )
-
-
-def calibrated_numbers(numbers: Numbers, metric: Metric) -> Scores:
-    """Calibrated numbers of a metric, the interval clipped to the bounds of the metric."""
-    refuse_outside(numbers.mu, metric)
-    lo, hi = clipped_ends(metric, numbers.lo, numbers.hi)
-    law = StretchedLaw() if numbers.price is None else PriceLaw.of(numbers.price, metric)
-    return Scores.of("calibrated", (numbers.estimate, numbers.mu, numbers.sigma, lo, hi), law)
 
 
 def macro_numbers(
@@ -109,7 +98,7 @@ def macro_numbers(
                 for draw in draws
             ]
         for (metric, k), each in zip(rows, numbers, strict=True):
-            found[metric.name, k] = calibrated_numbers(each.scaled(*metric.support), metric)
+            found[metric.name, k] = Scores.from_credit(each.scaled(*metric.support), metric)
     return found
 
 
@@ -145,7 +134,7 @@ def priced_macro_numbers(
     else:
         prices = metric.prices(cells.states, cells.strata)
     return {
-        (metric.name, k): calibrated_numbers(price_numbers(price, confidence), metric)
+        (metric.name, k): Scores.from_credit(price_numbers(price, confidence), metric)
         for k, price in zip(metric.row_sizes, prices, strict=True)
     }
 
@@ -164,7 +153,7 @@ def sampled_macro_numbers(
         strata, values = _question_estimates(metric, view, k, cells)
         unit = (values - low) / ((high - low) or 1.0)
         numbers = _sample_numbers(strata, unit, 0 * unit, confidence)
-        found[metric.name, k] = calibrated_numbers(numbers.scaled(low, high), metric)
+        found[metric.name, k] = Scores.from_credit(numbers.scaled(low, high), metric)
     return found
 
 
@@ -262,7 +251,7 @@ def vote_numbers(
         return sampled_numbers(price, sample, values, confidence)
 
     return {
-        (metric.name, k): calibrated_numbers(numbers_of(metric, k, price), metric)
+        (metric.name, k): Scores.from_credit(numbers_of(metric, k, price), metric)
         for metric in metrics
         for k, price in zip(metric.row_sizes, metric.prices(votes), strict=True)
     }
@@ -432,7 +421,7 @@ class CalibratedInference:
         with quiet_infinities(metric):
             prices = zip(metric.row_sizes, metric.prices(priced), strict=True)
             return {
-                (metric.name, k): calibrated_numbers(
+                (metric.name, k): Scores.from_credit(
                     self._of_price(metric, k, price, priced, cells, clusters, confidence), metric
                 )
                 for k, price in prices
@@ -472,7 +461,7 @@ class CalibratedInference:
         draws = [draw for metric, k in rows if (draw := metric.draw(k)) is not None]
         credited = credit_numbers(fitted, draws, confidence, self.target, clusters)
         return {
-            (metric.name, k): calibrated_numbers(numbers.scaled(*metric.support), metric)
+            (metric.name, k): Scores.from_credit(numbers.scaled(*metric.support), metric)
             for (metric, k), numbers in zip(rows, credited, strict=True)
         }
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from polars_scorio.arguments import View
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.comparison import Comparison, Inner, reaching
-from polars_scorio.maths.pairs import BetaPairs
+from polars_scorio.maths.comparison import BetaPairs, Comparison, Inner, reaching
 from polars_scorio.maths.posteriors import (
     Pooled,
     QuestionPosteriors,

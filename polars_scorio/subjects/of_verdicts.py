@@ -35,7 +35,7 @@ from polars_scorio.counting.log import (
 from polars_scorio.counting.roles import Category
 from polars_scorio.counting.tally import trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.comparison import Comparison, Inner
+from polars_scorio.maths.comparison import Comparison, Inner, Pairs, ReachPairs
 from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.judges import (
@@ -56,9 +56,8 @@ from polars_scorio.maths.labels import (
     LabelledRate,
     hardly_labelled,
 )
-from polars_scorio.maths.pairs import Pairs, ReachPairs, priced_pairs
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.maths.price import Price, credit_prices, effective_questions
+from polars_scorio.maths.price import Price, credit_prices, effective_questions, priced_pairs
 from polars_scorio.maths.questions import Clustered, States
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_estimates

@@ -18,19 +18,27 @@ import scipy
 from polars_scorio.arguments import View
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison, Inner, stretched
+from polars_scorio.maths.credit_numbers import Numbers
 from polars_scorio.maths.families import anytime_critical
-from polars_scorio.maths.pairs import (
+from polars_scorio.maths.power import QuestionsAhead, TrialsAhead
+from polars_scorio.maths.price import (
     ComparedPrice,
     ComparedSide,
+    Price,
     QuestionValues,
     priced_pairs,
 )
-from polars_scorio.maths.power import QuestionsAhead, TrialsAhead
-from polars_scorio.maths.price import Price
 from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
-from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
+from polars_scorio.maths.run_effects import ScoreRuns, widened
 from polars_scorio.metrics.metric import NUMBERS, Metric
-from polars_scorio.subjects.cell_numbers import INFERENCE, INFORMATION, RANGE, Words
+from polars_scorio.subjects.cell_numbers import (
+    INFERENCE,
+    INFORMATION,
+    RANGE,
+    Words,
+    clipped_ends,
+    refuse_outside,
+)
 from polars_scorio.subjects.question_cells import QuestionTable
 
 # A value of each group: numbers (NaN if there is no such number), words or flags.
@@ -47,24 +55,15 @@ class Noise(NamedTuple):
     """
 
     own: Floats
-    shared: ScoreRuns
+    shared: ScoreRuns | None = None  # None: nothing is known of runs
     alone: bool = True  # whether numbers of single models have the shared part, too
-
-    @classmethod
-    def of(cls, own: Floats) -> Noise:
-        """Noise without any that questions share."""
-        return cls(own, RunVariance.none(own.size))
 
     @property
     def sigma(self) -> Floats:
         """Standard deviation of the score."""
-        shared = np.sqrt(self.shared.excess) if self.alone else 0.0
-        return np.asarray(np.hypot(self.own, shared))
-
-    @property
-    def seen(self) -> bool:
-        """Whether runs of any group are seen to share something."""
-        return bool((np.asarray(self.shared.freedom) > 0).any())
+        if self.shared is None or not self.alone:
+            return self.own
+        return np.asarray(np.hypot(self.own, np.sqrt(self.shared.excess)))
 
 
 class Scores(NamedTuple):
@@ -94,13 +93,21 @@ class Scores(NamedTuple):
     ) -> Scores:
         """Scores whose runs say nothing: estimate, mu, sigma, and the ends of the interval."""
         estimate, mu, sigma, lo, hi = numbers
-        return cls(inference, estimate, mu, Noise.of(sigma), lo, hi, law, facts)
+        return cls(inference, estimate, mu, Noise(sigma), lo, hi, law, facts)
+
+    @classmethod
+    def from_credit(cls, numbers: Numbers, metric: Metric) -> Scores:
+        """Calibrated numbers of a metric, the interval clipped to the bounds of the metric."""
+        refuse_outside(numbers.mu, metric)
+        lo, hi = clipped_ends(metric, numbers.lo, numbers.hi)
+        law = StretchedLaw() if numbers.price is None else PriceLaw.of(numbers.price, metric)
+        return cls("calibrated", numbers.estimate, numbers.mu, Noise(numbers.sigma), lo, hi, law)
 
     @classmethod
     def unknown(cls, law: Law, groups: int) -> Scores:
         """Groups without numbers of their own: the law knows how they are compared."""
         none = np.full(groups, np.nan)
-        return cls("", none, none, Noise.of(none), none, none, law)
+        return cls("", none, none, Noise(none), none, none, law)
 
     def columns(self) -> dict[str, Values]:
         """The columns of a report."""
@@ -167,8 +174,8 @@ class StrataModels:
     @property
     def runs(self) -> ScoreRuns | None:
         """The part of runs in each model; None: nothing is seen."""
-        noise = self.scores.noise
-        return noise.shared.at(self.places) if noise.seen else None
+        shared = self.scores.noise.shared
+        return None if shared is None else shared.at(self.places)
 
     @property
     def of_rewards(self) -> bool:

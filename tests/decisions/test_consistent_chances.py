@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 import polars_scorio as ps
-from polars_scorio.maths.pairs import ComparedPrice, PairedPrice, PricedPairs
-from polars_scorio.maths.price import Price
+from polars_scorio.maths.price import ComparedPrice, PairedPrice, Price, PricedPairs
 from tests.decisions.counted import counted
 from tests.documents import study_numbers
 from tests.golden.logs import kinds_of_logs

@@ -1,17 +1,11 @@
-"""The difference of a metric on the same questions, in the steps of `maths.pairs`."""
+"""The difference of a metric on the same questions, in the steps of `maths.price`."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from polars_scorio.maths.array_rows import Floats
-from polars_scorio.maths.pairs import (
-    CHOICE,
-    ComparedPrice,
-    PairedPrice,
-    interval_ends,
-    takes_pairs,
-)
+from polars_scorio.maths.price import CHOICE, ComparedPrice, PairedPrice, interval_ends, takes_pairs
 
 
 class Difference(NamedTuple):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from polars_scorio.maths.pairs import PairedPrice, interval_ends
+from polars_scorio.maths.price import PairedPrice, interval_ends
 from polars_scorio.maths.reward_prices import ComparedRewards
 from tests.documents import study_numbers
 from tests.maths.logs import reward_price

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from polars_scorio.maths import credit
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.pairs import (
+from polars_scorio.maths.price import (
     CHOICE,
     ComparedPrice,
     PairedPrice,
+    Price,
+    clopper_pearson_interval,
+    credit_prices,
     paired_variance,
 )
-from polars_scorio.maths.price import Price, clopper_pearson_interval, credit_prices
 from polars_scorio.maths.variance import fixed_gains, state_estimates
 from tests.documents import study_numbers
 from tests.maths.cases import HARD, states_of

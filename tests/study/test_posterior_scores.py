@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 import polars_scorio as ps
-from polars_scorio.maths.comparison import Comparison
-from polars_scorio.maths.pairs import BetaPairs
+from polars_scorio.maths.comparison import BetaPairs, Comparison
 from polars_scorio.study.posterior import posterior_comparison
 
 MU, SIGMA = np.array([[0.9, 0.6], [0.9, 0.5]]), np.array([[0.06, 0.08], [0.06, 0.1]])

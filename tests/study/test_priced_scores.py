@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from polars_scorio.maths.comparison import Comparison, Inner
-from polars_scorio.maths.pairs import (
+from polars_scorio.maths.price import (
     CHOICE,
     ComparedPrice,
     PairedPrice,
+    Price,
     QuestionValues,
     pair_reaches,
     paired_variance,
     priced_pairs,
 )
-from polars_scorio.maths.price import Price
 from tests.maths.metric_differences import metric_difference
 
 MODELS, QUESTIONS = 4, 12
