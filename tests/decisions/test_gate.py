@@ -245,7 +245,7 @@ def test_logs_that_cannot_be_judged_are_refused():
     with pytest.raises(TypeError, match=r"gate takes a metric such as ps\."):
         log.scorio.gate("v1", "avg", margin=0.1)
     with pytest.raises(TypeError, match="every_stratum must be True or False"):
-        log.scorio.gate("v1", margin=0.1, each=1)
+        log.scorio.gate("v1", margin=0.1, every_stratum=1)
 
 
 def test_trials_that_stopped_on_outcomes_are_refused():

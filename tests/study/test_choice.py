@@ -163,7 +163,7 @@ def test_whoever_says_inference_hears_of_prior(r1):
 def test_both_inferences_have_the_same_methods():
     methods = [
         {name for name in dir(made) if not name.startswith("_")}
-        - {"target", "confidence", "planned"}
+        - {"target", "confidence", "planned", "curves"}
         for made in (PosteriorInference, CalibratedInference)
     ]
     shared = {"numbers", "mean_law", "mean_interval", "ranking_numbers"}
