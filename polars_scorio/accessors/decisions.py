@@ -639,6 +639,8 @@ class GateMethods(Accessor[FrameT]):
             flips, flips_lo,  share of the questions that change their outcome from one run to the
             flips_hi          next, with its interval; of single trials only bounds are known
             estimate          the score
+            run_sd            how far one run moves the score beyond the noise of its trials; null
+                              if the log does not show that its runs differ
             rerun_sd          standard deviation of the score of the rerun
             noise_floor       a larger difference of log and rerun is not chance alone, with
                               `confidence`; a smaller one may be
@@ -660,8 +662,9 @@ class GateMethods(Accessor[FrameT]):
 
         Notes
         -----
-        The floor takes the trials of a question as independent. Trials of one run that share a
-        seed, a server or a day move together, which makes it larger.
+        Trials of one run that share a seed, a server or a day move together, which makes the floor
+        larger. It is so where the log names its runs (`run=`), or shows that they differ; a rerun
+        has as many trials in a run as the log.
 
         References
         ----------

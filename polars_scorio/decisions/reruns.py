@@ -1,7 +1,7 @@
 """Would this score move if the log were run again, and which questions are flaky?
 
-A difference of two runs below the noise floor may be chance. Only a run effect that trials of one
-run share would make it larger.
+A difference of two runs below the noise floor may be chance. What the trials of one run share is in
+it as far as the log shows how its runs differ.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from polars_scorio.decisions.model_scores import metric_of
 from polars_scorio.decisions.models import refuse_costs, single_k
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.price import beta_quantile
+from polars_scorio.maths.run_effects import RunVariance
 from polars_scorio.maths.sample_bound import UnitSample
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan
@@ -48,6 +49,7 @@ _COLUMNS: dict[str, pl.DataType] = {
     "flips_lo": pl.Float64(),
     "flips_hi": pl.Float64(),
     "estimate": pl.Float64(),
+    "run_sd": pl.Float64(),
     "rerun_sd": pl.Float64(),
     "noise_floor": pl.Float64(),
 }
@@ -183,15 +185,22 @@ class _Reruns:
         trials = table.size / np.bincount(table.group, 1 / table.trials, groups)
         rerun = trials if self.n is None else np.full(groups, float(self.n))
         noise = np.where(np.isnan(scores.estimate), np.nan, models.trial_noise()[:, 0])
-        again = np.sqrt(noise * trials / rerun)
+        run_sd, excess, term = np.full(groups, np.nan), np.zeros(groups), np.zeros(groups)
+        if models.runs is not None:
+            runs = models.runs if isinstance(models.runs, RunVariance) else models.runs.own
+            excess, term = runs.excess[:, 0], runs.term(models.z)[:, 0]
+            shared = np.where(np.asarray(runs.freedom) > 0, runs.shared, np.nan)
+            run_sd = np.sqrt(runs.excess / shared)[:, 0]
+        again = np.sqrt((noise + excess) * trials / rerun)
         flips = _group_flips(found, self.confidence)
         numbers = {
             "questions": table.size,
             "trials": np.bincount(table.group, table.trials, groups),
             "rerun_trials": rerun,
             "estimate": scores.estimate,
+            "run_sd": run_sd,
             "rerun_sd": again,
-            "noise_floor": noise_floor(noise, trials / rerun, models.z),
+            "noise_floor": noise_floor(noise + term, trials / rerun, models.z),
             **flips._asdict(),
         }
         return found.keys.with_columns(

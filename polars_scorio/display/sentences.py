@@ -282,7 +282,8 @@ def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:
         return [f"k={row['k']} is more than the trials of some question: it has no noise floor."]
     moved = f"{100 * floor:.1f} points" if percent else f"{floor:.3g}"
     of = f"{count_of(row['questions'], 'question')}, {count_of(round(each), 'trial')} each"
-    said = [f"Run again ({of}), this score moves by up to {moved} by chance alone."]
+    unseen = ", if runs differ by nothing but chance" * (row["run_sd"] is None)
+    said = [f"Run again ({of}), this score moves by up to {moved} by chance alone{unseen}."]
     if row["flips"] is not None:
         ends = [round(row["questions"] * row[name]) for name in ("flips", "flips_lo", "flips_hi")]
         said.append(

@@ -53,4 +53,4 @@ def test_rewards_move_in_their_own_units(capsys, tmp_path):
     long(rewards.tolist(), "v1").write_parquet(path)
     assert main(["reruns", str(path)]) == 0
     floor = ps.scorio(pl.read_parquet(path)).reruns()["noise_floor"][0]
-    assert f"moves by up to {floor:.3g} by chance alone" in capsys.readouterr().out
+    assert f"moves by up to {floor:.3g} by chance alone, if runs" in capsys.readouterr().out

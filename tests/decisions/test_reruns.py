@@ -84,6 +84,7 @@ def test_the_floor_falls_with_the_trials_of_the_rerun():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::polars_scorio.RunWarning")  # by chance
 @pytest.mark.parametrize("trials", [1, 4])
 def test_reruns_stay_within_their_floor(trials):
     rates, inside = np.random.default_rng(1).beta(0.5, 0.5, 60), 0
@@ -95,6 +96,7 @@ def test_reruns_stay_within_their_floor(trials):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::polars_scorio.RunWarning")  # by chance
 def test_flips_have_their_share_of_changes_between_two_runs():
     rates, shares, covered = np.random.default_rng(2).random(80), [], 0
     truth = np.mean(2 * rates * (1 - rates))
@@ -169,3 +171,42 @@ def test_lazy_stays_lazy_and_strata_have_rows_of_their_own():
     assert found.select("by", "model").rows() == [("x", "a"), ("x", "b"), ("y", "a"), ("y", "b")]
     alone = log.filter(by="y").scorio(by="by").reruns()
     assert_frame_equal(found.filter(by="y"), alone, rel_tol=1e-9)
+
+
+def runs_apart(spread, seed=0, runs=6, questions=80):
+    """A log of the same questions whose runs move all of them by the same, in logits."""
+    rng, ease = np.random.default_rng(seed), np.random.default_rng(99).normal(0, 1, questions)
+    run, question = np.indices((runs, questions)).reshape(2, -1)
+    won = rng.random(run.size) < 1 / (
+        1 + np.exp(-ease[question] - rng.normal(0, spread, runs)[run])
+    )
+    columns = {"model": "m", "question": question, "trial": run, "category": won.astype(int)}
+    return pl.DataFrame(columns)
+
+
+def test_runs_that_differ_are_in_the_floor_where_they_are_named():
+    log = runs_apart(1.0)
+    plain = log.scorio(run_effects="none").reruns().row(0, named=True)
+    named = log.scorio(run="trial").reruns().row(0, named=True)
+    spread = log.scorio(run="trial").describe()["run_sd"].item()
+    assert plain["run_sd"] is None
+    assert named["run_sd"] == pytest.approx(spread, rel=1e-6)
+    # One more run effect for each of the six runs of both logs.
+    assert named["rerun_sd"] ** 2 == pytest.approx(plain["rerun_sd"] ** 2 + spread**2 / 6, rel=0.03)
+    least = Z * np.sqrt(2 * (plain["noise_floor"] ** 2 / 2 / Z**2 + spread**2 / 6))
+    assert named["noise_floor"] > least  # Student's t, of five degrees of freedom
+    once = log.scorio(run="trial").reruns(n=1).row(0, named=True)
+    assert once["noise_floor"] == pytest.approx(named["noise_floor"] * np.sqrt(7 / 2), rel=1e-9)
+
+
+@pytest.mark.slow
+def test_reruns_of_runs_that_differ_stay_within_their_floor():
+    inside = {"none": 0, "own": 0}
+    for seed in range(150):
+        old, new = (runs_apart(0.5, 2 * seed + each) for each in (0, 1))
+        gap = abs(old["category"].mean() - new["category"].mean())
+        for effects in inside:
+            scorio = old.scorio(run="trial", run_effects=effects)
+            inside[effects] += gap <= scorio.reruns()["noise_floor"][0]
+    assert inside["own"] >= 135  # of 150: .95 less two and a half standard errors
+    assert inside["none"] < 120
