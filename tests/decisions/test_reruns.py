@@ -210,3 +210,14 @@ def test_reruns_of_runs_that_differ_stay_within_their_floor():
             inside[effects] += gap <= scorio.reruns()["noise_floor"][0]
     assert inside["own"] >= 135  # of 150: .95 less two and a half standard errors
     assert inside["none"] < 120
+
+
+def test_runs_are_in_the_floor_of_rewards_once():
+    rng = np.random.default_rng(0)
+    run, question = np.indices((6, 80)).reshape(2, -1)
+    moved = rng.normal(0.5, 0.15, 80)[question] + rng.normal(0, 0.1, 6)[run]
+    reward = np.clip(moved + rng.normal(0, 0.1, 480), 0, 1)
+    log = pl.DataFrame({"model": "m", "question": question, "trial": run, "category": reward})
+    scorio = log.scorio(run="trial", bounds=(0, 1))
+    sigma = scorio.report(ps.avg())["sigma"].item()
+    assert scorio.reruns()["rerun_sd"].item() == pytest.approx(sigma, rel=1e-9)
