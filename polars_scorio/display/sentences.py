@@ -284,7 +284,7 @@ def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:
     of = f"{count_of(row['questions'], 'question')}, {count_of(round(each), 'trial')} each"
     unseen = ", if runs differ by nothing but chance" * (row["run_sd"] is None)
     said = [f"Run again ({of}), this score moves by up to {moved} by chance alone{unseen}."]
-    if row["flips"] is not None:
+    if row["flips"] is not None and row["flips_lo"] is not None:
         ends = [round(row["questions"] * row[name]) for name in ("flips", "flips_lo", "flips_hi")]
         said.append(
             f"Of {count_of(row['questions'], 'question')} about {ends[0]:,} ({ends[1]:,} to "

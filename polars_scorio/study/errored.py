@@ -199,6 +199,12 @@ def bracketed(
            "pvalue_pass": "max", "pvalue_fail": "max"}  # fmt: skip
     of_whom = {"first_to": "first_better", "last_from": "last_better"}
 
+    def agreed(name: str) -> pl.Expr:
+        one, other = pl.col(name), pl.col(f"{name}{_ERRORED}")
+        return (one - other).abs() <= _ROUNDING if schema[name].is_float() else one == other
+
+    about = {"mu", "sigma", "z", "prob_better"}  # what is said of a number that both logs give
+
     def merged(name: str) -> pl.Expr:
         one, other = pl.col(name), pl.col(f"{name}{_ERRORED}")
         if name in {"lo", "hi"}:
@@ -210,8 +216,8 @@ def bracketed(
             if whose != name:
                 same &= pl.col(whose) == pl.col(f"{whose}{_ERRORED}")
             return pl.when(same).then(either).alias(name)
-        near = (one - other).abs() <= _ROUNDING if schema[name].is_float() else one == other
-        return pl.when(near).then(one).alias(name)
+        same = agreed(name) & agreed(number) if name in about else agreed(name)
+        return pl.when(same).then(one).alias(name)
 
     both = low.join(
         high, on=keys, how="left", suffix=_ERRORED, nulls_equal=True, maintain_order="left"

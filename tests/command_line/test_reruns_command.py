@@ -54,3 +54,12 @@ def test_rewards_move_in_their_own_units(capsys, tmp_path):
     assert main(["reruns", str(path)]) == 0
     floor = ps.scorio(pl.read_parquet(path)).reruns()["noise_floor"][0]
     assert f"moves by up to {floor:.3g} by chance alone, if runs" in capsys.readouterr().out
+
+
+def test_one_question_has_a_floor_and_no_interval_of_flips(tmp_path, capsys):
+    path = tmp_path / "one.parquet"
+    long([[1, 0, 1, 1, 0, 1, 1, 0]]).write_parquet(path)
+    assert main(["reruns", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "Run again (1 question, 8 trials each)" in said
+    assert "change their outcome" not in said

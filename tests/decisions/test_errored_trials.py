@@ -237,8 +237,8 @@ def test_all_trials_errored_leaves_everything_open():
     log = pl.DataFrame({"model": ["a", "b"] * 4, "question": [0, 1, 1, 0] * 2, "category": None})
     log = log.with_columns(pl.col("category").cast(pl.Int64))
     bounds = log.scorio(trial=None, missing="bounds")
-    assert bounds.report(ps.avg()).select("lo", "hi").unique().row(0) == (0, 1)
-    assert bounds.compare()["better"].item() is None
+    assert bounds.report(ps.avg()).select("lo", "hi", "sigma").unique().row(0) == (0, 1, None)
+    assert bounds.compare().select("better", "diff", "sigma").row(0) == (None, None, None)
 
 
 # --- what people read
