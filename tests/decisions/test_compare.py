@@ -339,7 +339,7 @@ def test_no_trials_give_the_columns_and_no_rows(log):
         (None, {"target": "sample"}, ValueError,
          r'^target must be "benchmark" or "population", got \'sample\''),
         (None, {"unmatched": "any"}, ValueError,
-         r'^unmatched must be "error" or "drop" or "adjust", got \'any\''),
+         r'^unmatched must be "error" or "drop" or "adjust" or "unpaired", got \'any\''),
         (None, {"prior": "full"}, ValueError, r"^prior must be .*, got 'full'"),
         (None, {"simultaneous": "yes"}, TypeError, r"^simultaneous must be .*, got 'yes'"),
         (None, {"confidence": 1}, ValueError, "^confidence must be a number .*, got 1"),
