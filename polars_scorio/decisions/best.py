@@ -11,26 +11,24 @@ import polars as pl
 from polars_scorio.arguments import Overall, check_count
 from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.model_scores import (
+from polars_scorio.decisions.models import (
     DOUBTS,
     PAIRS,
     PRIOR_DECIDES,
+    STRATUM,
+    Block,
     ModelRows,
     Models,
     bounds_column,
     bounds_dtype,
+    in_evaluated_strata,
     metric_of,
     models_of,
-    warn_of_prior,
-)
-from polars_scorio.decisions.models import (
-    STRATUM,
-    Block,
-    in_evaluated_strata,
     named_model,
     refuse_costs,
     single_k,
     strata_blocks,
+    warn_of_prior,
 )
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.comparison import Family

@@ -16,27 +16,25 @@ from polars_scorio.arguments import Overall, check_flag, planned_looks
 from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.decisions.model_scores import (
+from polars_scorio.decisions.models import (
     DOUBTS,
     PAIRS,
     PRIOR_DECIDES,
-    ModelRows,
-    Models,
-    bounds_column,
-    bounds_dtype,
-    metric_of,
-    models_of,
-    warn_of_prior,
-)
-from polars_scorio.decisions.models import (
     STRATUM,
     Block,
+    ModelRows,
+    Models,
     baseline_columns,
+    bounds_column,
+    bounds_dtype,
     check_models,
     in_evaluated_strata,
+    metric_of,
+    models_of,
     named_model,
     refuse_many_pairs,
     strata_blocks,
+    warn_of_prior,
 )
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison, Differences, Family, Scope

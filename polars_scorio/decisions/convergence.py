@@ -24,9 +24,9 @@ from polars_scorio.counting.checks import AS_ROWS, MISSING, ROWS, WholePlan, ove
 from polars_scorio.counting.log import CATEGORY, Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE, Sequences
-from polars_scorio.decisions.model_scores import metric_of
 from polars_scorio.decisions.models import (
     aligned_options,
+    metric_of,
     named_model,
     per_stratum,
     refuse_costs,

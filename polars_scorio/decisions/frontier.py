@@ -12,11 +12,11 @@ from polars_scorio.arguments import Unmatched, check_confidence, check_count
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.model_scores import metric_of
 from polars_scorio.decisions.models import (
     STRATUM,
     aligned_options,
     in_evaluated_strata,
+    metric_of,
     named_model,
     refuse_costs,
     single_k,

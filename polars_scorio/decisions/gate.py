@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -35,24 +34,22 @@ from polars_scorio.decisions.case_gate import (
     without_questions,
 )
 from polars_scorio.decisions.compare import compare
-from polars_scorio.decisions.model_scores import (
-    ModelRows,
-    Models,
-    bounds_column,
-    bounds_dtype,
-    metric_of,
-    models_of,
-    value_range,
-)
 from polars_scorio.decisions.models import (
     STRATUM,
     Block,
+    ModelRows,
+    Models,
     baseline_columns,
+    bounds_column,
+    bounds_dtype,
     check_models,
     in_evaluated_strata,
+    metric_of,
+    models_of,
     named_model,
     refuse_costs,
     strata_blocks,
+    value_range,
 )
 from polars_scorio.decisions.regressed_questions import (
     BROKEN,
@@ -62,7 +59,6 @@ from polars_scorio.decisions.regressed_questions import (
 )
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.families import holm_adjusted
-from polars_scorio.maths.independent import illinois_root
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog, bracketed
@@ -206,7 +202,6 @@ class GatePlan:
 
 
 _CONFIDENCE = Range("a number between 0.5 and 1, without the ends", 0.5, 1, closed=False)
-_LARGEST_Z, _STEPS = 8.0, 16
 _NUMBERS = ("diff", "sigma", "lo", "hi", "margin", "pvalue_pass", "pvalue_fail")
 
 
@@ -472,14 +467,12 @@ class _Gate:
         z = scipy.special.ndtri(self.models.confidence)
         found = compared.differences(a, b, np.full((len(margin), a.size), z))
         found = found if rows.models.sign > 0 else found.reversed()
-        ends, known = compared.ends(a, b), np.isfinite(found.sigma)
-        above = _smallest_error(lambda z: ends(z)[0] + margin, found.diff.shape)
-        below = _smallest_error(lambda z: -margin - ends(z)[1], found.diff.shape)
+        above, below = compared.one_sided_errors(a, b, margin)
         numbers = {
             **{name: getattr(found, name) for name in ("diff", "sigma", "lo", "hi")},
             "margin": np.broadcast_to(margin, found.diff.shape),
-            "pvalue_pass": np.where(known, above, np.nan),
-            "pvalue_fail": np.where(known, below, np.nan),
+            "pvalue_pass": above,
+            "pvalue_fail": below,
             INFORMATION: compared.pair_information(a, b),
         }
         further = pl.Series(
@@ -537,14 +530,3 @@ _NO_ROWS = pl.DataFrame(
         "order": pl.Int32(),
     }
 )
-
-
-def _smallest_error(slack: Callable[[Floats], Floats], shape: tuple[int, ...]) -> Floats:
-    """The smallest error with which a verdict still holds; NaN if it is above 1/2.
-
-    `slack`: from normal critical values to how far an end lies inside its margin; it falls.
-    """
-    low, high = np.zeros(shape), np.full(shape, _LARGEST_Z)
-    root = illinois_root(lambda z: -slack(z), low, high, _STEPS)
-    z = np.where(slack(high) > 0, high, root)
-    return np.where(slack(low) > 0, scipy.special.ndtr(-z), np.nan)

@@ -1,33 +1,52 @@
-"""The models of strata, with which every decision begins."""
+"""The models of strata, with which every decision begins, and how they are compared."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import (
+    POSITIVE,
+    Overall,
+    Range,
     Unmatched,
     UnmatchedPairs,
     check_choice,
+    check_number,
     fits_column,
     is_several,
     known_text,
+    planned_looks,
     value_text,
     value_tuple,
 )
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
-from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.log import Trials, is_label
+from polars_scorio.counting.common_questions import Alignment, refuse_divided
+from polars_scorio.counting.log import CLUSTER, Trials, is_label
 from polars_scorio.counting.roles import Category
-from polars_scorio.maths.array_rows import Ints, row_batches
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches, row_slices
+from polars_scorio.maths.comparison import Comparison
 from polars_scorio.metrics.from_text import check_metric
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.evaluate import Evaluated
-from polars_scorio.study.request import DecisionOptions, InferenceOptions
-from polars_scorio.subjects.sampled_scores import LIMIT
+from polars_scorio.metrics.metric import Metric, given_reward_range
+from polars_scorio.metrics.weighted import WeightedMetric, avg
+from polars_scorio.study.evaluate import Evaluated, report_columns
+from polars_scorio.study.report import CURES, PriorWarning, evaluated_plan
+from polars_scorio.study.request import (
+    DecisionOptions,
+    InferenceOptions,
+    Request,
+    UnbiasedInference,
+    view_of,
+)
+from polars_scorio.subjects.cell_numbers import BOUNDS
+from polars_scorio.subjects.of_rewards import RewardSums
+from polars_scorio.subjects.sampled_scores import LIMIT, DividedError, SampleLaw
+from polars_scorio.subjects.scores import Law, Row, StrataModels
 
 # The place of a stratum among all, ascending.
 STRATUM = ":stratum"
@@ -253,3 +272,326 @@ def baseline_columns(groups: pl.DataFrame, trials: Trials, baseline: Category) -
         known = known_text(baseline, first[model])
         raise ValueError(f"{where}baseline={baseline!r} is none of the models: {known}")
     return strata["column"].to_numpy().astype(np.int64)
+
+
+def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
+    """The options of the report that gives the estimates of the questions.
+
+    Raises
+    ------
+    ValueError
+        If an option is given that would not change them.
+    """
+    if not metric.per_question:
+        raise ValueError(
+            f"{metric.name}: a blend of the whole benchmark has no value for a single question, "
+            'so that target="population" cannot compare them; ps.geom_at_k has'
+        )
+    if options.get("prior") is not None:
+        raise ValueError(
+            'target="population" compares what the trials themselves say of each question, and a '
+            "prior has no say: leave prior= out"
+        )
+    alone: DecisionOptions = {"planned_trials": None, "planned_questions": None}
+    return {**options, **alone, "target": "benchmark", "prior": "uniform"}
+
+
+def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population: bool) -> None:
+    """Refuse ``unmatched="adjust"`` for targets and metrics that it does not serve.
+
+    Raises
+    ------
+    ValueError
+        If the target are these very questions, or for other metrics than `avg` and `bayes`.
+    """
+    if options.get("unmatched") != "adjust":
+        return
+    if not population:
+        raise ValueError(
+            'unmatched="adjust" takes the questions as a sample, some of which each model was '
+            'asked: it needs target="population"'
+        )
+    additive = isinstance(metric, WeightedMetric)
+    if not additive:
+        raise ValueError(
+            'unmatched="adjust" adds up effects of models and questions, which ps.avg() and '
+            f'ps.bayes() allow, got {metric!r}; unmatched="drop" takes every metric'
+        )
+
+
+# Numbers of pairs in which the prior decides, and of all pairs. The warning takes their sums; the
+# columns are then dropped.
+PRIOR_DECIDES, PAIRS = ":prior_decides", ":pairs"
+DOUBTS: dict[str, pl.DataType] = {PRIOR_DECIDES: pl.UInt64(), PAIRS: pl.UInt64()}
+
+_ROUNDING = 1e-12  # of the largest score
+
+
+def prior_decides(diff: Floats, lo: Floats, hi: Floats, metric: Metric) -> Mask:
+    """Whether differences of unbiased estimates lie outside the intervals of the posteriors.
+
+    Parameters
+    ----------
+    diff : ndarray of float
+        Differences of the estimates; NaN, where there is none, is never outside.
+    lo, hi : ndarray of float
+        Intervals of the differences of the posterior means.
+    metric : Metric
+        Its bounds clip the intervals, and so the differences.
+    """
+    limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
+    clipped, near = np.clip(diff, -limit, limit), rounding_error(metric)
+    return np.asarray((clipped < lo - near) | (clipped > hi + near))
+
+
+def rounding_error(metric: Metric) -> float:
+    """Differences of scores that are no larger are rounding errors."""
+    return float(_ROUNDING * np.abs(metric.support).max())
+
+
+def warn_of_prior(rows: pl.DataFrame) -> pl.DataFrame:
+    """Warn once of the pairs in which the prior decides."""
+    outside, pairs = (int(rows[name].sum()) for name in DOUBTS)
+    if outside:
+        warnings.warn(
+            f"in {outside:,} of {pairs:,} pairs of models the difference of the estimates "
+            "lies outside the interval of the comparison: the uniform prior of each question "
+            "outweighs its trials, so that a model may come out better only because it has more "
+            f"trials, or fewer. {CURES}",
+            PriorWarning,
+            stacklevel=2,
+        )
+    return rows
+
+
+def metric_of(metric: Metric | None, method: str) -> Metric:
+    """The metric, by default `ps.avg()`.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+    """
+    if metric is None:
+        return avg()
+    check_metric(metric, f"{method} takes a metric")
+    return metric
+
+
+def value_range(metric: Metric, trials: Trials) -> float:
+    """The range of a metric; infinite if nobody gave the range of real-valued rewards."""
+    ends = metric.support
+    if view_of(metric, trials) == "rewards":
+        ends = given_reward_range(metric, trials.roles.bounds) or (-np.inf, np.inf)
+    return ends[1] - ends[0]
+
+
+def check_goal(keyword: str, value: float, limit: float, within: Range = POSITIVE) -> float:
+    """A half-width or margin as a float, at most the limit, beyond which it is always met.
+
+    Raises
+    ------
+    ValueError
+        If it is no number, or larger than the limit.
+    """
+    number = check_number(keyword, value, within)
+    if number > limit > 0:
+        raise ValueError(
+            f"{keyword} must be at most {limit:g}, beyond which it is always met, got {number:g}. "
+            "Two points of a hundred are 0.02"
+        )
+    return number
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Models:
+    """The models of a log, and by what they are compared."""
+
+    request: Request
+    metric: Metric
+    overall: Overall | None = None
+    law: Law | None = None  # of questions that are a sample; None: that of the report's numbers
+    warns: bool = False  # of pairs in which the prior decides: nobody named it
+
+    @property
+    def trials(self) -> Trials:
+        """The log."""
+        return self.request.trials
+
+    @property
+    def confidence(self) -> float:
+        """Confidence of the intervals."""
+        return self.request.choice.confidence
+
+    @property
+    def sign(self) -> int:
+        """-1 if lower scores are better; scores of costs are such that higher ones are."""
+        lower = self.trials.roles.lower_is_better and self.metric.looks_at != "costs"
+        return -1 if lower else 1
+
+    def better_first(self, a: Ints, b: Ints) -> tuple[Ints, Ints]:
+        """Both sides of pairs, in the order whose difference says how much better `a` is."""
+        return (a, b) if self.sign > 0 else (b, a)
+
+    def of_k(self, found: Evaluated, k: int | None) -> ModelRows:
+        """The models by one draw size."""
+        return ModelRows(self, found, (self.metric.name, k))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelRows:
+    """The models by one metric and draw size."""
+
+    models: Models
+    found: Evaluated
+    row: Row
+
+    def of_block(self, block: Block) -> StrataModels:
+        """The models of some strata."""
+        return self.found.models(self.row, block.rows, self.models.law)
+
+    def comparison(self, models: StrataModels) -> Comparison:
+        """The models of some strata as all decisions take them: higher values are better."""
+        try:
+            found = models.comparison()
+            return found if self.models.sign > 0 else found.reversed()
+        except DividedError as error:
+            raise self._divided_models(models.places[error.stratum], error.parts) from None
+
+    def outweighed_pairs(self, models: StrataModels, a: Ints, b: Ints) -> Mask:
+        """Pairs of columns (S, P) in which the prior decides although nobody named it."""
+        scores, places = models.scores, models.places
+        if not (self.models.warns and scores.inference == "posterior"):
+            return np.zeros((len(places), a.size), np.bool_)
+        estimate = scores.estimate[places]
+        c = np.full((len(places), a.size), models.z)
+        pairs = models.comparison().differences(a, b, c)
+        return prior_decides(estimate[:, a] - estimate[:, b], pairs.lo, pairs.hi, models.metric)
+
+    def number_outweighed(self, models: StrataModels) -> Ints:
+        """Number of `outweighed_pairs` of each stratum, without a table of all pairs."""
+        strata, size = models.places.shape
+        number, (a, b) = np.zeros(strata, np.int64), np.triu_indices(size, 1)
+        for some in row_slices(a.size, strata):
+            number += self.outweighed_pairs(models, a[some], b[some]).sum(axis=1)
+        return number
+
+    def _divided_models(self, groups: Ints, parts: list[Ints]) -> ValueError:
+        """The error for models of a stratum in parts without a common question."""
+        trials, keys = self.models.trials, self.found.keys
+        (model,) = trials.models
+        where = "".join(f"{name}={keys[name][int(groups[0])]!r}: " for name in trials.strata)
+        names = [keys[model].gather(groups[part]).to_list() for part in parts]
+        return ValueError(
+            f"{where}the models are in {len(parts)} parts without a common question, so that "
+            f"no question connects them: {'; '.join(map(str, names))}. Compare each part by "
+            "itself."
+        )
+
+
+def models_of(
+    trials: Trials,
+    metric: Metric,
+    options: DecisionOptions,
+    overall: Overall | None = None,
+    *,
+    for_gate: bool = False,
+) -> tuple[WholePlan, Models]:
+    """A plan that evaluates the models of a log, and how they are compared.
+
+    For a gate posterior means, and trials that stopped on their outcomes, are refused.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the models cannot be compared, as far as arguments and schema tell.
+    """
+    # The truth behind the verdicts of a judge has no estimate for single questions.
+    population = options.get("target") == "population"
+    unpaired = options.get("unmatched") == "unpaired"
+    sampled = population and not (trials.judged or metric.looks_at == "costs" or unpaired)
+    planned, chosen = None, options.get("prior")
+    if unpaired:
+        _refuse_unpaired(trials, metric, options, for_gate=for_gate)
+    if sampled:
+        planned = planned_looks(options)
+        metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
+    asked = aligned_options(options, adjustable=metric.looks_at != "costs")
+    adjusted = options.get("unmatched") == "adjust"
+    if overall is not None and adjusted:
+        raise ValueError(
+            f'overall={overall!r} needs all questions of each model: unmatched="adjust" fits '
+            "each stratum by itself"
+        )
+    refuse_unadjustable(metric, options, population=sampled)
+    questions = asked.pop("questions")
+    request = Request.of(
+        trials,
+        [metric],
+        rewards="always" if sampled else "allowed",
+        **asked,  # type: ignore[misc]  # options of a report
+    )
+    ((metric, view),) = request.metrics
+    unbiased = isinstance(request.choice.inference_of(metric, view), UnbiasedInference)
+    if for_gate and not sampled and not unbiased:
+        raise ValueError(
+            f"{metric.name}: gate needs unbiased estimates, and these are posterior means: "
+            "take ps.avg() or a metric of the Pass@k family, without prior="
+        )
+    models = Models(
+        request=request,
+        metric=metric,
+        overall=overall,
+        law=SampleLaw(adjusted, planned) if sampled else None,
+        warns=not sampled and chosen is None,
+    )
+    plan = evaluated_plan(
+        request,
+        report_columns(trials),
+        overall=overall,
+        questions=questions,
+        named=sampled or unbiased or for_gate,
+        numbers=not sampled,
+        watched=for_gate or planned is not None,
+    )
+    if sampled and trials.cluster is not None:
+        plan = plan.then(_refuse_divided_clusters)
+    return plan, models
+
+
+def _refuse_unpaired(
+    trials: Trials, metric: Metric, options: DecisionOptions, *, for_gate: bool
+) -> None:
+    """Refuse ``unmatched="unpaired"`` where it has no meaning, or no numbers."""
+    if for_gate:
+        raise ValueError('unmatched="unpaired" is known to compare, rank and best, not to gate')
+    if options.get("target") != "population":
+        raise ValueError(
+            'unmatched="unpaired" takes the questions of each model as a sample of their own: it '
+            'needs target="population"'
+        )
+    posterior = options.get("prior") is not None or not metric.calibrated
+    if posterior or trials.judged or metric.looks_at == "costs":
+        raise ValueError(
+            f'{metric.name}: unmatched="unpaired" compares calibrated numbers of outcomes, votes '
+            "or rewards, as of ps.avg(): leave prior=, truth= and judge= out"
+        )
+
+
+def _refuse_divided_clusters(found: Evaluated) -> Evaluated:
+    """Raise if a question is in different clusters under different models; a step of a plan."""
+    trials, cells = found.request.trials, found.parts[0].cells
+    rows = found.keys[cells.group].hstack(cells.flat.select(trials.question.name, CLUSTER))
+    # Over all strata, a name stands for one question of each of them.
+    refuse_divided(rows.filter(*(pl.col(name).is_not_null() for name in trials.strata)), trials)
+    return found
+
+
+def bounds_dtype(models: Models) -> dict[str, pl.DataType]:
+    """The column `bounds` of a result about real-valued rewards, which other results lack."""
+    return {} if models.request.classes.need(RewardSums) is None else {BOUNDS: pl.String()}
+
+
+def bounds_column(found: Evaluated) -> pl.Expr:
+    """Whether the range of rewards was "given" or "observed"; null if all rewards are 0 or 1."""
+    return pl.lit(found.bounds, pl.String).alias(BOUNDS)

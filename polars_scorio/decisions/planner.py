@@ -26,25 +26,23 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.log import STAND_IN, Log, Part, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.decisions.model_scores import (
-    ModelRows,
-    Models,
-    check_goal,
-    metric_of,
-    models_of,
-    value_range,
-)
 from polars_scorio.decisions.models import (
     STRATUM,
     Block,
+    ModelRows,
+    Models,
     aligned_options,
+    check_goal,
     check_models,
     in_all_strata,
     in_evaluated_strata,
+    metric_of,
+    models_of,
     named_model,
     refuse_costs,
     single_k,
     strata_blocks,
+    value_range,
 )
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison

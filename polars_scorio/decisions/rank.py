@@ -23,23 +23,21 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.model_scores import (
+from polars_scorio.decisions.models import (
     DOUBTS,
+    STRATUM,
+    Block,
     ModelRows,
     Models,
     bounds_column,
     bounds_dtype,
+    in_evaluated_strata,
     metric_of,
     models_of,
-    warn_of_prior,
-)
-from polars_scorio.decisions.models import (
-    STRATUM,
-    Block,
-    in_evaluated_strata,
     named_model,
     single_k,
     strata_blocks,
+    warn_of_prior,
 )
 from polars_scorio.maths.array_rows import Floats, Mask
 from polars_scorio.maths.comparison import Comparison, Family, Scope

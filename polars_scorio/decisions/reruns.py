@@ -22,8 +22,7 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.log import bind_roles, refuse_repeats
-from polars_scorio.decisions.model_scores import metric_of
-from polars_scorio.decisions.models import refuse_costs, single_k
+from polars_scorio.decisions.models import metric_of, refuse_costs, single_k
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.price import beta_quantile
 from polars_scorio.maths.run_effects import RunVariance

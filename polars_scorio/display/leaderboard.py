@@ -13,10 +13,10 @@ import polars as pl
 from polars_scorio.arguments import Overall
 from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.model_scores import Models
 from polars_scorio.decisions.models import (
     STRATUM,
     Block,
+    Models,
     aligned_options,
     named_model,
     with_stratum,

@@ -30,12 +30,14 @@ from polars_scorio.maths.families import (
     step_down,
     student_z,
 )
-from polars_scorio.maths.independent import baseline_of_each, tukey_critical
+from polars_scorio.maths.independent import baseline_of_each, illinois_root, tukey_critical
 from polars_scorio.maths.max_t import best_critical, max_t_of_best, max_t_of_each
 from polars_scorio.maths.posteriors import beta_interval
 from polars_scorio.maths.price import PairedPrice, excludes_zero
 from polars_scorio.maths.ranks import better_and_worse, signal_share, signal_share_paired, tiers
 from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
+
+_LARGEST_Z, _ROOT_STEPS = 8.0, 16  # of one-sided errors
 
 
 class Pairs(Protocol):
@@ -355,15 +357,22 @@ class Comparison:
         )
         return Differences(diff, pairs.sigma, self._clipped(lo), self._clipped(hi))
 
-    def ends(self, a: Ints, b: Ints) -> Callable[[Floats], tuple[Floats, Floats]]:
-        """Ends of the intervals of pairs, as a function of critical values (S, P)."""
+    def one_sided_errors(self, a: Ints, b: Ints, margin: Floats) -> tuple[Floats, Floats]:
+        """Smallest errors with which pairs are above a lower margin (S, 1), and below it, (S, P).
+
+        NaN above 1/2, and for pairs without an interval.
+        """
         pairs = self.pairs(a, b)
 
-        def clipped(c: Floats) -> tuple[Floats, Floats]:
-            lo, hi = pairs.ends(c)
-            return self._clipped(lo), self._clipped(hi)
+        def error(slack: Callable[[Floats], Floats]) -> Floats:
+            low, high = np.zeros(pairs.sigma.shape), np.full(pairs.sigma.shape, _LARGEST_Z)
+            root = illinois_root(lambda z: -slack(z), low, high, _ROOT_STEPS)
+            z = np.where(slack(high) > 0, high, root)
+            shown = np.isfinite(pairs.sigma) & (slack(low) > 0)
+            return np.where(shown, scipy.special.ndtr(-z), np.nan)
 
-        return clipped
+        above = error(lambda z: self._clipped(pairs.ends(z)[0]) + margin)
+        return above, error(lambda z: -margin - self._clipped(pairs.ends(z)[1]))
 
     def z(self, a: Ints, b: Ints) -> Floats:
         """Signed critical values at which intervals stop to hold zero: ``Phi(z)`` is the chance."""

@@ -219,7 +219,9 @@ def reward_numbers(
 def _benchmark_numbers(price: RewardPrice, confidence: Floats | float) -> Scores:
     """The numbers of a mean on these very questions."""
     lo, hi = (price.low + price.width * end for end in price.ends((1 - confidence) / 2))
-    return Scores.of("calibrated", (price.mu, price.mu, price.sigma, lo, hi), RewardLaw(price))
+    return Scores.from_numbers(
+        "calibrated", (price.mu, price.mu, price.sigma, lo, hi), RewardLaw(price)
+    )
 
 
 def _population_numbers(
@@ -233,7 +235,7 @@ def _population_numbers(
     mu, known = low + width * mean, width > 0
     lo, hi = (np.where(known, low + width * end, np.nan) for end in (lo, hi))
     sigma = width * questions.population_sigma()
-    return Scores.of("calibrated", (mu, mu, sigma, lo, hi), StretchedLaw())
+    return Scores.from_numbers("calibrated", (mu, mu, sigma, lo, hi), StretchedLaw())
 
 
 def vote_numbers(

@@ -205,7 +205,7 @@ class Evaluated:
         means = places.min(initial=size) >= size and len(self.parts) > 1
         part, inside = (self.parts[1], places - size) if means else (first, places)
         asked = metric, view, row[1], self.request.choice.confidence, part.table, inside
-        scores = part.numbers[row] if law is None else Scores.unknown(law, size)
+        scores = part.numbers[row] if law is None else Scores.from_law(law, size)
         return StrataModels(*asked, scores)
 
     def of_groups(self, row: Row, name: str) -> Floats:

@@ -105,7 +105,7 @@ def _mean_numbers(
     with np.errstate(invalid="ignore"):
         lo, hi = inference.mean_interval(metric, numbers, strata)
         means = (each[strata].mean(axis=1) for each in (numbers.estimate, numbers.mu))
-        found = Scores.of(
+        found = Scores.from_numbers(
             numbers.inference,
             (*means, root_of_squares(numbers.sigma[strata]), lo, hi),
             inference.mean_law(),
@@ -115,7 +115,7 @@ def _mean_numbers(
         return found
     each = ((getattr(pooled, name), getattr(found, name)) for name in NUMBERS)
     known = tuple(np.where(np.isnan(first), other, first) for first, other in each)
-    return Scores.of(found.inference, known, pooled.law, found.facts)
+    return Scores.from_numbers(found.inference, known, pooled.law, found.facts)
 
 
 def _mean_facts(request: Request, numbers: Scores, part: Part, strata: Ints) -> dict[str, Values]:

@@ -148,14 +148,14 @@ class PosteriorInference:
                 estimate, mu, sigma, _ = summary
                 lo, hi = normal_interval(mu, sigma, self.confidence, metric.interval_limits)
                 law = PosteriorLaw(beta=False)
-                return Scores.of("posterior", (estimate, mu, sigma, lo, hi), law)
+                return Scores.from_numbers("posterior", (estimate, mu, sigma, lo, hi), law)
             center, reach = self._center_and_reach(summary, posterior, sample)
             extremes = _at_extremes(metric, posterior)
             lo, hi = self._beta_interval(metric, center, reach, *extremes)
         estimate, mu, sigma, _ = summary
         sigma = sigma if sample is None else sample.stretch * sigma
         law = PosteriorLaw(beta=True, center=center, reach=reach)
-        return Scores.of("population posterior", (estimate, mu, sigma, lo, hi), law)
+        return Scores.from_numbers("population posterior", (estimate, mu, sigma, lo, hi), law)
 
     def _center_and_reach(
         self, summary: Summary, posterior: Pooled, sample: ClusterSample | None

@@ -247,7 +247,7 @@ def cost_numbers(
             means = CostMeans.of(metric.cost_values(costs, k), questions, target)
             lo, hi = means.ends((1 - confidence) / 2)
             ratio = _null_infinity(means.ratio)
-            found[metric.name, k] = Scores.of(
+            found[metric.name, k] = Scores.from_numbers(
                 "calibrated",
                 (ratio, ratio, ratio * means.log_error, lo, _null_infinity(hi)),
                 CostLaw(means, target),

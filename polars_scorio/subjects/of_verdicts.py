@@ -574,7 +574,7 @@ class JudgedNumbers:
         counts, estimate = label_totals(labels.questions)[:, [0, 2]].sum(axis=1), found.estimate
         numbers = estimate, estimate, found.sigma, found.lo, found.hi
         facts = {JUDGED: judged, LABEL_COUNT: counts}
-        return Scores.of("calibrated", numbers, StretchedLaw(), facts)
+        return Scores.from_numbers("calibrated", numbers, StretchedLaw(), facts)
 
     def _warn_of_contradictions(self, found: LabelledRate, judged: Floats, unknown: Mask) -> None:
         """Compare known accuracies with those by the sensitivity and specificity of all labels."""
@@ -597,7 +597,7 @@ class JudgedNumbers:
         noise += (1 - found.estimate) ** 2 * rates.specificity_variance
         sigma = np.sqrt(noise) / np.where(rates.adjusted_index > 0, rates.adjusted_index, np.nan)
         truth = found.estimate
-        return Scores.of(
+        return Scores.from_numbers(
             "calibrated",
             (truth, truth, sigma, found.lo, found.hi),
             StretchedLaw() if price is None else VerdictLaw(price, self.judges),
@@ -636,7 +636,7 @@ class JudgedNumbers:
         warn_of_hopeless(name, lacking, rates, z)
         known = np.where(rates.is_informative(z), price.estimate, np.nan)
         sigma = np.where(lacking, np.nan, sigma)
-        return Scores.of(
+        return Scores.from_numbers(
             "calibrated",
             (found.estimate, found.estimate, sigma, found.lo, found.hi),
             DrawLaw(replace(price, estimate=known), self.judges),

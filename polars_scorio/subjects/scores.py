@@ -84,7 +84,7 @@ class Scores(NamedTuple):
         return self.noise.sigma
 
     @classmethod
-    def of(
+    def from_numbers(
         cls,
         inference: str,
         numbers: tuple[Floats, Floats, Floats, Floats, Floats],
@@ -100,11 +100,13 @@ class Scores(NamedTuple):
         """Calibrated numbers of a metric, the interval clipped to the bounds of the metric."""
         refuse_outside(numbers.mu, metric)
         lo, hi = clipped_ends(metric, numbers.lo, numbers.hi)
-        law = StretchedLaw() if numbers.price is None else PriceLaw.of(numbers.price, metric)
+        law = (
+            StretchedLaw() if numbers.price is None else PriceLaw.from_price(numbers.price, metric)
+        )
         return cls("calibrated", numbers.estimate, numbers.mu, Noise(numbers.sigma), lo, hi, law)
 
     @classmethod
-    def unknown(cls, law: Law, groups: int) -> Scores:
+    def from_law(cls, law: Law, groups: int) -> Scores:
         """Groups without numbers of their own: the law knows how they are compared."""
         none = np.full(groups, np.nan)
         return cls("", none, none, Noise(none), none, none, law)
@@ -328,7 +330,7 @@ class PriceLaw(PricedLaw):
     price: Price
 
     @classmethod
-    def of(cls, price: Price, metric: Metric) -> PriceLaw:
+    def from_price(cls, price: Price, metric: Metric) -> PriceLaw:
         """The law of a price, on the scale of a metric."""
         low, high = metric.support
         bounded = not metric.unbounded

@@ -6,7 +6,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.model_scores import metric_of, models_of
+from polars_scorio.decisions.models import metric_of, models_of
 from polars_scorio.study.posterior import PosteriorLaw
 from polars_scorio.subjects.sampled_scores import SampleLaw
 from polars_scorio.subjects.scores import PriceLaw

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.decisions.model_scores import prior_decides
+from polars_scorio.decisions.models import prior_decides
 
 
 @pytest.mark.parametrize(

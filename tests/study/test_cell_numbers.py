@@ -12,7 +12,7 @@ HALF, NONE = np.array([0.5, 0.25]), np.array([np.nan, 0.5])
 
 
 def test_an_interval_without_an_estimate_is_a_range_unless_it_is_a_posterior():
-    numbers = Scores.of("calibrated", (NONE, HALF, HALF, HALF, HALF), StretchedLaw())
+    numbers = Scores.from_numbers("calibrated", (NONE, HALF, HALF, HALF, HALF), StretchedLaw())
     assert [*numbers.columns()] == ["estimate", "mu", "sigma", "lo", "hi", "inference"]
     assert numbers.columns()["inference"].tolist() == ["range", "calibrated"]
     posterior = numbers._replace(inference="posterior", law=PosteriorLaw(beta=False))
@@ -22,7 +22,7 @@ def test_an_interval_without_an_estimate_is_a_range_unless_it_is_a_posterior():
 
 def test_a_price_is_on_the_range_of_the_metric():
     price = Price(HALF, 1 - HALF, HALF, 1 - HALF, HALF / 10, HALF + 1)
-    found = PriceLaw.of(price, ps.avg([-1, 3])).price
+    found = PriceLaw.from_price(price, ps.avg([-1, 3])).price
     assert (found.low, found.width, found.bounded) == (-1, 4, True)
     np.testing.assert_array_equal(found.variance, price.variance)
 

@@ -47,7 +47,9 @@ def test_each_draw_size_has_its_numbers_and_the_rank_needs_mu_alone(cells):
 
 def test_the_interval_of_a_mean_over_strata_is_normal():
     mu, sigma, none = np.array([0.2, 0.6]), np.array([0.03, 0.04]), np.full(2, np.nan)
-    numbers = Scores.of("posterior", (mu, mu, sigma, none, none), PosteriorLaw(beta=False))
+    numbers = Scores.from_numbers(
+        "posterior", (mu, mu, sigma, none, none), PosteriorLaw(beta=False)
+    )
     (lo,), (hi,) = PosteriorInference(0.95).mean_interval(ps.avg(), numbers, np.array([[0, 1]]))
     # sqrt(0.03^2 + 0.04^2) / 2 = 0.025.
     assert (lo, hi) == pytest.approx((0.4 - 1.959964 * 0.025, 0.4 + 1.959964 * 0.025), abs=1e-7)

@@ -7,7 +7,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.decisions.model_scores import models_of
+from polars_scorio.decisions.models import models_of
 from tests.made_logs import drawn
 
 ROLES = Roles(by=["domain"], success=2)
