@@ -45,15 +45,15 @@ from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import THRESHOLD, curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
-from polars_scorio.subjects.cell_numbers import (
+from polars_scorio.subjects.curve_paths import pair_path
+from polars_scorio.subjects.scores import (
     INFORMATION,
     JUDGE,
     JUDGE_DTYPES,
     JUDGED,
     LABEL_COUNT,
+    StrataModels,
 )
-from polars_scorio.subjects.curve_paths import pair_path
-from polars_scorio.subjects.scores import StrataModels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

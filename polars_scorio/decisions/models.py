@@ -43,10 +43,9 @@ from polars_scorio.study.request import (
     UnbiasedInference,
     view_of,
 )
-from polars_scorio.subjects.cell_numbers import BOUNDS
 from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.sampled_scores import LIMIT, DividedError, SampleLaw
-from polars_scorio.subjects.scores import Law, Row, StrataModels
+from polars_scorio.subjects.scores import BOUNDS, Law, Row, StrataModels
 
 # The place of a stratum among all, ascending.
 STRATUM = ":stratum"

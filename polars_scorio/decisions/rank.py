@@ -46,8 +46,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
-from polars_scorio.subjects.cell_numbers import INFORMATION
-from polars_scorio.subjects.scores import StrataModels
+from polars_scorio.subjects.scores import INFORMATION, StrataModels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

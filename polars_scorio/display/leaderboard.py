@@ -33,7 +33,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan, plain_name
 from polars_scorio.study.request import DecisionOptions, Request, check_metrics
-from polars_scorio.subjects.cell_numbers import JUDGED, LABEL_COUNT
+from polars_scorio.subjects.scores import JUDGED, LABEL_COUNT
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

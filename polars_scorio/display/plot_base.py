@@ -42,7 +42,7 @@ from polars_scorio.study.request import (
     on_levels,
     view_of,
 )
-from polars_scorio.subjects.cell_numbers import LABEL_COUNT
+from polars_scorio.subjects.scores import LABEL_COUNT
 
 _PANELS = 24  # more of them are no picture any more
 

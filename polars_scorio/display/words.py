@@ -19,7 +19,7 @@ from polars_scorio.metrics.from_text import named_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.posterior import UNIFORM, QuestionPrior
 from polars_scorio.study.request import InferenceOptions, prior_of, read_prior
-from polars_scorio.subjects.cell_numbers import JUDGED, LABEL_COUNT
+from polars_scorio.subjects.scores import JUDGED, LABEL_COUNT
 
 MISSING = "\N{EN DASH}"
 _USUAL_SIGMA = 0.01  # where all are zero

@@ -362,17 +362,19 @@ class Comparison:
 
         NaN above 1/2, and for pairs without an interval.
         """
-        pairs = self.pairs(a, b)
+        pairs = self.pairs(np.concatenate([a, a]), np.concatenate([b, b]))  # above, then below
+        upper = np.arange(2 * a.size) < a.size
 
-        def error(slack: Callable[[Floats], Floats]) -> Floats:
-            low, high = np.zeros(pairs.sigma.shape), np.full(pairs.sigma.shape, _LARGEST_Z)
-            root = illinois_root(lambda z: -slack(z), low, high, _ROOT_STEPS)
-            z = np.where(slack(high) > 0, high, root)
-            shown = np.isfinite(pairs.sigma) & (slack(low) > 0)
-            return np.where(shown, scipy.special.ndtr(-z), np.nan)
+        def slack(z: Floats) -> Floats:
+            lo, hi = (self._clipped(end) for end in pairs.ends(z))
+            return np.where(upper, lo + margin, -margin - hi)
 
-        above = error(lambda z: self._clipped(pairs.ends(z)[0]) + margin)
-        return above, error(lambda z: -margin - self._clipped(pairs.ends(z)[1]))
+        low, high = np.zeros(pairs.sigma.shape), np.full(pairs.sigma.shape, _LARGEST_Z)
+        root = illinois_root(lambda z: -slack(z), low, high, _ROOT_STEPS)
+        z = np.where(slack(high) > 0, high, root)
+        shown = np.isfinite(pairs.sigma) & (slack(low) > 0)
+        error = np.where(shown, scipy.special.ndtr(-z), np.nan)
+        return error[:, : a.size], error[:, a.size :]
 
     def z(self, a: Ints, b: Ints) -> Floats:
         """Signed critical values at which intervals stop to hold zero: ``Phi(z)`` is the chance."""

@@ -34,8 +34,7 @@ from polars_scorio.maths.draws import (
     overlap_chances,
     urn_chances,
 )
-from polars_scorio.maths.free_fit import Fits, Group, rate_nodes
-from polars_scorio.maths.populations import Populations
+from polars_scorio.maths.free_fit import Fits, Group, Populations, rate_nodes
 from polars_scorio.maths.powers import no_success_drawn, power_chances, sum_of_gaps
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States
 

@@ -43,25 +43,23 @@ from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
 from polars_scorio.maths.variance import Draw, GainsOf, state_estimates
 from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric, RewardMetric, quiet_infinities
-from polars_scorio.subjects.cell_numbers import (
-    INFORMATION,
-    look_confidence,
-    planned_share,
-    root_of_squares,
-    sampled_numbers,
-)
 from polars_scorio.subjects.curve_paths import group_path
 from polars_scorio.subjects.of_costs import cost_numbers
 from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.of_votes import clustered_votes, votes_of, votes_of_strata
 from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.scores import (
+    INFORMATION,
     Law,
     RewardLaw,
     Row,
     RowScores,
     Scores,
     StretchedLaw,
+    look_confidence,
+    planned_share,
+    root_of_squares,
+    sampled_numbers,
 )
 
 

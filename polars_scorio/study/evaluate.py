@@ -18,10 +18,6 @@ from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.request import Request
-from polars_scorio.subjects.cell_numbers import (
-    INFERENCE,
-    INFORMATION,
-)
 from polars_scorio.subjects.of_costs import CostSums, warn_of_large_costs
 from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.of_verdicts import cell_judges
@@ -33,6 +29,8 @@ from polars_scorio.subjects.question_cells import (
     QuestionTable,
 )
 from polars_scorio.subjects.scores import (
+    INFERENCE,
+    INFORMATION,
     Law,
     Row,
     RowScores,

@@ -17,16 +17,18 @@ from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.calibrated import CalibratedInference
 from polars_scorio.study.evaluate import Evaluated, Part
 from polars_scorio.study.request import Request
-from polars_scorio.subjects.cell_numbers import (
+from polars_scorio.subjects.question_cells import GROUP, STRATUM, QuestionCells
+from polars_scorio.subjects.scores import (
     BOUNDS,
     INFORMATION,
     JUDGED,
     LABEL_COUNT,
+    Row,
+    Scores,
+    Values,
     information_of_strata,
     root_of_squares,
 )
-from polars_scorio.subjects.question_cells import GROUP, STRATUM, QuestionCells
-from polars_scorio.subjects.scores import Row, Scores, Values
 
 
 def check_overall(overall: Overall, trials: Trials, *, per_question: bool) -> None:

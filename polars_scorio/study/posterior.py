@@ -22,9 +22,16 @@ from polars_scorio.maths.posteriors import (
     small_sample_factor,
 )
 from polars_scorio.metrics.metric import Metric, Summary, quiet_infinities
-from polars_scorio.subjects.cell_numbers import ClusterSample, cluster_samples, root_of_squares
 from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.scores import Law, RowScores, Scores, StrataModels
+from polars_scorio.subjects.scores import (
+    ClusterSample,
+    Law,
+    RowScores,
+    Scores,
+    StrataModels,
+    cluster_samples,
+    root_of_squares,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,7 +32,7 @@ from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
 from polars_scorio.study.run_terms import these_runs, with_runs
 from polars_scorio.study.seen_runs import with_seen_runs
-from polars_scorio.subjects.cell_numbers import clipped_ends
+from polars_scorio.subjects.scores import clipped_ends
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

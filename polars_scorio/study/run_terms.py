@@ -38,9 +38,8 @@ from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import TRIALS, is_graded, knows_success, question_outcomes
-from polars_scorio.subjects.cell_numbers import INFORMATION, clipped_ends, look_confidence
 from polars_scorio.subjects.of_rewards import RewardSums
-from polars_scorio.subjects.scores import Noise, Scores
+from polars_scorio.subjects.scores import INFORMATION, Noise, Scores, clipped_ends, look_confidence
 
 _SIZE = ":size"  # trials of a question in a run
 

@@ -45,8 +45,8 @@ from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
 from polars_scorio.metrics.metric import Metric, RewardMetric, given_reward_range
 from polars_scorio.metrics.metric_arguments import Bounds
-from polars_scorio.subjects.cell_numbers import BOUNDS
 from polars_scorio.subjects.question_cells import QuestionCells, Subject
+from polars_scorio.subjects.scores import BOUNDS
 
 RewardRange: TypeAlias = "tuple[float, float]"
 

@@ -62,16 +62,12 @@ from polars_scorio.maths.questions import Clustered, States
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_estimates
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.subjects.cell_numbers import (
+from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.scores import (
     JUDGE,
     JUDGE_DTYPES,
     JUDGED,
     LABEL_COUNT,
-    refuse_outside,
-    root_of_squares,
-)
-from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.scores import (
     Law,
     PriceLaw,
     Row,
@@ -80,6 +76,8 @@ from polars_scorio.subjects.scores import (
     StrataModels,
     StretchedLaw,
     Values,
+    refuse_outside,
+    root_of_squares,
 )
 
 # Labelled verdicts "right", those of them that are right, labelled verdicts "wrong", and those of

@@ -15,8 +15,7 @@ from polars_scorio.maths.credit_at_rates import largest_bias
 from polars_scorio.maths.families import anytime_critical, student_critical
 from polars_scorio.maths.power import QuestionsAhead
 from polars_scorio.maths.sample_bound import UnitSample
-from polars_scorio.subjects.cell_numbers import look_confidence
-from polars_scorio.subjects.scores import Law, ModelNumbers, StrataModels
+from polars_scorio.subjects.scores import Law, ModelNumbers, StrataModels, look_confidence
 
 _CELL = 128  # bytes of a pair, in both orders, in the tables of a population of questions
 LIMIT = 2_000_000_000  # bytes

@@ -93,8 +93,8 @@ def test_ends_over_a_population_are_those_of_the_study():
     for case in study_numbers("decisions")["gate"]["population"]:
         gaps = np.array(case["d"])
         models = paired_means(np.stack([gaps, 0 * gaps], axis=1), np.array([0]), 1.0)
-        ends = sampled(models, limit=4.0).ends(np.array([0]), np.array([1]))
-        lo, hi = ends(np.full((1, 1), ndtri(case["confidence"])))
+        c = np.full((1, 1), ndtri(case["confidence"]))
+        _, _, lo, hi = sampled(models, limit=4.0).differences(np.array([0]), np.array([1]), c)
         assert (lo.item(), hi.item()) == pytest.approx((case["lo"], case["hi"]), abs=1e-9)
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.free_fit import Calibrated, Group
+from polars_scorio.maths.free_fit import Calibrated, Group, fit_populations
 from polars_scorio.maths.lattice import fit_binary
-from polars_scorio.maths.populations import fit_populations
 from tests.maths.cases import CASES, states_of
 from tests.maths.groups import drawn_groups
 

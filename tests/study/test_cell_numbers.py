@@ -5,8 +5,7 @@ import numpy as np
 import polars_scorio as ps
 from polars_scorio.maths.price import Price
 from polars_scorio.study.posterior import PosteriorLaw
-from polars_scorio.subjects.cell_numbers import root_of_squares
-from polars_scorio.subjects.scores import PriceLaw, Scores, StretchedLaw
+from polars_scorio.subjects.scores import PriceLaw, Scores, StretchedLaw, root_of_squares
 
 HALF, NONE = np.array([0.5, 0.25]), np.array([np.nan, 0.5])
 

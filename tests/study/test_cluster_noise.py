@@ -8,8 +8,8 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.questions import Clustered, States
-from polars_scorio.subjects.cell_numbers import cluster_samples
 from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.scores import cluster_samples
 
 BINARY = Classes((0, 1), (1,))
 COUNTS = np.array([[4, 0], [4, 0], [0, 4], [0, 4], [2, 2], [2, 2]])

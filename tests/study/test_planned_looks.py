@@ -14,8 +14,8 @@ from polars_scorio.maths.comparison import sampled
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.families import anytime_critical
 from polars_scorio.maths.questions import States
-from polars_scorio.subjects.cell_numbers import look_confidence, planned_share
 from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.scores import look_confidence, planned_share
 from tests.documents import study_numbers
 from tests.made_logs import law, long
 

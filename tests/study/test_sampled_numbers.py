@@ -7,7 +7,7 @@ from polars_scorio.maths.credit_numbers import price_numbers
 from polars_scorio.maths.price import average_price
 from polars_scorio.maths.questions import Clustered, States
 from polars_scorio.maths.sample_bound import QuestionSample
-from polars_scorio.subjects.cell_numbers import sampled_numbers
+from polars_scorio.subjects.scores import sampled_numbers
 
 W = np.array([0.0, 0.5, 1.0])
 COUNTS = np.array([[4, 0, 0], [0, 0, 4], [0, 0, 4], [4, 0, 0], [1, 2, 1], [1, 2, 1]])

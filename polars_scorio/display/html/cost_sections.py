@@ -54,7 +54,7 @@ from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.costs import cost_per_success, mean_cost
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.report import report
-from polars_scorio.subjects.cell_numbers import JUDGED, LABEL_COUNT
+from polars_scorio.subjects.scores import JUDGED, LABEL_COUNT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
