@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from html import escape
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from warnings import catch_warnings, simplefilter
 
 import polars as pl
 from polars.exceptions import PolarsError
@@ -104,6 +105,30 @@ def _role_dtype(column: Column, schema: pl.Schema | None) -> str:
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 OptionsT = TypeVar("OptionsT", bound=InferenceOptions)
 PlanT = TypeVar("PlanT", bound=PlanOptions)
+
+
+class ShownFrame(pl.DataFrame):
+    """A frame that a notebook shows as a table for people; `frame` is the plain one."""
+
+    _drawn: Callable[[], str] | None = None  # HTML; lost by what makes another frame of it
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, drawn: Callable[[], str]) -> ShownFrame:
+        """A frame with its drawing, which a notebook asks for."""
+        shown = cls(frame)
+        shown._drawn = drawn
+        return shown
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The plain frame."""
+        return pl.DataFrame(self)
+
+    def _repr_html_(self, *, _from_series: bool = False) -> str:
+        with catch_warnings():
+            simplefilter("ignore")  # the method that made it warned already
+            drawn = "" if self._drawn is None else self._drawn()
+        return drawn or super()._repr_html_(_from_series=_from_series)
 
 
 class Accessor(Generic[FrameT]):
@@ -357,7 +382,14 @@ class Accessor(Generic[FrameT]):
         """
         from polars_scorio.study.log_checks import check
 
-        return self._returned(check(self._log_study(), self._roles))
+        plan = check(self._log_study(), self._roles)
+
+        def drawn(rows: pl.DataFrame) -> str:
+            from polars_scorio.display.html.notebook import checked_table
+
+            return checked_table(self._lazy(), self._roles, rows)
+
+        return self._drawn_rows(plan, drawn)
 
     @takes_options()
     def population(
@@ -493,6 +525,13 @@ class Accessor(Generic[FrameT]):
         if self._study is None:
             self._study = Study(frame)
         return self._study
+
+    def _drawn_rows(self, plan: pl.LazyFrame, drawn: Callable[[pl.DataFrame], str]) -> FrameT:
+        """The rows of a plan; eager ones are drawn when a notebook shows them."""
+        found = self._returned(plan)
+        if isinstance(found, pl.LazyFrame):
+            return found
+        return ShownFrame.of(found, lambda: drawn(found))
 
     def _returned(self, plan: pl.LazyFrame) -> FrameT:
         """Eager in, eager out; lazy in, lazy out."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.arguments import FailOn, Overall, Per, RankMethod, RankTies
 from polars_scorio.counting.roles import Category
@@ -519,7 +521,20 @@ class GateMethods(Accessor[FrameT]):
             ab_check=ab_check,
             **options,
         )
-        return self._returned(plan)
+        several = metric is not None and (metric.looks_at == "costs" or len(metric.row_sizes) > 1)
+        if several or overall != "macro" or quarantine is not None:  # a page has none of these
+            return self._returned(plan)
+
+        def drawn(rows: pl.DataFrame) -> str:
+            from polars_scorio.display.html.notebook import finding_table
+            from polars_scorio.display.html.story import Asked
+            from polars_scorio.display.settings import Settings
+
+            metrics, settings = () if metric is None else (metric,), Settings.of(options)
+            asked = Asked(metrics, settings, baseline, margin, rows)
+            return finding_table(self._lazy(), self._roles, asked)
+
+        return self._drawn_rows(plan, drawn)
 
     @takes_options()
     def regressions(

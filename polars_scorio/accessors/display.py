@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.accessors.base import Accessor, FrameT
+from polars_scorio.accessors.base import Accessor, FrameT, ShownFrame
 from polars_scorio.arguments import Overall, QuestionUnit, Unmatched, check_choice, value_text
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.settings import Settings
@@ -66,7 +66,8 @@ class ReaderMethods(Accessor[FrameT]):
         """One row a model, the best first, with a column for each metric: a table to show.
 
         `ps.to_great_table`, `ps.to_markdown` and `ps.to_latex` write it for a page or a paper. A
-        LazyFrame is collected, because the columns depend on the strata in the log.
+        LazyFrame is collected, because the columns depend on the strata in the log. A notebook
+        shows the finding and the intervals of its page; `.frame` is the plain frame.
 
         Parameters
         ----------
@@ -121,11 +122,17 @@ class ReaderMethods(Accessor[FrameT]):
         if overall is not None:
             check_choice("overall", overall, Overall)
         options = self._with(options)
+        from polars_scorio.display.html.notebook import finding_table
+        from polars_scorio.display.html.story import Asked
         from polars_scorio.display.leaderboard import leaderboard
 
-        return leaderboard(
+        board = leaderboard(
             self._log_study(), self._roles, metrics or (avg(),), overall=overall, **options
         )
+        if overall == "macro":  # a page pools the questions of all strata
+            return board
+        asked = Asked(metrics, Settings.of(options))
+        return ShownFrame.of(board, lambda: finding_table(self._lazy(), self._roles, asked))
 
     @takes_options()
     def write_card(
@@ -227,21 +234,20 @@ class ReaderMethods(Accessor[FrameT]):
             warnings      missing questions and outcomes, unfinished runs, duplicates, unequal or
                           single trials, k beyond the trials
             scores        with intervals, and the ranks that the data allow
-            leaderboard   over all strata, and for each stratum
-            comparisons   of all pairs; with `baseline`, gates and changed questions
-            curves        Pass@k and Pass^k against k
-            questions     the hardest, those that separate the models best, and reversed ones
-            plan          how many trials undecided pairs need
-            basis         what the log contains, how the numbers were made, a hash of the counts,
-                          and all numbers as JSON
+            finding       the title: who is best, or what is open; alerts above it
+            leaderboard   with the models that may be the best, or with `baseline` the differences
+                          of each stratum, of steps the curves, of costs the prices
+            sections      the first two, who wins where, all pairs, Pass@k and Pass^k, costs, the
+                          judge, flaky questions, reruns: those that the log has content for
+            questions     all of them, and those that nobody or everybody solved
+            next          what to do, and what to type for it
+            basis         how the numbers were made, a hash of the counts, all numbers as files
             ============  ======================================================================
 
             Models are reported on the questions that all models of a stratum have.
 
         Raises
         ------
-        ImportError
-            If the extra `report` is not installed.
         TypeError, ValueError
             As `report`. If the rows of the log cause the error, the page that is written before it
             is raised has the message and the coverage of the log.

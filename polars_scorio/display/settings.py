@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from polars_scorio.arguments import check_choice, check_confidence, planned_looks
 from polars_scorio.display.words import look_words, prior_words
@@ -19,6 +21,11 @@ class Settings:
     confidence: float = 0.95
     planned_trials: int | None = None  # of each question, if intervals hold at every look
     planned_questions: int | None = None  # those of a population
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Settings:
+        """From the options of a method, which may have more."""
+        return cls(**{name: options[name] for name in cls.__slots__ if name in options})
 
     def __post_init__(self) -> None:
         """Check the options."""

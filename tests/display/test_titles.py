@@ -234,3 +234,40 @@ def test_a_log_that_stopped_on_outcomes_has_no_winner():
 def test_the_metric_that_leads_orders_the_title():
     log = pl.concat([long([[1, 0]] * 20, "steady"), long([[1, 1]] * 9 + [[0, 0]] * 11, "sure")])
     assert page_of(log, ps.pass_at_k(2)).headline.startswith("steady ")
+
+
+@pytest.mark.parametrize(
+    ("log", "roles"),
+    [(models(3), {}), (models(2, strata=2), {"by": "bench"}), (retried(), {})],
+)
+@pytest.mark.filterwarnings("ignore:trials are not independent")
+def test_a_notebook_says_the_title_of_the_page_above_the_leaderboard(log, roles):
+    board = log.scorio(**roles).leaderboard()
+    shown = board._repr_html_()
+    assert f'<p class="t">{html_text(page_of(log, **roles).finding.title)}</p>' in shown
+    assert shown.count('<tr class="') == log["model"].n_unique()
+    assert len(shown.encode()) < 10_000
+    assert type(board.frame) is pl.DataFrame
+    assert board.frame.equals(board)
+    # A frame made of it is a frame like others.
+    assert "dataframe" in board.filter(pl.col("rank") == 1)._repr_html_()
+
+
+def test_a_notebook_says_the_title_of_the_page_above_a_gate():
+    gate = models(2, strata=2).scorio(by="bench").gate("m00", margin=0.02)
+    page = page_of(models(2, strata=2), by="bench", baseline="m00")
+    shown = gate._repr_html_()
+    assert html_text(page.finding.title) in shown
+    assert shown.count("<svg") == 1 + 3  # the axis, both strata together, and each
+    assert "dataframe" in models(2).scorio.gate("m00", ps.pass_at_k([1, 2]), margin=0)._repr_html_()
+
+
+def test_a_notebook_says_what_a_check_found():
+    assert "Nothing found." in models(2).scorio.check()._repr_html_()
+    assert "trials are not independent" in retried().scorio.check()._repr_html_()
+
+
+def test_grids_of_two_outputs_of_a_notebook_have_names_of_their_own():
+    found = [re.findall(r'id="(grid[^"]*)"', models(number).scorio.leaderboard()._repr_html_())
+             for number in (2, 3)]  # fmt: skip
+    assert len({name for names in found for name in names}) == 2

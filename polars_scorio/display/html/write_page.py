@@ -229,15 +229,16 @@ def _first_picture(story: Story) -> Section:
     if story.verdict.biased:
         if story.first is not None:
             return Section("leaderboard", "", [], biased_hero(sheet, story.first))
-        return Section("leaderboard", "", [], _forest_picture(story), forest_table(sheet))
+        return Section("leaderboard", "", [], forest_picture(story), forest_table(sheet))
     if len(board.models) == 1:
         drawn = one_model_hero(sheet, story.like, story.parts)
         return Section("leaderboard", "", [], drawn, forest_table(sheet))
-    drawn = _forest_picture(story) + forest_note(board)
+    drawn = forest_picture(story) + forest_note(board)
     return Section("leaderboard", "", [], drawn, forest_table(sheet))
 
 
-def _forest_picture(story: Story) -> str:
+def forest_picture(story: Story) -> str:
+    """The leaderboard, with the costs of a question where they are known."""
     sheet, last = story.sheet, None
     if story.prices is not None:
         places = range(len(sheet.board.models))

@@ -1,0 +1,42 @@
+"""Results that people read, in a notebook: the finding, and intervals in the rows of a table."""
+
+from __future__ import annotations
+
+import hashlib
+from html import escape
+
+import polars as pl
+
+from polars_scorio.counting.roles import Roles
+from polars_scorio.display.finding import html_text
+from polars_scorio.display.html.gate_sections import gate_hero
+from polars_scorio.display.html.page import file_text
+from polars_scorio.display.html.story import Asked, Story, read_story
+from polars_scorio.display.html.write_page import forest_picture
+from polars_scorio.display.log_summary import LogSummary
+
+
+def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Asked) -> str:
+    """Title, numbers and first picture of the page of a log; nothing of one that is refused."""
+    *_, story = read_story(frame, roles, asked)
+    if not isinstance(story, Story):
+        return ""
+    finding = story.finding
+    drawn = forest_picture(story) if story.gated is None else gate_hero(story.gated)
+    # Outputs of a notebook share one page, and an id is there once.
+    key = f"grid-{hashlib.sha256(drawn.encode()).hexdigest()[:8]}"
+    drawn = drawn.replace('"grid"', f'"{key}"').replace('"#grid"', f'"#{key}"')
+    told = " \N{MIDDLE DOT} ".join(map(html_text, (finding.numbers, *finding.basis)))
+    return _scoped_html(
+        f'<p class="t">{html_text(finding.title)}</p><p class="l">{told}</p>{drawn}'
+    )
+
+
+def checked_table(frame: pl.LazyFrame, roles: Roles, rows: pl.DataFrame) -> str:
+    """The first alarm of a check, or that there is none, above its rows."""
+    said = LogSummary.read(frame, roles).checks().alarm_words() or "Nothing found."
+    return _scoped_html(f'<p class="t">{escape(said)}</p>') + rows._repr_html_()
+
+
+def _scoped_html(body: str) -> str:
+    return f'<div class="scorio"><style>{file_text("notebook.css")}</style>{body}</div>'
