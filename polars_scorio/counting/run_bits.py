@@ -73,7 +73,9 @@ class RunWords(Need):
         """Whether each question (a row) has a trial in each run (a column), and succeeded there."""
         found = []
         for name in ("mask", "bits"):
-            words = questions.select(f":{name}{word}" for word in self.words).to_numpy()
+            words = np.stack(
+                [questions[f":{name}{word}"].to_numpy() for word in self.words], axis=1
+            )
             octets = np.ascontiguousarray(words.astype("<u8")).view(np.uint8)
             bits = np.unpackbits(octets, axis=1, bitorder="little")
             found.append(bits[:, : len(self.ids)].astype(np.bool_))

@@ -338,12 +338,12 @@ def state_counts(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
 
     Only questions with trials are there.
     """
-    rows = groups.select(QUESTIONS).with_row_index(PLACE).explode(QUESTIONS, **AS_ROWS)
+    rows = groups.lazy().select(QUESTIONS).with_row_index(PLACE).explode(QUESTIONS, **AS_ROWS)
     rows = rows.unnest(QUESTIONS)
-    times = pl.col(TIMES).sum() if TIMES in rows.columns else pl.len()
+    times = pl.col(TIMES).sum() if TIMES in rows.collect_schema() else pl.len()
     sized = rows.with_columns(_question_sizes(classes)).filter(pl.col(TRIALS) > 0)
     states = sized.group_by(PLACE, TRIALS, SUCCESSES).agg(times.cast(pl.Int64).alias(TIMES))
-    return states.sort(PLACE, TRIALS, SUCCESSES)
+    return states.sort(PLACE, TRIALS, SUCCESSES).collect()
 
 
 def _suspicious_groups(states: pl.DataFrame, groups: pl.DataFrame, *, refuses: bool) -> pl.Series:
