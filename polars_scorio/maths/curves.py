@@ -189,9 +189,7 @@ def last_stretch(k: Ints, lo: Floats, hi: Floats) -> Stretch:
 
 
 def rising_band(lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
-    """The band of a curve that never falls: the lower end rises too, and so does the upper one.
-
-    By the first axis; a falling curve goes in from its end. NaN is no point.
+    """The band of a curve that never falls, by the first axis; NaN is no point.
 
     >>> rising_band(np.array([0.2, 0.1]), np.array([0.6, 0.5]))
     (array([0.2, 0.2]), array([0.5, 0.5]))
