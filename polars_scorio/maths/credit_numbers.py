@@ -208,8 +208,7 @@ _FEWEST, _MOST = 8, 2**15  # trials; a quarter of the most has a fit of 70 MB
 def holdout_error(group: Group, gains: Floats) -> float:
     """Forecast of n trials from n // 4 of them by the free fit, less the value of all n trials.
 
-    All questions of the group have n trials. The mean over every choice of the n // 4 trials enters
-    the fit. NaN below eight trials, and above 32,768, where the fit would need too much memory.
+    NaN unless all questions have the same n, from 8 to 32,768.
     """
     n, part = int(group.n[0]), int(group.n[0]) // 4
     if not _FEWEST <= n <= _MOST or (group.n != n).any():

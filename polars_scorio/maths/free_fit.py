@@ -321,9 +321,8 @@ def likeliest_weights(likelihood: Floats, questions: Floats) -> Floats:
 def curved_solution(likelihood: Floats, often: Floats, flat: Floats, right: Floats) -> Floats:
     """Solutions (P, I, R) of ``(L' diag(often) L + diag(1 / flat)) x = right``.
 
-    `often` (P, S), `flat` (P, I), `right` (P, I, R). By as many equations as there are states or
-    rates, whichever are fewer. By NumPy, as the products around it: SciPy has a BLAS of its own,
-    and while the threads of one work those of the other spin.
+    By as many equations as there are states or rates, whichever are fewer; by NumPy, as the
+    products around it: the threads of SciPy's own BLAS would spin meanwhile.
     """
     states, size = likelihood.shape
     if states > size:

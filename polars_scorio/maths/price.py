@@ -336,9 +336,8 @@ def _trial_noise(
 ) -> tuple[float, float]:
     """Variance of the mean given the questions, and its largest standard deviation.
 
-    Two trials of a question give its variance without a model: a Dirichlet population is too low if
-    some questions always end in the middle and others at either end. A single trial has the mean of
-    the variance under the `smooth` fit.
+    Two trials of a question give it without a model, which a Dirichlet population may miss; a
+    single trial has the mean of the variance under the `smooth` fit.
     """
     n = counts.sum(axis=1)
     mean = counts @ w / n

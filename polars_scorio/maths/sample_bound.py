@@ -146,10 +146,7 @@ def population_variance(fitted: Calibrated, metric: CreditSum, wanted: Mask) -> 
 
 
 def _question_variance(group: Group, metric: CreditSum) -> float:
-    """Variance of the estimate of a question of the population: its noise, and between rates.
-
-    The population is the free fit itself, not the posterior of the questions.
-    """
+    """Variance of the estimate of a question of the population: its noise, and between rates."""
     weight, (levels, place) = group.weight, group.fits.levels
     share = np.bincount(place, group.questions) / group.size
     at = rate_moments(weight.size, levels, metric)

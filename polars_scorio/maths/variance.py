@@ -222,9 +222,8 @@ def credit_of(gains: Floats) -> Floats:
 def noise_estimates(draw: Draw, n: Ints, c: Ints) -> Floats:
     """Unbiased estimates of the variance of the estimate from n >= 2 k trials, shape (S,).
 
-    The square of the estimate, less the mean product of two draws of k without a common trial: of a
-    power, ``H_k^2 (1 - H_2k / H_k^2)`` with the chance H_k of k draws without a success. NaN for
-    other credits of more than 2,048 trials, which are not worth their memory.
+    The square of the estimate, less the mean product of two draws of k without a common trial. NaN
+    for other credits of more than 2,048 trials, which are not worth their memory.
     """
     gains, power = draw
     if power is not None:
@@ -258,9 +257,7 @@ def _variance_rows(gains: Floats, n: Ints) -> Floats:
 def _shared_noise(gains: bytes) -> Floats:
     """Covariance of two draws that share r = 0..k trials, by t successes in 2 k, (k + 1, 2k + 1).
 
-    The second draw takes r trials of the first, and k - r of k others. Each entry is taken from the
-    credit above its first or below its last value, whichever leaves less to cancel: near both ends
-    of the range of p the relative accuracy is kept.
+    From the credit above its first or below its last value, whichever leaves less to cancel.
     """
     credit = credit_of(np.frombuffer(gains))
     k = credit.size - 1
