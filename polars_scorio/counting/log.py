@@ -167,12 +167,6 @@ def collected_rows(plan: pl.LazyFrame, rows: int) -> pl.DataFrame:
     return plan.collect(engine="in-memory" if rows <= _FEW_ROWS else "streaming")
 
 
-def keyed_parts(frame: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[object, ...], pl.DataFrame]:
-    """The rows of each key in their order, without the plan a key that `partition_by` takes."""
-    parts = frame.partition_by(keys, maintain_order=True)
-    return {tuple(part[name][0] for name in keys): part for part in parts}
-
-
 class Study:
     """A DataFrame of trials that is counted once, and fitted once, for all that is asked of it.
 

@@ -16,7 +16,7 @@ import scipy
 
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
-from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles, keyed_parts
+from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
 from polars_scorio.counting.roles import Roles, RunEffects
 from polars_scorio.counting.run_bits import RunWords, found_words, run_ids
 from polars_scorio.counting.tally import QUESTIONS, class_members
@@ -108,7 +108,7 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
     if words is not None:  # a quarter of the time, if no run has several trials of a question
         questions = question_outcomes(trials, words)
         if not words.repeats(questions, questions[TRIALS].to_numpy()).any():
-            groups = keyed_parts(questions, trials.groups)
+            groups = _keyed_parts(questions, trials.groups)
             name = trials.question.name
             return {key: _bit_table(rows, words, name) for key, rows in groups.items()}
     columns = classes.columns()
@@ -121,8 +121,16 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
     cells = trials.rows(run_ids(trials)).filter(seen).group_by(*keys, RUN)
     sums = [part.alias(name) for part, name in zip(parts, columns, strict=True)]
     found = cells.agg(pl.len().alias(_SIZE), *sums).sort(*keys, RUN).collect(engine="streaming")
-    groups = keyed_parts(found, trials.groups)
+    groups = _keyed_parts(found, trials.groups)
     return {key: _dense_table(rows, trials.question.name, columns) for key, rows in groups.items()}
+
+
+def _keyed_parts(
+    frame: pl.DataFrame, keys: Sequence[str]
+) -> dict[tuple[object, ...], pl.DataFrame]:
+    """The rows of each key in their order, without the plan a key that `partition_by` takes."""
+    parts = frame.partition_by(keys, maintain_order=True)
+    return {tuple(part[name][0] for name in keys): part for part in parts}
 
 
 def _bit_table(questions: pl.DataFrame, words: RunWords, name: str) -> RunTable:
@@ -319,7 +327,7 @@ def _group_tables(
     asked = found.groups.select(*trials.groups, QUESTIONS).explode(QUESTIONS, **AS_ROWS)
     asked = asked.unnest(QUESTIONS)
     if question in asked.columns:  # models may be compared on the questions that they share
-        kept = keyed_parts(asked, trials.groups)
+        kept = _keyed_parts(asked, trials.groups)
         tables = {
             key: table.of_questions(kept[key][question])
             for key, table in tables.items()

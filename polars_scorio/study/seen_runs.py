@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_scorio.arguments import value_text
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.log import CATEGORY, RUN, Trials, keyed_parts
+from polars_scorio.counting.log import CATEGORY, RUN, Trials
 from polars_scorio.counting.run_bits import MOST_RUNS, run_ids
 from polars_scorio.counting.tally import TIMES, class_members
 from polars_scorio.maths.exchangeability import FEWEST, stopping
@@ -137,11 +137,12 @@ def _complete_groups(
     rows = trials.rows(run_ids(trials)).filter(success if rare else ~success)
     counted = rows.select(*trials.groups, RUN).group_by(*trials.groups, RUN).len(_SIZE)
     counted = counted.filter(pl.col(RUN).is_between(0, MOST_RUNS - 1))
-    sums = keyed_parts(counted.collect(engine="streaming"), trials.groups)
+    sums = counted.collect(engine="streaming").partition_by(trials.groups)
     keys = {key: place for place, key in enumerate(groups.select(trials.groups).rows())}
     found = {}
     every, place = (n, c, times), states[PLACE].to_numpy()
-    for key, runs in sums.items():
+    for runs in sums:
+        key = tuple(runs[name][0] for name in trials.groups)
         n, c, times = (each[place == keys.get(key, -1)] for each in every)
         if not n.size or (n != runs.height).any() or runs[RUN].has_nulls():
             return None
