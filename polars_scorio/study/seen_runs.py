@@ -127,6 +127,7 @@ def _complete_groups(
     Only those with enough mixed questions are there. The rarer outcome is read alone: ids were
     checked, so a question of n trials has n runs, and all of them if its group has no more.
     """
+    names = trials.groups
     n, c, times = (states[name].to_numpy() for name in (TRIALS, SUCCESSES, TIMES))
     rare = bool(2 * times @ c <= times @ n)
     if classes.summed:
@@ -135,14 +136,13 @@ def _complete_groups(
         members = class_members(trials, classes)
         success = pl.any_horizontal(members[j] for j in classes.successful)
     rows = trials.rows(run_ids(trials)).filter(success if rare else ~success)
-    counted = rows.select(*trials.groups, RUN).group_by(*trials.groups, RUN).len(_SIZE)
+    counted = rows.select(*names, RUN).group_by(*names, RUN).len(_SIZE)
     counted = counted.filter(pl.col(RUN).is_between(0, MOST_RUNS - 1))
-    sums = counted.collect(engine="streaming").partition_by(trials.groups)
-    keys = {key: place for place, key in enumerate(groups.select(trials.groups).rows())}
+    keys = {key: place for place, key in enumerate(groups.select(names).rows())}
     found = {}
     every, place = (n, c, times), states[PLACE].to_numpy()
-    for runs in sums:
-        key = tuple(runs[name][0] for name in trials.groups)
+    for runs in counted.collect(engine="streaming").partition_by(names):
+        key = tuple(runs[name][0] for name in names)
         n, c, times = (each[place == keys.get(key, -1)] for each in every)
         if not n.size or (n != runs.height).any() or runs[RUN].has_nulls():
             return None
