@@ -8,6 +8,7 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.display.sentences import bracket_sentence
+from tests.documents import study_numbers
 
 ENDS = ["lo", "hi"]
 
@@ -33,6 +34,25 @@ def with_solved(models):
     """The log in which errored trials of these models were solved, and all others failed."""
     filled = pl.when(pl.col("model").is_in(models)).then(1).otherwise(0)
     return LOG.with_columns(pl.col("category").fill_null(filled)).scorio
+
+
+KINDS = {"avg": ps.avg(), "pass_at_k 2": ps.pass_at_k(2), "pass_hat_k 2": ps.pass_hat_k(2)}
+
+
+@pytest.mark.filterwarnings("ignore:trials are not independent")  # a question of one kind
+@pytest.mark.parametrize("case", study_numbers("curves")["bracket"])
+def test_the_scores_of_both_logs_equal_the_vectors(case):
+    rows = [
+        {"question": place, "category": category}
+        for place, (n, c, x) in enumerate(zip(case["n"], case["c"], case["x"], strict=True))
+        for category in [1] * c + [None] * x + [0] * (n - c - x)
+    ]
+    log = pl.DataFrame(rows, schema={"question": pl.Int64, "category": pl.Int64})
+    scorio = log.scorio(model=None, trial=None, missing="bounds")
+    found = scorio.report(KINDS[case["metric"]]).row(0, named=True)
+    for end in ("lo_missing", "hi_missing"):
+        assert found[end] == pytest.approx(case[end], abs=1e-9)
+    assert found["errored"] == sum(case["x"])
 
 
 @pytest.mark.parametrize("target", ["benchmark", "population"])

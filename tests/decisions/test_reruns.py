@@ -27,6 +27,16 @@ def test_the_floor_has_the_noise_of_both_runs(case):
     assert found[0] == pytest.approx(case["floor"], abs=1e-12)
 
 
+@pytest.mark.parametrize("case", [case for case in VECTORS["floor"] if case["run_variance"]])
+def test_runs_add_what_one_of_them_moves_to_both_logs(case):
+    """With as many trials of a run in both logs, the runs have the ratio of the trials."""
+    of_runs, trials = case["run_variance"], case["s2"] * case["F"]
+    ratio = case["runs"] / case["new_runs"]
+    alone = noise_floor(np.array([trials]), case["ratio"], Z)[0] ** 2
+    runs = noise_floor(np.array([of_runs / case["runs"]]), ratio, Z)[0] ** 2
+    assert np.sqrt(alone + runs) == pytest.approx(case["floor"], abs=1e-12)
+
+
 @pytest.mark.parametrize("case", VECTORS["flips"])
 def test_flips_are_counted_without_bias_and_bounded_by_single_trials(case):
     n = case["n"]
