@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, ParamSpec, Protocol
 
-import numpy as np
 import polars as pl
 
 from polars_scorio import metrics
@@ -15,12 +14,13 @@ from polars_scorio.arguments import public_names, unknown_name
 from polars_scorio.counting.group_tally import GroupTally
 from polars_scorio.counting.roles import USUAL_ROLES, Category, Roles
 from polars_scorio.metrics.from_text import check_metric
-from polars_scorio.metrics.metric import Answer, Metric, RewardMetric
+from polars_scorio.metrics.metric import Answer, Metric
 from polars_scorio.signatures import described_parameters, takes_options, with_signature
-from polars_scorio.subjects.of_rewards import ListedRewards, grouped_rewards
+from polars_scorio.subjects import SUBJECTS
+from polars_scorio.subjects.question_cells import Listed
 
 P = ParamSpec("P")
-_REWARDS = ":rewards"
+_LISTS = ":lists"
 
 _RETURNS = "Expr\n    The estimate of the group, as `estimate` describes it; of `k` a single one."
 
@@ -245,20 +245,13 @@ class ScorioExpr:
         w = answer.metric.w
         weighted = None if w is None else tuple(category for category, _ in w)
         tally = GroupTally(self._roles, weighted)
-        rewards = _reward_lists(answer, self._roles)
-        listed = [] if rewards is None else [rewards.aggregation(self._expr).alias(_REWARDS)]
+        found = (subject.listed(answer, self._roles) for subject in SUBJECTS)
+        listed = next((each for each in found if each is not None), None)
+        lists = [] if listed is None else [listed.aggregation(self._expr).alias(_LISTS)]
         # Elementwise on what was aggregated: a call for many groups, never one for each.
-        return pl.struct(*tally.aggregations(self._expr), *listed).map_batches(
-            _GroupAnswer(answer, tally), return_dtype=answer.dtype, is_elementwise=True
+        return pl.struct(*tally.aggregations(self._expr), *lists).map_batches(
+            _GroupAnswer(answer, tally, listed), return_dtype=answer.dtype, is_elementwise=True
         )
-
-
-def _reward_lists(answer: Answer, roles: Roles) -> ListedRewards | None:
-    """The lists of rewards that an estimate needs if the column holds floats; None if none."""
-    metric = answer.metric
-    outcomes = metric.w is not None or roles.success is not None or roles.threshold is not None
-    listed = isinstance(metric, RewardMetric) and not (outcomes or answer.posterior)
-    return ListedRewards(roles) if listed else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,25 +260,14 @@ class _GroupAnswer:
 
     answer: Answer
     tally: GroupTally
+    listed: Listed | None
 
     def __call__(self, groups: pl.Series) -> pl.Series:
         """An answer for each group; Polars calls it with a part of the groups."""
         category, *columns = groups.struct.unnest().get_columns()
-        listed = [column for column in columns if column.name == _REWARDS]
-        counted = [column for column in columns if column.name != _REWARDS]
-        metric = self.answer.metric
-        if listed and category.dtype.is_float() and isinstance(metric, RewardMetric):
+        lists = [column for column in columns if column.name == _LISTS]
+        counted = [column for column in columns if column.name != _LISTS]
+        if self.listed is not None and category.dtype.is_float():
             self.tally.refuse_missing(category.name, counted)
-            return _reward_estimates(metric, category.name, listed[0])
+            return self.listed.estimates(self.answer.metric, category.name, lists[0])
         return self.answer(self.tally.counts(category.name, counted)).alias(category.name)
-
-
-def _reward_estimates(metric: RewardMetric, name: str, lists: pl.Series) -> pl.Series:
-    """The estimate of each group from its rewards; null without any, or if k exceeds them."""
-    (k,), some = metric.row_sizes, (lists.list.len() > 0).fill_null(value=False)
-    estimates = np.full(len(lists), np.nan)
-    if some.any():
-        rewards = grouped_rewards(name, lists.filter(some))
-        values = metric.reward_estimates(rewards, k).values
-        estimates[some.to_numpy()] = rewards.low + rewards.width * values
-    return pl.Series(name, estimates).fill_nan(None)

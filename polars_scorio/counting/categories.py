@@ -62,6 +62,10 @@ class Need:
         """Whether its numbers say all of a question, so that no category is counted."""
         return False
 
+    def beyond_counts(self, questions: pl.DataFrame) -> bool:
+        """Whether questions hold more than their counts say."""
+        return False
+
     def tally(self, trials: Trials, classes: Classes) -> Tally:
         """The columns, numbers and rules of it; empty where the log lacks what it is about."""
         raise NotImplementedError
@@ -113,6 +117,10 @@ class Classes:
         kinds = {type(each) for each in more}
         kept = (each for each in self.needs if type(each) not in kinds)
         return replace(self, needs=(*kept, *more))
+
+    def beyond_counts(self, questions: pl.DataFrame) -> bool:
+        """Whether questions hold more than their counts say: values other than 0 and 1."""
+        return any(need.beyond_counts(questions) for need in self.needs)
 
     def tally(self, trials: Trials) -> Tally:
         """All that is counted beside the classes."""

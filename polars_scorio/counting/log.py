@@ -292,6 +292,11 @@ class Trials:
         """Whether categories are verdicts of a judge, whose errors are corrected."""
         return self.truth is not None or self.roles.judge is not None
 
+    @property
+    def judge_role(self) -> str:
+        """The keyword that says how reliable the judge is."""
+        return "judge" if self.truth is None else "truth"
+
     def rows(self, more: Mapping[str, pl.Expr] = MappingProxyType({})) -> pl.LazyFrame:
         """The columns that are needed, and more, under the names that the plan uses."""
         named = (part for part in (*self.by, self.model, self.question) if part)
@@ -308,6 +313,13 @@ class Trials:
             # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
             columns[COUNT] = self.count.expr.cast(pl.Int128, strict=False)
         return self.frame.select(*keys, **columns)
+
+
+def holds_rewards(trials: Trials) -> bool:
+    """Whether the category column may hold rewards of any value."""
+    dtype, roles = trials.category.dtype, trials.roles
+    ranged = roles.bounds is not None and (dtype.is_integer() or dtype.is_float())
+    return ranged or (dtype.is_float() and roles.success is None)
 
 
 def _graded_part(part: Part, roles: Roles, owner: str) -> Part:

@@ -17,7 +17,7 @@ from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import bind_roles, is_label, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.models import STRATUM
-from polars_scorio.decisions.regressed_questions import SuccessCounts, has_fractions
+from polars_scorio.decisions.regressed_questions import SuccessCounts, beyond_counts
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.regressions import VersionCounts, regression_tests
 
@@ -103,7 +103,7 @@ class CaseRules:
         classes: Classes,
     ) -> pl.DataFrame:
         """The rows of a gate, those over all strata with the verdict about all questions."""
-        if has_fractions(groups):
+        if beyond_counts(groups, classes):
             raise ValueError(
                 "gate: fail_on= and must_pass= need success and failure, and the log has rewards "
                 "between 0 and 1: say with threshold= from which reward on a trial succeeds"

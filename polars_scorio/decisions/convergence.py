@@ -20,10 +20,10 @@ from polars_scorio.arguments import (
     value_tuple,
 )
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.checks import AS_ROWS, MISSING, ROWS, WholePlan, over_trials
-from polars_scorio.counting.log import CATEGORY, Log, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.checks import AS_ROWS, WholePlan
+from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE, Sequences
+from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, Sequences
 from polars_scorio.decisions.models import (
     aligned_options,
     metric_of,
@@ -46,13 +46,13 @@ from polars_scorio.study.request import (
     refuse_judge,
     view_of,
 )
-from polars_scorio.subjects.of_rewards import (
-    RewardSums,
-    reward_moments,
-    reward_numbers,
-    sure_successes,
+from polars_scorio.subjects.question_cells import (
+    GROUP,
+    PREFIX,
+    QuestionCells,
+    count_matrix,
+    subject_of,
 )
-from polars_scorio.subjects.question_cells import QuestionCells, count_matrix
 from polars_scorio.subjects.scores import Scores
 
 if TYPE_CHECKING:
@@ -179,65 +179,6 @@ def _even_places(rows: int, n: int, start: float) -> Ints:
     array([1, 3, 6, 8])
     """
     return np.asarray(np.minimum((np.arange(n) + start) * rows / n, rows - 1).astype(np.int64))
-
-
-GROUP, PREFIX = ":group", ":prefix"
-_PLACE = ":place"
-
-
-def reward_prefixes(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
-    """The groups after n = 1, 2, ... trials of each question, n up to the most trials of a group.
-
-    A question that has fewer trials stays at all of them.
-
-    Parameters
-    ----------
-    groups : DataFrame
-        With `QUESTIONS`, of which each has the `SEQUENCE` of its rewards.
-    classes : Classes
-        Those of averages of real-valued rewards.
-
-    Returns
-    -------
-    DataFrame
-        A row for each n and group, ascending: `PREFIX`, which is n, the place of the `GROUP`, and
-        its `QUESTIONS` as a report reads them.
-    """
-    asked = classes.need(RewardSums)
-    assert asked is not None
-    first, last = classes.columns()
-    rewards = (
-        groups.select(pl.int_range(pl.len()).alias(GROUP), QUESTIONS)
-        .explode(QUESTIONS, **AS_ROWS)
-        .select(GROUP, pl.col(QUESTIONS).struct.field(SEQUENCE))
-        .filter(pl.col(SEQUENCE).list.len() > 0)
-    )
-    most = pl.col(SEQUENCE).list.len().max().over(GROUP).cast(pl.Int64)
-    prefixes = (
-        rewards.lazy()
-        .with_columns(pl.int_ranges(1, most + 1).alias(PREFIX))
-        .explode(PREFIX, **AS_ROWS)
-        .with_columns(pl.col(SEQUENCE).list.head(PREFIX).alias(CATEGORY))
-        .with_row_index(_PLACE)
-    )
-    keys = [PREFIX, GROUP, _PLACE]
-    trials = prefixes.select(*keys, CATEGORY).explode(CATEGORY, **AS_ROWS)
-    sums = trials.group_by(keys).agg(
-        pl.len().cast(pl.Int64).alias(ROWS),
-        pl.lit(0).alias(MISSING),
-        *over_trials(reward_numbers(asked, counted=False)),
-    )
-    questions = sums.with_columns(**reward_moments(asked), **{last: sure_successes(asked)})
-    columns = [*asked.columns, first, last, DROPPED]
-    return (
-        questions.with_columns(
-            (pl.col(ROWS) - pl.col(last)).alias(first), pl.col(MISSING).alias(DROPPED)
-        )
-        .sort(keys)
-        .group_by(PREFIX, GROUP, maintain_order=True)
-        .agg(pl.struct(columns).alias(QUESTIONS))
-        .collect()
-    )
 
 
 _NUMBERS: dict[str, pl.DataType] = dict.fromkeys(("mu", "sigma", "lo", "hi"), pl.Float64())
@@ -387,7 +328,9 @@ class _Trajectory:
 
     def _of_rewards(self, groups: pl.DataFrame) -> pl.DataFrame:
         """The rows of real-valued rewards; without given bounds, each n has a range of its own."""
-        first = reward_prefixes(groups, self.request.classes)
+        rewards = subject_of(self.request.classes, "rewards")
+        assert rewards is not None  # whose sums are all that is counted
+        first = rewards.prefixes(groups, self.request.classes)
         n, group = first[PREFIX].to_numpy(), first[GROUP].to_numpy()
         cells = self.request.cells(first[QUESTIONS], strata=n - 1)
         ((metric, view),) = asked = cells.settled(self.request.metrics)

@@ -40,10 +40,8 @@ from polars_scorio.study.request import (
     DecisionOptions,
     InferenceOptions,
     Request,
-    UnbiasedInference,
     view_of,
 )
-from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.sampled_scores import LIMIT, DividedError, SampleLaw
 from polars_scorio.subjects.scores import BOUNDS, Law, Row, StrataModels
 
@@ -531,7 +529,7 @@ def models_of(
         **asked,  # type: ignore[misc]  # options of a report
     )
     ((metric, view),) = request.metrics
-    unbiased = isinstance(request.choice.inference_of(metric, view), UnbiasedInference)
+    unbiased = request.choice.is_unbiased(metric, view)
     if for_gate and not sampled and not unbiased:
         raise ValueError(
             f"{metric.name}: gate needs unbiased estimates, and these are posterior means: "
@@ -588,7 +586,8 @@ def _refuse_divided_clusters(found: Evaluated) -> Evaluated:
 
 def bounds_dtype(models: Models) -> dict[str, pl.DataType]:
     """The column `bounds` of a result about real-valued rewards, which other results lack."""
-    return {} if models.request.classes.need(RewardSums) is None else {BOUNDS: pl.String()}
+    ranged = any(BOUNDS in need.shown for need in models.request.classes.needs)
+    return {BOUNDS: pl.String()} if ranged else {}
 
 
 def bounds_column(found: Evaluated) -> pl.Expr:

@@ -62,7 +62,7 @@ from polars_scorio.maths.power import (
 from polars_scorio.maths.ranks import signal_share
 from polars_scorio.maths.reward_prices import QuestionRewards
 from polars_scorio.metrics.from_text import check_metric
-from polars_scorio.metrics.metric import Metric, RewardMetric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import TrialMean, WeightedMetric, avg
 from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
 from polars_scorio.study.overall import check_overall, with_pool
@@ -75,8 +75,6 @@ from polars_scorio.study.request import (
     refuse_judge,
     view_of,
 )
-from polars_scorio.subjects.of_costs import exact_cost
-from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.question_cells import QuestionCells
 
 if TYPE_CHECKING:
@@ -328,11 +326,14 @@ def _joined_table(plan: pl.LazyFrame, table: pl.LazyFrame, keys: list[str]) -> p
     return plan.join(table, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
+_COST_UNIT = 2.0**-74  # of which costs are made multiples, so that their sums are exact
+
+
 def _model_costs(trials: Trials, cost: Part) -> pl.LazyFrame:
     """Cost of a trial of all questions, and of one on average; null if a trial has no cost."""
     question = trials.question.name
     named = [part.expr.alias(part.name) for part in (*trials.by, trials.model) if part]
-    exact, unit = exact_cost(cost.expr)
+    exact = (cost.expr.cast(pl.Float64) / _COST_UNIT).round().cast(pl.Int128, strict=False)
     rows = trials.frame.select(
         *(named or [STAND_IN]), trials.question.expr.alias(question), exact.alias(_MEAN)
     )
@@ -340,7 +341,7 @@ def _model_costs(trials: Trials, cost: Part) -> pl.LazyFrame:
     # Sums of integers, and then of floats in one order: the same on each run.
     total = pl.when(pl.col(_MEAN).null_count() == 0).then(pl.col(_MEAN).sum())
     each = rows.group_by(*keys, question).agg(total, pl.len().alias(_ROUND))
-    mean = pl.col(_MEAN).cast(pl.Float64) * unit / pl.col(_ROUND)
+    mean = pl.col(_MEAN).cast(pl.Float64) * _COST_UNIT / pl.col(_ROUND)
     known = pl.when(pl.col(_MEAN).null_count() == 0)
     return (
         each.select(*keys, question, mean.alias(_MEAN))
@@ -459,11 +460,10 @@ class _Need:
         numbers = stratum_numbers(strata, [*self.request.trials.strata])
         cells = self.request.cells(strata[QUESTIONS], strata=numbers)
         ((metric, view),) = cells.settled(self.request.metrics)
-        if view == "rewards" and isinstance(metric, RewardMetric):
-            rewards = self.request.classes.need(RewardSums)
-            assert rewards is not None  # counted for this view
-            questions = rewards.of_questions(metric, None, cells).ordered()
-            expected = ExpectedScores.of_rewards(questions, *rewards.ranges(metric, cells))
+        subject = cells.subject(view)
+        if subject is not None:
+            questions = subject.of_questions(metric, None, cells).ordered()
+            expected = ExpectedScores.of_rewards(questions, *subject.ranges(metric, cells))
         else:
             expected = ExpectedScores.of(self.request.posterior(cells), self.metric)
         if not means:

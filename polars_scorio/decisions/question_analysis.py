@@ -32,15 +32,7 @@ from polars_scorio.maths.question_signals import family_means, question_signals
 from polars_scorio.metrics.metric_arguments import Bounds, Weights
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.request import Request, refuse_judge
-from polars_scorio.subjects.of_rewards import (
-    FRACTIONS,
-    LARGEST_REWARD,
-    LEAST_REWARD,
-    MEAN_REWARD,
-    REWARD_ERROR,
-    RewardSums,
-)
-from polars_scorio.subjects.question_cells import count_matrix
+from polars_scorio.subjects.question_cells import count_matrix, subject_of
 
 _MODEL = ":column"  # the place of a model in its stratum
 
@@ -48,11 +40,10 @@ _MODEL = ":column"  # the place of a model in its stratum
 def average_request(trials: Trials, w: Weights | None) -> Request:
     """The request for the mean outcome of each question, and for the range of its rewards."""
     request = Request.of(trials, [avg(w)])
-    rewards = request.classes.need(RewardSums)
-    if rewards is None:
+    subject = subject_of(request.classes, request.metrics[0][1])
+    if subject is None:
         return request
-    ranged = replace(rewards, observed=True)
-    return replace(request, classes=request.classes.needing(ranged))
+    return replace(request, classes=request.classes.needing(subject.ranged()))
 
 
 def _with_families(request: Request) -> Request:
@@ -191,10 +182,11 @@ def _families_of(flat: pl.DataFrame, groups: pl.DataFrame, request: Request) -> 
 def _outcomes_of(flat: pl.DataFrame, counts: Ints, request: Request) -> Outcomes:
     """The outcomes of rows of questions, whose counts have the shape (Q, A, classes)."""
     ((metric, view),) = request.metrics
-    if view == "rewards" and (
-        request.trials.roles.bounds not in {None, (0.0, 1.0)} or flat[FRACTIONS].sum()
+    subject, support = subject_of(request.classes, view), request.trials.roles.bounds
+    if subject is not None and (
+        support not in {None, (0.0, 1.0)} or request.classes.beyond_counts(flat)
     ):
-        return _reward_outcomes(flat, counts.sum(axis=2), request.trials.roles.bounds)
+        return _measured_outcomes(subject.moments(flat), counts.sum(axis=2), support)
     if view == "categories":
         return _weighed_outcomes(
             counts, metric.weights, (metric.weights.min(), metric.weights.max())
@@ -203,12 +195,11 @@ def _outcomes_of(flat: pl.DataFrame, counts: Ints, request: Request) -> Outcomes
     return _weighed_outcomes(counts, success.astype(np.float64), (0.0, 1.0))
 
 
-def _reward_outcomes(flat: pl.DataFrame, trials: Ints, support: Bounds | None) -> Outcomes:
-    """Mean rewards, and what a range of rewards says of them."""
-    mean, error, least, most = (
-        flat[name].cast(pl.Float64).to_numpy().reshape(trials.shape)
-        for name in (MEAN_REWARD, REWARD_ERROR, LEAST_REWARD, LARGEST_REWARD)
-    )
+def _measured_outcomes(
+    moments: tuple[Floats, ...], trials: Ints, support: Bounds | None
+) -> Outcomes:
+    """Means of values, and what their range says of them."""
+    mean, error, least, most = (each.reshape(trials.shape) for each in moments)
     low, high = support or (np.inf, np.inf)
     return Outcomes(mean, trials * error**2, error**2, support, most > low, least >= high)
 

@@ -22,7 +22,6 @@ from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.study.calibrated import successful_categories
 from polars_scorio.study.log_checks import watch_trials
 from polars_scorio.study.request import Request, view_of
-from polars_scorio.subjects.of_rewards import FRACTIONS
 
 if TYPE_CHECKING:
     from polars_scorio.counting.log import Log, Trials
@@ -113,7 +112,7 @@ class BrokenQuestions:
         self, groups: pl.DataFrame, candidates: pl.DataFrame, baseline: Ints, model: str
     ) -> pl.DataFrame:
         """A row for each candidate: how many questions it breaks, and how many chance would."""
-        if self.success is None or candidates.is_empty() or has_fractions(groups):
+        if self.success is None or candidates.is_empty() or beyond_counts(groups, self.classes):
             return pl.DataFrame(schema=_SCHEMA)
         counts = SuccessCounts.read(groups, self.classes, self.success, self.question)
         sizes = np.bincount(groups[STRATUM].to_numpy())
@@ -138,10 +137,9 @@ class BrokenQuestions:
         return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
 
-def has_fractions(groups: pl.DataFrame) -> bool:
-    """Whether any question has a real-valued reward that is neither 0 nor 1."""
-    questions = groups[QUESTIONS].explode(**AS_ROWS).struct
-    return FRACTIONS in questions.fields and bool(questions.field(FRACTIONS).sum())
+def beyond_counts(groups: pl.DataFrame, classes: Classes) -> bool:
+    """Whether any question has a value that is neither 0 nor 1."""
+    return classes.beyond_counts(groups[QUESTIONS].explode(**AS_ROWS).struct.unnest())
 
 
 def _broken_counts(versions: VersionCounts) -> tuple[int, Floats]:

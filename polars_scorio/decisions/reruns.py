@@ -29,8 +29,7 @@ from polars_scorio.maths.run_effects import RunVariance
 from polars_scorio.maths.sample_bound import UnitSample
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan
-from polars_scorio.study.request import Request, UnbiasedInference, on_levels, refuse_judge
-from polars_scorio.subjects.of_rewards import RewardSums
+from polars_scorio.study.request import Request, on_levels, refuse_judge
 
 if TYPE_CHECKING:
     from polars_scorio.counting.log import Log
@@ -145,8 +144,7 @@ def reruns(
     metric = on_levels(metric, trials)
     request = Request.of(trials, [metric], confidence=confidence)
     ((metric, view),) = request.metrics
-    unbiased = isinstance(request.choice.inference_of(metric, view), UnbiasedInference)
-    if not unbiased:
+    if not request.choice.is_unbiased(metric, view):
         raise ValueError(
             f"reruns needs unbiased estimates, and {metric.name} gives posterior means: take "
             "ps.avg(), or a metric of the Pass@k family"
@@ -255,8 +253,7 @@ class Flips(NamedTuple):
 def _question_counts(found: Evaluated) -> Ints | None:
     """Successes of the questions of the table; None for rewards that are neither 0 nor 1."""
     cells = found.parts[0].cells
-    rewards = cells.classes.need(RewardSums)
-    if not cells.classes.successful or (rewards and rewards.has_fractions(cells)):
+    if not cells.classes.successful or cells.classes.beyond_counts(cells.flat):
         return None
     return cells.question_successes()[found.parts[0].table.order]
 

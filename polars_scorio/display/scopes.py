@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from polars_scorio.counting.categories import counted_classes
-from polars_scorio.counting.log import CATEGORY, COUNT, Study, Trials, bind_roles, category_literal
+from polars_scorio.counting.log import (
+    CATEGORY,
+    COUNT,
+    Study,
+    Trials,
+    bind_roles,
+    category_literal,
+    holds_rewards,
+)
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
@@ -21,7 +29,7 @@ from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.report import in_one_column, report
-from polars_scorio.study.request import holds_rewards, on_levels
+from polars_scorio.study.request import on_levels
 
 POWER = 0.8  # the probability with which a plan tells a pair apart
 _DRAWN = 4  # the usual draw size, where questions have so many trials

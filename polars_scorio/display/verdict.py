@@ -39,7 +39,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED
 from polars_scorio.study.log_checks import CheckWarning, LogChecks
 from polars_scorio.study.report import report
-from polars_scorio.subjects.of_verdicts import JudgeWarning
+from polars_scorio.subjects import SUBJECTS
 
 
 def lead_rows(scope: Scope) -> pl.DataFrame:
@@ -457,5 +457,7 @@ def without_repeated_warnings() -> Iterator[None]:
     with catch_warnings():
         simplefilter("ignore", SuccessWarning)
         simplefilter("ignore", CheckWarning)
-        simplefilter("ignore", JudgeWarning)
+        for subject in SUBJECTS:
+            for kind in subject.told:
+                simplefilter("ignore", kind)
         yield

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -37,21 +37,15 @@ from polars_scorio.maths.curves import curve_critical, rising_band, tail_confide
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.price import Price, credit_prices
-from polars_scorio.maths.questions import Clustered, QuestionGroups, States, Strata
-from polars_scorio.maths.reward_prices import QuestionRewards, RewardPrice
-from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
+from polars_scorio.maths.questions import Clustered, States, Strata
+from polars_scorio.maths.sample_bound import QuestionSample
 from polars_scorio.maths.variance import Draw, GainsOf, state_estimates
-from polars_scorio.metrics.costs import CostMetric
-from polars_scorio.metrics.metric import Metric, RewardMetric, quiet_infinities
+from polars_scorio.metrics.metric import Metric, quiet_infinities
 from polars_scorio.subjects.curve_paths import group_path
-from polars_scorio.subjects.of_costs import cost_numbers
-from polars_scorio.subjects.of_rewards import RewardSums
-from polars_scorio.subjects.of_votes import clustered_votes, votes_of, votes_of_strata
-from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.question_cells import QuestionCells, Subject
 from polars_scorio.subjects.scores import (
     INFORMATION,
     Law,
-    RewardLaw,
     Row,
     RowScores,
     Scores,
@@ -60,6 +54,8 @@ from polars_scorio.subjects.scores import (
     planned_share,
     root_of_squares,
     sampled_numbers,
+    strata_sample_numbers,
+    strata_values,
 )
 
 
@@ -87,7 +83,7 @@ def macro_numbers(
             numbers = bounded_numbers(fitted, bounds, priced[: len(draws)], priced[len(draws) :])
         else:
             numbers = [
-                _sample_numbers(
+                strata_sample_numbers(
                     strata,
                     state_estimates(strata.states, draw)[0],
                     largest_bias(draw, strata.states.n),
@@ -123,138 +119,24 @@ def _mean_bias(strata: Strata[States], gains: GainsOf) -> Floats:
     return np.bincount(owner[states.group], each * bias, groups).astype(np.float64)
 
 
-def priced_macro_numbers(
-    metric: Metric, view: View, cells: QuestionCells, confidence: Floats | float
+def category_macro_numbers(
+    metric: Metric, cells: QuestionCells, confidence: Floats | float, target: Target
 ) -> dict[Row, Scores]:
-    """The numbers of a metric that is no credit, about the questions of the strata of each cell."""
-    if view == "answers":
-        prices = metric.prices(votes_of(cells), votes_of_strata(cells))
+    """The numbers of a metric that is no credit, for means over the strata of each cell.
+
+    Over populations, each question has an unbiased estimate, and the bound needs nothing else.
+    """
+    strata = cells.strata
+    assert strata is not None
+    if target == "benchmark":
+        prices = metric.prices(cells.states, strata)
+        each = [price_numbers(price, confidence) for price in prices]
     else:
-        prices = metric.prices(cells.states, cells.strata)
-    return {
-        (metric.name, k): Scores.from_credit(price_numbers(price, confidence), metric)
-        for k, price in zip(metric.row_sizes, prices, strict=True)
-    }
-
-
-def sampled_macro_numbers(
-    metric: Metric, view: View, cells: QuestionCells, confidence: Floats | float
-) -> dict[Row, Scores]:
-    """The numbers of a metric that is no credit, about the populations of the strata of each cell.
-
-    Of votes, Max@k and averages of several weights, each question has an unbiased estimate, and
-    the bound of a population needs nothing else.
-    """
-    low, high = metric.support
-    found = dict[Row, Scores]()
-    for k in metric.row_sizes:
-        strata, values = _question_estimates(metric, view, k, cells)
-        unit = (values - low) / ((high - low) or 1.0)
-        numbers = _sample_numbers(strata, unit, 0 * unit, confidence)
-        found[metric.name, k] = Scores.from_credit(numbers.scaled(low, high), metric)
-    return found
-
-
-def _question_estimates(
-    metric: Metric, view: View, k: int | None, cells: QuestionCells
-) -> tuple[Strata[QuestionGroups], Floats]:
-    """The strata of each cell, and the estimate of a question in each of their states."""
-    if view == "answers":
-        of_votes = votes_of_strata(cells)
-        return of_votes, metric.summary(of_votes.states.alone, k).estimate
-    assert cells.strata is not None
-    alone = SeparatePosteriors(cells.strata.states.alone)
-    return cells.strata, metric.summary(alone, k).estimate
-
-
-def _sample_numbers(
-    strata: Strata[QuestionGroups], values: Floats, bias: Floats, confidence: Floats | float
-) -> Numbers:
-    """The mean of strata whose questions are a sample, without its standard deviation.
-
-    `values` and `bias` are the estimate of a question in each state, and its largest bias.
-    """
-    states, owner = strata.states, strata.owner
-    shares, group = strata.shares[states.group], owner[states.group]
-    values, bias = values[states.state], bias[states.state]
-    groups = int(owner.max(initial=-1)) + 1
-    mean = np.bincount(group, shares * states.questions * values, groups).astype(np.float64)
-    sample = UnitSample(values, shares, states.questions, group, groups, bias)
-    lo, hi = sample.bounds(confidence)
-    # If all questions are alike, the mean may differ from an end by a rounding.
-    lo, hi = np.minimum(lo, mean), np.maximum(hi, mean)
-    unknown = np.full_like(mean, np.nan)
-    return Numbers(mean, mean, unknown, lo, hi, np.zeros_like(mean, dtype=np.bool_))
-
-
-def reward_numbers(
-    metrics: Sequence[RewardMetric],
-    cells: QuestionCells,
-    confidence: Floats | float,
-    target: Target,
-) -> dict[Row, Scores]:
-    """The numbers of metrics of real-valued rewards, for each draw size and cell."""
-    found, rewards = dict[Row, Scores](), cells.classes.need(RewardSums)
-    for metric in metrics:
-        assert rewards is not None  # counted for them
-        low, width = rewards.ranges(metric, cells)
-        word = "observed" if rewards.given_range(metric) is None else "given"
-        bounds = np.full(low.size, word)
-        for k in metric.row_sizes:
-            questions = rewards.of_questions(metric, k, cells)
-            if target == "benchmark":  # these very questions are no sample of clusters
-                questions = replace(questions, cluster=None)
-            questions = questions.ordered()
-            numbers = (
-                _benchmark_numbers(RewardPrice.of(questions, low, width), confidence)
-                if target == "benchmark"
-                else _population_numbers(questions, low, width, confidence)
-            )
-            found[metric.name, k] = numbers.with_facts(bounds=bounds)
-    return found
-
-
-def _benchmark_numbers(price: RewardPrice, confidence: Floats | float) -> Scores:
-    """The numbers of a mean on these very questions."""
-    lo, hi = (price.low + price.width * end for end in price.ends((1 - confidence) / 2))
-    return Scores.from_numbers(
-        "calibrated", (price.mu, price.mu, price.sigma, lo, hi), RewardLaw(price)
-    )
-
-
-def _population_numbers(
-    questions: QuestionRewards, low: Floats, width: Floats, confidence: Floats | float
-) -> Scores:
-    """The numbers of a mean over a population of which the questions are a sample."""
-    mean = questions.mean
-    ends = questions.sample().bounds(confidence)
-    # If all questions are alike, the mean may differ from an end by a rounding.
-    lo, hi = np.minimum(ends.lo, mean), np.maximum(ends.hi, mean)
-    mu, known = low + width * mean, width > 0
-    lo, hi = (np.where(known, low + width * end, np.nan) for end in (lo, hi))
-    sigma = width * questions.population_sigma()
-    return Scores.from_numbers("calibrated", (mu, mu, sigma, lo, hi), StretchedLaw())
-
-
-def vote_numbers(
-    metrics: Sequence[Metric], cells: QuestionCells, confidence: Floats | float, target: Target
-) -> dict[Row, Scores]:
-    """The numbers of metrics of answers, for each draw size and cell."""
-    votes = votes_of(cells)
-    clusters = clustered_votes(cells) if target == "population" else None
-    sample = QuestionSample(votes, clusters)
-
-    def numbers_of(metric: Metric, k: int | None, price: Price) -> Numbers:
-        if target == "benchmark":
-            return price_numbers(price, confidence)
-        values = metric.summary(votes.alone, k).estimate
-        return sampled_numbers(price, sample, values, confidence)
-
-    return {
-        (metric.name, k): Scores.from_credit(numbers_of(metric, k, price), metric)
-        for metric in metrics
-        for k, price in zip(metric.row_sizes, metric.prices(votes), strict=True)
-    }
+        alone = SeparatePosteriors(strata.states.alone)
+        values = [metric.summary(alone, k).estimate for k in metric.row_sizes]
+        each = [strata_values(metric, strata, one, confidence) for one in values]
+    rows = zip(metric.row_sizes, each, strict=True)
+    return {(metric.name, k): Scores.from_credit(numbers, metric) for k, numbers in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,17 +198,13 @@ class CalibratedInference:
         """The numbers of metrics at a confidence, or at one of each cell."""
         # These very questions are no sample.
         clusters = cells.clusters if self.target == "population" else None
-        votes, rewards, costs = list[Metric](), list[RewardMetric](), list[CostMetric]()
         counted = list[tuple[Metric, View]]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
+        of_subjects = defaultdict[Subject, list[Metric]](list)
         for metric, view in asked:
-            successes = credited_classes(metric, view, cells.classes)
-            if view == "answers":
-                votes.append(metric)
-            elif isinstance(metric, CostMetric):
-                costs.append(metric)
-            elif view == "rewards" and isinstance(metric, RewardMetric):
-                rewards.append(metric)
+            subject, successes = cells.subject(view), credited_classes(metric, view, cells.classes)
+            if subject is not None:
+                of_subjects[subject].append(metric)
             elif successes is None:
                 counted.append((metric, view))
             else:
@@ -336,10 +214,9 @@ class CalibratedInference:
         def fit(successes: tuple[int, ...]) -> Calibrated:
             return cells.calibrated(successes)
 
-        rows = dict[Row, Scores](reward_numbers(rewards, cells, confidence, self.target))
-        rows |= cost_numbers(costs, cells, self.confidence, self.target)
-        if votes:
-            rows |= vote_numbers(votes, cells, confidence, self.target)
+        rows = dict[Row, Scores]()
+        for subject, metrics in of_subjects.items():
+            rows |= subject.numbers(metrics, cells, confidence, self.target)
         for metric, view in counted:
             success = tuple(cells.classes.successful)
             priced = fit(success) if view == "success" else cells.states
@@ -354,28 +231,24 @@ class CalibratedInference:
     ) -> dict[Row, Scores]:
         """The numbers of means over strata, as far as the questions of all strata give them.
 
-        They give those of costs, and of all metrics that have an estimate of each question, but not
-        about a population of clusters. The strata give the others.
+        They give those of all metrics that have an estimate of each question, but not about a
+        population of clusters. The strata give the others.
         """
-        costs = [metric for metric, _ in asked if isinstance(metric, CostMetric)]
-        if costs:
-            return cost_numbers(costs, cells, self.confidence, self.target)
-        if self.target == "population" and cells.clusters is not None:
-            return {}
         confidence: Floats | float = self.confidence
         if self.planned is not None:
             information = planned_share(cells, self.target, self.planned)
             confidence = look_confidence(self.confidence, information)
         found = dict[Row, Scores]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
+        sampled = self.target == "population" and cells.clusters is not None
         for metric, view in asked:
-            successes = credited_classes(metric, view, cells.classes)
-            if successes is not None and view in {"success", "categories"}:
+            subject, successes = cells.subject(view), credited_classes(metric, view, cells.classes)
+            if subject is not None:
+                found |= subject.macro_numbers([metric], cells, confidence, self.target)
+            elif successes is not None and not sampled:
                 credited[successes].append(metric)
-            elif view in {"answers", "categories"}:
-                benchmark = self.target == "benchmark"
-                numbers = priced_macro_numbers if benchmark else sampled_macro_numbers
-                found |= numbers(metric, view, cells, confidence)
+            elif view == "categories" and not sampled:
+                found |= category_macro_numbers(metric, cells, confidence, self.target)
         return found | macro_numbers(credited, cells, confidence, self.target)
 
     def ranking_numbers(
@@ -500,7 +373,7 @@ def _as_band(
 
 def credited_classes(metric: Metric, view: View, classes: Classes) -> tuple[int, ...] | None:
     """The classes that count as success of a metric that credits successes; None: it does not."""
-    if view in {"rewards", "costs"} or metric.draw(metric.row_sizes[0]) is None:
+    if view not in {"success", "categories"} or metric.draw(metric.row_sizes[0]) is None:
         return None
     return tuple(classes.successful) if view == "success" else successful_categories(metric)
 

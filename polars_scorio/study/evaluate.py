@@ -18,15 +18,13 @@ from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.request import Request
-from polars_scorio.subjects.of_costs import CostSums, warn_of_large_costs
-from polars_scorio.subjects.of_rewards import RewardSums
-from polars_scorio.subjects.of_verdicts import cell_judges
 from polars_scorio.subjects.question_cells import (
     CLUSTERS,
     GROUP,
     UNSCORED,
     QuestionCells,
     QuestionTable,
+    Subject,
 )
 from polars_scorio.subjects.scores import (
     INFERENCE,
@@ -186,12 +184,10 @@ class Evaluated:
     @property
     def bounds(self) -> str | None:
         """Whether the range of rewards was "given" or "observed"; None: all rewards are 0 or 1."""
-        for metric, view in self.views.values():
-            if view == "rewards" and self.groups.height:
-                rewards = self.request.classes.need(RewardSums)
-                given = rewards and rewards.given_range(metric)
-                return "observed" if given is None else "given"
-        return None
+        cells = self.parts[0].cells
+        subjects = ((cells.subject(view), metric) for metric, view in self.views.values())
+        found = (subject.bounds_of(metric) for subject, metric in subjects if subject is not None)
+        return next((each for each in found if each is not None and self.groups.height), None)
 
     def models(self, row: Row, places: Ints, law: Law | None = None) -> StrataModels:
         """Some groups, all of them over all strata or none, by one metric and draw size.
@@ -247,16 +243,17 @@ class Evaluation:
         request, trials = self.request, self.request.trials
         strata = stratum_numbers(groups, [*trials.strata])
         cells = request.cells(groups[QUESTIONS], per_question=self.per_question, strata=strata)
-        if trials.judged:
-            judges = cell_judges(cells, groups.select(trials.groups), strata, trials)
-            cells.known["judges"] = judges
+        subjects = [need for need in request.classes.needs if isinstance(need, Subject)]
+        for subject in subjects:
+            subject.prepare(cells, groups.select(trials.groups), strata, trials)
         asked, keys = cells.settled(request.metrics), groups.drop(QUESTIONS)
         numbers = request.numbers(asked, cells) if self.numbers else {}
         facts = cells.facts()
         if self.per_question:
             facts = facts.with_columns(cells.flat[trials.question.name])
-        elif request.classes.need(CostSums) is not None and numbers:
-            warn_of_large_costs(numbers, keys, trials, cells.states.trials)
+        elif numbers:
+            for subject in subjects:
+                subject.warn(numbers, keys, trials, cells.states.trials)
         views = {
             (metric.name, k): (metric, view) for metric, view in asked for k in metric.row_sizes
         }

@@ -33,27 +33,22 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.graded_rewards import check_reward_range
 from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.log import Trials, as_categories, bind_roles
 from polars_scorio.counting.roles import Category, Column, RunEffects, Unscored
 from polars_scorio.counting.tally import group_plan
 from polars_scorio.maths.array_rows import Ints
-from polars_scorio.maths.credit_at_rates import RootDraw
 from polars_scorio.maths.posteriors import QuestionPosteriors, Target
 from polars_scorio.maths.prefix_rankings import Scheme
 from polars_scorio.metrics.from_text import check_metric
-from polars_scorio.metrics.metric import Metric, RewardMetric
-from polars_scorio.metrics.metric_arguments import Bounds, check_weight_sizes
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.metric_arguments import check_weight_sizes
 from polars_scorio.signatures import Option
 from polars_scorio.study.calibrated import CalibratedInference
 from polars_scorio.study.posterior import UNIFORM, PosteriorInference, QuestionPrior
-from polars_scorio.subjects.of_costs import cost_sums
-from polars_scorio.subjects.of_rewards import RewardSums
-from polars_scorio.subjects.of_verdicts import JudgedInference, Verdicts, check_truth
-from polars_scorio.subjects.of_votes import AnswerVotes
-from polars_scorio.subjects.question_cells import QuestionCells
-from polars_scorio.subjects.scores import Row, Scores
+from polars_scorio.subjects import SUBJECTS
+from polars_scorio.subjects.question_cells import Asked, QuestionCells, Subject
+from polars_scorio.subjects.scores import Inference, Row, Scores
 
 Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
 
@@ -347,98 +342,15 @@ UNCALIBRATED_REWARDS = (
     "real-valued rewards have calibrated numbers alone: leave prior= out, or say "
     "with threshold= from where on a reward is a success"
 )
-_MANY = 100  # trials of a question
-_METRICS = "take ps.avg() or a metric of the Pass@k family"
 
 
 def refuse_judge(trials: Trials, method: str) -> None:
     """Refuse a method that would take the verdicts of a judge for the truth."""
     if trials.judged:
         raise ValueError(
-            f"{method} knows no correction for the errors of a judge: leave {judge_role(trials)}= "
+            f"{method} knows no correction for the errors of a judge: leave {trials.judge_role}= "
             "out, and it is about the verdicts as they are"
         )
-
-
-def judge_role(trials: Trials) -> str:
-    """The keyword that says how reliable the judge is."""
-    return "judge" if trials.truth is None else "truth"
-
-
-def judged_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
-    """The views of metrics of verdicts: all are of success and failure."""
-    role = judge_role(trials)
-    for metric in metrics:
-        if metric.looks_at == "answers":
-            raise ValueError(
-                f"{metric.name}: votes over answers have no correction for the errors of a judge: "
-                f"leave {role}= out, or {_METRICS}"
-            )
-        if metric.w is not None:
-            raise ValueError(
-                f"{metric.name}: the errors of a judge are corrected for right and wrong, not for "
-                f"weights: leave w= out and say with success= or threshold= what is right, or "
-                f"leave {role}= out"
-            )
-        draw = metric.draw(metric.row_sizes[0])
-        if draw is None or isinstance(draw, RootDraw) or not metric.calibrated:
-            raise ValueError(
-                f"{metric.name} has no correction for the errors of a judge: {_METRICS}, or leave "
-                f"{role}= out"
-            )
-    return ["success"] * len(metrics)
-
-
-def check_judged(
-    trials: Trials,
-    metrics: Sequence[Metric],
-    prior: QuestionPrior | None,
-    target: Target,
-    per: Per,
-    *,
-    planned: int | None,
-) -> None:
-    """Refuse options that go with no correction for the errors of a judge."""
-    role = judge_role(trials)
-    if trials.truth is not None:
-        check_truth(trials.truth, trials.category, trials.roles.successes)
-    if prior is not None:
-        raise ValueError(
-            f"{role}= corrects unbiased estimates, and posterior means are biased: leave prior= out"
-        )
-    if per == "question":
-        raise ValueError(f'{role}= corrects means over questions: leave per="question" out')
-    if planned is not None:
-        keyword, *_ = PLANS[target]
-        raise ValueError(
-            f"{keyword}= is not known for numbers that are corrected for a judge: leave {role}= "
-            "out to look repeatedly at the verdicts (who is better needs no correction under one "
-            f"judge), or {keyword}= to look once"
-        )
-    if target == "population" and trials.cluster is not None:
-        _refuse_clustered_draws(metrics, role)
-
-
-def _refuse_clustered_draws(metrics: Sequence[Metric], role: str) -> None:
-    """Refuse metrics of several trials over a population of clusters."""
-    for metric in metrics:
-        for k in metric.row_sizes:
-            gains = metric.draw(k)
-            if gains is not None and gains(_MANY).size > 1:
-                raise ValueError(
-                    f"{metric.name}: with {role}= and cluster= only ps.avg() is known about a "
-                    "population, as the correction of draws of several trials takes questions as "
-                    'independent: ask about these questions (target="benchmark"), which clusters '
-                    f"do not change, or leave {role}= out for the verdicts as they are"
-                )
-
-
-Inference: TypeAlias = PosteriorInference | CalibratedInference | JudgedInference
-# Inferences of unbiased estimates, which have no posterior.
-UnbiasedInference = CalibratedInference | JudgedInference
-
-
-JudgeLabels = Literal["on these trials", "from elsewhere"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,17 +362,22 @@ class InferenceChoice:
     target: Target = "benchmark"
     planned: int | None = None  # trials a question (or questions), if looks are repeated
     per_question: bool = False  # single questions have posteriors alone
-    judged: JudgeLabels | None = None  # where the labels are that a judge is corrected by
+    own: Subject | None = None  # which has an inference of its own
     curves: bool = False  # whether intervals hold at all draw sizes of a metric
 
     def inference_of(self, metric: Metric, view: View) -> Inference:
         """The inference that gives the numbers of a metric."""
-        if self.judged is not None:
-            return JudgedInference(self.confidence, self.target, self.judged == "on these trials")
+        if self.own is not None:
+            own: Inference = self.own.inference(self.confidence, self.target)
+            return own
         prior = self.prior_of(metric, view)
         if prior is None:
             return CalibratedInference(self.confidence, self.target, self.planned, self.curves)
         return PosteriorInference(self.confidence, self.target, prior)
+
+    def is_unbiased(self, metric: Metric, view: View) -> bool:
+        """Whether the numbers of a metric are no posterior means."""
+        return not isinstance(self.inference_of(metric, view), PosteriorInference)
 
     def prior_of(self, metric: Metric, view: View) -> QuestionPrior | None:
         """The prior of each question behind the numbers of a metric; None: they are calibrated."""
@@ -512,8 +429,6 @@ def prior_of(
 
 
 MetricT = TypeVar("MetricT", bound=Metric)
-# Views of metrics that need success and failure.
-BINARY_VIEWS = frozenset({"success", "answers", "costs"})
 RewardUse: TypeAlias = 'Literal["allowed", "always", "never"]'
 
 
@@ -555,39 +470,34 @@ class Request:
         plans = {"planned_trials": planned_trials, "planned_questions": planned_questions}
         planned = planned_looks({"target": target, **plans})
         metrics = [on_levels(metric, trials) for metric in metrics]
-        judged: JudgeLabels | None = None
-        if trials.judged:
-            views = judged_views(metrics, trials)
-            check_judged(trials, metrics, chosen, target, per, planned=planned)
-            judged = "from elsewhere" if trials.truth is None else "on these trials"
-        else:
-            views = report_views(metrics, trials)
+        views = report_views(metrics, trials)
         if rewards == "never" or (rewards == "allowed" and chosen is not None):
             views = _without_rewards(views, metrics, trials)
         weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
-        needs = (
-            reward_columns(metrics, views, trials.roles.bounds),
-            AnswerVotes() if "answers" in views else None,
-            Verdicts(trials.truth is not None) if trials.judged else None,
-            cost_sums(metrics),
+        asked = Asked(trials, metrics, views, chosen, target, per, planned)
+        needs = tuple(
+            subject.of(asked)
+            for subject in SUBJECTS
+            if subject.view in views or subject in _claiming_subjects(trials)
         )
         counted = counted_classes(
             trials,
             weighted,
-            binary=not BINARY_VIEWS.isdisjoint(views),
-            needs=tuple(need for need in needs if need is not None),
+            binary="success" in views or any(need.binary for need in needs),
+            needs=needs,
         )
+        own = next((need for need in needs if need.inference(confidence, target)), None)
         choice = InferenceChoice(
-            chosen, confidence, target, planned, per == "question", judged, curves
+            chosen, confidence, target, planned, per == "question", own, curves
         )
         _check_together(metrics, choice)
         before = None if earlier is None else bind_prior(earlier, trials, counted)
-        asked = tuple(zip(metrics, views, strict=True))
+        pairs = tuple(zip(metrics, views, strict=True))
         if planned is not None:
-            _refuse_repeated_looks(asked, choice)
+            _refuse_repeated_looks(pairs, choice)
         if curves:
-            _refuse_curves(asked, choice, trials)
-        return cls(trials, asked, counted, choice, before)
+            _refuse_curves(pairs, choice, trials)
+        return cls(trials, pairs, counted, choice, before)
 
     def groups(
         self,
@@ -635,7 +545,7 @@ class Request:
         """The posterior of the questions in each cell, for the first metric, which has one."""
         metric, view = cells.settled(self.metrics)[0]
         inference = self.choice.inference_of(metric, view)
-        assert not isinstance(inference, UnbiasedInference)
+        assert isinstance(inference, PosteriorInference)
         return inference.posterior(view, cells)
 
 
@@ -649,68 +559,39 @@ def on_levels(metric: MetricT, trials: Trials) -> MetricT:
 
 
 def view_of(metric: Metric, trials: Trials) -> View:
-    """The view of a metric: counts by category or success, the rewards, answers or costs."""
-    if metric.looks_at == "answers":
-        if trials.answer is None:
-            raise ValueError(
-                f"{metric.name} is about votes over answers: name the column of what trials "
-                "answered with answer=. A majority of verdicts, right or wrong, is ps.maj_at_k"
-            )
-        return "answers"
-    if metric.looks_at == "costs":
-        if trials.cost is None:
-            raise ValueError(
-                f'{metric.name} needs a cost column: df.scorio(cost="usd"). The log must have a '
-                "row for each trial, as counts do not say what the trials cost"
-            )
-        if trials.judged:
-            raise ValueError(
-                f"{metric.name}: a judge's errors are corrected in rates alone: leave truth= and "
-                "judge= out"
-            )
-        return "costs"
-    if metric.w is not None:
-        return "categories"
-    rewarded = isinstance(metric, RewardMetric) and holds_rewards(trials)
-    return "rewards" if rewarded else "success"
+    """The view of a metric: that of a subject, or counts by category or success."""
+    looks_at = metric.looks_at
+    for subject in SUBJECTS:
+        view = subject.view if subject.looks_at == looks_at else None
+        if view is not None and subject.takes(metric, trials):
+            return view
+    if looks_at != "outcomes":
+        raise ValueError(f"{metric.name} looks at {looks_at}, which nothing reads")
+    return "success" if metric.w is None else "categories"
 
 
-def holds_rewards(trials: Trials) -> bool:
-    """Whether the category column may hold rewards of any value."""
-    dtype, roles = trials.category.dtype, trials.roles
-    ranged = roles.bounds is not None and (dtype.is_integer() or dtype.is_float())
-    return ranged or (dtype.is_float() and roles.success is None)
+def _claiming_subjects(trials: Trials) -> list[type[Subject]]:
+    """The subjects that decide on the views of all metrics of a log."""
+    roles = trials.roles
+    return [
+        each for each in SUBJECTS if any(getattr(roles, role) is not None for role in each.claims)
+    ]
 
 
 def report_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
     """The view of each metric of a report.
 
-    Beside a metric of success and failure, of answers or of costs, rewards have to be 0 and 1, so
-    that all metrics are of success and failure.
+    Beside a metric of success and failure, rewards have to be 0 and 1, so that all metrics are of
+    success and failure.
     """
+    for subject in _claiming_subjects(trials):
+        return subject.all_views(metrics, trials)
+    if trials.judged:
+        raise ValueError(f"{trials.judge_role}= is about a judge, whose errors nothing corrects")
     views = [view_of(metric, trials) for metric in metrics]
-    binary = not BINARY_VIEWS.isdisjoint(views) and trials.roles.bounds is None
+    known = {"success", *(subject.view for subject in SUBJECTS if subject.binary)}
+    binary = not known.isdisjoint(views) and trials.roles.bounds is None
     return ["success" if binary and view == "rewards" else view for view in views]
-
-
-def reward_columns(
-    metrics: Sequence[Metric], views: Sequence[View], usual: Bounds | None
-) -> RewardSums | None:
-    """The columns of rewards that the metrics of a report need; None if there are none."""
-    asked = [
-        metric
-        for metric, view in zip(metrics, views, strict=True)
-        if view == "rewards" and isinstance(metric, RewardMetric)
-    ]
-    if not asked:
-        return None
-    ranges = [metric.reward_range or usual for metric in asked]
-    given = [check_reward_range(bounds) for bounds in [*ranges, usual] if bounds is not None]
-    both = (max(low for low, _ in given), min(high for _, high in given)) if given else None
-    if both is not None and not both[0] < both[1]:
-        raise ValueError(f"bounds: all metrics are about the same rewards, got {ranges}")
-    averages = [metric.averages_rewards for metric in asked]
-    return RewardSums(both, usual, None in ranges, any(averages), not all(averages))
 
 
 def _without_rewards(
@@ -757,7 +638,7 @@ def band_refusal(metric: Metric, view: View, choice: InferenceChoice, trials: Tr
         return "of a posterior"
     if view == "costs":
         return "of costs"
-    if choice.judged is not None:
+    if choice.own is not None:
         return "that allows for the errors of a judge"
     return "that allows for runs (run=)" if trials.run is not None else ""
 

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.counting.categories import Classes, counted_classes
+from polars_scorio.counting.categories import Classes, Need, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
 from polars_scorio.counting.roles import Roles, RunEffects
@@ -38,7 +38,6 @@ from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import TRIALS, is_graded, knows_success, question_outcomes
-from polars_scorio.subjects.of_rewards import RewardSums
 from polars_scorio.subjects.scores import INFORMATION, Noise, Scores, clipped_ends, look_confidence
 
 _SIZE = ":size"  # trials of a question in a run
@@ -309,11 +308,21 @@ def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFra
     return WholePlan(summary).then(added, schema, filters=False).plan()
 
 
+class _Sums(Need):
+    """Sums of values, which say all of a question."""
+
+    __slots__ = ()
+
+    @property
+    def sums(self) -> bool:
+        """Whether no category is counted."""
+        return True
+
+
 def _described_classes(trials: Trials) -> Classes | None:
     """Successes, or real-valued rewards; None if nobody says what succeeds."""
     if trials.category.dtype.is_float() and is_graded(trials):
-        sums = RewardSums(None, None, observed=False, averages=True, lists=False)
-        return Classes(None, (1,), (sums,))
+        return Classes(None, (1,), (_Sums(),))
     return counted_classes(trials, [], binary=True) if knows_success(trials) else None
 
 

@@ -9,7 +9,7 @@ lose no digit. A log whose costs are all below 2^-34 would lose digits and is re
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -36,7 +36,7 @@ from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.costs import CostMetric
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.subjects.question_cells import QuestionCells, Subject
+from polars_scorio.subjects.question_cells import Asked, Confidence, Metrics, QuestionCells, Subject
 from polars_scorio.subjects.sampled_scores import shared_questions
 from polars_scorio.subjects.scores import Law, Row, RowScores, Scores, StrataModels
 
@@ -74,7 +74,8 @@ class CostSums(Subject):
     of_successes: bool  # the cost of successes too
     success_squares: bool  # and their squares, for tries until the first success
 
-    view = "costs"
+    view = looks_at = "costs"
+    binary = True
 
     def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
         """The addend of each question to the log of the ratio of costs, around that log."""
@@ -83,6 +84,83 @@ class CostSums(Subject):
         values, group = metric.cost_values(costs, k), questions.group
         means = CostMeans.of(values, questions, "benchmark")
         return np.asarray(means.log_ratio[group] + means.residuals(values, group))
+
+    @classmethod
+    def takes(cls, metric: Metric, trials: Trials) -> bool:
+        """All metrics of costs."""
+        if trials.cost is None:
+            raise ValueError(
+                f'{metric.name} needs a cost column: df.scorio(cost="usd"). The log must have a '
+                "row for each trial, as counts do not say what the trials cost"
+            )
+        if trials.judged:
+            raise ValueError(
+                f"{metric.name}: a judge's errors are corrected in rates alone: leave truth= and "
+                "judge= out"
+            )
+        return True
+
+    @classmethod
+    def of(cls, asked: Asked) -> CostSums:
+        """The sums that the metrics need."""
+        costs = [metric for metric in asked.metrics if isinstance(metric, CostMetric)]
+        of_successes = any(metric.of_successes for metric in costs)
+        drawn = any(k is not None for metric in costs for k in metric.k)
+        return cls(of_successes, success_squares=drawn)
+
+    def numbers(
+        self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
+    ) -> dict[Row, Scores]:
+        """The numbers of metrics of costs, for each draw size and cell."""
+        costs, questions = question_costs(cells, clustered=target == "population")
+        order = _order_of_contents(costs, questions)
+        costs, questions = costs.at(order), questions.at(order)
+        unsolved, largest = _unsolved_share(costs, questions), _largest_share(costs, questions)
+        found = dict[Row, Scores]()
+        for metric in metrics:
+            assert isinstance(metric, CostMetric)  # no other has the view
+            for k in metric.row_sizes:
+                means = CostMeans.of(metric.cost_values(costs, k), questions, target)
+                lo, hi = means.ends((1 - confidence) / 2)
+                ratio = _null_infinity(means.ratio)
+                found[metric.name, k] = Scores.from_numbers(
+                    "calibrated",
+                    (ratio, ratio, ratio * means.log_error, lo, _null_infinity(hi)),
+                    CostLaw(means, target),
+                    {UNBOUNDED: np.isinf(hi), UNSOLVED: unsolved, LARGEST_SHARE: largest},
+                )
+        return found
+
+    def macro_numbers(
+        self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
+    ) -> dict[Row, Scores]:
+        """The numbers of all questions, whose strata weigh the same."""
+        return self.numbers(metrics, cells, confidence, target)
+
+    def warn(self, numbers: RowScores, keys: pl.DataFrame, trials: Trials, n: Ints) -> None:
+        """Warn once of models of which one of ten or more trials has more than a fifth of the cost.
+
+        Groups over all strata, whose keys are null, are not looked at.
+        """
+        shares = [
+            each.facts[LARGEST_SHARE] for each in numbers.values() if LARGEST_SHARE in each.facts
+        ]
+        largest = np.where(n >= _FEW, np.max(shares, axis=0), 0.0) if shares else 0.0 * n
+        groups = keys.select(*trials.groups).with_columns(pl.Series(LARGEST_SHARE, largest))
+        large = groups.drop_nulls().filter(pl.col(LARGEST_SHARE) > _MUCH)
+        if large.is_empty():
+            return
+        first = large.sort(*trials.keys, LARGEST_SHARE).row(0, named=True)
+        place = ", ".join(f"{name}={first[name]!r}" for name in trials.keys)
+        number = f"{large.height:,} {'group' if large.height == 1 else 'groups'}"
+        warnings.warn(
+            f"one trial makes up more than {_MUCH:.0%} of the cost in {number}"
+            f"{', the first at ' * bool(place)}{place}: {first[LARGEST_SHARE]:.0%}. The mean cost "
+            "hangs on such trials, and there may be dearer ones: the upper end is far away, and "
+            "more questions bring it nearer. Look at that trial: is its cost right?",
+            CostWarning,
+            stacklevel=2,
+        )
 
     @property
     def shown(self) -> Mapping[str, pl.DataType]:
@@ -198,20 +276,6 @@ def _refuse_free(groups: pl.DataFrame, trials: Trials) -> None:
         )
 
 
-def cost_sums(metrics: Sequence[Metric]) -> CostSums | None:
-    """The sums of costs that the metrics of a report need; None if there are none."""
-    costs = [metric for metric in metrics if isinstance(metric, CostMetric)]
-    of_successes = any(metric.of_successes for metric in costs)
-    drawn = any(k is not None for metric in costs for k in metric.k)
-    return CostSums(of_successes, success_squares=drawn) if costs else None
-
-
-def exact_cost(cost: pl.Expr) -> tuple[pl.Expr, float]:
-    """The integer of the cost of a trial, null if it is no number, and its unit."""
-    units = cost.cast(pl.Float64) * (1 / _UNIT)
-    return units.round().cast(pl.Int128, strict=False), _UNIT
-
-
 def _whole_number(number: pl.Expr) -> pl.Expr:
     """The largest integer up to a number, in 128 bits; any integer for what is refused elsewhere.
 
@@ -229,31 +293,6 @@ def question_costs(cells: QuestionCells, *, clustered: bool) -> tuple[QuestionCo
     stratum = np.zeros_like(group) if strata is None else strata
     cluster = cells.row_clusters() if clustered else None
     return costs, CostQuestions(group, stratum, cells.states.groups, cluster)
-
-
-def cost_numbers(
-    metrics: Sequence[CostMetric], cells: QuestionCells, confidence: float, target: Target
-) -> dict[Row, Scores]:
-    """The numbers of metrics of costs, for each draw size and cell."""
-    if not metrics:
-        return {}
-    costs, questions = question_costs(cells, clustered=target == "population")
-    order = _order_of_contents(costs, questions)
-    costs, questions = costs.at(order), questions.at(order)
-    unsolved, largest = _unsolved_share(costs, questions), _largest_share(costs, questions)
-    found = dict[Row, Scores]()
-    for metric in metrics:
-        for k in metric.row_sizes:
-            means = CostMeans.of(metric.cost_values(costs, k), questions, target)
-            lo, hi = means.ends((1 - confidence) / 2)
-            ratio = _null_infinity(means.ratio)
-            found[metric.name, k] = Scores.from_numbers(
-                "calibrated",
-                (ratio, ratio, ratio * means.log_error, lo, _null_infinity(hi)),
-                CostLaw(means, target),
-                {UNBOUNDED: np.isinf(hi), UNSOLVED: unsolved, LARGEST_SHARE: largest},
-            )
-    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -335,28 +374,3 @@ class CostWarning(UserWarning):
     >>> warnings.simplefilter("error", ps.CostWarning)  # for who wants to be stopped
     >>> warnings.simplefilter("default", ps.CostWarning)
     """
-
-
-def warn_of_large_costs(numbers: RowScores, keys: pl.DataFrame, trials: Trials, n: Ints) -> None:
-    """Warn once of models of which one of ten or more trials has more than a fifth of the cost.
-
-    `keys`, `n`: of the groups, and their trials. Groups over all strata, whose keys are null, are
-    not looked at.
-    """
-    shares = [each.facts[LARGEST_SHARE] for each in numbers.values() if LARGEST_SHARE in each.facts]
-    largest = np.where(n >= _FEW, np.max(shares, axis=0), 0.0) if shares else 0.0 * n
-    groups = keys.select(*trials.groups).with_columns(pl.Series(LARGEST_SHARE, largest))
-    large = groups.drop_nulls().filter(pl.col(LARGEST_SHARE) > _MUCH)
-    if large.is_empty():
-        return
-    first = large.sort(*trials.keys, LARGEST_SHARE).row(0, named=True)
-    place = ", ".join(f"{name}={first[name]!r}" for name in trials.keys)
-    number = f"{large.height:,} {'group' if large.height == 1 else 'groups'}"
-    warnings.warn(
-        f"one trial makes up more than {_MUCH:.0%} of the cost in {number}"
-        f"{', the first at ' * bool(place)}{place}: {first[LARGEST_SHARE]:.0%}. The mean cost "
-        "hangs on such trials, and there may be dearer ones: the upper end is far away, and more "
-        "questions bring it nearer. Look at that trial: is its cost right?",
-        CostWarning,
-        stacklevel=2,
-    )

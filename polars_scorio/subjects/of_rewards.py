@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -38,15 +38,26 @@ from polars_scorio.counting.checks import (
     over_trials,
     summed_number,
 )
-from polars_scorio.counting.log import CATEGORY, COUNT, Trials
+from polars_scorio.counting.graded_rewards import check_reward_range
+from polars_scorio.counting.log import CATEGORY, COUNT, Trials, holds_rewards
 from polars_scorio.counting.refusals import refuse_tiny, too_many_trials
 from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE
 from polars_scorio.maths.array_rows import Floats
-from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
-from polars_scorio.metrics.metric import Metric, RewardMetric, given_reward_range
+from polars_scorio.maths.posteriors import Target
+from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards, RewardPrice
+from polars_scorio.metrics.metric import Answer, Metric, RewardMetric, given_reward_range
 from polars_scorio.metrics.metric_arguments import Bounds
-from polars_scorio.subjects.question_cells import QuestionCells, Subject
-from polars_scorio.subjects.scores import BOUNDS
+from polars_scorio.subjects.question_cells import (
+    GROUP,
+    PREFIX,
+    Asked,
+    Confidence,
+    Metrics,
+    QuestionCells,
+    Subject,
+)
+from polars_scorio.subjects.scores import BOUNDS, RewardLaw, Row, Scores, StretchedLaw
 
 RewardRange: TypeAlias = "tuple[float, float]"
 
@@ -54,7 +65,7 @@ RewardRange: TypeAlias = "tuple[float, float]"
 # some of its rewards are neither 0 nor 1 (1 if so).
 MEAN_REWARD, REWARD_ERROR = ":mean_reward", ":reward_error"
 LEAST_REWARD, LARGEST_REWARD, FRACTIONS = ":least_reward", ":largest_reward", ":fractions"
-REWARDS, _SIZE = ":rewards", ":size"
+REWARDS, _SIZE, _PLACE = ":rewards", ":size", ":place"
 # Rewards without a known range are at most as large.
 LARGEST_REWARD_SIZE = 2.0**30
 # The largest reward of a log without a known range is at least as large, or all rewards are 0.
@@ -79,7 +90,7 @@ class RewardSums(Subject):
         self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
     ) -> Sequence[tuple[Metric, View]]:
         """Of rewards that are all 0 or 1, the metrics look at success and failure."""
-        if cells.classes.known or self.has_fractions(cells):
+        if cells.classes.known or self.beyond_counts(cells.flat):
             return asked
         binary = {None, (0.0, 1.0)}
         return [
@@ -89,9 +100,62 @@ class RewardSums(Subject):
             for metric, view in asked
         ]
 
-    def has_fractions(self, cells: QuestionCells) -> bool:
+    def beyond_counts(self, questions: pl.DataFrame) -> bool:
         """Whether some question has rewards that are neither 0 nor 1."""
-        return bool(cells.flat[FRACTIONS].sum())
+        return bool(questions[FRACTIONS].sum())
+
+    def ranged(self) -> RewardSums:
+        """The sums, with the ends of the rewards of each question."""
+        return replace(self, observed=True)
+
+    def moments(self, questions: pl.DataFrame) -> tuple[Floats, ...]:
+        """The mean reward of each question, its standard error, and its ends."""
+        names = MEAN_REWARD, REWARD_ERROR, LEAST_REWARD, LARGEST_REWARD
+        return tuple(questions[name].cast(pl.Float64).to_numpy() for name in names)
+
+    @classmethod
+    def listed(cls, answer: Answer, roles: Roles) -> ListedRewards | None:
+        """The lists of rewards, unless categories are asked for, or posteriors."""
+        metric = answer.metric
+        outcomes = metric.w is not None or roles.success is not None or roles.threshold is not None
+        listed = isinstance(metric, RewardMetric) and not (outcomes or answer.posterior)
+        return ListedRewards(roles) if listed else None
+
+    def prefixes(self, groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
+        """The groups after n = 1, 2, ... trials of each question."""
+        first, last = classes.columns()
+        rewards = (
+            groups.select(pl.int_range(pl.len()).alias(GROUP), QUESTIONS)
+            .explode(QUESTIONS, **AS_ROWS)
+            .select(GROUP, pl.col(QUESTIONS).struct.field(SEQUENCE))
+            .filter(pl.col(SEQUENCE).list.len() > 0)
+        )
+        most = pl.col(SEQUENCE).list.len().max().over(GROUP).cast(pl.Int64)
+        prefixes = (
+            rewards.lazy()
+            .with_columns(pl.int_ranges(1, most + 1).alias(PREFIX))
+            .explode(PREFIX, **AS_ROWS)
+            .with_columns(pl.col(SEQUENCE).list.head(PREFIX).alias(CATEGORY))
+            .with_row_index(_PLACE)
+        )
+        keys = [PREFIX, GROUP, _PLACE]
+        trials = prefixes.select(*keys, CATEGORY).explode(CATEGORY, **AS_ROWS)
+        sums = trials.group_by(keys).agg(
+            pl.len().cast(pl.Int64).alias(ROWS),
+            pl.lit(0).alias(MISSING),
+            *over_trials(reward_numbers(self, counted=False)),
+        )
+        questions = sums.with_columns(**reward_moments(self), **{last: sure_successes(self)})
+        columns = [*self.columns, first, last, DROPPED]
+        return (
+            questions.with_columns(
+                (pl.col(ROWS) - pl.col(last)).alias(first), pl.col(MISSING).alias(DROPPED)
+            )
+            .sort(keys)
+            .group_by(PREFIX, GROUP, maintain_order=True)
+            .agg(pl.struct(columns).alias(QUESTIONS))
+            .collect()
+        )
 
     def given_range(self, metric: Metric) -> Bounds | None:
         """The range that a user gave for the rewards of a metric."""
@@ -108,15 +172,13 @@ class RewardSums(Subject):
 
     def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
         """The estimate of each question."""
-        assert isinstance(metric, RewardMetric)  # no other has the view
         single = cells.by_question()
         low, width = self.ranges(metric, single)
         return np.asarray(low + width * self.of_questions(metric, k, single).values)
 
-    def of_questions(
-        self, metric: RewardMetric, k: int | None, cells: QuestionCells
-    ) -> QuestionRewards:
+    def of_questions(self, metric: Metric, k: int | None, cells: QuestionCells) -> QuestionRewards:
         """The estimate of each question, in units of its range, and its noise."""
+        assert isinstance(metric, RewardMetric)  # no other has the view
         low, width = self.ranges(metric, cells)
         listed = metric.averages_rewards
         rewards = GroupRewards(
@@ -131,6 +193,49 @@ class RewardSums(Subject):
             cluster=cells.row_clusters(),
         )
         return metric.reward_estimates(rewards, k)
+
+    @classmethod
+    def takes(cls, metric: Metric, trials: Trials) -> bool:
+        """Whether a metric takes rewards of any value, and the log may hold such."""
+        return metric.w is None and isinstance(metric, RewardMetric) and holds_rewards(trials)
+
+    @classmethod
+    def of(cls, asked: Asked) -> RewardSums:
+        """The sums that the metrics need; ranges that exclude each other are refused."""
+        metrics = [each for each in asked.of_view("rewards") if isinstance(each, RewardMetric)]
+        usual = asked.trials.roles.bounds
+        ranges = [metric.reward_range or usual for metric in metrics]
+        given = [check_reward_range(bounds) for bounds in [*ranges, usual] if bounds is not None]
+        both = (max(low for low, _ in given), min(high for _, high in given)) if given else None
+        if both is not None and not both[0] < both[1]:
+            raise ValueError(f"bounds: all metrics are about the same rewards, got {ranges}")
+        averages = [metric.averages_rewards for metric in metrics]
+        return cls(both, usual, None in ranges, any(averages), not all(averages))
+
+    def bounds_of(self, metric: Metric) -> str:
+        """Whether a user gave the range of the rewards, or it is that of those that were seen."""
+        return "observed" if self.given_range(metric) is None else "given"
+
+    def numbers(
+        self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
+    ) -> dict[Row, Scores]:
+        """The numbers of metrics of real-valued rewards, for each draw size and cell."""
+        found = dict[Row, Scores]()
+        for metric in metrics:
+            low, width = self.ranges(metric, cells)
+            bounds = np.full(low.size, self.bounds_of(metric))
+            for k in metric.row_sizes:
+                questions = self.of_questions(metric, k, cells)
+                if target == "benchmark":  # these very questions are no sample of clusters
+                    questions = replace(questions, cluster=None)
+                questions = questions.ordered()
+                numbers = (
+                    _benchmark_numbers(RewardPrice.of(questions, low, width), confidence)
+                    if target == "benchmark"
+                    else _population_numbers(questions, low, width, confidence)
+                )
+                found[metric.name, k] = numbers.with_facts(bounds=bounds)
+        return found
 
     @property
     def any_value(self) -> bool:
@@ -179,6 +284,28 @@ class RewardSums(Subject):
             of_group={_SIZE: largest} if sized else {},
             checks=(_refuse_tiny_rewards,) if sized else (),
         )
+
+
+def _benchmark_numbers(price: RewardPrice, confidence: Floats | float) -> Scores:
+    """The numbers of a mean on these very questions."""
+    lo, hi = (price.low + price.width * end for end in price.ends((1 - confidence) / 2))
+    return Scores.from_numbers(
+        "calibrated", (price.mu, price.mu, price.sigma, lo, hi), RewardLaw(price)
+    )
+
+
+def _population_numbers(
+    questions: QuestionRewards, low: Floats, width: Floats, confidence: Floats | float
+) -> Scores:
+    """The numbers of a mean over a population of which the questions are a sample."""
+    mean = questions.mean
+    ends = questions.sample().bounds(confidence)
+    # If all questions are alike, the mean may differ from an end by a rounding.
+    lo, hi = np.minimum(ends.lo, mean), np.maximum(ends.hi, mean)
+    mu, known = low + width * mean, width > 0
+    lo, hi = (np.where(known, low + width * end, np.nan) for end in (lo, hi))
+    sigma = width * questions.population_sigma()
+    return Scores.from_numbers("calibrated", (mu, mu, sigma, lo, hi), StretchedLaw())
 
 
 def _observed_ends(cells: QuestionCells) -> tuple[Floats, Floats]:
@@ -352,7 +479,6 @@ def _part_pairs(parts: Iterable[str]) -> list[tuple[str, str]]:
     return [(a, b) for i, a in enumerate(names) for b in names[i:]]
 
 
-_GROUP = ":group"
 _SUMS = RewardSums(None, None, observed=False, averages=True, lists=True)
 
 
@@ -368,6 +494,17 @@ class ListedRewards:
             self._float_rewards, return_dtype=pl.Float64(), is_elementwise=True
         )
         return rewards.drop_nulls().implode()
+
+    def estimates(self, metric: object, name: str, lists: pl.Series) -> pl.Series:
+        """The estimate of each group; null without rewards, or if k exceeds them."""
+        assert isinstance(metric, RewardMetric)  # no other has such lists
+        (k,), some = metric.row_sizes, (lists.list.len() > 0).fill_null(value=False)
+        estimates = np.full(len(lists), np.nan)
+        if some.any():
+            rewards = grouped_rewards(name, lists.filter(some))
+            values = metric.reward_estimates(rewards, k).values
+            estimates[some.to_numpy()] = rewards.low + rewards.width * values
+        return pl.Series(name, estimates).fill_nan(None)
 
     def _float_rewards(self, column: pl.Series) -> pl.Series:
         """The rewards, null if missing; all null if the column has another dtype than a float."""
@@ -395,12 +532,12 @@ def grouped_rewards(name: str, lists: pl.Series) -> GroupRewards:
     # A power of two that makes the largest reward of a group about 1 changes no digit.
     _, exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))
     scaled = np.ldexp(flat.to_numpy(), -np.repeat(exponent, trials))
-    rows = pl.LazyFrame({_GROUP: np.repeat(group, trials), CATEGORY: scaled})
+    rows = pl.LazyFrame({GROUP: np.repeat(group, trials), CATEGORY: scaled})
     numbers = over_trials(reward_numbers(_SUMS, counted=False))
-    sums = rows.group_by(_GROUP).agg(
+    sums = rows.group_by(GROUP).agg(
         pl.len().cast(pl.Int64).alias(ROWS), pl.lit(0).alias(MISSING), *numbers
     )
-    moments = sums.with_columns(**reward_moments(_SUMS)).sort(_GROUP).collect()
+    moments = sums.with_columns(**reward_moments(_SUMS)).sort(GROUP).collect()
     mean, error = (
         np.ldexp(moments[column].to_numpy().astype(np.float64), exponent)
         for column in (MEAN_REWARD, REWARD_ERROR)

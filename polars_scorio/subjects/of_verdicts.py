@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import View
-from polars_scorio.counting.categories import Classes, Need
+from polars_scorio.arguments import PLANS, View
+from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import Quoted, Rule, Tally, least_number, summed_number
 from polars_scorio.counting.common_questions import cluster_ranks
 from polars_scorio.counting.judge_counts import JudgeSample, model_counts
@@ -36,6 +36,7 @@ from polars_scorio.counting.roles import Category
 from polars_scorio.counting.tally import trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.comparison import Comparison, Inner, Pairs, ReachPairs
+from polars_scorio.maths.credit_at_rates import RootDraw
 from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.judges import (
@@ -62,12 +63,13 @@ from polars_scorio.maths.questions import Clustered, States
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_estimates
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.question_cells import Asked, QuestionCells, Subject
 from polars_scorio.subjects.scores import (
     JUDGE,
     JUDGE_DTYPES,
     JUDGED,
     LABEL_COUNT,
+    Inference,
     Law,
     PriceLaw,
     Row,
@@ -87,11 +89,49 @@ LABELS = (":judged_right", ":confirmed", ":judged_wrong", ":overruled")
 _STRAY_LABEL = ":stray_label"
 
 
+class JudgeWarning(UserWarning):
+    """The errors of a judge cannot be corrected, or differ between the trials of a log.
+
+    The message says in how many models, why, and what to do.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import polars_scorio as ps
+    >>> warnings.simplefilter("error", ps.JudgeWarning)  # for who wants to be stopped
+    >>> warnings.simplefilter("default", ps.JudgeWarning)
+    """
+
+
 @dataclass(frozen=True, slots=True)
-class Verdicts(Need):
+class Verdicts(Subject):
     """The verdicts of a judge, and the labels of people, if they are on these trials."""
 
     labelled: bool
+
+    claims = "truth", "judge"
+    told = (JudgeWarning,)
+
+    @classmethod
+    def all_views(cls, metrics: Sequence[Metric], trials: Trials) -> list[View]:
+        """The views of metrics of verdicts: all are of success and failure."""
+        return _judged_views(metrics, trials)
+
+    @classmethod
+    def of(cls, asked: Asked) -> Verdicts:
+        """The verdicts, whose correction not all options know."""
+        _check_judged(asked)
+        return cls(asked.trials.truth is not None)
+
+    def inference(self, confidence: float, target: Target) -> Inference:
+        """The correction for the errors of the judge."""
+        return JudgedInference(confidence, target, self.labelled)
+
+    def prepare(
+        self, cells: QuestionCells, groups: pl.DataFrame, strata: Ints, trials: Trials
+    ) -> None:
+        """Find the judge of each group."""
+        cells.known["judges"] = _cell_judges(cells, groups, strata, trials)
 
     @property
     def shown(self) -> Mapping[str, pl.DataType]:
@@ -160,6 +200,70 @@ def check_truth(truth: Part, category: Part, success: tuple[Category, ...] | Non
         )
     if success is not None:
         as_categories(success, truth, "truth: success")
+
+
+def _judged_views(metrics: Sequence[Metric], trials: Trials) -> list[View]:
+    """The views of metrics of verdicts: all are of success and failure."""
+    role = trials.judge_role
+    for metric in metrics:
+        if metric.looks_at == "answers":
+            raise ValueError(
+                f"{metric.name}: votes over answers have no correction for the errors of a judge: "
+                f"leave {role}= out, or {_METRICS}"
+            )
+        if metric.w is not None:
+            raise ValueError(
+                f"{metric.name}: the errors of a judge are corrected for right and wrong, not for "
+                f"weights: leave w= out and say with success= or threshold= what is right, or "
+                f"leave {role}= out"
+            )
+        draw = metric.draw(metric.row_sizes[0])
+        if draw is None or isinstance(draw, RootDraw) or not metric.calibrated:
+            raise ValueError(
+                f"{metric.name} has no correction for the errors of a judge: {_METRICS}, or leave "
+                f"{role}= out"
+            )
+    return ["success"] * len(metrics)
+
+
+def _check_judged(asked: Asked) -> None:
+    """Refuse options that go with no correction for the errors of a judge."""
+    trials, role = asked.trials, asked.trials.judge_role
+    if trials.truth is not None:
+        check_truth(trials.truth, trials.category, trials.roles.successes)
+    if asked.prior is not None:
+        raise ValueError(
+            f"{role}= corrects unbiased estimates, and posterior means are biased: leave prior= out"
+        )
+    if asked.per == "question":
+        raise ValueError(f'{role}= corrects means over questions: leave per="question" out')
+    if asked.planned is not None:
+        keyword, *_ = PLANS[asked.target]
+        raise ValueError(
+            f"{keyword}= is not known for numbers that are corrected for a judge: leave {role}= "
+            "out to look repeatedly at the verdicts (who is better needs no correction under one "
+            f"judge), or {keyword}= to look once"
+        )
+    if asked.target == "population" and trials.cluster is not None:
+        _refuse_clustered_draws(asked.metrics, role)
+
+
+_MANY = 100  # trials of a question
+_METRICS = "take ps.avg() or a metric of the Pass@k family"
+
+
+def _refuse_clustered_draws(metrics: Sequence[Metric], role: str) -> None:
+    """Refuse metrics of several trials over a population of clusters."""
+    for metric in metrics:
+        for k in metric.row_sizes:
+            gains = metric.draw(k)
+            if gains is not None and gains(_MANY).size > 1:
+                raise ValueError(
+                    f"{metric.name}: with {role}= and cluster= only ps.avg() is known about a "
+                    "population, as the correction of draws of several trials takes questions as "
+                    'independent: ask about these questions (target="benchmark"), which clusters '
+                    f"do not change, or leave {role}= out for the verdicts as they are"
+                )
 
 
 def _is_right(truth: Part, classes: Classes) -> pl.Expr:
@@ -299,7 +403,7 @@ def _refuse_few_labels(labels: Floats, keys: pl.DataFrame) -> None:
         )
 
 
-def cell_judges(
+def _cell_judges(
     cells: QuestionCells, keys: pl.DataFrame, strata: Ints, trials: Trials
 ) -> CellJudges:
     """The judge of each group, of which the keys and strata are given."""
@@ -427,20 +531,6 @@ _CURES = (
     "More labels help as long as the judge is better than a coin; else take a better judge, a "
     "smaller k, or labels on these trials (truth=) for ps.avg(), which need no assumption."
 )
-
-
-class JudgeWarning(UserWarning):
-    """The errors of a judge cannot be corrected, or differ between the trials of a log.
-
-    The message says in how many models, why, and what to do.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import polars_scorio as ps
-    >>> warnings.simplefilter("error", ps.JudgeWarning)  # for who wants to be stopped
-    >>> warnings.simplefilter("default", ps.JudgeWarning)
-    """
 
 
 def warn_of_hopeless(name: str, lacking: Mask, rates: JudgeRates, z: float) -> None:
@@ -670,7 +760,7 @@ class JudgedInference:
 
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowScores:
         """The numbers of metrics of success and failure, for each draw size and cell."""
-        judges: CellJudges = cells.known["judges"]  # as the evaluation of a report has read them
+        judges: CellJudges = cells.known["judges"]  # as they were prepared
         states = cells.seen_as("success")
         clusters = cells.clusters if self.target == "population" else None
         clusters = clusters and clusters.binary([*cells.classes.successful])

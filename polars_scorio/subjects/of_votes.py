@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 
 import numpy as np
 import polars as pl
@@ -23,9 +24,14 @@ from polars_scorio.counting.log import Part, Trials, is_label
 from polars_scorio.counting.tally import success_count
 from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
 from polars_scorio.maths.ballots import Ballots, Votes
+from polars_scorio.maths.credit_numbers import Numbers, price_numbers
+from polars_scorio.maths.posteriors import Target
+from polars_scorio.maths.price import Price
 from polars_scorio.maths.questions import Clustered, Strata, clustered_groups
+from polars_scorio.maths.sample_bound import QuestionSample
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.subjects.question_cells import QuestionCells, Subject
+from polars_scorio.subjects.question_cells import Asked, Confidence, Metrics, QuestionCells, Subject
+from polars_scorio.subjects.scores import Row, Scores, sampled_numbers, strata_values
 
 ANSWER = ":answer"
 # The trials of an answer that have an outcome, and how many of them are right.
@@ -38,11 +44,65 @@ BALLOTS, TWOFOLD = ":ballots", ":twofold"
 class AnswerVotes(Subject):
     """The answers of each question, with the votes of each."""
 
-    view = "answers"
+    view = looks_at = "answers"
+    binary = True
 
     def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
         """The votes of each question."""
         return metric.summary(votes_of(cells.by_question()), k).estimate
+
+    @classmethod
+    def takes(cls, metric: Metric, trials: Trials) -> bool:
+        """All metrics of answers."""
+        if trials.answer is None:
+            raise ValueError(
+                f"{metric.name} is about votes over answers: name the column of what trials "
+                "answered with answer=. A majority of verdicts, right or wrong, is ps.maj_at_k"
+            )
+        return True
+
+    @classmethod
+    def of(cls, asked: Asked) -> AnswerVotes:  # noqa: ARG003 - of other subjects
+        """The answers of all metrics."""
+        return cls()
+
+    def numbers(
+        self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
+    ) -> dict[Row, Scores]:
+        """The numbers of metrics of answers, for each draw size and cell."""
+        votes = votes_of(cells)
+        clusters = clustered_votes(cells) if target == "population" else None
+        sample = QuestionSample(votes, clusters)
+
+        def numbers_of(metric: Metric, k: int | None, price: Price) -> Numbers:
+            if target == "benchmark":
+                return price_numbers(price, confidence)
+            values = metric.summary(votes.alone, k).estimate
+            return sampled_numbers(price, sample, values, confidence)
+
+        return {
+            (metric.name, k): Scores.from_credit(numbers_of(metric, k, price), metric)
+            for metric in metrics
+            for k, price in zip(metric.row_sizes, metric.prices(votes), strict=True)
+        }
+
+    def macro_numbers(
+        self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
+    ) -> dict[Row, Scores]:
+        """The numbers of means over strata, but not about a population of clusters."""
+        if target == "population" and cells.clusters is not None:
+            return {}
+        votes, found = votes_of_strata(cells), dict[Row, Scores]()
+        for metric in metrics:
+            prices = metric.prices(votes_of(cells), votes) if target == "benchmark" else ()
+            for k, price in zip_longest(metric.row_sizes, prices):
+                if price is None:
+                    values = metric.summary(votes.states.alone, k).estimate
+                    numbers = strata_values(metric, votes, values, confidence)
+                else:
+                    numbers = price_numbers(price, confidence)
+                found[metric.name, k] = Scores.from_credit(numbers, metric)
+        return found
 
     def tally(self, trials: Trials, classes: Classes) -> Tally:
         """`BALLOTS` and `TWOFOLD` of a question, by way of its answers; empty of prior trials."""

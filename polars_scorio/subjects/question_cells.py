@@ -5,25 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import View
+from polars_scorio.arguments import Per, View
 from polars_scorio.counting.categories import Classes, Need
 from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.common_questions import cluster_ranks
-from polars_scorio.counting.log import CLUSTER, Study
+from polars_scorio.counting.log import CLUSTER, Study, Trials
+from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import DROPPED, TIMES
 from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.posteriors import SeparatePosteriors
+from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.questions import Clustered, States, Strata
-from polars_scorio.metrics.metric import Metric
+from polars_scorio.maths.reward_prices import QuestionRewards
+from polars_scorio.metrics.metric import Answer, Metric
 
-# The group of a cell, in a frame of facts.
-GROUP = ":group"
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+# The group of a cell, in a frame of facts; how many trials of a question were looked at.
+GROUP, PREFIX = ":group", ":prefix"
 # The number of questions without any outcome, where they are left out; that of clusters.
 UNSCORED, CLUSTERS = "unscored", "clusters"
 # The stratum of a question, as a number, in a pool of strata that weigh the same.
@@ -31,6 +37,10 @@ STRATUM = ":stratum_of_pool"
 
 
 FoundT = TypeVar("FoundT")
+Metrics: TypeAlias = "Sequence[Metric]"
+Confidence: TypeAlias = "Floats | float"  # one of each cell, or of all
+# The scores of each cell, by metric and draw size; a module above this one defines them.
+CellScores: TypeAlias = "dict[tuple[str, int | None], Any]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,8 +161,7 @@ class QuestionCells:
 
     def subject(self, view: View) -> Subject | None:
         """The subject of a view; None of outcomes, which are counted already."""
-        found = (need for need in self.classes.needs if isinstance(need, Subject))
-        return next((need for need in found if need.view == view), None)
+        return subject_of(self.classes, view)
 
     def settled(self, asked: Sequence[tuple[Metric, View]]) -> list[tuple[Metric, View]]:
         """The metrics with the views that they have once the questions are counted."""
@@ -283,11 +292,111 @@ class QuestionTable:
         return self._known[row]
 
 
+class Listed(Protocol):
+    """The values of each group as a list, in an aggregation of a column."""
+
+    def aggregation(self, outcome: pl.Expr) -> pl.Expr:
+        """The values of a group; an empty list if its column has others."""
+
+    def estimates(self, metric: object, name: str, lists: pl.Series) -> pl.Series:
+        """The estimate of each group; null without any value, or if k exceeds them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A report that is asked of a log, as far as subjects have to know."""
+
+    trials: Trials
+    metrics: Sequence[Metric]
+    views: Sequence[View]
+    prior: object  # None: numbers are calibrated
+    target: Target
+    per: Per
+    planned: int | None  # trials or questions, of repeated looks
+
+    def of_view(self, view: View) -> list[Metric]:
+        """The metrics of a view."""
+        pairs = zip(self.metrics, self.views, strict=True)
+        return [metric for metric, own in pairs if own == view]
+
+
 class Subject(Need):
     """A thing to ask of a log beside outcomes: how its arrays are read, and how it scores."""
 
     __slots__ = ()
-    view: ClassVar[View]  # of its metrics
+    view: ClassVar[View | None] = None  # of its metrics; None: it has none of its own
+    looks_at: ClassVar[str] = "outcomes"  # of metrics that may have the view
+    claims: ClassVar[tuple[str, ...]] = ()  # roles that decide on the views of all metrics
+    binary: ClassVar[bool] = False  # needs success and failure
+    told: ClassVar[tuple[type[Warning], ...]] = ()  # of what a page says in its own words
+
+    @classmethod
+    def takes(cls, metric: Metric, trials: Trials) -> bool:
+        """Whether such a metric has the view in this log; refuses it where a role is lacking."""
+        raise NotImplementedError
+
+    @classmethod
+    def all_views(cls, metrics: Sequence[Metric], trials: Trials) -> list[View]:
+        """The views of all metrics, where a log has a role that it claims."""
+        raise NotImplementedError
+
+    @classmethod
+    def of(cls, asked: Asked) -> Self:
+        """The needs of metrics of its view, or of a role that it claims, if options allow it."""
+        raise NotImplementedError
+
+    @classmethod
+    def listed(cls, answer: Answer, roles: Roles) -> Listed | None:  # noqa: ARG003 - of some
+        """The lists that an answer about groups needs if their column holds floats."""
+        return None
+
+    def ranged(self) -> Self:
+        """The subject, with the least and the largest value of each question."""
+        return self
+
+    def inference(self, confidence: float, target: Target) -> Any:  # noqa: ANN401 - of a module above
+        """An inference of its own, which then gives the numbers of all metrics."""
+        return None
+
+    def prepare(
+        self, cells: QuestionCells, groups: pl.DataFrame, strata: Ints, trials: Trials
+    ) -> None:
+        """Find out of all groups what each of them needs, once."""
+
+    def numbers(
+        self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
+    ) -> CellScores:
+        """The calibrated numbers of metrics of the view, for each draw size and cell."""
+        raise NotImplementedError
+
+    def macro_numbers(
+        self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
+    ) -> CellScores:
+        """The numbers of means over the strata of each cell; empty if the strata give them."""
+        return {}
+
+    def warn(self, numbers: CellScores, keys: pl.DataFrame, trials: Trials, n: Ints) -> None:
+        """Warn of what is doubtful in the numbers of groups, of n trials each."""
+
+    def of_questions(self, metric: Metric, k: int | None, cells: QuestionCells) -> QuestionRewards:
+        """The estimate of each question, in units of its range, and its noise."""
+        raise NotImplementedError
+
+    def moments(self, questions: pl.DataFrame) -> tuple[Floats, ...]:
+        """The mean of each question, its standard error, and the ends of its values."""
+        raise NotImplementedError
+
+    def prefixes(self, groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
+        """The groups after n = 1, 2, ... trials of each question, up to the most of a group.
+
+        A row for each n and group, ascending: `PREFIX`, which is n, the place of the `GROUP`, and
+        its `QUESTIONS`, of which each had a `SEQUENCE`. One with fewer trials stays at all of them.
+        """
+        raise NotImplementedError
+
+    def bounds_of(self, metric: Metric) -> str | None:
+        """Whether the range of a metric is "given" or "observed"; None if it has its own."""
+        return None
 
     def settled(
         self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
@@ -304,6 +413,12 @@ class Subject(Need):
         low, high = metric.support
         groups = cells.states.groups
         return np.full(groups, low), np.full(groups, high - low)
+
+
+def subject_of(classes: Classes, view: View) -> Subject | None:
+    """The subject of a view; None of outcomes, which are counted already."""
+    found = (need for need in classes.needs if isinstance(need, Subject))
+    return next((need for need in found if need.view == view), None)
 
 
 def question_estimates(

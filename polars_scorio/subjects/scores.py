@@ -6,11 +6,11 @@ A new kind of score is a new way to make `Scores`, with a `Law` that says how th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -31,10 +31,10 @@ from polars_scorio.maths.price import (
     QuestionValues,
     priced_pairs,
 )
-from polars_scorio.maths.questions import States
+from polars_scorio.maths.questions import QuestionGroups, States, Strata
 from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
 from polars_scorio.maths.run_effects import ScoreRuns, widened
-from polars_scorio.maths.sample_bound import QuestionSample
+from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
 from polars_scorio.metrics.metric import NUMBERS, Metric, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells, QuestionTable
 
@@ -139,6 +139,35 @@ def sampled_numbers(
     independent = np.maximum(sample.variance_between(unit), price.variance)
     sigma = sample.sigma(unit, independent)
     return sample_numbers(unit, sigma, sample, confidence).scaled(price.low, price.width)
+
+
+def strata_sample_numbers(
+    strata: Strata[QuestionGroups], values: Floats, bias: Floats, confidence: Floats | float
+) -> Numbers:
+    """The mean of strata whose questions are a sample, without its standard deviation.
+
+    `values` and `bias` are the estimate of a question in each state, and its largest bias.
+    """
+    states, owner = strata.states, strata.owner
+    shares, group = strata.shares[states.group], owner[states.group]
+    values, bias = values[states.state], bias[states.state]
+    groups = int(owner.max(initial=-1)) + 1
+    mean = np.bincount(group, shares * states.questions * values, groups).astype(np.float64)
+    sample = UnitSample(values, shares, states.questions, group, groups, bias)
+    lo, hi = sample.bounds(confidence)
+    # If all questions are alike, the mean may differ from an end by a rounding.
+    lo, hi = np.minimum(lo, mean), np.maximum(hi, mean)
+    unknown = np.full_like(mean, np.nan)
+    return Numbers(mean, mean, unknown, lo, hi, np.zeros_like(mean, dtype=np.bool_))
+
+
+def strata_values(
+    metric: Metric, strata: Strata[QuestionGroups], values: Floats, confidence: Floats | float
+) -> Numbers:
+    """The mean of such strata by unbiased estimates on the scale of a metric."""
+    low, high = metric.support
+    unit = (values - low) / ((high - low) or 1.0)
+    return strata_sample_numbers(strata, unit, 0 * unit, confidence).scaled(low, high)
 
 
 def root_of_squares(deviation: Floats) -> Floats:
@@ -262,6 +291,24 @@ class Scores(NamedTuple):
 # Metric name and draw size: what tells the rows of one cell apart.
 Row: TypeAlias = "tuple[str, int | None]"
 RowScores: TypeAlias = Mapping[Row, Scores]
+
+
+class Inference(Protocol):
+    """The numbers of metrics, each with its view; a value that hashes."""
+
+    def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowScores:
+        """The numbers for each draw size and cell."""
+
+    def ranking_numbers(
+        self, metric: Metric, view: View, k: int | None, cells: QuestionCells
+    ) -> Floats:
+        """The number of each cell by which models are ranked."""
+
+    def mean_law(self) -> Law:
+        """The law of means over strata."""
+
+    def mean_interval(self, metric: Metric, numbers: Scores, strata: Ints) -> tuple[Floats, Floats]:
+        """Ends of the interval of means over strata, whose groups are (L, S)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,7 +43,7 @@ def test_questions_that_are_alike_share_a_struct_if_nothing_but_counts_is_kept()
 
 def test_only_common_questions_are_kept_if_asked():
     trials = bind_roles(LOG, Roles(trial=None, missing=0))
-    rows = group_plan(trials, CLASSES, unmatched="drop").plan().collect()
+    rows = group_plan(trials, CLASSES, questions="common").plan().collect()
     assert rows[":questions"].list.len().to_list() == [1, 1]
 
 

@@ -2,8 +2,8 @@ import polars as pl
 
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.tally import QUESTIONS, SEQUENCE
-from polars_scorio.decisions.convergence import GROUP, PREFIX, reward_prefixes
 from polars_scorio.subjects.of_rewards import FRACTIONS, MEAN_REWARD, RewardSums
+from polars_scorio.subjects.question_cells import GROUP, PREFIX
 
 AVERAGES = RewardSums((0.0, 1.0), None, observed=False, averages=True, lists=False)
 
@@ -11,7 +11,7 @@ AVERAGES = RewardSums((0.0, 1.0), None, observed=False, averages=True, lists=Fal
 def test_a_question_with_fewer_trials_stays_at_all_of_them():
     questions = [[{SEQUENCE: [0.0, 1.0, 0.5]}, {SEQUENCE: [0.25]}], [{SEQUENCE: [1.0]}]]
     groups = pl.DataFrame({QUESTIONS: questions})
-    rows = reward_prefixes(groups, Classes(None, (1,), (AVERAGES,)))
+    rows = AVERAGES.prefixes(groups, Classes(None, (1,), (AVERAGES,)))
     assert rows.select(PREFIX, GROUP).rows() == [(1, 0), (1, 1), (2, 0), (3, 0)]
     fields = rows.select(
         pl.col(QUESTIONS).list.eval(pl.element().struct.field(name)).alias(name)
@@ -26,5 +26,5 @@ def test_a_question_with_fewer_trials_stays_at_all_of_them():
 
 def test_questions_without_trials_are_left_out():
     groups = pl.DataFrame({QUESTIONS: [[{SEQUENCE: [0.5]}, {SEQUENCE: []}]]})
-    rows = reward_prefixes(groups, Classes(None, (1,), (AVERAGES,)))
+    rows = AVERAGES.prefixes(groups, Classes(None, (1,), (AVERAGES,)))
     assert rows[QUESTIONS].list.len().to_list() == [1]

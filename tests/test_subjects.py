@@ -1,0 +1,62 @@
+"""A subject is a file and a line: without both, whatever does not name it works as before."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.documents import ROOT
+
+# The class of each subject, what is asked of a log, and what is said where the subject is gone.
+SUBJECTS = {
+    "costs": ("CostSums", 'scorio(cost="value").mean_cost()', "looks at costs, which nothing"),
+    "votes": ("AnswerVotes", 'scorio(answer="value").vote_at_k(2)', "answers, which nothing reads"),
+    "verdicts": ("Verdicts", 'scorio(truth="value").avg()', "a judge, whose errors nothing"),
+    "rewards": ("RewardSums", 'scorio(category="value").avg()', "that is neither 0 nor 1"),
+}
+USE = """
+import polars as pl
+import polars_scorio as ps
+log = pl.DataFrame({{"model": "a", "question": [1, 2], "trial": 0, "category": [0, 1]}})
+print(log.scorio().report(ps.avg()).height, log.scorio().counts().height)
+log.with_columns(value=0.3 * pl.col("question")).{asked}
+"""
+# Tests of outcomes that name no other subject.
+SILENT = (
+    *("counting/test_groups.py", "counting/test_tally_numbers.py", "counting/test_refusals.py"),
+    *("counting/test_engines.py", "study/test_published.py", "study/test_priced_scores.py"),
+    *("study/test_planned_looks.py", "study/test_options.py", "decisions/test_decided_pairs.py"),
+    *("decisions/test_strata.py", "decisions/test_overall.py", "decisions/test_gate_verdicts.py"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_a_subject_can_be_deleted_by_its_file_and_its_line(name, tmp_path):
+    for part in ("polars_scorio", "tests"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    kind, asked, said = SUBJECTS[name]
+    listed = tmp_path / "polars_scorio/subjects/__init__.py"
+    listed.with_name(f"of_{name}.py").unlink()
+    lines = listed.read_text(encoding="utf-8").splitlines(keepends=True)
+    listed.write_text("".join(line for line in lines if kind not in line), encoding="utf-8")
+
+    def run(*command):
+        return subprocess.run(  # noqa: S603 - our own code
+            [sys.executable, *command],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    used = run("-c", USE.format(asked=asked))
+    assert used.stdout == "1 2\n", used.stderr
+    assert said in used.stderr
+    files = [f"tests/{file}" for file in SILENT]
+    tests = run("-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *files)
+    assert tests.returncode == 0, tests.stdout[-4000:]
