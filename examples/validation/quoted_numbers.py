@@ -7,6 +7,7 @@ changes the number here, and the test names the pages that still have the old on
 """
 
 import re
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -180,6 +181,20 @@ def curve_numbers() -> dict[str, str]:
     for name in ("false_alone", "false_band"):
         numbers[f"{name}_percent"] = f"{100 * float(numbers[name]):.0f}"
     return numbers
+
+
+def errored_numbers() -> dict[str, str]:
+    """Errored trials as a bracket, dropped or failed: coverage and false winners."""
+    cells = study_cells("errored")
+    numbers = {"settings": f"{cells.height:,}"}
+    for kind, what in product(("bracket", "dropped", "failed"), ("held", "false")):
+        share = cells[f"{kind} {what}"].to_numpy()
+        worst = share.min() if what == "held" else share.max()
+        numbers[f"{kind}_{what}"] = brief_share(share.mean(), 3)
+        numbers[f"{kind}_{what}_worst"] = brief_share(worst, 3)
+    for kind in ("bracket", "dropped"):
+        numbers[f"{kind}_percent"] = f"{100 * cells[f'{kind} false'].to_numpy().mean():.0f}"
+    return {name: number for name, number in numbers.items() if not name.startswith("failed_held")}
 
 
 def seed_numbers() -> dict[str, str]:
@@ -777,6 +792,21 @@ STUDIES = (
             (_VERDICTS, "`loss_from` was in {stretch} of the logs ({stretch_worst})"),
             (f"{_GUIDE}/curves.md", "a false winner at some k in {false_alone_percent} % of"),
             (f"{_GUIDE}/curves.md", "are one statement, and {false_band_percent} % had one."),
+        ),
+    ),
+    Study(
+        "single_claims errored",
+        "errored trials of one of two equal models, three populations",
+        errored_numbers(),
+        (
+            (_VERDICTS, 'In {settings} settings the interval with `missing="bounds"` held in'),
+            (_VERDICTS, "held in {bracket_held} of the logs (worst setting {bracket_held_worst})"),
+            (_VERDICTS, '`missing="drop"` in {dropped_held} ({dropped_held_worst}).'),
+            (_VERDICTS, "winner was in {bracket_false} of the logs ({bracket_false_worst}) with"),
+            (_VERDICTS, "in {dropped_false} ({dropped_false_worst}) with dropped trials"),
+            (_VERDICTS, "in {failed_false} ({failed_false_worst}) if all counted as failures"),
+            (f"{_GUIDE}/errored.md", "in [{bracket_percent} % of the logs]"),
+            (f"{_GUIDE}/errored.md", "with dropped trials in {dropped_percent} %."),
         ),
     ),
     Study(

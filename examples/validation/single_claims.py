@@ -403,6 +403,38 @@ def seeds(logs: int = 400) -> Iterator[Cell]:
         yield {"spread": spread, "logs": logs} | shares
 
 
+def errored(logs: int = 100) -> Iterator[Cell]:
+    """Whether scores and verdicts hold if trials errored: as a bracket, dropped, or as failed."""
+    for name, questions, n, share, strikes in product(
+        ("same", "even", "Beta(.3, .3)"), (30, 100), (4, 8), (0.01, 0.05, 0.2),
+        ("blindly", "failures", "solved"),
+    ):  # fmt: skip
+        rng = np.random.default_rng([54, questions, n])
+        rates = POPULATIONS[name](rng, (logs, 1, questions)).repeat(2, axis=1)
+        won = rng.random((*rates.shape, n)) < rates[..., None]
+        # Errors strike the second model alone; of one outcome they are as many on average.
+        rate = {"blindly": share, "failures": share * ~won, "solved": share * won}[strikes]
+        struck = {"blindly": 1.0, "failures": (~won).mean(), "solved": won.mean()}[strikes]
+        lost = rng.random(won.shape) < np.minimum(rate / max(struck, share), 1)
+        lost[:, 0] = False
+        stratum, model, question, _ = np.indices(won.shape).reshape(4, -1)
+        keys = {"stratum": stratum, "model": model, "question": question}
+        outcome = pl.Series(won.ravel()).set(pl.Series(lost.ravel()), None)
+        frame = pl.DataFrame(keys | {"category": outcome})
+        cell: Cell = {"population": name, "questions": questions, "n": n, "share": share}
+        cell |= {"strikes": strikes, "logs": logs}
+        for kind, missing in (("bracket", "bounds"), ("dropped", "drop"), ("failed", False)):
+            log = frame.scorio(by="stratum", trial=None, missing=missing, unscored="drop"
+                               if missing == "drop" else "error")  # fmt: skip
+            rows = log.report(ps.avg()).filter(model=1).sort("stratum")
+            truth = rates[:, 1].mean(axis=1)
+            lo, hi = (rows[end].to_numpy() for end in ("lo", "hi"))
+            cell[f"{kind} held"] = ((lo - 1e-9 <= truth) & (truth <= hi + 1e-9)).mean()
+            pairs = log.compare(unmatched="drop" if missing == "drop" else "error")
+            cell[f"{kind} false"] = 1 - pairs["better"].null_count() / logs
+        yield cell
+
+
 def plain_errors(logs: int = 2_000) -> Iterator[Cell]:
     """How often the mean score plus and minus 1.96 standard errors holds the true score.
 
@@ -632,6 +664,7 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         reruns,
         curves,
         seeds,
+        errored,
         plain_errors,
         prob_best,
         planned_pairs,
