@@ -16,8 +16,8 @@ from tests.display.html.test_gallery import GALLERY, dollars
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = (390, 1280, 1920)
-# Of a page in frames of several widths: how much wider it is, what it fetched, how wide it is, and
-# how many tables scroll.
+# Of a page in frames of several widths: how much wider it is, what it fetched, how wide it is,
+# how many tables scroll, and how wide boxes to choose from are.
 _PROBE = """<!DOCTYPE html><title></title>{frames}<script>
 const all = [...document.querySelectorAll("iframe")];
 onload = () => document.title = JSON.stringify(all.map(frame => {{
@@ -25,7 +25,8 @@ onload = () => document.title = JSON.stringify(all.map(frame => {{
   const fetched = frame.contentWindow.performance.getEntriesByType("resource").length;
   const boxes = [...page.querySelectorAll(".wide:not(:has(.stairs))")];
   const scrolling = boxes.filter(box => box.scrollWidth > box.clientWidth).length;
-  return [page.scrollWidth - page.clientWidth, fetched, page.clientWidth, scrolling];
+  const widest = Math.max(0, ...[...page.querySelectorAll("select")].map(each => each.offsetWidth));
+  return [page.scrollWidth - page.clientWidth, fetched, page.clientWidth, scrolling, widest];
 }}))
 </script>"""
 
@@ -97,6 +98,7 @@ def test_a_page_fits_its_window_and_is_silent(tmp_path, kind):
     found, complaints = probed(tmp_path, page_of(log, **roles).html())
     assert complaints == ""
     assert [row[:2] for row in found] == [[0, 0]] * len(WIDTHS)
+    assert all(row[4] <= 260 for row in found)  # boxes to choose a model
     if kind != "long":  # names of 260 pixels take the room of a picture
         assert [row[3] for row in found] == [0] * len(WIDTHS)
     # A vertical scroll bar takes up to 20 pixels.

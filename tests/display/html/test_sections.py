@@ -7,6 +7,8 @@ from html import unescape
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
@@ -14,11 +16,13 @@ from polars_scorio.display.finding import Unit, plain_text
 from polars_scorio.display.html.cost_sections import Prices
 from polars_scorio.display.html.gate_sections import Gated
 from polars_scorio.display.html.marks import Axis, interval
+from polars_scorio.display.html.page import file_text
 from polars_scorio.display.html.sections import (
     QuestionFacts,
     Sheet,
     question_wins,
     score_ticks,
+    whole_name,
 )
 from polars_scorio.display.html.step_sections import Run
 from polars_scorio.display.html.write_page import page_pairs
@@ -463,3 +467,71 @@ def test_the_size_of_a_log_counts_questions_of_strata_and_those_of_steps_once():
         "4 steps, 12 questions \N{MULTIPLICATION SIGN} 4 trials"
         in page_of(steps, ps.avg(), by="step").summary
     )
+
+
+@given(seed=st.integers(0, 10**6), number=st.integers(1, 5), trials=st.integers(1, 5))
+@settings(max_examples=12, deadline=None)
+@pytest.mark.slow
+def test_the_numbers_of_a_page_are_those_of_the_report(seed, number, trials):
+    rng = np.random.default_rng(seed)
+    rates = rng.random((number, 1)) * rng.random(rng.integers(3, 25))
+    outcomes = (rng.random((trials, *rates.shape)) < rates).transpose(1, 2, 0).astype(int)
+    log = pl.concat(long(each.tolist(), f"m{place}") for place, each in enumerate(outcomes))
+    page = page_of(log, run_effects="none")  # pages are about the runs of the log
+    accessor = log.scorio(run_effects="none")
+    rows = accessor.avg()
+    unit = Unit.of(rows)
+    shown = page.hero.figure if number > 1 else words(page.hero.figure)
+    for model, mu, lo, hi in rows.select("model", "mu", "lo", "hi").rows():
+        ends = unit.interval(lo, hi)
+        assert f"{model}: {unit.score(mu)} {ends}" in unescape(shown) or number == 1
+        assert f"{unit.score(mu, sign=False)} {ends}" in words(page.hero.figure)
+    if number > 1:
+        pairs = accessor.compare(simultaneous=True)
+        first = page.numbers["overall"]["models"][:2]
+        row = pairs.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(first))).row(
+            0, named=True
+        )
+        ends = (row["diff"], row["lo"], row["hi"])
+        diff, lo, hi = ends if row["model_a"] == first[0] else (-ends[0], -ends[2], -ends[1])
+        assert f"{unit.gap(diff, points=True)} {unit.gaps(lo, hi)}." in page.finding.numbers
+    if trials > 1:
+        top = 2 ** (trials.bit_length() - 1)
+        best = page.numbers["overall"]["models"][0]
+        (does,) = accessor.pass_hat_k(top).filter(model=best)["mu"]
+        fan = next(each for each in page.sections if each.anchor == "reliability")
+        assert re.search(rf"and (?:[<>] )?{re.escape(f'{100 * does:.1f}')}|and [<>] ", fan.words[0])
+
+
+def test_names_from_right_to_left_are_units_of_their_own():
+    names = {"m00": "نموذج كبير", "m01": "نموذج صغير"}
+    page = page_of(models(2).with_columns(pl.col("model").replace_strict(names)))
+    heads = re.findall(r"<h[12][^>]*>(.*?)</h[12]>", page.html())
+    spoken = [head for head in heads if "نموذج" in head]
+    assert len(spoken) >= 2
+    for head in spoken:
+        assert head.count("نموذج") == len(re.findall(r'<bdi class="nb">نموذج', head))
+    assert "unicode-bidi:isolate" in page.html()
+
+
+def test_short_names_are_unbroken_and_long_ones_break_at_their_marks():
+    assert whole_name("ember-large") == '<bdi class="nb">ember-large</bdi>'
+    long_name = "organisation/a-model-of-the-spring-with-tools"
+    assert whole_name(long_name).count("<wbr>") == long_name.count("-") + long_name.count("/")
+
+
+def test_intervals_have_one_decimal_unless_they_are_below_a_point():
+    page = page_of(long([[1] * 4] * 12))
+    said = words(page.hero.figure)
+    assert "100.0 [" in said
+    assert "100.00" not in words(page.html().partition("<style>")[0] + page.hero.figure)
+
+
+def test_print_keeps_sections_whole_and_headings_with_them():
+    css = file_text("page.css")
+    assert re.search(r"\.s\{[^}]*break-inside:avoid", css)
+    paper = css.partition("@media print{@page")[2]
+    assert "size:A4" in paper
+    assert "h2{break-after:avoid}" in paper
+    assert "tr,.l3{break-inside:avoid}" in paper
+    assert ".pick{display:none}" in paper
