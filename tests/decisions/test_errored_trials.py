@@ -191,6 +191,40 @@ def test_lazy_logs_and_counts_have_the_same_bracket():
         assert_frame_equal(found, BOUNDS.compare(), abs_tol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("name", "baseline"),
+    [
+        (pl.col("model").cast(pl.Categorical), "m1"),
+        (pl.col("model").cast(pl.Enum(["m0", "m1", "m2"])), "m1"),
+        (pl.col("model").str.slice(1).cast(pl.Int64), 1),
+    ],
+    ids=["Categorical", "Enum", "Int64"],
+)
+def test_models_of_every_kind_are_told_apart(name, baseline):
+    scorio = LOG.with_columns(name).scorio(missing="bounds")
+    numbers = ["lo", "hi", "lo_missing", "hi_missing"]
+    for found, known in (
+        (scorio.compare(), BOUNDS.compare()),
+        (scorio.compare(baseline=baseline), BOUNDS.compare(baseline="m1")),
+    ):
+        assert_frame_equal(found.select(numbers), known.select(numbers), abs_tol=1e-9)
+        assert found.schema["better"] == found.schema["model_a"]
+
+
+def test_clusters_and_lower_scores_have_brackets():
+    grouped = LOG.with_columns(passage=pl.col("question") // 4)
+    roles = {"cluster": "passage", "target": "population"}
+    found = grouped.scorio(**roles, missing="bounds").report(ps.avg())
+    assert (
+        found["lo"].to_list() == grouped.scorio(**roles, missing=0).report(ps.avg())["lo"].to_list()
+    )
+    log = drawn(2, 60, errors=0.05, gain=0.3)
+    lower = log.scorio(missing="bounds", lower_is_better=True)
+    assert lower.compare()["better"].item() == "m0"
+    assert lower.gate("m0", margin=0.02)["verdict"].item() == "fail"
+    assert lower.gate("m1", margin=0.02)["verdict"].item() == "pass"
+
+
 WORDS = pl.col("category").replace_strict({0: "wrong", 1: "right"}, return_dtype=pl.String)
 
 
