@@ -38,7 +38,7 @@ _DEPTH = 21.0  # exp(-21) = 8e-10: populations less likely than that, by the bes
 _FIRST, _WIDER = 9, 16  # steps around the centres, and by which a lattice grows
 _MOST_GROWTH = 64  # times; rounding beyond 1e14 trials may scatter the populations that count
 _FINEST = 2.0**-30  # of a step
-_TOGETHER = 64  # groups on one lattice,
+_SHARED = 64  # groups on one lattice,
 _APART = 32.0  # steps that their centres may lie apart, at most
 
 
@@ -86,15 +86,14 @@ class _Starts:
     def of(cls, n: Ints, c: Ints, questions: Floats) -> _Starts:
         """By the moments of the shares of successes."""
         size, trials = questions.sum(axis=1), questions @ n
-        often = trials / size
+        others = np.maximum(questions @ (n * (n - 1.0)) / trials, 1)  # trials of the same question
         mean = (questions @ c + 0.5) / (trials + 1)
-        away = (c / n - mean[:, None]) ** 2
-        square = np.maximum(_row_sums(questions, away) / size, 1e-9)
-        excess = square / (mean * (1 - mean)) * often - 1
-        rho = np.clip(excess / np.maximum(often - 1, 1), 1 / np.sqrt(trials + 1), 0.95)
+        square = _row_sums(questions, (c - n * mean[:, None]) ** 2)
+        excess = square / (mean * (1 - mean)) / trials - 1
+        rho = np.clip(excess / others, 1 / np.sqrt(trials + 1), 0.95)
         effective = _row_sums(questions, n / (1 + (n - 1) * rho[:, None]))
         spread = np.sqrt(1 / (mean * effective) + 1 / ((1 - mean) * effective))
-        wide = np.sqrt(2 / np.maximum(size - 1, 1)) * (1 + 1 / (np.maximum(often - 1, 1) * rho))
+        wide = np.sqrt(2 / np.maximum(size - 1, 1)) * (1 + 1 / (others * rho))
         # Only questions that neither repeat success nor failure tell a correlation from 1.
         wide = np.maximum(wide, 0.75 / np.sqrt(1 + questions @ ((c > 0) & (c < n))))
         logits = [np.asarray(scipy.special.logit(each)) for each in (mean, rho)]
@@ -122,7 +121,7 @@ def lattice_groups(n: Ints, c: Ints, questions: Floats) -> Iterator[Ints]:
     for row in order.tolist():
         first = batch[0] if batch else row
         apart = abs(starts.mean[row] - starts.mean[first]) > _APART * starts.mean_step[row]
-        if apart or len(batch) == _TOGETHER or any(step[row] != step[first] for step in steps):
+        if apart or len(batch) == _SHARED or any(step[row] != step[first] for step in steps):
             yield np.sort(batch)
             batch = []
         batch.append(row)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from polars_scorio.maths import free_fit
 from polars_scorio.maths.free_fit import Calibrated, Group, fit_populations
 from polars_scorio.maths.lattice import fit_binary
 from tests.maths.cases import CASES, states_of
@@ -58,3 +59,15 @@ def test_questions_of_a_quadrillion_trials_have_populations():
     found = fit_populations(n, c, np.ones((1, 3)))
     assert np.isfinite(found.weight).all()
     assert found.middle[0][0] == pytest.approx(1 / 3, abs=0.2)
+
+
+def test_finer_steps_change_nothing_where_half_of_the_questions_have_one_trial(monkeypatch):
+    rng = np.random.default_rng(0)
+    n = rng.choice([1, 64], 100)
+    group = n, rng.binomial(n, rng.uniform(0.9, 1, n.size)), np.ones(n.size)
+    middle = Group.fit(*group).fits.middle
+    monkeypatch.setattr(free_fit, "_STEP", 0.2)
+    monkeypatch.setattr(free_fit, "_RESOLVED", 0.4)
+    monkeypatch.setattr(free_fit, "_RESOLVED_NARROW", 0.5)
+    # The mean of a correlation of .03, of which the data say least.
+    np.testing.assert_allclose(middle, Group.fit(*group).fits.middle, rtol=1e-7)
