@@ -10,25 +10,32 @@ import polars as pl
 import polars_scorio as ps
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
-from polars_scorio.maths import credit
 from polars_scorio.maths.best_of import best_moments, expected_best
-from polars_scorio.maths.draws import credit_moments, expected_credit
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    area_under_curve,
+    credit_moments,
+    excess_over_half,
+    expected_credit,
+    majority_gains,
+)
 from polars_scorio.maths.posteriors import Pooled
 from polars_scorio.maths.questions import States
 from polars_scorio.study.posterior import PosteriorInference
 from polars_scorio.subjects.question_cells import QuestionCells
 
 CREDITS = {
-    "pass": credit.any_success,
-    "majority": credit.majority_gains,
-    "mG-Pass": credit.excess_over_half,
-    "AUC": credit.area_under_curve,
+    "pass": any_success,
+    "majority": majority_gains,
+    "mG-Pass": excess_over_half,
+    "AUC": area_under_curve,
 }
 # Those whose cost does not grow with k.
 LONG = {
-    "Pass@k": credit.any_success,
-    "Pass^k": credit.all_success,
-    "AUC@k": credit.area_under_curve,
+    "Pass@k": any_success,
+    "Pass^k": all_success,
+    "AUC@k": area_under_curve,
 }
 
 
@@ -71,7 +78,7 @@ def draws_of(k: int) -> dict[str, Callable[[], object]]:
     a, b = 1.0 + c, 1.0 + n - c
 
     def estimate(gains: Callable[[int], np.ndarray]) -> object:
-        return expected_credit(n + k, n + k - c if gains is credit.all_success else c, gains(k))
+        return expected_credit(n + k, n + k - c if gains is all_success else c, gains(k))
 
     work: dict[str, Callable[[], object]] = {}
     for name, gains in LONG.items():
@@ -178,7 +185,7 @@ def pooling() -> None:
             return pooled
 
         def pass_at_64(states: States = states, one: np.ndarray = one) -> None:
-            gains = credit.any_success(64)
+            gains = any_success(64)
             pooled = Pooled.fit(states, states, one, "benchmark")
             pooled.credit(lambda _: iter([(slice(None), gains)]), np.ones(2))
 

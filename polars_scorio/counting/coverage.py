@@ -10,7 +10,6 @@ from polars.exceptions import ColumnNotFoundError
 
 from polars_scorio.arguments import Per, check_choice
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
-from polars_scorio.counting.duplicates import repeated_trials
 from polars_scorio.counting.log import (
     CATEGORY,
     CLUSTER,
@@ -20,6 +19,7 @@ from polars_scorio.counting.log import (
     bind_roles,
     refuse_repeats,
 )
+from polars_scorio.counting.refusals import repeated_trials
 from polars_scorio.counting.roles import Roles
 
 TOTALS_COLUMNS = ("planned", "reported", "recomputed")  # the last: by the tool's rule from its rows

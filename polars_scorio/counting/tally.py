@@ -40,14 +40,6 @@ from polars_scorio.counting.common_questions import (
     refuse_partial,
     with_partial,
 )
-from polars_scorio.counting.duplicates import (
-    DIGEST,
-    distinct_counted,
-    id_hash,
-    id_numbers,
-    ids_are_summable,
-    trial_id_rules,
-)
 from polars_scorio.counting.log import (
     CATEGORY,
     CLUSTER,
@@ -62,7 +54,17 @@ from polars_scorio.counting.log import (
     column_category,
     refuse_repeats,
 )
-from polars_scorio.counting.refusals import refusal_rules, refuse_beyond, refuse_unscored
+from polars_scorio.counting.refusals import (
+    DIGEST,
+    distinct_counted,
+    id_hash,
+    id_numbers,
+    ids_are_summable,
+    refusal_rules,
+    refuse_beyond,
+    refuse_unscored,
+    trial_id_rules,
+)
 from polars_scorio.counting.roles import Category
 
 # The questions of a group, and what they hold beside their counts; the categories of a question.

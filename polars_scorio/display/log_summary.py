@@ -10,10 +10,9 @@ import polars as pl
 
 from polars_scorio.counting.checks import AS_ROWS, IDS, NO_ID, ROWS, mark_problems, refuse_bad
 from polars_scorio.counting.coverage import TOTALS_COLUMNS, coverage, has_totals, with_totals
-from polars_scorio.counting.duplicates import with_identities
 from polars_scorio.counting.judge_counts import judge_sample, labelled_sample
 from polars_scorio.counting.log import CATEGORY, CLUSTER, COUNT, FAMILY, TRUTH, Trials, bind_roles
-from polars_scorio.counting.refusals import identity_rules, refusal_rules
+from polars_scorio.counting.refusals import identity_rules, refusal_rules, with_identities
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import STATES, question_tallies
 from polars_scorio.display.words import visible_text

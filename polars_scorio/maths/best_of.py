@@ -19,8 +19,7 @@ from polars_scorio.maths.array_rows import (
     row_batches,
     weight_range,
 )
-from polars_scorio.maths.credit import all_success
-from polars_scorio.maths.draws import overlap_chances
+from polars_scorio.maths.draws import all_success, overlap_chances
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.powers import chances_and_growth, power_chances
 from polars_scorio.maths.price import Price, credit_prices

@@ -15,11 +15,15 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.area import area_at
 from polars_scorio.maths.array_rows import Floats, Ints, row_slices
-from polars_scorio.maths.credit import is_area, only_success
-from polars_scorio.maths.draws import binomial_chances
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    binomial_chances,
+    is_area,
+    only_success,
+)
 from polars_scorio.maths.free_fit import rate_nodes
 from polars_scorio.maths.pooled_moments import Joint
 
@@ -151,7 +155,7 @@ class RootDraw:
 
     def at_rates(self, p: Floats, q: Floats) -> Floats:
         """Geom@k of questions with success rates p, whose complements are q."""
-        both = credit.any_success(self.k), credit.all_success(self.k)
+        both = any_success(self.k), all_success(self.k)
         x, y = (credit_at(p, q, gains) for gains in both)
         return blend_means(x, y, self.powers)
 

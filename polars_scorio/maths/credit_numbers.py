@@ -15,9 +15,14 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
-from polars_scorio.maths.credit import all_success, any_success, average_sides, only_success
 from polars_scorio.maths.credit_at_rates import RootDraw, credit_at, largest_bias
-from polars_scorio.maths.draws import draw_chance_rows
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    average_sides,
+    draw_chance_rows,
+    only_success,
+)
 from polars_scorio.maths.free_fit import Calibrated, Fits, Group, rate_nodes
 from polars_scorio.maths.price import Price, clopper_pearson_interval, credit_prices
 from polars_scorio.maths.questions import Clustered, QuestionWeights, States

@@ -24,13 +24,13 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, row_slices
-from polars_scorio.maths.credit import only_success
 from polars_scorio.maths.credit_at_rates import credit_at
 from polars_scorio.maths.draws import (
     binomial_chances,
     draw_chance_rows,
     draw_chances,
     expected_credit,
+    only_success,
     overlap_chances,
     urn_chances,
 )
@@ -38,7 +38,7 @@ from polars_scorio.maths.free_fit import Fits, Group, Populations, rate_nodes
 from polars_scorio.maths.powers import no_success_drawn, power_chances, sum_of_gaps
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States
 
-# The gains of a draw from a question with n trials (see `credit`), at most 1 in sum.
+# The gains of a draw from a question with n trials (see `draws`), at most 1 in sum.
 GainsOf = Callable[[int], Floats]
 Rows = slice | Ints
 

@@ -9,11 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import SHARE, check_number
-from polars_scorio.maths import credit
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.blend_prices import BlendOfMeans, blend_price
 from polars_scorio.maths.credit_at_rates import RootDraw, blend_means, blend_moments
-from polars_scorio.maths.draws import credit_covariance, credit_moments, expected_credit
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    credit_covariance,
+    credit_moments,
+    excess_over_half,
+    expected_credit,
+    spectrum_gains,
+)
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.pooled_moments import Joint
 from polars_scorio.maths.posteriors import QuestionPosteriors
@@ -62,7 +69,7 @@ class BlendMetric(Metric):
         """The two means that are blended; None for a blend of each question, or unbounded."""
         if k is None or self.per_question or self.unbounded:
             return None
-        return BlendOfMeans(credit.any_success(k), self.gains(k, *self.arguments), self.powers)
+        return BlendOfMeans(any_success(k), self.gains(k, *self.arguments), self.powers)
 
     def with_unbiased_estimate(self) -> BlendMetric:
         """The blend whose estimate is a credit of each question, if that is known."""
@@ -75,9 +82,7 @@ class BlendMetric(Metric):
     ) -> list[Price]:
         """The price of a blend of means over the questions, for each k; see `draw` for others."""
         return [
-            blend_price(
-                questions, credit.any_success(k), self.gains(k, *self.arguments), self.powers
-            )
+            blend_price(questions, any_success(k), self.gains(k, *self.arguments), self.powers)
             for k in self.k
             if k is not None
         ]
@@ -86,7 +91,7 @@ class BlendMetric(Metric):
         """Estimate and posterior of each group."""
         assert k is not None  # the report asks for a k of this metric
         states, powers = posterior.states, self.powers
-        x, y = credit.any_success(k), self.gains(k, *self.arguments)
+        x, y = any_success(k), self.gains(k, *self.arguments)
         n, c = trials_and_successes(states)
         estimates = expected_credit(n, c, x), expected_credit(n, c, y)
         # Of one trial all credits are the same: a power of it, whose sigma no rounding disturbs.
@@ -164,7 +169,7 @@ def geom_at_k(
         "geom_at_k", "Geom@{k}", "Pass@k and Pass^k of each question, as a geometric mean"
     )
     shared = draw_fields(described, k, bounds, name, **shown)
-    return _blend_metric(shared, credit.all_success, powers)
+    return _blend_metric(shared, all_success, powers)
 
 
 @with_parameter_help
@@ -209,7 +214,7 @@ def geom_ds_at_k(
         "geom_ds_at_k", "Geom-DS@{k}", "Pass@k and Pass^k of the benchmark, as a geometric mean"
     )
     shared = draw_fields(described, k, bounds, name, **shown)
-    return _blend_metric(shared, credit.all_success, powers, per_question=False)
+    return _blend_metric(shared, all_success, powers, per_question=False)
 
 
 @with_parameter_help
@@ -316,8 +321,8 @@ def _spectrum_blend(
     """A blend with a spectrum; without weights, with that of mG-Pass@k."""
     powers = (lam, 1 - lam)
     if weights is None:
-        return _blend_metric(shared, credit.excess_over_half, powers, per_question=False)
-    return _blend_metric(shared, credit.spectrum_gains, powers, weights, per_question=False)
+        return _blend_metric(shared, excess_over_half, powers, per_question=False)
+    return _blend_metric(shared, spectrum_gains, powers, weights, per_question=False)
 
 
 def _checked_powers(pass_power: float, unanimous_power: float) -> tuple[float, float]:

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.array_rows import Mask
-from polars_scorio.maths.draws import expected_credit
+from polars_scorio.maths.draws import at_least, expected_credit
 from polars_scorio.maths.posteriors import QuestionPosteriors
 from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import fixed_gains
@@ -604,7 +603,7 @@ def threshold_curve(
 ) -> DrawMetric:
     """The draw metric of "at least t successes of k", a row for each t, after its check."""
     shared = draw_fields(described, k, bounds, name)
-    return DrawMetric(**shared, t=t, gains=credit.at_least, arguments=(k,))
+    return DrawMetric(**shared, t=t, gains=at_least, arguments=(k,))
 
 
 def draw_fields(

@@ -9,7 +9,7 @@ import numpy as np
 
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.best_of import best_moments, best_prices, expected_best
-from polars_scorio.maths.credit import all_success, any_success
+from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.posteriors import QuestionPosteriors
 from polars_scorio.maths.price import Price
 from polars_scorio.maths.questions import States, Strata

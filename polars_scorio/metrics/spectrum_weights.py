@@ -28,8 +28,8 @@ from polars_scorio.arguments import (
     unknown_name,
     value_text,
 )
-from polars_scorio.maths import credit
 from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.draws import at_least
 
 __all__ = [
     "beta",
@@ -110,7 +110,7 @@ def threshold(k: int, t: int) -> Floats:
     array([0., 0., 1., 0.])
     """
     size = _draw_size(k)
-    return credit.at_least(check_count("t", t, most=size), size)
+    return at_least(check_count("t", t, most=size), size)
 
 
 def discovery(k: int) -> Floats:

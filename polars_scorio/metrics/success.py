@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import ParamSpec
 
-from polars_scorio.maths import credit
+from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.metrics.metric import UNIT, Description, DrawMetric, draw_metric
 from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, with_parameter_help
 
@@ -51,7 +51,7 @@ def pass_at_k(
     described = Description(
         "pass_at_k", "Pass@{k}", "1 - C(n - c, k) / C(n, k): at least one of k trials succeeds"
     )
-    return draw_metric(described, credit.any_success, k, bounds, name)
+    return draw_metric(described, any_success, k, bounds, name)
 
 
 @with_parameter_help
@@ -88,7 +88,7 @@ def pass_hat_k(
     [(1, 0.75), (2, 0.5)]
     """
     described = Description("pass_hat_k", "Pass^{k}", "C(c, k) / C(n, k): all k trials succeed")
-    return draw_metric(described, credit.all_success, k, bounds, name)
+    return draw_metric(described, all_success, k, bounds, name)
 
 
 _ALIAS = """{title}: how often do all of k trials succeed [1]_? Another name of `pass_hat_k`.

@@ -12,7 +12,13 @@ from polars_scorio.arguments import (
     value_text,
     value_tuple,
 )
-from polars_scorio.maths import credit
+from polars_scorio.maths.draws import (
+    area_under_curve,
+    at_least_share,
+    excess_over_half,
+    majority_gains,
+    spectrum_gains,
+)
 from polars_scorio.metrics.metric import (
     ALL_TRIALS,
     UNIT,
@@ -69,7 +75,7 @@ def g_pass_at_k_tau(
     [0.9]
     """
     share = {"tau": check_number("tau", tau, SHARE)}
-    gains = credit.at_least_share
+    gains = at_least_share
     described = Description(
         "g_pass_at_k_tau",
         "G-Pass@{k}",
@@ -189,7 +195,7 @@ def mg_pass_at_k(
         "mG-Pass@{k}",
         "E[2/k max(J - ceil(k/2), 0)]: how far the successes exceed half",
     )
-    return draw_metric(described, credit.excess_over_half, k, bounds, name)
+    return draw_metric(described, excess_over_half, k, bounds, name)
 
 
 @with_parameter_help
@@ -241,7 +247,7 @@ def maj_at_k(
     described = Description(
         "maj_at_k", "Maj@{k}", "P(J >= floor(k/2) + 1): most of k trials succeed"
     )
-    return draw_metric(described, credit.majority_gains, sizes, bounds, name)
+    return draw_metric(described, majority_gains, sizes, bounds, name)
 
 
 @with_parameter_help
@@ -277,7 +283,7 @@ def auc_at_k(
     [0.6, 0.75, 0.85]
     """
     described = Description("auc_at_k", "AUC@{k}", "the area under Pass@1, ..., Pass@k")
-    return draw_metric(described, credit.area_under_curve, k, bounds, name)
+    return draw_metric(described, area_under_curve, k, bounds, name)
 
 
 @with_parameter_help
@@ -331,7 +337,7 @@ def threshold_spectrum_at_k(
         "Threshold-Spectrum@{k}",
         "E[w_1 + ... + w_J]: a weight for each success of a draw",
     )
-    return draw_metric(described, credit.spectrum_gains, k, bounds, name, **spectrum)
+    return draw_metric(described, spectrum_gains, k, bounds, name, **spectrum)
 
 
 def check_spectrum(k: DrawSizes, weights: ArrayLike) -> tuple[float, ...]:

@@ -16,7 +16,6 @@ import polars as pl
 
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan, mark_problems, refuse_bad
-from polars_scorio.counting.duplicates import trial_id_rules
 from polars_scorio.counting.log import (
     CATEGORY,
     TRIAL,
@@ -26,7 +25,7 @@ from polars_scorio.counting.log import (
     is_label,
     refuse_repeats,
 )
-from polars_scorio.counting.refusals import refusal_rules
+from polars_scorio.counting.refusals import refusal_rules, trial_id_rules
 from polars_scorio.counting.roles import Roles, Unscored
 from polars_scorio.counting.run_bits import RunWords, found_words, has_order
 from polars_scorio.counting.tally import (

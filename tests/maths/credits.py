@@ -4,17 +4,24 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from polars_scorio.maths import credit
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    area_under_curve,
+    at_least_share,
+    excess_over_half,
+    majority_gains,
+)
 
 CREDITS = {
-    "any": credit.any_success,
-    "all": credit.all_success,
-    "share": lambda k: credit.at_least_share(k, 0.3),
-    "majority": credit.majority_gains,
-    "excess": credit.excess_over_half,
-    "area": credit.area_under_curve,
+    "any": any_success,
+    "all": all_success,
+    "share": lambda k: at_least_share(k, 0.3),
+    "majority": majority_gains,
+    "excess": excess_over_half,
+    "area": area_under_curve,
     # Saturates at an interior level, where its variance is tiny beside the level squared.
-    "ends": lambda k: (credit.any_success(k) + credit.all_success(k)) / 2,
+    "ends": lambda k: (any_success(k) + all_success(k)) / 2,
     "sparse": lambda k: np.bincount([k // 5, k // 2, k - 1], [0.1, 0.7, 0.05], k),
 }
 every_credit = pytest.mark.parametrize("gains_of", CREDITS.values(), ids=CREDITS)

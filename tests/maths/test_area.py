@@ -8,10 +8,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
+from polars_scorio.maths import draws
 from polars_scorio.maths.area import area_drawn, area_moments
-from polars_scorio.maths.credit import area_under_curve
-from polars_scorio.maths.draws import credit_moments, expected_credit
+from polars_scorio.maths.draws import area_under_curve, credit_moments, expected_credit
 
 CORNERS = [*product([1e-3, 0.5, 1.0, 2.5, 17.0, 1_000.0, 1e5, 1e6], repeat=2)]
 
@@ -65,7 +64,7 @@ def test_variances_of_very_many_trials_agree_with_those_of_the_sum_over_successe
 ):
     k, ends = 1_500, (np.array([a]), np.array([b]))
     _, variance = credit_moments(*ends, area_under_curve(k))
-    monkeypatch.setattr(credit, "_LONG", k + 1)
+    monkeypatch.setattr(draws, "_LONG", k + 1)
     _, summed = credit_moments(*ends, area_under_curve(k))
     # Some 3 k roundings of 1e-16 in the other sum.
     np.testing.assert_allclose(variance, summed, rtol=3e-13)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.blend_prices import BlendOfMeans, blend_numbers, blend_price
 from polars_scorio.maths.credit_at_rates import RootDraw
 from polars_scorio.maths.credit_numbers import credit_numbers, price_numbers
+from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.questions import Clustered
 from polars_scorio.maths.variance import fixed_gains
@@ -19,7 +19,7 @@ HALVES = (0.5, 0.5)
 
 def numbers(group, k, target, clusters=None):
     fitted = Calibrated.fit(states_of(group))
-    blended = BlendOfMeans(credit.any_success(k), credit.all_success(k), HALVES)
+    blended = BlendOfMeans(any_success(k), all_success(k), HALVES)
     price = blend_price(fitted, blended.x, blended.y, HALVES)
     return blend_numbers(fitted, blended, price, 0.95, target, clusters), price
 
@@ -29,7 +29,7 @@ def test_vectors_of_blends_of_a_population():
     n, k = case["n"], case["k"]
     group = [(n, c, case["c"].count(c)) for c in sorted({*case["c"]})]
     fitted = Calibrated.fit(states_of(group))
-    draws = fixed_gains(credit.any_success(k)), fixed_gains(credit.all_success(k))
+    draws = fixed_gains(any_success(k)), fixed_gains(all_success(k))
     parts = credit_numbers(fitted, draws, 0.95, "population")
     for part, (_, mu, *ends) in zip(parts, case["parts"], strict=False):
         assert part.mu[0] == pytest.approx(mu, abs=1e-9)
@@ -47,7 +47,7 @@ def test_vectors_of_blends_of_a_population():
 def test_without_a_failure_both_means_say_how_far_the_interval_reaches():
     group = CASES["all right"]
     found, _ = numbers(group, 2, "benchmark")
-    draws = [fixed_gains(gains) for gains in (credit.any_success(2), credit.all_success(2))]
+    draws = [fixed_gains(gains) for gains in (any_success(2), all_success(2))]
     passing, unanimous = credit_numbers(Calibrated.fit(states_of(group)), draws, 0.95)
     assert found.lo == pytest.approx(np.sqrt(passing.lo * unanimous.lo))
     assert found.hi == [1.0]

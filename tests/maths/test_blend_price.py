@@ -5,8 +5,8 @@ from math import comb, sqrt
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.blend_prices import blend_price
+from polars_scorio.maths.draws import all_success, any_success, majority_gains
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import clopper_pearson_interval, credit_prices
 from polars_scorio.maths.variance import credit_of, fixed_gains
@@ -26,7 +26,7 @@ from tests.maths.cases import (
 @pytest.mark.parametrize("group", [R1, HARD, RAGGED])
 @pytest.mark.parametrize("powers", [(0.5, 0.5), (1.0, 0.25), (0.0, 1.0)])
 def test_blends_equal_plain_loops(group, powers):
-    gains = [credit.any_success(2), credit.majority_gains(2)]
+    gains = [any_success(2), majority_gains(2)]
     values = [credit_of(own).tolist() for own in gains]
     size = sum(h for _, _, h in group)
     smooth, p, weight = oracle.fits(tuple(group))
@@ -60,7 +60,7 @@ def test_blends_equal_plain_loops(group, powers):
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_blend_of_one_metric_is_that_metric(case):
-    fitted, gains = Calibrated.fit(states_of(CASES[case])), credit.any_success(1)
+    fitted, gains = Calibrated.fit(states_of(CASES[case])), any_success(1)
     (alone,) = credit_prices(fitted, [fixed_gains(gains)])
     # The same grids; the blend's credit is rebuilt from two products: rounding.
     assert_prices_equal(blend_price(fitted, gains, gains, (0.3, 0.7)), alone, 1e-9)
@@ -68,7 +68,7 @@ def test_a_blend_of_one_metric_is_that_metric(case):
 
 def test_a_negative_power_has_a_normal_interval():
     fitted = Calibrated.fit(states_of(R1))
-    price = blend_price(fitted, credit.any_success(2), credit.all_success(2), (2.0, -1.0))
+    price = blend_price(fitted, any_success(2), all_success(2), (2.0, -1.0))
     # A few roundings: far below the default of approx.
     assert price.mu == pytest.approx(0.95**2 / 0.45)
     lo, hi = clopper_pearson_interval(price, 0.95)
@@ -76,14 +76,12 @@ def test_a_negative_power_has_a_normal_interval():
     # z has seven digits: an error of 1e-8, below the default of approx, 1e-6.
     assert (hi - price.mu, price.mu - lo) == (pytest.approx(noise), pytest.approx(noise))
     zero = blend_price(
-        Calibrated.fit(states_of(CASES["all wrong"])), *[credit.any_success(1)] * 2, (1.0, -0.5)
+        Calibrated.fit(states_of(CASES["all wrong"])), *[any_success(1)] * 2, (1.0, -0.5)
     )
     assert zero.mu == 0
     assert np.isfinite(zero.sigma).all()
 
 
 def test_a_blend_beyond_the_trials_has_none():
-    price = blend_price(
-        Calibrated.fit(states_of(R1)), credit.any_success(9), credit.all_success(9), (0.5, 0.5)
-    )
+    price = blend_price(Calibrated.fit(states_of(R1)), any_success(9), all_success(9), (0.5, 0.5))
     assert np.isnan([price.mu, price.sigma, *clopper_pearson_interval(price, 0.95)]).all()

@@ -8,15 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.maths import credit
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    area_under_curve,
+    at_least_share,
+    excess_over_half,
+    majority_gains,
+)
 
 EVERY_CREDIT = [
-    credit.any_success,
-    credit.all_success,
-    credit.majority_gains,
-    credit.excess_over_half,
-    credit.area_under_curve,
-    lambda k: credit.at_least_share(k, 0.5),
+    any_success,
+    all_success,
+    majority_gains,
+    excess_over_half,
+    area_under_curve,
+    lambda k: at_least_share(k, 0.5),
 ]
 
 
@@ -33,11 +40,11 @@ def auc(k: int, j: int) -> Fraction:
 
 
 DEFINITIONS = {
-    credit.any_success: lambda k, j: j / k > 0,
-    credit.all_success: lambda k, j: j == k,
-    credit.majority_gains: lambda k, j: j > k / 2,
-    credit.excess_over_half: lambda k, j: Fraction(2, k) * max(j - ceil(k / 2), 0),
-    credit.area_under_curve: auc,
+    any_success: lambda k, j: j / k > 0,
+    all_success: lambda k, j: j == k,
+    majority_gains: lambda k, j: j > k / 2,
+    excess_over_half: lambda k, j: Fraction(2, k) * max(j - ceil(k / 2), 0),
+    area_under_curve: auc,
 }
 
 
@@ -61,25 +68,25 @@ def test_gains_are_one_double_per_success_and_never_negative(gains, k):
 def test_area_under_curve_is_accurate_for_draws_of_1024(r):
     k = 1024
     # Two roundings to double; the difference of two credits in doubles would lose 4 digits.
-    assert credit.area_under_curve(k)[r - 1] == pytest.approx(
+    assert area_under_curve(k)[r - 1] == pytest.approx(
         float(auc(k, r) - auc(k, r - 1)), rel=1e-15, abs=0
     )
 
 
 def test_at_least_share_asks_for_j_successes_where_tau_is_j_of_k():
     for k in range(1, 101):
-        asked = [np.argmax(credit.at_least_share(k, j / k)) + 1 for j in range(1, k + 1)]
+        asked = [np.argmax(at_least_share(k, j / k)) + 1 for j in range(1, k + 1)]
         assert asked == list(range(1, k + 1))
 
 
 @given(st.integers(1, 300), st.floats(0, 1))
 def test_at_least_share_asks_for_the_smallest_share_that_reaches_tau(k, tau):
-    (j,) = np.flatnonzero(credit.at_least_share(k, tau)) + 1
+    (j,) = np.flatnonzero(at_least_share(k, tau)) + 1
     assert j / k >= tau
     assert j == 1 or (j - 1) / k < tau
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_the_shares_0_and_1_ask_for_any_and_for_all_successes(k):
-    np.testing.assert_array_equal(credit.at_least_share(k, 0.0), credit.any_success(k))
-    np.testing.assert_array_equal(credit.at_least_share(k, 1.0), credit.all_success(k))
+    np.testing.assert_array_equal(at_least_share(k, 0.0), any_success(k))
+    np.testing.assert_array_equal(at_least_share(k, 1.0), all_success(k))

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.credit_at_rates import credit_at
+from polars_scorio.maths.draws import all_success, any_success, area_under_curve
 from tests.maths.credits import every_credit
 
 RATES = np.array([0.0, 1e-9, 1e-3, 0.2, 0.5, 0.9, 1 - 1e-6, 1.0])
@@ -37,9 +37,9 @@ def test_powers_and_area_are_accurate(k):
             for x, each, total in zip(p, some, sums, strict=True)
         ]
     for gains_of, oracle in (
-        (credit.any_success, some),
-        (credit.all_success, [each for _, each in power]),
-        (credit.area_under_curve, area),
+        (any_success, some),
+        (all_success, [each for _, each in power]),
+        (area_under_curve, area),
     ):
         found = credit_at(p, q, gains_of(k))
         # q = 1 - p is rounded: k of its factors are off by 1e-16 each.

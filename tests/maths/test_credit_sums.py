@@ -8,7 +8,13 @@ import pytest
 from scipy.special import roots_jacobi
 from scipy.stats import binom
 
-from polars_scorio.maths import credit
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    area_under_curve,
+    excess_over_half,
+    majority_gains,
+)
 from polars_scorio.maths.free_fit import rate_nodes
 from polars_scorio.maths.variance import (
     CreditSum,
@@ -24,11 +30,11 @@ from polars_scorio.maths.variance import (
 )
 
 SHAPES = {
-    "any": credit.any_success,
-    "all": credit.all_success,
-    "majority": credit.majority_gains,
-    "area": credit.area_under_curve,
-    "excess": credit.excess_over_half,
+    "any": any_success,
+    "all": all_success,
+    "majority": majority_gains,
+    "area": area_under_curve,
+    "excess": excess_over_half,
 }
 
 
@@ -74,9 +80,9 @@ def test_a_weighted_sum_of_credits_may_fall(gains):
 
 @pytest.mark.parametrize(("n", "k"), [(70, 65), (200, 65)])
 def test_large_draws(n, k):
-    found = rate_moments(121, np.array([n]), metric_of(credit.any_success(k)))
+    found = rate_moments(121, np.array([n]), metric_of(any_success(k)))
     p, _ = rate_nodes(121)
-    known = definition(n, credit_of(credit.any_success(k)), p[10])
+    known = definition(n, credit_of(any_success(k)), p[10])
     # exp() of logs of up to 300: 2e-13 here.
     assert found.variance[0, 10] == pytest.approx(known, rel=1e-11)
 
@@ -113,29 +119,29 @@ def test_estimates_of_the_noise_are_unbiased(shape, n, k):
 def test_the_noise_of_a_quadrillion_trials_keeps_its_digits():
     n, c = np.array([10**15]), np.array([3])
     # One of k trials succeeds: k c / n, with the variance k^2 c / n^2.
-    noise = noise_estimates(Draw.of(credit.any_success(1000)), n, c)
+    noise = noise_estimates(Draw.of(any_success(1000)), n, c)
     assert noise[0] == pytest.approx(3e6 / 1e30, rel=1e-10)
 
 
 def test_a_million_draws_take_no_more_terms_than_a_hundred():
     a, b = np.array([[0.5, 3.0]]), np.array([[2e6, 3e6]])
-    found = posterior_means(Draw.of(credit.any_success(10**6)), a, b, np.array([2 * 10**6]))
+    found = posterior_means(Draw.of(any_success(10**6)), a, b, np.array([2 * 10**6]))
     assert (found[2] > 0).all()
     assert (found[2] <= found[0] * found[1] + 1e-15).all()
 
 
-@pytest.mark.parametrize("gains", [credit.any_success(4), credit.excess_over_half(5)])
+@pytest.mark.parametrize("gains", [any_success(4), excess_over_half(5)])
 def test_a_credit_and_its_complement_sum_to_one(gains):
     np.testing.assert_allclose(credit_of(gains) + credit_complement(gains), 1, rtol=1e-15)
 
 
 def test_gains_of_a_sum_are_sums_of_gains():
-    terms = [(2.0, fixed_gains(credit.any_success(2))), (-0.5, fixed_gains(credit.all_success(2)))]
+    terms = [(2.0, fixed_gains(any_success(2))), (-0.5, fixed_gains(all_success(2)))]
     assert CreditSum(terms).gains(5).tolist() == [2.0, -0.5]
     ((rows, draw),) = CreditSum(terms).draws(np.array([5, 6]))
     assert (rows, draw.gains.tolist()) == (slice(None), [2.0, -0.5])
 
 
 def test_draws_of_all_trials_go_by_their_number():
-    (first, two), (second, four) = CreditSum([(1.0, credit.all_success)]).draws(np.array([4, 2, 4]))
+    (first, two), (second, four) = CreditSum([(1.0, all_success)]).draws(np.array([4, 2, 4]))
     assert (first.tolist(), two.gains.size, second.tolist(), four.gains.size) == ([1], 2, [0, 2], 4)

@@ -7,7 +7,6 @@ import pytest
 from scipy.special import comb
 from scipy.stats import binom, multivariate_normal, norm
 
-from polars_scorio.maths.credit import all_success, any_success, at_least_share, majority_gains
 from polars_scorio.maths.credit_at_rates import RootDraw
 from polars_scorio.maths.curves import (
     Path,
@@ -19,6 +18,7 @@ from polars_scorio.maths.curves import (
     question_path,
     rising_band,
 )
+from polars_scorio.maths.draws import all_success, any_success, at_least_share, majority_gains
 from polars_scorio.maths.free_fit import Calibrated, rate_nodes
 from polars_scorio.maths.questions import States
 from polars_scorio.maths.variance import fixed_gains

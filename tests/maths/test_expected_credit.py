@@ -9,8 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scorio import eval as reference
 
-from polars_scorio.maths import credit
-from polars_scorio.maths.draws import credit_covariance, credit_moments, expected_credit
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    area_under_curve,
+    at_least_share,
+    credit_covariance,
+    credit_moments,
+    excess_over_half,
+    expected_credit,
+    majority_gains,
+)
 from tests.maths.credits import (
     draws_of_trials,
     every_credit,
@@ -28,18 +37,18 @@ R1 = np.array([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]])
 @pytest.mark.parametrize(
     ("gains", "estimate", "moments"),
     [
-        pytest.param(credit.any_success(1), 0.7, (0.642857, 0.118451), id="pass@1"),
-        pytest.param(credit.any_success(2), 0.95, (0.839286, 0.097263), id="pass@2"),
-        pytest.param(credit.all_success(2), 0.45, (0.446429, 0.146167), id="pass^2"),
-        pytest.param(credit.majority_gains(3), 0.85, (0.684524, 0.151958), id="maj@3"),
-        pytest.param(credit.majority_gains(2), 0.45, None, id="maj@2"),
-        pytest.param(credit.area_under_curve(1), 0.7, None, id="auc@1"),
-        pytest.param(credit.area_under_curve(2), 0.825, None, id="auc@2"),
-        pytest.param(credit.area_under_curve(3), 0.9, None, id="auc@3"),
-        pytest.param(credit.at_least_share(2, 0.5), 0.95, None, id="g-pass@2, 0.5"),
-        pytest.param(credit.at_least_share(2, 1.0), 0.45, None, id="g-pass@2, 1"),
-        pytest.param(credit.excess_over_half(2), 0.45, None, id="mg-pass@2"),
-        pytest.param(credit.excess_over_half(3), 0.166667, None, id="mg-pass@3"),
+        pytest.param(any_success(1), 0.7, (0.642857, 0.118451), id="pass@1"),
+        pytest.param(any_success(2), 0.95, (0.839286, 0.097263), id="pass@2"),
+        pytest.param(all_success(2), 0.45, (0.446429, 0.146167), id="pass^2"),
+        pytest.param(majority_gains(3), 0.85, (0.684524, 0.151958), id="maj@3"),
+        pytest.param(majority_gains(2), 0.45, None, id="maj@2"),
+        pytest.param(area_under_curve(1), 0.7, None, id="auc@1"),
+        pytest.param(area_under_curve(2), 0.825, None, id="auc@2"),
+        pytest.param(area_under_curve(3), 0.9, None, id="auc@3"),
+        pytest.param(at_least_share(2, 0.5), 0.95, None, id="g-pass@2, 0.5"),
+        pytest.param(at_least_share(2, 1.0), 0.45, None, id="g-pass@2, 1"),
+        pytest.param(excess_over_half(2), 0.45, None, id="mg-pass@2"),
+        pytest.param(excess_over_half(3), 0.166667, None, id="mg-pass@3"),
     ],
 )
 def test_reproduces_published_numbers(gains, estimate, moments):
@@ -58,15 +67,15 @@ def test_reproduces_published_numbers(gains, estimate, moments):
 @given(draws_of_trials())
 def test_some_success_and_only_failures_exclude_each_other(state):
     n, c, k = state
-    total = expected_credit(n, c, credit.any_success(k))
-    total += expected_credit(n, n - c, credit.all_success(k))
+    total = expected_credit(n, c, any_success(k))
+    total += expected_credit(n, n - c, all_success(k))
     np.testing.assert_allclose(total, 1.0, rtol=1e-14)  # Of two logs, up to 60 roundings each.
 
 
 @given(posteriors, st.integers(1, 100))
 def test_some_success_and_only_failures_have_one_variance(posterior, k):
     a, b = posterior
-    some, only = credit.any_success(k), credit.all_success(k)
+    some, only = any_success(k), all_success(k)
     mean, variance = credit_moments(a, b, some)
     mirrored_mean, mirrored_variance = credit_moments(b, a, only)
     np.testing.assert_allclose(mean + mirrored_mean, 1.0, rtol=1e-13)  # exp() of logs up to 700.
@@ -83,7 +92,7 @@ def test_a_draw_of_one_trial_has_the_moments_of_the_posterior(posterior):
     np.testing.assert_allclose(variance, a * b / ((a + b) ** 2 * (a + b + 1)), rtol=1e-14)
 
 
-@given(posteriors, st.integers(1, 100), st.sampled_from([credit.any_success, credit.all_success]))
+@given(posteriors, st.integers(1, 100), st.sampled_from([any_success, all_success]))
 def test_pure_powers_have_a_closed_form_that_agrees_with_the_sum(posterior, k, gains_of):
     # 3e-13: the closed form takes exp() of logs, the sum 300 products.
     gains = gains_of(k)
@@ -150,12 +159,12 @@ SPECTRUM = [0.2, 0.0, 0.5, 0.1, 0.15, 0.0]
 @pytest.mark.parametrize(
     ("name", "gains", "arguments"),
     [
-        ("pass_at_k", credit.any_success(6), ()),
-        ("pass_hat_k", credit.all_success(6), ()),
-        ("g_pass_at_k_tau", credit.at_least_share(6, 0.6), (0.6,)),
-        ("mg_pass_at_k", credit.excess_over_half(6), ()),
-        ("maj_at_k", credit.majority_gains(6), ()),
-        ("auc_at_k", credit.area_under_curve(6), ()),
+        ("pass_at_k", any_success(6), ()),
+        ("pass_hat_k", all_success(6), ()),
+        ("g_pass_at_k_tau", at_least_share(6, 0.6), (0.6,)),
+        ("mg_pass_at_k", excess_over_half(6), ()),
+        ("maj_at_k", majority_gains(6), ()),
+        ("auc_at_k", area_under_curve(6), ()),
         ("threshold_spectrum_at_k", np.array(SPECTRUM), (SPECTRUM,)),
     ],
 )
@@ -229,8 +238,8 @@ def test_memory_is_bounded_whatever_the_states_and_the_draw(size, k):
     n = np.full(size, k + 4)
     c = np.arange(size) % k
     tracemalloc.start()
-    expected_credit(n, c, credit.excess_over_half(k))
-    credit_moments(c + 1.0, n - c + 1.0, credit.excess_over_half(k))
+    expected_credit(n, c, excess_over_half(k))
+    credit_moments(c + 1.0, n - c + 1.0, excess_over_half(k))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10 * n.nbytes + 64 * 2**20  # Ten arrays of the states, temporaries of 64 MB.

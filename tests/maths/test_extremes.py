@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.credit_at_rates import credit_at
+from polars_scorio.maths.draws import any_success
 from polars_scorio.maths.free_fit import Group, curved_solution
 from polars_scorio.maths.region import largest_means
 from tests.maths.cases import CASES
@@ -35,7 +35,7 @@ def test_a_step_by_states_or_by_rates_solves_the_equations(states, size):
 @pytest.mark.parametrize("case", CASES)
 def test_a_group_among_others_has_the_end_that_it_has_alone(case):
     free = Group.fit(*np.array(CASES[case]).T)
-    values = credit_at(*free.rates, credit.any_success(32))
+    values = credit_at(*free.rates, any_success(32))
     alone = [largest(free, sign * values) for sign in (1, -1)]
     questions = np.repeat([free.questions], 3, axis=0)
     best = np.repeat([free.likeliest_weights], 3, axis=0)

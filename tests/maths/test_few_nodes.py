@@ -5,7 +5,7 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
+from polars_scorio.maths.draws import all_success, any_success, majority_gains
 from polars_scorio.maths.lattice import fit_binary, fit_categories
 from polars_scorio.maths.likelihood import gauss_rules, interpolation_matrix
 from polars_scorio.maths.pooled_moments import draw_posterior, weighted_posterior
@@ -21,10 +21,10 @@ POPULATIONS = {
     "all or nothing": (RNG.random(100) < 0.4).astype(float),
 }
 METRICS = {
-    "pass@1": credit.any_success(1),
-    "pass@64": credit.any_success(64),
-    "pass^64": credit.all_success(64),
-    "maj@15": credit.majority_gains(15),
+    "pass@1": any_success(1),
+    "pass@64": any_success(64),
+    "pass^64": all_success(64),
+    "maj@15": majority_gains(15),
 }
 
 

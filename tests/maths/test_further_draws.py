@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import brentq, linprog
 from scipy.stats import chi2
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.credit_numbers import forecast_range
+from polars_scorio.maths.draws import all_success, any_success, excess_over_half
 from polars_scorio.maths.free_fit import Calibrated, Group
 from polars_scorio.maths.region import largest_means
 from tests.maths.cases import CASES, RAGGED, states_of
@@ -34,7 +34,7 @@ def test_single_trials_say_nothing_but_the_mean():
     lo, hi = rejected_means(7, 3)
     fitted = Calibrated.fit(states_of([(1, 0, 3), (1, 1, 7)]))
     for k in (1, 2, 5):
-        found = forecast_range(fitted, credit.any_success(k), 0.95)
+        found = forecast_range(fitted, any_success(k), 0.95)
         assert found.lo[0] == pytest.approx(lo, abs=RANGE)
         # The rates of the free fit are a grid: the mean lies between two of them.
         assert found.hi[0] == pytest.approx(1 - (1 - hi) ** k, abs=1e-3)
@@ -43,7 +43,7 @@ def test_single_trials_say_nothing_but_the_mean():
 @pytest.mark.parametrize("case", CASES)
 def test_a_range_stays_in_bounds_and_holds_its_mean_if_it_has_one(case):
     fitted = Calibrated.fit(states_of(CASES[case]))
-    for gains in (credit.any_success(20), credit.all_success(20), credit.excess_over_half(5)):
+    for gains in (any_success(20), all_success(20), excess_over_half(5)):
         found = forecast_range(fitted, gains, 0.95)
         known = gains.size <= 2 * min(n for n, _, _ in CASES[case])
         assert np.isnan(found.mu[0]) == (not known)
@@ -58,7 +58,7 @@ def log_likelihood(free, weight):
 def test_no_population_of_the_region_leaves_the_range():
     free = Group.fit(*np.array(RAGGED).T)
     least = log_likelihood(free, free.likeliest_weights) - chi2.ppf(0.95, 1) / 2
-    found = forecast_range(Calibrated.fit(states_of(RAGGED)), credit.any_success(32), 0.95)
+    found = forecast_range(Calibrated.fit(states_of(RAGGED)), any_success(32), 0.95)
     p, _ = free.rates
     value, seen = 1 - (1 - p) ** 32, []
     for corner in np.eye(p.size):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from polars_scorio.maths import credit
+from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.judges import judged_price
 from polars_scorio.maths.price import credit_prices
@@ -32,7 +32,7 @@ def test_estimates_and_slopes_are_those_of_the_study():
     for row in VECTORS["corrected"]:
         rows = [(state["n"], state["c"], state["questions"]) for state in row["states"]]
         rates = rates_of(row["sensitivity"], row["specificity"])
-        price = judged_price(fitted(rows), fixed_gains(credit.any_success(row["k"])), rates)
+        price = judged_price(fitted(rows), fixed_gains(any_success(row["k"])), rates)
         calibration = price.total_variance(rates) - price.variance
         found = (price.estimate, price.sensitivity_slope, price.specificity_slope, calibration)
         names = ("estimate", "slope_sensitivity", "slope_specificity", "calibration_variance")
@@ -40,7 +40,7 @@ def test_estimates_and_slopes_are_those_of_the_study():
             assert number == pytest.approx(row[name], abs=1e-9)
 
 
-@pytest.mark.parametrize("gains", [credit.any_success(3), credit.all_success(2)])
+@pytest.mark.parametrize("gains", [any_success(3), all_success(2)])
 def test_a_perfect_judge_changes_nothing(verdicts, gains):
     (plain,) = credit_prices(verdicts, [fixed_gains(gains)])
     price = judged_price(verdicts, fixed_gains(gains), PERFECT)
@@ -52,7 +52,7 @@ def test_a_perfect_judge_changes_nothing(verdicts, gains):
 
 def test_groups_have_their_own_fits():
     first, other = [(4, 1, 5), (4, 3, 5)], [(4, 0, 5), (4, 4, 9)]
-    rates, gains = rates_of((88, 100), (78, 100)), fixed_gains(credit.any_success(2))
+    rates, gains = rates_of((88, 100), (78, 100)), fixed_gains(any_success(2))
     both = judged_price(fitted([*first, *other], [0, 0, 1, 1]), gains, rates)
     for place, rows in enumerate((first, other)):
         alone = judged_price(fitted(rows), gains, rates)
@@ -61,19 +61,19 @@ def test_groups_have_their_own_fits():
 
 
 def test_draws_beyond_the_trials_have_no_number(verdicts):
-    price = judged_price(verdicts, fixed_gains(credit.any_success(9)), PERFECT)
+    price = judged_price(verdicts, fixed_gains(any_success(9)), PERFECT)
     assert np.isnan(price.estimate)
     assert np.isnan(price.rate(PERFECT, Z).lo)
 
 
 def test_a_poor_judge_has_no_number_for_large_draws(verdicts):
     rates = rates_of((60, 100), (55, 100))
-    price = judged_price(verdicts, fixed_gains(credit.any_success(8)), rates)
+    price = judged_price(verdicts, fixed_gains(any_success(8)), rates)
     assert np.isnan(price.rate(rates, Z)).all()
 
 
 def test_a_population_is_at_least_as_noisy(verdicts):
-    rates, gains = rates_of((88, 100), (78, 100)), fixed_gains(credit.any_success(2))
+    rates, gains = rates_of((88, 100), (78, 100)), fixed_gains(any_success(2))
     here = judged_price(verdicts, gains, rates)
     everywhere = judged_price(verdicts, gains, rates, tail=0.025)
     assert everywhere.variance > here.variance

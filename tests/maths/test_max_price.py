@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.best_of import best_prices
+from polars_scorio.maths.draws import any_success
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import clopper_pearson_interval, credit_prices
 from polars_scorio.maths.questions import States, Strata
@@ -31,7 +31,7 @@ def test_the_better_of_two_rewards_is_a_success(case):
     states = states_of(CASES[case])
     k = int(states.counts.sum(axis=1).min())
     found, _ = best_prices(states, np.array([0.0, 1.0]), [k, 1])
-    (known,) = credit_prices(Calibrated.fit(states), [fixed_gains(credit.any_success(k))])
+    (known,) = credit_prices(Calibrated.fit(states), [fixed_gains(any_success(k))])
     # The same fit, from successes that are counted the other way round: rounding.
     assert_prices_equal(found, known, 1e-8)
     # Other weights, other order: the scale moves, nothing else does.
@@ -109,7 +109,7 @@ def test_the_best_of_two_rewards_over_strata_is_a_success(k):
     strata = Strata.tally(counts, none, stratum, one)
     states = States.tally(counts, 0 * counts, none, one, 1)
     (found,) = best_prices(states, np.array([0.0, 1.0]), [k], strata)
-    gains = fixed_gains(credit.any_success(k))
+    gains = fixed_gains(any_success(k))
     (known,) = credit_prices(Calibrated.fit(states, strata), [gains])
     # A complement: rounding.
     assert_prices_equal(found, known, 1e-9)

@@ -6,15 +6,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.credit_numbers import credit_numbers, price_numbers
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    area_under_curve,
+    excess_over_half,
+    majority_gains,
+)
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import Price, credit_prices
 from polars_scorio.maths.questions import Clustered
 from polars_scorio.maths.variance import fixed_gains
 from tests.maths.cases import CASES, HARD, states_of
 
-SHAPES = [credit.any_success, credit.all_success, credit.majority_gains, credit.excess_over_half]
+SHAPES = [any_success, all_success, majority_gains, excess_over_half]
 
 
 @st.composite
@@ -49,12 +55,12 @@ def test_no_interval_contradicts_that_of_a_smaller_draw(target, group):
     if target == "population" and sum(h for _, _, h in group) == 1:
         return
     sizes = [1, *(j for j in (2, 3) if 2 * j <= fewest), fewest]
-    for shape in (credit.any_success, credit.all_success):
+    for shape in (any_success, all_success):
         draws = [fixed_gains(shape(k)) for k in sizes]
         found = credit_numbers(fitted, draws, 0.95, target)
         lower, upper = np.ravel([each.lo for each in found]), np.ravel([each.hi for each in found])
         for j in (0, 1) if fewest >= 4 else (0,):  # draws of 1 and of 2
-            if shape is credit.any_success:
+            if shape is any_success:
                 assert (lower[j:] >= lower[j] - 1e-12).all()
             else:
                 assert (upper[j:] <= upper[j] + 1e-12).all()
@@ -66,14 +72,14 @@ def test_no_interval_contradicts_that_of_a_smaller_draw(target, group):
 
 def test_an_area_is_bounded_by_the_success_rate():
     fitted = Calibrated.fit(states_of([(4, 4, 12), (4, 0, 3)]))
-    draws = [fixed_gains(gains) for gains in (np.ones(1), credit.area_under_curve(4))]
+    draws = [fixed_gains(gains) for gains in (np.ones(1), area_under_curve(4))]
     average, area = credit_numbers(fitted, draws, 0.95)
     alone = price_numbers(*credit_prices(fitted, draws[1:]), 0.95)
     assert alone.lo[0] < average.lo[0] == area.lo[0]
 
 
 def test_a_group_does_not_bound_another_one():
-    small, large, draw = (4, 4, 12), (16, 16, 12), fixed_gains(credit.any_success(4))
+    small, large, draw = (4, 4, 12), (16, 16, 12), fixed_gains(any_success(4))
     (both,) = credit_numbers(Calibrated.fit(states_of([small], [large])), [draw], 0.95)
     for place, group in enumerate((small, large)):
         (alone,) = credit_numbers(Calibrated.fit(states_of([group])), [draw], 0.95)
@@ -81,7 +87,7 @@ def test_a_group_does_not_bound_another_one():
 
 
 def test_metrics_on_both_sides_of_the_success_rate_keep_their_intervals():
-    fitted, draw = Calibrated.fit(states_of([(4, 4, 30)])), fixed_gains(credit.majority_gains(4))
+    fitted, draw = Calibrated.fit(states_of([(4, 4, 30)])), fixed_gains(majority_gains(4))
     (found,) = credit_numbers(fitted, [draw], 0.95)
     alone = price_numbers(*credit_prices(fitted, [draw]), 0.95)
     assert (found.lo, found.hi) == (alone.lo, alone.hi)
@@ -89,8 +95,8 @@ def test_metrics_on_both_sides_of_the_success_rate_keep_their_intervals():
 
 def test_all_right_orders_the_lower_ends_and_forecasts_as_the_metrics():
     fitted = Calibrated.fit(states_of([(4, 4, 12)]))
-    shapes = [credit.all_success(4), credit.all_success(2), np.ones(1), credit.any_success(2),
-              credit.any_success(4), credit.any_success(8)]  # fmt: skip
+    shapes = [all_success(4), all_success(2), np.ones(1), any_success(2),
+              any_success(4), any_success(8)]  # fmt: skip
     found = credit_numbers(fitted, [fixed_gains(gains) for gains in shapes], 0.95)
     lower = [numbers.lo[0] for numbers in found]
     assert lower == sorted(lower)
@@ -99,10 +105,10 @@ def test_all_right_orders_the_lower_ends_and_forecasts_as_the_metrics():
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=40)
-@given(groups(), st.sampled_from([credit.any_success, credit.all_success]))
+@given(groups(), st.sampled_from([any_success, all_success]))
 def test_success_and_failure_mirror_each_other(group, shape):
     k = min(n for n, _, _ in group)
-    other = credit.all_success if shape is credit.any_success else credit.any_success
+    other = all_success if shape is any_success else any_success
     mirrored = [(n, n - c, h) for n, c, h in group]
     (found,) = credit_numbers(Calibrated.fit(states_of(group)), [fixed_gains(shape(k))], 0.95)
     (mirror,) = credit_numbers(Calibrated.fit(states_of(mirrored)), [fixed_gains(other(k))], 0.95)
@@ -117,9 +123,9 @@ def test_success_and_failure_mirror_each_other(group, shape):
 def test_every_case_has_numbers(case, target):
     group = CASES[case]
     draws = [
-        credit.majority_gains,
-        fixed_gains(credit.any_success(1)),
-        fixed_gains(credit.all_success(1)),
+        majority_gains,
+        fixed_gains(any_success(1)),
+        fixed_gains(all_success(1)),
     ]
     for found in credit_numbers(Calibrated.fit(states_of(group)), draws, 0.95, target):
         single = target == "population" and sum(h for _, _, h in group) == 1
@@ -129,26 +135,26 @@ def test_every_case_has_numbers(case, target):
 def test_64_trials_of_which_all_succeed():
     # Digits of 1 - p are lost unless the metric is mirrored: lo was 0 then, says the study.
     fitted = Calibrated.fit(states_of([(64, 64, 30)]))
-    draw = fixed_gains(credit.any_success(64))
+    draw = fixed_gains(any_success(64))
     found = price_numbers(*credit_prices(fitted, [draw]), 0.95)
     assert found.hi[0] == 1
     # Half a unit of the third digit, the last that the study prints.
     assert found.lo[0] == pytest.approx(0.884, abs=5e-4)
     # A success rate near 1 leaves less open, and Pass@32 still less: Pass@64 is below neither.
-    draws = [fixed_gains(np.ones(1)), fixed_gains(credit.any_success(32)), draw]
+    draws = [fixed_gains(np.ones(1)), fixed_gains(any_success(32)), draw]
     average, half, bounded = credit_numbers(fitted, draws, 0.95)
     assert 0.99 < average.lo[0] < half.lo[0] <= bounded.lo[0] < bounded.hi[0] == 1
 
 
 def test_more_draws_than_trials_are_a_forecast_in_that_group_only():
     fitted = Calibrated.fit(states_of(HARD, [(8, 2, 9)]))
-    (found,) = credit_numbers(fitted, [fixed_gains(credit.any_success(6))], 0.95)
+    (found,) = credit_numbers(fitted, [fixed_gains(any_success(6))], 0.95)
     assert found.forecast.tolist() == [True, False]
     assert np.isnan(found.estimate[0])
     assert np.isnan(found.sigma[0])
     assert found.lo[0] < found.mu[0] < found.hi[0]
     (alone,) = credit_numbers(
-        Calibrated.fit(states_of([(8, 2, 9)])), [fixed_gains(credit.any_success(6))], 0.95
+        Calibrated.fit(states_of([(8, 2, 9)])), [fixed_gains(any_success(6))], 0.95
     )
     numbers = [number[1] for number in found[:6]]
     # The same sums, perhaps in another order.

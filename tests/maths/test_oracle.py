@@ -3,26 +3,32 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.credit_numbers import credit_numbers
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    area_under_curve,
+    excess_over_half,
+    majority_gains,
+)
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.variance import credit_of, fixed_gains
 from tests.maths import oracle
 from tests.maths.cases import CASES, states_of
 
 METRICS = {
-    "avg": (1, credit.any_success(1)),
-    "pass@2": (2, credit.any_success(2)),
-    "pass@4": (4, credit.any_success(4)),
-    "pass^4": (4, credit.all_success(4)),
-    "maj@3": (3, credit.majority_gains(3)),
-    "auc@4": (4, credit.area_under_curve(4)),
-    "mg@5": (5, credit.excess_over_half(5)),  # at most .8
+    "avg": (1, any_success(1)),
+    "pass@2": (2, any_success(2)),
+    "pass@4": (4, any_success(4)),
+    "pass^4": (4, all_success(4)),
+    "maj@3": (3, majority_gains(3)),
+    "auc@4": (4, area_under_curve(4)),
+    "mg@5": (5, excess_over_half(5)),  # at most .8
     "spectrum": (2, np.array([0.2, 0.3])),
 }
 # Of metrics that are never below those of smaller draws, and never above: the smaller draws.
-ABOVE = {"pass@2": credit.any_success, "pass@4": credit.any_success, "auc@4": None}
-BELOW = {"pass^4": credit.all_success, "mg@5": None, "spectrum": None}
+ABOVE = {"pass@2": any_success, "pass@4": any_success, "auc@4": None}
+BELOW = {"pass^4": all_success, "mg@5": None, "spectrum": None}
 TOLERANCE = 2e-7  # the two grids of the smooth fit differ
 LOOSE = 2e-6  # where a Beta population degenerates, the dense grid is the coarser one
 
@@ -60,12 +66,8 @@ def test_numbers_equal_those_of_plain_loops(case, metric, target):
 @pytest.mark.parametrize("case", ["hard", "ragged", "half"])
 def test_a_majority_of_all_trials(case, target):
     group = CASES[case]
-    known = oracle.numbers(
-        group, lambda n: credit_of(credit.majority_gains(n)).tolist(), 0.95, target
-    )
-    (found,) = credit_numbers(
-        Calibrated.fit(states_of(group)), [credit.majority_gains], 0.95, target
-    )
+    known = oracle.numbers(group, lambda n: credit_of(majority_gains(n)).tolist(), 0.95, target)
+    (found,) = credit_numbers(Calibrated.fit(states_of(group)), [majority_gains], 0.95, target)
     np.testing.assert_allclose(np.ravel(found[1:5]), known, rtol=0, atol=TOLERANCE)
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.covariance import paired_means
+from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import (
     CHOICE,
@@ -31,7 +31,7 @@ from tests.maths.difference_oracle import (
 from tests.maths.metric_differences import metric_difference
 
 VECTORS = study_numbers("verdicts")["difference"]
-GAINS = {"avg": credit.any_success, "pass": credit.any_success, "hat": credit.all_success}
+GAINS = {"avg": any_success, "pass": any_success, "hat": all_success}
 TOLERANCE = 1e-9  # as the study says
 
 
@@ -222,9 +222,7 @@ def test_a_single_trial_of_each_question_is_worth_no_more_than_its_questions():
 
 
 def test_saturated_models_may_differ():
-    (sure,) = credit_prices(
-        Calibrated.fit(states_of([(4, 4, 30)])), [fixed_gains(credit.all_success(4))]
-    )
+    (sure,) = credit_prices(Calibrated.fit(states_of([(4, 4, 30)])), [fixed_gains(all_success(4))])
     side = ComparedPrice.floored(sure, np.zeros(1), np.array([np.inf]))
     found = metric_difference(side, side, PairedPrice(np.array([np.nan]), np.array([29.0])), CHOICE)
     lo, _ = clopper_pearson_interval(sure, 0.95)
@@ -246,7 +244,7 @@ def test_differences_stay_in_range():
 
 
 def test_a_draw_beyond_the_trials_has_no_interval():
-    (price,) = credit_prices(Calibrated.fit(states_of(HARD)), [fixed_gains(credit.any_success(9))])
+    (price,) = credit_prices(Calibrated.fit(states_of(HARD)), [fixed_gains(any_success(9))])
     side = ComparedPrice.floored(price, np.zeros(1), np.array([np.inf]))
     found = metric_difference(side, side, PairedPrice(np.array([np.nan]), np.array([29.0])), CHOICE)
     assert np.isnan(found).all()

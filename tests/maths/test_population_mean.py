@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.credit_numbers import credit_numbers
+from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.questions import Clustered
 from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
@@ -15,9 +15,9 @@ from tests.maths.cases import CASES, states_of
 
 VECTORS = study_numbers("calibrated_2")
 GAINS = {
-    "avg": credit.any_success,
-    "pass_at_k": credit.any_success,
-    "pass_hat_k": credit.all_success,
+    "avg": any_success,
+    "pass_at_k": any_success,
+    "pass_hat_k": all_success,
 }
 
 

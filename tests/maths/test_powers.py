@@ -6,13 +6,15 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.best_of import best_moments, expected_best
 from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
     credit_by_state,
     credit_covariance,
     credit_moments,
     expected_credit,
+    majority_gains,
 )
 from polars_scorio.maths.powers import (
     no_success,
@@ -114,9 +116,7 @@ def test_states_are_as_accurate_from_one_to_the_next_as_by_themselves(k, c):
             np.testing.assert_allclose(part[row], expected, **ACCURATE)
 
 
-@pytest.mark.parametrize(
-    "gains_of", [credit.any_success, credit.all_success, credit.majority_gains]
-)
+@pytest.mark.parametrize("gains_of", [any_success, all_success, majority_gains])
 def test_states_of_several_sizes_come_in_the_order_in_which_they_are_given(gains_of):
     a, b, gains = np.array([0.4, 2.0]), np.array([1.5, 0.1]), 0.5 * gains_of(5)
     counts = np.array([[3, 1], [0, 4], [7, 9], [4, 0], [2, 2], [9, 7], [1, 3]])
@@ -132,7 +132,7 @@ def test_states_of_several_sizes_come_in_the_order_in_which_they_are_given(gains
 def test_a_gain_is_what_multiplies_the_power(k):
     """The first or the last gain alone, whatever it is; the square of it in a variance."""
     a, b, n, c = np.array([3.0]), np.array([7.5]), np.array([k + 50]), np.array([20])
-    for gains, mirrored in ((credit.any_success(k), False), (credit.all_success(k), True)):
+    for gains, mirrored in ((any_success(k), False), (all_success(k), True)):
         ends = (b, a) if mirrored else (a, b)
         chance, rest, variance = no_success(*ends, k)
         mean, spread = credit_moments(a, b, 0.25 * gains)
@@ -144,7 +144,7 @@ def test_a_gain_is_what_multiplies_the_power(k):
 
 def test_a_covariance_with_itself_is_the_variance():
     a, b = np.array(CORNERS).T
-    for k, gains_of in product((5, 300), (credit.any_success, credit.all_success)):
+    for k, gains_of in product((5, 300), (any_success, all_success)):
         _, variance = credit_moments(a, b, gains_of(k))
         both = credit_covariance(a, b, gains_of(k), gains_of(k))
         # Both are accurate to 3e-13 at logs near 700, and nothing below 1e-290 is a number.
@@ -162,7 +162,7 @@ def test_no_digit_depends_on_which_states_come_together(k):
 @pytest.mark.parametrize("k", [5, 1_000_000])
 def test_the_best_of_two_rewards_is_pass_at_k(k):
     a, b = np.array(CORNERS).T
-    rewards, gains = np.array([0.0, 1.0]), credit.any_success(k)
+    rewards, gains = np.array([0.0, 1.0]), any_success(k)
     for found, expected in zip(
         best_moments(np.column_stack([b, a]), rewards, k), credit_moments(a, b, gains), strict=True
     ):

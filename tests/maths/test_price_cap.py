@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.credit_numbers import credit_numbers
+from polars_scorio.maths.draws import all_success, any_success, area_under_curve
 from polars_scorio.maths.free_fit import Calibrated, Group
 from polars_scorio.maths.price import capped_price, observed_caps, rate_variances, unseen_caps
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights
@@ -15,10 +15,10 @@ from tests.maths.cases import CASES, TAU, states_of
 FIRST = np.array([0])
 HALF = [(8, 8, 60), (8, 0, 9), (8, 1, 15), (8, 2, 10), (8, 3, 6)]
 GAINS = {
-    "avg": credit.any_success(1),
-    "pass@2": credit.any_success(2),
-    "pass^2": credit.all_success(2),
-    "auc@2": credit.area_under_curve(2),
+    "avg": any_success(1),
+    "pass@2": any_success(2),
+    "pass^2": all_success(2),
+    "auc@2": area_under_curve(2),
 }
 
 
@@ -80,12 +80,12 @@ def test_a_cap_lies_between_the_prices_of_both_fits():
 
 def test_noise_that_would_need_too_much_memory_is_not_capped():
     group = group_of([(9000, 100, 5), (9000, 2000, 5)])
-    for gains, capped in (credit.area_under_curve(2049), False), (credit.any_success(2049), True):
+    for gains, capped in (area_under_curve(2049), False), (any_success(2049), True):
         assert np.isfinite(shown_cap(group, gains)) == capped
 
 
 def test_a_region_is_looked_at_only_if_the_free_fit_explains_more():
-    group, metric = group_of(HALF), metric_of(credit.all_success(8))
+    group, metric = group_of(HALF), metric_of(all_success(8))
     _, noise = weighted(group, metric)
     assert cap_of(group, noise) < np.inf
     smooth, single = group_of(CASES["n = 1"]), metric_of(np.ones(1))
@@ -94,7 +94,7 @@ def test_a_region_is_looked_at_only_if_the_free_fit_explains_more():
 
 
 def test_a_region_holds_the_free_fit():
-    group, metric = group_of(HALF), metric_of(credit.all_success(8))
+    group, metric = group_of(HALF), metric_of(all_success(8))
     _, noise = weighted(group, metric)
     p, _ = group.rates
     # A sum of eight terms: rounding.
@@ -117,7 +117,7 @@ def test_a_metric_without_noise_has_a_region_without_any():
 
 
 def test_a_cap_below_the_price_is_found_and_one_above_it_is_not():
-    group, metric = group_of(HALF), metric_of(credit.all_success(8))
+    group, metric = group_of(HALF), metric_of(all_success(8))
     _, noise = weighted(group, metric)
     cap = cap_of(group, noise)
     assert cap_of(group, noise, 1.01 * cap) == pytest.approx(cap, rel=1e-6)

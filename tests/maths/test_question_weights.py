@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
+from polars_scorio.maths.draws import any_success
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import clopper_pearson_interval, credit_prices
 from polars_scorio.maths.questions import States, Strata
@@ -32,7 +32,7 @@ def test_intervals_of_the_study():
     equal = VECTORS["macro_benchmark_equal_weights_is_micro"] | {"k": 1, "stratum": EQUAL}
     for case in [*VECTORS["macro_benchmark"], equal]:
         fitted = fitted_strata(case["n"], case["c"], case["stratum"])
-        (price,) = credit_prices(fitted, [fixed_gains(credit.any_success(case["k"]))])
+        (price,) = credit_prices(fitted, [fixed_gains(any_success(case["k"]))])
         # As the study says.
         assert np.ravel(clopper_pearson_interval(price, 0.95)) == pytest.approx(
             [case["lo"], case["hi"]], abs=1e-6
@@ -41,7 +41,7 @@ def test_intervals_of_the_study():
 
 @pytest.mark.parametrize("k", [1, 2])
 def test_a_price_equals_plain_loops(k):
-    values = credit_of(credit.any_success(k)).tolist()
+    values = credit_of(any_success(k)).tolist()
     sizes = np.bincount(UNEQUAL)
     weights = [1 / (3 * sizes[stratum]) for stratum in UNEQUAL]
     smooth, p, fit = oracle.fits(tuple((4, c, C.count(c)) for c in sorted({*C})))
@@ -65,7 +65,7 @@ def test_a_price_equals_plain_loops(k):
     cap += sqrt(16 / 15 * away + most**2)
     s2 = max(ve, min(vb, cap))
     omega = (s2 - ve) / (vb - ve) if vb > ve else 1
-    (price,) = credit_prices(fitted_strata(4, C, UNEQUAL), [fixed_gains(credit.any_success(k))])
+    (price,) = credit_prices(fitted_strata(4, C, UNEQUAL), [fixed_gains(any_success(k))])
     mean = sum(w * seen[c] for w, c in zip(weights, C, strict=True))
     # A sum of 16 terms in another order.
     assert price.estimate[0] == pytest.approx(mean, rel=1e-12)
@@ -76,7 +76,7 @@ def test_a_price_equals_plain_loops(k):
 
 
 def test_equal_strata_have_the_interval_of_all_questions():
-    draws = [fixed_gains(credit.any_success(k)) for k in (1, 2, 4)]
+    draws = [fixed_gains(any_success(k)) for k in (1, 2, 4)]
     for micro, macro in zip(
         credit_prices(fitted_strata(4, C, [0] * 16), draws),
         credit_prices(fitted_strata(4, C, EQUAL), draws),

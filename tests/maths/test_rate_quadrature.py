@@ -10,9 +10,16 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.maths import credit, variance
+from polars_scorio.maths import variance
 from polars_scorio.maths.blend_prices import blend_price
 from polars_scorio.maths.credit_numbers import credit_numbers
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    area_under_curve,
+    excess_over_half,
+    majority_gains,
+)
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import credit_prices
 from polars_scorio.maths.variance import (
@@ -35,14 +42,14 @@ GROUPS = {
     "one question": [(300, 3, 1)],
 }
 DRAWS = {
-    "pass@100": fixed_gains(credit.any_success(100)),
-    "pass@200": fixed_gains(credit.any_success(200)),
-    "pass^70": fixed_gains(credit.all_success(70)),
-    "maj@101": fixed_gains(credit.majority_gains(101)),
-    "mg@90": fixed_gains(credit.excess_over_half(90)),
-    "auc@80": fixed_gains(credit.area_under_curve(80)),
-    "maj@n": credit.majority_gains,
-    "pass^n": credit.all_success,
+    "pass@100": fixed_gains(any_success(100)),
+    "pass@200": fixed_gains(any_success(200)),
+    "pass^70": fixed_gains(all_success(70)),
+    "maj@101": fixed_gains(majority_gains(101)),
+    "mg@90": fixed_gains(excess_over_half(90)),
+    "auc@80": fixed_gains(area_under_curve(80)),
+    "maj@n": majority_gains,
+    "pass^n": all_success,
 }
 CLOSE = 1e-9  # of a number, or of the range where the number is next to nothing
 
@@ -87,7 +94,7 @@ def test_a_long_majority_of_questions_that_are_all_alike_has_an_interval(c, lo, 
 @pytest.mark.parametrize("powers", [(0.5, 0.5), (1.0, -0.5)])
 def test_blends_agree_with_polynomials(powers, summed):
     fitted = Calibrated.fit(states_of(SPREAD))
-    gains = credit.any_success(90), credit.excess_over_half(90)
+    gains = any_success(90), excess_over_half(90)
     known = blend_price(fitted, *gains, powers)
     summed()
     found = blend_price(fitted, *gains, powers)
@@ -109,10 +116,10 @@ def test_the_grid_integrates_any_beta_distribution(c, shape):
 def test_shared_trials_make_the_variance_of_a_power():
     p = np.array([1e-9, 1e-4, 0.03, 0.5, 0.93, 1 - 1e-6])
     n, k = np.array([200, 3000]), 200
-    found = noise_at_rates(p, 1 - p, n, credit_of(credit.all_success(k)))
+    found = noise_at_rates(p, 1 - p, n, credit_of(all_success(k)))
     np.testing.assert_allclose(found[0], p**k * (1 - p**k), rtol=1e-9, atol=1e-200)
     # A sum of 200 terms: C(k, r)^2 / C(n, r) of each rate.
-    known = variance.variance_at(p, 1 - p, n, Draw.of(credit.all_success(k)))
+    known = variance.variance_at(p, 1 - p, n, Draw.of(all_success(k)))
     np.testing.assert_allclose(found, known, rtol=1e-9, atol=1e-50)
 
 
@@ -156,7 +163,7 @@ def test_a_draw_that_would_take_minutes_is_refused_at_once():
     with pytest.raises(
         ValueError, match=r"more than 256 out of 10,\d+,\d+,\d+,\d+ trials .*minutes"
     ):
-        credit_prices(Calibrated.fit(states), [fixed_gains(credit.majority_gains(300))])
+        credit_prices(Calibrated.fit(states), [fixed_gains(majority_gains(300))])
 
 
 # Three questions of about the same rate, or of rates at both ends: each has its own tables.

@@ -9,9 +9,9 @@ from scipy.optimize import minimize
 from scipy.stats import binom
 
 import polars_scorio as ps
-from polars_scorio.maths.credit import all_success, any_success, at_least
 from polars_scorio.maths.credit_at_rates import RootDraw
 from polars_scorio.maths.credit_numbers import saturated_ends, saturated_groups
+from polars_scorio.maths.draws import all_success, any_success, at_least
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.questions import States
 from polars_scorio.maths.variance import fixed_gains

@@ -3,22 +3,28 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.credit_at_rates import RootDraw
 from polars_scorio.maths.credit_numbers import draw_bounds
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    area_under_curve,
+    excess_over_half,
+    majority_gains,
+)
 from polars_scorio.maths.variance import fixed_gains
 
 
 @pytest.mark.parametrize(
     ("gains", "smaller", "above"),
     [
-        (credit.any_success(1), [], True),
-        (credit.any_success(5), [(1, False), (2, False), (4, False)], True),
-        (credit.any_success(64), [(1, False), (2, False), (4, False), (8, False)], True),
-        (credit.all_success(4), [(1, False), (2, True)], False),
-        (credit.area_under_curve(4), [(1, False)], True),
-        (credit.excess_over_half(4), [(1, False)], False),
-        (credit.majority_gains(4), [], False),
+        (any_success(1), [], True),
+        (any_success(5), [(1, False), (2, False), (4, False)], True),
+        (any_success(64), [(1, False), (2, False), (4, False), (8, False)], True),
+        (all_success(4), [(1, False), (2, True)], False),
+        (area_under_curve(4), [(1, False)], True),
+        (excess_over_half(4), [(1, False)], False),
+        (majority_gains(4), [], False),
         (np.array([0.0, 0.5]), [(1, False)], False),
     ],
 )
@@ -30,7 +36,7 @@ def test_draws_that_a_question_has_trials_for_bound_a_metric(gains, smaller, abo
 
 def test_a_bound_holds_for_questions_of_any_rate():
     p = np.linspace(0, 1, 21)
-    for gains in (credit.any_success(6), credit.all_success(6), credit.excess_over_half(6)):
+    for gains in (any_success(6), all_success(6), excess_over_half(6)):
         bounds = draw_bounds(fixed_gains(gains), np.array([12]))
         for small in bounds.smaller:
             gap = mean_credit(gains, p) - mean_credit(small.draw_gains()(12), p)
@@ -48,5 +54,5 @@ def mean_credit(gains, p):
 
 def test_roots_and_draws_of_all_trials_have_no_bounds():
     assert draw_bounds(RootDraw(2, (0.5, 0.5)), np.array([4])).smaller == ()
-    assert draw_bounds(credit.all_success, np.array([4])).smaller == ()
-    assert draw_bounds(fixed_gains(credit.all_success(3)), np.array([], np.int64)).itself.k == 3
+    assert draw_bounds(all_success, np.array([4])).smaller == ()
+    assert draw_bounds(fixed_gains(all_success(3)), np.array([], np.int64)).itself.k == 3

@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
+from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import Price, credit_prices
 from polars_scorio.maths.variance import fixed_gains
@@ -22,7 +22,7 @@ from tests.maths.cases import (
 
 @pytest.mark.parametrize("group", [R1, HARD, RAGGED], ids=["two questions", "hard", "ragged"])
 def test_a_price_equals_plain_loops(group):
-    (price,) = credit_prices(Calibrated.fit(states_of(group)), [fixed_gains(credit.any_success(2))])
+    (price,) = credit_prices(Calibrated.fit(states_of(group)), [fixed_gains(any_success(2))])
     values = [0.0, 1.0, 1.0]
     mean, variance, factor = oracle.price(group, lambda _: values)
     size = sum(questions for *_, questions in group)
@@ -37,7 +37,7 @@ def test_a_price_equals_plain_loops(group):
 
 
 def test_metrics_and_groups_that_are_priced_together_have_the_price_that_they_have_alone():
-    draws = [fixed_gains(credit.any_success(k)) for k in (1, 2, 3)]
+    draws = [fixed_gains(any_success(k)) for k in (1, 2, 3)]
     together = credit_prices(Calibrated.fit(states_of(RAGGED, HARD)), draws)
     for price, draw in zip(together, draws, strict=True):
         for place, group in enumerate((RAGGED, HARD)):
@@ -47,9 +47,7 @@ def test_metrics_and_groups_that_are_priced_together_have_the_price_that_they_ha
 
 
 def test_a_group_with_too_few_trials_has_no_price_and_spoils_no_other():
-    (price,) = credit_prices(
-        Calibrated.fit(states_of(R1, HARD)), [fixed_gains(credit.all_success(5))]
-    )
+    (price,) = credit_prices(Calibrated.fit(states_of(R1, HARD)), [fixed_gains(all_success(5))])
     assert np.isfinite([price.mu[0], price.sigma[0], price.factor[0]]).all()
     parts = price.estimate, price.rest, price.mean, price.mean_rest, price.variance, price.factor
     assert np.isnan([part[1] for part in parts]).all()

@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths import credit
 from polars_scorio.maths.best_of import best_prices
 from polars_scorio.maths.blend_prices import blend_price
 from polars_scorio.maths.credit_numbers import credit_numbers, forecast_range, price_numbers
+from polars_scorio.maths.draws import (
+    all_success,
+    any_success,
+    area_under_curve,
+    at_least_share,
+    excess_over_half,
+    majority_gains,
+)
 from polars_scorio.maths.free_fit import Calibrated, Fits, maximise_likelihood
 from polars_scorio.maths.price import (
     clopper_pearson_interval,
@@ -23,12 +30,12 @@ from tests.maths.cases import states_of
 
 VECTORS, LATER = study_numbers("calibrated"), study_numbers("calibrated_2")
 GAINS = {
-    "avg": credit.any_success,
-    "pass_at_k": credit.any_success,
-    "pass_hat_k": credit.all_success,
-    "maj_at_k": credit.majority_gains,
-    "mg_pass_at_k": credit.excess_over_half,
-    "auc_at_k": credit.area_under_curve,
+    "avg": any_success,
+    "pass_at_k": any_success,
+    "pass_hat_k": all_success,
+    "maj_at_k": majority_gains,
+    "mg_pass_at_k": excess_over_half,
+    "auc_at_k": area_under_curve,
 }
 # As the study says, but for groups of few questions: their populations have wider steps here.
 EXACT, POPULATION, RANGE = 1e-7, 1e-6, 1e-5
@@ -37,7 +44,7 @@ HARD_TO_PRICE = ("SURE16", "SURE64")  # its two calculations differ by 2e-7 ther
 
 def gains(case):
     if case["metric"] == "g_pass_at_k_tau":
-        return credit.at_least_share(case["k"], case["tau"])
+        return at_least_share(case["k"], case["tau"])
     return GAINS[case["metric"]](case["k"])
 
 
@@ -129,7 +136,7 @@ def test_forecasts_blends_and_the_best_of_k(group):
         assert (lo[0], hi[0]) == pytest.approx((case["lo"], case["hi"]), abs=RANGE)
     for case in group.get("blends", []):
         k, fitted = case["k"], Calibrated.fit(binary(group["states"]))
-        both = credit.any_success(k), credit.all_success(k)
+        both = any_success(k), all_success(k)
         check(price_numbers(blend_price(fitted, *both, case["powers"]), case["confidence"]), case)
     for case in group.get("max_at_k", []):
         counts = np.array([row["counts"] for row in group["states"]])
