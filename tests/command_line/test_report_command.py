@@ -86,12 +86,12 @@ def test_progress_is_printed_on_terminals_alone(capsys, monkeypatch, terminal):
 
 
 def test_a_page_of_the_command_has_no_word_of_python(capsys):
-    log = models(3).with_columns(pl.when(pl.col("question") > 1).then("category").alias("category"))
+    log = models(3).with_columns(pl.when(pl.col("trial") > 0).then("category").alias("category"))
     log.write_parquet("log.parquet")
     assert main(["report", "log.parquet"]) == 1
     assert main(["report", "log.parquet", "--missing", "drop", "-o", "dropped.html"]) == 0
     capsys.readouterr()
     for page in ("report.html", "dropped.html"):
         said = page_text(page).partition('"use strict"')[0]
-        assert not re.search(r"\b(missing|unscored|trial|model)=|df\.scorio|check\(\)", said)
+        assert not re.search(r"\b(missing|unscored)=|df\.scorio|check\(\)", said)
     assert "--missing" in page_text("report.html")
