@@ -145,6 +145,15 @@ def test_a_filter_on_keys_reaches_every_scan(scan, ask, predicate, shown):
     assert_frame_equal(plan.collect(), ask(scan).collect().filter(predicate), rel_tol=1e-9)
 
 
+def test_a_filter_reaches_the_scan_of_counts_of_truth_values(scan):
+    success = pl.col("cost").fill_null(0) < pl.col("tokens").fill_null(0)
+    counts = scan.scorio(category=success, trial=None, missing="drop").counts()
+    plan = counts.filter(model="a")
+    ((_, selection),) = scans(plan)
+    assert '"a"' in selection
+    assert_frame_equal(plan.collect(), counts.collect().filter(model="a"))
+
+
 @pytest.mark.parametrize("ask", [each for each in DECISIONS if each is not spending])
 def test_a_filter_on_the_stratum_of_a_decision_reaches_the_scan(log, scan, ask):
     plan, predicate = ask(scan), pl.col("domain") == "web"
