@@ -11,7 +11,7 @@ from warnings import catch_warnings, simplefilter
 import polars as pl
 from polars.exceptions import PolarsError
 
-from polars_scorio.arguments import Per, public_names, unknown_name
+from polars_scorio.arguments import Per, check_flag, public_names, unknown_name
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows
 from polars_scorio.counting.roles import USUAL_ROLES, Column, Roles
@@ -227,7 +227,8 @@ class Accessor(Generic[FrameT]):
             adjusted_for      with `simultaneous` alone: "all k" of the metric, for which lo and hi
                               hold at once, or "each row alone"
             inference         what mu, sigma, lo and hi rest on: "calibrated", "posterior",
-                              "population posterior", or "range" where k exceeds the trials
+                              "population posterior", or "range" where k exceeds the trials; with
+                              the trials that count where `check` raises an alarm
             ================  ==================================================================
 
         Raises
@@ -345,8 +346,15 @@ class Accessor(Generic[FrameT]):
             plan = with_run_spread(plan, self._log_study(), self._roles)
         return self._returned(plan)
 
-    def check(self) -> FrameT:
+    def check(self, *, across: bool = False) -> FrameT:
         """Tests of independence: copied trials, runs that differ, stopping on outcomes.
+
+        Parameters
+        ----------
+        across : bool
+            Whether to ask also if questions repeat others under another name ("questions"), and if
+            models share a run ("models"), which says nothing of the interval of a model. These rows
+            have no model.
 
         Returns
         -------
@@ -382,7 +390,8 @@ class Accessor(Generic[FrameT]):
         """
         from polars_scorio.study.log_checks import check
 
-        plan = check(self._log_study(), self._roles)
+        across = check_flag("across", across)
+        plan = check(self._log_study(), self._roles, across=across)
 
         def drawn(rows: pl.DataFrame) -> str:
             from polars_scorio.display.html.notebook import checked_table

@@ -183,9 +183,9 @@ class Scorio(
             refusals: ranks, `better`, gates, the best model and the frontier turn round; estimates
             and differences keep their sign. Lower costs are always better.
         validate : bool
-            Whether duplicate trials are looked for; False does not read the trial column at all.
-            Ids 0, 1,
-            ..., n - 1 or 1, 2, ..., n of each question are the cheapest to check.
+            Whether trials are looked at that repeat an id, copy others or stopped on outcomes;
+            False trusts all of them. Ids 0, 1, ..., n - 1 or 1, 2, ..., n of each question are the
+            cheapest to check.
         unscored : "error" or "drop"
             What a question without any outcome means, if ``missing="drop"`` leaves none of its
             trials, or `count` is 0: an error; or "drop", which leaves the question out and counts

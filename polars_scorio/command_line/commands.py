@@ -136,7 +136,7 @@ def run_describe(log: Scorio[Any], asked: Namespace, _call: str) -> None:
 
 def run_check(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of the checks, and what those say that found something."""
-    rows = log.check().lazy().collect()
+    rows = log.check(across=asked.across).lazy().collect()
     if asked.format != "table":
         print_table(rows, asked.format)
         return

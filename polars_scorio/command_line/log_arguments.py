@@ -342,12 +342,18 @@ def _add_gate(parser: ArgumentParser) -> None:
         add(f"--{kind}", metavar="FILE", help=f"also write the result to this file, as {kind}")
 
 
+def _add_check(parser: ArgumentParser) -> None:
+    add_format_argument(parser)
+    repeats = "ask also if questions repeat others, and if models share a run"
+    parser.add_argument("--across", action="store_true", help=repeats)
+
+
 _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
     "summary": add_number_arguments,
     "report": _add_report,
     "leaderboard": _add_leaderboard,
     "describe": _add_coverage,
-    "check": add_format_argument,
+    "check": _add_check,
     "compare": _add_compare,
     "rank": _add_rank,
     "counts": add_format_argument,
@@ -367,7 +373,7 @@ _OWN = {
     "reruns": {"per", "n_rerun", "format"},
     "card": {"output", "title"},
     "describe": {"per", "format"},
-    "check": {"trial", "run", "format"},
+    "check": {"trial", "run", "across", "format"},
     "compare": {"confidence", "baseline", "format"},
 }
 

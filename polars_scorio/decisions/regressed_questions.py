@@ -20,7 +20,7 @@ from polars_scorio.maths.regressions import VersionCounts, chance_of_at_least, r
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.study.calibrated import successful_categories
-from polars_scorio.study.log_checks import watch_trials
+from polars_scorio.study.dependent_trials import RUN_SUMS, WatchedTrials
 from polars_scorio.study.request import Request, view_of
 
 if TYPE_CHECKING:
@@ -179,7 +179,8 @@ def regressed_questions(
     refuse_repeats([*schema])
     request = Request.of(trials, [pass_at_k(1)])
     groups = request.groups(per_question=True, questions="same")
-    groups = groups.then(watch_trials(request, refuses=True))
+    groups = groups.then(WatchedTrials(request, refuses=True, repairs=False))
+    groups = groups.then(lambda found: found.drop(RUN_SUMS, strict=False))
     swapped = improvements != roles.lower_is_better
     tests = _QuestionTests(request, baseline, fdr, swapped, schema)
     # A filter must not go below: all questions of a model are one family.

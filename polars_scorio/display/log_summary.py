@@ -17,6 +17,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import STATES, question_tallies
 from polars_scorio.display.words import visible_text
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.dependent_trials import trials_that_count
 from polars_scorio.study.errored import BOUNDED, extreme_categories
 from polars_scorio.study.log_checks import LogChecks
 
@@ -138,6 +139,7 @@ class LogSummary:
             bounds=asked.bounds,
             lower_is_better=asked.lower_is_better,
             unscored=asked.unscored,
+            validate=False,  # a page has checks of its own
             cluster=None if asked.cluster is None else "cluster",
             family=None if asked.family is None else "family",
             truth=None if asked.truth is None else "truth",
@@ -208,6 +210,13 @@ class LogSummary:
     def checks(self) -> LogChecks:
         """Whether trials are independent; the log is read once more."""
         return LogChecks.of(self.trials.frame, self.trials.roles)
+
+    def of_trials_that_count(self, checks: LogChecks) -> LogSummary:
+        """A summary of the log in which copies count once."""
+        kept = trials_that_count(self.trials, checks) if self.trials.roles.validate else None
+        if kept is None:
+            return self
+        return replace(self, cells=LogSummary.read(kept.frame, kept.roles).cells)
 
     def describe(self) -> pl.DataFrame:
         """Coverage of each stratum and model; see `Scorio.describe`."""

@@ -74,7 +74,6 @@ class Alert:
 
 def coverage_alerts(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
     """Warnings about the coverage of a log, the most important first."""
-    yield from _named_runs(look)
     yield from _identical_models(look)
     yield from _numbered_models(look)
     yield from _missing_questions(look, coverage)
@@ -287,12 +286,15 @@ def dependent_trials(checks: LogChecks) -> Iterator[Alert]:
         yield Alert(_DEPENDENT, words)
 
 
-def _named_runs(look: LogSummary) -> Iterator[Alert]:
-    """Runs that were named, which the counts of a page do not know."""
-    if look.trials.run is not None and look.trials.roles.effects not in {"none", "seen"}:
+def _differing_runs(look: LogSummary, checks: LogChecks) -> Iterator[Alert]:
+    """Runs that differ, or were named, which the counts of a page do not know."""
+    effects, words = look.trials.roles.effects, checks.run_words()
+    if effects != "none" and (words or effects != "seen"):
         yield Alert(
             "These very runs",
-            "Intervals and verdicts of this page are about the runs of the log, not about others "
+            f"{words}. "
+            * bool(words)
+            + "Intervals and verdicts of this page are about the runs of the log, not about others "
             "like these: report(), compare() and gate() add how far runs are apart.",
         )
 
@@ -367,6 +369,7 @@ class LogVerdict:
     alerts: list[Alert]
     biased: list[str]  # models whose trials stopped on outcomes
     worst_p: float  # of the check that found it, the largest of them
+    counted: LogSummary  # in which copies count once
     checked: str  # what the checks found, in a sentence
 
     @property
@@ -390,9 +393,10 @@ def log_verdict(
             )
     if not any(metric.w for metric in scores):
         check_counted_labels(look.cells, look.trials)
-    with without_repeated_warnings():
-        overall, parts = page_scopes(look, scores, settings)
     checks = look.checks()
+    counted = look.of_trials_that_count(checks)
+    with without_repeated_warnings():
+        overall, parts = page_scopes(counted, scores, settings)
     biased = biased_models(checks, settings)
     if biased:
         overall = None if overall is None else replace(overall, biased=True)
@@ -406,12 +410,14 @@ def log_verdict(
         outcomes=outcome_words(look, scores),
         alerts=[
             *dependent_trials(checks),
+            *_differing_runs(look, checks),
             *coverage_alerts(look, coverage),
             *draws_beyond_trials(main, scores),
             *errored_trials(look, main, settings),
         ],
         biased=biased,
         worst_p=max((p for p in found if p is not None), default=0.0),
+        counted=counted,
         checked="" if checks.alarm_words() else _CHECKED,
     )
 

@@ -8,6 +8,8 @@ question and a column for each run; `n` and `c` are their sums.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +27,7 @@ _MOST_TRIALS = 500  # a rule that stops later leaves a bias of a five-hundredth 
 _MOST_COUNTED = 1_024  # trials of a question whose number of successes may be a multiple
 _MOST_LEVELS = 32  # numbers of trials, the smallest first, that a pattern is tested at
 _STOPS_HOLD = 0.9  # of the short questions
+_TOLD_APART = 10  # ways to arrange outcomes, over the square of questions that are alike so
 _BY_COUNTS = 0.01  # share of the level of copies that is spent on counts, where runs are known
 _TIES = 1 + 1e-9  # probabilities that differ by rounding count as equal
 _GRID = 2_001  # rates at which a chance is maximized
@@ -46,6 +49,8 @@ class Finding(NamedTuple):
     pairs: tuple[tuple[int, int], ...] = ()  # of runs, with the p-values of all of them
     p_values: tuple[float, ...] = ()
     pattern: tuple[str, int | None] | None = None
+    models: tuple[int, ...] = ()  # places of the models that it names
+    names: tuple[object, ...] = ()  # of these, or of questions
 
 
 # Copies
@@ -98,33 +103,63 @@ def _is_mixed(present: Flags, success: Flags) -> Flags:
 def _copies_by_pairs(present: Flags, success: Flags) -> Finding:
     """The pair of runs that agrees too often on mixed questions; its p-value times all pairs."""
     mixed = _is_mixed(present, success)
-    present, success = present[mixed], success[mixed]
-    n, c = present.sum(1), success.sum(1)
-    chance = 1 - 2 * c * (n - c) / (n * (n - 1))
-    x, here = success.astype(np.float64), present.astype(np.float64)
-    wrong = here - x
-    agree, shared = x.T @ x + wrong.T @ wrong, here.T @ here
-    mean = (here * chance[:, None]).T @ here
-    first, second = np.nonzero(np.triu(shared >= FEWEST, 1))
-    if not first.size:
+    here, x = present[mixed].astype(np.float64), success[mixed].astype(np.float64)
+    n, c = here.sum(1), x.sum(1)
+    found = _pair_agreement(
+        (here, x), (here, x), 1 - 2 * c * (n - c) / (n * (n - 1)), np.triu_indices
+    )
+    if not found.p.size:
         return Finding(None, "no two runs share enough mixed questions")
+    best = found.best()
+    pairs = tuple(zip(found.first.tolist(), found.second.tolist(), strict=True))
+    p = min(1.0, (best.p or 0.0) * found.p.size)
+    return best._replace(p=p, kind="pairs", pairs=pairs, p_values=tuple(found.p.tolist()))
+
+
+class _Agreement(NamedTuple):
+    """Pairs of runs that share enough questions, and on how many they agree."""
+
+    first: Ints
+    second: Ints
+    seen: Floats
+    questions: Floats
+    expected: Floats
+    p: Floats
+
+    def best(self) -> Finding:
+        """The pair with the smallest p-value."""
+        best = int(self.p.argmin())
+        return Finding(
+            p=float(self.p[best]),
+            seen=round(self.seen[best]),
+            expected=float(self.expected[best]),
+            questions=round(self.questions[best]),
+            runs=(int(self.first[best]), int(self.second[best])),
+        )
+
+
+def _pair_agreement(
+    one: tuple[Floats, Floats],
+    other: tuple[Floats, Floats],
+    chance: Floats,
+    pairs: Callable[..., tuple[Ints, Ints]],
+) -> _Agreement:
+    """How often runs agree on questions: presence and success of two models, or of one twice.
+
+    Tails are bounds, and where they are small, exact.
+    """
+    (here, x), (there, y) = one, other
+    shared, agree = here.T @ there, x.T @ y + (here - x).T @ (there - y)
+    mean = (here * chance[:, None]).T @ there
+    first, second = pairs(shared.shape[0], 1, shared.shape[1])
+    enough = shared[first, second] >= FEWEST
+    first, second = first[enough], second[enough]
     seen, k, expected = (each[first, second] for each in (agree, shared, mean))
     p = at_least_bound(k, seen, expected)
     for i in np.flatnonzero((p < LEVEL) & (k <= _MOST_CONVOLVED)).tolist():
-        both = present[:, first[i]] & present[:, second[i]]
+        both = (here[:, first[i]] * there[:, second[i]]) > 0
         p[i] = float(counts_of(chance[both])[round(seen[i]) :].sum())
-    best = int(p.argmin())
-    pairs = tuple(zip(first.tolist(), second.tolist(), strict=True))
-    return Finding(
-        p=min(1.0, float(p[best] * p.size)),
-        kind="pairs",
-        seen=round(seen[best]),
-        expected=float(expected[best]),
-        questions=round(k[best]),
-        runs=pairs[best],
-        pairs=pairs,
-        p_values=tuple(p.tolist()),
-    )
+    return _Agreement(first, second, seen, k, expected, p)
 
 
 def counts_of(chances: Floats) -> Floats:
@@ -431,6 +466,70 @@ def _type_three_tail(t: float, skewness: float) -> float:
     return float(tail(shape, place))
 
 
+# Across questions, and across models
+
+
+def repeated_questions(present: Flags, success: Flags) -> Finding:
+    """Are some questions others under another name? Outcomes are (models, questions, runs).
+
+    Questions that have the same runs, and in each model as many successes, are alike in all
+    outcomes with a small chance only.
+    """
+    questions = present.shape[1]
+    n, c = present.sum(2), success.sum(2)
+    ways = np.exp(_log_choose(n, c).sum(0))
+    facts = np.concatenate([present.transpose(1, 0, 2).reshape(questions, -1), c.T], axis=1)
+    rows = success.transpose(1, 0, 2).reshape(questions, -1)
+    same = np.unique(facts.astype(np.int64), axis=0, return_inverse=True)[1].ravel()
+    size = np.bincount(same)[same]
+    told = (size > 1) & (ways > _TOLD_APART * size**2)
+    if not told.any():
+        return Finding(None, "no two questions that could be told apart")
+    expected = float(((size - 1) / (2 * ways))[told].sum())
+    whole = np.column_stack([same, rows])[told]
+    _, first, often = np.unique(whole, axis=0, return_inverse=True, return_counts=True)
+    first, places = first.ravel(), np.flatnonzero(told)
+    pairs = int((often * (often - 1) // 2).sum())
+    alike = places[first == int(often.argmax())][:2] if pairs else places[:0]
+    return Finding(
+        p=float(scipy.special.pdtrc(pairs - 1, expected)) if pairs else 1.0,
+        kind="questions",
+        seen=pairs,
+        expected=expected,
+        questions=int((often - 1).sum()),
+        runs=tuple(alike.tolist()),
+    )
+
+
+def shared_runs(models: Sequence[tuple[Flags, Flags]]) -> Finding:
+    """Is a run of one model also one of another? Of each, which trials are there, and succeed.
+
+    By pairs, as `copies`, over the questions that are mixed in both models.
+    """
+    found, tested = list[Finding](), 0
+    for places in combinations(range(len(models)), 2):
+        mixed = _is_mixed(*models[places[0]]) & _is_mixed(*models[places[1]])
+        one, other = (
+            (present[mixed].astype(np.float64), success[mixed].astype(np.float64))
+            for present, success in (models[place] for place in places)
+        )
+        u, v = (success.sum(1) / present.sum(1) for present, success in (one, other))
+        pairs = _pair_agreement(one, other, u * v + (1 - u) * (1 - v), _all_pairs)
+        tested += pairs.p.size
+        if pairs.p.size:
+            found.append(pairs.best()._replace(kind="models", models=places))
+    if not found:
+        return Finding(None, "too few mixed questions")
+    least = min(found, key=lambda each: each.p or 0.0)
+    return least._replace(p=min(1.0, (least.p or 0.0) * tested))
+
+
+def _all_pairs(rows: int, _: int, columns: int) -> tuple[Ints, Ints]:
+    """All places of a table."""
+    row, column = np.indices((rows, columns))
+    return row.ravel(), column.ravel()
+
+
 # Verdicts
 
 
@@ -438,7 +537,7 @@ def verdicts(models: list[dict[str, Finding]]) -> list[dict[str, str]]:
     """Verdict of each check of each model (and stratum): the whole log shares one level.
 
     Stopping makes runs differ, and runs that differ agree too often: what another check explains is
-    a "look" only.
+    a "look" only, and so is what any of them may explain across questions and models.
     """
     tested = sum(found.p is not None for model in models for found in model.values())
 
@@ -446,11 +545,15 @@ def verdicts(models: list[dict[str, Finding]]) -> list[dict[str, str]]:
         p = model[check].p if check in model else None
         return p is not None and p < LEVEL
 
+    own = ("stopping", "runs", "copies")
+    any_small = any(small(model, each) for model in models for each in own)
+
     def verdict(model: dict[str, Finding], check: str, found: Finding) -> str:
         if found.p is None:
             return found.kind or "not tested"
-        causes = {"runs": ("stopping",), "copies": ("stopping", "runs")}.get(check, ())
-        if found.p * tested < LEVEL and not any(small(model, each) for each in causes):
+        causes = own[: own.index(check)] if check in own else ()
+        explained = any_small if check not in own else any(small(model, each) for each in causes)
+        if found.p * tested < LEVEL and not explained:
             return "alarm"
         return "look" if found.p < LEVEL else "ok"
 

@@ -66,7 +66,7 @@ class RunVariance(NamedTuple):
         stretched = (student_quantile(c, freedom) / c) ** 2 * self.variance
         return np.where(freedom > 0, np.maximum(0.0, stretched - self.of_trials), 0.0)
 
-    def at(self, places: tuple[Ints, ...] | Ints) -> RunVariance:
+    def at(self, places: tuple[Ints, ...] | Ints | int) -> RunVariance:
         """Some of several."""
         return RunVariance(*(np.asarray(each)[places] for each in self))
 
@@ -185,26 +185,36 @@ def run_variance(
     )
 
 
-def complete_run_variance(successes: Ints, n: Ints, c: Ints, times: Ints) -> RunVariance:
-    """`run_variance` of a mean of questions that all have all runs, from counts alone.
+def complete_run_variance(
+    successes: Ints, run_group: Ints, states: tuple[Ints, Ints, Ints], group: Ints
+) -> RunVariance:
+    """`run_variance` of the mean of each group, whose questions all have all of its runs.
 
-    `successes` (R,) of each run; questions have `n` trials, `c` successes, and are so many `times`.
+    `successes` are those of each run; `states` are trials, successes, and how many questions have
+    them. Both have the number of their `group`, from 0 on without gaps.
 
     >>> x = np.array([[1, 0, 1, 1], [1, 0, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
-    >>> n, c, times = np.array([[4, 3, 2], [4, 2, 2]]).T
-    >>> found = complete_run_variance(x.sum(0), n, c, times)
+    >>> states = np.array([4, 4]), np.array([3, 2]), np.array([2, 2])
+    >>> found = complete_run_variance(x.sum(0), np.zeros(4, int), states, np.zeros(2, int))
     >>> every = run_variance(x.astype(float), np.ones((4, 4), bool))
-    >>> bool(np.allclose(found, every))
+    >>> bool(np.allclose(found.at(0), every))
     True
     """
-    runs, questions = successes.size, int(times.sum())
-    if runs < 2 or not (times[(c > 0) & (c < n)]).any():
-        return RunVariance(0.0, 0.0, 0.0, 0.0, 1.0)
-    rate = c / n
-    of_trials = float(times @ (rate * (1 - rate) / (n - 1))) / questions**2
-    variance = float(np.var(successes / questions, ddof=1)) / runs
-    shared = (1 - 1 / questions) / runs
-    return RunVariance(variance, of_trials, runs - 1.0, shared, variance / of_trials)
+    n, c, times = states
+    questions, runs = np.bincount(group, times), np.bincount(run_group)
+    noise = times * c * (n - c) / (n**2 * np.maximum(n - 1.0, 1))
+    of_trials = np.bincount(group, noise) / questions**2
+    away = successes - (np.bincount(run_group, successes) / runs)[run_group]
+    squares = np.bincount(run_group, away**2.0) / np.maximum(runs - 1, 1)
+    known = (runs > 1) & (of_trials > 0)
+    variance = squares / (questions**2 * runs)
+    return RunVariance(
+        variance=np.where(known, variance, of_trials),
+        of_trials=of_trials,
+        freedom=np.where(known, runs - 1.0, 0.0),
+        shared=(1 - 1 / questions) / runs,
+        ratio=np.divide(variance, of_trials, out=np.ones_like(of_trials), where=known),
+    )
 
 
 def _shared_variance(here: Floats, h: Floats, n: Floats) -> float:

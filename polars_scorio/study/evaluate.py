@@ -17,6 +17,8 @@ from polars_scorio.counting.log import Trials
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import NUMBERS, Metric
+from polars_scorio.study.dependent_trials import NOTE, REPAIR, RUN_SUMS, repaired_trials
+from polars_scorio.study.log_checks import NO_INTERVAL
 from polars_scorio.study.request import Request
 from polars_scorio.subjects.question_cells import (
     CLUSTERS,
@@ -133,6 +135,7 @@ class Part:
     facts: pl.DataFrame  # counts of each cell, that all metrics share
     numbers: RowScores  # of each cell; empty if nobody asked for more than the questions
     question: str
+    repairs: Sequence[str | None] = ()  # which trials count in each cell, if some do not
 
     @cached_property
     def table(self) -> QuestionTable:
@@ -155,7 +158,7 @@ class Part:
         found = {fact.name: fact.gather(cell) for fact in self.facts}
         for name, labels in zip(("metric", "k"), zip(*self.numbers, strict=True), strict=True):
             found[name] = pl.Series(name, [*labels] * size, columns.labels[name])
-        rows = [numbers.columns() for numbers in self.numbers.values()]
+        rows = [self._columns(numbers) for numbers in self.numbers.values()]
         schema = {GROUP: pl.Int64(), **columns.schema}
         return pl.DataFrame(
             [
@@ -166,6 +169,18 @@ class Part:
             ]
         )
 
+    def _columns(self, numbers: Scores) -> dict[str, Values]:
+        """The columns of a metric; `INFERENCE` says which trials do not count."""
+        found = numbers.columns()
+        if any(self.repairs):
+            each = zip(np.asarray(found[INFERENCE]).tolist(), self.repairs, strict=True)
+            words = [
+                note if note == NO_INTERVAL else f"{inference}, {note}" if note else inference
+                for inference, note in each
+            ]
+            found[INFERENCE] = np.array(words)
+        return found
+
 
 @dataclass(frozen=True, eq=False)  # no slots: what is asked for is kept
 class Evaluated:
@@ -175,6 +190,7 @@ class Evaluated:
     groups: pl.DataFrame  # keys and `QUESTIONS` of all groups
     views: dict[Row, tuple[Metric, View]]  # of each row of the report
     parts: tuple[Part, ...]  # of the groups, in their order; the last one may be means
+    run_sums: pl.Series | None = None  # see `dependent_trials.run_sums`
 
     @cached_property
     def keys(self) -> pl.DataFrame:
@@ -240,7 +256,10 @@ class Evaluation:
 
     def __call__(self, groups: pl.DataFrame) -> Evaluated:
         """The numbers of all groups."""
-        request, trials = self.request, self.request.trials
+        request, groups, repairs = _repaired_request(self.request, groups)
+        sums = groups[RUN_SUMS] if RUN_SUMS in groups.columns else None
+        groups = groups.drop(RUN_SUMS, strict=False)
+        trials = request.trials
         strata = stratum_numbers(groups, [*trials.strata])
         cells = request.cells(groups[QUESTIONS], per_question=self.per_question, strata=strata)
         subjects = [need for need in request.classes.needs if isinstance(need, Subject)]
@@ -257,8 +276,23 @@ class Evaluation:
         views = {
             (metric.name, k): (metric, view) for metric, view in asked for k in metric.row_sizes
         }
-        part = Part(cells, facts, numbers, trials.question.name)
-        return Evaluated(request, groups, views, (part,))
+        repairs = [repairs[place] for place in facts[GROUP]] if repairs else ()
+        stopped = np.array([note == NO_INTERVAL for note in repairs])
+        if stopped.any():
+            numbers = {row: own.without_intervals(stopped) for row, own in numbers.items()}
+        part = Part(cells, facts, numbers, trials.question.name, repairs)
+        return Evaluated(request, groups, views, (part,), sums)
+
+
+def _repaired_request(
+    request: Request, groups: pl.DataFrame
+) -> tuple[Request, pl.DataFrame, Sequence[str | None]]:
+    """A request of the trials that count, and the note on each group, if any has one."""
+    if REPAIR not in groups.columns:
+        return request, groups, ()
+    notes = groups[REPAIR].struct.field(NOTE).to_list()
+    kept = replace(request, trials=repaired_trials(request.trials, groups))
+    return kept, groups.drop(REPAIR), notes
 
 
 def joined_column(

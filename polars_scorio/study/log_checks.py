@@ -1,21 +1,18 @@
 """Are the trials of a log independent? The checks of `maths.exchangeability` on a log.
 
-`check` asks all of it: a read for the ids of the runs, and one for the bits of each question. A
-report looks at the counts that it has anyway, and asks the rest only where these are suspicious.
+`check` asks all of it: a read for the ids of the runs, and one for the bits of each question.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from polars_scorio.counting.categories import Classes, counted_classes
-from polars_scorio.counting.checks import AS_ROWS, WholePlan, mark_problems, refuse_bad
+from polars_scorio.counting.checks import WholePlan, mark_problems, refuse_bad
 from polars_scorio.counting.log import (
     CATEGORY,
     TRIAL,
@@ -29,28 +26,22 @@ from polars_scorio.counting.refusals import refusal_rules, trial_id_rules
 from polars_scorio.counting.roles import Roles, Unscored
 from polars_scorio.counting.run_bits import RunWords, found_words, has_order
 from polars_scorio.counting.tally import (
-    QUESTIONS,
-    TIMES,
     count_questions,
 )
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.exchangeability import (
-    DIFFICULTY_LEVEL,
     FEWEST,
     LEVEL,
     Finding,
-    Flags,
     copies,
-    difficulty_p_value,
-    pattern_p_value,
+    repeated_questions,
     reward_stopping,
     runs,
+    shared_runs,
     stopping,
     verdicts,
 )
-
-if TYPE_CHECKING:
-    from polars_scorio.study.request import Request
+from polars_scorio.maths.run_effects import RunVariance, run_variance, runs_p_value
 
 _URGENCY = ("alarm", "once", "look", "ok", "not tested")
 TRIALS = ":n"  # of a question, with an outcome
@@ -60,8 +51,8 @@ PLACE, SUCCESSES, _LAST = ":group", ":c", ":last"  # of a group; of a question
 class CheckWarning(UserWarning):
     """The trials of a log count for less than they are: copies, or numbers that follow outcomes.
 
-    Intervals are too narrow then, or estimates biased, and so is what compares them. The message
-    says in how many models; `check` has the evidence.
+    Copies count once then, and of the others the first trials that all questions have; the column
+    `inference` says it. The message says in how many models; `check` has the evidence.
 
     Examples
     --------
@@ -70,6 +61,19 @@ class CheckWarning(UserWarning):
     >>> warnings.simplefilter("error", ps.CheckWarning)  # for who wants to be stopped
     >>> warnings.simplefilter("default", ps.CheckWarning)
     """
+
+
+class Repair(NamedTuple):
+    """The trials of a group that count after an alarm, with the words for them."""
+
+    note: str
+    first: int | None = None  # of each question, in the order of their ids
+    every: int | None = None  # of as many equal ones of a question
+    left_out: list[object] | None = None  # runs
+
+
+NO_INTERVAL = "none: trials stopped"  # the note where no trials do
+RUNS_DIFFER = 0.05  # level of the test of all models together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,10 +85,15 @@ class LogChecks:
     keys: pl.DataFrame
     findings: list[dict[str, Finding]]
     shortest: list[int]  # trials of the question of a group that has fewest
+    ordered: list[bool]  # whether it is known which trials came first
+    spread: list[RunVariance | None]  # of the scores of runs; None if unknown
 
     @classmethod
-    def of(cls, log: Log, roles: Roles) -> LogChecks:
-        """Read the log: once for the ids of its runs, once for its questions."""
+    def of(cls, log: Log, roles: Roles, *, across: bool = False) -> LogChecks:
+        """Read the log: once for the ids of its runs, once for its questions.
+
+        With `across`, strata have findings across questions and models, behind all others.
+        """
         known = roles.missing != "bounds" and (roles.missing != "error" or roles.count is not None)
         missing = roles.missing if known else "drop"
         unscored: Unscored = "drop" if missing == "drop" else roles.unscored
@@ -100,12 +109,23 @@ class LogChecks:
         else:
             questions = trials.rows().select(trials.groups).unique().sort(trials.groups).collect()
         parts = questions.partition_by(trials.groups, maintain_order=True)
+        placed = words if words is not None and words.ordered else None
+        keys = questions.select(trials.groups).unique(maintain_order=True)
+        findings = [_group_findings(part, words) for part in parts]
+        if across:
+            whole, own = _across_findings(questions, trials, words)
+            keys, findings = pl.concat([keys, whole], how="diagonal"), [*findings, *own]
         return cls(
             trials=trials,
             words=words,
-            keys=questions.select(trials.groups).unique(maintain_order=True),
-            findings=[_group_findings(part, words) for part in parts],
+            keys=keys,
+            findings=findings,
             shortest=[int(part[TRIALS].min() or 0) if known or graded else 0 for part in parts],  # type: ignore[arg-type]
+            ordered=[
+                placed is not None and not placed.repeats(part, part[TRIALS].to_numpy()).any()
+                for part in parts
+            ],
+            spread=[_run_spread(part, words) for part in parts],
         )
 
     def rows(self) -> pl.DataFrame:
@@ -124,7 +144,9 @@ class LogChecks:
                         "seen": finding.seen,
                         "expected": finding.expected,
                         "questions": finding.questions,
-                        "sentence": self.sentence(place, check),
+                        "sentence": self.sentence(
+                            place, check, alarm=verdict[check] in {"alarm", "once"}
+                        ),
                     }
                 )
         rows = pl.DataFrame(found, schema={PLACE: pl.Int64, **_SCHEMA})
@@ -143,9 +165,40 @@ class LogChecks:
             found += [(place, own[0])] if own else []
         return found
 
+    def repair(self, place: int, check: str) -> Repair | None:
+        """The trials that count where a check gives an alarm; None if nobody knows of rewards."""
+        found = self.findings[place][check]
+        if found.kind == "rewards":
+            return None
+        if check == "stopping":
+            first = self.shortest[place]
+            if self.ordered[place]:
+                return Repair(f"first {first} trials" if first > 1 else "first trial", first)
+            return Repair(NO_INTERVAL)
+        if found.kind == "once":
+            return Repair("one trial a question", 1)
+        if found.kind == "counts":
+            return Repair("copies once", every=round(found.seen or 1))
+        tested = sum(each.p is not None for own in self.findings for each in own.values())
+        level = LEVEL / (tested * len(found.pairs))
+        named = zip(found.pairs, found.p_values, strict=True)
+        copied = {found.runs[1], *(second for (_, second), p in named if p < level)}
+        ids = [self.words.ids[run] for run in sorted(copied)] if self.words else []
+        names = ", ".join(map(str, ids))
+        return Repair(f"without run{'s' * (len(ids) > 1)} {names}", left_out=ids)
+
     def stopped_models(self) -> list[str]:
         """The models, as words, whose trials stopped on outcomes, ascending."""
         return sorted({self._model_name(place) for place, _ in self.alarms("stopping")})
+
+    def run_words(self) -> str | None:
+        """One sentence on runs that differ; None if they do not."""
+        known = {place: runs for place, runs in enumerate(self.spread) if runs and runs.freedom}
+        p = runs_p_value([*known.values()])
+        if p >= RUNS_DIFFER:
+            return None
+        place = max(known, key=lambda place: known[place].run_share)
+        return f"Runs differ (p = {p:.2g}): {moved_words(known[place], self._group_name(place))}"
 
     def alarm_words(self) -> str | None:
         """One sentence on all alarms; None if there is none."""
@@ -161,7 +214,8 @@ class LogChecks:
     def _model_name(self, place: int) -> str:
         """The model as a word."""
         row = self.keys.row(place, named=True)
-        return next((str(row[name]) for name in self.trials.models), "This model")
+        across = "All models" if self.findings[place].keys() & {"questions", "models"} else ""
+        return across or next((str(row[name]) for name in self.trials.models), "This model")
 
     def _group_name(self, place: int) -> str:
         """The model, with its stratum."""
@@ -174,9 +228,25 @@ class LogChecks:
         """The id of a run, as the log has it."""
         return "" if self.words is None else str(self.words.ids[run])
 
-    def sentence(self, place: int, check: str) -> str:
-        """The finding of a check in words."""
-        return f"{self._group_name(place)}: {self._finding_words(place, check)}"
+    def sentence(self, place: int, check: str, *, alarm: bool = True) -> str:
+        """The finding of a check in words, and after an alarm which trials count."""
+        counting = self._counting_words(place, check) if alarm else ""
+        return f"{self._group_name(place)}: {self._finding_words(place, check)}{counting}"
+
+    def _counting_words(self, place: int, check: str) -> str:
+        """The sentence on the trials that count after an alarm."""
+        found = self.findings[place][check]
+        if found.p is not None and found.p >= LEVEL:
+            return ""
+        if found.kind in {"order", "pattern"}:
+            if self.ordered[place]:
+                return f" Only the first {self.shortest[place]} of each question count."
+            return " Nobody knows which came first, and no interval holds."
+        if found.kind == "pairs":
+            return f" Run {self._run_id(found.runs[1])} does not count."
+        return {"counts": " Each counts once.", "once": " They count as one trial a question."}.get(
+            found.kind, ""
+        )
 
     def _finding_words(self, place: int, check: str) -> str:
         """The finding of a check, without its model."""
@@ -190,7 +260,27 @@ class LogChecks:
             "stopping": self._stopping_words,
             "runs": self._run_words,
             "copies": self._copy_words,
+            "questions": self._question_words,
+            "models": self._model_words,
         }[check](found, place, p)
+
+    def _question_words(self, found: Finding, _: int, p: str) -> str:
+        """The sentence on questions that repeat others."""
+        first, second = found.names
+        return (
+            f"questions {first!r} and {second!r} have the same outcomes in all runs of all "
+            f"models, as have {found.seen:.0f} pairs; {found.expected:.2g} are expected{p}. Drop "
+            "the repeats, or name them with cluster=."
+        )
+
+    def _model_words(self, found: Finding, _: int, p: str) -> str:
+        """The sentence on a run that two models share."""
+        (first, second), (one, other) = found.names, map(self._run_id, found.runs)
+        return (
+            f"run {one} of {first} and run {other} of {second} agree on {found.seen:.0f} of "
+            f"{found.questions} questions with mixed outcomes; {found.expected:.1f} are "
+            f"expected{p}. Was a file stored under two names?"
+        )
 
     def _stopping_words(self, found: Finding, place: int, p: str) -> str:
         """The sentence on numbers of trials that followed outcomes."""
@@ -207,10 +297,7 @@ class LogChecks:
                 f"stopped; {found.expected:.1f} are expected"
             )
         if found.kind == "order" or found.pattern is None:
-            return (
-                f"{went_on}{p}. Trials stopped on outcomes: use the first {self.shortest[place]} "
-                "of each question."
-            )
+            return f"{went_on}{p}. Trials stopped on outcomes."
         kind, common = found.pattern
         what = "one outcome only"
         if kind != "unmixed":
@@ -220,7 +307,7 @@ class LogChecks:
         return (
             f"all {found.questions} questions with fewer trials have {what}"
             f"{f'; {went_on}' * bool(went_on)}{p}. Trials stopped on outcomes, or easy or hopeless "
-            f"questions were given fewer by plan: use the first {self.shortest[place]} of each."
+            "questions were given fewer by plan."
         )
 
     def _run_words(self, found: Finding, _: int, p: str) -> str:
@@ -246,161 +333,18 @@ class LogChecks:
         if found.kind == "once":
             return (
                 f"no question of {found.questions} has mixed outcomes: its trials are copies, or "
-                "the model is deterministic. They count as one trial a question: sample with "
-                "temperature above 0 and without a cache."
+                "the model is deterministic. Sample with temperature above 0 and without a cache."
             )
         if found.kind == "counts":
             return (
                 f"every number of successes is a multiple of {found.seen:.0f}{p}: each trial seems "
-                f"to be counted {found.seen:.0f} times. Was a file read again, or a cache used?"
+                f"to be there {found.seen:.0f} times. Was a file read again, or a cache used?"
             )
         first, second = map(self._run_id, found.runs)
         return (
             f"runs {first} and {second} agree on {found.seen:.0f} of {found.questions} questions "
-            f"with mixed outcomes; {found.expected:.1f} are expected{p}. Was a run stored "
-            "twice? Leave one of them out."
+            f"with mixed outcomes; {found.expected:.1f} are expected{p}. Was a run stored twice?"
         )
-
-
-def watch_trials(
-    request: Request, *, refuses: bool, numbers: bool = True
-) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """The check that trials count for what they are, a step of a `WholePlan`: it warns, or refuses.
-
-    It looks at the counts of the groups, and reads the log again for the rest only where these are
-    suspicious, or, to refuse trials that stopped on outcomes, wherever numbers of trials differ.
-    Comparisons that ask for no `numbers` are about estimates.
-    """
-    trials, classes = request.trials, request.classes
-
-    def watch(groups: pl.DataFrame) -> pl.DataFrame:
-        if not classes.successful:
-            return groups
-        states = state_counts(groups, classes)
-        if numbers and _is_pooled(request):
-            if not refuses:
-                _warn_of_difficulty(states, groups, trials)
-            return groups
-        doubted = groups.select(trials.groups).filter(
-            _suspicious_groups(states, groups, refuses=refuses)
-        )
-        if doubted.height:
-            found = LogChecks.of(of_groups(trials, groups).frame, trials.roles)
-            _tell_alarms(found, doubted, refuses=refuses)
-        return groups
-
-    return watch
-
-
-def of_groups(trials: Trials, groups: pl.DataFrame) -> Trials:
-    """The rows that a filter on a lazy result leaves: others are none of its business."""
-    parts = [part for part in (*trials.by, trials.model) if part]
-    asked = [part.expr.is_in(groups[part.name].unique().implode()) for part in parts]
-    return replace(trials, frame=trials.frame.filter(*asked))
-
-
-def _is_pooled(request: Request) -> bool:
-    """Whether all numbers are posteriors of populations, which allow for stopping rules."""
-    return all(
-        request.choice.prior_of(metric, view) == "population" for metric, view in request.metrics
-    )
-
-
-def _tell_alarms(found: LogChecks, doubted: pl.DataFrame, *, refuses: bool) -> None:
-    """Refuse groups that stopped on outcomes, or warn of alarms."""
-    trials = found.trials
-    on = {"on": trials.groups, "how": "semi", "nulls_equal": True, "maintain_order": "left"}
-    own = found.keys.with_row_index(PLACE).join(doubted, **on)[PLACE]  # type: ignore[arg-type]
-    alarms = [each for each in found.alarms("stopping", "copies") if each[0] in {*own}]
-    stopped = [each for each in alarms if each[1] == "stopping"]
-    if not alarms:
-        return
-    if refuses and stopped:
-        first = found.sentence(*stopped[0])
-        raise ValueError(
-            f"trials stopped on their outcomes in {len(stopped):,} "
-            f"group{'s' * (len(stopped) > 1)}, the first: {first} More trials of the questions "
-            "that failed, or fewer of those that succeeded, bias every estimate, and no verdict "
-            "about it holds. See check() for the evidence."
-        )
-    first = found.sentence(*alarms[0])
-    warnings.warn(
-        f"trials are not independent in {len(alarms):,} of {found.keys.height:,} "
-        f"group{'s' * (found.keys.height > 1)}, the first: {first} See check() for the evidence.",
-        CheckWarning,
-        stacklevel=2,
-    )
-
-
-def state_counts(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
-    """Distinct trials and successes of each group, by its place, with how many questions have them.
-
-    Only questions with trials are there.
-    """
-    rows = groups.lazy().select(QUESTIONS).with_row_index(PLACE).explode(QUESTIONS, **AS_ROWS)
-    rows = rows.unnest(QUESTIONS)
-    times = pl.col(TIMES).sum() if TIMES in rows.collect_schema() else pl.len()
-    sized = rows.with_columns(_question_sizes(classes)).filter(pl.col(TRIALS) > 0)
-    states = sized.group_by(PLACE, TRIALS, SUCCESSES).agg(times.cast(pl.Int64).alias(TIMES))
-    return states.sort(PLACE, TRIALS, SUCCESSES).collect()
-
-
-def _suspicious_groups(states: pl.DataFrame, groups: pl.DataFrame, *, refuses: bool) -> pl.Series:
-    """Whether the counts of a group look like copies, or as if trials had stopped on outcomes.
-
-    The tests of counts are made only where a short look leaves them open.
-    """
-    doubted = np.zeros(groups.height, np.bool_)
-    if states.is_empty():
-        return pl.Series(doubted)
-    g, n, c, times = (states[name].to_numpy().astype(np.int64) for name in states.columns)
-    place, start = np.unique(g, return_index=True)
-    end = np.append(start[1:], g.size)
-    least, most = np.minimum.reduceat(n, start), np.maximum.reduceat(n, start)
-    if refuses:
-        doubted[place[least < most]] = True
-    short = n < np.repeat(most, end - start)
-    mixed = (c > 0) & (c < n)
-
-    def shared(number: Ints) -> Flags:
-        """Whether all short questions of a group have the same number."""
-        lowest = np.minimum.reduceat(np.where(short, number, most.max()), start)
-        return np.asarray(lowest >= np.maximum.reduceat(np.where(short, number, -1), start))
-
-    alike = shared(c) | shared(n - c) | ~np.logical_or.reduceat(short & mixed, start)
-    several = np.add.reduceat(np.where(n > 1, times, 0), start)
-    uniform = ~np.logical_or.reduceat(mixed, start)
-    multiple = ~uniform & (np.gcd.reduceat(np.gcd(n, c), start) > 1)
-    doubted[place[uniform & (several >= FEWEST)]] = True
-    for i in np.flatnonzero((alike & (least < most)) | multiple).tolist():
-        own = slice(start[i], end[i])
-        n_all, c_all = np.repeat(n[own], times[own]), np.repeat(c[own], times[own])
-        p_values = (stopping(n_all, c_all).p, copies(n_all, c_all).p)
-        doubted[place[i]] |= any(p is not None and p < LEVEL for p in p_values)
-    return pl.Series(doubted)
-
-
-def _warn_of_difficulty(states: pl.DataFrame, groups: pl.DataFrame, trials: Trials) -> None:
-    """Warn where hard questions have more trials, or fewer, than others: populations are biased.
-
-    Trials that stopped on outcomes bias no posterior, though they look like that.
-    """
-    level = DIFFICULTY_LEVEL / max(groups.height, 1)
-    for (place,), own in states.group_by(PLACE, maintain_order=True):
-        n, c, often = (own[name].to_numpy().astype(np.int64) for name in (TRIALS, SUCCESSES, TIMES))
-        if n.min() == n.max() or pattern_p_value(n, c, often)[0] < LEVEL:
-            continue
-        if difficulty_p_value(n, c, often) < level:
-            keys = groups.row(int(str(place)), named=True)
-            where = ", ".join(f"{name}={keys[name]!r}" for name in trials.keys)
-            warnings.warn(
-                "numbers of trials follow the success rates of questions"
-                f"{f', as in {where}' * bool(where)}: estimates of single questions hold, and a "
-                "population of questions that is fitted to them does not.",
-                CheckWarning,
-                stacklevel=2,
-            )
-            return
 
 
 _SCHEMA = {
@@ -412,21 +356,24 @@ _SCHEMA = {
     "questions": pl.Int64(),
     "sentence": pl.String(),
 }
+_CHECKS = ("stopping", "runs", "copies")
 _QUIET = {
     "stopping": "numbers of trials do not follow outcomes",
     "runs": "runs do not differ more than by chance",
     "copies": "no trials look like copies",
+    "questions": "no questions look like repeats of others",
+    "models": "no two models share a run",
 }
 
 
-def check(log: Log, roles: Roles) -> pl.LazyFrame:
+def check(log: Log, roles: Roles, *, across: bool = False) -> pl.LazyFrame:
     """The plan of the checks of a log; see `Scorio.check`."""
     trials = bind_roles(log, roles)
     schema = {**trials.strata, **trials.models, **_SCHEMA}
     refuse_repeats([*schema])
 
     def made(_: pl.DataFrame) -> pl.DataFrame:
-        return LogChecks.of(log, roles).rows()
+        return LogChecks.of(log, roles, across=across).rows()
 
     # All of the log has one level, so that no filter may go below.
     nothing = pl.LazyFrame({"": [0]})
@@ -451,11 +398,11 @@ def question_outcomes(trials: Trials, words: RunWords | None) -> pl.DataFrame:
     marked = mark_problems(count_questions(trials, classes), name, broken)
     checked = WholePlan(marked).then(refuse_bad(trials, broken)).plan()
     columns = [] if words is None else words.columns
-    scored = checked.select(*trials.groups, name, *_question_sizes(classes), *columns)
+    scored = checked.select(*trials.groups, name, *question_sizes(classes), *columns)
     return scored.filter(pl.col(TRIALS) > 0).sort(*trials.groups, name).collect(engine="streaming")
 
 
-def _question_sizes(classes: Classes) -> list[pl.Expr]:
+def question_sizes(classes: Classes) -> list[pl.Expr]:
     """Trials and successes of a question."""
     columns = classes.columns()
     successes = [columns[j] for j in classes.successful]
@@ -482,6 +429,24 @@ def _question_rewards(trials: Trials) -> pl.DataFrame:
     return found.sort(keys).collect(engine="streaming")
 
 
+def moved_words(runs: RunVariance, name: str) -> str:
+    """How far one run moves the score of a model, with the interval of it."""
+    sd, lo, hi = (100 * each for each in runs.run_sd())
+    at = f" of {name}" * bool(name)
+    return f"one run moves the score{at} by about {sd:.1f} points [{lo:.1f}, {hi:.1f}]"
+
+
+def _run_spread(questions: pl.DataFrame, words: RunWords | None) -> RunVariance | None:
+    """The part of runs in the average of a group with enough mixed questions."""
+    if words is None or words.repeats(questions, questions[TRIALS].to_numpy()).any():
+        return None
+    n, c = questions[TRIALS].to_numpy(), questions[SUCCESSES].to_numpy()
+    if ((c > 0) & (c < n)).sum() < FEWEST:
+        return None
+    present, success = words.unpacked(questions)
+    return run_variance(success.astype(np.float64), present)
+
+
 def _of_runs(finding: Finding, used: Ints) -> Finding:
     """A finding that names runs of the log, in place of columns."""
     pairs = tuple((int(used[first]), int(used[second])) for first, second in finding.pairs)
@@ -495,10 +460,46 @@ def knows_success(trials: Trials) -> bool:
     return named or (levels <= {0, 1} and not is_label(trials.category.dtype))
 
 
+def _across_findings(
+    questions: pl.DataFrame, trials: Trials, words: RunWords | None
+) -> tuple[pl.DataFrame, list[dict[str, Finding]]]:
+    """The findings across the questions, and across the models, of each stratum, with its keys."""
+    whole = questions.select(trials.groups).with_columns(
+        pl.lit(None, dtype).alias(name) for name, dtype in trials.models.items()
+    )
+    keys = whole.unique(maintain_order=True)
+    parts = questions.group_by([*trials.strata] or pl.lit(0), maintain_order=True)
+    return keys, [_stratum_findings(part, trials, words) for _, part in parts]
+
+
+def _stratum_findings(
+    questions: pl.DataFrame, trials: Trials, words: RunWords | None
+) -> dict[str, Finding]:
+    """The findings across the questions, and across the models, of a stratum."""
+    none = Finding(None, "trials have no ids of runs")
+    sized = TRIALS in questions.columns and words is not None
+    if words is None or not sized or words.repeats(questions, questions[TRIALS].to_numpy()).any():
+        return {"questions": none, "models": none}
+    names = questions[trials.question.name].unique().sort()
+    models = questions.partition_by([*trials.models] or trials.groups, maintain_order=True)
+    shape = len(models), names.len(), len(words.ids)
+    present, success = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
+    for place, own in enumerate(models):
+        rows = names.search_sorted(own[trials.question.name]).to_numpy()
+        present[place, rows], success[place, rows] = words.unpacked(own)
+    repeated = repeated_questions(present, success)
+    shared = shared_runs([*zip(present, success, strict=True)])
+    called = [str(own[name][0]) for own in models for name in trials.models]
+    return {
+        "questions": repeated._replace(names=tuple(names[row] for row in repeated.runs)),
+        "models": shared._replace(names=tuple(called[model] for model in shared.models)),
+    }
+
+
 def _group_findings(questions: pl.DataFrame, words: RunWords | None) -> dict[str, Finding]:
     """The finding of each check in the questions of a group."""
     if TRIALS not in questions.columns:
-        return dict.fromkeys(_QUIET, Finding(None, "success= does not say what succeeds"))
+        return dict.fromkeys(_CHECKS, Finding(None, "success= does not say what succeeds"))
     n, c = questions[TRIALS].to_numpy(), questions[SUCCESSES].to_numpy()
     if _LAST in questions.columns:
         last = questions[_LAST]

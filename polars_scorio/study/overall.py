@@ -15,6 +15,7 @@ from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.calibrated import CalibratedInference
+from polars_scorio.study.dependent_trials import REPAIR
 from polars_scorio.study.evaluate import Evaluated, Part
 from polars_scorio.study.request import Request
 from polars_scorio.subjects.question_cells import GROUP, STRATUM, QuestionCells
@@ -45,7 +46,8 @@ def with_pool(groups: WholePlan, trials: Trials) -> WholePlan:
 
     def apply(strata: pl.DataFrame) -> pl.DataFrame:
         _refuse_lacking(strata, trials)
-        rows = _per_model(strata, trials).agg(pl.col(QUESTIONS).explode(**AS_ROWS))
+        repairs = [pl.col(REPAIR).drop_nulls().first()] * (REPAIR in strata.columns)
+        rows = _per_model(strata, trials).agg(pl.col(QUESTIONS).explode(**AS_ROWS), *repairs)
         pooled = rows.sort(*trials.models, EVERYTHING).drop(EVERYTHING)
         return pl.concat([strata, pooled], how="diagonal_relaxed")
 
@@ -75,9 +77,12 @@ def with_means(found: Evaluated) -> Evaluated:
         row: _mean_numbers(request, metric, view, row, part, cells, strata)
         for row, (metric, view) in (found.views if part.numbers else {}).items()
     }
-    whole = Part(
-        cells, pl.DataFrame({GROUP: np.arange(len(pooled)), **facts}), means, part.question
-    )
+    summed = pl.DataFrame({GROUP: np.arange(len(pooled)), **facts})
+    repairs = [
+        next((part.repairs[place] for place in own if part.repairs[place]), None)
+        for own in (strata.tolist() if part.repairs else [])
+    ]
+    whole = Part(cells, summed, means, part.question, repairs)
     none = pl.lit(None, groups.schema[QUESTIONS]).alias(QUESTIONS)
     keys = pl.concat([groups, pooled.with_columns(none)], how="diagonal_relaxed")
     return replace(found, groups=keys, parts=(part, whole))

@@ -18,6 +18,7 @@ from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, bind_roles, re
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.run_bits import run_part
 from polars_scorio.metrics.metric import INFINITE, Metric
+from polars_scorio.study.dependent_trials import WatchedTrials
 from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
 from polars_scorio.study.evaluate import (
     RESULTS,
@@ -27,7 +28,6 @@ from polars_scorio.study.evaluate import (
     report_columns,
     tidy_rows,
 )
-from polars_scorio.study.log_checks import watch_trials
 from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
 from polars_scorio.study.run_terms import these_runs, with_runs
@@ -271,7 +271,8 @@ def evaluated_plan(
     plan = request.groups(per_question=per_question or named, questions=questions)
     refuses = watched or request.choice.planned is not None
     if refuses or warns_of_stopping:
-        plan = plan.then(watch_trials(request, refuses=refuses, numbers=numbers))
+        each = per_question or named
+        plan = plan.then(WatchedTrials(request, refuses, numbers, each, questions))
     if trials.cluster is not None and (request.choice.target == "population" or not numbers):
         plan = plan.then(check_sample(trials, request.classes.columns()))
     if overall == "micro":

@@ -15,9 +15,10 @@ import polars as pl
 
 from polars_scorio.arguments import value_text
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.log import CATEGORY, RUN, Trials
-from polars_scorio.counting.run_bits import MOST_RUNS, run_ids
-from polars_scorio.counting.tally import TIMES, class_members
+from polars_scorio.counting.checks import AS_ROWS
+from polars_scorio.counting.log import RUN, Trials
+from polars_scorio.counting.run_bits import MOST_RUNS
+from polars_scorio.counting.tally import TIMES
 from polars_scorio.maths.exchangeability import FEWEST, stopping
 from polars_scorio.maths.exchangeability import LEVEL as STOPPED
 from polars_scorio.maths.run_effects import (
@@ -26,13 +27,18 @@ from polars_scorio.maths.run_effects import (
     run_variance,
     runs_p_value,
 )
+from polars_scorio.study.dependent_trials import RUN_SUMS, SIZE, is_rare, of_groups, state_counts
 from polars_scorio.study.evaluate import Evaluated
-from polars_scorio.study.log_checks import PLACE, SUCCESSES, TRIALS, of_groups, state_counts
+from polars_scorio.study.log_checks import (
+    PLACE,
+    RUNS_DIFFER,
+    TRIALS,
+    moved_words,
+)
 from polars_scorio.study.run_terms import RUN_VIEWS, RunTable, RunWarning, run_tables, with_runs
 
 MOST_TRIALS = 1_000_000  # of a log with gaps; more are not read again
-LEVEL, DECISION_LEVEL = 0.05, 0.2  # a false winner costs more than width
-_SIZE = ":size"
+DECISION_LEVEL = 0.2  # a false winner costs more than width
 
 Key = tuple[object, ...]
 
@@ -54,11 +60,7 @@ class SeenRuns:
         place = ", ".join(
             f"{name}={value_text(value)}" for name, value in zip(trials.keys, key, strict=False)
         )
-        sd, lo, hi = (100 * each for each in runs.run_sd())
-        return (
-            f"runs differ (p = {self.p_value:.2g}): one run moves the score"
-            f"{f' at {place}' * bool(place)} by about {sd:.1f} points [{lo:.1f}, {hi:.1f}]"
-        )
+        return f"runs differ (p = {self.p_value:.2g}): {moved_words(runs, place)}"
 
 
 def with_seen_runs(found: Evaluated, *, decides: bool) -> Evaluated:
@@ -67,9 +69,9 @@ def with_seen_runs(found: Evaluated, *, decides: bool) -> Evaluated:
     Models need three runs; at a weaker sign, which is enough where models are compared, four.
     """
     seen = _asked_runs(found)
-    if seen is None or seen.p_value >= (DECISION_LEVEL if decides else LEVEL):
+    if seen is None or seen.p_value >= (DECISION_LEVEL if decides else RUNS_DIFFER):
         return found
-    shown = seen.p_value < LEVEL
+    shown = seen.p_value < RUNS_DIFFER
     if shown:
         warnings.warn(
             f"{seen.words(found.request.trials)}. Intervals include that, of models with three "
@@ -89,29 +91,24 @@ def _asked_runs(found: Evaluated) -> SeenRuns | None:
         for part in found.parts
         for row, (metric, view) in found.views.items()
     )
-    if not calibrated or not found.groups.height or found.bounds is not None:
+    if not calibrated or found.bounds is not None or found.run_sums is None:
         return None
-    return seen_runs(trials, request.classes, found.groups)
+    groups = found.groups.head(found.run_sums.len())  # means are behind them
+    return seen_runs(trials, request.classes, groups, found.run_sums)
 
 
-def seen_runs(trials: Trials, classes: Classes, groups: pl.DataFrame) -> SeenRuns | None:
+def seen_runs(
+    trials: Trials, classes: Classes, groups: pl.DataFrame, sums: pl.Series
+) -> SeenRuns | None:
     """The runs of a log whose questions are counted in `groups`; None if nothing can be said."""
-    named = trials.run is not None
-    indexed = trials.identified and trials.trial is not None and trials.trial.dtype.is_integer()
-    if trials.count is not None or trials.judged or not classes.successful:
+    if sums.null_count() == sums.len():
         return None
-    if not (named or indexed):
-        return None
-    states, trials = state_counts(groups, classes), of_groups(trials, groups)
-    mixed = pl.col(SUCCESSES).is_between(0, pl.col(TRIALS), closed="none")
-    enough = states.filter(mixed).group_by(PLACE).agg(pl.col(TIMES).sum() >= FEWEST)
-    if not enough[TIMES].any():
-        return None
-    known = None if named else _complete_groups(trials, classes, states, groups)
+    states = state_counts(groups, classes)
+    known = _complete_groups(trials, states, groups, sums) if trials.run is None else None
     if known is None:
         if states.select((pl.col(TRIALS) * pl.col(TIMES)).sum()).item() > MOST_TRIALS:
             return None
-        tables = run_tables(trials, classes)
+        tables = run_tables(of_groups(trials, groups), classes)
         if any((table.size > 1).any() for table in tables.values()):  # trials share a run
             return None
         known = {key: runs for key, table in tables.items() if (runs := _of_table(table, classes))}
@@ -120,37 +117,31 @@ def seen_runs(trials: Trials, classes: Classes, groups: pl.DataFrame) -> SeenRun
 
 
 def _complete_groups(
-    trials: Trials, classes: Classes, states: pl.DataFrame, groups: pl.DataFrame
+    trials: Trials, states: pl.DataFrame, groups: pl.DataFrame, sums: pl.Series
 ) -> dict[Key, RunVariance] | None:
     """Groups by their keys, if all questions of each have all of its runs; None if some lack one.
 
-    Only those with enough mixed questions are there. The rarer outcome is read alone: ids were
-    checked, so a question of n trials has n runs, and all of them if its group has no more.
+    Only those with enough mixed questions are there. Ids were checked, so a question of n trials
+    has n runs, and all of them if its group has no more.
     """
-    names = trials.groups
-    n, c, times = (states[name].to_numpy() for name in (TRIALS, SUCCESSES, TIMES))
-    rare = bool(2 * times @ c <= times @ n)
-    if classes.summed:
-        success = pl.col(CATEGORY) == 1
-    else:
-        members = class_members(trials, classes)
-        success = pl.any_horizontal(members[j] for j in classes.successful)
-    rows = trials.rows(run_ids(trials)).filter(success if rare else ~success)
-    counted = rows.select(*names, RUN).group_by(*names, RUN).len(_SIZE)
-    counted = counted.filter(pl.col(RUN).is_between(0, MOST_RUNS - 1))
-    keys = {key: place for place, key in enumerate(groups.select(names).rows())}
-    found = {}
-    every, place = (n, c, times), states[PLACE].to_numpy()
-    for runs in counted.collect(engine="streaming").partition_by(names):
-        key = tuple(runs[name][0] for name in names)
-        n, c, times = (each[place == keys.get(key, -1)] for each in every)
-        if not n.size or (n != runs.height).any() or runs[RUN].has_nulls():
-            return None
-        if times[(c > 0) & (c < n)].sum() >= FEWEST:
-            seen = runs[_SIZE].to_numpy().astype(np.int64)
-            successes = seen if rare else times.sum() - seen
-            found[key] = complete_run_variance(successes, n, c, times)
-    return found
+    place, n, c, times = (states[name].to_numpy().astype(np.int64) for name in states.columns)
+    each = sums.rename(RUN_SUMS).to_frame().with_row_index(PLACE).explode(RUN_SUMS, **AS_ROWS)
+    each = each.drop_nulls(RUN_SUMS).unnest(RUN_SUMS)
+    mixed = np.bincount(place, times * ((c > 0) & (c < n)), groups.height) >= FEWEST
+    runs = np.bincount(each[PLACE].to_numpy(), minlength=groups.height)
+    asked = np.flatnonzero(mixed & (runs > 0))  # no runs are known of what pools others
+    kept = np.isin(place, asked)
+    each = each.filter(pl.col(PLACE).is_in(asked))
+    if (n[kept] != runs[place[kept]]).any() or not each[RUN].is_between(0, MOST_RUNS - 1).all():
+        return None
+    run_group, group = (np.searchsorted(asked, own) for own in (each[PLACE], place[kept]))
+    states_of = n[kept], c[kept], times[kept]
+    successes = each[SIZE].to_numpy().astype(np.int64)
+    if not is_rare(n, c, times):
+        successes = np.bincount(group, times[kept])[run_group] - successes
+    found = complete_run_variance(successes, run_group, states_of, group)
+    keys = groups[asked].select(trials.groups).rows()
+    return {key: found.at(number) for number, key in enumerate(keys)}
 
 
 def _of_table(table: RunTable, classes: Classes) -> RunVariance | None:

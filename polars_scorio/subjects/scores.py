@@ -283,6 +283,11 @@ class Scores(NamedTuple):
         forecast = self.law.ranges & np.isnan(self.estimate) & ~np.isnan(self.lo)
         return {**numbers, **self.facts, INFERENCE: np.where(forecast, RANGE, self.inference)}
 
+    def without_intervals(self, places: Mask) -> Scores:
+        """The scores without what is said of their noise, of some groups."""
+        sigma, lo, hi = (np.where(places, np.nan, own) for own in (self.sigma, self.lo, self.hi))
+        return self._replace(noise=Noise(sigma), lo=lo, hi=hi)
+
     def with_facts(self, **facts: Values) -> Scores:
         """The scores with more facts."""
         return self._replace(facts={**self.facts, **facts})

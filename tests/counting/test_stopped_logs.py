@@ -31,11 +31,13 @@ def uneven_by_chance(seed, model, questions=40):
 def test_verdicts_about_trials_that_stopped_on_outcomes_are_refused(target):
     log = pl.concat([retried(1, "ada"), uneven_by_chance(2, "bob")])
     message = (
-        "^trials stopped on their outcomes in 1 group, the first: ada: .* use the first 1 of each"
+        "^trials stopped on their outcomes in 1 group, the first: ada: .* no interval holds"
         r".* See check\(\) for the evidence\.$"
     )
     with pytest.raises(ValueError, match=message):
-        log.scorio(planned_trials=16, planned_questions=60, target=target).compare(ps.avg())
+        log.scorio(trial=None, planned_trials=16, planned_questions=60, target=target).compare(
+            ps.avg()
+        )
 
 
 def test_the_message_counts_models_and_names_the_first_with_its_stratum():
@@ -44,12 +46,17 @@ def test_the_message_counts_models_and_names_the_first_with_its_stratum():
         for seed, (model, domain) in enumerate([("ada", "web"), ("bob", "air"), ("ada", "air")])
     )
     with pytest.raises(ValueError, match=r"in 3 groups, the first: ada \(domain='air'\)"):
-        log.scorio(by="domain", planned_trials=16).report(ps.avg())
+        log.scorio(by="domain", trial=None, planned_trials=16).report(ps.avg())
 
 
 def test_a_filter_leaves_only_the_models_that_it_keeps_to_be_checked():
     log = pl.concat([retried(1, "ada"), uneven_by_chance(2, "bob")]).lazy()
-    rows = log.scorio(planned_trials=16).report(ps.avg()).filter(pl.col("model") == "bob").collect()
+    rows = (
+        log.scorio(trial=None, planned_trials=16)
+        .report(ps.avg())
+        .filter(pl.col("model") == "bob")
+        .collect()
+    )
     assert rows["model"].to_list() == ["bob"]
 
 
@@ -60,7 +67,7 @@ def test_trials_that_were_lost_by_chance_are_compared():
 
 def test_the_unnamed_model_of_a_log_has_no_place():
     with pytest.raises(ValueError, match="in 1 group, the first: This model: "):
-        retried(1, "ada").scorio(model=None, planned_trials=16).report(ps.avg())
+        retried(1, "ada").scorio(model=None, trial=None, planned_trials=16).report(ps.avg())
 
 
 def test_the_same_log_without_anytime_is_reported_with_a_warning():

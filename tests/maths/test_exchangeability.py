@@ -86,14 +86,30 @@ def test_verdicts_of_a_log():
 
 
 @pytest.mark.parametrize("log", VECTORS["strata"], ids=by_name)
-def test_verdicts_of_several_models(log):
-    models = [
-        found_in(flags(model["present"], model["runs"]), flags(model["success"], model["runs"]))
+def test_questions_and_models_are_compared_with_each_other(log):
+    each = [
+        tuple(flags(model[name], model["runs"]) for name in ("present", "success"))
         for model in log["models"]
     ]
-    found = checks.verdicts(models)
-    expected = [(i, check, verdict) for i, check, verdict in log["verdicts"] if i is not None]
-    assert [(i, *each) for i, model in enumerate(found) for each in model.items()] == expected
+    questions = checks.repeated_questions(*(np.stack(own) for own in zip(*each, strict=True)))
+    models = checks.shared_runs(each)
+    is_as_in(questions, log["questions"])
+    is_as_in(models, log["models_share"])
+    if questions.p is not None:
+        own = questions.seen, questions.questions
+        assert own == (log["questions"]["pairs"], log["questions"]["repeated"])
+        assert questions.expected == pytest.approx(log["questions"]["expected"])
+        shared = log["models_share"]
+        assert ([*models.models], [*models.runs]) == (shared["models"], shared["pair"])
+        assert (models.seen, models.questions) == (shared["agree"], shared["of"])
+    found = checks.verdicts(
+        [*(found_in(*own) for own in each), {"questions": questions, "models": models}]
+    )
+    names = [*range(len(each)), None]
+    own = [
+        [name, *said] for name, model in zip(names, found, strict=True) for said in model.items()
+    ]
+    assert own == log["verdicts"]
 
 
 def test_what_another_check_explains_is_a_look():

@@ -87,7 +87,7 @@ def test_sums_agree_with_polynomials(name, target, summed):
 @pytest.mark.parametrize(("c", "lo", "hi"), [(0, 0.0, 0.0111474889), (300, 0.9886247526, 1.0)])
 def test_a_long_majority_of_questions_that_are_all_alike_has_an_interval(c, lo, hi):
     log = ps.from_successes(pl.DataFrame({"model": "m", "question": range(30), "n": 300, "c": c}))
-    row = log.scorio(count="count").report(ps.maj_at_k(280)).row(0, named=True)
+    row = log.scorio(count="count", validate=False).report(ps.maj_at_k(280)).row(0, named=True)
     assert (row["lo"], row["hi"]) == pytest.approx((lo, hi), abs=1e-9)
 
 

@@ -69,7 +69,7 @@ def test_sentences_say_which_runs_and_what_to_do():
     said = dict(planted().scorio.check().select("model", "sentence").head(4).rows())
     assert said["copied"].startswith("copied: runs 2 and 6 agree on 61 of 61 questions")
     assert said["broken"].startswith("broken: run 3 is 31 points below the others (p = ")
-    assert "use the first 2 of each question" in said["adaptive"]
+    assert "Only the first 2 of each question count" in said["adaptive"]
     assert said["cached"].startswith("cached: no question of 100 has mixed outcomes")
 
 
@@ -252,3 +252,53 @@ def test_honest_logs_hear_no_alarm(lost):
         ]
         heard += "alarm" in pl.concat(logs).scorio.check()["verdict"].to_list()
     assert heard <= 1
+
+
+def crossed(**changes):
+    """Three models on the same questions in six runs, and what is changed about them."""
+    rng = np.random.default_rng(5)
+    p = rng.beta(0.8, 0.8, (60, 1))
+    models = {name: rng.random((60, 6)) < p for name in ("ada", "bob", "cy")}
+    if "shared" in changes:
+        models["cy"][:, 1] = models["ada"][:, 3]
+    if "repeated" in changes:
+        for outcomes in models.values():
+            outcomes[40:50] = outcomes[:10]
+    return pl.concat(log_of(name, outcomes) for name, outcomes in models.items())
+
+
+def test_repeated_questions_and_shared_runs_are_found_on_request():
+    assert "models" not in crossed(shared=True).scorio.check()["check"]
+    rows = crossed(shared=True).scorio.check(across=True)
+    first = rows.row(0, named=True)
+    assert (first["model"], first["check"], first["verdict"]) == (None, "models", "alarm")
+    assert first["sentence"].startswith("All models: run 3 of ada and run 1 of cy agree on ")
+    rows = crossed(repeated=True).scorio.check(across=True)
+    first = rows.row(0, named=True)
+    assert (first["check"], first["verdict"]) == ("questions", "alarm")
+    assert "questions 4 and 44 have the same outcomes" in first["sentence"]
+    honest = crossed().scorio.check(across=True)
+    assert honest.filter(pl.col("model").is_null())["verdict"].to_list() == ["ok", "ok"]
+
+
+def test_each_stratum_has_its_own_rows_across_models():
+    log = pl.concat([crossed(shared=True).with_columns(part=part) for part in (1, 2)])
+    rows = log.scorio(by="part").check(across=True)
+    across = rows.filter(pl.col("model").is_null())
+    assert across.select("part", "check").n_unique() == 4
+    assert rows.schema == log.scorio(by="part").check().schema
+    without = log.drop("trial").scorio(by="part", trial=None).check(across=True)
+    assert without.filter(pl.col("model").is_null())["verdict"].unique().to_list() == ["not tested"]
+
+
+def test_what_differs_in_a_model_explains_what_is_alike_across_models():
+    log = crossed(shared=True)
+    broken = (pl.col("model") == "ada") & (pl.col("trial") == 0)
+    rows = log.with_columns(category=pl.col("category") * ~broken).scorio.check(across=True)
+    assert rows.filter(check="models")["verdict"].item() == "look"
+
+
+def test_one_unnamed_model_shares_no_runs():
+    log = crossed(repeated=True).filter(model="ada").drop("model")
+    rows = log.scorio(model=None).check(across=True)
+    assert rows.filter(check="models")["verdict"].to_list() == ["not tested"]

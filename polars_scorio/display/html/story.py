@@ -86,7 +86,9 @@ class Story:
             return told(finding, fan=None, first=first)
         facts = QuestionFacts.of(main, board.models, settings)
         if asked.baseline is not None:
-            gated = Gated.of(look, main, asked.baseline, settings, asked.margin, asked.gates)
+            gated = Gated.of(
+                verdict.counted, main, asked.baseline, settings, asked.margin, asked.gates
+            )
             level = f"one-sided {settings.level}"
             worst = str(gated.worst["model"])
             order = list(dict.fromkeys([worst, gated.baseline, *board.models]))
@@ -95,7 +97,7 @@ class Story:
                      level, basis[-1])  # fmt: skip
             return told(gate_finding(gated, words), fan=fan, facts=facts, gated=gated)
         fan = Fan.of(main, settings, board.models) if numbered else None
-        run = Run.of(look, settings) if look.steps is not None and one else None
+        run = Run.of(verdict.counted, settings) if look.steps is not None and one else None
         if run is not None:
             return told(steps_finding(run, basis), fan=fan, facts=facts, run=run)
         prices = cls._prices(frame, roles, sheet, asked)
