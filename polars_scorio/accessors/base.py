@@ -346,6 +346,7 @@ class Accessor(Generic[FrameT]):
             plan = with_run_spread(plan, self._log_study(), self._roles)
         return self._returned(plan)
 
+    @takes_options()
     def check(self, *, across: bool = False) -> FrameT:
         """Tests of independence: copied trials, runs that differ, stopping on outcomes.
 

@@ -505,6 +505,7 @@ def models_of(
     """
     # The truth behind the verdicts of a judge has no estimate for single questions.
     population = options.get("target") == "population"
+    check_choice("unmatched", options.get("unmatched", "error"), UnmatchedPairs)
     unpaired = options.get("unmatched") == "unpaired"
     sampled = population and not (trials.judged or metric.looks_at == "costs" or unpaired)
     planned, chosen = None, options.get("prior")

@@ -14,11 +14,10 @@ FIRST, SECOND = np.array([0, 0]), np.array([1, 2])
 
 
 def test_ends_by_a_normal_critical_value_have_students_tail():
-    lo, hi = SCORES.ends(FIRST, SECOND)(np.full((1, 2), 1.6448536269514722))
-    found = SCORES.pairs(FIRST, SECOND)
+    found = SCORES.differences(FIRST, SECOND, np.full((1, 2), 1.6448536269514722))
     reach = t.ppf(0.95, 11) * found.sigma
-    np.testing.assert_allclose(lo, found.diff - reach)
-    np.testing.assert_allclose(hi, found.diff + reach)
+    np.testing.assert_allclose(found.lo, found.diff - reach)
+    np.testing.assert_allclose(found.hi, found.diff + reach)
 
 
 def test_without_a_plan_there_is_one_look():

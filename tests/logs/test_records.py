@@ -462,7 +462,8 @@ def test_a_large_file_is_read_in_batches(monkeypatch):
     assert large.select("question").head(45).collect().height == 45
     assert large.filter(model="n").select("trial").collect()["trial"].sum() == 72
     by_hand = small.filter(model="m")["category"].mean()
-    assert log.avg().collect()["estimate"].to_list() == pytest.approx([by_hand, 1])
+    found = log(validate=False).avg().collect()  # made outcomes repeat
+    assert found["estimate"].to_list() == pytest.approx([by_hand, 1])
 
 
 @pytest.mark.slow
