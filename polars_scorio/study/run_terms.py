@@ -225,13 +225,28 @@ def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evalu
     Models with the `fewest` runs have the term; intervals of models alone only if it is `shown`.
     """
     request, trials = found.request, found.request.trials
-    tables = run_tables(trials, request.classes)
-    places = [*_group_tables(found, tables)]
-    views = {
+    credited = {
         row: (metric, credited_classes(metric, view, request.classes))
         for row, (metric, view) in found.views.items()
         if request.choice.prior_of(metric, view) is None and view in RUN_VIEWS
     }
+    views = {
+        row: (metric, success)
+        for row, (metric, success) in credited.items()
+        if success is not None or isinstance(metric, WeightedMetric)
+    }
+    if len(views) < len(credited) and trials.roles.effects != "seen":
+        unlike = ", ".join(sorted({credited[row][0].name for row in {*credited} - {*views}}))
+        warnings.warn(
+            f"{unlike}: what runs bring to the largest or the least of several rewards is not "
+            "known. Its intervals are about these very runs; those of ps.avg() are about others.",
+            RunWarning,
+            stacklevel=2,
+        )
+    if not views:
+        return found
+    tables = run_tables(trials, request.classes)
+    places = [*_group_tables(found, tables)]
     parts, first = [], 0
     unknown = False
     for part in found.parts:
