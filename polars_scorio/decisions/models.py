@@ -505,8 +505,9 @@ def models_of(
     """
     # The truth behind the verdicts of a judge has no estimate for single questions.
     population = options.get("target") == "population"
-    check_choice("unmatched", options.get("unmatched", "error"), UnmatchedPairs)
-    unpaired = options.get("unmatched") == "unpaired"
+    unmatched: object = options.get("unmatched")
+    word = unmatched if isinstance(unmatched, str) else None  # what is no word is refused below
+    unpaired, adjusted = word == "unpaired", word == "adjust"
     sampled = population and not (trials.judged or metric.looks_at == "costs" or unpaired)
     planned, chosen = None, options.get("prior")
     if unpaired:
@@ -515,7 +516,6 @@ def models_of(
         planned = planned_looks(options)
         metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
     asked = aligned_options(options, adjustable=metric.looks_at != "costs")
-    adjusted = options.get("unmatched") == "adjust"
     if overall is not None and adjusted:
         raise ValueError(
             f'overall={overall!r} needs all questions of each model: unmatched="adjust" fits '
