@@ -168,13 +168,13 @@ def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     assert_type(ps.rank_scores(pl.col("mu")).over("domain"), pl.Expr)
     accessor = ps.scorio(df)
     accessor.compare(per="question")  # type: ignore[call-arg]
-    accessor.compare(questions="any")  # type: ignore[arg-type]
+    accessor.compare(unmatched="any")  # type: ignore[arg-type]
     accessor.rank(ties="ci")  # type: ignore[arg-type]
     accessor.trials_needed(target="population")  # type: ignore[call-arg]
     accessor.trials_needed(half_width="0.1")  # type: ignore[arg-type]
     accessor.next_trials()  # type: ignore[call-arg]
     accessor.next_trials(10, confidence=0.9)  # type: ignore[call-arg]
-    accessor.trajectory(questions=True)  # type: ignore[arg-type]
+    accessor.trajectory(unmatched=True)  # type: ignore[arg-type]
     accessor.convergence(scheme="trials")  # type: ignore[arg-type]
     ps.rank_scores("mu", method="min")  # type: ignore[arg-type]
 
