@@ -170,4 +170,4 @@ def test_inspect_writes_a_page_after_a_run(folder):
     pages = list(folder.glob("logs/*.html"))
     assert len(pages) == 1, done.stdout + done.stderr
     page = pages[0].read_text(encoding="utf-8")
-    assert "mockllm/model scores 75.0 %" in re.sub("<[^>]+>", "", page)
+    assert "mockllm/model gets 75.0 %" in re.sub("<[^>]+>", "", page)

@@ -63,7 +63,7 @@ def curve_critical(c: Floats | float, path: Path) -> Floats:
 
     >>> path = Path(np.array([1.0, 1.0]), np.array([0.5]))
     >>> round(float(curve_critical(1.959964, path)), 3), round(float(path.length), 3)
-    (2.236, 1.047)
+    (2.241, 1.047)
     """
     tail, points = scipy.special.ndtr(-np.asarray(c, dtype=np.float64)), path.points
     bonferroni = -scipy.special.ndtri(tail / np.maximum(points, 1))

@@ -23,7 +23,7 @@ def test_roles_are_columns_or_expressions():
     assert main(["report", "log.jsonl", *roles]) == 0
     assert "avg@4" in page_text("report.html")
     assert main(["report", "log.jsonl", "--model", "none", *roles[2:], "-o", "one.html"]) == 0
-    assert "This model scores" in page_text("one.html")
+    assert "This model gets" in page_text("one.html")
 
 
 @pytest.mark.slow
@@ -42,9 +42,9 @@ def test_a_tool_reads_its_own_logs(folder, capsys):
     (folder / "ada.json").write_text(json.dumps(runs))
     assert main(["report", "ada.json", "--from", "tau_bench", "--metric", "pass_hat_k(4)"]) == 0
     expected = ps.logs.tau_bench("ada.json").pass_hat_k(4)["estimate"].item()
-    assert f"ada scores {100 * expected:.0f}" in capsys.readouterr().out
+    assert f"ada gets {100 * expected:.0f}" in capsys.readouterr().out
     assert main(["report", "ada.json", "--from", "tau_bench", "--model", "eve"]) == 0
-    assert "eve scores" in capsys.readouterr().out
+    assert "eve gets" in capsys.readouterr().out
     assert main(["report", "ada.json", "--from", "tau_bench", "--question", "task_id"]) == 2
     assert "tau_bench knows its columns: leave --question out" in capsys.readouterr().err
 
