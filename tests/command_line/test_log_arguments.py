@@ -65,7 +65,7 @@ def test_rewards_have_levels(capsys):
     levels = ["--levels", "0", "--levels", "0.5", "--levels", "1"]
     assert main(["report", "rewards.parquet", *levels, "--metric", "avg"]) == 0
     best, second = models(2).scorio.avg()["mu"].sort(descending=True) / 2
-    assert f"m00 is ahead of m01 by {100 * (best - second):.1f} points" in capsys.readouterr().out
+    assert f"+{100 * (best - second):.1f} points" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("place", [0, 70, 95])
@@ -209,7 +209,7 @@ def test_rewards_have_a_range(capsys):
     models(2).with_columns(pl.col("category") * 0.5 + 0.25).write_parquet("rewards.parquet")
     arguments = ["report", "rewards.parquet", "--metric", "avg", "--bounds"]
     assert main([*arguments, "0", "1"]) == 0
-    assert " is ahead of " in capsys.readouterr().out
+    assert "m00 is ahead; m01 may be as good." in capsys.readouterr().out
     assert main([*arguments, "0", "0.5"]) == 1
     assert "Give wider --bounds." in capsys.readouterr().out
 
@@ -233,7 +233,7 @@ def test_labels_of_people_are_a_column(capsys):
     verdicts().write_parquet("log.parquet")
     assert main(["report", "log.parquet", "--truth", "human", "--metric", "avg", "-o", "-"]) == 0
     printed = capsys.readouterr().out
-    assert "corrected for the judge by 37 to 53 labels" in printed
+    assert "People labelled 138 verdicts, 37 to 53 of each model." in printed
 
 
 def test_a_judge_has_two_rates(capsys):

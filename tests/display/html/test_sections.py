@@ -316,7 +316,7 @@ def test_the_dots_of_a_duel_show_the_chance_of_each_side():
 @pytest.mark.slow
 def test_the_staircase_has_a_cell_for_each_pair():
     log = models(7, questions=40)
-    pairs = log.scorio.compare(simultaneous=True)
+    pairs = log.scorio(run_effects="none").compare(simultaneous=True)
     section = sections_of(log)["pairs"]
     decided = pairs["better"].is_not_null().sum()
     assert section.title == f"{decided} of 21 pairs are decided."

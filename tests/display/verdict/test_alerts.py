@@ -87,7 +87,7 @@ def stopped(*, retried: bool) -> pl.DataFrame:
 def test_trials_that_are_not_independent_are_warned_of():
     found = alerts_of(stopped(retried=True))["Trials that are not independent"]
     assert found.startswith("1 of 1 model: trials are not independent (check()), as of ada: ")
-    assert "use the first 1 of each" in found
+    assert "were given fewer by plan" in found
     assert "Trials that are not independent" not in alerts_of(stopped(retried=False))
 
 
