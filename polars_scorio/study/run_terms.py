@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -41,6 +42,7 @@ from polars_scorio.study.log_checks import TRIALS, is_graded, knows_success, que
 from polars_scorio.subjects.scores import INFORMATION, Noise, Scores, clipped_ends, look_confidence
 
 _SIZE = ":size"  # trials of a question in a run
+_PLACE = ":place"  # of a question among all
 
 
 class RunWarning(UserWarning):
@@ -112,16 +114,25 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
             return {key: _bit_table(rows, words, name) for key, rows in groups.items()}
     columns = classes.columns()
     if classes.summed:
-        columns, parts = columns[:1], [pl.col(CATEGORY).cast(pl.Float64).sum()]
+        columns, parts = columns[:1], [pl.col(CATEGORY).cast(pl.Float64)]
     else:
-        parts = [member.sum() for member in class_members(trials, classes)]
+        parts = class_members(trials, classes)
     seen = pl.col(CATEGORY).is_not_null() & pl.col(RUN).is_not_null()
     keys = [*trials.groups, trials.question.name]
-    cells = trials.rows(run_ids(trials)).filter(seen).group_by(*keys, RUN)
-    sums = [part.alias(name) for part, name in zip(parts, columns, strict=True)]
-    found = cells.agg(pl.len().alias(_SIZE), *sums).sort(*keys, RUN).collect(engine="streaming")
-    groups = _keyed_parts(found, trials.groups)
-    return {key: _dense_table(rows, trials.question.name, columns) for key, rows in groups.items()}
+    rows = trials.rows(run_ids(trials)).filter(seen)
+    # Keys may be long texts, which a row for each question and run would repeat.
+    known = rows.group_by(keys).agg().sort(keys).collect(engine="streaming").with_row_index(_PLACE)
+    placed = rows.join(known.lazy(), on=keys, nulls_equal=True)
+    sums = [part.sum().alias(name) for part, name in zip(parts, columns, strict=True)]
+    cells = placed.group_by(_PLACE, RUN).agg(pl.len().alias(_SIZE), *sums).sort(_PLACE, RUN)
+    found = cells.collect(engine="streaming")
+    groups = _keyed_parts(known, trials.groups)
+    ends = np.cumsum([0, *(own.height for own in groups.values())])  # known is sorted by groups
+    first = np.searchsorted(found[_PLACE].to_numpy(), ends).tolist()
+    return {
+        key: _dense_table(found[start:stop], own[trials.question.name], columns)
+        for (key, own), (start, stop) in zip(groups.items(), pairwise(first), strict=True)
+    }
 
 
 def _keyed_parts(
@@ -143,15 +154,15 @@ def _bit_table(questions: pl.DataFrame, words: RunWords, name: str) -> RunTable:
     return RunTable(counts, present.astype(np.float64), weight, names, questions[name])
 
 
-def _dense_table(rows: pl.DataFrame, question: str, columns: Sequence[str]) -> RunTable:
-    """The table of a group, from a row for each question and run."""
-    places = [rows[name].rank("dense").to_numpy().astype(np.int64) - 1 for name in (question, RUN)]
-    shape = places[0].max() + 1, places[1].max() + 1
+def _dense_table(rows: pl.DataFrame, questions: pl.Series, columns: Sequence[str]) -> RunTable:
+    """The table of a group, from a row for each question, by its place, and run."""
+    question = rows[_PLACE].to_numpy().astype(np.int64)
+    run = rows[RUN].rank("dense").to_numpy().astype(np.int64) - 1
+    at, shape = (question - question.min(), run), (questions.len(), run.max() + 1)
     counts, size = np.zeros((*shape, len(columns))), np.zeros(shape)
-    counts[places[0], places[1]] = rows.select(columns).to_numpy()
-    size[places[0], places[1]] = rows[_SIZE].to_numpy()
+    counts[at] = rows.select(columns).to_numpy()
+    size[at] = rows[_SIZE].to_numpy()
     names = tuple(rows[RUN].unique().sort())
-    questions = rows[question].unique().sort()
     return RunTable(counts, size, np.full(shape[0], 1 / shape[0]), names, questions)
 
 
