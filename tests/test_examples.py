@@ -205,7 +205,7 @@ def test_the_page_on_looks_says_what_peeking_found():
     page = EXAMPLES / "guide" / "looks.md"
     said = " ".join(page.read_text(encoding="utf-8").split())
     peeking, anytime = (f"{100 * found[name]:.0f} %" for name in ("peeking", "anytime"))
-    assert f"named a winner in {peeking} of them, `planned_trials=16` in {anytime}." in said
+    assert f"Without `planned_trials`, {peeking} named a false winner; with it, {anytime}." in said
 
 
 # By examples/readme_pictures.py; a browser takes those of a report.

@@ -29,7 +29,7 @@ from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.common_questions import Alignment, refuse_divided
 from polars_scorio.counting.log import CLUSTER, Trials, is_label
 from polars_scorio.counting.roles import Category
-from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches, row_slices
+from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
 from polars_scorio.maths.comparison import Comparison
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, given_reward_range
@@ -458,7 +458,7 @@ class ModelRows:
     def outweighed_pairs(self, models: StrataModels, a: Ints, b: Ints) -> Mask:
         """Pairs of columns (S, P) in which the prior decides although nobody named it."""
         scores, places = models.scores, models.places
-        if not (self.models.warns and scores.inference == "posterior"):
+        if not self._may_warn(models):
             return np.zeros((len(places), a.size), np.bool_)
         estimate = scores.estimate[places]
         c = np.full((len(places), a.size), models.z)
@@ -468,10 +468,15 @@ class ModelRows:
     def number_outweighed(self, models: StrataModels) -> Ints:
         """Number of `outweighed_pairs` of each stratum, without a table of all pairs."""
         strata, size = models.places.shape
-        number, (a, b) = np.zeros(strata, np.int64), np.triu_indices(size, 1)
-        for some in row_slices(a.size, strata):
-            number += self.outweighed_pairs(models, a[some], b[some]).sum(axis=1)
+        number = np.zeros(strata, np.int64)
+        for first in range(size if self._may_warn(models) else 0):
+            b = np.arange(first + 1, size)
+            number += self.outweighed_pairs(models, np.full(b.size, first), b).sum(axis=1)
         return number
+
+    def _may_warn(self, models: StrataModels) -> bool:
+        """Whether a prior that nobody named may decide a pair."""
+        return self.models.warns and models.scores.inference == "posterior"
 
     def _divided_models(self, groups: Ints, parts: list[Ints]) -> ValueError:
         """The error for models of a stratum in parts without a common question."""

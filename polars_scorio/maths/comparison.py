@@ -395,7 +395,7 @@ class Comparison:
         strata = np.arange(len(self.inner.value)) if strata is None else strata
         here, models = np.isfinite(self.inner.value[strata]), self.inner.value.shape[1]
         table = np.zeros((strata.size, models, models), np.bool_)
-        for rows in row_slices(models, strata.size * models):
+        for rows in row_slices(models, 4 * strata.size * models):  # four numbers a model
             first = np.arange(models)[rows]
             a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
             of_pairs = np.broadcast_to(c, here.shape)[:, a]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import polars as pl
@@ -297,7 +297,8 @@ def state_counts(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
     """
     rows = groups.lazy().select(QUESTIONS).with_row_index(PLACE).explode(QUESTIONS, **AS_ROWS)
     rows = rows.unnest(QUESTIONS)
-    times = pl.col(TIMES).sum() if TIMES in rows.collect_schema() else pl.len()
+    kept = cast("pl.Struct", cast("pl.List", groups.schema[QUESTIONS]).inner).to_schema()
+    times = pl.col(TIMES).sum() if TIMES in kept else pl.len()
     sized = rows.with_columns(question_sizes(classes)).filter(pl.col(TRIALS) > 0)
     states = sized.group_by(PLACE, TRIALS, SUCCESSES).agg(times.cast(pl.Int64).alias(TIMES))
     return states.sort(PLACE, TRIALS, SUCCESSES).collect()

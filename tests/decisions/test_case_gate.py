@@ -107,6 +107,7 @@ def test_the_cost_and_the_cases_both_enter_the_verdict():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::polars_scorio.RunWarning")  # by chance
 def test_equal_halves_of_a_baseline_rarely_fail():
     log = versions(*(each.tolist() for each in mixed(trials=8)))
     row = log.scorio.gate("v1", margin=0.02, ab_check=True).row(0, named=True)

@@ -32,6 +32,7 @@ def test_of_equal_models_the_chance_is_that_the_margin_is_seen():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::polars_scorio.RunWarning")  # by chance
 def test_gates_are_decided_about_as_often_as_promised():
     # Undecided gates of equal models, margin .05, goal .8: about 15 logs.
     rng, settled, asked = np.random.default_rng(3), 0, 0

@@ -155,6 +155,7 @@ def near(seed: int) -> pl.DataFrame:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+@pytest.mark.filterwarnings("ignore::polars_scorio.RunWarning")  # by chance
 def test_titles_of_generated_logs_say_what_the_comparison_says():
     kinds = []
     for seed in range(24):

@@ -136,7 +136,7 @@ def test_intervals_that_hold_at_every_look_contain_those_of_one(seed, plan):
 
 @pytest.mark.slow
 def test_intervals_are_narrowest_at_the_plan():
-    log = random_log(4).scorio
+    log = random_log(4).scorio(run_effects="none")
     widths = [
         log.compare(ps.avg(), planned_trials=plan).select(pl.col("hi") - pl.col("lo"))["hi"].max()
         for plan in (2, 4, 8, 16, 32)

@@ -49,7 +49,7 @@ from polars_scorio.display.scopes import (
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import lead_rows
-from polars_scorio.display.words import short_name, visible_text
+from polars_scorio.display.words import count_of, short_name, visible_text
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.costs import cost_per_success, mean_cost
 from polars_scorio.metrics.metric import Metric
@@ -302,6 +302,12 @@ def judge_section(sheet: Sheet) -> Section:
         labels = own[LABEL_COUNT].drop_nulls()
         words.append(f"People labelled {int(labels.sum()):,} verdicts, {int(labels.min()):,} to "  # type: ignore[arg-type]
                      f"{int(labels.max()):,} of each model.")  # type: ignore[arg-type]  # fmt: skip
+    if unknown := sheet.main.rows["estimate"].null_count():
+        words.append(
+            f"{count_of(unknown, 'number')} {'is' if unknown == 1 else 'are'} missing: fewer than "
+            "5 trials of a verdict are labelled, the labels do not show that the judge is better "
+            "than a coin, or the noise of the correction exceeds the range of the metric."
+        )
     ticks = tick_row(axis, score_ticks(axis, unit))
     return Section("judge", title, words, line_rows(lines, 150, 110, ticks))
 

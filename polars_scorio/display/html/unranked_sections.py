@@ -56,7 +56,7 @@ from polars_scorio.display.scopes import (
     page_scopes,
 )
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict import lead_rows
+from polars_scorio.display.verdict import lead_label, lead_rows
 from polars_scorio.display.words import count_of, short_name
 from polars_scorio.study.report import report
 
@@ -77,11 +77,16 @@ def one_model_finding(
     score = unit.score(board.score[0])
     asked = sheet.asked
     title = one_model_title(board.models[0], score, always=always, tries=tries, questions=asked)
-    if not sheet.board.unit.percent or (fan is not None and fan.rewards):
+    if not unit.percent or (fan is not None and fan.rewards):
         title = f"{named(board.models[0])} scores {score}."
+    elif sheet.main.lead.name not in {"avg", "bayes"}:  # no share of right answers
+        title = f"{named(board.models[0])} scores {score} ({lead_label(sheet.main)})."
     ends = unit.interval(board.lo[0], board.hi[0])
     numbers = f"{sheet.settings.level}: {ends} for these {count_of(asked, 'question')}"
     numbers += f", {unit.interval(*like)} for questions like these." if like else "."
+    plain = lead_rows(sheet.main)["estimate"].item()
+    if plain is not None and unit.score(plain) != score:
+        numbers += f" The plain estimate is {unit.score(plain)}."
     aside = ""
     if flaky:
         verb = "is" if flaky == 1 else "are"

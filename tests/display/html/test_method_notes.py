@@ -1,5 +1,6 @@
 """What a page says of how it was made."""
 
+import re
 from datetime import datetime, timezone
 
 import pytest
@@ -41,9 +42,12 @@ def test_a_metric_that_the_package_does_not_know_has_heading_and_formula(r1, tmp
     r1.scorio.write_html(tmp_path / "page.html", Agreement(), ps.avg())
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert f"<dt>Agreement@N</dt><dd>{Agreement().formula}</dd>" in page
-    assert ">Agreement@5 (%)<" in page
+    text = re.sub("<[^>]+>", "", page)
+    assert "scores 60.7 % (Agreement@5)." in text
+    assert "right at one try" not in re.sub("<script.*", "", page, flags=re.DOTALL)[:3000]
+    assert ">avg@5 (%)<" in page
     # Of 3 and of 4 successes in 5 trials, 4 and 6 of 10 pairs end alike.
-    assert ">50.0<" in page
+    assert "The plain estimate is 50.0" in text
 
 
 def test_each_metric_of_the_package_has_a_formula():
