@@ -6,12 +6,7 @@ import os
 import re
 import shlex
 import sys
-from argparse import (
-    Action,
-    ArgumentError,
-    ArgumentParser,
-    RawDescriptionHelpFormatter,
-)
+from argparse import Action, ArgumentError, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from os.path import lexists

@@ -159,7 +159,7 @@ class CaseRules:
         if unknown:
             shown = ", ".join(map(repr, unknown[:_SHOWN])) + ", ..." * (len(unknown) > _SHOWN)
             raise ValueError(
-                f"gate: must_pass= lists {len(unknown):,} of {len(self.must_pass):,} questions "
+                f"gate: must_pass= lists {len(unknown):,} question{'s' * (len(unknown) > 1)} "
                 f"that the log does not have: {shown}. A question in quarantine cannot have to "
                 "pass; correct the list"
             )

@@ -36,12 +36,7 @@ from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.weighted import WeightedMetric, avg
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import CURES, PriorWarning, evaluated_plan
-from polars_scorio.study.request import (
-    DecisionOptions,
-    InferenceOptions,
-    Request,
-    view_of,
-)
+from polars_scorio.study.request import DecisionOptions, InferenceOptions, Request, view_of
 from polars_scorio.subjects.sampled_scores import LIMIT, DividedError, SampleLaw
 from polars_scorio.subjects.scores import BOUNDS, Law, Row, StrataModels
 

@@ -54,11 +54,7 @@ from polars_scorio.maths.posteriors import (
     best_allocation,
     expected_squared_sigma,
 )
-from polars_scorio.maths.power import (
-    QuestionsAhead,
-    trials_for_half_width,
-    trials_with_assurance,
-)
+from polars_scorio.maths.power import QuestionsAhead, trials_for_half_width, trials_with_assurance
 from polars_scorio.maths.ranks import signal_share
 from polars_scorio.maths.reward_prices import QuestionRewards
 from polars_scorio.metrics.from_text import check_metric

@@ -22,12 +22,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, Families, one_family
 from polars_scorio.decisions.models import aligned_options, per_stratum
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.power import (
-    SOURCES,
-    VarianceShares,
-    difficulty_shares,
-    variance_shares,
-)
+from polars_scorio.maths.power import SOURCES, VarianceShares, difficulty_shares, variance_shares
 from polars_scorio.maths.question_signals import family_means, question_signals
 from polars_scorio.metrics.metric_arguments import Bounds, Weights
 from polars_scorio.metrics.weighted import avg

@@ -20,12 +20,7 @@ from polars_scorio.logs.inspect_files import (
     read_inspect_log,
     whole_samples,
 )
-from polars_scorio.logs.json_files import (
-    FileRows,
-    Row,
-    errors_name_file,
-    unexpected_content,
-)
+from polars_scorio.logs.json_files import FileRows, Row, errors_name_file, unexpected_content
 from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters, summed_field
 from polars_scorio.logs.paths import Paths, path_model
 from polars_scorio.logs.reader_options import (

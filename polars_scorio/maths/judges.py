@@ -14,12 +14,7 @@ from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import capped_prices
 from polars_scorio.maths.questions import States
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
-from polars_scorio.maths.variance import (
-    CreditSum,
-    GainsOf,
-    credit_of,
-    mean_drawn_credit,
-)
+from polars_scorio.maths.variance import CreditSum, GainsOf, credit_of, mean_drawn_credit
 
 # P-value from which on groups are taken to share a rate.
 SAME = 0.05

@@ -33,12 +33,7 @@ from polars_scorio.maths.pooled_moments import trial_moments
 from polars_scorio.maths.posteriors import weighted_average
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States, Strata
 from polars_scorio.maths.region import largest_means
-from polars_scorio.maths.variance import (
-    CreditSum,
-    GainsOf,
-    Moments,
-    moments_of,
-)
+from polars_scorio.maths.variance import CreditSum, GainsOf, Moments, moments_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self

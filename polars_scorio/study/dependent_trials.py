@@ -40,7 +40,7 @@ from polars_scorio.study.log_checks import (
     LogChecks,
     question_sizes,
 )
-from polars_scorio.subjects.of_costs import CostSums
+from polars_scorio.subjects.question_cells import Subject
 
 if TYPE_CHECKING:
     from polars_scorio.study.request import Request
@@ -82,8 +82,8 @@ class WatchedTrials:
         if doubted.any():
             found = LogChecks.of(of_groups(trials, groups).frame, trials.roles)
             own = groups.select(trials.groups).filter(doubted)
-            # Trials whose costs differ are no copies.
-            of_copies = self.repairs and request.classes.need(CostSums) is None
+            subjects = [need for need in request.classes.needs if isinstance(need, Subject)]
+            of_copies = self.repairs and not any(each.tells_copies for each in subjects)
             alarms = _alarms_of(found, own, ("stopping", "copies")[: 1 + of_copies])
             if alarms:
                 _tell_alarms(found, alarms, refuses=self.refuses, repairs=self.repairs)

@@ -25,9 +25,7 @@ from polars_scorio.counting.log import (
 from polars_scorio.counting.refusals import refusal_rules, trial_id_rules
 from polars_scorio.counting.roles import Roles, Unscored
 from polars_scorio.counting.run_bits import RunWords, found_words, has_order
-from polars_scorio.counting.tally import (
-    count_questions,
-)
+from polars_scorio.counting.tally import count_questions
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.exchangeability import (
     FEWEST,

@@ -29,12 +29,7 @@ from polars_scorio.maths.run_effects import (
 )
 from polars_scorio.study.dependent_trials import RUN_SUMS, SIZE, is_rare, of_groups, state_counts
 from polars_scorio.study.evaluate import Evaluated
-from polars_scorio.study.log_checks import (
-    PLACE,
-    RUNS_DIFFER,
-    TRIALS,
-    moved_words,
-)
+from polars_scorio.study.log_checks import PLACE, RUNS_DIFFER, TRIALS, moved_words
 from polars_scorio.study.run_terms import RUN_VIEWS, RunTable, RunWarning, run_tables, with_runs
 
 MOST_TRIALS = 1_000_000  # of a log with gaps; more are not read again

@@ -144,8 +144,8 @@ def test_micro_rows_are_a_report_without_strata_on_questions_that_are_told_apart
 def test_the_rows_of_the_strata_stay_what_they_are(log, overall, options):
     rows = report(log, overall=overall, **options)
     strata, _ = apart(rows)
-    # Groups that are fitted at once differ in last digits from those that are fitted alone.
-    assert_frame_equal(strata, report(log, **options), rel_tol=1e-9, abs_tol=1e-9)
+    # A group more changes the shape of matrix products, and so their last bits.
+    assert_frame_equal(strata, report(log, **options), rel_tol=1e-13, abs_tol=1e-13)
 
 
 @pytest.mark.slow

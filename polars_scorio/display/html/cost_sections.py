@@ -15,12 +15,7 @@ import polars as pl
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.rank import rank
-from polars_scorio.display.finding import (
-    Board,
-    Gap,
-    named,
-    names_list,
-)
+from polars_scorio.display.finding import Board, Gap, named, names_list
 from polars_scorio.display.html.gate_sections import as_number
 from polars_scorio.display.html.marks import (
     Axis,
@@ -44,9 +39,7 @@ from polars_scorio.display.html.sections import (
     score_ticks,
     whole_name,
 )
-from polars_scorio.display.scopes import (
-    Scope,
-)
+from polars_scorio.display.scopes import Scope
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import lead_rows
 from polars_scorio.display.words import count_of, short_name, visible_text

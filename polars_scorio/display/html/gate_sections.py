@@ -26,15 +26,7 @@ from polars_scorio.display.finding import (
     names_list,
     p_words,
 )
-from polars_scorio.display.html.marks import (
-    Axis,
-    box,
-    group,
-    interval,
-    picture,
-    text,
-    upright,
-)
+from polars_scorio.display.html.marks import Axis, box, group, interval, picture, text, upright
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.sections import (
     QuestionFacts,

@@ -48,9 +48,7 @@ from polars_scorio.display.html.sections import (
     strip_rows,
 )
 from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import (
-    Scope,
-)
+from polars_scorio.display.scopes import Scope
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import lead_label, stepped_log
 from polars_scorio.display.words import count_of, short_name

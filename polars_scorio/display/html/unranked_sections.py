@@ -50,11 +50,7 @@ from polars_scorio.display.html.sections import (
     without_stratum,
 )
 from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import (
-    Scope,
-    average_metric,
-    page_scopes,
-)
+from polars_scorio.display.scopes import Scope, average_metric, page_scopes
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import lead_label, lead_rows
 from polars_scorio.display.words import count_of, short_name
