@@ -1,6 +1,6 @@
 """What questions() finds, how rarely it accuses a good question, and what it costs.
 
-Run: python examples/validation/questions.py reversed | families | samples | variance | cost
+Run: python examples/validation/questions.py reversed | families | clean_versions | samples | variance | cost
 """
 
 import argparse
@@ -123,6 +123,22 @@ def families() -> Iterator[str]:
         yield f"| {models} | {number} | {trials} | {known:g} | " + " | ".join(texts) + " |"
 
 
+def clean_versions(worlds: int = 2_000) -> Iterator[str]:
+    """Clean logs in which the test over families names a question, where it names most."""
+    yield "| models | families | trials | family effect | logs | with one named, over families |"
+    yield "|---|---|---|---|---|---|"
+    models, number, trials, known = FAMILIES[5]
+    rng = np.random.default_rng([models, number, trials, worlds])
+    named = 0
+    for _ in range(worlds // 100):
+        rate = versions(rng, (models, number), known, rng.lognormal(0, 0.5, (100, 200)))
+        log = counted(rng.binomial(trials, rate), trials).frame
+        base = (pl.col("model") * number // models).alias("family")
+        rows = log.scorio(by="world", count="count", family=base).questions()
+        named += rows.filter(pl.col("reversed").fill_null(value=False))["world"].n_unique()
+    yield f"| {models} | {number} | {trials} | {known:g} | {worlds:,} | {named / worlds:.3f} |"
+
+
 def samples() -> Iterator[str]:
     """What fewer questions cost: chosen on ten models, judged on ten others."""
     yield "| kept of 200 | random: order | rate | even: order | rate |"
@@ -210,6 +226,7 @@ def main() -> None:
     tables = {
         "reversed": reversed_questions,
         "families": families,
+        "clean_versions": clean_versions,
         "samples": samples,
         "variance": variance,
         "cost": cost,

@@ -154,7 +154,7 @@ def board_rates(board: str) -> Floats:
     return mean + np.sqrt(np.clip(kept, 0, 1)) * (rate - mean)
 
 
-def board_power(logs: int = 100) -> Iterator[Cell]:
+def board_power(logs: int = 2_000) -> Iterator[Cell]:
     """Power at the difference of a plan, by pairs of models and questions of public boards."""
     pools = {name: board_rates(name) for name in ("livecodebench", "terminal_bench", "swe_bench")}
     designs = ((0.4, 0.5), (0.6, 0.6), (0.7, 0.65))
@@ -482,7 +482,7 @@ def leader_chances(rng: np.random.Generator, truth: Floats) -> Cell:
     return {name: np.take_along_axis(of, leader, 1).mean() for name, of in names.items()}
 
 
-def board_best(logs: int = 300) -> Iterator[Cell]:
+def board_best(logs: int = 2_000) -> Iterator[Cell]:
     """The chance of the leader, and of the better of two, on questions drawn from public boards.
 
     SWE-bench has one run of a model: its outcomes are drawn once. Versions are one model of
