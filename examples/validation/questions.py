@@ -1,6 +1,6 @@
 """What questions() finds, how rarely it accuses a good question, and what it costs.
 
-Run: python examples/validation/questions.py reversed | families | clean_versions | samples | variance | cost
+Run: python examples/validation/questions.py TABLE (--help names them)
 """
 
 import argparse

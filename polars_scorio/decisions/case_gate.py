@@ -158,9 +158,10 @@ class CaseRules:
         unknown = [each for each in self.must_pass if each not in known]
         if unknown:
             shown = ", ".join(map(repr, unknown[:_SHOWN])) + ", ..." * (len(unknown) > _SHOWN)
+            of_all = f"{len(unknown):,} of {len(self.must_pass):,} questions"
+            counted = of_all if len(self.must_pass) > 1 else "1 question"
             raise ValueError(
-                f"gate: must_pass= lists {len(unknown):,} question{'s' * (len(unknown) > 1)} "
-                f"that the log does not have: {shown}. A question in quarantine cannot have to "
+                f"gate: must_pass= lists {counted} that the log does not have: {shown}. A question in quarantine cannot have to "
                 "pass; correct the list"
             )
 

@@ -42,7 +42,7 @@ def test_a_tool_reads_its_own_logs(folder, capsys):
     (folder / "ada.json").write_text(json.dumps(runs))
     assert main(["report", "ada.json", "--from", "tau_bench", "--metric", "pass_hat_k(4)"]) == 0
     expected = ps.logs.tau_bench("ada.json").pass_hat_k(4)["estimate"].item()
-    assert f"ada gets {100 * expected:.0f}" in capsys.readouterr().out
+    assert f"ada scores {100 * expected:.0f}" in capsys.readouterr().out
     assert main(["report", "ada.json", "--from", "tau_bench", "--model", "eve"]) == 0
     assert "eve gets" in capsys.readouterr().out
     assert main(["report", "ada.json", "--from", "tau_bench", "--question", "task_id"]) == 2
