@@ -154,15 +154,14 @@ class CaseRules:
         return {**lists, "case_verdict": verdict}
 
     def _refuse_unknown(self, names: pl.Series) -> None:
-        known = set(names.to_list())
+        known, most = {*names}, len(self.must_pass)
         unknown = [each for each in self.must_pass if each not in known]
         if unknown:
             shown = ", ".join(map(repr, unknown[:_SHOWN])) + ", ..." * (len(unknown) > _SHOWN)
-            of_all = f"{len(unknown):,} of {len(self.must_pass):,} questions"
-            counted = of_all if len(self.must_pass) > 1 else "1 question"
+            counted = f"{len(unknown):,} of {most:,} questions" if most > 1 else "1 question"
             raise ValueError(
-                f"gate: must_pass= lists {counted} that the log does not have: {shown}. A question in quarantine cannot have to "
-                "pass; correct the list"
+                f"gate: must_pass= lists {counted} that the log does not have: {shown}. "
+                "A question in quarantine cannot have to pass; correct the list"
             )
 
 
