@@ -22,6 +22,7 @@ from examples.validation.study_tables import (
     advice_table,
     board_table,
     cost_table,
+    cost_verdict_table,
     inference_table,
     leader_table,
     tail_table,
@@ -39,6 +40,7 @@ FILES = {
     "inferences": VALIDATION / "inferences.parquet",
     "costs": VALIDATION / "costs.csv",
     "cost_tails": VALIDATION / "single_claims" / "cost_tails.csv",
+    "cost_verdicts": VALIDATION / "single_claims" / "cost_verdicts.csv",
     "board_best": VALIDATION / "single_claims" / "board_best.csv",
     "prob_best": VALIDATION / "single_claims" / "prob_best.csv",
 }
@@ -58,6 +60,7 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
         lambda measured: inference_table(measured, measured_cells("coverage")),
     ),
     "prob_best": ("prob_best", leader_table),
+    "cost_verdicts": ("cost_verdicts", cost_verdict_table),
     "board_best": ("board_best", board_table),
 }
 
