@@ -169,7 +169,7 @@ def counts_frame(
             pl.concat_arr(counted).alias(COUNT),
         )
         # A filter on the keys passes this, and so reaches the log.
-        cells = cells.explode(CATEGORY, COUNT).filter(pl.col(COUNT) > 0)
+        cells = cells.explode(CATEGORY, COUNT, **AS_ROWS).filter(pl.col(COUNT) > 0)
     else:
         cells = checked.explode(STATES, **AS_ROWS).unnest(STATES).sort(*keys, CATEGORY)
     return cells.select(
