@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
+from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.coverage import AT_K
 from polars_scorio.counting.ways_out import telling_pattern
 
@@ -52,7 +53,7 @@ def trials_of_means(frame: pl.LazyFrame, metric: str) -> pl.LazyFrame:
         .otherwise(pl.concat_str("trial", "_place", separator="/"))
     )
     return (
-        rows.explode("_place")
+        rows.explode("_place", **AS_ROWS)
         .with_columns(trial=trial, category=outcome)
         .drop("asked", "answered", "mean", "_place", "_successes")
     )

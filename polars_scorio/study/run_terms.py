@@ -41,8 +41,7 @@ from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import TRIALS, is_graded, knows_success, question_outcomes
 from polars_scorio.subjects.scores import INFORMATION, Noise, Scores, clipped_ends, look_confidence
 
-_SIZE = ":size"  # trials of a question in a run
-_PLACE = ":place"  # of a question among all
+_SIZE, _PLACE = ":size", ":place"  # trials of a question in a run; its place among all
 
 
 class RunWarning(UserWarning):
