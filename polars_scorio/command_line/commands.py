@@ -24,7 +24,13 @@ from polars_scorio.command_line.terminal import (
     print_text,
 )
 from polars_scorio.counting.log import bind_roles
-from polars_scorio.display.finding import plain_text
+from polars_scorio.display.finding import (
+    cheapest_title,
+    decided_alone,
+    pairs_title,
+    plain_text,
+    rank_title,
+)
 from polars_scorio.display.html.card import card_svg, write_card
 from polars_scorio.display.html.story import Asked, Story, read_story, refusal_finding
 from polars_scorio.display.html.write_page import Order, made_page
@@ -87,6 +93,7 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     print_text(f"{story.finding.words()}\n{asked.output}")
 
 
+_PAIRED = 60  # models, all of whose pairs are compared for a title
 _CURVES = 10  # pairs that have a sentence
 
 
@@ -108,6 +115,8 @@ def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
         strata = [*bind_roles(log.frame.lazy(), log._roles).strata]
         keys = [*strata, "model_a", "model_b"]
         for rows in found:
+            if rows["k"].n_unique() == 1:
+                _print_titles(log, rows, pairs_title)
             curves = rows.partition_by(keys, maintain_order=True) if "first_to" in rows else []
             if "lo_missing" in rows:
                 print_text(bracket_sentence(rows))
@@ -126,7 +135,40 @@ def run_rank(log: Scorio[Any], asked: Namespace, _call: str) -> None:
         unmatched=asked.unmatched,
         **chosen_settings(asked).report,
     )
+    ranks = ranks.lazy().collect()
+    if asked.format == "table":
+        (model,) = bind_roles(log.frame.lazy(), log._roles).models
+
+        def title(rows: pl.DataFrame) -> str:
+            return rank_title(rows, model, _decided_alone(log, rows, model, asked))
+
+        _print_titles(log, ranks, title)
     print_table(ranks, asked.format)
+
+
+def _decided_alone(log: Scorio[Any], rows: pl.DataFrame, model: str, asked: Namespace) -> int:
+    """The pairs of a stratum that would be decided alone, where nothing is with all at once."""
+    if not (rows["tier"] == 1).all() or rows.height > _PAIRED:
+        return 0
+    options = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
+    pairs = log.compare(asked.metric, simultaneous=True, **options).lazy().collect()
+    strata = rows.columns[: rows.columns.index("metric")]
+    strata = [name for name in strata if name in pairs.columns and name != model]
+    same = rows.select(strata).unique()
+    own = pairs.join(same, on=strata, how="semi", nulls_equal=True) if strata else pairs
+    return decided_alone(own, asked.confidence)
+
+
+def _print_titles(
+    log: Scorio[Any], rows: pl.DataFrame, title: Callable[[pl.DataFrame], str]
+) -> None:
+    """Print the finding of each stratum, in bold."""
+    strata = [*bind_roles(log.frame.lazy(), log._roles).strata]
+    parts = rows.partition_by(strata, as_dict=True, maintain_order=True) if strata else {(): rows}
+    for place, part in parts.items():
+        where = ", ".join(f"{name} {value}" for name, value in zip(strata, place, strict=True))
+        head = f"{where}: " * bool(where) if any(place) else "all strata: " * bool(strata)
+        print_text(plain_text(head + title(part)), "bold")
 
 
 def run_describe(log: Scorio[Any], asked: Namespace, _call: str) -> None:
@@ -152,8 +194,15 @@ def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:
 
 def run_frontier(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print a table of the models, the cheapest first."""
-    options = {"confidence": asked.confidence, "unmatched": asked.unmatched}
-    print_table(log.frontier(asked.metric, **options), asked.format)
+    options: dict[str, Any] = {"confidence": asked.confidence, "unmatched": asked.unmatched}
+    rows = log.frontier(asked.metric, **options).lazy().collect()
+    if asked.format == "table":
+        (model,) = bind_roles(log.frame.lazy(), log._roles).models
+        ranks = log.rank(asked.metric, **options).lazy().collect().filter(pl.col("tier") == 1)
+        strata = rows.columns[: rows.columns.index(model)]
+        leading = rows.join(ranks, on=[*strata, model], how="semi")
+        _print_titles(log, leading.sort("mean_cost"), lambda part: cheapest_title(part[model][0]))
+    print_table(rows, asked.format)
 
 
 def run_reruns(log: Scorio[Any], asked: Namespace, _call: str) -> None:

@@ -6,6 +6,7 @@ model outside of it was shown to be worse than some.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -262,6 +263,47 @@ def _pair_title(board: Board, gap: Gap | None) -> tuple[str, str, Mood]:
     return f"{first} is ahead; {second} may be as good.", "winner open", ""
 
 
+def rank_title(ranks: pl.DataFrame, model: str, alone: int = 0) -> str:
+    """Title of the rows of a ranking of one stratum, which is that of a page."""
+    rows = ranks.rename({"estimate": "mu"}, strict=False)
+    return ranking_title(Board.of(rows, rows, model), None, alone)[0]
+
+
+def decided_alone(pairs: pl.DataFrame, confidence: float) -> int:
+    """The pairs that an interval of their own would decide; none of a single pair."""
+    sure = (pl.col("prob_better") - 0.5).abs() > confidence / 2
+    return pairs.filter(sure).height if pairs.height > 1 else 0
+
+
+def pairs_title(pairs: pl.DataFrame) -> str:
+    """Title of the rows of a comparison of one stratum: of two models that of a page."""
+    gap = pl.col("diff") if "diff" in pairs.columns else -pl.col("ratio").log()
+    two = pl.col("model_a", "model_b").cast(pl.String)
+    found = pairs.select(two, gap=gap, sure=pl.col("better").is_not_null())
+    number, decided = pairs.height, int(found["sure"].sum())
+    if number == 1:
+        a, b, diff, sure = found.row(0)
+        if diff is None:
+            return f"Nothing is known of {named(a)} and {named(b)}."
+        first, second = map(named, (a, b) if diff >= 0 else (b, a))
+        if sure:
+            return f"{first} beats {second}."
+        if abs(diff) < _SAME:
+            return f"{first} and {second} have the same score."
+        return f"{first} is ahead; {second} may be as good."
+    title = f"{decided:,} of {number:,} pairs are decided"
+    if decided == number:
+        return f"All {number:,} pairs are decided."
+    a, b, *_ = found.filter(~pl.col("sure")).sort(pl.col("gap").abs(), nulls_last=True).row(0)
+    rest = "are not" if number - decided == 1 else "are the closest"
+    return f"{title}; {named(a)} and {named(b)} {rest}."
+
+
+def cheapest_title(name: str) -> str:
+    """Title of costs, of the cheapest model of the first tier."""
+    return f"{named(name)} is the cheapest that may be the best."
+
+
 def ranking_finding(
     board: Board, gap: Gap | None, basis: Sequence[str] = (), prefix: str = "", alone: int = 0
 ) -> Finding:
@@ -308,6 +350,63 @@ def gate_title(
         title = f"{a} is worse than {b}, by at least {least}; whether by more than {m} is open."
         return title, "gate: undecided", ""
     return f"Undecided: {a} may be worse than {b}{by_more}.", "gate: undecided", ""
+
+
+def gate_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a gate with `stratum`, null over all of them, `model`, `baseline` and `extra`."""
+    place = rows.columns.index("baseline")
+    extra = next(each for each in rows.columns if each.startswith("extra_"))
+    rows = rows.rename({rows.columns[place - 1]: "model"})
+    strata = [name for name in rows.columns[: rows.columns.index("metric")] if name != "model"]
+    label = pl.concat_str(strata, separator=" / ") if strata else pl.lit(None, pl.String)
+    names = pl.col("model", "baseline").cast(pl.String)
+    return rows.with_columns(label.alias("stratum"), pl.col(extra).alias("extra"), names)
+
+
+def worst_gate(rows: pl.DataFrame) -> dict[str, Any]:
+    """The row over all strata of the candidate with the worst verdict; `rows` of `gate_rows`."""
+    order = pl.col("verdict").cast(pl.Enum(["fail", "undecided", "pass"]))
+    return rows.filter(pl.col("stratum").is_null()).sort(order, "lo").row(0, named=True)
+
+
+def gates_title(rows: pl.DataFrame, unit: Unit) -> tuple[str, str, Mood]:
+    """Title and chip of a gate: of the ends, or of the strata or cases that decide against them."""
+    row = worst_gate(rows)
+    new, old, verdict = row["model"], row["baseline"], row["verdict"]
+    lo, hi = (math.nan if row[end] is None else row[end] for end in ("lo", "hi"))
+    title, chip, mood = gate_title(new, old, lo, hi, row["margin"], unit)
+    if verdict == chip.removeprefix("gate: "):
+        return title, chip, mood
+    if row.get("case_verdict") == verdict:
+        return _cases_gate_title(new, row)
+    own = rows.filter(pl.col("stratum").is_not_null(), model=new, verdict=verdict)
+    return _strata_gate_title(
+        new, old, verdict, own["stratum"].to_list(), unit.margin(row["margin"])
+    )
+
+
+def _cases_gate_title(new: str, row: dict[str, Any]) -> tuple[str, str, Mood]:
+    """Title of a gate that single questions decide, against the difference of the scores."""
+    failed, regressed = (len(row.get(name) or []) for name in ("not_passed", "regressed"))
+    if failed:
+        title = f"{named(new)} fails {count_of(failed, 'question')} that must pass."
+        return title, "gate: fail", "no"
+    if regressed:
+        return f"{named(new)} broke {count_of(regressed, 'question')}.", "gate: fail", "no"
+    unclear = count_of(len(row.get("unclear") or []), "question")
+    title = f"Undecided: whether {named(new)} broke {unclear} is unclear."
+    return title, "gate: undecided", ""
+
+
+def _strata_gate_title(
+    new: str, old: str, verdict: str, where: list[str], margin: str
+) -> tuple[str, str, Mood]:
+    """Title of a gate whose strata decide otherwise than the difference over all of them."""
+    a, b, parts = named(new), named(old), f" in {names_list(where)}" * bool(where)
+    if verdict == "fail":
+        return f"{a} is worse than {b}{parts} by more than {margin}.", "gate: fail", "no"
+    title = f"Undecided: {a} may be worse than {b}{parts} by more than {margin}."
+    return title, "gate: undecided", ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

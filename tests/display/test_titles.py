@@ -16,6 +16,7 @@ from polars_scorio.display.finding import (
     gate_title,
     html_text,
     named,
+    pairs_title,
     plain_text,
     questions_title,
     ranking_title,
@@ -202,6 +203,61 @@ def test_a_log_has_one_title_on_page_terminal_and_card(
     assert capsys.readouterr().out.startswith(f"# {title}".replace("_", "\\_"))
     card = log.scorio(**roles).write_card("card.svg").read_text(encoding="utf-8")
     assert f'aria-label="{title}"' in card
+
+
+@pytest.mark.parametrize(
+    ("log", "title"),
+    [
+        (models(3, questions=40), None),
+        (models(2), None),
+        (near(2), r"\d pairs? would be decided alone"),
+        (near(0), "Nothing is decided"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+@pytest.mark.filterwarnings("ignore::polars_scorio.RunWarning")
+def test_a_ranking_has_the_title_of_the_page(log, title, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log.write_parquet("log.parquet")
+    headline = page_of(log).headline
+    assert title is None or re.match(title, headline)
+    options = ["--run-effects", "none"]
+    assert main(["rank", "log.parquet", *options]) == 0
+    assert capsys.readouterr().out.startswith(f"{headline}\n")
+    if log["model"].n_unique() == 2:
+        assert main(["compare", "log.parquet", *options]) == 0
+        assert capsys.readouterr().out.startswith(f"{headline}\n")
+
+
+@pytest.mark.parametrize(
+    ("rows", "title"),
+    [
+        ([("a", "b", 0.2, "a"), ("a", "c", 0.3, "a")], "All 2 pairs are decided."),
+        ([("a", "b", -0.1, None), ("a", "c", 0.3, "a")],
+         "1 of 2 pairs are decided; a and b are not."),
+        ([("a", "b", 0.1, None), ("a", "c", -0.05, None)],
+         "0 of 2 pairs are decided; a and c are the closest."),
+        ([("a", "b", -0.1, "b")], "b beats a."),
+        ([("a", "b", -0.1, None)], "b is ahead; a may be as good."),
+        ([("a", "b", 0.0, None)], "a and b have the same score."),
+        ([("a", "b", None, None)], "Nothing is known of a and b."),
+    ],
+)  # fmt: skip
+def test_comparisons_have_their_sentence(rows, title):
+    columns = {"model_a": pl.String, "model_b": pl.String, "diff": pl.Float64, "better": pl.String}
+    assert plain_text(pairs_title(pl.DataFrame(rows, schema=columns, orient="row"))) == title
+    costs = [(a, b, None if diff is None else np.exp(-diff), better) for a, b, diff, better in rows]
+    ratios = pl.DataFrame(costs, schema=columns, orient="row").rename({"diff": "ratio"})
+    assert plain_text(pairs_title(ratios)) == title
+
+
+def test_a_frontier_has_the_heading_of_costs_on_the_page(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log = models(3).with_columns(usd=0.01 * (4 - pl.col("model").str.slice(1).cast(pl.Int64)))
+    log.write_parquet("log.parquet")
+    (cost,) = [each for each in page_of(log, cost="usd").sections if each.anchor == "cost"]
+    assert main(["frontier", "log.parquet", "--cost", "usd"]) == 0
+    assert capsys.readouterr().out.startswith(f"{plain_text(cost.title)}\n")
 
 
 def test_one_model_is_said_to_be_reliable_or_not():

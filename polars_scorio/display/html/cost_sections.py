@@ -15,7 +15,7 @@ import polars as pl
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.rank import rank
-from polars_scorio.display.finding import Board, Gap, named, names_list
+from polars_scorio.display.finding import Board, Gap, cheapest_title, named, names_list
 from polars_scorio.display.html.gate_sections import as_number
 from polars_scorio.display.html.marks import (
     Axis,
@@ -122,8 +122,7 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
     models = board.models
     table = _price_table(prices, models)
     money = prices.mean[:, 0]
-    cheap = named(models[cheapest_leader(board, prices)])
-    title = f"{cheap} is the cheapest that may be the best."
+    title = cheapest_title(models[cheapest_leader(board, prices)])
     if len(models) == 1 or not (prices.mean[:, :2] > 0).all() or money.max() == money.min():
         words = ["What the trials cost, in the unit of the log."]
         return Section("cost", f"{named(models[0])} costs {prices.words(0)} a question."

@@ -18,13 +18,14 @@ from polars_scorio.decisions.gate import gate
 from polars_scorio.decisions.regressed_questions import regressed_questions
 from polars_scorio.display.finding import (
     Finding,
-    Mood,
     Unit,
-    gate_title,
+    gate_rows,
+    gates_title,
     html_text,
     named,
     names_list,
     p_words,
+    worst_gate,
 )
 from polars_scorio.display.html.marks import Axis, box, group, interval, picture, text, upright
 from polars_scorio.display.html.page import Section
@@ -102,26 +103,19 @@ class Gated:
         baseline: str, label: str, settings: Settings, metric: Metric,
     ) -> Gated:  # fmt: skip
         """From the rows of `Scorio.gate` and of a report with the same overall mean."""
-        strata = rows.columns[: rows.columns.index("metric")]
-        rows = rows.rename({rows.columns[rows.columns.index("baseline") - 1]: "model"})
         parts = [
             name for name in scores.columns[: scores.columns.index("metric")] if name != "model"
         ]
-        extra = next(each for each in rows.columns if each.startswith("extra_"))
-        place = pl.concat_str(strata, separator=" / ") if strata else pl.lit(None, pl.String)
-        whole = rows.with_columns(place.alias("stratum"), pl.col(extra).alias("extra"))
-        whole = whole.with_columns(pl.col("model", "baseline").cast(pl.String))
         of_all = scores.filter(*(pl.col(name).is_null() for name in parts))
         known = dict(of_all.select(pl.col("model").cast(pl.String), "mu").rows())
         percent = metric.support == (0, 1)
         unit = Unit(percent=percent) if percent else Unit.of(scores)
-        return cls(baseline, whole, changes, known, label, settings.confidence, unit)
+        return cls(baseline, gate_rows(rows), changes, known, label, settings.confidence, unit)
 
     @property
     def worst(self) -> dict[str, object]:
         """The row over all strata of the candidate with the worst verdict."""
-        order = pl.col("verdict").cast(pl.Enum(["fail", "undecided", "pass"]))
-        return self.rows.filter(pl.col("stratum").is_null()).sort(order, "lo").row(0, named=True)
+        return worst_gate(self.rows)
 
     def lines(self) -> list[tuple[str, dict[str, object]]]:
         """The rows of the picture: each candidate, and the strata of a single one."""
@@ -169,17 +163,9 @@ class Gated:
 def gate_finding(gated: Gated, basis: Sequence[str]) -> Finding:
     """Title from the ends; where strata decide against them, the strata."""
     row, unit = gated.worst, gated.unit
+    title, chip, mood = gates_title(gated.rows, unit)
     new, old = str(row["model"]), gated.baseline
-    lo, hi, margin = (as_number(row[name]) for name in ("lo", "hi", "margin"))
-    title, chip, mood = gate_title(new, old, lo, hi, margin, unit)
-    verdict = str(row["verdict"])
-    said = chip.removeprefix("gate: ")
-    if verdict != said and row.get("case_verdict") == verdict:
-        title, chip, mood = _cases_gate_title(new, row)
-    elif verdict != said:
-        own = gated.rows.filter(pl.col("stratum").is_not_null(), model=new, verdict=verdict)
-        parts = own["stratum"].to_list()
-        title, chip, mood = _strata_gate_title(new, old, verdict, parts, unit.margin(margin))
+    lo, hi = (as_number(row[name]) for name in ("lo", "hi"))
     gap = f"{unit.gap(as_number(row['diff']), points=True)} {unit.gaps(lo, hi)}."
     numbers = f"{unit.score(gated.scores[new])} against {unit.score(gated.scores[old])}: {gap}"
     broke, fixed = (gated.regressed(kind, new) for kind in ("broken", "repaired"))
@@ -193,30 +179,6 @@ def gate_finding(gated: Gated, basis: Sequence[str]) -> Finding:
         were = "was" if fixed.height == 1 else "were"
         aside += f"; {fixed.height:,} {were} fixed."
     return Finding(title, chip, mood, numbers, aside, tuple(basis))
-
-
-def _cases_gate_title(new: str, row: dict[str, object]) -> tuple[str, str, Mood]:
-    """Title of a gate that single questions decide, against the difference of the scores."""
-    failed, regressed = (len(row.get(name) or []) for name in ("not_passed", "regressed"))  # type: ignore[arg-type]
-    if failed:
-        title = f"{named(new)} fails {count_of(failed, 'question')} that must pass."
-        return title, "gate: fail", "no"
-    if regressed:
-        return f"{named(new)} broke {count_of(regressed, 'question')}.", "gate: fail", "no"
-    unclear = count_of(len(row.get("unclear") or []), "question")  # type: ignore[arg-type]
-    title = f"Undecided: whether {named(new)} broke {unclear} is unclear."
-    return title, "gate: undecided", ""
-
-
-def _strata_gate_title(
-    new: str, old: str, verdict: str, where: list[str], margin: str
-) -> tuple[str, str, Mood]:
-    """Title of a gate whose strata decide otherwise than the difference over all of them."""
-    a, b, parts = named(new), named(old), f" in {names_list(where)}" * bool(where)
-    if verdict == "fail":
-        return f"{a} is worse than {b}{parts} by more than {margin}.", "gate: fail", "no"
-    title = f"Undecided: {a} may be worse than {b}{parts} by more than {margin}."
-    return title, "gate: undecided", ""
 
 
 def as_number(value: object) -> float:

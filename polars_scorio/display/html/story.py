@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.display.finding import Finding, named, ranking_finding
+from polars_scorio.display.finding import Finding, decided_alone, named, ranking_finding
 from polars_scorio.display.html.cost_sections import Prices, cost_words, judge_winner
 from polars_scorio.display.html.gate_sections import Gated, gate_finding
 from polars_scorio.display.html.sections import Fan, QuestionFacts, Sheet
@@ -109,8 +109,7 @@ class Story:
             finding = one_model_finding(sheet, fan, like and like[1:], len(facts.mixed), basis)
             finding = replace(_with_prices(finding, sheet, prices), title=prefix + finding.title)
             return told(finding, fan=fan, facts=facts, prices=prices, like=like)
-        sure = (pl.col("prob_better") - 0.5).abs() > settings.confidence / 2
-        alone = 0 if len(board.models) == 2 else main.pairs.filter(sure).height
+        alone = decided_alone(main.pairs, settings.confidence)
         finding = ranking_finding(board, sheet.gap, basis, prefix, alone)
         finding = _with_prices(finding, sheet, prices)
         if main.judged and (winner := judge_winner(main, settings)) is not None:
