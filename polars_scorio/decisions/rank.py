@@ -159,7 +159,9 @@ class Ranking:
         found["prob_best"] = self._chances(compared, found) if self.chances else unknown
         every = np.arange(here.shape[1])
         found[INFORMATION] = compared.pair_information(every, every)
-        possible = Family(self.models.confidence).could_be_best(compared) & (found["tier"] == 1)
+        possible = found["tier"] == 1
+        if self.chances:
+            possible &= Family(self.models.confidence).could_be_best(compared)
         found[_BEST] = np.where(here, possible, np.nan)
         found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
         here = np.take_along_axis(here, order, axis=1)

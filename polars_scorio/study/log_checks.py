@@ -44,6 +44,7 @@ from polars_scorio.maths.run_effects import RunVariance, run_variance, runs_p_va
 _URGENCY = ("alarm", "once", "look", "ok", "not tested")
 TRIALS = ":n"  # of a question, with an outcome
 PLACE, SUCCESSES, _LAST = ":group", ":c", ":last"  # of a group; of a question
+_REPEATED = ":repeated"  # of a question: whether a run has several trials of it
 
 
 class CheckWarning(UserWarning):
@@ -103,7 +104,7 @@ class LogChecks:
         if graded:
             questions = _question_rewards(trials)
         elif known:
-            questions = question_outcomes(trials, words)
+            questions = _marked_repeats(question_outcomes(trials, words), words)
         else:
             questions = trials.rows().select(trials.groups).unique().sort(trials.groups).collect()
         parts = questions.partition_by(trials.groups, maintain_order=True)
@@ -119,10 +120,7 @@ class LogChecks:
             keys=keys,
             findings=findings,
             shortest=[int(part[TRIALS].min() or 0) if known or graded else 0 for part in parts],  # type: ignore[arg-type]
-            ordered=[
-                placed is not None and not placed.repeats(part, part[TRIALS].to_numpy()).any()
-                for part in parts
-            ],
+            ordered=[placed is not None and not part[_REPEATED].any() for part in parts],
             spread=[_run_spread(part, words) for part in parts],
         )
 
@@ -434,9 +432,17 @@ def moved_words(runs: RunVariance, name: str) -> str:
     return f"one run moves the score{at} by about {sd:.1f} points [{lo:.1f}, {hi:.1f}]"
 
 
+def _marked_repeats(questions: pl.DataFrame, words: RunWords | None) -> pl.DataFrame:
+    """The questions of all groups with `_REPEATED`, where runs are known."""
+    if words is None:
+        return questions
+    repeated = words.repeats(questions, questions[TRIALS].to_numpy())
+    return questions.with_columns(pl.Series(_REPEATED, repeated))
+
+
 def _run_spread(questions: pl.DataFrame, words: RunWords | None) -> RunVariance | None:
     """The part of runs in the average of a group with enough mixed questions."""
-    if words is None or words.repeats(questions, questions[TRIALS].to_numpy()).any():
+    if words is None or questions[_REPEATED].any():
         return None
     n, c = questions[TRIALS].to_numpy(), questions[SUCCESSES].to_numpy()
     if ((c > 0) & (c < n)).sum() < FEWEST:
@@ -476,7 +482,7 @@ def _stratum_findings(
     """The findings across the questions, and across the models, of a stratum."""
     none = Finding(None, "trials have no ids of runs")
     sized = TRIALS in questions.columns and words is not None
-    if words is None or not sized or words.repeats(questions, questions[TRIALS].to_numpy()).any():
+    if words is None or not sized or questions[_REPEATED].any():
         return {"questions": none, "models": none}
     names = questions[trials.question.name].unique().sort()
     models = questions.partition_by([*trials.models] or trials.groups, maintain_order=True)
@@ -506,7 +512,7 @@ def _group_findings(questions: pl.DataFrame, words: RunWords | None) -> dict[str
             "runs": Finding(None, "rewards are real-valued"),
             "copies": Finding(None, "rewards are real-valued"),
         }
-    if words is None or words.repeats(questions, n).any():
+    if words is None or questions[_REPEATED].any():
         why = "a run has several trials of a question" if words else "trials have no ids of runs"
         return {"stopping": stopping(n, c), "runs": Finding(None, why), "copies": copies(n, c)}
     present, success = words.unpacked(questions)
