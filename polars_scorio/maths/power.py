@@ -6,8 +6,10 @@ and the trials: E. Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy
@@ -19,7 +21,7 @@ from polars_scorio.maths.families import anytime_critical, student_critical
 # Standard deviations after m further trials; they do not grow with m.
 SigmaAfter = Callable[[Ints], Floats]
 # Critical values: of one look, or of a look after m further trials.
-CriticalAfter = Floats | float | Callable[[Ints], Floats]
+CriticalAfter = Floats | float | Callable[[Ints], Floats | float]
 
 
 def decision_chance(
@@ -68,7 +70,7 @@ def trials_with_assurance(
     now = sigma(np.zeros(diff.shape, dtype=np.int64))
 
     def decided(m: Ints) -> Mask:
-        chance = decision_chance(diff, now, sigma(m), _critical_after(z, m), share, margin)
+        chance = decision_chance(diff, now, sigma(m), z(m) if callable(z) else z, share, margin)
         enough = np.asarray(chance >= goal)
         return enough if today is None else np.where(m > 0, enough, today)
 
@@ -76,25 +78,6 @@ def trials_with_assurance(
     # Without any signal verdicts would be false ones; that a difference exceeds a margin is none.
     some = (np.asarray(share) > 0) | (np.asarray(margin) > 0)
     return np.where((extra == 0) | some, extra, limit + 1)
-
-
-def trials_for_half_width(
-    half_width: Floats, sigma: SigmaAfter, z: CriticalAfter, limit: int
-) -> Ints:
-    """Fewest further trials (P,) after which intervals have these half-widths.
-
-    ``limit + 1`` if the limit does not suffice, or a number is NaN.
-    """
-
-    def narrow(m: Ints) -> Mask:
-        return np.asarray(half_width >= _critical_after(z, m) * sigma(m))
-
-    return fewest_trials(narrow, half_width.size, limit)
-
-
-def _critical_after(z: CriticalAfter, m: Ints) -> Floats | float:
-    """Critical values after m further trials."""
-    return z(m) if callable(z) else z
 
 
 def fewest_trials(enough: Callable[[Ints], Mask], size: int, limit: int) -> Ints:
@@ -115,9 +98,148 @@ def fewest_trials(enough: Callable[[Ints], Mask], size: int, limit: int) -> Ints
     return high
 
 
-_HALVINGS = 100
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Ahead(ABC):
+    """Pairs, or scores, after m further trials of each question or m further questions; (P,).
+
+    What all plans ask: how far an interval reaches then, and how many decide.
+    """
+
+    diff: Floats  # today, in units of `unit`
+    number: Floats  # trials of a question, or questions, today
+    unit: Floats | float = 1.0
+
+    @abstractmethod
+    def sigma(self, m: Ints) -> Floats:
+        """Expected standard deviations of the intervals."""
+
+    @abstractmethod
+    def critical(self, c: Floats | float, m: Ints) -> Floats | float:
+        """Critical values, from those of one look at known variances."""
+
+    def spread(self, m: Ints) -> Floats:
+        """Standard deviations of the differences themselves: `sigma` may hold what is unseen."""
+        return self.sigma(m)
+
+    def half_width(self, c: Floats | float, m: Ints) -> Floats:
+        """Expected half-widths of the intervals."""
+        return np.asarray(self.critical(c, m) * self.sigma(m))
+
+    def for_half_width(self, half_width: float, c: Floats | float, most: int) -> Ints:
+        """The fewest further ones after which intervals are narrow; ``most + 1``: none are."""
+        width = half_width / self.unit
+        return fewest_trials(lambda m: width >= self.half_width(c, m), self.number.size, most)
+
+    def with_assurance(
+        self,
+        share: Floats,
+        c: Floats | float,
+        goal: float,
+        most: int,
+        margin: Floats | float = 0.0,
+    ) -> Ints:
+        """The fewest further ones that tell a difference from -margin with the chance `goal`."""
+        margin = margin / self.unit
+        today = np.abs(self.diff + margin) > self.half_width(c, np.zeros(self.diff.size, np.int64))
+        critical = partial(self.critical, c)
+        return trials_with_assurance(
+            self.diff, self.spread, critical, share, goal, most, margin, today=today
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class TrialsAhead(Ahead):
+    """More trials of the same questions."""
+
+    variance: SigmaAfter  # squared sigma after m further trials
+    planned: int | None = None  # trials, if looks are repeated
+
+    @classmethod
+    def from_noise(
+        cls, diff: Floats, sides: Sequence[tuple[Floats, Floats]], planned: int | None
+    ) -> TrialsAhead:
+        """From squared noise, and trials of a question, of both sides.
+
+        It falls as that of an average; that of k-metrics falls at least as fast.
+        """
+
+        def variance(m: Ints) -> Floats:
+            return np.asarray(sum(square * n / (n + m) for square, n in sides))
+
+        fewer = np.minimum(*(n for _, n in sides))
+        return cls(diff=diff, number=fewer, variance=variance, planned=planned)
+
+    def sigma(self, m: Ints) -> Floats:
+        """Expected standard deviations."""
+        return np.sqrt(self.variance(m))
+
+    def critical(self, c: Floats | float, m: Ints) -> Floats | float:
+        """Critical values, if looks are repeated those of a look at so many trials."""
+        return c if self.planned is None else anytime_critical(c, (self.number + m) / self.planned)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class QuestionsAhead(Ahead):
+    """More questions of a sample; `number` counts clusters as far as they count."""
+
+    variance: Floats  # of the difference between questions
+    events: Floats  # share of the questions that make that variance
+    span: float  # highest minus lowest possible score of a question
+    information: Floats | None = None  # questions today over planned ones, if looks are repeated
+
+    @classmethod
+    def from_models(
+        cls,
+        models: Paired,
+        a: Ints,
+        b: Ints,
+        unit: Floats,
+        span: float,
+        information: Floats | None = None,
+    ) -> QuestionsAhead:
+        """Pairs of columns (S, P) of models whose means are in units of `unit`, (S, P)."""
+        row = np.arange(len(a))[:, None]
+        number = np.broadcast_to(models.freedom[:, None] + 1, a.shape)
+        apart, spread = of_pairs(models.covariance)[row, a, b], number * (number + 1)
+        # The variance of the pair has what was never seen; the covariance, a part for each model.
+        seen = np.maximum(apart - span**2 / (2 * spread), 0.0)
+        missed = (models.variance[row, a, b] - seen) * spread
+        events = np.divide(
+            number**2 * seen + 2 * span**2, missed, out=np.ones_like(missed), where=missed > 0
+        )
+        return cls(
+            diff=(models.mean[row, a] - models.mean[row, b]).ravel(),
+            variance=(number * seen).ravel(),
+            events=(np.maximum(events - 1, 0.0) / number).ravel(),
+            number=number.ravel(),
+            span=span,
+            unit=unit.ravel(),
+            information=None if information is None else np.repeat(information, a.shape[1]),
+        )
+
+    def sigma(self, m: Ints) -> Floats:
+        """Expected standard errors, with what the questions did not show."""
+        total = self.number + m
+        missed = total * self.variance + 2 * self.span**2
+        missed = missed / ((self.events * total + 1) * total * (total + 1)) * np.sign(self.span)
+        return np.asarray(np.sqrt(self.variance / total + missed))
+
+    def spread(self, m: Ints) -> Floats:
+        """Standard errors of what the questions show."""
+        return np.asarray(np.sqrt(self.variance / (self.number + m)))
+
+    def critical(self, c: Floats | float, m: Ints) -> Floats:
+        """Student's quantiles by the number of questions."""
+        freedom = np.where(self.number > 1, self.number + m - 1, np.nan)
+        if self.information is None:
+            return student_critical(c, freedom)
+        share = self.information * (self.number + m) / self.number
+        return student_critical(anytime_critical(c, share), freedom)
+
+
 _PAIRED_WINS = 0.85  # trials are used below this share of the paired half-width, as in comparisons
 _LEAST_SHRINKAGE = 0.001
+_NOW = np.zeros(1, dtype=np.int64)  # no further trial, or question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,17 +264,16 @@ def smallest_difference(design: Design, power: float, *, population: bool) -> fl
 
     def lacking(difference: float) -> float:
         noise, total = _difference_variances(design, difference)
-        paired = _paired_half_width(design, total)
+        paired = float(_questions_of(design, total).half_width(design.critical, _NOW)[0])
         if population:
             return float(paired + shift * np.sqrt(total) - difference)
-        trials = _trials_half_width(design, difference)
+        trials = float(_trials_of(design, difference).half_width(design.critical, _NOW)[0])
         half_width = trials if trials < _PAIRED_WINS * paired else paired
         return float(half_width + shift * np.sqrt(noise) - difference)
 
     if lacking(high) > 0:
         return float("inf")
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
+    while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if lacking(middle) > 0 else (low, middle)
     return high
 
@@ -173,31 +294,29 @@ def _difference_variances(design: Design, difference: float) -> tuple[float, flo
     return noise, noise + between / design.questions
 
 
-def _paired_half_width(design: Design, total: float) -> float:
-    """Expected half-width of the interval by the paired differences of the questions."""
+def _questions_of(design: Design, total: float) -> QuestionsAhead:
+    """The pair as one over sampled questions, whose difference has this variance."""
     m, (first, second) = design.questions, design.trials
     harmonic = 2 / (1 / first + 1 / second)
     seen = m**2 * total
     events = seen + max(m / 2 - seen, 0.0) * (1 - 1 / harmonic)
-    variance = total + (seen + 2) / ((events + 1) * m * (m + 1))
-    tail = float(scipy.special.ndtr(-design.critical))
-    student = -scipy.special.stdtrit(m - 1, tail)
-    return float(student * np.sqrt(variance))
+    number, variance, share = np.array([[m], [m * total], [events / m]])
+    return QuestionsAhead(
+        diff=np.zeros(1), number=number, variance=variance, events=share, span=1.0
+    )
 
 
-def _trials_half_width(design: Design, difference: float) -> float:
-    """Expected half-width of the interval by the noise of the trials."""
+def _trials_of(design: Design, difference: float) -> TrialsAhead:
+    """The pair as one over these questions, with the variance of its calibrated interval."""
     rates = _rate_variances(design, difference)
     variance = 0.0
     for rate, trials in zip(rates, design.trials, strict=True):
         share = 1.0 if trials == 1 else (1 - design.spread) / trials
         variance += share * rate / design.questions
-    if sum(rates) == 0:
-        return 0.0
-    shrinkage = 1 - design.critical**2 * variance / (2 * sum(rates))
-    if shrinkage <= _LEAST_SHRINKAGE:
-        return float("inf")
-    return float(design.critical * np.sqrt(variance / shrinkage))
+    shrinkage = 1 - design.critical**2 * variance / (2 * sum(rates)) if sum(rates) else 1.0
+    wide = variance / shrinkage if shrinkage > _LEAST_SHRINKAGE else np.inf
+    number = np.array([min(design.trials)])
+    return TrialsAhead(diff=np.zeros(1), number=number, variance=lambda _: np.array([wide]))
 
 
 _MOST_SHARED = 0.99  # of a spread and of a correlation: those of a plan are below 1
@@ -339,127 +458,3 @@ def _shares_of_total(variance: Floats) -> Floats:
     total = variance.sum(axis=0)
     shares = np.full(variance.shape, np.nan)
     return np.asarray(np.divide(variance, total, out=shares, where=total > 0))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TrialsAhead:
-    """Differences of pairs on these very questions, for more trials of each; arrays (P,).
-
-    The variance falls as that of an average; that of k-metrics falls at least as fast.
-    """
-
-    diff: Floats  # today
-    sides: Sequence[tuple[Floats, Floats]]  # squared noise, and trials of a question, of both
-    planned: int | None = None  # trials, if looks are repeated
-
-    def sigma(self, m: Ints) -> Floats:
-        """Expected standard deviation after m further trials of each question."""
-        return np.asarray(np.sqrt(sum(square * n / (n + m) for square, n in self.sides)))
-
-    def with_assurance(
-        self,
-        share: Floats,
-        c: Floats | float,
-        goal: float,
-        most: int,
-        margin: Floats | float = 0.0,
-    ) -> Ints:
-        """The fewest further trials that tell a difference from -margin with chance `goal`."""
-
-        def critical(m: Ints) -> Floats:
-            if self.planned is None:
-                return np.asarray(c)
-            return anytime_critical(c, (np.minimum(*(n for _, n in self.sides)) + m) / self.planned)
-
-        return trials_with_assurance(self.diff, self.sigma, critical, share, goal, most, margin)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class QuestionsAhead:
-    """Differences of pairs over sampled questions, for more of them; arrays of shape (P,)."""
-
-    diff: Floats  # today
-    variance: Floats  # of the difference between questions
-    events: Floats  # share of the questions that make that variance
-    number: Floats  # questions today, or clusters as far as they count
-    span: float  # highest minus lowest possible score of a question
-    unit: Floats  # in which the numbers above are
-    information: Floats | None = None  # questions today over planned ones, if looks are repeated
-
-    @classmethod
-    def of(
-        cls,
-        models: Paired,
-        a: Ints,
-        b: Ints,
-        unit: Floats,
-        span: float,
-        information: Floats | None = None,
-    ) -> QuestionsAhead:
-        """Pairs of columns (S, P) of models whose means are in units of `unit`, (S, P)."""
-        row = np.arange(len(a))[:, None]
-        number = np.broadcast_to(models.freedom[:, None] + 1, a.shape)
-        apart, spread = of_pairs(models.covariance)[row, a, b], number * (number + 1)
-        # The variance of the pair has what was never seen; the covariance, a part for each model.
-        seen = np.maximum(apart - span**2 / (2 * spread), 0.0)
-        missed = (models.variance[row, a, b] - seen) * spread
-        events = np.divide(
-            number**2 * seen + 2 * span**2, missed, out=np.ones_like(missed), where=missed > 0
-        )
-        diff, share = (
-            models.mean[row, a] - models.mean[row, b],
-            np.maximum(events - 1, 0.0) / number,
-        )
-        known = None if information is None else np.repeat(information, a.shape[1])
-        return cls(
-            diff.ravel(),
-            (number * seen).ravel(),
-            share.ravel(),
-            number.ravel(),
-            span,
-            unit.ravel(),
-            known,
-        )
-
-    def sigma(self, m: Ints) -> Floats:
-        """Expected standard error after m further questions."""
-        total = self.number + m
-        missed = total * self.variance + 2 * self.span**2
-        missed = missed / ((self.events * total + 1) * total * (total + 1)) * np.sign(self.span)
-        return np.asarray(np.sqrt(self.variance / total + missed))
-
-    def for_half_width(self, half_width: float, c: Floats | float, most: int) -> Ints:
-        """The fewest further questions after which the interval of a difference is narrow."""
-        return trials_for_half_width(half_width / self.unit, self.sigma, self._critical(c), most)
-
-    def with_assurance(
-        self,
-        share: Floats,
-        c: Floats | float,
-        goal: float,
-        most: int,
-        margin: Floats | float = 0.0,
-    ) -> Ints:
-        """The fewest further questions that tell a difference from -margin with chance `goal`."""
-        critical, none = self._critical(c), np.zeros(self.diff.size, dtype=np.int64)
-        margin = margin / self.unit
-        today = np.abs(self.diff + margin) > critical(none) * self.sigma(none)
-
-        def sigma(m: Ints) -> Floats:
-            return np.asarray(np.sqrt(self.variance / (self.number + m)))
-
-        return trials_with_assurance(
-            self.diff, sigma, critical, share, goal, most, margin, today=today
-        )
-
-    def _critical(self, c: Floats | float) -> Callable[[Ints], Floats]:
-        """Student's quantile by the number of further questions, from that of one look."""
-
-        def critical(m: Ints) -> Floats:
-            freedom = np.where(self.number > 1, self.number + m - 1, np.nan)
-            if self.information is None:
-                return student_critical(c, freedom)
-            share = self.information * (self.number + m) / self.number
-            return student_critical(anytime_critical(c, share), freedom)
-
-        return critical

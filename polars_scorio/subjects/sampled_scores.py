@@ -61,7 +61,7 @@ class SampleLaw(Law):
         """Pairs of columns (S, P) after further questions, with the same trials of each."""
         sample = self._sample(models)
         unit, span = np.broadcast_to(sample.scale.unit, a.shape), sample.scale.span
-        return QuestionsAhead.of(sample.joint, a, b, unit, span, sample.information)
+        return QuestionsAhead.from_models(sample.joint, a, b, unit, span, sample.information)
 
     def _sample(self, models: StrataModels) -> Sample:
         if self not in models.known:

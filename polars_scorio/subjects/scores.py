@@ -23,7 +23,7 @@ from polars_scorio.maths.comparison import Comparison, Inner, stretched
 from polars_scorio.maths.credit_numbers import Numbers, sample_numbers
 from polars_scorio.maths.families import anytime_critical
 from polars_scorio.maths.posteriors import Pooled, Target
-from polars_scorio.maths.power import QuestionsAhead, TrialsAhead
+from polars_scorio.maths.power import Ahead, TrialsAhead
 from polars_scorio.maths.price import (
     ComparedPrice,
     ComparedSide,
@@ -349,7 +349,7 @@ class StrataModels:
         """Squared noise of the trials of each model, with what is uncertain of it."""
         return self.scores.law.trial_noise(self)
 
-    def further(self, a: Ints, b: Ints, planned: int | None = None) -> TrialsAhead | QuestionsAhead:
+    def further(self, a: Ints, b: Ints, planned: int | None = None) -> Ahead:
         """Pairs of columns (S, P) after further trials or questions; `planned`: for all looks."""
         return self.scores.law.further(self, a, b, planned)
 
@@ -439,15 +439,13 @@ class Law(ABC):
         """Squared noise of the trials of each model, with what is uncertain of it."""
         return np.asarray(models.reported[1] ** 2)
 
-    def further(
-        self, models: StrataModels, a: Ints, b: Ints, planned: int | None = None
-    ) -> TrialsAhead | QuestionsAhead:
+    def further(self, models: StrataModels, a: Ints, b: Ints, planned: int | None = None) -> Ahead:
         """Pairs of columns (S, P) after further trials of each question, or further questions."""
         (mu, *_), states = models.reported, models.table.cells.fitted
         row, noise = np.arange(len(mu))[:, None], self.trial_noise(models)
         each = (states.trials / states.size)[models.places]
         sides = [(noise[row, side].ravel(), each[row, side].ravel()) for side in (a, b)]
-        return TrialsAhead((mu[row, a] - mu[row, b]).ravel(), sides, planned)
+        return TrialsAhead.from_noise((mu[row, a] - mu[row, b]).ravel(), sides, planned)
 
     def own_ends(self, models: StrataModels, confidence: Floats) -> tuple[Floats, Floats]:
         """Intervals of models at confidences (S, 1), not inside those of the report."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.maths.power import decision_chance, trials_for_half_width, trials_with_assurance
+from polars_scorio.maths.power import TrialsAhead, decision_chance, trials_with_assurance
 from polars_scorio.maths.ranks import signal_share
 from tests.documents import study_numbers
 
@@ -94,7 +94,11 @@ def test_a_pair_without_sigma_is_settled_unless_it_is_equal():
 
 
 def test_a_width_is_reached_by_the_fewest_trials():
-    m = trials_for_half_width(np.array([0.05, 0.2, np.nan]), sigma, 1.96, 10_000)
+    number = np.array([100.0, 100.0, np.nan])
+    ahead = TrialsAhead(
+        diff=0 * number, number=number, variance=lambda m: sigma(m) ** 2 + 0 * number
+    )
+    m = ahead.for_half_width(np.array([0.05, 0.2, 0.1]), 1.96, 10_000)
     assert 1.96 * sigma(m[0]) <= 0.05 < 1.96 * sigma(m[0] - 1)
     assert m[1:].tolist() == [0, 10_001]
 
