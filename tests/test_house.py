@@ -20,7 +20,7 @@ from tests.test_layout import imported_modules
 PACKAGE = ROOT / "polars_scorio"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_FILES = 199
-MOST_LINES = 56590
+MOST_LINES = 56_483
 MOST_LINES_OF_A_FILE = 900
 WORDS_OF_A_BULLET, BULLETS_OF_A_VERSION = 25, 30  # of the changelog
 FEWEST_LINES, FEWEST_IMPORTERS = 150, 2
@@ -77,9 +77,9 @@ def test_the_package_keeps_within_its_budget():
 @pytest.mark.parametrize(
     ("call", "files", "changes"),
     [
-        pytest.param(lambda: LOG.scorio.report(METRIC), 34, 580, id="report"),
-        pytest.param(lambda: LOG.scorio.compare(METRIC), 40, 770, id="compare"),
-        pytest.param(lambda: LOG.scorio.gate("m0", margin=0.1), 47, 964, id="gate"),
+        pytest.param(lambda: LOG.scorio.report(METRIC), 34, 572, id="report"),
+        pytest.param(lambda: LOG.scorio.compare(METRIC), 40, 762, id="compare"),
+        pytest.param(lambda: LOG.scorio.gate("m0", margin=0.1), 47, 926, id="gate"),
     ],
 )
 def test_a_call_runs_through_few_files(call, files, changes):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polars_scorio.maths.array_rows import Floats, Ints, row_batches, row_slices
+from polars_scorio.maths.array_rows import Floats, Ints, row_slices
 
 _SUMS_ALIVE = 24  # arrays in use at a time
 _FAR = 16  # from here on the series has all digits; as many trials before it are multiplied out
@@ -45,10 +45,13 @@ def _summed_logs(
     """Sum of ``log1p(odds(a, b + i))``: term by term if b + i is small, then `rest`."""
     total, few = np.empty_like(a), min(k, _FAR)
     for block in row_slices(a.size, _SUMS_ALIVE):
-        first = np.where(b[block] < _FAR, float(few), 0.0)
-        total[block] = rest(a[block], b[block] + (first - 0.5), k - first)
-    for near in row_batches(np.flatnonzero(b < _FAR), _SUMS_ALIVE):
-        x, y = a[near], b[near]
+        part, x, y = total[block], a[block], b[block]
+        near = y < _FAR
+        first = np.where(near, float(few), 0.0)
+        part[:] = rest(x, y + (first - 0.5), k - first)
+        if not near.any():
+            continue
+        x, y = x[near], y[near]
         for start in range(0, few, _GROUP):
             # A product less 1, of factors above 1: to its own last digits.
             product = odds(x, y + start)
@@ -56,7 +59,7 @@ def _summed_logs(
                 term = odds(x, y + i)
                 term += term * product
                 product += term
-            total[near] += np.log1p(product)
+            part[near] += np.log1p(product)
     return total
 
 

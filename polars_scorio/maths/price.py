@@ -726,7 +726,7 @@ def pair_reaches(price: ComparedSide, a: Ints, b: Ints, c: Floats) -> tuple[Reac
     `c` has the shape of the pairs, or one value for each stratum, shape (S, 1).
     """
     levels, level = np.unique(c, return_inverse=True)
-    if levels.size == a.size:  # no two pairs share a value
+    if 2 * levels.size >= a.size:  # few pairs share a value
         return price.at(a).reach(c), price.at(b).reach(c)
     level = level.reshape(c.shape)
     wanted = np.stack([a, b]) * levels.size + level
