@@ -15,7 +15,9 @@ from PIL import Image
 from rollouts import rollouts
 
 import polars_scorio as ps
+from polars_scorio.display.html.marks import palette
 
+TONES = palette()
 SCHEMA = ["model", "step", "question", "trial", "category"]
 SUBTITLE = "dot: mean over simulated settings; line: down to the worst of them; grey: 95 %"
 
@@ -65,7 +67,7 @@ def coverage() -> alt.LayerChart:
     ]
     words = alt.Scale(
         domain=["calibrated", "population posterior", "posterior"],
-        range=["#0072B2", "#E69F00", "#D55E00"],
+        range=[TONES["a"], TONES["mid"], TONES["b"]],
     )
     shared = alt.Chart(pl.DataFrame(rows)).encode(
         y=alt.Y("about:N", sort=None, title=None),
@@ -87,7 +89,7 @@ def coverage() -> alt.LayerChart:
 def peeking_chart() -> alt.LayerChart:
     """Evaluations that have named a false winner so far."""
     rows = false_winners().unpivot(index="rounds", variable_name="how", value_name="share")
-    colours = alt.Scale(domain=["peeking", "anytime"], range=["#D55E00", "#0072B2"])
+    colours = alt.Scale(domain=["peeking", "anytime"], range=[TONES["b"], TONES["a"]])
     lines_of = alt.Chart(rows).encode(
         x=alt.X("rounds:Q", title="rounds of trials, each followed by a look").axis(grid=False),
         y=alt.Y("share:Q", title="evaluations with a false winner so far").axis(format="%"),

@@ -14,6 +14,7 @@ import polars as pl
 from polars_scorio.arguments import check_choice, check_count, known_text, value_tuple
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.chart_data import inert_text, spread_places
+from polars_scorio.display.html.marks import palette
 from polars_scorio.display.words import short_name
 from polars_scorio.maths.ranks import selected_tail
 from polars_scorio.metrics.metric_arguments import Bounds
@@ -29,12 +30,11 @@ Picture: TypeAlias = "alt.LayerChart | alt.FacetChart"
 
 Theme = Literal["light", "dark"]
 
-# Colours that people with any kind of colour vision tell apart: M. Okabe, K. Ito (2008), Color
-# Universal Design. Without its yellow, which is faint on white.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_LAST: dict[Theme, str] = {"light": "#000000", "dark": "#FFFFFF"}
-GREY = "#A0A0A0"  # seen on white and on black
-_DARK_INK, _DARK_LINE = "#E0E0E0", "#555555"
+# Further colours of models, behind the two of the page: words in them have a contrast of 4.5.
+_FURTHER: dict[Theme, tuple[str, ...]] = {
+    "light": ("#007a55", "#9a4c86", "#8a6500", "#0f7490"),
+    "dark": ("#4cc79a", "#d99bc9", "#d8b04a", "#66c5de"),
+}
 
 
 class LookOptions(TypedDict, total=False):
@@ -98,32 +98,53 @@ class Look:
             raise ValueError(
                 f"highlight: no model {unknown[0]!r}; there are {known_text(unknown[0], order)}"
             )
-        own = dict(zip(order, (*_COLOURS, _LAST[self.theme]), strict=False))
+        tones = self.tones
+        hues = (tones["a"], tones["b"], *_FURTHER[self.theme], tones["ink"])
+        own = dict(zip(order, hues, strict=False))
         wanted = self.highlight or tuple(own)
         used = {own[name] for name in wanted if name in own}
         free = iter([colour for colour in own.values() if colour not in used] * len(wanted))
-        return {name: own[name] if name in own else next(free, GREY) for name in wanted}
+        return {name: own[name] if name in own else next(free, tones["mark"]) for name in wanted}
+
+    @property
+    def tones(self) -> dict[str, str]:
+        """Colours, font and sizes of the page."""
+        return palette(self.theme)
 
     @property
     def config(self) -> dict[str, Any]:
-        """Settings of a chart on a dark page."""
-        if self.theme == "light":
-            return {}
-        words = {"labelColor": _DARK_INK, "titleColor": _DARK_INK}
+        """Settings of a chart, as those of the page."""
+        tones = self.tones
+        soft, ink, line = tones["soft"], tones["ink"], tones["line"]
+        small, head = (int(tones[name].removesuffix("px")) for name in ("small", "head"))
+        words = {
+            "labelColor": soft, "titleColor": soft, "labelFontSize": small, "titleFontSize": small,
+            "titleFontWeight": "normal",
+        }  # fmt: skip
         return {
-            "background": "#181818",
-            "view": {"stroke": _DARK_LINE},
-            "axis": {**words, "gridColor": _DARK_LINE, "tickColor": _DARK_LINE},
+            "background": tones["bg"],
+            "font": tones["font"].replace('"', "'"),
+            "view": {"stroke": None},
+            "axis": {
+                **words, "gridColor": line, "tickColor": tones["mark"], "domainColor": tones["mark"]
+            },
             "legend": words,
-            "header": words,
-            "title": {"color": _DARK_INK, "subtitleColor": _DARK_INK},
-        }
+            "header": {**words, "labelColor": ink},
+            "text": {"fontSize": small},
+            "title": {
+                "color": ink, "subtitleColor": soft, "fontSize": head, "fontWeight": "bold",
+                "subtitleFontSize": small, "subtitlePadding": 6,
+            },
+        }  # fmt: skip
 
 
 _KEYS = LookOptions.__optional_keys__
 
 
-INK = "#707070"  # of marks that are seen on white and on black
+_ROW = 26  # pixels of a model in a list
+# An interval and its number, as on the page.
+_INTERVAL: dict[str, Any] = {"size": 6, "strokeCap": "round", "opacity": 0.36}
+_DOT: dict[str, Any] = {"size": 90, "filled": True, "opacity": 1}
 NAME = 260  # pixels that a name may take
 _PLACES = 10  # ticks of an axis of ranks
 TRIALS_TITLE = "n, trials of each question"
@@ -136,7 +157,7 @@ _CUT = (
 )
 # There is room beyond 0 and 100 %, but no number and no line.
 _BEYOND = "datum.value < -1e-9 || datum.value > 1 + 1e-9"
-_GRID = 0.6  # opacity of the lines of a grid
+_PERCENT = "replace(datum.label, '%', '\\u00a0%')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,37 +190,34 @@ def forest_plot(
     are grey. `smallest_first` if less is better, as of costs.
     """
     models = models_by_mean(rows, "mu", smallest_first=smallest_first)
-    rows, base = _model_lines(rows, models, colours)
-    scale = alt.Scale(zero=False, padding=8)
+    rows, base = _model_lines(rows, models, colours, heading.look)
+    scale = alt.Scale(zero=False, padding=10)
     across = value_axis(alt.X("lo:Q", scale=scale), metric, percent=percent)
     layers = [
-        base.mark_rule(size=2).encode(x=across, x2="hi:Q"),
-        base.mark_point(size=50, filled=True, opacity=1).encode(x="mu:Q"),
+        base.mark_rule(**_INTERVAL).encode(x=across, x2="hi:Q"),
+        base.mark_point(**_DOT).encode(x="mu:Q"),
     ]
     if rows["marked"].is_not_null().any():
-        bar = base.transform_filter("isValid(datum.marked)").mark_tick(size=12, thickness=2)
-        layers.append(bar.encode(x="marked:Q", color=alt.value(INK)))
+        bar = base.transform_filter("isValid(datum.marked)").mark_tick(size=16, thickness=2)
+        layers.append(bar.encode(x="marked:Q", color=alt.value(heading.look.tones["ink"])))
     words = f"A point and an interval for each of {len(models)}, from {_first_and_last(models)}"
-    return in_panels(layers, rows, heading, words, height=alt.Step(20))
+    return in_panels(layers, rows, heading, words, height=alt.Step(_ROW))
 
 
 def rank_chart(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) -> Picture:
     """Places open to each model; `rows`: stratum, model, rank, rank_lo, rank_hi, tooltips."""
     models = models_by_mean(rows, "rank", smallest_first=True)
-    rows, base = _model_lines(rows, models, colours)
+    rows, base = _model_lines(rows, models, colours, heading.look)
     most = max([*rows["rank_hi"]], default=1)
     axis = alt.Axis(format="d", tickMinStep=1, domain=False, values=_whole_places(int(most)))
     scale = alt.Scale(domain=[0.5, most + 0.5], nice=False)
     across = alt.X("rank_lo:Q", title="place", scale=scale, axis=axis)
     layers = [
-        base.mark_rule(size=2).encode(x=across, x2="rank_hi:Q"),
-        *(
-            base.mark_point(size=size, filled=True, opacity=1).encode(x=f"{end}:Q")
-            for end, size in (("rank_lo", 20), ("rank_hi", 20), ("rank", 60))
-        ),
+        base.mark_rule(**_INTERVAL).encode(x=across, x2="rank_hi:Q"),
+        base.mark_point(**_DOT).encode(x="rank:Q"),
     ]
     words = f"The places that are open to each of {len(models)}, from {_first_and_last(models)}"
-    return in_panels(layers, rows, heading, words, height=alt.Step(20))
+    return in_panels(layers, rows, heading, words, height=alt.Step(_ROW))
 
 
 def _whole_places(most: int) -> list[int]:
@@ -267,7 +285,11 @@ def in_panels(
     if heading.panels:
         strata = rows["stratum"].unique(maintain_order=True).to_list()
         header = alt.Header(
-            title=heading.panels, labelLimit=NAME, labelFontWeight="bold", labelExpr=_CUT
+            title=heading.panels.strip() or None,
+            labelLimit=NAME,
+            labelFontWeight="bold",
+            labelExpr=_CUT,
+            labelAnchor="start",
         )
         facet = alt.Facet("stratum:N", sort=strata, header=header)
         picture = picture.facet(facet=facet, columns=min(columns, len(strata) or 1))
@@ -277,7 +299,7 @@ def in_panels(
             # Else the axes of the last row stand below the panels that it lacks.
             picture = picture.resolve_axis(x="independent")
     picture = picture.properties(**above)
-    picture = picture.configure(**look.config) if look.config else picture
+    picture = picture.configure(**look.config)
     # Values, and no frame: Altair refuses frames of more than 5,000 rows.
     picture.data = alt.InlineData(values=rows.to_dicts())
     # Altair's own attributes are parts of the chart; notebooks find this one.
@@ -303,7 +325,18 @@ def shown_offline(picture: Picture, **_: object) -> Any:  # noqa: ANN401 - as Al
 
 def number_tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
     """All that is known of what the mouse points at."""
-    hidden = {"line", "coloured", "colour", "text", "sure", "place", "marked", "edge", "label"}
+    hidden = {
+        "line",
+        "coloured",
+        "colour",
+        "text",
+        "sure",
+        "place",
+        "marked",
+        "edge",
+        "label",
+        "floor",
+    }
     return [
         alt.Tooltip(f"{name}:Q", format=".4~f") if dtype.is_float()
         else alt.Tooltip(f"{name}:{'Q' if dtype.is_integer() else 'N'}")
@@ -314,16 +347,17 @@ def number_tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
 
 def value_axis(channel: Any, title: str, *, percent: bool) -> Any:  # noqa: ANN401 - X in, X out; Y in, Y out
     """An axis of values of a metric."""
-    form: dict[str, Any] = {"gridOpacity": _GRID}
+    form: dict[str, Any] = {}
     if percent:
         none_beyond = {"test": _BEYOND, "value": 0}
         form = {
             "format": "~%",
-            "labelExpr": f"{_BEYOND} ? '' : datum.label",
-            "gridOpacity": {"condition": none_beyond, "value": _GRID},
-            "tickOpacity": {"condition": none_beyond, "value": 1},
+            "labelExpr": f"{_BEYOND} ? '' : {_PERCENT}",
+            "gridOpacity": {"condition": none_beyond, "value": 1},
         }
-    return channel.title(title).axis(tickCount=6, domain=False, labelSeparation=4, **form)
+    return channel.title(title).axis(
+        tickCount=6, ticks=False, domain=False, labelSeparation=4, **form
+    )
 
 
 def name_axis(**options: Any) -> alt.Axis:  # noqa: ANN401 - options of an axis
@@ -339,23 +373,25 @@ def model_legend() -> alt.Legend:
 
 
 def _model_lines(
-    rows: pl.DataFrame, models: Sequence[str], colours: dict[str, str]
+    rows: pl.DataFrame, models: Sequence[str], colours: dict[str, str], look: Look
 ) -> tuple[pl.DataFrame, alt.Chart]:
     """The rows with the colour of each model, grey where it has none, and a line for each."""
-    colour = pl.col("model").replace_strict(colours, default=GREY, return_dtype=pl.String)
+    colour = pl.col("model").replace_strict(
+        colours, default=look.tones["mark"], return_dtype=pl.String
+    )
     base = alt.Chart().encode(
-        y=alt.Y("model:N", sort=[*models], title=None, axis=name_axis(grid=True)),
+        y=alt.Y("model:N", sort=[*models], title=None, axis=name_axis(grid=False)),
         color=alt.Color("colour:N", scale=None),
         tooltip=number_tooltips(rows),
     )
     return rows.with_columns(colour=colour), base
 
 
-def _model_hue(colours: dict[str, str], legend: alt.Legend | None) -> Any:  # noqa: ANN401 - of Altair
+def _model_hue(colours: dict[str, str], legend: alt.Legend | None, look: Look) -> Any:  # noqa: ANN401 - of Altair
     """The colours of the coloured models, grey for all others."""
     scale = alt.Scale(domain=[*colours], range=[*colours.values()])
     colour = alt.Color("model:N", scale=scale, legend=legend)
-    return alt.condition("datum.coloured", colour, alt.value(GREY))
+    return alt.condition("datum.coloured", colour, alt.value(look.tones["mark"]))
 
 
 def _first_and_last(models: Sequence[str]) -> str:
@@ -363,7 +399,6 @@ def _first_and_last(models: Sequence[str]) -> str:
 
 
 _WRITTEN = 14  # with more models the cells of a matrix are too small for numbers
-_MISSING = "#D8D8D8"
 _NAMED = 40  # with more questions there is no room for their names
 
 
@@ -374,7 +409,7 @@ def heat_map(
 
     `rows`: stratum, model, mu, question and place; `span` is the range of the colours.
     """
-    columns, percent = rows["place"].n_unique(), span == (0, 1)
+    columns, percent, tones = rows["place"].n_unique(), span == (0, 1), heading.look.tones
     named = each == 1 and columns <= _NAMED
     title = "questions, the hardest first" + (f" ({each} in a cell)" if each > 1 else "")
     across = alt.X(
@@ -387,13 +422,13 @@ def heat_map(
     colour = alt.Color(
         "mu:Q",
         title=metric,
-        scale=alt.Scale(scheme="viridis", domain=list(span)),
+        scale=alt.Scale(range=[tones["band"], tones["a"]], domain=list(span)),
         legend=alt.Legend(gradientLength=120, format="~%" if percent else alt.Undefined),
     )
     models = models_by_mean(rows, "mu")
     down = alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=False))
     base = alt.Chart().encode(x=across, y=down, tooltip=number_tooltips(rows))
-    layers = _coloured_cells(base, colour, "mu", missing=rows["mu"].null_count() > 0)
+    layers = _coloured_cells(base, colour, rows, "mu", tones)
     step = min(16.0, max(2.0, 700 / max(columns, 1)))
     words = f"A cell for each of {len(models)} models and each question"
     return in_panels(
@@ -407,14 +442,16 @@ def probability_matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Pictu
 
     `rows` as of `both_ways`; `sure` explains the bold numbers.
     """
-    models = models_by_mean(rows, "diff")
+    models, tones = models_by_mean(rows, "diff"), heading.look.tones
     written = len(models) <= _WRITTEN
     if written:
         heading = replace(heading, subtitle=(*heading.subtitle, f"bold: {sure}"))
     colour = alt.Color(
         "prob_better:Q",
         title="P(row beats column)",
-        scale=alt.Scale(scheme="blueorange", domain=[0, 1], domainMid=0.5, reverse=True),
+        scale=alt.Scale(
+            range=[tones["b"], tones["line"], tones["a"]], domain=[0, 0.5, 1], interpolate="rgb"
+        ),
         legend=alt.Legend(gradientLength=120),
     )
     # Above a panel the axis would be between it and its name.
@@ -426,43 +463,43 @@ def probability_matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Pictu
         y=alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=False)),
         tooltip=number_tooltips(rows),
     )
-    layers = _coloured_cells(
-        base, colour, "prob_better", missing=rows["prob_better"].null_count() > 0
-    )
+    layers = _coloured_cells(base, colour, rows, "prob_better", tones)
     if written:
         dark = "abs(datum.prob_better - 0.5) > 0.35"
-        ink = alt.condition(dark, alt.value("white"), alt.value("black"))
+        ink = alt.condition(dark, alt.value(tones["bg"]), alt.value(tones["ink"]))
         texts = base.encode(text="text:N", color=ink)
         layers += [
-            texts.transform_filter("datum.sure").mark_text(fontSize=11, fontWeight="bold"),
-            texts.transform_filter("!datum.sure && isValid(datum.prob_better)").mark_text(
-                fontSize=11
-            ),
+            texts.transform_filter("datum.sure").mark_text(fontWeight="bold"),
+            texts.transform_filter("!datum.sure && isValid(datum.prob_better)").mark_text(),
         ]
     step = alt.Step(36 if written else 14)
     words = f"A cell for each pair of {len(models)} models, the best first"
     return in_panels(layers, rows, heading, words, width=step, height=step, columns=2)
 
 
-def _coloured_cells(base: alt.Chart, colour: alt.Color, number: str, *, missing: bool) -> list[Any]:
+def _coloured_cells(
+    base: alt.Chart, colour: alt.Color, rows: pl.DataFrame, number: str, tones: dict[str, str]
+) -> list[Any]:
     """Cells with colours; those without a number are hatched."""
     known = f"isValid(datum.{number})"
     cells = base.transform_filter(known).mark_rect().encode(color=colour)
-    if not missing:
+    if not rows[number].null_count():
         return [cells]
     without = base.transform_filter(f"!{known}")
-    stroke = without.mark_point(shape="M-1,1L1,-1", size=60, color=INK, strokeWidth=1)
-    return [cells, without.mark_rect(color=_MISSING), stroke]
+    stroke = without.mark_point(
+        shape="M-1,1L1,-1", size=60, color=tones["mark"], strokeWidth=1, opacity=1
+    )
+    return [cells, without.mark_rect(color=tones["line"]), stroke]
 
 
 _TICKS = 6  # steps of an axis of counts
 _BARS = 10
-# Kinds of questions, from the bottom of a bar to its top, with their colours.
+# Kinds of questions, from the bottom of a bar to its top, with their colours on the page.
 _KINDS = {
-    "others": "#0072B2",
-    "reversed": "#D55E00",
-    "never solved": "#CC79A7",
-    "always solved": "#009E73",
+    "others": "mark",
+    "reversed": "b",
+    "never solved": "ink",
+    "always solved": "a",
 }
 
 
@@ -505,7 +542,7 @@ def whole_ticks(most: int) -> list[int]:
 def difficulty_histogram(rows: pl.DataFrame, heading: Heading, title: str, span: Bounds) -> Picture:
     """Bars of questions by their mean rate, coloured by kind; `rows` as of `difficulty_bars`."""
     kinds = [kind for kind in _KINDS if kind in set(rows["kind"])]
-    scale = alt.Scale(domain=kinds, range=[_KINDS[kind] for kind in kinds])
+    scale = alt.Scale(domain=kinds, range=[heading.look.tones[_KINDS[kind]] for kind in kinds])
     legend = alt.Legend(title=None, orient="top") if len(kinds) > 1 else None
     across = value_axis(
         alt.X("least:Q", bin="binned", scale=alt.Scale(domain=[*span], nice=False)),
@@ -584,10 +621,10 @@ def best_step_words(rows: pl.DataFrame, coloured: list[str]) -> str:
 
 
 _HEIGHT = 280  # pixels of a panel
-_LABEL = 13  # pixels between two labels
+_LABEL = 16  # pixels between two labels
 _LETTERS = 30  # of a label
 BANDED = 3  # bands of more lines hide each other
-_SMALL, _GREY = 150, 24  # pixels of one of several small panels, grey lines in it
+_SMALL, _GREY = (190, 150), 24  # pixels of a small panel, grey lines in it
 _SPANNED = 8  # an axis of powers of two where the largest draw size is so many times the smallest
 _SMALL_POINTS = 60  # with more of them on a line, points are small
 _MARGIN = 0.05  # of what the lines span, above and below them
@@ -602,31 +639,33 @@ def line_chart(
     colours: dict[str, str],
     *,
     percent: bool,
+    banded: int = BANDED,
 ) -> Picture:
     """A line for each model, the coloured ones with a band.
 
     `rows`: stratum, model, the column of `across`, mu, lo, hi, marked, ahead, tooltips, and for
-    diamonds best_lo, best_hi. `colours`: the best model first. More than three bands would hide
-    each other: then each coloured model has a panel, but panels of strata take three models.
+    diamonds best_lo, best_hi; of fans `curve`, and in the upper one the other's mu as `floor`.
+    `colours`: the best model first. More bands than `banded` would hide each other: then each
+    coloured model has a panel, but panels of strata take so many models.
     """
     order = [*colours, *sorted({*rows["model"]} - {*colours})]
     models = len({*rows["model"]})
-    several = len(colours) > BANDED and not heading.panels
+    several = len(colours) > banded and not heading.panels
     rows = _drawing_order(rows, order, len(colours))
     if grey := models - len({*colours} & {*rows["model"]}):
         said = f"grey: {grey:,} other{'s' if grey > 1 else ''}"
         heading = replace(heading, subtitle=(*heading.subtitle, said))
     if several:
-        rows, heading = _model_panels(rows, [*colours]), replace(heading, panels="model")
+        rows, heading = _model_panels(rows, [*colours]), replace(heading, panels=" ")
     low, high = _vertical_range(rows)
     written = not heading.panels and models > 1
     if written:
         height = heading.look.height or _HEIGHT
         rows = _end_labels(rows, (low, high), _LABEL / height * (high - low))
-    hue = _model_hue(
-        colours, model_legend() if heading.panels and models > 1 and not several else None
-    )
-    base = alt.Chart().encode(x=across, color=hue, detail="model:N", tooltip=number_tooltips(rows))
+    legend = model_legend() if heading.panels and models > 1 and not several else None
+    hue = _model_hue(colours, legend, heading.look)
+    line = [f"{name}:N" for name in ("model", "curve") if name in rows.columns]
+    base = alt.Chart().encode(x=across, color=hue, detail=line, tooltip=number_tooltips(rows))
     reach = alt.Scale(domain=[low, high], zero=False, nice=False)
     mu, lo, hi = (
         value_axis(alt.Y(f"{end}:Q", scale=reach), metric, percent=percent)
@@ -634,17 +673,22 @@ def line_chart(
     )
     band = base.transform_filter("datum.coloured").mark_area(opacity=0.15)
     layers = [band.encode(y=lo, y2="hi:Q"), *_line_layers(base, mu, rows)]
+    if "floor" in rows.columns:
+        fan = base.transform_filter("datum.coloured && isValid(datum.floor)")
+        layers.insert(0, fan.mark_area(opacity=0.07).encode(y=mu, y2="floor:Q"))
     layers += _best_step_marks(base, mu, rows)
     if rows["ahead"].any():  # the ends of a range that nobody has measured
         beyond = base.transform_filter("datum.coloured && (datum.ahead || datum.edge)")
         edge = beyond.mark_line(size=0.75, strokeDash=[4, 3])
         layers += [edge.encode(y=lo), edge.encode(y=hi)]
     if written:
-        words = base.transform_filter("isValid(datum.place)").mark_text(align="left", dx=6)
+        words = base.transform_filter("isValid(datum.place)").mark_text(
+            align="left", dx=8, fontWeight="bold"
+        )
         layers.append(words.encode(y="place:Q", text="label:N"))
     words = f"A line for each of {models} model{'s' if models > 1 else ''}"
-    size = {"height": _SMALL, "width": _SMALL} if several else {"height": _HEIGHT}
-    return in_panels(layers, rows, heading, words, **size)  # type: ignore[arg-type]  # pixels
+    width, height = _SMALL if several else (None, _HEIGHT)
+    return in_panels(layers, rows, heading, words, width=width, height=height)
 
 
 def _model_panels(rows: pl.DataFrame, coloured: Sequence[str]) -> pl.DataFrame:
@@ -662,7 +706,7 @@ def _model_panels(rows: pl.DataFrame, coloured: Sequence[str]) -> pl.DataFrame:
 def _drawing_order(rows: pl.DataFrame, order: Sequence[str], coloured: int) -> pl.DataFrame:
     """The rows in the order in which they are drawn, and where a prediction begins."""
     place = pl.col("model").cast(pl.Enum(order)).to_physical()
-    begins = pl.col("ahead").shift(-1).over("stratum", "model")
+    begins = pl.col("ahead").shift(-1).over(_line_of(rows))
     return rows.with_columns(
         coloured=place < coloured, edge=begins & ~pl.col("ahead")
     ).sort(place, descending=True, maintain_order=True)  # what is drawn last is on top  # fmt: skip
@@ -711,15 +755,22 @@ def _vertical_range(rows: pl.DataFrame) -> tuple[float, float]:
     return low - margin, high + margin
 
 
+def _line_of(rows: pl.DataFrame) -> list[str]:
+    """The columns that tell the lines apart."""
+    return [*_LINE, *(["curve"] if "curve" in rows.columns else [])]
+
+
 def _end_labels(rows: pl.DataFrame, span: tuple[float, float], gap: float) -> pl.DataFrame:
     """The rows, those at the end of a coloured line with its name and a place for it."""
-    drawn = pl.col("mu").is_not_null()
-    last = drawn & (drawn.cum_sum(reverse=True) == 1).over("stratum", "model") & pl.col("coloured")
-    ends = rows.filter(last).sort("mu")
-    spread = pl.Series("place", spread_places(ends["mu"].to_list(), gap, span), pl.Float64)
+    drawn = pl.col("lo").is_not_null()
+    line = _line_of(rows)
+    last = drawn & (drawn.cum_sum(reverse=True) == 1).over(line) & pl.col("coloured")
+    at = pl.coalesce("mu", (pl.col("lo") + pl.col("hi")) / 2)
+    ends = rows.filter(last).with_columns(at.alias("place")).sort("place")
+    spread = pl.Series("place", spread_places(ends["place"].to_list(), gap, span), pl.Float64)
     texts = pl.Series("label", [short_name(name, _LETTERS) for name in ends["model"]], pl.String)
-    named = ends.select("model", spread, texts)
-    return rows.join(named, on="model", how="left", maintain_order="left").with_columns(
+    named = ends.select(*line, spread, texts)
+    return rows.join(named, on=line, how="left", maintain_order="left").with_columns(
         pl.when(last).then("place"), pl.when(last).then("label")
     )
 
@@ -751,32 +802,79 @@ def frontier_chart(
     `rows` of models: stratum, model, estimate, lo, hi, mean_cost, cost_lo, cost_hi, dominated; of
     the band: stratum, cost, lo, hi.
     """
-    rows = rows.with_columns(coloured=pl.col("model").is_in([*colours]))
-    hue = _model_hue(colours, model_legend())
-    dollars = alt.Scale(type="log", nice=False, padding=12)
+    tones, width = heading.look.tones, heading.width
+    models = rows.filter(pl.col("model").is_not_null())
+    rows = rows.join(
+        _point_labels(models, width, 250), on=["stratum", "model"], how="left"
+    ).with_columns(coloured=pl.col("model").is_in([*colours]))
+    hue = _model_hue(colours, None, heading.look)
+    room = 4 * min(_LETTERS, max(map(len, models["model"]), default=0))
+    dollars = alt.Scale(type="log", nice=False, padding=max(12, room))
     across = {
         end: value_axis(alt.X(f"{end}:Q", scale=dollars), titles[0], percent=False)
         for end in ("mean_cost", "cost_lo", "cost")
     }
     up = {
-        end: value_axis(alt.Y(f"{end}:Q", scale=alt.Scale(zero=False)), titles[1], percent=percent)
+        end: value_axis(
+            alt.Y(f"{end}:Q", scale=alt.Scale(zero=False, padding=18)), titles[1], percent=percent
+        )
         for end in ("estimate", "lo")
     }
-    models = alt.Chart().transform_filter("isValid(datum.model)")
-    base = models.encode(color=hue, tooltip=number_tooltips(rows.drop("cost")))
+    base = alt.Chart().transform_filter("isValid(datum.model)").encode(
+        color=hue, tooltip=number_tooltips(rows.drop("cost"))
+    )  # fmt: skip
     place = {"x": across["mean_cost"], "y": up["estimate"]}
+    hollow: dict[str, Any] = {
+        "size": 90,
+        "strokeWidth": 2,
+        "filled": True,
+        "fill": tones["bg"],
+        "opacity": 1,
+    }
+    names = base.encode(x=across["mean_cost"], text="label:N", color=alt.value(tones["ink"]))
     layers = [
         alt.Chart().transform_filter("isValid(datum.cost)")
-        .mark_area(opacity=0.15, color=INK).encode(x=across["cost"], y=up["lo"], y2="hi:Q"),
-        base.mark_rule(size=2).encode(x=across["mean_cost"], y=up["lo"], y2="hi:Q"),
-        base.mark_rule(size=2).encode(x=across["cost_lo"], x2="cost_hi:Q", y=up["estimate"]),
-        base.transform_filter("!datum.dominated")
-        .mark_point(size=60, filled=True, opacity=1).encode(**place),
-        base.transform_filter("datum.dominated").mark_point(size=60, opacity=1).encode(**place),
-        models.transform_filter("!datum.coloured")
-        .mark_text(align="left", dx=7, dy=-7, color=INK, limit=NAME)
-        .encode(text="model:N", **place),
+        .mark_area(opacity=0.15, color=tones["mark"])
+        .encode(x=across["cost"], y=up["lo"], y2="hi:Q"),
+        base.mark_rule(**_INTERVAL).encode(x=across["mean_cost"], y=up["lo"], y2="hi:Q"),
+        base.mark_rule(**_INTERVAL).encode(x=across["cost_lo"], x2="cost_hi:Q", y=up["estimate"]),
+        base.transform_filter("!datum.dominated").mark_point(**_DOT).encode(**place),
+        base.transform_filter("datum.dominated").mark_point(**hollow).encode(**place),
+        names.transform_filter("datum.above").mark_text(dy=-11).encode(y="hi:Q"),
+        names.transform_filter("!datum.above").mark_text(dy=11).encode(y="lo:Q"),
     ]  # fmt: skip
-    number = rows["model"].n_unique() - rows["cost"].is_not_null().any()
+    number = models["model"].n_unique()
     words = f"A point for each of {number} model{'s' if number > 1 else ''}"
     return in_panels(layers, rows, heading, words, height=300)
+
+
+_NAMED_POINTS = 12  # models, of more only those that no other dominates have a name
+
+
+def _point_labels(models: pl.DataFrame, width: int, height: int) -> pl.DataFrame:
+    """The name of each point, and whether it stands above it: below where another name is near."""
+    named = models.filter(~pl.col("dominated")) if models.height > _NAMED_POINTS else models
+    logs = named["mean_cost"].log()
+    across = width / (_reach(logs) or 1.0)
+    up = height / (_reach(pl.concat([named["lo"], named["hi"]])) or 1.0)
+    pixels = named.with_columns(logs * across, pl.col("lo", "hi") * up).sort("mean_cost")
+    taken, found = list[tuple[str, float, float, int]](), []
+    for row in pixels.select("stratum", "model", "mean_cost", "lo", "hi").rows():
+        stratum, model, x, lo, hi = row
+        label = short_name(model, _LETTERS)
+        near = [
+            y
+            for where, at, y, letters in taken
+            if where == stratum and abs(at - x) < 4 * (letters + len(label))
+        ]
+        above, below = hi + 11, lo - 11
+        over = min((abs(above - y) for y in near), default=99) > 16
+        over = over or min(abs(below - y) for y in near) <= 16
+        taken.append((stratum, x, above if over else below, len(label)))
+        found.append((stratum, model, label, over))
+    schema = {"stratum": pl.String, "model": pl.String, "label": pl.String, "above": pl.Boolean}
+    return pl.DataFrame(found, schema=schema, orient="row")
+
+
+def _reach(values: pl.Series) -> float:
+    return float(values.max() - values.min()) if values.len() else 0.0  # type: ignore[arg-type, operator]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -213,13 +213,14 @@ class PlotBase:
     def _tidy(
         self,
         trials: Trials,
-        metric: Metric,
+        metrics: Metric | Sequence[Metric],
         options: dict[str, Any],
         *,
         per: Per = "model",
         overall: Overall | None = None,
     ) -> pl.LazyFrame:
-        request = Request.of(trials, [metric], per=per, **options)
+        metrics = [metrics] if isinstance(metrics, Metric) else metrics
+        request = Request.of(trials, metrics, per=per, **options)
         columns = report_columns(trials, per, request.classes.needs)
         return tidy_plan(evaluated_plan(request, columns, overall=overall), columns)
 

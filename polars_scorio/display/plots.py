@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import polars as pl
 
 from polars_scorio.arguments import Overall, Unmatched, check_choice, check_count
-from polars_scorio.counting.log import bind_roles
+from polars_scorio.counting.log import CATEGORY, COUNT, Trials, bind_roles
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.convergence import convergence_plan, trajectory
 from polars_scorio.decisions.frontier import frontier, frontier_band
@@ -47,12 +47,13 @@ from polars_scorio.display.sentences import reversal_summary
 from polars_scorio.display.words import inference_words
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.metric_arguments import DrawSizes
-from polars_scorio.metrics.success import pass_at_k
+from polars_scorio.metrics.rewards import max_at_k, min_at_k
+from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.thresholds import tail_pass
 from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.forecast import Drawn, drawn_by, forecast_successes
-from polars_scorio.study.request import ConvergenceOptions, Request, view_of
+from polars_scorio.study.request import ConvergenceOptions, Request, on_levels, view_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -62,6 +63,7 @@ _CELLS, _MOST_CELLS = 300, 10_000  # questions that a heat map shows side by sid
 _KEYWORDS = ConvergenceOptions.__optional_keys__
 _HATCHED = "hatched: no comparison (no trials, or k exceeds them)"
 _STEPS = 200  # points of a line
+_FANS, _DRAWN = 2, 64  # fans that share a panel; the largest k that nobody asked for
 
 
 class Plots(PlotBase):
@@ -86,8 +88,8 @@ class Plots(PlotBase):
     >>> import polars_scorio
     >>> trials = pl.DataFrame({"model": ["ada", "bob"], "question": 1, "category": [1, 0]})
     >>> trials.scorio(trial=None).plot
-    <pictures: intervals, curve, tail, forecast, over, comparison, ranks, trajectory, convergence, \
-questions, frontier>
+    <pictures: intervals, curve, reliability, tail, forecast, over, comparison, ranks, trajectory, \
+convergence, questions, frontier>
     """
 
     def __repr__(self) -> str:
@@ -213,6 +215,80 @@ questions, frontier>
         heading = subject.heading(name, subject.bands, said)
         across, percent = draw_sizes_axis(drawn), subject.percent
         return line_chart(labelled, heading, across, name, subject.line_colours, percent=percent)
+
+    @takes_options(PlotOptions)
+    def reliability(
+        self,
+        k: DrawSizes | None = None,
+        *,
+        overall: Overall | None = None,
+        **options: Unpack[PlotOptions],
+    ) -> Picture:
+        """Can it, and can you rely on it? A fan from one try: Pass@k above, Pass^k below.
+
+        Parameters
+        ----------
+        k : int or sequence of int, optional
+            Draw sizes, as in `curve`; default: 1, 2, 4, ... up to the trials that all questions
+            have, at most 64.
+        overall : "macro" or "micro", optional
+            Add a panel over all strata, as in `Scorio.report`.
+
+        Returns
+        -------
+        altair.LayerChart or altair.FacetChart
+            Two lines for each model with bands, as in `curve`: at least one of k tries is right,
+            and all are; of rewards the best and the worst of k. The space between is luck. More
+            than two coloured models get a panel each; panels of strata have up to two.
+
+        Raises
+        ------
+        ValueError
+            If some question has a single trial; and as `Scorio.report`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import polars_scorio
+        >>> trials = pl.DataFrame({"model": "ada", "question": 1, "category": [0, 1]})
+        >>> chart = trials.scorio(trial=None).plot.reliability()
+        >>> [(row["curve"], row["k"], row["mu"]) for row in chart.data.values]
+        [('Pass@k', 1, 0.5), ('Pass@k', 2, 1.0), ('Pass^k', 1, 0.5), ('Pass^k', 2, 0.0)]
+        """
+        subject = self._subject(None, options)
+        trials = subject.trials
+        sizes = curve_sizes(_fewest_trials(trials) if k is None else k)
+        kinds: tuple[Metric, Metric] = (pass_at_k(sizes), pass_hat_k(sizes))
+        if view_of(subject.metric, trials) == "rewards":
+            kinds = (max_at_k(sizes), min_at_k(sizes))
+        subject = self._banded(replace(subject, metric=on_levels(kinds[0], trials)), overall)
+        asked = {**subject.options, "curves": subject.banded}
+        both = [on_levels(kind, trials) for kind in kinds]
+        plan = self._tidy(subject.source, both, asked, overall=overall)
+        subject, (found,) = self._collected(subject, plan)
+        names = [metric_heading(kind, None) for kind in kinds]
+        numbers = ("k", "estimate", "mu", "lo", "hi", "marked", "ahead")
+        parts = [
+            marked_rows(found.filter(pl.col("lo").is_not_null(), metric=kind.name), kind).select(
+                *row_labels(trials), pl.lit(name).alias("curve"), *numbers
+            )
+            for kind, name in zip(kinds, names, strict=True)
+        ]
+        line = ["stratum", "model", "k"]
+        floor = parts[1].select(*line, floor="mu")
+        parts[0] = parts[0].join(floor, on=line, how="left", maintain_order="left")
+        heading = subject.heading(
+            "Can it, and can you rely on it?",
+            f"above: {names[0]}, the best of k tries; below: {names[1]}, the worst; between: luck",
+            f"bands: {subject.intervals}{' for the whole curve' * subject.banded}",
+        )
+        colours = subject.colours
+        if heading.panels:
+            colours = dict([*colours.items()][:_FANS])
+        across, title = draw_sizes_axis(sizes), " and ".join(names)
+        rows = pl.concat(parts, how="diagonal")
+        percent = subject.percent
+        return line_chart(rows, heading, across, title, colours, percent=percent, banded=_FANS)
 
     @takes_options(PlotOptions)
     def tail(
@@ -746,3 +822,14 @@ questions, frontier>
             subject.colours,
             percent=subject.percent,
         )
+
+
+def _fewest_trials(trials: Trials) -> int:
+    """The largest power of two that all questions have as trials."""
+    rows = trials.rows().filter(pl.col(CATEGORY).is_not_null())
+    number = pl.len() if trials.count is None else pl.col(COUNT).sum()
+    each = rows.group_by(*trials.groups, trials.question.name).agg(n=number)
+    fewest = int(each.select(pl.col("n").min()).collect(engine="streaming").item() or 1)
+    if fewest == 1:
+        raise ValueError("reliability needs several trials of each question: some have one alone")
+    return 1 << (min(fewest, _DRAWN).bit_length() - 1)

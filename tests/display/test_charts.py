@@ -9,6 +9,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.display.charts import models_by_mean
+from polars_scorio.display.html.marks import palette
 from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of
 from tests.made_logs import long
 
@@ -61,8 +62,9 @@ def test_no_percentage_is_beyond_100():
     right = long([[1, 1, 1]] * 3)
     for chart in (right.scorio.plot.intervals(), right.scorio.plot.curve(2)):
         svg = vl_convert.vegalite_to_svg(chart.to_dict())
-        shown = [float(text) for text in re.findall(r">(\d+(?:\.\d+)?)%<", svg)]
+        shown = [float(text) for text in re.findall(r">(\d+(?:\.\d+)?)\xa0%<", svg)]
         assert max(shown) == 100
         assert len(shown) > 2
         # Nor is a line of the grid, of which each has a number.
-        assert len(re.findall(r'<line [^>]*opacity="0\.6"', svg)) == len(shown)
+        line = palette()["line"]
+        assert len(re.findall(rf'<line [^>]*stroke="{line}"[^>]*opacity="1"', svg)) == len(shown)

@@ -37,13 +37,13 @@ def test_estimates_are_solid_and_forecasts_dashed():
     assert not any("strokeDash" in layer["mark"] for layer in within)
 
 
-def test_a_line_ends_where_nothing_is_predicted_and_its_name_stands_there():
+def test_a_line_ends_where_nothing_is_predicted_and_its_name_at_the_end_of_its_range():
     rows = drawn(LOG.plot.forecast(32))
     unknown = rows.filter(pl.col("mu").is_null()).select("model", "k")
     assert {*unknown.iter_rows()} == {("ada", 16), ("ada", 32), ("bob", 32)}
     assert rows.select(pl.col("lo", "hi").null_count()).row(0) == (0, 0)
     named = rows.filter(pl.col("label").is_not_null()).select("model", "k")
-    assert {*named.iter_rows()} == {("ada", 8), ("bob", 16)}
+    assert {*named.iter_rows()} == {("ada", 32), ("bob", 32)}
 
 
 def test_numbers_are_those_of_the_forecast_and_of_the_report():

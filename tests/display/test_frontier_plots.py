@@ -23,16 +23,21 @@ def test_points_have_both_intervals_and_the_frontier_is_a_band(log):
     assert band.select((pl.col("lo") <= pl.col("hi")).all()).item()
     drawn = chart.to_dict()
     kinds = [layer["mark"]["type"] for layer in drawn["layer"]]
-    assert kinds == ["area", "rule", "rule", "point", "point", "text"]
+    assert kinds == ["area", "rule", "rule", "point", "point", "text", "text"]
     assert drawn["layer"][1]["encoding"]["x"]["scale"]["type"] == "log"
     assert "usd" in drawn["layer"][1]["encoding"]["x"]["title"]
 
 
-def test_models_without_a_colour_have_their_name_beside_them(log):
-    drawn = log.scorio(cost="usd").plot.frontier(highlight="good").to_dict()
-    names = drawn["layer"][-1]
-    assert names["transform"][-1] == {"filter": "!datum.coloured"}
-    assert names["encoding"]["text"]["field"] == "model"
+@pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+def test_each_point_has_its_name_beside_it_on_a_free_side(log):
+    near = pl.concat([log, log.filter(model="good").with_columns(model=pl.lit("goods"))])
+    chart = near.scorio(cost="usd").plot.frontier(highlight="good")
+    rows = pl.DataFrame(chart.data.values).filter(pl.col("model").is_not_null())
+    assert rows["label"].to_list() == rows["model"].to_list()
+    sides = dict(rows.select("model", "above").rows())
+    assert sides["good"] != sides["goods"]
+    (hue,) = {str(layer["encoding"]["color"]) for layer in chart.to_dict()["layer"][1:5]}
+    assert "'legend': None" in hue
 
 
 def test_strata_are_panels(log):

@@ -22,7 +22,7 @@ def test_a_matrix_has_the_probabilities_of_the_comparison_both_ways(log):
         assert one["sure"] is other["sure"] is (pair["better"] is not None)
     assert marks_of(chart) == ["rect", "text", "text"]
     assert layers_of(chart)[1]["mark"]["fontWeight"] == "bold"
-    assert layers_of(chart)[0]["encoding"]["color"]["scale"]["domainMid"] == 0.5
+    assert layers_of(chart)[0]["encoding"]["color"]["scale"]["domain"] == [0, 0.5, 1]
 
 
 def test_numbers_in_a_matrix_never_say_that_something_is_certain():

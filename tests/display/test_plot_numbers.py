@@ -76,6 +76,7 @@ PICTURES = {
     "over": ("step",),
     "questions": (),
     "ranks": (),
+    "reliability": (2,),
     "tail": (2,),
     "trajectory": (),
 }

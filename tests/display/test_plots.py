@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.display.html.marks import palette
 from tests.display.chart_parts import (
     ascending_models,
     data_of,
@@ -27,13 +28,6 @@ from tests.made_logs import law, long, ragged
 KINDS = {
     "intervals": lambda plot, **options: plot.intervals(**options),
     "curve": lambda plot, **options: plot.curve([1, 2], **options),
-    "questions": lambda plot, **options: plot.questions(**options),
-    "difficulty": lambda plot, **options: plot.questions(kind="histogram", **options),
-    "comparison": lambda plot, **options: plot.comparison(**options),
-    "trajectory": lambda plot, **options: plot.trajectory(**options),
-    "convergence": lambda plot, **options: plot.convergence(
-        replicates=5, scheme="question", **options
-    ),
 }
 PICTURES = {"difficulty": "questions"}  # kinds under the name of another method
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -209,7 +203,7 @@ def test_a_picture_has_the_size_and_the_theme_that_are_asked_for(log, kind):
     made = KINDS[kind](log.filter(domain="web").scorio(success=[1, 2]).plot, width=111, height=99)
     assert (made.to_dict()["width"], made.to_dict()["height"]) == (111, 99)
     dark = KINDS[kind](plot_of(log), theme="dark").to_dict()
-    assert dark["config"]["background"] == "#181818"
+    assert dark["config"]["background"] == palette("dark")["bg"]
     with pytest.raises(ValueError, match=r"""theme must be "light" or "dark", got 'blue'"""):
         KINDS[kind](plot_of(log), theme="blue")
     with pytest.raises(ValueError, match="width must be a positive int, got 0"):
@@ -246,7 +240,7 @@ def test_the_last_row_of_panels_has_axes_of_its_own(log):
 def test_forty_models_fit():
     many = ascending_models(40)
     chart = many.scorio.plot.intervals()
-    assert chart.to_dict()["height"] == {"step": 20}
+    assert chart.to_dict()["height"] == {"step": 26}
     assert len(data_of(chart)) == 40
     matrix = many.scorio.plot.comparison()
     # 1,560 cells are too small for numbers.

@@ -1,10 +1,15 @@
 """Colours of models, which are the same in all pictures of a log."""
 
+import re
+
 import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.display.charts import Look
+from polars_scorio.display.html.marks import file_text, palette
 from tests.display.chart_parts import ascending_models, data_of, layers_of, marks_of, subtitle_of
+from tests.documents import ROOT
 from tests.made_logs import long
 
 
@@ -36,7 +41,7 @@ def test_a_model_has_one_colour_in_all_pictures():
     plot = log.scorio.plot
     charts = plot.curve(8), plot.trajectory(ps.pass_at_k(8)), plot.curve([8, 16])
     assert {tuple(colours_of(chart).items()) for chart in charts} == {
-        (("split", "#0072B2"), ("even", "#D55E00"))
+        (("split", palette()["a"]), ("even", palette()["b"]))
     }
     dots = data_of(plot.intervals(ps.pass_at_k(8)))
     assert dict(dots.select("model", "colour").rows()) == colours_of(charts[0])
@@ -48,8 +53,45 @@ def test_highlighted_models_keep_their_colours():
     everybody = colours_of(plot.curve([1, 2]))
     chart = plot.curve([1, 2], highlight=["m00", "m07"])
     assert colours_of(chart)["m07"] == everybody["m07"]
-    assert colours_of(chart)["m00"] not in {everybody["m07"], "#A0A0A0"}
+    assert colours_of(chart)["m00"] not in {everybody["m07"], palette()["mark"]}
     assert marks_of(chart)[0] == "area"
     assert subtitle_of(chart).endswith("grey: 7 others")
     with pytest.raises(ValueError, match=r"^highlight: no model 'x'; there are \['m08', "):
         plot.curve([1, 2], highlight="x")
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, as WCAG 2 defines it."""
+
+    def light(colour: str) -> float:
+        full = colour if len(colour) == 7 else "#" + "".join(2 * each for each in colour[1:])
+        parts = [int(full[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_words_have_a_contrast_of_4_5_and_marks_of_3_1(theme):
+    tones = palette(theme)
+    hues = Look(theme=theme).colours([f"m{place}" for place in range(7)])
+    for colour in (*hues.values(), tones["soft"], tones["ink"]):
+        assert contrast(colour, tones["bg"]) >= 4.5
+    assert contrast(tones["mark"], tones["bg"]) >= 3.1
+
+
+def test_pictures_have_the_colours_and_the_type_of_the_page():
+    chart = ascending_models(3).scorio.plot.intervals().to_dict()
+    look, tones = chart["config"], palette()
+    assert look["font"].startswith("system-ui")
+    assert look["title"]["fontSize"] == 20
+    assert look["axis"]["labelFontSize"] == look["text"]["fontSize"] == 13
+    assert look["axis"]["labelColor"] == tones["soft"]
+    assert (tones["small"], tones["head"]) == ("13px", "20px")
+    # Notebooks and the first page of the site have the same colours as the page.
+    known = {*palette().values(), *palette("dark").values()}
+    landing = (ROOT / "examples" / "site" / "landing.css").read_text(encoding="utf-8")
+    for style in (file_text("notebook.css"), landing.partition(".term")[0]):
+        assert {*re.findall(r"#[0-9a-f]{3,6}\b", style)} <= known

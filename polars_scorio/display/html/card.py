@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from polars_scorio.display.finding import Board, plain_text
+from polars_scorio.display.html.marks import palette
 from polars_scorio.display.whole_files import write_whole
 from polars_scorio.display.words import count_of
 
@@ -20,8 +21,9 @@ WIDTH, HEIGHT = 1200, 630
 _LEFT, _RIGHT, _ROWS = 64, 1136, 6
 _LETTER = 0.56  # mean width of a letter, in units of its size
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"  # vl-convert brings the first one along
-_INK, _SOFT, _BAND = "#15181d", "#59616e", "#edf4fc"
-_COLOURS = {"a": "#0b63c0", "b": "#b94a06", "m": "#4d5665", "o": "#9aa2ad"}
+_TONES = palette()
+_INK, _SOFT, _BAND = (_TONES[name] for name in ("ink", "soft", "band"))
+_COLOURS = {"a": _TONES["a"], "b": _TONES["b"], "m": _TONES["mid"], "o": _TONES["mark"]}
 
 
 def card_svg(story: Story, title: str | None = None, day: date | None = None) -> str:

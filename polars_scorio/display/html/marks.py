@@ -6,11 +6,28 @@ x is in percent and y in pixels, so that text and strokes never scale.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
+from importlib.resources import files
 
 _STEPS = (1, 2, 2.5, 5, 10)
+
+
+def file_text(name: str) -> str:
+    """A file beside this one."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def palette(theme: str = "light") -> dict[str, str]:
+    """Colours, font and sizes of the page, by their names in its style: ink, soft, a, b, ..."""
+    light, dark, *_ = re.findall(r":root\{([^}]*)\}", file_text("page.css"))
+    named = (re.findall(r"--(\w+):([^;]+)", part) for part in (light, dark))
+    both = [*map(dict, named)]
+    return both[0] | both[1] if theme == "dark" else both[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import polars as pl
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.finding import html_text
 from polars_scorio.display.html.gate_sections import gate_hero
-from polars_scorio.display.html.page import file_text
+from polars_scorio.display.html.marks import file_text
 from polars_scorio.display.html.story import Asked, Story, read_story
 from polars_scorio.display.html.write_page import forest_picture
 from polars_scorio.display.log_summary import LogSummary

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 import polars as pl
 
 from polars_scorio.display.finding import Finding, html_text, plain_text
+from polars_scorio.display.html.marks import file_text
 from polars_scorio.display.html.method_notes import About
 from polars_scorio.display.table import Table, markdown_table, markdown_text
 from polars_scorio.display.verdict import Alert
@@ -189,11 +189,6 @@ def _markdown_text(text: str) -> str:
     'm_1 \\*leads\\* with 52.1 % [42.0, 62.0] (avg@4)'
     """
     return _INTERVAL.sub(r"[\1]", markdown_text(text))
-
-
-def file_text(name: str) -> str:
-    """A file beside this one."""
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _json_value(value: object) -> object:

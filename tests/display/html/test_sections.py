@@ -15,8 +15,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.display.finding import Unit, plain_text
 from polars_scorio.display.html.cost_sections import Prices
 from polars_scorio.display.html.gate_sections import Gated
-from polars_scorio.display.html.marks import Axis, interval
-from polars_scorio.display.html.page import file_text
+from polars_scorio.display.html.marks import Axis, file_text, interval
 from polars_scorio.display.html.sections import (
     QuestionFacts,
     Sheet,
