@@ -115,7 +115,7 @@ def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
         strata = [*bind_roles(log.frame.lazy(), log._roles).strata]
         keys = [*strata, "model_a", "model_b"]
         for rows in found:
-            if rows["k"].n_unique() == 1:
+            if rows["k"].n_unique() == 1 and "lo_missing" not in rows:
                 _print_titles(log, rows, pairs_title)
             curves = rows.partition_by(keys, maintain_order=True) if "first_to" in rows else []
             if "lo_missing" in rows:
@@ -148,7 +148,7 @@ def run_rank(log: Scorio[Any], asked: Namespace, _call: str) -> None:
 
 def _decided_alone(log: Scorio[Any], rows: pl.DataFrame, model: str, asked: Namespace) -> int:
     """The pairs of a stratum that would be decided alone, where nothing is with all at once."""
-    if not (rows["tier"] == 1).all() or rows.height > _PAIRED:
+    if not (rows["tier"] == 1).all() or not 2 < rows.height <= _PAIRED:
         return 0
     options = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
     pairs = log.compare(asked.metric, simultaneous=True, **options).lazy().collect()

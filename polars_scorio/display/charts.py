@@ -855,8 +855,8 @@ def _point_labels(models: pl.DataFrame, width: int, height: int) -> pl.DataFrame
     """The name of each point, and whether it stands above it: below where another name is near."""
     named = models.filter(~pl.col("dominated")) if models.height > _NAMED_POINTS else models
     logs = named["mean_cost"].log()
-    across = width / (_reach(logs) or 1.0)
-    up = height / (_reach(pl.concat([named["lo"], named["hi"]])) or 1.0)
+    across = width / (_value_reach(logs) or 1.0)
+    up = height / (_value_reach(pl.concat([named["lo"], named["hi"]])) or 1.0)
     pixels = named.with_columns(logs * across, pl.col("lo", "hi") * up).sort("mean_cost")
     taken, found = list[tuple[str, float, float, int]](), []
     for row in pixels.select("stratum", "model", "mean_cost", "lo", "hi").rows():
@@ -876,5 +876,5 @@ def _point_labels(models: pl.DataFrame, width: int, height: int) -> pl.DataFrame
     return pl.DataFrame(found, schema=schema, orient="row")
 
 
-def _reach(values: pl.Series) -> float:
+def _value_reach(values: pl.Series) -> float:
     return float(values.max() - values.min()) if values.len() else 0.0  # type: ignore[arg-type, operator]

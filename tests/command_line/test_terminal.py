@@ -137,6 +137,8 @@ def test_every_table_takes_a_format(log, capsys, command, written):
     assert main([command, log, "--by", "bench", "--format", written]) == 0
     printed = capsys.readouterr().out
     first = {"table": "┌", "csv": "bench,", "json": '[{"bench":', "markdown": "| bench |"}
+    if written == "table":  # the finding of each stratum stands above
+        printed = printed[printed.index("┌") :]
     assert printed.startswith(first[written])
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.log import Study
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.question_analysis import FALSE_DISCOVERIES, question_analysis
 from polars_scorio.display.finding import (
@@ -326,8 +325,9 @@ def duel_section(sheet: Sheet) -> Section:
 def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[float]:
     """The difference a - b at 20 equal chances: ends of the pair's intervals."""
     asked = [replace(settings, confidence=(2 * place + 1) / _DOTS) for place in range(_DOTS // 2)]
-    two = Study(main.counts.filter(pl.col("model").is_in([a, b])))
-    plans = [compare(two, main.roles, main.lead, **each.report) for each in asked]
+    plans = [
+        compare(main.study, main.roles, main.lead, baseline=a, **each.report) for each in asked
+    ]
     gaps = [Gap.of(found, a, b) for found in pl.collect_all(plans)]
     ends = [(gap.lo, gap.hi) for gap in gaps if gap is not None]
     return sorted(end for pair in ends for end in pair)
