@@ -16,8 +16,7 @@ from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows
 from polars_scorio.counting.roles import USUAL_ROLES, Column, Roles
 from polars_scorio.counting.tally import counts_plan
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.metric_arguments import DrawSizes, Weights
+from polars_scorio.metrics.metric import DrawSizes, Metric, Weights
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.request import (

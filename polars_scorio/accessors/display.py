@@ -13,8 +13,7 @@ from polars_scorio.arguments import Overall, QuestionUnit, Unmatched, check_choi
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.settings import Settings
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.metric_arguments import Weights
+from polars_scorio.metrics.metric import Metric, Weights
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.request import DecisionOptions, InferenceOptions, Prior

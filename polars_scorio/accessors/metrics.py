@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from polars_scorio import metrics
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, Weights
+from polars_scorio.metrics.metric import Bounds, DrawSizes, Metric, Weights
 from polars_scorio.signatures import (
     FunctionT,
     described_parameters,

@@ -110,7 +110,11 @@ class Classes:
 
     def need(self, kind: type[NeedT]) -> NeedT | None:
         """The need of a kind, if there is one."""
-        return next((each for each in self.needs if isinstance(each, kind)), None)
+        return next(iter(self.needs_of(kind)), None)
+
+    def needs_of(self, kind: type[NeedT]) -> list[NeedT]:
+        """All needs of a kind."""
+        return [each for each in self.needs if isinstance(each, kind)]
 
     def needing(self, *more: Need) -> Classes:
         """The classes with more needs, each in place of one of its kind."""

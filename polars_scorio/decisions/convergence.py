@@ -36,7 +36,7 @@ from polars_scorio.decisions.rank import rank_scores
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.prefix_rankings import Convergence, Scheme, ranking_convergence
 from polars_scorio.maths.questions import Outcomes, States, prefix_states
-from polars_scorio.metrics.metric import Metric, RewardMetric
+from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.request import (
     DecisionOptions,
     PlanOptions,
@@ -253,10 +253,9 @@ def _ordered_request(
             "with trial="
         )
     known = {key: value for key, value in options.items() if key != "unmatched"}
-    averages = isinstance(metric, RewardMetric) and metric.averages_rewards
-    use: RewardUse = "allowed" if averages else "never"
+    use: RewardUse = "allowed" if metric.averages_rewards else "never"
     request = Request.of(trials, [metric], per="model", rewards=use, **known)  # type: ignore[arg-type]  # options of a report
-    if view_of(metric, trials) == "rewards" and not averages:
+    if view_of(metric, trials) == "rewards" and not metric.averages_rewards:
         raise ValueError(
             f"{metric.name}: rewards of any value have no posterior to follow; pass w= with a "
             "weight for each category"

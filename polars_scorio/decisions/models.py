@@ -33,7 +33,7 @@ from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
 from polars_scorio.maths.comparison import Comparison
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, given_reward_range
-from polars_scorio.metrics.weighted import WeightedMetric, avg
+from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import CURES, PriorWarning, evaluated_plan
 from polars_scorio.study.request import DecisionOptions, InferenceOptions, Request, view_of
@@ -303,8 +303,7 @@ def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population:
             'unmatched="adjust" takes the questions as a sample, some of which each model was '
             'asked: it needs target="population"'
         )
-    additive = isinstance(metric, WeightedMetric)
-    if not additive:
+    if not metric.averages_weights:
         raise ValueError(
             'unmatched="adjust" adds up effects of models and questions, which ps.avg() and '
             f'ps.bayes() allow, got {metric!r}; unmatched="drop" takes every metric'

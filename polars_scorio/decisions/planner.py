@@ -58,7 +58,7 @@ from polars_scorio.maths.ranks import signal_share
 from polars_scorio.maths.reward_prices import QuestionRewards
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.weighted import WeightedMetric, avg
+from polars_scorio.metrics.weighted import WeightedMetric, avg, weighted_metric
 from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
 from polars_scorio.study.overall import check_overall, with_pool
 from polars_scorio.study.posterior import posterior_comparison
@@ -187,13 +187,14 @@ def planned_metric(metric: Metric | None, trials: Trials, method: str) -> Weight
     """Return `metric`; raise if its variance after more trials has no closed form."""
     metric = avg() if metric is None else metric
     check_metric(metric, f"{method} takes a metric")
-    if not isinstance(metric, WeightedMetric):
+    weighted = weighted_metric(metric)
+    if weighted is None:
         raise TypeError(
             f"{method} takes ps.bayes() or ps.avg(), whose variance after more trials is known in "
             f"closed form, got {metric!r}. Plan with ps.avg(): where it is decided, the others "
             "mostly are."
         )
-    return on_levels(metric, trials)
+    return on_levels(weighted, trials)
 
 
 def _excludes_zero(models: Comparison, z: Floats) -> Mask:

@@ -24,7 +24,7 @@ from polars_scorio.decisions.models import aligned_options, per_stratum
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.power import SOURCES, VarianceShares, difficulty_shares, variance_shares
 from polars_scorio.maths.question_signals import family_means, question_signals
-from polars_scorio.metrics.metric_arguments import Bounds, Weights
+from polars_scorio.metrics.metric import Bounds, Weights
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.request import Request, refuse_judge
 from polars_scorio.subjects.question_cells import count_matrix, subject_of

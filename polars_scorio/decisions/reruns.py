@@ -25,7 +25,6 @@ from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.decisions.models import metric_of, refuse_costs, single_k
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.price import beta_quantile
-from polars_scorio.maths.run_effects import RunVariance
 from polars_scorio.maths.sample_bound import UnitSample
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan
@@ -184,7 +183,7 @@ class _Reruns:
         noise = np.where(np.isnan(scores.estimate), np.nan, models.trial_noise()[:, 0])
         run_sd, excess, term = np.full(groups, np.nan), np.zeros(groups), np.zeros(groups)
         if models.runs is not None:
-            runs = models.runs if isinstance(models.runs, RunVariance) else models.runs.own
+            runs = models.runs.own
             excess, term = runs.excess[:, 0], runs.term(models.z)[:, 0]
             shared = np.where(np.asarray(runs.freedom) > 0, runs.shared, np.nan)
             run_sd = np.sqrt(runs.excess / shared)[:, 0]

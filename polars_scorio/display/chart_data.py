@@ -10,8 +10,7 @@ import polars as pl
 from polars_scorio.arguments import is_several
 from polars_scorio.counting.log import Trials
 from polars_scorio.display.words import HIDDEN, chance_text, visible_text
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.metric_arguments import DrawSizes, draw_sizes
+from polars_scorio.metrics.metric import DrawSizes, Metric, draw_sizes
 
 _OVERALL = "overall"  # the rows over all strata
 _AMBIGUOUS = '"| /|/ '  # in a value of several that are joined by " / "

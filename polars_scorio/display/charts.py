@@ -17,7 +17,7 @@ from polars_scorio.display.chart_data import inert_text, spread_places
 from polars_scorio.display.html.marks import palette
 from polars_scorio.display.words import short_name
 from polars_scorio.maths.ranks import selected_tail
-from polars_scorio.metrics.metric_arguments import Bounds
+from polars_scorio.metrics.metric import Bounds
 from polars_scorio.signatures import Option
 from polars_scorio.study.request import ConvergenceOptions, DecisionOptions, InferenceOptions
 

@@ -45,12 +45,10 @@ from polars_scorio.display.charts import (
 from polars_scorio.display.plot_base import PlotBase, Subject
 from polars_scorio.display.sentences import reversal_summary
 from polars_scorio.display.words import inference_words
-from polars_scorio.metrics.metric import Metric, given_reward_range
-from polars_scorio.metrics.metric_arguments import DrawSizes
+from polars_scorio.metrics.metric import DrawSizes, Metric, given_reward_range
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.thresholds import tail_pass
-from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.forecast import Drawn, drawn_by, forecast_successes
 from polars_scorio.study.request import ConvergenceOptions, Request, on_levels, view_of
@@ -727,7 +725,7 @@ convergence, questions, frontier>
     def _histogram(self, subject: Subject) -> Picture:
         """Histogram of the questions that all models of a stratum have, by their rate."""
         metric, trials = subject.metric, subject.trials
-        averages = isinstance(metric, WeightedMetric)
+        averages = metric.averages_weights
         if not averages:
             raise ValueError(f'{metric.name}: kind="histogram" is of mean outcomes: take ps.avg()')
         w = None if metric.w is None else dict(metric.w)

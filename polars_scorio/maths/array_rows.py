@@ -59,9 +59,8 @@ def require_weight_per_category(mass: Mass, w: Floats) -> None:
 def distinct_rows(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
     """First place of each distinct row, ascending, and the index of each row among these.
 
-    `columns` are nonnegative integers, shape (R,) each. Rows become one integer each: sorting these
-    is many times faster than sorting rows, and for small integers a table of all of them is faster
-    again.
+    `columns` (R,) are nonnegative integers. Rows become one integer each: sorting these is many
+    times faster, and for small integers a table of all of them is faster again.
     """
     columns = [*columns]
     code, size = np.zeros(columns[0].size, dtype=np.int64), 1

@@ -19,9 +19,13 @@ from polars_scorio.maths.array_rows import (
     row_batches,
     weight_range,
 )
-from polars_scorio.maths.draws import all_success, overlap_chances
+from polars_scorio.maths.draws import (
+    all_success,
+    chances_and_growth,
+    overlap_chances,
+    power_chances,
+)
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.powers import chances_and_growth, power_chances
 from polars_scorio.maths.price import Price, credit_prices
 from polars_scorio.maths.questions import States, Strata
 from polars_scorio.maths.variance import fixed_gains

@@ -32,9 +32,8 @@ from polars_scorio.maths.variance import (
 def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Price:
     """Variance estimate of a blend of two metrics of the same draw, with gains x and y.
 
-    To first order a blend is a weighted sum of its two metrics, which is itself a credit. With a
-    negative power it has no range, and its interval is normal. NaN if k exceeds the trials of some
-    question.
+    To first order a blend is a weighted sum of its metrics, itself a credit. With a negative power
+    its interval is normal, without a range. NaN if k exceeds the trials of some question.
     """
     draws = fixed_gains(x), fixed_gains(y)
     means = [group_estimates(fitted.states, draw)[0] for draw in draws]
@@ -81,9 +80,8 @@ def blend_numbers(
 ) -> Numbers:
     """Estimate and interval of a blend of means, without forecasts.
 
-    A blend grows with both means, whose errors go together: it lies between the blends of their
-    lower and of their upper ends. For target "benchmark" the interval of `price` is used where it
-    is shorter.
+    It grows with both means, whose errors go together: it lies between the blends of their lower
+    and of their upper ends. About these questions the interval of `price` is used if shorter.
     """
     draws = [fixed_gains(blended.x), fixed_gains(blended.y)]
     parts = credit_numbers(fitted, draws, confidence, target, clusters)

@@ -164,9 +164,8 @@ class FrontierModels:
     def dominated(self, confidence: float) -> Mask:
         """Models dominated by a surely better and cheaper one, for all models at once.
 
-        Both differences of a pair have to exceed Student's quantile, which needs no correction for
-        there being two; that of costs has the upper end of the cheaper model, as `CostMeans.ends`.
-        The pairs share the error by Bonferroni.
+        Both differences exceed Student's quantile, which needs no correction for there being two;
+        that of costs has the upper end as in `CostMeans.ends`. Pairs share the error by Bonferroni.
         """
         models = self.score.size
         if models < 2 or self.freedom <= 0:  # a single model has no pair
@@ -360,7 +359,7 @@ class CostMeans:
 
         `hi` is infinite if there is no upper end, and longer the fewer `events` make the noise: a
         dear trial that was seen says that there are dearer ones. Without any success `lo` is the
-        cost over the largest rate that M questions without success allow.
+        cost over the largest rate that M questions allow.
         """
         q, error = self.critical(tail), self.log_error
         with np.errstate(over="ignore"):

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from polars_scorio.maths.area import area_at
 from polars_scorio.maths.array_rows import Floats, Ints, row_slices
 from polars_scorio.maths.draws import (
     all_success,
     any_success,
+    area_at,
     binomial_chances,
     is_area,
     only_success,

@@ -143,9 +143,8 @@ _NARROW = 1e8  # shapes from which on `beta_interval` is normal
 def beta_score(lead: Floats, sigma: Floats, z: Floats) -> Floats:
     """Largest critical value at which the interval of a Beta difference excludes zero.
 
-    The normal quantile of the chance that the difference has the sign of its mean. `lead` (absolute
-    mean) and `sigma` are in units of the range; `z` is the score for differences that no Beta
-    distribution fits.
+    The normal quantile of the chance that it has the sign of its mean. `lead` (its size) and
+    `sigma` are in units of the range; `z` serves differences that no Beta distribution fits.
     """
     share = (1 + lead) / 2
     with np.errstate(divide="ignore", invalid="ignore"):

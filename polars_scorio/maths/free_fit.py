@@ -425,9 +425,8 @@ class Fits:
     def of(cls, n: Ints, c: Ints, questions: Floats) -> Fits:
         """Fit both to some groups.
 
-        The free fit takes 60 EM steps, on 121 rates up to 64 trials a question and on more beyond.
-        The base keeps the unrestricted maximum (N. Laird 1978, J. Am. Stat. Assoc. 73, 805-811)
-        from fitting noise.
+        60 EM steps, on 121 rates up to 64 trials a question and on more beyond. The base keeps the
+        maximum (N. Laird 1978, J. Am. Stat. Assoc. 73, 805-811) from fitting noise.
         """
         lattices, middle = [], np.empty((3, len(questions)))
         for groups in lattice_groups(n, c, questions):

@@ -66,8 +66,7 @@ def fit_binary(n: Ints, c: Ints, questions: Ints | Floats, *, few: bool = True) 
     """Fit Beta populations: ``q ~ U(0, 1)``, ``rho ~ Beta(1, 2)``; ``mean[:, 1]`` is q.
 
     A. Gelman et al. (2013), Bayesian Data Analysis, section 5.3, with another prior, of mean 1/3
-    for rho. Up to 32 x 67 nodes, 10 x 8 if `few` and the posterior is narrow. n includes prior
-    trials.
+    for rho. 32 x 67 nodes, 10 x 8 if `few` and the posterior is narrow; n has prior trials.
     """
     return fit_binary_groups([(n, c, questions)], few=few)[0]
 
@@ -348,9 +347,8 @@ def posterior_moments(
 ) -> Posterior:
     """Posterior moments of any metric; the other functions are cases of it.
 
-    `evaluate` maps rows of `states` (S, L) to credits under all nodes; a row of zeros must stand
-    for a question without trials. Without `population` its numbers are NaN. The same bits whatever
-    the order of the states.
+    `evaluate` maps rows of `states` (S, L) to credits under all nodes, a row of zeros being a
+    question without trials. The same bits whatever the order of the states.
     """
     sums, question = _integrated_sums(grid, states, questions, evaluate)
     mu, variance = _benchmark_moments(grid.weight, sums)

@@ -79,8 +79,7 @@ def log_likelihood(data: LikelihoodCounts, mean: Floats, rho: Floats) -> Floats:
     """Log likelihood of populations, without the multinomial coefficients; 0 without trials.
 
     The Dirichlet-multinomial: J. E. Mosimann (1962), Biometrika 49, 65-82. `mean` (..., K), stacked
-    (G, ..., K), is positive, and all K entries count: ``1 - q`` is not formed here. ``0 < rho < 1``
-    broadcasts.
+    (G, ..., K), is positive, and all K entries count: ``1 - q`` is not formed here.
     """
     weight = 1 - rho
     result = -_log_rising(data.trials, weight, rho)

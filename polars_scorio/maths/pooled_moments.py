@@ -142,9 +142,8 @@ def weighted_posterior(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> 
 def trial_variance(grid: Grid, counts: Ints, w: Floats) -> Floats:
     """Expected variance of a trial's weight given the question, per state, without prior trials.
 
-    ``E[sum_j w_j**2 p_j - (sum_j w_j p_j)**2]`` in units of the squared spread of `w`. Divided by n
-    it is the squared error of the average weight of n trials: it calibrates `avg`, which is
-    unbiased even if n depends on difficulty.
+    ``E[sum_j w_j**2 p_j - (sum_j w_j p_j)**2]``, in squared spreads of `w`; over n it is the
+    squared error of the average weight, unbiased even if n depends on difficulty.
     """
     unit, _, _ = _to_unit(w)
     expected = np.empty(len(counts))

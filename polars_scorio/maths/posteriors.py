@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy
@@ -295,6 +295,8 @@ class SeparatePosteriors:
     states: States
     alpha: Floats | float = 1.0
 
+    shared_prior: ClassVar[bool] = False
+
     def integrate(self, moments: Moments) -> tuple[Floats, Floats]:
         """Mean and standard deviation of a metric in each group, shape (G,)."""
         mean, variance = moments(self._nu, self.states.n)
@@ -330,9 +332,8 @@ class SeparatePosteriors:
     def expected_variance(self, w: Floats) -> ExpectedVariance:
         """Variance of the average weight expected after further trials, per group and state (P,).
 
-        The spread of the weights is 1. By the law of total variance a question with posterior
-        variance v = S / (T + 1), S the expected scatter of one trial's weight, loses v / (T + 1) by
-        one more trial: v T / (T + m) is left after m.
+        In squared spreads of the weights. By the law of total variance one more trial takes
+        v / (T + 1) of a posterior variance v: v T / (T + m) is left after m.
         """
         nu = self._nu
         total, (_, variance) = nu.sum(axis=1), weighted_moments(nu, w)
@@ -375,6 +376,8 @@ class Pooled:
     owner: Ints  # group of `fitted` of each group of `states`, ascending
     target: Target
     groups: list[_Group]  # the fitted priors
+
+    shared_prior: ClassVar[bool] = True
 
     @classmethod
     def fit(cls, states: States, fitted: States, owner: Ints, target: Target) -> Pooled:

@@ -35,8 +35,7 @@ def decision_chance(
     """Chance that a pair is decided once its sigma falls from `now` to `then` (assurance).
 
     A. O'Hagan, J. W. Stevens, M. J. Campbell (2005), Pharmaceutical Statistics 4(3), 187-201. The
-    true difference is normal with mean ``B d`` and variance ``B now**2``, B = `share` as in
-    `signal_share`.
+    true difference is normal with mean ``B d`` and variance ``B now**2``, B the `share`.
     """
     left = np.divide(then, now, out=np.ones_like(now), where=now > 0) ** 2
     kept = left + (1 - left) * share
@@ -63,9 +62,8 @@ def trials_with_assurance(
 ) -> Ints:
     """Fewest further trials (P,) after which pairs are decided with the chance `goal`.
 
-    0 if the pair is decided today (`today`; by default, by normal intervals); ``limit + 1`` if the
-    limit does not suffice, as for ``share = 0``, or a number is NaN. `z` may depend on m, for
-    repeated looks.
+    0 if the pair is decided today (by default, by normal intervals); ``limit + 1`` if the limit
+    does not suffice, as for ``share = 0``, or a number is NaN. `z` may depend on m.
     """
     now = sigma(np.zeros(diff.shape, dtype=np.int64))
 

@@ -92,9 +92,8 @@ def competition_ranks(scores: Floats, tolerance: float) -> Ints:
 def tau_b(ranks: Ints, gold: Ints) -> Floats:
     """Kendall's tau-b of rankings (G, L) with one ranking (G,), shape (L,).
 
-    M. G. Kendall (1945), Biometrika 33(3). ``(P - Q) / sqrt(A B)``, P and Q the pairs in the same
-    and in opposite order, A and B the pairs that either ranking does not tie; NaN if A or B is 0.
-    Zero ranks: no ranking.
+    M. G. Kendall (1945), Biometrika 33(3): ``(P - Q) / sqrt(A B)``, P and Q the pairs in the same
+    and in opposite order, A and B those that either does not tie. Zero ranks: no ranking.
     """
     order = np.argsort(gold, kind="stable")
     ranks, gold = ranks[order], gold[order].astype(np.int64)

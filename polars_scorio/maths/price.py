@@ -392,9 +392,8 @@ class ComparedPrice:
     def floored(cls, price: Price, variance: Floats, most: Floats) -> ComparedPrice:
         """Raise a price to `variance`, that of the mean between the questions, on the unit scale.
 
-        A single trial says nothing about the noise given the question, so the variance between
-        questions is the largest noise that the counts allow. Questions with several trials:
-        variance 0, `most` infinite.
+        A single trial says nothing of the noise given the question, which is at most the variance
+        between questions. Questions with several trials: variance 0, `most` infinite.
         """
         least = np.divide(variance, price.variance, out=0 * variance, where=price.variance > 0)
         return cls(replace(price, factor=np.maximum(price.factor, least)), most)
@@ -428,6 +427,13 @@ class ComparedPrice:
         price = self.price
         return np.asarray(price.width**2 * price.variance * price.factor)
 
+    def rate_noise(self) -> tuple[Floats, Floats] | None:
+        """The noise of one trial at the rate, and the price of the estimate."""
+        price = self.price
+        if not price.bounded:
+            return None
+        return price.estimate * price.rest, price.variance * price.factor
+
     def reach(self, c: Floats | float) -> Reach:
         """How far each estimate reaches at a critical value."""
         price = self.price
@@ -448,6 +454,14 @@ class ComparedSide(Protocol):
     def price(self) -> SidePrice:
         """The estimates with their noise."""
 
+    @property
+    def is_single(self) -> Mask:
+        """Whether no question of an estimate has more than one trial, which says no noise."""
+
+    @property
+    def hides_noise(self) -> Mask:
+        """Whether single trials are all right, or all wrong."""
+
     def at(self, groups: Ints) -> Self:
         """Prices of some groups, in the given order."""
 
@@ -456,6 +470,9 @@ class ComparedSide(Protocol):
 
     def uncertain_variance(self) -> Floats | None:
         """Variance on the scale of the metric, widened by its own noise; None: unknown."""
+
+    def rate_noise(self) -> tuple[Floats, Floats] | None:
+        """Noise of one trial and of the estimate, if that follows the rate; see `_noise_share`."""
 
     def reach(self, c: Floats | float) -> Reach:
         """How far each estimate reaches at a critical value."""
@@ -506,8 +523,7 @@ def paired_variance(gaps: Floats, weight: Floats) -> Floats:
     """Variance of mean paired differences, with an allowance for differences not yet observed.
 
     `gaps` (M, P) are differences of the estimates of each question on the unit scale, `weight` the
-    share of each question in the mean. As for a sample of questions (`covariance.means_together`);
-    NaN for one question.
+    share of each question in the mean. As in `covariance.means_together`; NaN for one question.
     """
     questions = len(gaps)
     if questions <= 1:
@@ -535,9 +551,8 @@ def takes_pairs(
     down, up = _trial_reach(first, second, one, other, CHOICE)
     # Without a paired price the comparison with NaN leaves the price of the trials.
     longer = np.maximum(down, up) >= _CLEARLY_SHORTER * paired.half_width(CHOICE)
-    if isinstance(first, ComparedPrice) and isinstance(second, ComparedPrice):
-        longer &= ~(first.hides_noise & ~second.is_single | second.hides_noise & ~first.is_single)
-    return np.asarray(longer)
+    hidden = first.hides_noise & ~second.is_single | second.hides_noise & ~first.is_single
+    return np.asarray(longer & ~hidden)
 
 
 def interval_ends(
@@ -561,25 +576,22 @@ def _trial_reach(
     first: ComparedSide, second: ComparedSide, one: Reach, other: Reach, c: Floats | float
 ) -> tuple[Floats, Floats]:
     """How far differences reach down and up by the price of the trials, on the unit scale."""
-    root: Floats | float = 1.0
-    if isinstance(first, ComparedPrice) and isinstance(second, ComparedPrice):
-        root = np.sqrt(_noise_share(first.price, second.price, c))
+    root = np.sqrt(_noise_share(first, second, c))
     first_noise, second_noise = one.noise / root, other.noise / root
     down = np.hypot(first_noise + one.down, second_noise + other.up)
     return down, np.hypot(first_noise + one.up, second_noise + other.down)
 
 
-def _noise_share(first: Price, second: Price, c: Floats | float) -> Floats:
+def _noise_share(first: ComparedSide, second: ComparedSide, c: Floats | float) -> Floats | float:
     """Share of the noise at two equal rates that is left at the rates of each pair.
 
     Rates of models that were found to differ are far apart by selection. If both had the same rate,
-    the variance V would be ``V (1 + d^2 / (2 S))``, S the sum of ``u (1 - u)``; solved for the d
-    just decided at `c`.
+    V would be ``V (1 + d^2 / (2 S))``, S the sum of ``u (1 - u)``; for the d just decided at `c`.
     """
-    spread = first.estimate * first.rest + second.estimate * second.rest
-    variance = first.variance * first.factor + second.variance * second.factor
-    if not first.bounded:
-        return np.ones_like(variance)
+    one, other = first.rate_noise(), second.rate_noise()
+    if one is None or other is None:
+        return 1.0
+    spread, variance = one[0] + other[0], one[1] + other[1]
     lost = np.divide(c**2 * variance, 2 * spread, out=np.zeros_like(variance), where=spread > 0)
     return np.asarray(np.maximum(1 - lost, _LEAST_SHARE))
 

@@ -37,8 +37,7 @@ def question_signals(mean: Floats, noise: Floats, size: Ints) -> QuestionSignals
     its rest, e and e_r their mean noise: ``spread = sqrt(max(0, v - e))``; ``r = rest_correlation =
     cov / sqrt(v v_r)``; ``discrimination = cov / sqrt((v - e)(v_r - e_r))``, NaN if at most .3 of v
     or of v_r is not noise; pvalue is the lower tail of Student's t at ``r sqrt((A - 2) / (1 -
-    r^2))``, A - 2 degrees of freedom, 1 if all models are alike; qvalue is Benjamini and
-    Hochberg's. Both are NaN below 4 models.
+    r^2))``, 1 if all models are alike; qvalue is Benjamini and Hochberg's; NaN below 4 models.
     """
     models = mean.shape[1]
     if models < 2 or len(mean) < 2:  # no variance over one model, no rest

@@ -297,8 +297,7 @@ def clustered_variance(
     """Variance of a mean over questions in clusters, and K, the number of clusters, (G,) each.
 
     ``K / (K - 1) sum_c (sum_{q in c} (x_q - mean))^2 / M^2``, NaN for one cluster: E. Miller
-    (2024), arXiv:2411.00640. No cluster belongs to two groups; `questions` (default 1) says for how
-    many of its cluster a row stands.
+    (2024), arXiv:2411.00640. `questions` (default 1) of its cluster stand behind a row.
     """
     each = np.ones(values.size) if questions is None else questions
     size = np.bincount(group, each, groups)
@@ -315,9 +314,8 @@ def clustered_variance(
 def effective_number(size: Ints, group: Ints, groups: int) -> Floats:
     """Number of equally large clusters that the clusters of each group count as, (G,).
 
-    ``M**2 / sum m**2``, m the questions of a cluster: L. Kish (1965), Survey Sampling, section
-    11.7. One less are the degrees of freedom: with half of the questions in one cluster, Student's
-    t with K - 1 covered .71, not .95.
+    ``M**2 / sum m**2``, m the questions of a cluster: L. Kish (1965), Survey Sampling, 11.7. With
+    half of the questions in one cluster, Student's t with K - 1 degrees covered .71, not .95.
     """
     total = np.bincount(group, size, groups)
     return np.asarray(total**2 / np.bincount(group, size.astype(np.float64) ** 2, groups))

@@ -37,8 +37,7 @@ def tiers(mu: Floats, better: Mask) -> Ints:
     """Tier of each model (S, L): one more than the largest among the models shown to be better.
 
     `better` (S, L, L): whether the model of the column was shown to be better than that of the
-    row. 0 for absent models. A model of a tier is worse than some model of the tier above, perhaps
-    not than all; tier 1 is where `rank_ranges` begin at 1.
+    row. 0 for absent models; tier 1 is where `rank_ranges` begin at 1.
     """
     order = np.argsort(-np.where(np.isnan(mu), -np.inf, mu), axis=1, kind="stable")
     tier, stratum = np.zeros(mu.shape, np.int64), np.arange(len(mu))
@@ -61,8 +60,8 @@ def leading_chances(
     """Chance of each model to be the best, (S, L), from the z of pairs; NaN for absent models.
 
     `pair_z` maps columns (S, P) of both models of pairs to z. A model that is at least as good as
-    another in all of `numbers` (mu, lo, hi) has no smaller chance. Models far below the leader have
-    none; NaN with more than 200 models near it, and where a z is unknown.
+    another in all of `numbers` (mu, lo, hi) has no smaller chance. NaN with more than 200 models
+    near the leader, and where a z is unknown.
     """
     here = np.isfinite(ranked)
     order = np.argsort(-np.where(here, ranked, -np.inf), axis=1, kind="stable")
@@ -155,9 +154,8 @@ def weighted_mean(mu: Floats, sigma: Floats) -> Floats:
 def signal_share_paired(models: Paired) -> Floats:
     """Share of the spread that is more than noise, for models on the same sample of questions.
 
-    Q is ``2 / L`` times the sum of the squared z of all pairs: that of `signal_share` for
-    independent models of one sigma, and ``L - 1`` on average for equal models, whatever their
-    correlations.
+    Q is ``2 / L`` times the sum of the squared z of all pairs: that of `signal_share` for equal
+    sigmas without correlation, and ``L - 1`` on average for equal models.
     """
     here = np.isfinite(models.mean)
     mean = np.where(here, models.mean, 0.0)
@@ -182,8 +180,7 @@ def selected_tail(candidates: Ints, confidence: float) -> Floats:
     """Chance below the lower end of the interval of the leader of L candidates.
 
     ``1 - (1 - d)**(1 / L)``, ``d = (1 - confidence) / 2``, as in `families.sidak_critical`: the
-    lower ends of L independent or positively correlated candidates then hold at once. Selection
-    never makes the upper end worse.
+    lower ends of L candidates hold at once. Selection never makes the upper end worse.
     """
     return np.asarray(-np.expm1(np.log1p(-(1 - confidence) / 2) / candidates))
 

@@ -62,8 +62,7 @@ def regression_tests(counts: VersionCounts, fdr: float = 0.1) -> RegressionTests
     """Test each question for fewer successes under the new version (Fisher's exact test).
 
     p-values are exact (not mid-p), hence conservative. All questions are one family with the
-    largest false discovery rate `fdr`. Questions with the same trials and total share a
-    distribution.
+    largest false discovery rate `fdr`.
     """
     kinds, kind, multiplicity = _kinds_of_questions(counts)
     questions = kind.size

@@ -82,9 +82,8 @@ class QuestionRewards:
     def full_noise(self) -> Floats:
         """Noise of each question, with that of single trials taken from other questions.
 
-        Trials are often fewest where the noise is largest. So a question with a single trial has
-        the larger of two variances: the mean variance of a trial of the questions with several, and
-        the variance between the single trials. NaN if all questions of a group are single.
+        Trials are often fewest where the noise is largest: a single trial has the larger of
+        the mean variance of a trial and that between single trials. NaN if all are single.
         """
         single = self.trials == 1
         several = self.total(~single)
@@ -133,8 +132,7 @@ def best_of_rewards(rewards: Floats, offsets: Ints, k: int) -> Floats:
     """Expected best reward of k trials of each question, from real-valued rewards; NaN if k > N.
 
     ``sum_{i=k}^{N} C(i-1, k-1) g_(i) / C(N, k)``, g the sorted rewards of a question, which has
-    ``rewards[offsets[i]:offsets[i + 1]]``: F. Bagirov et al. (2025), arXiv:2510.23393, appendix
-    C.1. Only rewards of different sign can cancel.
+    ``rewards[offsets[i]:offsets[i + 1]]``: F. Bagirov et al. (2025), arXiv:2510.23393, C.1.
     """
     best = np.full(offsets.size - 1, np.nan)
     for rows, ranked in _ranked_rewards(rewards, offsets, k):
@@ -361,6 +359,13 @@ class ComparedRewards:
 
     price: RewardPrice
 
+    @property
+    def is_single(self) -> Mask:
+        """No estimate counts as one of single trials: the spread of the questions is its noise."""
+        return np.zeros(self.price.estimate.shape, np.bool_)
+
+    hides_noise = is_single
+
     def at(self, groups: Ints) -> ComparedRewards:
         """Prices of some groups, in the given order."""
         return ComparedRewards(self.price.at(groups))
@@ -372,6 +377,9 @@ class ComparedRewards:
 
     def uncertain_variance(self) -> None:
         """The variance is measured: nothing is known of its own noise."""
+
+    def rate_noise(self) -> None:
+        """The noise does not follow the rate."""
 
     def reach(self, c: Floats | float) -> Reach:
         """How far each interval reaches at a critical value."""

@@ -42,6 +42,11 @@ class RunVariance(NamedTuple):
     ratio: Numbers
 
     @property
+    def own(self) -> RunVariance:
+        """The variance of each score by itself."""
+        return self
+
+    @property
     def p_value(self) -> float:
         """Of the hypothesis that runs do not differ."""
         return runs_p_value([self])
@@ -79,8 +84,7 @@ class RunVariance(NamedTuple):
 
     def less(self, other: ScoreRuns) -> RunVariance:
         """The variance of differences, whose runs are independent."""
-        assert isinstance(other, RunVariance)
-        return difference(self, other)
+        return difference(self, other.own)
 
     def run_sd(self, confidence: float = 0.95) -> tuple[float, float, float]:
         """Standard deviation of the scores of runs, with the ends of its interval."""

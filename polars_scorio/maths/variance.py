@@ -30,12 +30,14 @@ from polars_scorio.maths.draws import (
     draw_chance_rows,
     draw_chances,
     expected_credit,
+    no_success_drawn,
     only_success,
     overlap_chances,
+    power_chances,
+    sum_of_gaps,
     urn_chances,
 )
 from polars_scorio.maths.free_fit import Fits, Group, Populations, rate_nodes
-from polars_scorio.maths.powers import no_success_drawn, power_chances, sum_of_gaps
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States
 
 # The gains of a draw from a question with n trials (see `draws`), at most 1 in sum.
@@ -645,9 +647,8 @@ def _rates_needed(trials: float) -> float:
 def rate_grid(trials: float) -> RateGrid:
     """Success rates fine enough for Beta distributions with parameters up to `trials` in sum.
 
-    Equal steps of ``arcsin(sqrt(p))`` in the middle, where a posterior has the same width
-    everywhere, and of ``log p`` near both ends, where it may have a pole; blended smoothly, so that
-    the trapezoid rule converges geometrically. ValueError if that needs more than 40,000 rates.
+    Equal steps of ``arcsin(sqrt(p))`` in the middle, and of ``log p`` near both ends, where it may
+    have a pole; blended smoothly. ValueError if that needs more than 40,000 rates.
     """
     root = np.sqrt(trials)
     length = np.pi / 2 * root

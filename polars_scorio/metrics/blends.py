@@ -30,14 +30,16 @@ from polars_scorio.maths.variance import GainsOf
 from polars_scorio.maths.variance import state_estimates as credited_estimates
 from polars_scorio.metrics.metric import (
     UNIT,
+    Bounds,
     Description,
+    DrawSizes,
     Gains,
     Metric,
     Summary,
     draw_fields,
     trials_and_successes,
+    with_parameter_help,
 )
-from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, with_parameter_help
 from polars_scorio.metrics.thresholds import check_spectrum
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from polars_scorio.maths.cost_means import CostValues, QuestionCosts
-from polars_scorio.metrics.metric import Metric, Summary
-from polars_scorio.metrics.metric_arguments import (
+from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
+    Metric,
+    Summary,
     checked_label,
     draw_sizes,
     with_parameter_help,
@@ -45,6 +46,11 @@ class CostMetric(Metric):
             f"{self.name} needs what each trial cost, which counts of successes do not hold: "
             'report it from a log of trials, as in df.scorio(cost="usd")'
         )
+
+
+def cost_metrics(metrics: Iterable[Metric]) -> list[CostMetric]:
+    """The metrics that are of costs."""
+    return [each for each in metrics if isinstance(each, CostMetric)]
 
 
 @with_parameter_help

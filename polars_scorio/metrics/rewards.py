@@ -15,10 +15,11 @@ from polars_scorio.maths.price import Price
 from polars_scorio.maths.questions import States, Strata
 from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import GainsOf, fixed_gains
-from polars_scorio.metrics.metric import RewardMetric, Summary
-from polars_scorio.metrics.metric_arguments import (
+from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
+    RewardMetric,
+    Summary,
     WeightPairs,
     Weights,
     checked_label,

@@ -8,8 +8,15 @@ from functools import wraps
 from typing import ParamSpec
 
 from polars_scorio.maths.draws import all_success, any_success
-from polars_scorio.metrics.metric import UNIT, Description, DrawMetric, draw_metric
-from polars_scorio.metrics.metric_arguments import Bounds, DrawSizes, with_parameter_help
+from polars_scorio.metrics.metric import (
+    UNIT,
+    Bounds,
+    Description,
+    DrawMetric,
+    DrawSizes,
+    draw_metric,
+    with_parameter_help,
+)
 
 P = ParamSpec("P")
 

@@ -22,15 +22,13 @@ from polars_scorio.maths.draws import (
 from polars_scorio.metrics.metric import (
     ALL_TRIALS,
     UNIT,
+    Bounds,
     Description,
     DrawMetric,
-    draw_metric,
-    threshold_curve,
-)
-from polars_scorio.metrics.metric_arguments import (
-    Bounds,
     DrawSizes,
+    draw_metric,
     draw_sizes,
+    threshold_curve,
     with_parameter_help,
 )
 

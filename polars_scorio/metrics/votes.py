@@ -11,10 +11,12 @@ from polars_scorio.arguments import check_choice
 from polars_scorio.maths.ballots import Ties, Votes, vote_price, vote_success
 from polars_scorio.maths.price import Price
 from polars_scorio.maths.questions import Strata
-from polars_scorio.metrics.metric import UNIT, Metric, Summary
-from polars_scorio.metrics.metric_arguments import (
+from polars_scorio.metrics.metric import (
+    UNIT,
     Bounds,
     DrawSizes,
+    Metric,
+    Summary,
     checked_label,
     draw_sizes,
     interval_bounds,

@@ -12,16 +12,18 @@ from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.posteriors import (
     ExpectedVariance,
     QuestionPosteriors,
-    SeparatePosteriors,
     weighted_average,
 )
 from polars_scorio.maths.price import Price, average_price
 from polars_scorio.maths.questions import States, Strata
 from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import GainsOf, fixed_gains
-from polars_scorio.metrics.metric import Description, Metric, RewardMetric, Summary
-from polars_scorio.metrics.metric_arguments import (
+from polars_scorio.metrics.metric import (
     Bounds,
+    Description,
+    Metric,
+    RewardMetric,
+    Summary,
     WeightPairs,
     Weights,
     checked_label,
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class WeightedMetric(Metric):
     """A metric that is an average of the weights of the categories."""
+
+    averages_weights = True
 
     def weighing(self, w: WeightPairs) -> Self:
         """The metric with these weights, if it has none yet."""
@@ -71,6 +75,11 @@ class WeightedMetric(Metric):
     def _origin(self) -> float:
         # In units of their range: the square of the weights may be larger than a float.
         return float(np.clip(0.0, *self.support))
+
+
+def weighted_metric(metric: Metric) -> WeightedMetric | None:
+    """The metric, if it is an average of weights."""
+    return metric if isinstance(metric, WeightedMetric) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -115,7 +124,7 @@ class TrialMean(WeightedMetric, RewardMetric):
         posterior = posterior.without_prior()
         sigma = self.unit * posterior.average_sigma((self.weights - self._origin) / self.unit)
         extreme = (estimate == low) | (estimate == high)
-        if isinstance(posterior, SeparatePosteriors) or not extreme.any():
+        if not (posterior.shared_prior and extreme.any()):
             return Summary(estimate, estimate, sigma)
         # An average on a bound has no interval of its own that is worth the name.
         around = np.where(extreme, self._posterior_mean(posterior), (estimate, sigma))

@@ -45,6 +45,7 @@ from polars_scorio.subjects.curve_paths import group_path
 from polars_scorio.subjects.question_cells import QuestionCells, Subject
 from polars_scorio.subjects.scores import (
     INFORMATION,
+    Inference,
     Law,
     Row,
     RowScores,
@@ -140,7 +141,7 @@ def category_macro_numbers(
 
 
 @dataclass(frozen=True, slots=True)
-class CalibratedInference:
+class CalibratedInference(Inference):
     """Mu is the unbiased estimate; for k beyond the trials, lo and hi are the range of a forecast.
 
     Four kinds of metrics are priced: those that credit successes (avg, the Pass@k family), those

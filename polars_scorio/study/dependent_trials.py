@@ -82,7 +82,7 @@ class WatchedTrials:
         if doubted.any():
             found = LogChecks.of(of_groups(trials, groups).frame, trials.roles)
             own = groups.select(trials.groups).filter(doubted)
-            subjects = [need for need in request.classes.needs if isinstance(need, Subject)]
+            subjects = request.classes.needs_of(Subject)
             of_copies = self.repairs and not any(each.tells_copies for each in subjects)
             alarms = _alarms_of(found, own, ("stopping", "copies")[: 1 + of_copies])
             if alarms:

@@ -262,7 +262,7 @@ class Evaluation:
         trials = request.trials
         strata = stratum_numbers(groups, [*trials.strata])
         cells = request.cells(groups[QUESTIONS], per_question=self.per_question, strata=strata)
-        subjects = [need for need in request.classes.needs if isinstance(need, Subject)]
+        subjects = request.classes.needs_of(Subject)
         for subject in subjects:
             subject.prepare(cells, groups.select(trials.groups), strata, trials)
         asked, keys = cells.settled(request.metrics), groups.drop(QUESTIONS)

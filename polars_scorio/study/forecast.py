@@ -18,8 +18,7 @@ from polars_scorio.maths.credit_numbers import forecast_numbers, holdout_error
 from polars_scorio.maths.free_fit import Calibrated, Group
 from polars_scorio.maths.variance import GainsOf
 from polars_scorio.metrics.from_text import makes_draws
-from polars_scorio.metrics.metric import Metric, number_column
-from polars_scorio.metrics.metric_arguments import DrawSizes
+from polars_scorio.metrics.metric import DrawSizes, Metric, number_column
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.evaluate import RESULTS, tidy_rows

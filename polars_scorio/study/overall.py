@@ -14,7 +14,6 @@ from polars_scorio.counting.log import EVERYTHING, STAND_IN, Trials
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.metrics.metric import NUMBERS, Metric
-from polars_scorio.study.calibrated import CalibratedInference
 from polars_scorio.study.dependent_trials import REPAIR
 from polars_scorio.study.evaluate import Evaluated, Part
 from polars_scorio.study.request import Request
@@ -103,9 +102,7 @@ def _mean_numbers(
     intervals of the strata.
     """
     inference = request.choice.inference_of(metric, view)
-    pooled = None
-    if isinstance(inference, CalibratedInference):
-        pooled = inference.macro_numbers([(metric, view)], cells).get(row)
+    pooled = inference.macro_numbers([(metric, view)], cells).get(row)
     numbers = part.numbers[row]
     if metric.looks_at == "costs" and pooled is not None:
         return pooled

@@ -25,6 +25,7 @@ from polars_scorio.metrics.metric import Metric, Summary, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.scores import (
     ClusterSample,
+    Inference,
     Law,
     RowScores,
     Scores,
@@ -44,6 +45,10 @@ class PosteriorLaw(Law):
     reach: Floats = field(default_factory=lambda: np.empty(0))
 
     ranges: ClassVar[bool] = False
+
+    def moments(self, scores: Scores) -> tuple[Floats, Floats]:
+        """Of a Beta interval, its own."""
+        return (self.center, self.reach) if self.center.size else (scores.mu, scores.sigma)
 
     def compared(self, models: StrataModels) -> Comparison:
         """The models of some strata."""
@@ -74,7 +79,7 @@ UNIFORM = (1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class PosteriorInference:
+class PosteriorInference(Inference):
     """Mu is the posterior mean under a prior of each question.
 
     A prior that is given: the interval is ``mu -+ z sigma``, clipped to the bounds [1]_. Under the
@@ -132,11 +137,11 @@ class PosteriorInference:
         if not self.pooled:
             mu, sigma = numbers.mu[strata].mean(axis=1), root_of_squares(numbers.sigma[strata])
             return normal_interval(mu, sigma, self.confidence, metric.interval_limits)
-        (low, high), law = metric.support, numbers.law
-        assert isinstance(law, PosteriorLaw)  # as `_cell_numbers` makes it
+        low, high = metric.support
         lowest = (numbers.lo[strata] == low).all(axis=1)
         highest = (numbers.hi[strata] == high).all(axis=1)
-        center, reach = law.center[strata].mean(axis=1), root_of_squares(law.reach[strata])
+        middle, deviation = numbers.law.moments(numbers)
+        center, reach = middle[strata].mean(axis=1), root_of_squares(deviation[strata])
         lo, hi = self._beta_interval(metric, center, reach, lowest, highest)
         # A stratum without success (or failure) has its interval around another number.
         mu = np.clip(numbers.mu[strata].mean(axis=1), low, high)
@@ -151,7 +156,7 @@ class PosteriorInference:
     ) -> Scores:
         with quiet_infinities(metric):
             summary = metric.summary(posterior, k)
-            if isinstance(posterior, SeparatePosteriors):
+            if not posterior.shared_prior:
                 estimate, mu, sigma, _ = summary
                 lo, hi = normal_interval(mu, sigma, self.confidence, metric.interval_limits)
                 law = PosteriorLaw(beta=False)
@@ -165,7 +170,7 @@ class PosteriorInference:
         return Scores.from_numbers("population posterior", (estimate, mu, sigma, lo, hi), law)
 
     def _center_and_reach(
-        self, summary: Summary, posterior: Pooled, sample: ClusterSample | None
+        self, summary: Summary, posterior: QuestionPosteriors, sample: ClusterSample | None
     ) -> tuple[Floats, Floats]:
         """Mean and standard deviation from which the interval of each cell is made."""
         mu, sigma = (summary.mu, summary.sigma) if summary.around is None else summary.around
@@ -198,7 +203,7 @@ class PosteriorInference:
         return np.clip(lo, *bounds), np.clip(hi, *bounds)
 
 
-def _at_extremes(metric: Metric, posterior: Pooled) -> tuple[Mask, Mask]:
+def _at_extremes(metric: Metric, posterior: QuestionPosteriors) -> tuple[Mask, Mask]:
     """Whether all that was observed in a cell has the least, and the largest, weight."""
     w, states = metric.weights, posterior.states
     if not metric.uses_prior:

@@ -15,7 +15,7 @@ from polars_scorio.counting.tally import QUESTIONS, group_plan
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.lattice import Grid
 from polars_scorio.maths.posteriors import Pooled, beta_interval
-from polars_scorio.metrics.metric_arguments import Weights, weight_array, weight_pairs
+from polars_scorio.metrics.metric import Weights, weight_array, weight_pairs
 from polars_scorio.study.request import Frame, bind_prior, refuse_judge
 from polars_scorio.subjects.question_cells import QuestionCells
 

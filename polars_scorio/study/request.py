@@ -41,8 +41,7 @@ from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.posteriors import QuestionPosteriors, Target
 from polars_scorio.maths.prefix_rankings import Scheme
 from polars_scorio.metrics.from_text import check_metric
-from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.metric_arguments import check_weight_sizes
+from polars_scorio.metrics.metric import Metric, check_weight_sizes
 from polars_scorio.signatures import Option
 from polars_scorio.study.calibrated import CalibratedInference
 from polars_scorio.study.posterior import UNIFORM, PosteriorInference, QuestionPrior
@@ -377,7 +376,7 @@ class InferenceChoice:
 
     def is_unbiased(self, metric: Metric, view: View) -> bool:
         """Whether the numbers of a metric are no posterior means."""
-        return not isinstance(self.inference_of(metric, view), PosteriorInference)
+        return self.own is not None or self.prior_of(metric, view) is None
 
     def prior_of(self, metric: Metric, view: View) -> QuestionPrior | None:
         """The prior of each question behind the numbers of a metric; None: they are calibrated."""
@@ -544,9 +543,9 @@ class Request:
     def posterior(self, cells: QuestionCells) -> QuestionPosteriors:
         """The posterior of the questions in each cell, for the first metric, which has one."""
         metric, view = cells.settled(self.metrics)[0]
-        inference = self.choice.inference_of(metric, view)
-        assert isinstance(inference, PosteriorInference)
-        return inference.posterior(view, cells)
+        choice, prior = self.choice, self.choice.prior_of(metric, view)
+        assert prior is not None
+        return PosteriorInference(choice.confidence, choice.target, prior).posterior(view, cells)
 
 
 def on_levels(metric: MetricT, trials: Trials) -> MetricT:
@@ -672,8 +671,7 @@ def _refuse_repeated_looks(
                 f"{metric.name}: nobody knows intervals of costs that hold at every look: leave "
                 f"{PLANS[choice.target][0]}= out"
             )
-        unbiased = isinstance(choice.inference_of(metric, view), CalibratedInference)
-        if not unbiased:
+        if choice.own is not None or not choice.is_unbiased(metric, view):
             raise ValueError(
                 f"{metric.name}: posterior means are biased, so intervals that hold at every look "
                 "do not exist for them. Use ps.avg() or a metric of the Pass@k family, without "

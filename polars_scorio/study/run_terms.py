@@ -35,7 +35,6 @@ from polars_scorio.maths.run_effects import (
     widened,
 )
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.metrics.weighted import WeightedMetric
 from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import TRIALS, is_graded, knows_success, question_outcomes
@@ -196,7 +195,7 @@ def metric_slopes(
     `success` are the classes that it credits; None: it is a mean of weights, or of rewards.
     """
     if success is None:
-        if not isinstance(metric, WeightedMetric):
+        if not metric.averages_weights:
             return None
         weights = np.ones(1) if table.counts.shape[2] == 1 else metric.weights
         return table.values(weights), table.weight / table.runs_of
@@ -205,7 +204,7 @@ def metric_slopes(
     draw = metric.draw(k)
     assert draw is not None
     single = table.counts.shape[1] == 1  # says nothing of other runs
-    if single or isinstance(metric, WeightedMetric):
+    if single or metric.averages_weights:
         slopes = table.weight / table.runs_of
     elif k not in {None, 1} and (table.size > 1).any():
         raise ValueError(
@@ -243,7 +242,7 @@ def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evalu
     views = {
         row: (metric, success)
         for row, (metric, success) in credited.items()
-        if success is not None or isinstance(metric, WeightedMetric)
+        if success is not None or metric.averages_weights
     }
     if len(views) < len(credited) and trials.roles.effects != "seen":
         unlike = ", ".join(sorted({credited[row][0].name for row in {*credited} - {*views}}))
@@ -434,7 +433,7 @@ def _credit_ends(
     """The least and the greatest score that trials can have; infinite for real-valued rewards."""
     if success is not None:
         return metric.support
-    if table.counts.shape[2] == 1 or not isinstance(metric, WeightedMetric):
+    if table.counts.shape[2] == 1 or not metric.averages_weights:
         return -np.inf, np.inf
     return float(np.min(metric.weights)), float(np.max(metric.weights))
 

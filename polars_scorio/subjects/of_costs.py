@@ -34,7 +34,7 @@ from polars_scorio.maths.comparison import Comparison, sampled, stretched
 from polars_scorio.maths.cost_means import CostMeans, CostQuestions, QuestionCosts, dear_critical
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.metrics.costs import CostMetric
+from polars_scorio.metrics.costs import cost_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import Asked, Confidence, Metrics, QuestionCells, Subject
 from polars_scorio.subjects.sampled_scores import shared_questions
@@ -79,9 +79,9 @@ class CostSums(Subject):
 
     def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
         """The addend of each question to the log of the ratio of costs, around that log."""
-        assert isinstance(metric, CostMetric)  # no other has the view
+        (own,) = cost_metrics([metric])  # no other has the view
         costs, questions = question_costs(cells, clustered=True)
-        values, group = metric.cost_values(costs, k), questions.group
+        values, group = own.cost_values(costs, k), questions.group
         means = CostMeans.of(values, questions, "benchmark")
         return np.asarray(means.log_ratio[group] + means.residuals(values, group))
 
@@ -103,7 +103,7 @@ class CostSums(Subject):
     @classmethod
     def of(cls, asked: Asked) -> CostSums:
         """The sums that the metrics need."""
-        costs = [metric for metric in asked.metrics if isinstance(metric, CostMetric)]
+        costs = cost_metrics(asked.metrics)
         of_successes = any(metric.of_successes for metric in costs)
         drawn = any(k is not None for metric in costs for k in metric.k)
         return cls(of_successes, success_squares=drawn)
@@ -117,8 +117,7 @@ class CostSums(Subject):
         costs, questions = costs.at(order), questions.at(order)
         unsolved, largest = _unsolved_share(costs, questions), _largest_share(costs, questions)
         found = dict[Row, Scores]()
-        for metric in metrics:
-            assert isinstance(metric, CostMetric)  # no other has the view
+        for metric in cost_metrics(metrics):
             for k in metric.row_sizes:
                 means = CostMeans.of(metric.cost_values(costs, k), questions, target)
                 lo, hi = means.ends((1 - confidence) / 2)

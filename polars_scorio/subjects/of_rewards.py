@@ -46,8 +46,7 @@ from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards, RewardPrice
-from polars_scorio.metrics.metric import Answer, Metric, RewardMetric, given_reward_range
-from polars_scorio.metrics.metric_arguments import Bounds
+from polars_scorio.metrics.metric import Answer, Bounds, Metric, given_reward_range, reward_metrics
 from polars_scorio.subjects.question_cells import (
     GROUP,
     PREFIX,
@@ -118,7 +117,7 @@ class RewardSums(Subject):
         """The lists of rewards, unless categories are asked for, or posteriors."""
         metric = answer.metric
         outcomes = metric.w is not None or roles.success is not None or roles.threshold is not None
-        listed = isinstance(metric, RewardMetric) and not (outcomes or answer.posterior)
+        listed = bool(reward_metrics([metric])) and not (outcomes or answer.posterior)
         return ListedRewards(roles) if listed else None
 
     def prefixes(self, groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
@@ -178,7 +177,6 @@ class RewardSums(Subject):
 
     def of_questions(self, metric: Metric, k: int | None, cells: QuestionCells) -> QuestionRewards:
         """The estimate of each question, in units of its range, and its noise."""
-        assert isinstance(metric, RewardMetric)  # no other has the view
         low, width = self.ranges(metric, cells)
         listed = metric.averages_rewards
         rewards = GroupRewards(
@@ -192,17 +190,18 @@ class RewardSums(Subject):
             rewards=None if listed else _each_reward(cells.flat[REWARDS]),
             cluster=cells.row_clusters(),
         )
-        return metric.reward_estimates(rewards, k)
+        (own,) = reward_metrics([metric])  # no other has the view
+        return own.reward_estimates(rewards, k)
 
     @classmethod
     def takes(cls, metric: Metric, trials: Trials) -> bool:
         """Whether a metric takes rewards of any value, and the log may hold such."""
-        return metric.w is None and isinstance(metric, RewardMetric) and holds_rewards(trials)
+        return metric.w is None and bool(reward_metrics([metric])) and holds_rewards(trials)
 
     @classmethod
     def of(cls, asked: Asked) -> RewardSums:
         """The sums that the metrics need; ranges that exclude each other are refused."""
-        metrics = [each for each in asked.of_view("rewards") if isinstance(each, RewardMetric)]
+        metrics = reward_metrics(asked.of_view("rewards"))
         usual = asked.trials.roles.bounds
         ranges = [metric.reward_range or usual for metric in metrics]
         given = [check_reward_range(bounds) for bounds in [*ranges, usual] if bounds is not None]
@@ -497,12 +496,12 @@ class ListedRewards:
 
     def estimates(self, metric: object, name: str, lists: pl.Series) -> pl.Series:
         """The estimate of each group; null without rewards, or if k exceeds them."""
-        assert isinstance(metric, RewardMetric)  # no other has such lists
-        (k,), some = metric.row_sizes, (lists.list.len() > 0).fill_null(value=False)
+        (own,) = reward_metrics([metric])  # no other has such lists
+        (k,), some = own.row_sizes, (lists.list.len() > 0).fill_null(value=False)
         estimates = np.full(len(lists), np.nan)
         if some.any():
             rewards = grouped_rewards(name, lists.filter(some))
-            values = metric.reward_estimates(rewards, k).values
+            values = own.reward_estimates(rewards, k).values
             estimates[some.to_numpy()] = rewards.low + rewards.width * values
         return pl.Series(name, estimates).fill_nan(None)
 

@@ -746,7 +746,7 @@ class JudgedNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedInference:
+class JudgedInference(Inference):
     """Mu is the unbiased estimate of the truth."""
 
     confidence: float  # of the intervals

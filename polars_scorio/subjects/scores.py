@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -298,20 +298,32 @@ Row: TypeAlias = "tuple[str, int | None]"
 RowScores: TypeAlias = Mapping[Row, Scores]
 
 
-class Inference(Protocol):
+class Inference(ABC):
     """The numbers of metrics, each with its view; a value that hashes."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowScores:
         """The numbers for each draw size and cell."""
 
+    def macro_numbers(
+        self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
+    ) -> dict[Row, Scores]:
+        """The numbers of means over strata; empty if those of the strata give them."""
+        return {}
+
+    @abstractmethod
     def ranking_numbers(
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells
     ) -> Floats:
         """The number of each cell by which models are ranked."""
 
+    @abstractmethod
     def mean_law(self) -> Law:
         """The law of means over strata."""
 
+    @abstractmethod
     def mean_interval(self, metric: Metric, numbers: Scores, strata: Ints) -> tuple[Floats, Floats]:
         """Ends of the interval of means over strata, whose groups are (L, S)."""
 
@@ -426,6 +438,10 @@ class Law(ABC):
     """The reference distribution of scores: how models are compared, and what each is by itself."""
 
     ranges: ClassVar[bool] = True  # an interval without an estimate is the range of a forecast
+
+    def moments(self, scores: Scores) -> tuple[Floats, Floats]:
+        """Mean and standard deviation from which the interval of each group is made."""
+        return scores.mu, scores.sigma
 
     @abstractmethod
     def compared(self, models: StrataModels) -> Comparison:

@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 
 from polars_scorio.maths import draws
-from polars_scorio.maths.area import area_drawn, area_moments
-from polars_scorio.maths.draws import area_under_curve, credit_moments, expected_credit
+from polars_scorio.maths.draws import (
+    area_drawn,
+    area_moments,
+    area_under_curve,
+    credit_moments,
+    expected_credit,
+)
 
 CORNERS = [*product([1e-3, 0.5, 1.0, 2.5, 17.0, 1_000.0, 1e5, 1e6], repeat=2)]
 

@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from polars_scorio.maths.powers import sum_of_gaps, sum_of_logs
+from polars_scorio.maths.draws import sum_of_gaps, sum_of_logs
 
 # Tiny, huge, and on both sides of where the series begins.
 CORNERS = [

@@ -15,8 +15,6 @@ from polars_scorio.maths.draws import (
     credit_moments,
     expected_credit,
     majority_gains,
-)
-from polars_scorio.maths.powers import (
     no_success,
     no_success_by_state,
     no_success_drawn,

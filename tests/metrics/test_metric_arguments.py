@@ -2,7 +2,7 @@
 
 import pytest
 
-from polars_scorio.metrics.metric_arguments import (
+from polars_scorio.metrics.metric import (
     draw_sizes,
     interval_bounds,
     typed_value,

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from polars_scorio.metrics.metric_arguments import PARAMETERS, with_parameter_help
+from polars_scorio.metrics.metric import PARAMETERS, with_parameter_help
 
 
 def test_help_describes_what_the_docstring_leaves_out():
