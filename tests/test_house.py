@@ -10,10 +10,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
+import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.counting.checks import WholePlan
 from tests.documents import ROOT
 from tests.golden.logs import made_log
 from tests.test_layout import imported_modules
@@ -21,7 +24,7 @@ from tests.test_layout import imported_modules
 PACKAGE = ROOT / "polars_scorio"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_FILES = 196
-MOST_LINES = 56_682
+MOST_LINES = 56_681
 MOST_LINES_OF_A_FILE = 900
 WORDS_OF_A_BULLET, BULLETS_OF_A_VERSION = 25, 30  # of the changelog
 FEWEST_LINES, FEWEST_IMPORTERS = 150, 2
@@ -103,6 +106,42 @@ def test_a_small_module_has_several_importers():
         and path.parent.name not in {"logs", "command_line"}  # a file for each tool, and command
     }
     assert lonely <= LONELY
+
+
+# What lists the rows of a group, as frames do: structs of numbers, words and their lists.
+LISTS = {
+    ":partial",
+    ":questions",
+    ":problems",
+    ":results",
+    ":rows",
+    ":run_sums",
+    ":repair",
+    ":states",
+}
+
+
+@pytest.mark.parametrize("method", ["report", "compare", "rank", "gate", "trials_needed"])
+@pytest.mark.parametrize("options", [{}, {"by": "domain"}, {"cost": "usd"}, {"run": "trial"}])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_no_hidden_column_carries_more_than_numbers(method, options, monkeypatch):
+    """Of all frames between the steps of a plan: an object would hide what they depend on."""
+    seen = dict[str, pl.DataType]()
+
+    def applied(plan: WholePlan, made: Any) -> Any:
+        for step in plan.steps:
+            seen.update(made.schema if isinstance(made, pl.DataFrame) else {})
+            made = step(made)
+        return made
+
+    monkeypatch.setattr(WholePlan, "_apply", applied)
+    log = made_log(3, 20, 4, 0).with_columns(domain=pl.col("question").hash() % 2, usd=pl.lit(0.1))
+    gate = {"baseline": "m0", "margin": 0.1} if method == "gate" else {}
+    getattr(log.scorio(**options), method)(*[METRIC] * (method == "report"), **gate)
+    hidden = {name: dtype for name, dtype in seen.items() if name.startswith(":")}
+    assert hidden
+    assert {name for name, dtype in hidden.items() if dtype.is_nested()} <= LISTS
+    assert not any(dtype.is_object() for dtype in seen.values())
 
 
 def test_a_kind_of_metric_law_or_subject_is_asked_for_in_its_own_room_alone():

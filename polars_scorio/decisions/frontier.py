@@ -133,8 +133,8 @@ class _Frontier:
         size = len(groups)
         columns: dict[str, Floats] = {}
         for row, names in ((self._score_row, _INTERVALS), (self._cost_row, _COSTS)):
-            for name, shown in zip(_INTERVALS, names, strict=True):
-                columns[shown] = found.of_groups(row, name)
+            scores = found.parts[0].numbers[row]
+            columns |= zip(names, (scores.estimate, scores.lo, scores.hi), strict=True)
         verdicts = np.full((3, size), np.nan)
         for places in self._strata_of(groups):
             models, here = self._models_of(found, places)
@@ -182,9 +182,8 @@ class _Frontier:
 
     def _models_of(self, found: Evaluated, places: Ints) -> tuple[FrontierModels, Ints]:
         """The models of a stratum that have an estimate, and their groups."""
-        scores, costs = (
-            found.of_groups(row, "estimate") for row in (self._score_row, self._cost_row)
-        )
+        numbers = found.parts[0].numbers
+        scores, costs = (numbers[row].estimate for row in (self._score_row, self._cost_row))
         here = places[~np.isnan(scores[places])]
         table, rows = found.parts[0].table, np.empty((0, 0), np.int64)
         if here.size:

@@ -1,0 +1,96 @@
+"""Noise of a score: what pairing by question may replace, and what runs share, which it may not."""
+
+import numpy as np
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polars_scorio.maths.comparison import Comparison, Inner, ReachPairs, StudentPairs
+from polars_scorio.maths.price import PairedPrice
+from polars_scorio.maths.run_effects import RunVariance, SharedRuns
+from polars_scorio.subjects.scores import Noise
+
+SIZES = st.floats(1e-4, 0.1)
+A, B = np.array([0]), np.array([1])
+
+
+def runs_of(excess, of_trials=4e-4, freedom=5.0):
+    """What runs bring to two models of one stratum: so much variance, beyond that of the trials."""
+    shape = (1, 2)
+    numbers = (of_trials + excess, of_trials, freedom, 1.0, 1.0)
+    return RunVariance(*(np.full(shape, each) for each in numbers))
+
+
+def comparison(gap, sigma, *, paired, runs=None):
+    """Two models that are so far apart, by the noise of both or by that of paired questions."""
+
+    def between(a, _, strata):
+        diff = np.full((strata.size, a.size), gap)
+        if paired:
+            price = PairedPrice(np.full_like(diff, sigma**2), np.full((strata.size, 1), 30.0))
+            return StudentPairs(diff, price, np.ones((strata.size, 1)))
+        return ReachPairs(diff, np.full_like(diff, sigma), *np.full((2, *diff.shape), sigma))
+
+    numbers = np.array([[gap, 0.0]]), *np.full((4, 1, 2), sigma)
+    return Comparison(Inner(*numbers), between, runs=runs)
+
+
+@given(SIZES, SIZES)
+def test_both_parts_add_up_in_squares(own, excess):
+    runs = runs_of(excess)
+    whole = Noise(np.full((1, 2), own), runs).sigma
+    np.testing.assert_allclose(whole**2, own**2 + excess)
+    # The numbers of single models may be about these very runs; a comparison never is.
+    alone = Noise(np.full((1, 2), own), runs, alone=False)
+    np.testing.assert_array_equal(alone.sigma, alone.own)
+
+
+@given(SIZES, SIZES, SIZES, st.floats(0.1, 4.0), st.booleans())
+def test_shared_noise_never_decides_a_pair(gap, sigma, excess, c, paired):
+    without = comparison(gap, sigma, paired=paired)
+    shared = comparison(gap, sigma, paired=paired, runs=runs_of(excess))
+    level = np.array([[c]])
+    before, after = without.differences(A, B, level), shared.differences(A, B, level)
+    assert (after.lo <= before.lo).all()
+    assert (after.hi >= before.hi).all()
+    assert not (after.without_zero() & ~before.without_zero()).any()
+    assert (np.abs(shared.z(A, B)) <= np.abs(without.z(A, B)) + 1e-9).all()
+
+
+@given(SIZES, SIZES, SIZES)
+def test_pairing_by_question_replaces_own_noise_and_no_shared_one(own, less, excess):
+    runs, level = runs_of(excess), np.array([[1.96]])
+    trials, pairs = (
+        comparison(0.1, sigma, paired=paired, runs=runs).differences(A, B, level).sigma
+        for sigma, paired in ((own, False), (less, True))
+    )
+    # Of independent runs both models bring theirs, whatever replaced the noise of the trials.
+    np.testing.assert_allclose(trials**2 - own**2, 2 * excess, atol=1e-12)
+    np.testing.assert_allclose(pairs**2 - less**2, 2 * excess, atol=1e-12)
+
+
+def test_only_runs_that_both_models_share_cancel():
+    sums = np.array([[[0.02, -0.02, 0.01, -0.01], [0.02, -0.02, 0.01, -0.01]]])
+    same = SharedRuns(runs_of(1e-3), sums, np.zeros((1, 2), np.int64))
+    apart = SharedRuns(runs_of(1e-3), sums, np.array([[0, 1]]))
+    found = [
+        comparison(0.1, 0.01, paired=True, runs=runs).differences(A, B, np.array([[1.96]])).sigma
+        for runs in (same, apart)
+    ]
+    assert found[0] == 0.01 < found[1]
+
+
+def test_a_log_with_runs_decides_no_pair_that_its_trials_do_not():
+    rng = np.random.default_rng(5)
+    rates = rng.beta(0.5, 0.5, (60, 1)) + rng.normal(0, 0.05, 4)
+    frames = []
+    for model, lift in (("a", 0.0), ("b", 0.06), ("c", 0.12)):
+        question, run = (each.ravel() for each in np.indices(rates.shape))
+        outcomes = (rng.random(rates.shape) < rates + lift).ravel().astype(int)
+        columns = {"model": model, "question": question, "trial": run, "category": outcomes}
+        frames.append(pl.DataFrame(columns))
+    log, decided = pl.concat(frames), []
+    for options in ({"run": "trial"}, {"run_effects": "none"}):
+        rows = log.scorio(**options).compare()
+        decided.append((rows["lo"] > 0) | (rows["hi"] < 0))
+    assert not (decided[0] & ~decided[1]).any()
