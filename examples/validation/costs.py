@@ -98,7 +98,7 @@ def _cell_rows(
         )
         for target in targets:
             questions = CostQuestions(group, 0 * group, LOGS, member)
-            lo, hi = CostMeans.of(values, questions, target).ends(TAIL)
+            lo, hi = CostMeans.from_values(values, questions, target).ends(TAIL)
             if target == "population":
                 truth = np.full(LOGS, whole[0].mean() / whole[1].mean())
             else:

@@ -76,7 +76,7 @@ class CaseRules:
     fdr: float
 
     @classmethod
-    def of(
+    def from_options(
         cls, fail_on: FailOn | None, must_pass: tuple[Category, ...], fdr: float
     ) -> CaseRules | None:
         """The rules; None if there are none."""

@@ -79,7 +79,7 @@ def compare(
     if roles.missing == BOUNDED:
         ask = partial(compare, metric=metric, simultaneous=simultaneous, warns=warns, **options)
         return _pair_brackets(
-            ErroredLog.of(log, roles, [metric], **options), ask, baseline, overall
+            ErroredLog.from_log(log, roles, [metric], **options), ask, baseline, overall
         )
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)

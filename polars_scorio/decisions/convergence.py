@@ -254,7 +254,7 @@ def _ordered_request(
         )
     known = {key: value for key, value in options.items() if key != "unmatched"}
     use: RewardUse = "allowed" if metric.averages_rewards else "never"
-    request = Request.of(trials, [metric], per="model", rewards=use, **known)  # type: ignore[arg-type]  # options of a report
+    request = Request.from_trials(trials, [metric], per="model", rewards=use, **known)  # type: ignore[arg-type]  # options of a report
     if view_of(metric, trials) == "rewards" and not metric.averages_rewards:
         raise ValueError(
             f"{metric.name}: rewards of any value have no posterior to follow; pass w= with a "

@@ -108,7 +108,7 @@ def _asked_frontier(
     confidence = check_confidence(confidence)
     options: DecisionOptions = {"unmatched": unmatched, "confidence": confidence}
     alignment = aligned_options(options)["questions"]
-    request = Request.of(
+    request = Request.from_trials(
         trials,
         [metric, mean_cost()],
         target="population",

@@ -256,7 +256,7 @@ def gate(
     if roles.missing == BOUNDED:
         others = cost_margin is not None or fail_on or must_pass is not None or ab_check
         return _gate_brackets(log, roles, baseline, metric, again, others=bool(others))
-    cases = CaseRules.of(fail_on, case_ids("must_pass", must_pass, question), fdr)
+    cases = CaseRules.from_options(fail_on, case_ids("must_pass", must_pass, question), fdr)
     if cases is not None and options.get("unmatched") == "adjust":
         raise ValueError(
             'gate: fail_on= and must_pass= compare the same questions: unmatched="drop" has them'
@@ -336,7 +336,7 @@ def _gate_brackets(
             'gate: missing="bounds" is about the score: leave cost_margin=, fail_on=, must_pass= '
             "and ab_check= out, or say what a missing outcome means"
         )
-    errored = ErroredLog.of(log, roles, [metric], **ask.keywords)
+    errored = ErroredLog.from_log(log, roles, [metric], **ask.keywords)
     low, high = (
         ask(each, errored.roles(), baseline=baseline) for each in errored.against(baseline)
     )

@@ -522,7 +522,7 @@ def models_of(
         )
     refuse_unadjustable(metric, options, population=sampled)
     questions = asked.pop("questions")
-    request = Request.of(
+    request = Request.from_trials(
         trials,
         [metric],
         rewards="always" if sampled else "allowed",

@@ -311,7 +311,7 @@ def trials_needed(
     if half_width is not None:
         half_width = check_goal("half_width", half_width, value_range(metric, trials) / 2)
     prior = named_prior(prior, metric)
-    request = Request.of(
+    request = Request.from_trials(
         trials,
         [metric],
         prior="population" if prior is None else prior,
@@ -333,7 +333,9 @@ def trials_needed(
     goal = half_width, float(confidence), power, max_trials, simultaneous
     today = None
     if metric.calibrated and prior is None:
-        today = Request.of(trials, [metric], confidence=confidence, planned_trials=planned_trials)
+        today = Request.from_trials(
+            trials, [metric], confidence=confidence, planned_trials=planned_trials
+        )
     need = _Need(request, metric, *goal, overall == "macro", planned_trials, today)
     rows = in_all_strata(groups, trials, need, schema)
     return with_plan_cost(rows, trials, [*schema][: -len(_NEEDED)])
@@ -513,7 +515,7 @@ def next_trials(
     if wanted is not None and trials.model is not None:
         trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
     prior = named_prior(prior, metric)
-    request = Request.of(
+    request = Request.from_trials(
         trials,
         [metric],
         prior="population" if prior is None else prior,

@@ -34,7 +34,7 @@ _MODEL = ":column"  # the place of a model in its stratum
 
 def average_request(trials: Trials, w: Weights | None) -> Request:
     """The request for the mean outcome of each question, and for the range of its rewards."""
-    request = Request.of(trials, [avg(w)])
+    request = Request.from_trials(trials, [avg(w)])
     subject = subject_of(request.classes, request.metrics[0][1])
     if subject is None:
         return request

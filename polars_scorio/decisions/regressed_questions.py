@@ -177,7 +177,7 @@ def regressed_questions(
         **dict.fromkeys(("broken_by_chance", "pvalue_broken"), pl.Float64()),
     }
     refuse_repeats([*schema])
-    request = Request.of(trials, [pass_at_k(1)])
+    request = Request.from_trials(trials, [pass_at_k(1)])
     groups = request.groups(per_question=True, questions="same")
     groups = groups.then(WatchedTrials(request, refuses=True, repairs=False))
     groups = groups.then(lambda found: found.drop(RUN_SUMS, strict=False))

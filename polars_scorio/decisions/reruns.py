@@ -141,7 +141,7 @@ def reruns(
     trials = bind_roles(log, roles)
     refuse_judge(trials, "reruns")
     metric = on_levels(metric, trials)
-    request = Request.of(trials, [metric], confidence=confidence)
+    request = Request.from_trials(trials, [metric], confidence=confidence)
     ((metric, view),) = request.metrics
     if not request.choice.is_unbiased(metric, view):
         raise ValueError(

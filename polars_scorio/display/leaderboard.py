@@ -77,7 +77,7 @@ def leaderboard(
     calibrated = options.get("prior") is None
     asked = aligned_options(options)
     questions = asked.pop("questions")
-    request = Request.of(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
+    request = Request.from_trials(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
     columns = report_columns(trials, needs=request.classes.needs)
     columns = columns.with_information(request.choice.planned)
     (first, view), *_ = request.metrics

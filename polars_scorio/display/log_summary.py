@@ -209,7 +209,7 @@ class LogSummary:
 
     def checks(self) -> LogChecks:
         """Whether trials are independent; the log is read once more."""
-        return LogChecks.of(self.trials.frame, self.trials.roles)
+        return LogChecks.from_log(self.trials.frame, self.trials.roles)
 
     def of_trials_that_count(self, checks: LogChecks) -> LogSummary:
         """A summary of the log in which copies count once."""

@@ -142,7 +142,7 @@ class PlotBase:
 
     def _banded(self, subject: Subject, overall: Overall | None) -> Subject:
         """The subject of a curve, with a band for all of it if one is known."""
-        request = Request.of(subject.source, [subject.metric], **subject.options)
+        request = Request.from_trials(subject.source, [subject.metric], **subject.options)
         ((metric, view),) = request.metrics
         known = not band_refusal(metric, view, request.choice, subject.source)
         several = len(metric.row_sizes) > 1 and overall != "macro"
@@ -220,7 +220,7 @@ class PlotBase:
         overall: Overall | None = None,
     ) -> pl.LazyFrame:
         metrics = [metrics] if isinstance(metrics, Metric) else metrics
-        request = Request.of(trials, metrics, per=per, **options)
+        request = Request.from_trials(trials, metrics, per=per, **options)
         columns = report_columns(trials, per, request.classes.needs)
         return tidy_plan(evaluated_plan(request, columns, overall=overall), columns)
 

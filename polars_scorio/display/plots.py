@@ -378,7 +378,7 @@ convergence, questions, frontier>
         """
         drawn = drawn_by(metric, None if isinstance(metric, Metric) else curve_sizes(k))
         trials = bind_roles(self._log, self._roles)
-        forecast_successes(Request.of(trials, [drawn]))
+        forecast_successes(Request.from_trials(trials, [drawn]))
         chosen: PlotOptions = {"prior": None}
         if confidence is not None:
             chosen["confidence"] = confidence

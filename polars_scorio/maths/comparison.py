@@ -80,11 +80,11 @@ class ReachPairs:
     most: float = np.inf  # the largest difference that there is: estimates may be farther apart
 
     @classmethod
-    def of(cls, one: Side, other: Side) -> ReachPairs:
+    def from_sides(cls, one: Side, other: Side) -> ReachPairs:
         """Pairs of models with independent errors.
 
         >>> three, four = (tuple(np.array([x]) for x in (1.0, y, y, y)) for y in (3.0, 4.0))
-        >>> print(*ReachPairs.of(three, four).ends(np.array([1.0])))
+        >>> print(*ReachPairs.from_sides(three, four).ends(np.array([1.0])))
         [-5.] [5.]
         """
         (value, sigma, down, up), (less, noise, below, above) = one, other
@@ -294,7 +294,7 @@ class Inner(NamedTuple):
     hi: Floats
 
     @classmethod
-    def of(cls, mu: Floats, sigma: Floats, lo: Floats, hi: Floats) -> Inner:
+    def from_numbers(cls, mu: Floats, sigma: Floats, lo: Floats, hi: Floats) -> Inner:
         """Models with an interval; those without sigma have a range, and are not ranked."""
         return cls(np.where(np.isfinite(sigma), mu, np.nan), sigma, mu, lo, hi)
 
@@ -418,7 +418,7 @@ def stretched(
     """Models with independent errors: mu, sigma, and intervals at `z`, which are stretched."""
     mu, sigma, lo, hi = numbers
     sides = mu, sigma, (mu - lo) / z, (hi - mu) / z
-    return Comparison(Inner.of(*numbers), reaching(sides), limit, information=information)
+    return Comparison(Inner.from_numbers(*numbers), reaching(sides), limit, information=information)
 
 
 def reaching(sides: Side) -> Between:
@@ -431,7 +431,7 @@ def reaching(sides: Side) -> Between:
         def at(side: Ints) -> Side:
             return value[row, side], sigma[row, side], down[row, side], up[row, side]
 
-        return ReachPairs.of(at(a), at(b))
+        return ReachPairs.from_sides(at(a), at(b))
 
     return between
 

@@ -298,7 +298,7 @@ class CostMeans:
     events: Floats  # how many dear units make the noise of the ratio; infinite without noise
 
     @classmethod
-    def of(cls, values: CostValues, questions: CostQuestions, target: Target) -> CostMeans:
+    def from_values(cls, values: CostValues, questions: CostQuestions, target: Target) -> CostMeans:
         """Means of the questions of each group, with their variances.
 
         For target "benchmark" the noise is that of the trials; if some question of a group has too

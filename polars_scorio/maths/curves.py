@@ -133,7 +133,7 @@ def level_noise(
     """Variances (K, L, I) and neighbours' covariances of the estimate at some rates, by trials."""
     drawn = [] if any(isinstance(draw, RootDraw) for draw in draws) else [*draws]
     shape = len(draws), levels.size, rates[0].size
-    powers = [Draw.of(draw(1)).power for draw in drawn if draw(1) is draw(2)]
+    powers = [Draw.from_gains(draw(1)).power for draw in drawn if draw(1) is draw(2)]
     if drawn and len(powers) == len(draws) and None not in powers:
         every = [power for power in powers if power is not None]
         own = [shared_power_noise(*rates, levels, one, one) for one in every]

@@ -83,7 +83,7 @@ class _Starts:
     rho_step: Floats
 
     @classmethod
-    def of(cls, n: Ints, c: Ints, questions: Floats) -> _Starts:
+    def from_counts(cls, n: Ints, c: Ints, questions: Floats) -> _Starts:
         """By the moments of the shares of successes."""
         size, trials = questions.sum(axis=1), questions @ n
         others = np.maximum(questions @ (n * (n - 1.0)) / trials, 1)  # trials of the same question
@@ -114,7 +114,7 @@ def _step_of(deviation: Floats) -> Floats:
 
 def lattice_groups(n: Ints, c: Ints, questions: Floats) -> Iterator[Ints]:
     """Rows of groups (G, S) whose posteriors lie close enough to share a lattice."""
-    starts = _Starts.of(n, c, questions)
+    starts = _Starts.from_counts(n, c, questions)
     steps = starts.mean_step, starts.rho_step
     order = np.lexsort((starts.mean, *steps))
     batch: list[int] = []
@@ -131,7 +131,7 @@ def lattice_groups(n: Ints, c: Ints, questions: Floats) -> Iterator[Ints]:
 
 def fit_populations(n: Ints, c: Ints, questions: Floats) -> Populations:
     """Fit the Beta populations of some groups: `questions` (G, S) in states of n trials, (S,)."""
-    starts = _Starts.of(n, c, questions)
+    starts = _Starts.from_counts(n, c, questions)
     steps = float(starts.mean_step.min()), float(starts.rho_step.min())
     middles = [centre / step for centre, step in zip((starts.mean, starts.rho), steps, strict=True)]
     lattice = _Lattice(
@@ -422,7 +422,7 @@ class Fits:
     weight: Floats  # of each rate in the free fits, (G, I)
 
     @classmethod
-    def of(cls, n: Ints, c: Ints, questions: Floats) -> Fits:
+    def from_counts(cls, n: Ints, c: Ints, questions: Floats) -> Fits:
         """Fit both to some groups.
 
         60 EM steps, on 121 rates up to 64 trials a question and on more beyond. The base keeps the
@@ -519,14 +519,14 @@ class Group:
     weight: Floats  # of each rate in the free fit, (I,)
 
     @classmethod
-    def of(cls, fits: Fits) -> Group:
+    def from_fits(cls, fits: Fits) -> Group:
         """The only group of some fits."""
         return cls(fits, fits.n, fits.c, fits.questions[0], fits.likelihood, fits.weight[0])
 
     @classmethod
     def fit(cls, n: Ints, c: Ints, questions: Ints | Floats) -> Group:
         """Fit both to the states of one group."""
-        return cls.of(Fits.of(n, c, np.asarray(questions, dtype=np.float64)[None]))
+        return cls.from_fits(Fits.from_counts(n, c, np.asarray(questions, dtype=np.float64)[None]))
 
     @property
     def size(self) -> int:
@@ -571,7 +571,7 @@ class Calibrated:
             kinds = np.unique(table.indices)
             questions = np.asarray(table[:, kinds].todense())
             batches.extend(
-                (groups[some], Fits.of(n[kinds], c[kinds], questions[some]))
+                (groups[some], Fits.from_counts(n[kinds], c[kinds], questions[some]))
                 for some in row_slices(groups.size, CELLS // _TOGETHER)
             )
         return cls(states, batches, strata)
@@ -585,7 +585,7 @@ class Calibrated:
             for row, group in enumerate(groups)
         }
         found = (places[group] for group in range(self.states.groups))
-        return [Group.of(fits.at(np.array([row]))) for fits, row in found]
+        return [Group.from_fits(fits.at(np.array([row]))) for fits, row in found]
 
     @cached_property
     def weights(self) -> list[QuestionWeights]:

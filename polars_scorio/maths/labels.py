@@ -64,7 +64,7 @@ class LabelledQuestions:
 
     def verdict_variance(self) -> Floats:
         """Variance of the accuracy of each group if all its trials were labelled."""
-        return _PostStratified.of(self).verdict_variance()
+        return _PostStratified.from_log(self).verdict_variance()
 
     def accuracy(self, confidence: float, target: Target) -> LabelledRate:
         """Accuracy of each group, post-stratified by verdict and clustered by question; or NaN.
@@ -72,7 +72,9 @@ class LabelledQuestions:
         A. Tenenbein (1970), JASA 65, 1350-1361: unbiased for every judge, if the choice of labelled
         trials depends on the verdict at most, or whole questions were chosen at random.
         """
-        parts = _PostStratified.of(self if target == "population" else replace(self, cluster=None))
+        parts = _PostStratified.from_log(
+            self if target == "population" else replace(self, cluster=None)
+        )
         variance = parts.variance(target)
         z = -scipy.special.ndtri((1 - confidence) / 2)
         units = parts.labelled_units
@@ -126,7 +128,7 @@ class _PostStratified:
     overruled: Floats  # m0: and behind a verdict "wrong"
 
     @classmethod
-    def of(cls, log: LabelledQuestions) -> _PostStratified:
+    def from_log(cls, log: LabelledQuestions) -> _PostStratified:
         """Sum the questions of each group."""
         labels = np.stack([log.sums(column) for column in log.labels.T])
         weighted = np.stack([log.sums(column / log.trials) for column in log.labels.T])

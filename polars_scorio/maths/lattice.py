@@ -75,7 +75,10 @@ def fit_binary_groups(
     groups: Sequence[tuple[Ints, Ints, Ints | Floats]], *, few: bool = True
 ) -> list[Grid]:
     """`fit_binary` of each group (n, c, questions); groups of equal sizes are fitted together."""
-    counts = [GroupCounts.of(np.stack([n - c, c], axis=1), questions) for n, c, questions in groups]
+    counts = [
+        GroupCounts.from_counts(np.stack([n - c, c], axis=1), questions)
+        for n, c, questions in groups
+    ]
     alike: dict[object, list[int]] = {}
     for row, each in enumerate(counts):
         alike.setdefault((each.levels.size, each.data.layout), []).append(row)
@@ -158,7 +161,7 @@ def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
     For one rho the mean is about Dirichlet(A), with discounted trials; K points have its mean and
     covariance. `counts` (S, K) include prior trials. For two categories use `fit_binary`.
     """
-    group = GroupCounts.stacked([GroupCounts.of(counts, questions)])
+    group = GroupCounts.stacked([GroupCounts.from_counts(counts, questions)])
     rho, width = _correlation_nodes(group)
     weight = _relative_weight(_log_marginal(group, rho)) * width
     if _is_narrow(rho, weight).all():
@@ -259,7 +262,7 @@ class GroupCounts:
     sums: Floats  # trials of each category with that n, (L, K) or (G, L, K)
 
     @classmethod
-    def of(cls, counts: Ints, questions: Ints | Floats) -> GroupCounts:
+    def from_counts(cls, counts: Ints, questions: Ints | Floats) -> GroupCounts:
         """Count one group, from its states."""
         levels, index = np.unique(counts.sum(axis=1), return_inverse=True)
         columns = [np.bincount(index, questions * column, levels.size) for column in counts.T]

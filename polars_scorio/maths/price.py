@@ -665,7 +665,7 @@ class PricedPairs:
     by_pairs: Mask  # whether a pair uses the paired price
 
     @classmethod
-    def of(cls, price: ComparedSide, a: Ints, b: Ints, paired: PairedPrice) -> PricedPairs:
+    def from_price(cls, price: ComparedSide, a: Ints, b: Ints, paired: PairedPrice) -> PricedPairs:
         """Pairs of models, after the choice of the price of each."""
         reaches = pair_reaches(price, a, b, np.full((len(a), 1), CHOICE))
         return cls(price, a, b, paired, takes_pairs(price.at(a), price.at(b), *reaches, paired))
@@ -729,7 +729,7 @@ def priced_pairs(
         variance[row] = asked.pair_variances(a[row], b[row])
         freedom[row] = asked.number - 1
     first = strata[:, None] * (price.price.mu.size // max(len(questions), 1))
-    return PricedPairs.of(price, first + a, first + b, PairedPrice(variance, freedom))
+    return PricedPairs.from_price(price, first + a, first + b, PairedPrice(variance, freedom))
 
 
 def pair_reaches(price: ComparedSide, a: Ints, b: Ints, c: Floats) -> tuple[Reach, Reach]:

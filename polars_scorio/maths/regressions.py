@@ -70,7 +70,7 @@ def regression_tests(counts: VersionCounts, fdr: float = 0.1) -> RegressionTests
     values, probabilities, owner = [np.empty(0)], [np.empty(0)], [np.empty(0, dtype=np.int64)]
     order = np.argsort(_outcome_counts(kinds), kind="stable")
     for rows in row_batches(order, int(_outcome_counts(kinds).max(initial=1))):
-        splits = _Splits.of(kinds[rows])
+        splits = _Splits.from_kinds(kinds[rows])
         row_of_kind = np.full(len(kinds), -1)
         row_of_kind[rows] = np.arange(rows.size)
         members = np.flatnonzero(row_of_kind[kind] >= 0)
@@ -117,7 +117,7 @@ class _Splits:
     p: Floats
 
     @classmethod
-    def of(cls, kinds: Ints) -> _Splits:
+    def from_kinds(cls, kinds: Ints) -> _Splits:
         """All splits of questions with trials of both versions and a total, shape (K, 3)."""
         n_old, n_new, total = kinds.T[:, :, None]
         widths, min_new = _outcome_counts(kinds), np.maximum(total - n_old, 0)[:, 0]

@@ -262,7 +262,7 @@ class RewardPrice:
     width: Floats  # of the range; 0: unknown
 
     @classmethod
-    def of(cls, questions: QuestionRewards, low: Floats, width: Floats) -> RewardPrice:
+    def from_questions(cls, questions: QuestionRewards, low: Floats, width: Floats) -> RewardPrice:
         """Variance of a mean on these very questions, given `ordered` and the reward range."""
         total, size = questions.total, questions.size
         noise = questions.full_noise()

@@ -63,7 +63,7 @@ class Power(NamedTuple):
     every: bool  # Pass^k: Pass@k of the failures
 
     @classmethod
-    def of(cls, gains: Floats) -> Power | None:
+    def from_gains(cls, gains: Floats) -> Power | None:
         """The power that a credit is; None if it is another one."""
         success = only_success(gains)
         if success not in {1, gains.size}:
@@ -90,9 +90,9 @@ class Draw(NamedTuple):
     power: Power | None  # None: another credit
 
     @classmethod
-    def of(cls, gains: Floats) -> Draw:
+    def from_gains(cls, gains: Floats) -> Draw:
         """The draw with these gains."""
-        return cls(gains, Power.of(gains))
+        return cls(gains, Power.from_gains(gains))
 
     @property
     def is_long(self) -> bool:
@@ -143,10 +143,10 @@ class CreditSum:
         """The questions, of n trials each, from which the same draw is made, and this draw."""
         if all(gains(1) is gains(2) for _, gains in self.terms):
             if not self.known_draw:
-                self.known_draw.append(Draw.of(self.gains(1)))
+                self.known_draw.append(Draw.from_gains(self.gains(1)))
             return [(slice(None), self.known_draw[0])]
         sizes = np.unique(n).tolist()
-        return [(np.flatnonzero(n == size), Draw.of(self.gains(size))) for size in sizes]
+        return [(np.flatnonzero(n == size), Draw.from_gains(self.gains(size))) for size in sizes]
 
     def draw_sizes(self, n: Ints) -> Ints:
         """Trials of a draw from n trials, k, shape (L,)."""
@@ -308,7 +308,7 @@ def rate_moments(size: int, n: Ints, metric: CreditSum) -> AtRates:
 @lru_cache(maxsize=_KEPT)
 def kept_rate_moments(size: int, trials: bytes, of_success: bytes) -> Floats:
     """`rate_moments` of one draw, cached across groups and reports; not to be written to."""
-    n, draw = np.frombuffer(trials, dtype=np.int64), Draw.of(np.frombuffer(of_success))
+    n, draw = np.frombuffer(trials, dtype=np.int64), Draw.from_gains(np.frombuffer(of_success))
     p, q = rate_nodes(size)
     return np.stack([np.broadcast_to(each, (n.size, size)) for each in _values_at(p, q, n, draw)])
 
@@ -375,7 +375,7 @@ def moments_of(fits: Fits, metrics: Sequence[CreditSum], weights: BatchWeights) 
     smooth = np.empty((4, len(metrics), len(fits.weight)))
     for groups, populations in fits.lattices:
         smooth[:, :, groups] = smooth_moments(
-            Questions.of(fits, groups, populations, weights), metrics
+            Questions.from_fits(fits, groups, populations, weights), metrics
         )
     at_rates = [rate_moments(fits.weight.shape[1], fits.levels[0], metric) for metric in metrics]
     free = np.stack(
@@ -399,7 +399,7 @@ class Questions(NamedTuple):
     weight: Floats  # of each population in each group, (G, J)
 
     @classmethod
-    def of(
+    def from_fits(
         cls, fits: Fits, groups: Ints, populations: Populations, weights: BatchWeights
     ) -> Questions:
         """The questions of some groups of a batch."""

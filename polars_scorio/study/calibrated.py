@@ -354,7 +354,7 @@ def _as_band(
     )
     draws = [metric.draw(k) for k in metric.row_sizes if k != 1]
     powers = [
-        None if draw is None or isinstance(draw, RootDraw) else Draw.of(draw(1)).power
+        None if draw is None or isinstance(draw, RootDraw) else Draw.from_gains(draw(1)).power
         for draw in draws
     ]
     if all(power is not None and not power.every for power in powers):

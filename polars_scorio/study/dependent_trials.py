@@ -80,7 +80,7 @@ class WatchedTrials:
         sums = run_sums(trials, request.classes, states, groups)
         doubted = _suspicious_groups(states, groups, refuses=self.refuses) | _have_copies(sums)
         if doubted.any():
-            found = LogChecks.of(of_groups(trials, groups).frame, trials.roles)
+            found = LogChecks.from_log(of_groups(trials, groups).frame, trials.roles)
             own = groups.select(trials.groups).filter(doubted)
             subjects = request.classes.needs_of(Subject)
             of_copies = self.repairs and not any(each.tells_copies for each in subjects)

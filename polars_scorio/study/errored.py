@@ -41,7 +41,9 @@ class ErroredLog:
     best: Category
 
     @classmethod
-    def of(cls, log: Log, roles: Roles, metrics: Sequence[Metric], **options: object) -> ErroredLog:
+    def from_log(
+        cls, log: Log, roles: Roles, metrics: Sequence[Metric], **options: object
+    ) -> ErroredLog:
         """Count a log, after a check that both ends of its errored trials are known."""
         counted = replace(roles, missing="drop", unscored="drop", n=None)
         trials = bind_roles(log, counted)

@@ -50,7 +50,7 @@ def forecast(
     trials, drawn = bind_roles(log, roles), drawn_by(metric, k)
     refuse_judge(trials, "forecast")
     refuse_repeats([*trials.keys, *COLUMNS])
-    request = Request.of(trials, [drawn], confidence=confidence)
+    request = Request.from_trials(trials, [drawn], confidence=confidence)
     forecasts = _GroupForecasts(request, forecast_successes(request))
 
     def forecast_rows(groups: pl.DataFrame) -> pl.DataFrame:

@@ -88,7 +88,7 @@ class LogChecks:
     spread: list[RunVariance | None]  # of the scores of runs; None if unknown
 
     @classmethod
-    def of(cls, log: Log, roles: Roles, *, across: bool = False) -> LogChecks:
+    def from_log(cls, log: Log, roles: Roles, *, across: bool = False) -> LogChecks:
         """Read the log: once for the ids of its runs, once for its questions.
 
         With `across`, strata have findings across questions and models, behind all others.
@@ -369,7 +369,7 @@ def check(log: Log, roles: Roles, *, across: bool = False) -> pl.LazyFrame:
     refuse_repeats([*schema])
 
     def made(_: pl.DataFrame) -> pl.DataFrame:
-        return LogChecks.of(log, roles, across=across).rows()
+        return LogChecks.from_log(log, roles, across=across).rows()
 
     # All of the log has one level, so that no filter may go below.
     nothing = pl.LazyFrame({"": [0]})

@@ -67,7 +67,7 @@ def posterior_comparison(metric: Metric, mu: Floats, sigma: Floats, *, beta: boo
         return BetaPairs(pairs.diff, pairs.sigma, high - low)
 
     none = np.full_like(mu, np.nan)
-    inner = Inner.of(mu, sigma, none, none)
+    inner = Inner.from_numbers(mu, sigma, none, none)
     ranged = beta and not metric.unbounded and low < high
     return Comparison(inner, between if ranged else normal, limit, each_row=True)
 

@@ -198,11 +198,11 @@ def report(
                 f"{'wide=' if wide else 'per='} out, or say what a missing outcome means"
             )
         return _report_bracket(
-            ErroredLog.of(log, roles, metrics, **options),
+            ErroredLog.from_log(log, roles, metrics, **options),
             partial(report, metrics=metrics, overall=overall, simultaneous=bands, **options),
         )
     trials = bind_roles(log, roles)
-    request = Request.of(trials, metrics, per=per, curves=bands, **options)
+    request = Request.from_trials(trials, metrics, per=per, curves=bands, **options)
     columns = report_columns(trials, per, request.classes.needs)
     columns = columns.with_information(request.choice.planned)
     columns = columns.with_bands() if bands else columns

@@ -442,7 +442,7 @@ class Request:
     prior: Trials | None  # prior trials
 
     @classmethod
-    def of(
+    def from_trials(
         cls,
         trials: Trials,
         metrics: Sequence[Metric],
@@ -475,7 +475,7 @@ class Request:
         weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
         asked = Asked(trials, metrics, views, chosen, target, per, planned)
         needs = tuple(
-            subject.of(asked)
+            subject.from_asked(asked)
             for subject in SUBJECTS
             if subject.view in views or subject in _claiming_subjects(trials)
         )

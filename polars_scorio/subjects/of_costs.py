@@ -82,7 +82,7 @@ class CostSums(Subject):
         (own,) = cost_metrics([metric])  # no other has the view
         costs, questions = question_costs(cells, clustered=True)
         values, group = own.cost_values(costs, k), questions.group
-        means = CostMeans.of(values, questions, "benchmark")
+        means = CostMeans.from_values(values, questions, "benchmark")
         return np.asarray(means.log_ratio[group] + means.residuals(values, group))
 
     @classmethod
@@ -101,7 +101,7 @@ class CostSums(Subject):
         return True
 
     @classmethod
-    def of(cls, asked: Asked) -> CostSums:
+    def from_asked(cls, asked: Asked) -> CostSums:
         """The sums that the metrics need."""
         costs = cost_metrics(asked.metrics)
         of_successes = any(metric.of_successes for metric in costs)
@@ -119,7 +119,7 @@ class CostSums(Subject):
         found = dict[Row, Scores]()
         for metric in cost_metrics(metrics):
             for k in metric.row_sizes:
-                means = CostMeans.of(metric.cost_values(costs, k), questions, target)
+                means = CostMeans.from_values(metric.cost_values(costs, k), questions, target)
                 lo, hi = means.ends((1 - confidence) / 2)
                 ratio = _null_infinity(means.ratio)
                 found[metric.name, k] = Scores.from_numbers(

@@ -199,7 +199,7 @@ class RewardSums(Subject):
         return metric.w is None and bool(reward_metrics([metric])) and holds_rewards(trials)
 
     @classmethod
-    def of(cls, asked: Asked) -> RewardSums:
+    def from_asked(cls, asked: Asked) -> RewardSums:
         """The sums that the metrics need; ranges that exclude each other are refused."""
         metrics = reward_metrics(asked.of_view("rewards"))
         usual = asked.trials.roles.bounds
@@ -229,7 +229,9 @@ class RewardSums(Subject):
                     questions = replace(questions, cluster=None)
                 questions = questions.ordered()
                 numbers = (
-                    _benchmark_numbers(RewardPrice.of(questions, low, width), confidence)
+                    _benchmark_numbers(
+                        RewardPrice.from_questions(questions, low, width), confidence
+                    )
                     if target == "benchmark"
                     else _population_numbers(questions, low, width, confidence)
                 )

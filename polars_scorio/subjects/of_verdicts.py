@@ -118,7 +118,7 @@ class Verdicts(Subject):
         return _judged_views(metrics, trials)
 
     @classmethod
-    def of(cls, asked: Asked) -> Verdicts:
+    def from_asked(cls, asked: Asked) -> Verdicts:
         """The verdicts, whose correction not all options know."""
         _check_judged(asked)
         return cls(asked.trials.truth is not None)
@@ -434,7 +434,7 @@ class VerdictLaw(Law):
             verdicts = priced_pairs(side, asked, a, b, strata)
             return VerdictPairs(verdicts, rates, verdicts.a, models.limit)
 
-        return Comparison(Inner.of(*models.reported), between, models.limit)
+        return Comparison(Inner.from_numbers(*models.reported), between, models.limit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -456,7 +456,7 @@ class DrawLaw(Law):
             gap = self.price.estimate[first] - self.price.estimate[other]
             return ReachPairs(gap, noise, noise, noise, models.limit)
 
-        return Comparison(Inner.of(*models.reported), between, models.limit)
+        return Comparison(Inner.from_numbers(*models.reported), between, models.limit)
 
     def _variances(self, first: Ints, other: Ints) -> Floats:
         """Variances of the differences of groups, (S, P)."""

@@ -62,7 +62,7 @@ class AnswerVotes(Subject):
         return True
 
     @classmethod
-    def of(cls, asked: Asked) -> AnswerVotes:  # noqa: ARG003 - of other subjects
+    def from_asked(cls, asked: Asked) -> AnswerVotes:  # noqa: ARG003 - of other subjects
         """The answers of all metrics."""
         return cls()
 

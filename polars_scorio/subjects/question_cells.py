@@ -342,7 +342,7 @@ class Subject(Need):
         raise NotImplementedError
 
     @classmethod
-    def of(cls, asked: Asked) -> Self:
+    def from_asked(cls, asked: Asked) -> Self:
         """The needs of metrics of its view, or of a role that it claims, if options allow it."""
         raise NotImplementedError
 

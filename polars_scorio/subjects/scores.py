@@ -501,7 +501,7 @@ class PricedLaw(Law):
     def compared(self, models: StrataModels) -> Comparison:
         """Differences have the price of the trials or of the pairs."""
         between = partial(priced_pairs, *self._priced(models))
-        inner = Inner.of(*models.reported)
+        inner = Inner.from_numbers(*models.reported)
         return Comparison(inner, between, models.limit, information=models.information)
 
     def _priced(self, models: StrataModels) -> tuple[ComparedSide, list[QuestionValues]]:

@@ -124,7 +124,7 @@ def priced_pair(case):
     paired = np.nan if case["paired_variance"] is None else case["paired_variance"]
     by = PairedPrice(np.array([[paired]]), np.array([[case["freedom"]]]))
     a, b = np.array([[0]]), np.array([[1]])
-    return PricedPairs.of(ComparedPrice(price, np.array(most)), a, b, by)
+    return PricedPairs.from_price(ComparedPrice(price, np.array(most)), a, b, by)
 
 
 @pytest.mark.parametrize("case", study_numbers("repairs")["pair"], ids=lambda case: case["name"])

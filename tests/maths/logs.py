@@ -25,4 +25,4 @@ def reward_price(logs, bounds, k=1):
     """Their price."""
     low, high = bounds
     questions = question_rewards(logs, bounds, k)
-    return RewardPrice.of(questions, np.array([low]), np.array([high - low]))
+    return RewardPrice.from_questions(questions, np.array([low]), np.array([high - low]))

@@ -25,7 +25,7 @@ def means(cost, success, target="population", noise=None, **where):
     noise = np.full((3, x.size), np.nan) if noise is None else noise
     group = np.zeros(x.size, dtype=np.int64)
     questions = CostQuestions(group, where.pop("stratum", group), 1, **where)
-    return CostMeans.of(CostValues(x, y, noise, np.full(x.size, 2.0)), questions, target)
+    return CostMeans.from_values(CostValues(x, y, noise, np.full(x.size, 2.0)), questions, target)
 
 
 # The vectors of the method, from an implementation of its own.

@@ -110,7 +110,7 @@ def test_posterior_means_are_integrals_over_the_rate(shape, n, k, a, b):
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (9, 1), (9, 4), (60, 30), (900, 300)])
 def test_estimates_of_the_noise_are_unbiased(shape, n, k):
     gains, every, p = SHAPES[shape](k), np.arange(n + 1), 1 / k**0.7 / 2
-    noise = noise_estimates(Draw.of(gains), np.full(n + 1, n), every)
+    noise = noise_estimates(Draw.from_gains(gains), np.full(n + 1, n), every)
     chance = binom.pmf(every, n, p)
     # Sums of up to 900 terms, of chances that SciPy knows to 1e-12.
     assert chance @ noise == pytest.approx(definition(n, credit_of(gains), p), rel=1e-9)
@@ -119,13 +119,13 @@ def test_estimates_of_the_noise_are_unbiased(shape, n, k):
 def test_the_noise_of_a_quadrillion_trials_keeps_its_digits():
     n, c = np.array([10**15]), np.array([3])
     # One of k trials succeeds: k c / n, with the variance k^2 c / n^2.
-    noise = noise_estimates(Draw.of(any_success(1000)), n, c)
+    noise = noise_estimates(Draw.from_gains(any_success(1000)), n, c)
     assert noise[0] == pytest.approx(3e6 / 1e30, rel=1e-10)
 
 
 def test_a_million_draws_take_no_more_terms_than_a_hundred():
     a, b = np.array([[0.5, 3.0]]), np.array([[2e6, 3e6]])
-    found = posterior_means(Draw.of(any_success(10**6)), a, b, np.array([2 * 10**6]))
+    found = posterior_means(Draw.from_gains(any_success(10**6)), a, b, np.array([2 * 10**6]))
     assert (found[2] > 0).all()
     assert (found[2] <= found[0] * found[1] + 1e-15).all()
 

@@ -119,7 +119,7 @@ def test_shared_trials_make_the_variance_of_a_power():
     found = noise_at_rates(p, 1 - p, n, credit_of(all_success(k)))
     np.testing.assert_allclose(found[0], p**k * (1 - p**k), rtol=1e-9, atol=1e-200)
     # A sum of 200 terms: C(k, r)^2 / C(n, r) of each rate.
-    known = variance.variance_at(p, 1 - p, n, Draw.of(all_success(k)))
+    known = variance.variance_at(p, 1 - p, n, Draw.from_gains(all_success(k)))
     np.testing.assert_allclose(found, known, rtol=1e-9, atol=1e-50)
 
 

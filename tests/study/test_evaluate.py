@@ -39,7 +39,7 @@ def test_each_inference_is_asked_once_for_all_its_metrics(monkeypatch):
 
 def test_rows_come_in_a_list_for_each_group():
     trials = bind_roles(drawn(2, range(4), most=3).lazy(), Roles(by=["domain"], success=2))
-    request = Request.of(trials, [ps.avg(), ps.pass_at_k([1, 2])])
+    request = Request.from_trials(trials, [ps.avg(), ps.pass_at_k([1, 2])])
     columns = report_columns(trials)
     groups = request.groups().plan().collect()
     evaluated = Evaluation(request)(groups).lists(columns)

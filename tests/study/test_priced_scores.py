@@ -27,7 +27,7 @@ def compared(price, questions):
     """Models of some strata by their price."""
     shape = len(questions), -1
     mu, sigma = price.price.mu.reshape(shape), price.price.sigma.reshape(shape)
-    inner = Inner.of(mu, sigma, mu - 2 * sigma, mu + 2 * sigma)
+    inner = Inner.from_numbers(mu, sigma, mu - 2 * sigma, mu + 2 * sigma)
     return Comparison(inner, partial(priced_pairs, price, questions))
 
 

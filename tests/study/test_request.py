@@ -15,12 +15,12 @@ TRIALS = bind_roles(LOG.lazy(), Roles())
 
 def test_a_request_knows_what_each_metric_looks_at_and_how_numbers_are_found():
     metrics = ps.pass_at_k(2), ps.avg([0, 1])
-    request = Request.of(TRIALS, metrics, confidence=0.9)
+    request = Request.from_trials(TRIALS, metrics, confidence=0.9)
     assert [view for _, view in request.metrics] == ["success", "categories"]
     assert request.choice == InferenceChoice(None, 0.9, "benchmark")
     found = request.choice.inference_of(*request.metrics[0])
     assert found == CalibratedInference(0.9, "benchmark")
-    assert Request.of(TRIALS, metrics[:1], prior=(2, 0.5)).choice.prior == (2, 0.5)
+    assert Request.from_trials(TRIALS, metrics[:1], prior=(2, 0.5)).choice.prior == (2, 0.5)
 
 
 @pytest.mark.parametrize(
