@@ -140,13 +140,7 @@ class _Selection:
         )
 
     def _candidates(self, models: Ints) -> Ints:
-        """Number of candidates of each stratum.
-
-        Raises
-        ------
-        ValueError
-            If a stratum has more models than there are said to be candidates.
-        """
+        """Number of candidates of each stratum."""
         if self.candidates is None:
             return np.maximum(models, 1)
         if self.candidates < models.max(initial=0):

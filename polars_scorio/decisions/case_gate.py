@@ -34,13 +34,7 @@ _WORST_FIRST = ("fail", "undecided", "pass")
 
 
 def case_ids(keyword: str, given: Cases | None, question: pl.DataType) -> tuple[Category, ...]:
-    """The questions that an option lists; in a file one a line, without blank lines and comments.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file, or an id that the column of the questions cannot hold.
-    """
+    """The questions that an option lists; in a file one a line, without comments."""
     if given is None:
         return ()
     if isinstance(given, Path):

@@ -353,13 +353,7 @@ def _gate_brackets(
 def _checked_margins(
     metric: Metric, limit: float, margin: float, stratum_margin: float | None
 ) -> tuple[float, float]:
-    """The margin of the mean and that of single strata.
-
-    Raises
-    ------
-    ValueError
-        If one is negative, or as large as the range of the metric.
-    """
+    """The margin of the mean and that of single strata."""
     given = {"margin": margin, "stratum_margin": stratum_margin}
     checked: list[float] = []
     for name, value in given.items():

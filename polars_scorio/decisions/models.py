@@ -267,13 +267,7 @@ def baseline_columns(groups: pl.DataFrame, trials: Trials, baseline: Category) -
 
 
 def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
-    """The options of the report that gives the estimates of the questions.
-
-    Raises
-    ------
-    ValueError
-        If an option is given that would not change them.
-    """
+    """The options of the report that gives the estimates of the questions."""
     if not metric.per_question:
         raise ValueError(
             f"{metric.name}: a blend of the whole benchmark has no value for a single question, "
@@ -289,13 +283,7 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
 
 
 def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population: bool) -> None:
-    """Refuse ``unmatched="adjust"`` for targets and metrics that it does not serve.
-
-    Raises
-    ------
-    ValueError
-        If the target are these very questions, or for other metrics than `avg` and `bayes`.
-    """
+    """Refuse ``unmatched="adjust"`` for targets and metrics that it does not serve."""
     if options.get("unmatched") != "adjust":
         return
     if not population:
@@ -356,13 +344,7 @@ def warn_of_prior(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def metric_of(metric: Metric | None, method: str) -> Metric:
-    """The metric, by default `ps.avg()`.
-
-    Raises
-    ------
-    TypeError
-        If it is something else.
-    """
+    """The metric, by default `ps.avg()`."""
     if metric is None:
         return avg()
     check_metric(metric, f"{method} takes a metric")
@@ -378,13 +360,7 @@ def value_range(metric: Metric, trials: Trials) -> float:
 
 
 def check_goal(keyword: str, value: float, limit: float, within: Range = POSITIVE) -> float:
-    """A half-width or margin as a float, at most the limit, beyond which it is always met.
-
-    Raises
-    ------
-    ValueError
-        If it is no number, or larger than the limit.
-    """
+    """A half-width or margin as a float, at most the limit, beyond which it is always met."""
     number = check_number(keyword, value, within)
     if number > limit > 0:
         raise ValueError(
@@ -496,11 +472,6 @@ def models_of(
     """A plan that evaluates the models of a log, and how they are compared.
 
     For a gate posterior means, and trials that stopped on their outcomes, are refused.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the models cannot be compared, as far as arguments and schema tell.
     """
     # The truth behind the verdicts of a judge has no estimate for single questions.
     population = options.get("target") == "population"

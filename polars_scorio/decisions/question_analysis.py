@@ -47,13 +47,7 @@ def _with_families(request: Request) -> Request:
 
 
 def named_questions(request: Request, unmatched: Unmatched) -> WholePlan:
-    """The groups of a log, with the names of their questions, which all models of a stratum have.
-
-    Raises
-    ------
-    ValueError
-        If `unmatched` is neither "error" nor "drop".
-    """
+    """The groups of a log, with the names of their questions that all models of a stratum have."""
     alignment = aligned_options({"unmatched": unmatched})["questions"]
     # A log without a model column has one model, whose questions are those of all.
     asked = "any" if request.trials.model is None else alignment
@@ -150,13 +144,7 @@ def _question_rows(groups: pl.DataFrame, columns: list[str], order: list[str]) -
 
 
 def _families_of(flat: pl.DataFrame, groups: pl.DataFrame, request: Request) -> Ints | None:
-    """The family of each model as a number, from rows of questions.
-
-    Raises
-    ------
-    ValueError
-        If a model has no family, or several.
-    """
+    """The family of each model as a number, from rows of questions."""
     part = request.trials.family
     if part is None or request.classes.need(Families) is None:
         return None
@@ -405,13 +393,7 @@ class _SourceRows:
 
 
 def shared_difficulty(log: Log, roles: Roles) -> dict[str, float]:
-    """Rate, spread and correlation of the models of a log with one stratum; see `Design`.
-
-    Raises
-    ------
-    ValueError
-        For strata, single trials, rewards beyond [0, 1], one question, and outcomes that are alike.
-    """
+    """Rate, spread and correlation of the models of a log with one stratum; see `Design`."""
     trials = bind_roles(log, roles)
     refuse_judge(trials, "like=")
     if trials.by:

@@ -135,13 +135,7 @@ def _refuse_unbounded(
 
 
 def extreme_categories(trials: Trials, metrics: Iterable[Metric]) -> tuple[Category, Category]:
-    """The worst and the best category that an errored trial may have.
-
-    Raises
-    ------
-    ValueError
-        If they differ between the metrics, or nobody knows the range of the rewards.
-    """
+    """The worst and the best category that an errored trial may have."""
     roles, dtype = trials.roles, trials.category.dtype
     weighted = {
         (min(metric.w, key=_pair_weight)[0], max(metric.w, key=_pair_weight)[0])

@@ -645,13 +645,7 @@ def band_refusal(metric: Metric, view: View, choice: InferenceChoice, trials: Tr
 def _refuse_curves(
     asked: Sequence[tuple[Metric, View]], choice: InferenceChoice, trials: Trials
 ) -> None:
-    """Refuse bands of numbers that have no common critical value.
-
-    Raises
-    ------
-    ValueError
-        If one is a posterior, of costs, or allows for a judge or for runs that differ.
-    """
+    """Refuse bands of numbers that have no common critical value."""
     for metric, view in asked:
         why = band_refusal(metric, view, choice, trials) if len(metric.row_sizes) > 1 else ""
         if why:
