@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 from itertools import islice
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, TypeGuard, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard, get_args
 
 import numpy as np
 import polars as pl
@@ -28,7 +28,7 @@ RankMethod = Literal["competition", "competition_max", "dense", "average"]
 RankTies = Literal["z", "overlap"]
 FailOn = Literal["regressed"]
 OnError = Literal["raise", "warn"]
-View = Literal["categories", "success", "rewards", "answers", "costs"]
+View: TypeAlias = str  # "categories", "success", or that of a subject
 
 # The largest of most ints: sums of a few of them are still 64 bits.
 MOST = 10**18

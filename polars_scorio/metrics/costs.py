@@ -30,6 +30,10 @@ class CostMetric(Metric):
     per_question = False
     uses_prior = False
     looks_at = "costs"
+    beyond_counts = (
+        "counts of successes do not hold what each trial cost: report it from a log of trials, "
+        'as in df.scorio(cost="usd")'
+    )
 
     @property
     def support(self) -> Bounds:

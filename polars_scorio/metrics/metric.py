@@ -201,8 +201,8 @@ class Summarized(Protocol):
         """Range into which published intervals are clipped."""
 
     @property
-    def looks_at(self) -> str:
-        """Outcomes, answers or costs."""
+    def beyond_counts(self) -> str:
+        """Why counts do not say it; empty: they do."""
 
     @property
     def unbounded(self) -> bool:
@@ -226,12 +226,6 @@ def number_column(values: Floats) -> pl.Series:
     return pl.Series(values, nan_to_null=True)  # `fill_nan` of a Series is a query of its own
 
 
-_BEYOND_COUNTS = {
-    "answers": "an expression counts the categories of one column, and votes need the answers "
-    'beside them: use a report of the frame, of each question with per="question"',
-    "costs": "counts of successes do not hold what each trial cost: report it from a log of "
-    'trials, as in df.scorio(cost="usd")',
-}
 POSTERIOR = pl.Struct(dict.fromkeys(NUMBERS, pl.Float64))
 
 
@@ -245,8 +239,8 @@ class Answer:
 
     def __post_init__(self) -> None:
         """Refuse what no counts can make right."""
-        if self.metric.looks_at in _BEYOND_COUNTS:
-            raise ValueError(f"{self.metric.name}: {_BEYOND_COUNTS[self.metric.looks_at]}")
+        if self.metric.beyond_counts:
+            raise ValueError(f"{self.metric.name}: {self.metric.beyond_counts}")
         if len(self.metric.row_sizes) != 1:
             raise ValueError(
                 f"{self.metric.name}: an expression is one column, so k must be a single one, got "
@@ -345,7 +339,6 @@ def _failures_and_successes(pairs: pl.DataFrame, names: list[str]) -> Ints:
     return counts.fill_null(0).to_numpy().astype(np.int64)
 
 
-Subject: TypeAlias = 'Literal["outcomes", "answers", "costs"]'
 Headline: TypeAlias = 'Literal["estimate", "mu"]'
 
 
@@ -489,9 +482,14 @@ class Metric(ABC):
         return True
 
     @property
-    def looks_at(self) -> Subject:
-        """Outcomes alone, or what trials answered, or what they cost."""
+    def looks_at(self) -> str:
+        """Outcomes alone, or what a subject reads: "answers", "costs"."""
         return "outcomes"
+
+    @property
+    def beyond_counts(self) -> str:
+        """Why counts of outcomes do not say it; empty: they do."""
+        return ""
 
     @property
     def unbounded(self) -> bool:

@@ -33,6 +33,10 @@ class VoteMetric(Metric):
 
     uses_prior = False
     looks_at = "answers"
+    beyond_counts = (
+        "an expression counts the categories of one column, and votes need the answers beside "
+        'them: use a report of the frame, of each question with per="question"'
+    )
 
     def summary(self, posterior: Votes, k: int | None) -> Summary:
         """The estimate of each group, which has no posterior but its price."""

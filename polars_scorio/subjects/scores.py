@@ -383,7 +383,7 @@ class StrataModels:
     @property
     def of_rewards(self) -> bool:
         """Whether the numbers are those of real-valued rewards, with a range of each stratum."""
-        return self.view == "rewards"
+        return bool(self.view == "rewards")
 
     @property
     def limit(self) -> float:
