@@ -307,16 +307,9 @@ _ROUNDING = 1e-12  # of the largest score
 
 
 def prior_decides(diff: Floats, lo: Floats, hi: Floats, metric: Metric) -> Mask:
-    """Whether differences of unbiased estimates lie outside the intervals of the posteriors.
+    """Whether differences of unbiased estimates lie outside the intervals `lo`, `hi` of posteriors.
 
-    Parameters
-    ----------
-    diff : ndarray of float
-        Differences of the estimates; NaN, where there is none, is never outside.
-    lo, hi : ndarray of float
-        Intervals of the differences of the posterior means.
-    metric : Metric
-        Its bounds clip the intervals, and so the differences.
+    NaN, where there is no difference, never does. The bounds of the metric clip the intervals.
     """
     limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
     clipped, near = np.clip(diff, -limit, limit), rounding_error(metric)

@@ -92,9 +92,9 @@ def test_the_nearest_keyword_is_suggested(r1):
 @pytest.mark.parametrize(
     ("options", "functions"),
     [
-        (ReportOptions, (report, Request.of)),
-        (InferenceOptions, (Request.of,)),
-        (PlanOptions, (Request.of, ps.Scorio.population)),
+        (ReportOptions, (report, Request.from_trials)),
+        (InferenceOptions, (Request.from_trials,)),
+        (PlanOptions, (Request.from_trials, ps.Scorio.population)),
     ],
 )
 def test_a_default_is_what_it_is_where_nobody_says_it(options, functions):
