@@ -22,7 +22,7 @@ from polars_scorio.maths.array_rows import Floats, Ints, Mask
 MINUS = "\N{MINUS SIGN}"
 _NAME = 28  # characters of a name in a title
 _BEGIN, _END = "\x01", "\x02"  # around a name; no name has them, as hidden characters are spelled
-_MARKED = re.compile(f"{_BEGIN}(.*?){_END}")
+_NAMED = re.compile(f"{_BEGIN}(.*?){_END}([.,;:?]?)")
 _BROAD = 0.01  # width of an interval, from where on one decimal of a percentage is enough
 _SAME = 1e-9  # scores that differ by less are the same
 _SURE = 0.99
@@ -42,7 +42,13 @@ def html_text(text: str) -> str:
     """A sentence for a page: names as units of their own, numbers unbroken."""
     whole = re.sub(r"(?<=[\d.]) (?=%|points?\b|=)|(?<=[<>]) (?=[\d.])", "\N{NO-BREAK SPACE}", text)
     whole = re.sub(r"(\[[^\]]*,) ", "\\1\N{NO-BREAK SPACE}", whole)
-    return _MARKED.sub(r'<bdi class="nb">\1</bdi>', escape(whole))
+    return _NAMED.sub(_named_html, escape(whole))
+
+
+def _named_html(found: re.Match[str]) -> str:
+    """A name of a page, to which the mark behind it sticks."""
+    name = f'<bdi class="nb">{found[1]}</bdi>'
+    return f'<span class="gl">{name}{found[2]}</span>' if found[2] else name
 
 
 def names_list(names: Sequence[object], most: int = 3) -> str:

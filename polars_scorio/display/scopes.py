@@ -32,6 +32,7 @@ from polars_scorio.study.report import in_one_column, report
 from polars_scorio.study.request import on_levels
 
 POWER = 0.8  # the probability with which a plan tells a pair apart
+_FEW = 12  # models, for which questions are planned beside trials
 _DRAWN = 4  # the usual draw size, where questions have so many trials
 
 
@@ -136,7 +137,8 @@ class Scope:
         either = pl.concat([open_pairs.select(names), swapped])
         found = plan.collect().join(either, on=names, how="semi", maintain_order="left")
         needed = found.filter(pl.col("extra_trials").is_null() | (pl.col("extra_trials") > 0))
-        if needed["extra_trials"].null_count() == 0 or self.counts["question"].n_unique() == 1:
+        known = needed["extra_trials"].null_count() == 0 and len(self.models) > _FEW
+        if needed.is_empty() or known or self.counts["question"].n_unique() == 1:
             return needed
         questions = questions_needed(
             self.study,

@@ -14,8 +14,17 @@ import polars as pl
 
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
+from polars_scorio.decisions.frontier import frontier
 from polars_scorio.decisions.rank import rank
-from polars_scorio.display.finding import Board, Gap, cheapest_title, named, names_list
+from polars_scorio.display.finding import (
+    Board,
+    Gap,
+    chance_words,
+    cheapest_title,
+    html_text,
+    named,
+    names_list,
+)
 from polars_scorio.display.html.gate_sections import as_number
 from polars_scorio.display.html.marks import (
     Axis,
@@ -36,6 +45,7 @@ from polars_scorio.display.html.sections import (
     grid_lines,
     line_rows,
     score_axis,
+    score_matrix,
     score_ticks,
     whole_name,
 )
@@ -56,6 +66,7 @@ class Prices:
 
     mean: Floats
     rows: pl.DataFrame  # of all metrics of costs
+    worth: dict[str, float]  # chance that no other model is as good and as cheap
 
     @classmethod
     def of(cls, frame: pl.LazyFrame, roles: Roles, board: Board, settings: Settings,
@@ -79,11 +90,28 @@ class Prices:
         own = order.join(found.filter(metric="mean_cost"), on="model", how="left",
                          maintain_order="left")  # fmt: skip
         mean = own.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
-        return cls(mean.to_numpy(), found) if mean.height and mean["mu"].is_finite().all() else None
+        if not mean.height or not mean["mu"].is_finite().all():
+            return None
+        worth: dict[str, float] = {}
+        if model is not None and not (judged or trials.by or roles.cost is None):
+            worth = _worth_chances(frame, plain, model, settings)
+        return cls(mean.to_numpy(), found, worth)
 
     def words(self, place: int) -> str:
         """The mean cost of a question, in words."""
         return price_words(self.mean[place, 0])
+
+
+def _worth_chances(
+    frame: pl.LazyFrame, roles: Roles, model: str, settings: Settings
+) -> dict[str, float]:
+    """The chance that no other model is as good and as cheap; nothing where nobody knows it."""
+    plan = frontier(frame, roles, confidence=settings.confidence, unmatched="drop")
+    try:
+        rows = plan.select(model, "prob_on_frontier").drop_nulls().collect()
+    except (ValueError, pl.exceptions.PolarsError):
+        return {}
+    return {visible_text(str(name)): chance for name, chance in rows.rows()}
 
 
 def price_words(value: float) -> str:
@@ -120,7 +148,8 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
     """Scores against costs on a ratio scale, and the stairs of those that no other beats."""
     board, unit = sheet.board, sheet.board.unit
     models = board.models
-    table = _price_table(prices, models)
+    never = [] if sheet.main.judged or not unit.percent else _never_solved(sheet)
+    table = _price_table(prices, models, never)
     money = prices.mean[:, 0]
     title = cheapest_title(models[cheapest_leader(board, prices)])
     if len(models) == 1 or not (prices.mean[:, :2] > 0).all() or money.max() == money.min():
@@ -196,7 +225,7 @@ def _point_label(
     """The name of a point, above it, or below it where another name is near."""
     name = short_name(board.models[place], 20)
     above, below = y(board.hi[place]) - 10, y(board.lo[place]) + 18
-    room = 0.62 * len(name)  # percent of the width, half of a name
+    room = 1.2 * len(name)  # percent of a narrow width, half of a name
 
     def free(height: float) -> bool:
         return all(abs(at - x) > room + 8 or abs(height - other) > 15 for x, other in taken)
@@ -218,8 +247,14 @@ def _price_ticks(axis: Axis) -> list[float]:
     return inside
 
 
-def _price_table(prices: Prices, models: Sequence[str]) -> str:
-    """All metrics of costs, a row for each model."""
+def _never_solved(sheet: Sheet) -> list[str]:
+    """The share of the questions that each model never solved: what no money bought."""
+    scores = score_matrix(sheet.main, sheet.board.models)
+    return [html_text(sheet.board.unit.score(share)) for share in (scores <= 0).mean(axis=1)]
+
+
+def _price_table(prices: Prices, models: Sequence[str], never: Sequence[str]) -> str:
+    """All metrics of costs, a row for each model, and what the money did not buy."""
     keys = prices.rows.select("metric", "k").unique(maintain_order=True).rows()
     heads, columns = [], []
     for metric, k in keys:
@@ -228,6 +263,13 @@ def _price_table(prices: Prices, models: Sequence[str]) -> str:
         heads.append({"mean_cost": "mean cost", "cost_per_success": "per success"}.get(
             metric, metric.replace("_", " ") + (f", k = {k}" if k else "")))  # fmt: skip
         columns.append([_price_cell(known.get(name)) for name in models])
+    if never:
+        heads.append("never solved")
+        columns.append([*never])
+    if prices.worth:
+        heads.append("worth it")
+        columns.append([html_text(chance_words(prices.worth[name])) if name in prices.worth
+                        else "\N{EN DASH}" for name in models])  # fmt: skip
     top = "".join(f'<th class="n" scope="col">{escape(head)}</th>' for head in heads)
     body = "".join(
         f'<tr><th scope="row" class="nm">{whole_name(name)}</th>'
@@ -289,6 +331,8 @@ def judge_section(sheet: Sheet) -> Section:
     most = int(np.nanargmax(np.abs(lifts)))
     verb = "adds" if lifts[most] > 0 else "takes off"
     title = f"The judge {verb} up to {unit.size(lifts[most])} ({named(board.models[most])})."
+    if unit.gap(lifts[most])[0] not in "+\N{MINUS SIGN}":
+        title = "The judge changes no score."
     words = ["Ring: what the judge says. Dot: the true score with its interval."]
     if LABEL_COUNT in own.columns and own[LABEL_COUNT].null_count() < own.height:
         labels = own[LABEL_COUNT].drop_nulls()

@@ -18,6 +18,7 @@ from polars_scorio.display.table import Table, markdown_table, markdown_text
 from polars_scorio.display.verdict import Alert
 
 _INTERVAL = re.compile(r"(?<= )\\\[([-+\N{MINUS SIGN}<>\d. ,]+)\\\](?=[ ;,.]|$)")
+_CLAUSE = re.compile(r"(.*?)(?:([.,:](?= |$))|$)(.*)", re.DOTALL)  # the first one of a sentence
 _DIGITS = 6  # significant ones of the numbers in JSON
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
@@ -68,6 +69,7 @@ class Page:
     numbers: dict[str, Any]  # the same as data
     rows: pl.DataFrame  # the report, for a spreadsheet
     card: str  # SVG; empty without one
+    covered: str  # table of what is in the log of each model, HTML
 
     @property
     def headline(self) -> str:
@@ -118,7 +120,10 @@ class Page:
     def _next(self) -> str:
         if not self.todo:
             return ""
-        items = "".join(f"<li>{html_text(each)}</li>" for each in self.todo)
+        first, *rest = self.todo
+        clause, mark, more = _CLAUSE.match(first).groups()  # type: ignore[union-attr]  # any text
+        lead = f"<b>{html_text(clause)}{mark}</b>{html_text(more)}"
+        items = "".join(f"<li>{each}</li>" for each in [lead, *map(html_text, rest)])
         typed = f"<pre>{escape(self.command)}</pre>" if self.command else ""
         return f'<section class="next"><h2>What to do next</h2><ul>{items}</ul>{typed}</section>\n'
 
@@ -137,11 +142,13 @@ class Page:
             for name, fact in (facts | self.about.formulas).items()
             if name not in {"call", "counts, SHA-256"}
         )
+        covered = f"<details><summary>Coverage of each model</summary>{self.covered}</details>"
+        covered *= bool(self.covered)
         return (
             f"<footer><div><h2>How it was computed</h2><p>{escape(read)}</p>"
             f"<details><summary>Assumptions and formulas</summary><dl>{told}</dl></details></div>\n"
             f"<div><h2>The log</h2><p>{escape(self.summary)}. {escape(self.outcomes)}</p>"
-            f"<p>SHA-256 of the counts <code>{facts['counts, SHA-256'][:12]}</code></p>"
+            f"{covered}<p>SHA-256 of the counts <code>{facts['counts, SHA-256'][:12]}</code></p>"
             f"<p><code>{escape(facts['call'])}</code></p></div>\n"
             f"<div><h2>Files inside this page</h2><p>{_DOT.join(links)}</p>"
             f"<p>{escape(facts['made by'])}<br>{escape(facts['made on'])}</p></div></footer>\n"

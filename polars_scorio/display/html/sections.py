@@ -208,8 +208,9 @@ def _chance_cell(board: Board, place: int) -> str:
     return bar + html_text(chance_words(chance))
 
 
-def forest_note(board: Board) -> str:
-    """How to read the shading and the lines of a forest."""
+def forest_note(sheet: Sheet) -> str:
+    """How to read a forest; the interval of the first model, corrected for the selection."""
+    board = sheet.board
     if len(board.models) == 1 or not board.ranked:
         return ""
     said = "Shaded: no model was shown to be better (tier 1). "
@@ -218,7 +219,12 @@ def forest_note(board: Board) -> str:
     lines = (
         "A line starts a new tier: each model below it is worse than some model of the tier above."
     )
-    return f'<p class="note">{said}{lines * bool(board.tier.max() > 1)}</p>'
+    told = said + lines * bool(board.tier.max() > 1)
+    best = sheet.main.best.select("best_lo", "best_hi").rows() if len(board.models) > 2 else []
+    if best and None not in best[0]:
+        ends = html_text(board.unit.interval(*best[0]))
+        told += f" Corrected for being the highest of {len(board.models):,}, the first has {ends}."
+    return f'<p class="note">{told}</p>'
 
 
 def forest_table(sheet: Sheet) -> Table:
@@ -854,9 +860,10 @@ def next_of_ranking(sheet: Sheet) -> list[str]:
             f"Take either: {differ}; it would take {times:,.0f} times this log to say which is "
             "better."
         )
+    more = f", or {count_of(questions, 'further question')} like these" if questions else ""
     told.append(
         f"To decide it with a chance of {power}: {count_of(trials, 'further trial')} of each "
-        "question, of both."
+        f"question{more}, of both."
     )
     return told
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.counting.log import Study
+from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.rank import rank
 from polars_scorio.decisions.regressed_questions import regressed_questions
@@ -69,6 +70,12 @@ class Run:
     curve: Curve
     board: Board  # steps by one try, the best first
     name: str  # of the column of steps
+    best: tuple[float, float]  # interval of the highest step, corrected for the selection
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The first and the last step, as a reader sees them."""
+        return step_words(self.steps[0]), step_words(self.steps[-1])
 
     @classmethod
     def of(cls, look: LogSummary, settings: Settings) -> Run | None:
@@ -94,7 +101,18 @@ class Run:
         order = rank(main.study, main.roles, avg(), **settings.report).collect()
         rows = report(main.study, main.roles, [avg()], **settings.report).collect()
         curve = _gain_curve(main, fan.k, steps[0], steps[-1], settings)
-        return cls(steps, at, fan, curve, Board.of(rows, order), name)
+        chosen = best(main.study, main.roles, avg(), **settings.report).collect()
+        ends = chosen.select("best_lo", "best_hi").row(0)
+        return cls(steps, at, fan, curve, Board.of(rows, order), name, ends)
+
+
+def step_words(label: str) -> str:
+    """A step, whose thousands have commas.
+
+    >>> step_words("2000"), step_words("warm up")
+    ('2,000', 'warm up')
+    """
+    return f"{int(label):,}" if label.isascii() and label.isdigit() else label
 
 
 def _gain_curve(
@@ -114,7 +132,8 @@ def _gain_curve(
 def steps_finding(run: Run, basis: Sequence[str]) -> Finding:
     """Gains and losses of a run."""
     unit, top = Unit(), run.fan.k[-1]
-    title = steps_title(run.curve, run.steps[0], run.steps[-1])
+    first, last = run.ends
+    title = steps_title(run.curve, first, last)
 
     def moved(place: int, tries: str) -> str:
         before, after = run.fan.numbers[0, 0, place, 0], run.fan.numbers[0, -1, place, 0]
@@ -125,7 +144,7 @@ def steps_finding(run: Run, basis: Sequence[str]) -> Finding:
     numbers = f"{moved(0, 'One try')} {moved(len(run.fan.k) - 1, f'{top} tries')}"
     one = run.board.first_tier.sum() == 1
     chip = "best step decided" if one else "best step open"
-    against = f"step {run.steps[-1]} against step {run.steps[0]}"
+    against = f"step {last} against step {first}"
     target = basis[-1]
     told = (against, basis[1].partition(",")[0] + ", for all k at once", target)
     return Finding(title, chip, "yes" if one else "", numbers, "", told)
@@ -144,10 +163,10 @@ def steps_hero(run: Run, level_words: str) -> str:
         + text(0, y(tick) - 5, f"{100 * tick:g}\N{NO-BREAK SPACE}%" * (tick > 0))
         for tick in (0, 0.25, 0.5, 0.75, 1)
     )
-    shown = _spread_labels(at, 9)
+    shown = _spread_labels(at, 6)
     for place in shown:
         held = "" if place == 0 else "end" if place == len(at) - 1 else "mid"
-        body += text(at[place], height - 32, short_name(run.steps[place], 12), held)
+        body += text(at[place], height - 32, short_name(step_words(run.steps[place]), 12), held)
     sizes, last = fan.k, len(fan.k) - 1
     four = sizes.index(4) if 4 in sizes else last
     drawn = [(0, last, "b", f"at least 1 of {sizes[last]}"), (0, 0, "a", "one try"),
@@ -173,12 +192,19 @@ def steps_hero(run: Run, level_words: str) -> str:
     said = (
         f"one try: {unit.score(fan.numbers[0, 0, 0, 0])} to {unit.score(fan.numbers[0, -1, 0, 0])}"
     )
+    high = ""
+    if None not in run.best:
+        top, ends_of = step_words(run.board.models[0]), unit.interval(*run.best)
+        high = html_text(
+            f" Highest: step {top}, {unit.score(run.board.score[0])} {ends_of}, corrected for "
+            "having been chosen."
+        )
     picture_of = picture(height, body + stretched(height, inner) + marks, f"By {run.name}, {said}")
     return (
         f'<div class="byrun">{picture_of}<div class="ends" style="height:{height}px">{ends}'
         f'<span style="top:{height - 10}px">may be best</span></div></div><p class="note">By '
         f"{escape(run.name)}. Bands: {level_words} intervals. Dots below: steps that may be the "
-        f"best by one try, for all steps at once ({len(may):,} of {len(run.steps):,}).</p>"
+        f"best by one try, for all steps at once ({len(may):,} of {len(run.steps):,}).{high}</p>"
     )
 
 
@@ -213,7 +239,7 @@ def gains_section(run: Run, settings: Settings) -> Section:
     told = [f"{signs[start]} up to k = {until}"] * bool(start)
     told += [f"{signs[end]} from k = {since} on"] * bool(end and (since > until or not start))
     title = f"It {', '.join(told)}." if told else "It neither gains nor loses beyond chance."
-    words = [(f"Step {run.steps[-1]} less step {run.steps[0]} in Pass@k, in points. The "
+    words = [(f"Step {run.ends[1]} less step {run.ends[0]} in Pass@k, in points. The "
              f"{settings.level} intervals hold for all {len(curve.k)} k at once.")]  # fmt: skip
     return Section("gains", title, words, line_rows(rows, 64, 168))
 
@@ -230,8 +256,8 @@ def step_questions_section(run: Run, look: LogSummary) -> Section:
     )
     may = {*run.board.leaders}
     rows = "".join(
-        f'<span class="{"in" * (step in may)}">step {escape(short_name(step, 12))}</span>'
-        + strips[place]
+        f'<span class="{"in" * (step in may)}">step '
+        f"{escape(short_name(step_words(step), 12))}</span>{strips[place]}"
         for place, step in enumerate(run.steps)
     )
     two = Study(main.counts.filter(pl.col("model").is_in([run.steps[0], run.steps[-1]])))
@@ -245,10 +271,10 @@ def step_questions_section(run: Run, look: LogSummary) -> Section:
         for each in pl.collect_all(tests)
     )  # fmt: skip
     ends = (
-        f'<span></span><span class="sides"><span>hardest at step {escape(run.steps[0])}</span>'
+        f'<span></span><span class="sides"><span>hardest at step {escape(run.ends[0])}</span>'
         f"<span>easiest of {wide.height:,}</span></span>"
     )
-    since = f"since step {run.steps[0]}"
+    since = f"since step {run.ends[0]}"
     lists = question_lists({f"Won {since}": won, f"Lost {since}": lost})
     words = [
         "Every question, every step. Full colour: right in all trials.",
@@ -263,19 +289,20 @@ def next_of_steps(run: Run) -> list[str]:
     may, unit, top = {*run.board.leaders}, Unit(), run.fan.k[-1]
     earliest = next(step for step in run.steps if step in may)
     place = run.steps.index(earliest)
-    told = [f"Take step {earliest}."]
+    taken, (first_step, last_step) = step_words(earliest), run.ends
+    told = [f"Take step {taken}."]
     if len(may) > 1:
         own, last = (unit.score(run.fan.numbers[0, each, -1, 0]) for each in (place, -1))
         told = [
             (
-                f"Take step {earliest}: the earliest of the {len(may):,} steps that may be the "
-                f"best by one try; its Pass@{top} is {own}, that of step {run.steps[-1]} {last}."
+                f"Take step {taken}: the earliest of the {len(may):,} steps that may be the "
+                f"best by one try; its Pass@{top} is {own}, that of step {last_step} {last}."
             )
         ]
     end, since = run.curve.last
     if end < 0:
-        told.append(f"If you search with {since} or more tries, step {run.steps[0]} is better than "
-                    f"step {run.steps[-1]}.")  # fmt: skip
+        told.append(f"If you search with {since} or more tries, step {first_step} is better than "
+                    f"step {last_step}.")  # fmt: skip
     return told
 
 
@@ -298,7 +325,7 @@ def runs_section(look: LogSummary, sheet: Sheet) -> Section:
     ticks = zip(axis.ticks(5), score_ticks(axis, unit, 5), strict=True)
     body = "".join(level(0, 100, y(tick)) + text(0, y(tick) - 5, words) for tick, words in ticks)
     labels = [*where]
-    for place in _spread_labels([*where.values()], 9):
+    for place in _spread_labels([*where.values()], 6):
         held = "" if place == 0 else "end" if place == len(labels) - 1 else "mid"
         body += text(where[labels[place]], height - 6, short_name(labels[place], 12), held)
     inner, ends, floor = "", [], -99.0

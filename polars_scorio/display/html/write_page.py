@@ -209,6 +209,7 @@ def story_page(story: Story, order: Order) -> Page:
         numbers=numbers,
         rows=sheet.main.rows.select(pl.exclude(pl.List, pl.Struct)),
         card=card_svg(story, order.title),
+        covered=covered_models(story.coverage),
     )
 
 
@@ -233,7 +234,7 @@ def _first_picture(story: Story) -> Section:
     if len(board.models) == 1:
         drawn = one_model_hero(sheet, story.like, story.parts)
         return Section("leaderboard", "", [], drawn, forest_table(sheet))
-    drawn = forest_picture(story) + forest_note(board)
+    drawn = forest_picture(story) + forest_note(sheet)
     return Section("leaderboard", "", [], drawn, forest_table(sheet))
 
 
@@ -399,6 +400,7 @@ def _refusal_page(look: LogSummary, coverage: pl.DataFrame, order: Order, error:
                  "coverage": coverage},
         rows=coverage.select(pl.exclude(pl.List, pl.Struct)),
         card="",
+        covered="",
     )  # fmt: skip
 
 
@@ -416,6 +418,15 @@ def log_size(look: LogSummary, coverage: pl.DataFrame) -> str:
             each = range_text(least, most)
             words += f" \N{MULTIPLICATION SIGN} {each} trial{'' if most == 1 else 's'}"
     return words
+
+
+def covered_models(coverage: pl.DataFrame) -> str:
+    """What is in the log of each model, over all strata."""
+    numbers = ["questions", "missing", "trials", "nulls", "duplicates"]
+    known = [name for name in numbers if coverage[name].null_count() < coverage.height]
+    each = coverage.group_by("model", maintain_order=True).agg(pl.col(known).sum())
+    shown = [name for name in known if name in {"questions", "trials"} or each[name].sum()]
+    return coverage_table(each.select("model", *shown).sort("model"))
 
 
 def coverage_table(coverage: pl.DataFrame) -> str:

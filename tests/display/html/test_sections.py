@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polars_scorio as ps
+from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.finding import Unit, plain_text
 from polars_scorio.display.html.cost_sections import Prices
@@ -32,6 +33,7 @@ from tests.decisions.counted import counted
 from tests.display.html.logs import models, page_of, retried
 from tests.made_logs import long
 from tests.made_verdicts import verdicts
+from tests.own_metric import Agreement
 
 pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
 USUAL = Settings()
@@ -243,7 +245,9 @@ def test_a_model_that_never_succeeds_has_no_bounded_price_of_a_success(prices):
     section = sections_of(prices.filter(domain="air"), cost="usd")["cost"]
     (dear,) = [row for row in rows_of(section.figure) if row.startswith(" dear")]
     assert "∞ [" in dear
-    assert dear.rstrip().endswith("∞]")
+    assert dear.rstrip().endswith("∞] 100.0 % < 1 %")  # never solved; worth it
+    frontier = prices.filter(domain="air").scorio(cost="usd").frontier()
+    assert frontier.filter(model="dear")["prob_on_frontier"].item() < 0.01
 
 
 def test_pages_without_costs_have_no_price(prices, tmp_path):
@@ -536,5 +540,60 @@ def test_print_keeps_sections_whole_and_headings_with_them():
     paper = css.partition("@media print{@page")[2]
     assert "size:A4" in paper
     assert "h2{break-after:avoid}" in paper
-    assert "tr,.l3{break-inside:avoid}" in paper
+    assert "tr,.l3,footer{break-inside:avoid}" in paper
     assert ".pick{display:none}" in paper
+
+
+@pytest.mark.parametrize(
+    "metric", [ps.bayes(), ps.geom_at_k(2), ps.tail_pass(4, [2]), ps.pass_at_k(8), Agreement()]
+)
+def test_every_metric_has_intervals_on_its_page(metric):
+    cells = page_of(models(3), metric).hero.table.columns[2].cells
+    assert all(re.fullmatch(r"[<>]?[\d .]+ \[[<>\d ., ]+\]", cell) for cell in cells)
+
+
+def test_the_highest_of_several_has_an_interval_corrected_for_the_selection():
+    log = models(3, questions=40)
+    row = log.scorio(run_effects="none").best().row(0, named=True)
+    ends = Unit().interval(row["best_lo"], row["best_hi"])
+    assert f"Corrected for being the highest of 3, the first has {ends}." in words(
+        page_of(log).hero.figure
+    )
+    steps = improving_run()
+    row = steps.scorio(model="step", validate=False).best().row(0, named=True)
+    ends = Unit().interval(row["best_lo"], row["best_hi"])
+    said = words(page_of(steps, ps.avg(), model=None, by="step", validate=False).hero.figure)
+    assert f"{ends}, corrected for having been chosen." in said
+
+
+def test_the_foot_has_the_coverage_of_each_model():
+    log = models(3).filter(~((pl.col("model") == "m01") & (pl.col("question") > 6)))
+    foot = page_of(log).html().partition("<footer>")[2]
+    rows = rows_of(foot)
+    assert rows[0].split() == ["model", "questions", "missing", "trials"]
+    assert [row.split() for row in rows[1:]] == [
+        ["m00", "12", "0", "48"], ["m01", "7", "5", "28"], ["m02", "12", "0", "48"],
+    ]  # fmt: skip
+
+
+def test_single_questions_that_fail_a_gate_are_told_on_its_page(versions, tmp_path):
+    versions.write_parquet(tmp_path / "log.parquet")
+    asked = ["gate", str(tmp_path / "log.parquet"), "--count", "count", "--baseline", "v1",
+             "--margin", "0.2", "--html", str(tmp_path / "gate.html")]  # fmt: skip
+    main([*asked, "--fail-on", "regressed", "--must-pass", "q0", "q2"])
+    page = words((tmp_path / "gate.html").read_text(encoding="utf-8").partition("<body>")[2])
+    row = versions.scorio(count="count").gate(
+        "v1", margin=0.2, fail_on="regressed", must_pass=["q0", "q2"]
+    ).filter(model="v2").row(0, named=True)  # fmt: skip
+    assert row["regressed"] == ["q0"]
+    assert "v2 fails" in page
+    assert "Single questions: 1 regressed" in page
+    assert "which fails the gate." in page
+    assert f"Must pass: {' and '.join(map(str, row['not_passed']))} failed a trial." in page
+
+
+def test_a_name_stays_with_the_mark_behind_it_and_the_first_clause_of_advice_is_bold():
+    page = page_of(models(2))
+    assert "</bdi></span> may be as good" not in page.html()
+    assert '<span class="gl"><bdi class="nb">m01</bdi>?</span></h2>' in page.html()
+    assert re.search(r"<li><b>Take either[^<]*[.,:]</b>", page.html())
