@@ -421,7 +421,7 @@ def log_size(look: LogSummary, coverage: pl.DataFrame) -> str:
 
 
 def covered_models(coverage: pl.DataFrame) -> str:
-    """What is in the log of each model, over all strata."""
+    """The coverage of each model, over all strata."""
     numbers = ["questions", "missing", "trials", "nulls", "duplicates"]
     known = [name for name in numbers if coverage[name].null_count() < coverage.height]
     each = coverage.group_by("model", maintain_order=True).agg(pl.col(known).sum())
