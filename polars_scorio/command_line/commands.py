@@ -13,40 +13,39 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.command_line.answers import (
+    Reply,
+    check_answer,
+    compare_answer,
+    describe_answer,
+    frontier_answer,
+    plan_answer,
+    questions_answer,
+    rank_answer,
+    regressions_answer,
+    reruns_answer,
+    rows_answer,
+    summary_answer,
+    undecided_alone,
+)
 from polars_scorio.command_line.gate_command import run_gate  # noqa: F401 - one of `RUNS`
-from polars_scorio.command_line.log_arguments import PRINTED
 from polars_scorio.command_line.log_input import chosen_settings, column_value
 from polars_scorio.command_line.terminal import (
-    PROGRAM,
     Progress,
+    Screen,
     command_words,
     print_table,
     print_text,
 )
 from polars_scorio.counting.log import bind_roles
-from polars_scorio.display.finding import (
-    cheapest_title,
-    decided_alone,
-    pairs_title,
-    plain_text,
-    rank_title,
-)
+from polars_scorio.counting.roles import Category
 from polars_scorio.display.html.card import card_svg, write_card
 from polars_scorio.display.html.story import Asked, Story, read_story, refusal_finding
 from polars_scorio.display.html.write_page import Order, made_page
-from polars_scorio.display.leaderboard import leaderboard
-from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.sentences import (
-    bracket_sentence,
-    curve_sentence,
-    question_sentences,
-    rerun_sentences,
-)
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.table import to_great_table, to_latex, to_markdown
-from polars_scorio.display.verdict import LogVerdict, log_of_scope
+from polars_scorio.display.table import to_great_table, to_latex
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
-from polars_scorio.display.words import short_name
+from polars_scorio.display.words import count_of
 from polars_scorio.metrics.weighted import avg
 
 
@@ -93,98 +92,57 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     print_text(f"{story.finding.words()}\n{asked.output}")
 
 
-_PAIRED = 60  # models, all of whose pairs are compared for a title
-_CURVES = 10  # pairs that have a sentence
-
-
-def run_compare(log: Scorio[Any], asked: Namespace, _call: str) -> None:
-    """Print a table of pairs of models, one metric after the other."""
+def run_compare(log: Scorio[Any], asked: Namespace, call: str) -> None:
+    """Print the pairs of models, by one metric after the other."""
     options: dict[str, Any] = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
     options["simultaneous"] = not asked.each_pair
-    baseline = None
-    if asked.baseline is not None:
-        roles = log._roles
-        dtype = log.frame.lazy().collect_schema()[str(roles.model)]
-        baseline = column_value(asked.baseline, dtype)
-    pairs = [
-        log.compare(metric, baseline=baseline, **options).lazy()
-        for metric in asked.metric or [avg()]
-    ]
-    found = pl.collect_all(pairs)
-    if asked.format == "table":
-        strata = [*bind_roles(log.frame.lazy(), log._roles).strata]
-        keys = [*strata, "model_a", "model_b"]
-        for rows in found:
-            if rows["k"].n_unique() == 1 and "lo_missing" not in rows:
-                _print_titles(log, rows, pairs_title)
-            curves = rows.partition_by(keys, maintain_order=True) if "first_to" in rows else []
-            if "lo_missing" in rows:
-                print_text(bracket_sentence(rows))
-            for pair in curves[:_CURVES]:
-                where = "".join(f"{name} {pair[name][0]}: " for name in strata)
-                print_text(where + curve_sentence(pair, options["confidence"]))
-    # Rewards have the column `bounds` too.
-    print_table(pl.concat(found, how="diagonal"), asked.format)
+    baseline = None if asked.baseline is None else _typed_model(log, asked.baseline)
+    metrics = asked.metric or [avg()]
+    pairs = [log.compare(metric, baseline=baseline, **options) for metric in metrics]
+    if asked.format != "table":
+        # Rewards have the column `bounds` too.
+        found = pl.collect_all([each.lazy() for each in pairs])
+        print_table(pl.concat(found, how="diagonal"), asked.format)
+        return
+    reply, found = Reply.read(log, asked, call, *pairs)
+    compare_answer(reply, [*zip(metrics, found, strict=True)])
 
 
-def run_rank(log: Scorio[Any], asked: Namespace, _call: str) -> None:
-    """Print a table of the models, the best first."""
-    ranks = log.rank(
-        asked.metric,
-        overall=asked.overall,
-        unmatched=asked.unmatched,
-        **chosen_settings(asked).report,
-    )
-    ranks = ranks.lazy().collect()
-    if asked.format == "table":
-        (model,) = bind_roles(log.frame.lazy(), log._roles).models
-
-        def title(rows: pl.DataFrame) -> str:
-            return rank_title(rows, model, _decided_alone(log, rows, model, asked))
-
-        _print_titles(log, ranks, title)
-    print_table(ranks, asked.format)
+def _typed_model(log: Scorio[Any], name: str) -> Category:
+    """The model of a name as it is typed."""
+    models = bind_roles(log.frame.lazy(), log._roles).models
+    return column_value(name, next(iter(models.values()), None))
 
 
-def _decided_alone(log: Scorio[Any], rows: pl.DataFrame, model: str, asked: Namespace) -> int:
-    """The pairs of a stratum that would be decided alone, where nothing is with all at once."""
-    if not (rows["tier"] == 1).all() or not 2 < rows.height <= _PAIRED:
-        return 0
-    options = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
-    pairs = log.compare(asked.metric, simultaneous=True, **options).lazy().collect()
-    strata = rows.columns[: rows.columns.index("metric")]
-    strata = [name for name in strata if name in pairs.columns and name != model]
-    same = rows.select(strata).unique()
-    own = pairs.join(same, on=strata, how="semi", nulls_equal=True) if strata else pairs
-    return decided_alone(own, asked.confidence)
+def run_rank(log: Scorio[Any], asked: Namespace, call: str) -> None:
+    """Print the models in their order."""
+    options: dict[str, Any] = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
+    ranks = log.rank(asked.metric, overall=asked.overall, **options)
+    if asked.format != "table":
+        print_table(ranks, asked.format)
+        return
+    reply, (rows,) = Reply.read(log, asked, call, ranks)
+    rank_answer(reply, rows, undecided_alone(log, asked, options))
 
 
-def _print_titles(
-    log: Scorio[Any], rows: pl.DataFrame, title: Callable[[pl.DataFrame], str]
-) -> None:
-    """Print the finding of each stratum, in bold."""
-    strata = [*bind_roles(log.frame.lazy(), log._roles).strata]
-    parts = rows.partition_by(strata, as_dict=True, maintain_order=True) if strata else {(): rows}
-    for place, part in parts.items():
-        where = ", ".join(f"{name} {value}" for name, value in zip(strata, place, strict=True))
-        head = f"{where}: " * bool(where) if any(place) else "all strata: " * bool(strata)
-        print_text(plain_text(head + title(part)), "bold")
-
-
-def run_describe(log: Scorio[Any], asked: Namespace, _call: str) -> None:
-    """Print a table of what is in the log."""
-    print_table(log.describe(per=asked.per), asked.format)
-
-
-def run_check(log: Scorio[Any], asked: Namespace, _call: str) -> None:
-    """Print a table of the checks, and what those say that found something."""
-    rows = log.check(across=asked.across).lazy().collect()
+def run_describe(log: Scorio[Any], asked: Namespace, call: str) -> None:
+    """Print what is in the log."""
+    rows = log.describe(per=asked.per)
     if asked.format != "table":
         print_table(rows, asked.format)
         return
-    found = rows.filter(pl.col("verdict").is_in(["alarm", "once", "look"]))
-    print_text("\n".join(found["sentence"]) or "No check found anything.", "bold")
-    print_table(rows.drop("sentence"))
+    reply, (found,) = Reply.read(log, asked, call, rows)
+    describe_answer(reply, found)
+
+
+def run_check(log: Scorio[Any], asked: Namespace, call: str) -> int | None:
+    """Print what the checks found; an alarm is the status."""
+    rows = log.check(across=asked.across)
+    if asked.format != "table":
+        print_table(rows, asked.format)
+        return None
+    reply, (found,) = Reply.read(log, asked, call, rows)
+    return check_answer(reply, found)
 
 
 def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:
@@ -192,120 +150,84 @@ def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     print_table(log.counts(), asked.format)
 
 
-def run_frontier(log: Scorio[Any], asked: Namespace, _call: str) -> None:
-    """Print a table of the models, the cheapest first."""
+def run_frontier(log: Scorio[Any], asked: Namespace, call: str) -> None:
+    """Print the models, the cheapest first."""
     options: dict[str, Any] = {"confidence": asked.confidence, "unmatched": asked.unmatched}
-    rows = log.frontier(asked.metric, **options).lazy().collect()
-    if asked.format == "table":
-        (model,) = bind_roles(log.frame.lazy(), log._roles).models
-        ranks = log.rank(asked.metric, **options).lazy().collect().filter(pl.col("tier") == 1)
-        strata = rows.columns[: rows.columns.index(model)]
-        leading = rows.join(ranks, on=[*strata, model], how="semi")
-        _print_titles(log, leading.sort("mean_cost"), lambda part: cheapest_title(part[model][0]))
-    print_table(rows, asked.format)
-
-
-def run_reruns(log: Scorio[Any], asked: Namespace, _call: str) -> None:
-    """Print how far a rerun moves the scores, or the flaky questions."""
-    options = {"n": asked.n_rerun, "per": asked.per, "confidence": asked.confidence}
-    rows = log.reruns(asked.metric, **options).lazy().collect()
-    if asked.format != "table" or asked.per == "question":
+    rows = log.frontier(asked.metric, **options)
+    if asked.format != "table":
         print_table(rows, asked.format)
         return
-    percent = (asked.metric or avg()).support == (0, 1) and rows["flips_hi"].null_count() == 0
-    keys = rows.columns[: rows.columns.index("metric")]
-    for row in rows.rows(named=True):
-        place = " ".join(str(row[name]) for name in keys)
-        print_text(f"{place}: {' '.join(rerun_sentences(row, percent=percent))}", "bold")
-    print_table(rows)
+    ranks = log.rank(asked.metric, **options)
+    reply, (found, order) = Reply.read(log, asked, call, rows, ranks)
+    frontier_answer(reply, found, order)
 
 
-_LEFT_OUT = ("solved_by", "always_by", "rate_lo", "rate_hi", "pvalue")
-
-
-def run_questions(log: Scorio[Any], asked: Namespace, _call: str) -> None:
-    """Print a table of questions, with sentences for a reader: stratum after stratum."""
-    rows = log.questions(fdr=asked.fdr, per=asked.per, unmatched=asked.unmatched).lazy()
-    if asked.format == "table":
-        sources = log.variance_components(unmatched=asked.unmatched).lazy()
-        tables = pl.collect_all([rows, sources])
-        _print_strata(tables[0], tables[1], asked)
-    else:
+def run_reruns(log: Scorio[Any], asked: Namespace, call: str) -> None:
+    """Print how far a rerun moves the scores, or the flaky questions."""
+    options = {"n": asked.n_rerun, "per": asked.per, "confidence": asked.confidence}
+    rows = log.reruns(asked.metric, **options)
+    if asked.format != "table":
         print_table(rows, asked.format)
+        return
+    reply, (found,) = Reply.read(log, asked, call, rows)
+    if asked.per == "question":
+        title = f"{count_of(found.height, 'question')} came out both ways: they are flaky."
+        rows_answer(reply, title, found, reply.next("questions"))
+    else:
+        reruns_answer(reply, found)
 
 
-def _print_strata(rows: pl.DataFrame, sources: pl.DataFrame, asked: Namespace) -> None:
-    """Print the questions of each stratum, and sentences on them."""
-    columns = rows.columns
-    question = columns[columns.index("models") - (2 if asked.per == "cluster" else 1)]
-    strata = columns[: columns.index(question)]
-    parts = rows.partition_by(strata, as_dict=True, maintain_order=True) if strata else {(): rows}
-    advice = {row[:-1]: row[-1] for row in sources.select(*strata, "advice").rows()}
-    for place, part in parts.items():
-        where = ", ".join(f"{name} {value}" for name, value in zip(strata, place, strict=True))
-        sentences = [*question_sentences(part, question, asked.fdr, asked.per), advice[place]]
-        print_text("\n".join([where] * bool(where) + sentences), "bold")
-        _print_stratum(part, question, asked)
+def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
+    """Print how many questions tell nothing, and the ones to look at."""
+    rows = log.questions(fdr=asked.fdr, per=asked.per, unmatched=asked.unmatched)
+    if asked.format != "table":
+        print_table(rows, asked.format)
+        return
+    sources = log.variance_components(unmatched=asked.unmatched)
+    reply, (found, advice) = Reply.read(log, asked, call, rows, sources)
+    *_, story = read_story(log.frame.lazy(), log._roles, Asked((), Settings()))
+    questions_answer(reply, found, advice, story if isinstance(story, Story) else None)
 
 
-def _print_stratum(rows: pl.DataFrame, question: str, asked: Namespace) -> None:
-    """Print the questions of a stratum, with what a reader of a terminal needs."""
-    names = [*map(short_name, rows[question].to_list())]
-    shown = rows.with_columns(pl.Series(question, names, pl.String)).drop(_LEFT_OUT)
-    print_table(shown if asked.all else shown.head(PRINTED))
-    if not asked.all and rows.height > PRINTED:
-        print_text(f"{rows.height - PRINTED:,} more: --all prints them.")
+def run_regressions(log: Scorio[Any], asked: Namespace, call: str) -> None:
+    """Print the questions that became worse than under a baseline."""
+    baseline = _typed_model(log, asked.baseline)
+    rows = log.regressions(baseline, fdr=asked.fdr, improvements=asked.improvements)
+    if asked.format != "table":
+        print_table(rows, asked.format)
+        return
+    reply, (found,) = Reply.read(log, asked, call, rows)
+    regressions_answer(reply, found)
 
 
-_BOARDS = 5  # strata with a leaderboard each, if there is none of all models
+def run_plan(log: Scorio[Any], asked: Namespace, call: str) -> None:
+    """Print how many more trials, or questions, would decide."""
+    shared: dict[str, Any] = {"confidence": asked.confidence}
+    if asked.half_width is None:
+        shared |= {"power": asked.power, "simultaneous": True, "unmatched": asked.unmatched}
+    rows = log.trials_needed(asked.metric, half_width=asked.half_width, **shared)
+    if asked.format != "table":
+        print_table(rows, asked.format)
+        return
+    reply, (found,) = Reply.read(log, asked, call, rows)
+    more = None
+    if asked.half_width is None and found["extra_trials"].null_count():
+        more = log.questions_needed(asked.metric, **shared).lazy().collect()
+    plan_answer(reply, found, more)
 
 
 def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
-    """Print finding, leaderboard and coverage; return why the log has no report, if so."""
-    coverage = log.describe()
+    """Print finding, leaderboard and facts; return why the log has no report, if so."""
     wanted = Asked(tuple(asked.metric), chosen_settings(asked))
     frame, roles = log.frame.lazy(), log._roles
-    look, _, story = read_story(frame, roles, wanted, totals=log._tool_totals)
-    if not isinstance(story, Story):
-        print_text(command_words(refusal_finding(story).words(), vars(asked)), "bold")
-        print_table(coverage)
-        return story
-    verdict, finding = story.verdict, story.finding
-    print_text(plain_text(finding.title), "bold")
-    print_text(plain_text(f"{finding.numbers} {finding.aside}".strip()))
-    print_text(plain_text(" \N{MIDDLE DOT} ".join(finding.basis)) + "\n")
-    if roles.model is not None:
-        print_text(f"{_board_text(look, verdict, asked)}\n")
-    if verdict.outcomes:
-        print_text(verdict.outcomes)
-    for alert in verdict.alerts:
-        print_text(command_words(f"{alert.title}. {alert.text}", vars(asked)))
-    print_table(coverage)
-    print_text(f"For a page to send: {_page_command(call)}")
-    return None
-
-
-def _board_text(look: LogSummary, verdict: LogVerdict, asked: Namespace) -> str:
-    """The leaderboard of what the verdict is about, or of the first strata."""
-    metrics, settings = asked.metric or [avg()], chosen_settings(asked)
-    scopes = verdict.parts[:_BOARDS] if verdict.overall is None else [verdict.overall]
-    boards = []
-    for scope in scopes:
-        frame, roles = log_of_scope(look, scope)
-        board = leaderboard(frame, roles, metrics, unmatched="drop", **settings.report)
-        head = f"{'In' if verdict.overall is None else 'At'} {scope.name}:\n\n"
-        boards.append(head * bool(scope.name) + to_markdown(board))
-    return "\n\n".join(boards)
-
-
-def _page_command(call: str) -> str:
-    """The command that writes the page of the log, with the arguments of this call.
-
-    >>> _page_command("polars-scorio summary 'my log.csv' --by domain")
-    "polars-scorio report 'my log.csv' --by domain"
-    """
-    _, _, *arguments = shlex.split(call)
-    return f"{PROGRAM} report {shlex.join(arguments)}"
+    _, coverage, story = read_story(frame, roles, wanted, totals=log._tool_totals)
+    reply = Reply(log, asked, call, coverage, Screen.of_output())
+    if isinstance(story, Story):
+        summary_answer(reply, story)
+        return None
+    why = command_words(refusal_finding(story).words(), vars(asked))
+    rows_answer(reply, why, coverage, reply.next("describe"))
+    return story
 
 
 def run_leaderboard(log: Scorio[Any], asked: Namespace, _call: str) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from argparse import Namespace
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -15,11 +14,13 @@ from xml.etree import ElementTree as ET
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.command_line.answers import Reply, gate_lines
 from polars_scorio.command_line.log_input import chosen_settings, column_value, read_log
-from polars_scorio.command_line.terminal import command_words, print_table, print_text
+from polars_scorio.command_line.terminal import command_words, print_table
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.case_gate import Cases, case_ids, without_questions
+from polars_scorio.display.finding import gate_rows, worst_gate
 from polars_scorio.display.html.page import Page
 from polars_scorio.display.html.write_page import Order, made_page
 from polars_scorio.display.sentences import GateWords
@@ -49,6 +50,8 @@ class GateResult:
     sentences: Sequence[str]  # one for each candidate and draw size, over all strata
     row_sentences: Sequence[str]  # one for each of the rows
     regressed: pl.DataFrame  # questions
+    clauses: Mapping[tuple[str, int | None], Sequence[str]] = field(default_factory=dict)
+    level: str = ""  # confidence of the verdicts, in words
 
 
 def write_json(path: str, verdict: str, counted: str, results: Sequence[GateResult]) -> None:
@@ -133,15 +136,12 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     log = Scorio(without_questions(log.frame.lazy(), log._roles, left_out or ()), log._roles)
     metrics = asked.metric or [avg()]
     results = [_gate_result(log, baseline, metric, asked) for metric in metrics]
-    if asked.format == "table":
-        for line in (line for result in results for line in result.sentences):
-            print_text(line, re.split("[:,]", line)[0])
-        for result in results:
-            print_table(result.rows)
-    else:
-        print_table(pl.concat([result.rows for result in results]), asked.format)
     verdict = _worst_verdict(log, results)
     counted = (asked.undecided or verdict) if verdict == "undecided" else verdict
+    if asked.format == "table":
+        _print_gate(log, asked, call, [*zip(metrics, results, strict=True)], counted)
+    else:
+        print_table(pl.concat([result.rows for result in results]), asked.format)
     if asked.json:
         write_json(asked.json, verdict, counted, results)
     if asked.junit:
@@ -156,6 +156,26 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
             Path(asked.html), _gate_page(log, baseline, results[0].rows, asked, call).html()
         )
     return STATUS[counted]
+
+
+def _print_gate(
+    log: Scorio[Any], asked: Namespace, call: str, found: Sequence[tuple[Metric, GateResult]],
+    counted: str,
+) -> None:  # fmt: skip
+    """Print title, differences and further clauses of each metric, and the exit status."""
+    reply, _ = Reply.read(log, asked, call)
+    lines = list[str]()
+    for metric, result in found:
+        for part in gate_rows(result.rows).partition_by("k", maintain_order=True):
+            worst = worst_gate(part)
+            clauses = [*result.clauses[worst["model"], worst["k"]]]
+            if asked.undecided and worst["verdict"] == "undecided":
+                clauses.append(f"it counts as {asked.undecided}")
+            lines += [*[""] * bool(lines), *gate_lines(reply, metric, part, clauses, result.level)]
+    lines += reply.next("report", "--baseline", str(found[0][1].rows["baseline"][0]))
+    if STATUS[counted]:
+        lines += reply.screen.prose([(f"exit status {STATUS[counted]}", "faint")])
+    reply.show(lines, pl.concat([result.rows for _, result in found], how="diagonal"))
 
 
 def _gate_page(
@@ -265,7 +285,7 @@ def _gate_result(
     known = trials.roles.missing != "bounds" and rows["broken"].null_count() < rows.height
     if known and asked.unmatched == "error":
         tests = log.regressions(baseline, fdr=asked.fdr).lazy().collect()
-    sentences = []
+    sentences, clauses = [], {}
     for row in whole_rows(rows, [*trials.strata]).to_dicts():
         named, nameable = None, True
         if tests is not None:
@@ -273,12 +293,13 @@ def _gate_result(
             named, nameable = _regressed_names(of_candidate, trials.question.name, asked.fdr)
         strata = _strata_rows(rows, row, [*trials.strata], model)
         sentences.append(words.sentence(row, named, nameable=nameable, strata=strata))
+        _, clauses[str(row[model]), row["k"]] = words.clauses(row, named, nameable=nameable)
     regressed = pl.DataFrame() if tests is None else tests.filter("regressed")
     row_sentences = [
         words.sentence(row, strata=_strata_rows(rows, row, [*trials.strata], model))
         for row in rows.to_dicts()
     ]
-    return GateResult(metric.name, rows, sentences, row_sentences, regressed)
+    return GateResult(metric.name, rows, sentences, row_sentences, regressed, clauses, words.level)
 
 
 def _strata_rows(

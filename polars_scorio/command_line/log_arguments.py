@@ -26,7 +26,6 @@ from polars_scorio.maths.posteriors import Target
 if TYPE_CHECKING:
     from polars_scorio.metrics.metric import Metric
 
-PRINTED = 20  # questions of a stratum, the most suspect ones first
 _CONFIDENCE = "set the confidence of the intervals (default: %(default)s)"
 
 
@@ -195,15 +194,27 @@ def _reader_option(text: str) -> tuple[str, object]:
 
 
 def add_format_argument(parser: ArgumentParser) -> None:
-    """Add the argument that chooses how a table is written."""
+    """Add the arguments that choose how a table is written, and how much of it."""
+    add = parser.add_argument
     formats = "write the table in this format (default: %(default)s); csv and json have all digits"
-    parser.add_argument("--format", choices=get_args(TableFormat), default="table", help=formats)
+    add("--format", choices=get_args(TableFormat), default="table", help=formats)
+    add("--wide", action="store_true", help="print all columns too, however wide they are")
+    _add_all(parser)
+
+
+def _add_all(parser: ArgumentParser) -> None:
+    parser.add_argument("--all", action="store_true", help="print all rows (default: the first 15)")
 
 
 def _add_compared(add: Callable[..., object]) -> None:
     """Add the argument that chooses the questions of models that are compared."""
     kinds = "refuse questions that a model lacks (error), or drop them (default: %(default)s)"
     add("--unmatched", choices=get_args(Unmatched), default="error", help=kinds)
+
+
+def _add_summary(parser: ArgumentParser) -> None:
+    add_number_arguments(parser)
+    _add_all(parser)
 
 
 def _add_report(parser: ArgumentParser) -> None:
@@ -272,8 +283,6 @@ def _add_questions(parser: ArgumentParser) -> None:
     unit = "print a row for each question, or for each --cluster (default: %(default)s)"
     add("--per", choices=get_args(QuestionUnit), default="question", help=unit)
     _add_compared(add)
-    every = f"print all questions, as other formats do (default: the {PRINTED} most suspect ones)"
-    add("--all", action="store_true", help=every)
 
 
 def _add_card(parser: ArgumentParser) -> None:
@@ -297,6 +306,28 @@ def _add_reruns(parser: ArgumentParser) -> None:
     kinds = "print a row for each model, or for each flaky question (default: %(default)s)"
     add("--per", choices=get_args(Per), default="model", help=kinds)
     add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+
+
+def _add_regressions(parser: ArgumentParser) -> None:
+    add_format_argument(parser)
+    add = parser.add_argument_group("regressions").add_argument
+    add("--baseline", metavar="MODEL", required=True, help="compare all other models with this one")
+    fdr = "limit the share of unchanged questions among those named (default: %(default)s)"
+    add("--fdr", type=plain_number, default=0.1, metavar="RATE", help=fdr)
+    add("--improvements", action="store_true", help="print questions that became better instead")
+
+
+def _add_plan(parser: ArgumentParser) -> None:
+    add_format_argument(parser)
+    add = parser.add_argument_group("plan").add_argument
+    metric = "plan for this metric, avg or bayes (default: avg)"
+    add("--metric", type=metric_argument, metavar="METRIC", help=metric)
+    add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+    chance = "decide between neighbours with this chance (default: %(default)s)"
+    add("--power", type=plain_number, default=0.8, help=chance)
+    width = "plan for intervals of score -+ WIDTH instead: 0.02 is two points of a hundred"
+    add("--half-width", type=plain_number, metavar="WIDTH", help=width)
+    _add_compared(add)
 
 
 def _add_gate(parser: ArgumentParser) -> None:
@@ -349,7 +380,7 @@ def _add_check(parser: ArgumentParser) -> None:
 
 
 _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
-    "summary": add_number_arguments,
+    "summary": _add_summary,
     "report": _add_report,
     "leaderboard": _add_leaderboard,
     "describe": _add_coverage,
@@ -362,6 +393,8 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
     "reruns": _add_reruns,
     "card": _add_card,
     "frontier": _add_frontier,
+    "regressions": _add_regressions,
+    "plan": _add_plan,
 }
 # About ten options, which the help of a command shows; `--help-all` shows all.
 _USUAL = {"help", "help_all", "log", "model", "question", "category", "by", "success", "metric"}
@@ -369,6 +402,9 @@ _OWN = {
     "gate": {"baseline", "against", "margin", "every_stratum"},
     "report": {"confidence", "output", "baseline"},
     "frontier": {"cost", "format"},
+    "summary": {"confidence", "all"},
+    "regressions": {"baseline", "fdr", "format"},
+    "plan": {"power", "half_width", "format"},
     "questions": {"per", "all", "format"},
     "reruns": {"per", "n_rerun", "format"},
     "card": {"output", "title"},

@@ -36,7 +36,7 @@ _SUMMARY = "summary"
 # Each command: its help, and examples.
 _COMMANDS: dict[str, tuple[str, list[str]]] = {
     _SUMMARY: (
-        "print coverage, leaderboard and who leads: what a log without a command gets",
+        "print who is best, and how sure that is: what a log without a command gets",
         ["polars-scorio rollouts.parquet --by domain"]),
     "report": (
         "write a report as one HTML file",
@@ -65,6 +65,13 @@ _COMMANDS: dict[str, tuple[str, list[str]]] = {
         "judge whether a model is not worse than a baseline by more than a margin",
         ["polars-scorio gate rollouts.parquet --by domain --baseline comet-70b --margin 0.02",
          "polars-scorio gate new.parquet --against old.parquet --by domain --margin 0.05"]),
+    "regressions": (
+        "print which questions broke from a baseline to another version",
+        ["polars-scorio regressions rollouts.parquet --by domain --baseline comet-70b"]),
+    "plan": (
+        "print how many more trials would decide which model is better",
+        ["polars-scorio plan rollouts.parquet --by domain",
+         "polars-scorio plan rollouts.parquet --by domain --half-width 0.02"]),
     "questions": (
         "print which questions nobody solves, separate the models, or are reversed",
         ["polars-scorio questions rollouts.parquet --by domain"]),

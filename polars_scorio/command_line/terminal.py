@@ -1,18 +1,30 @@
-"""Progress, width and colours of a terminal."""
+"""Width, colours, tables and messages of a terminal.
+
+What comes from a log is escaped where it enters; the codes of colours are added after that. What
+help does not need is imported where it is used.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import shlex
+import shutil
 import sys
+import unicodedata
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import groupby
 from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
 import polars as pl
+
+from polars_scorio.display.html.marks import Axis
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -20,7 +32,6 @@ if TYPE_CHECKING:
 
 PROGRAM = "polars-scorio"
 STANDARD_INPUT = "-"  # as the name of a log
-_COLOURS = {"bold": 1, "pass": 32, "undecided": 33, "fail": 31}  # codes of the terminal
 TableFormat: TypeAlias = Literal["table", "csv", "json", "markdown"]
 BoardFormat: TypeAlias = Literal["markdown", "latex", "html", "csv", "json"]
 # In messages these keywords say where something is, or belong to Python alone.
@@ -34,27 +45,14 @@ _PYTHON_ALONE = (
 )
 
 
-def print_text(text: str, colour: str = "") -> None:
-    """Print a text for people, in which no name of a log can command the terminal.
-
-    What stands before the first colon has a colour, or all of it is bold, on a terminal alone.
-    """
+def print_text(text: str) -> None:
+    """Print a text for people, in which no name of a log can command the terminal."""
     from polars_scorio.display.words import visible_text
 
-    head, colon, rest = visible_text(text).partition(":")
-    if colour == "bold":
-        head, colon, rest = head + colon + rest, "", ""
-    if colour and _shows_colours():
-        head = f"\x1b[{_COLOURS[colour]}m{head}\x1b[0m"
-    _print_data(head + colon + rest)
+    print_data(visible_text(text))
 
 
-def _shows_colours() -> bool:
-    dumb = os.environ.get("TERM") == "dumb" or bool(os.environ.get("NO_COLOR"))
-    return sys.stdout.isatty() and not dumb
-
-
-def _print_data(text: str) -> None:
+def print_data(text: str) -> None:
     """Print a text; characters that the encoding of a Windows pipe lacks become question marks."""
     print(text.encode(_output_encoding(), "replace").decode(_output_encoding()))
 
@@ -63,9 +61,9 @@ def print_table(rows: pl.DataFrame | pl.LazyFrame, written: TableFormat = "table
     """Print all rows and columns of a table."""
     frame = rows.lazy().collect()
     if written == "csv":
-        _print_data(_flat_lists(frame).write_csv().removesuffix("\n"))
+        print_data(_flat_lists(frame).write_csv().removesuffix("\n"))
     elif written == "json":
-        _print_data(frame.write_json())
+        print_data(frame.write_json())
     elif written == "markdown":
         from polars_scorio.display.table import markdown_rows
 
@@ -131,6 +129,7 @@ def command_words(text: str, options: Collection[str]) -> str:
     text = re.sub(r"(?<![\w.])ps\.(\w+)\(\)", r"\1", text)
     text = re.sub(r'(?<![\w.])describe\(per="(\w+)"\)', rf"{PROGRAM} describe --per \1", text)
     text = re.sub(r"(?<![\w.])(coverage|check)\(\)", rf"{PROGRAM} \1", text)
+    text = re.sub(r"(?<![\w.])(report|compare|gate|rank|questions|reruns)\(\)", r"\1", text)
     # With a value these say where something is: model='ada', question=7.
     text = re.sub(r"(?<![\w.])(model|trial)=None\b", r"--\1 none", text)
     text = re.sub(r'(?<![\w.])model=r("[^"]*")', r"--model \1", text)
@@ -152,6 +151,302 @@ def _option_words(keyword: re.Match[str]) -> str:
     """A keyword with its value, such as missing="drop", as one types it to the command."""
     name, value = keyword.groups(default="")
     return f"--{name.replace('_', '-')} {value.strip(chr(34) + chr(39))}".rstrip()
+
+
+Span: TypeAlias = "tuple[str, str]"  # text and style
+Spans: TypeAlias = Sequence[Span]
+Cell: TypeAlias = "str | Spans"
+
+_COLUMNS, _FEWEST = 80, 40  # width without a terminal, and of the narrowest one that is obeyed
+_STYLES = {"bold": 1, "faint": 2, "fail": 31, "pass": 32, "open": 33}
+_INDENT, _GAP, _KEY = 2, 2, 12
+_CELLS, _MOST_CELLS = (12, 20), 80  # of a drawn interval: the fewest, usual and most
+_NAMES = (8, 16)  # letters that are left of a name: at worst, and as long as there is room
+# Of a drawn interval: line, point, line over zero, zero, grid.
+_DRAWN: dict[tuple[bool, bool], tuple[str, ...]] = {
+    (True, True): (*"━●┿│·",), (True, False): (*"─○┼│·",),
+    (False, True): (*"=o+|:",), (False, False): (*"-.+|:",),
+}  # fmt: skip
+_ASCII = str.maketrans({
+    "\N{MINUS SIGN}": "-", "\N{EN DASH}": "-", "\N{MULTIPLICATION SIGN}": "x",
+    "\N{MIDDLE DOT}": ",", "\N{HORIZONTAL ELLIPSIS}": "~", "\N{PLUS-MINUS SIGN}": "+-",
+    "\N{RIGHTWARDS ARROW}": "->",
+})  # fmt: skip
+
+
+def cells_of(text: str) -> int:
+    """Columns of a terminal that a text takes: two for wide letters, none for combining marks."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(each) else 1 + (unicodedata.east_asian_width(each) in "WF")
+        for each in text
+    )
+
+
+def _spans(cell: Cell) -> tuple[Span, ...]:
+    """The parts of a cell, on one line and without characters that command a terminal."""
+    from polars_scorio.display.finding import plain_text
+    from polars_scorio.display.words import visible_text
+
+    parts: Spans = [(cell, "")] if isinstance(cell, str) else cell
+    return tuple((" ".join(visible_text(plain_text(text)).split("\n")), style)
+                 for text, style in parts)  # fmt: skip
+
+
+def _width(spans: Sequence[Span]) -> int:
+    return sum(cells_of(text) for text, _ in spans)
+
+
+def shows_colours() -> bool:
+    """Whether the output is a terminal that wants colours."""
+    dumb = os.environ.get("TERM") == "dumb" or bool(os.environ.get("NO_COLOR"))
+    return sys.stdout.isatty() and not dumb
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """A column of a narrow table: heading and cells; names may be cut in their middle."""
+
+    head: str
+    cells: Sequence[Cell]
+    right: bool = False
+    names: bool = False
+    spare: bool = False  # left out where the terminal is too narrow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """Intervals drawn in characters on one axis: lo, middle and hi of each row, NaN if unknown."""
+
+    numbers: Sequence[tuple[float, float, float]]
+    bright: Sequence[bool]  # of the first tier, or decided
+    label: Callable[[float], str]
+    zero: float | None = None  # a line upright, which no interval that excludes it touches
+    marked: tuple[float, ...] = ()  # further places with a point, such as a margin
+    place: int | None = None  # of its column; None: the last one
+    share: bool = False  # the axis stays between 0 and 1
+
+    def drawn(self, cells: int, *, lines: bool) -> tuple[str, list[str]]:
+        """The labels above the ticks, and a row of characters for each interval."""
+        known = [value for row in self.numbers for value in row]
+        fixed = [] if self.zero is None else [self.zero]
+        axis = Axis.around([*known, *fixed], 0.03, share=self.share)
+
+        def at(value: float) -> int:
+            return round(axis(value) / 100 * (cells - 1))
+
+        ticks = axis.ticks(max(2, cells // 8))
+        labels, free = [" "] * cells, 0
+        for tick in ticks:
+            word = self.label(tick)
+            start = at(tick) - (len(word) - 1) // 2
+            if start >= free and start + len(word) <= cells:
+                labels[start : start + len(word)] = word
+                free = start + len(word) + 2
+        grid = {at(value) for value in (*ticks, *self.marked) if 0 <= at(value) < cells}
+        rows = [self._row(*row, bright, cells, at, grid, lines=lines)
+                for row, bright in zip(self.numbers, self.bright, strict=True)]  # fmt: skip
+        return "".join(labels), rows
+
+    def _row(
+        self, lo: float, mid: float, hi: float, bright: bool, cells: int,  # noqa: FBT001 - of a row
+        at: Callable[[float], int], grid: set[int], *, lines: bool,
+    ) -> str:  # fmt: skip
+        line, point, crossed, upright, mark = _DRAWN[lines, bright]
+        row = [mark if place in grid else " " for place in range(cells)]
+        zero = None if self.zero is None else at(self.zero)
+        if zero is not None:
+            row[zero] = upright
+        if math.isfinite(lo + hi):
+            first, last = at(lo), at(hi)
+            if zero is not None and lo > self.zero:  # type: ignore[operator]  # a number, as zero is
+                first = max(first, zero + 1)
+            if zero is not None and hi < self.zero:  # type: ignore[operator]
+                last = min(last, zero - 1)
+            for place in range(max(first, 0), min(last, cells - 1) + 1):
+                row[place] = crossed if place == zero else line
+        if math.isfinite(mid):
+            row[at(mid)] = point
+        return "".join(row)
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Width and abilities of a terminal, and texts laid out for it as lists of lines."""
+
+    width: int = _COLUMNS
+    coloured: bool = False
+    lines: bool = True  # whether its encoding has lines and points
+
+    @classmethod
+    def of_output(cls) -> Screen:
+        """The terminal that reads the output; 80 columns without colours if it is none."""
+        width = shutil.get_terminal_size((_COLUMNS, 24)).columns
+        encoding = sys.stdout.encoding or "utf-8"
+        able = bool("━●".encode(encoding, "ignore"))
+        return cls(max(width, _FEWEST), shows_colours(), able)
+
+    @property
+    def roomy(self) -> bool:
+        """Whether there is room for more than the usual columns."""
+        return self.width > 100
+
+    def _painted(self, spans: Sequence[Span]) -> str:
+        shown = []
+        for text, style in spans:
+            text = text.replace("\N{NO-BREAK SPACE}", " ")  # noqa: PLW2901 - of this loop
+            text = text if self.lines else text.translate(_ASCII)  # noqa: PLW2901
+            styled = self.coloured and style and text.strip()
+            shown.append(f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if styled else text)
+        return "".join(shown).rstrip(" ")
+
+    def prose(self, cell: Cell, *, indent: int = _INDENT, first: Cell = "") -> list[str]:
+        """Words broken at spaces; the first line begins with `first`, the others with as much room.
+
+        Numbers stay with their units, and words that are longer than a line are broken anywhere.
+        """
+        from polars_scorio.display.finding import unbroken_text
+
+        begin, room = list(_spans(first)), self.width - indent
+        lines: list[list[Span]] = [[*begin, (" " * max(0, indent - _width(begin)), "")]]
+        used, empty = max(0, _width(begin) - indent), True
+        words = [(word, style) for text, style in _spans(cell)
+                 for word in unbroken_text(text).split(" ") if word]  # fmt: skip
+        for whole, style in words:
+            pieces = [whole]
+            if cells_of(whole) > room:
+                pieces = [whole[at : at + room] for at in range(0, len(whole), room)]
+            for piece in pieces:
+                long = cells_of(piece)
+                if not empty and used + 1 + long > room:
+                    lines.append([(" " * indent, "")])
+                    used, empty = 0, True
+                lines[-1] += [(" " * (not empty), ""), (piece, style)]
+                used, empty = used + long + (not empty), False
+        return [self._painted([*_merged(line)]) for line in lines]
+
+    def facts(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
+        """Sentences with a word in front that says what they are about."""
+        indent = _INDENT + _KEY
+        return [
+            line
+            for key, words in pairs
+            for line in self.prose(
+                words, indent=indent, first=[(" " * _INDENT, ""), (f"{key:<{_KEY}}", "faint")]
+            )
+        ]
+
+    def command(self, arguments: Sequence[str], note: str = "") -> list[str]:
+        """The command to type next; a shell joins its lines again."""
+        from polars_scorio.display.words import visible_text
+
+        words = [PROGRAM, *(shlex.quote(visible_text(each)) for each in arguments)]
+        lines, room = [""], self.width - _INDENT - 6 - 2
+        for word in words:
+            if lines[-1] and cells_of(lines[-1]) + 1 + cells_of(word) > room:
+                lines.append(word)
+            else:
+                lines[-1] += f"{' ' * bool(lines[-1])}{word}"
+        parts = [f"{line} \\" for line in lines[:-1]] + [lines[-1]]
+        heads = ["next  ", *[" " * 6] * (len(parts) - 1)]
+        rows: list[list[Span]] = [[(" " * _INDENT, ""), (head, "faint"), (part, "")]
+                for head, part in zip(heads, parts, strict=True)]  # fmt: skip
+        shown = [self._painted(row) for row in rows]
+        return [*shown, *(self.prose(note, indent=8) if note else [])]
+
+    def table(self, columns: Sequence[Column], forest: Forest | None = None) -> list[str]:
+        """A narrow table, with intervals in the place of the column whose heading is empty."""
+        kept = [replace(each, cells=[*map(_spans, each.cells)]) for each in columns]
+        widths = [max(cells_of(each.head), *map(_width, each.cells), 0) if each.cells  # type: ignore[arg-type]
+                  else cells_of(each.head) for each in kept]  # fmt: skip
+        wanted = _CELLS[1] if forest is not None else 0
+        kept, widths, cells = self._fitted(kept, widths, wanted)
+        if forest is not None and cells >= _CELLS[0]:
+            labels, rows = forest.drawn(min(cells, _MOST_CELLS), lines=self.lines)
+            place = len(kept) if forest.place is None else forest.place
+            kept.insert(place, Column(labels, [((row, ""),) for row in rows]))
+            widths.insert(place, len(labels))
+        head = [((each.head, "faint"),) for each in kept]
+        body = zip(*(each.cells for each in kept), strict=True)
+        return [self._painted(self._line(row, kept, widths)) for row in (head, *body)]
+
+    def _fitted(
+        self, columns: list[Column], widths: list[int], wanted: int
+    ) -> tuple[list[Column], list[int], int]:
+        """Columns that fit into the width: spare ones go first, then names are cut."""
+        room = self.width - _INDENT
+        spare = [at for at, each in enumerate(columns) if each.spare][::-1]
+
+        def left() -> int:
+            return room - sum(widths) - _GAP * (len(widths) - bool(not wanted))
+
+        def cut_names(least: int, need: int) -> None:
+            names = [at for at, each in enumerate(columns) if each.names]
+            while left() < need and any(widths[at] > least for at in names):
+                widths[max(names, key=lambda at: widths[at])] -= 1
+
+        cut_names(_NAMES[1], wanted)
+        for place in spare:
+            if left() < min(wanted, _CELLS[0]):
+                columns, widths = (
+                    [*parts[:place], *parts[place + 1 :]] for parts in (columns, widths)
+                )
+        cut_names(_NAMES[0], min(wanted, _CELLS[0]))  # without room for intervals there are none
+        if left() < _CELLS[0]:
+            wanted = 0
+        names = [at for at, each in enumerate(columns) if each.names]
+        cut = [
+            replace(each, cells=[_cut_spans(cell, widths[at]) for cell in each.cells])
+            if at in names
+            else each
+            for at, each in enumerate(columns)
+        ]
+        from polars_scorio.display.words import short_name
+
+        heads = [replace(each, head=short_name(each.head, widths[at])) if at in names else each
+                 for at, each in enumerate(cut)]  # fmt: skip
+        return heads, widths, left()
+
+    @staticmethod
+    def _line(
+        cells: Sequence[Sequence[Span]], columns: Sequence[Column], widths: Sequence[int]
+    ) -> list[Span]:
+        row: list[Span] = [(" " * _INDENT, "")]
+        for cell, column, width in zip(cells, columns, widths, strict=True):
+            blank = (" " * (width - _width(cell)), "")
+            row += [blank, *cell] if column.right else [*cell, blank]
+            row.append((" " * _GAP, ""))
+        return row
+
+
+def _merged(spans: Sequence[Span]) -> Iterator[Span]:
+    """Neighbours of one style as one; the blank between two words of a style has it too."""
+    styled = [
+        (text, spans[at + 1][1] if text == " " and 0 < at < len(spans) - 1
+         and spans[at - 1][1] == spans[at + 1][1] else style)
+        for at, (text, style) in enumerate(spans)
+    ]  # fmt: skip
+    for style, parts in groupby(styled, key=lambda span: span[1]):
+        yield "".join(text for text, _ in parts), style
+
+
+def _cut_spans(cell: Cell, most: int) -> tuple[Span, ...]:
+    """A name of one part, without its middle if it is too long."""
+    from polars_scorio.display.words import short_name
+
+    (text, style), *rest = _spans(cell)
+    if cells_of(text) <= most:
+        return ((text, style), *rest)
+    kept = short_name(text, most)
+    while cells_of(kept) > most:
+        kept = short_name(text, len(kept) - 1)
+    return ((kept, style),)
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print an answer, which begins with a blank line."""
+    print_data("\n".join(["", *lines]))
 
 
 _PATIENCE = 2.0  # seconds

@@ -38,11 +38,15 @@ def plain_text(text: str) -> str:
     return text.replace(_BEGIN, "").replace(_END, "")
 
 
+def unbroken_text(text: str) -> str:
+    """A sentence whose numbers stay with their units and ends, by no-break spaces."""
+    whole = re.sub(r"(?<=[\d.]) (?=%|points?\b|=)|(?<=[<>]) (?=[\d.])", "\N{NO-BREAK SPACE}", text)
+    return re.sub(r"(\[[^\]]*,) ", "\\1\N{NO-BREAK SPACE}", whole)
+
+
 def html_text(text: str) -> str:
     """A sentence for a page: names as units of their own, numbers unbroken."""
-    whole = re.sub(r"(?<=[\d.]) (?=%|points?\b|=)|(?<=[<>]) (?=[\d.])", "\N{NO-BREAK SPACE}", text)
-    whole = re.sub(r"(\[[^\]]*,) ", "\\1\N{NO-BREAK SPACE}", whole)
-    return _NAMED.sub(_named_html, escape(whole))
+    return _NAMED.sub(_named_html, escape(unbroken_text(text)))
 
 
 def _named_html(found: re.Match[str]) -> str:
@@ -271,8 +275,13 @@ def _pair_title(board: Board, gap: Gap | None) -> tuple[str, str, Mood]:
 
 def rank_title(ranks: pl.DataFrame, model: str, alone: int = 0) -> str:
     """Title of the rows of a ranking of one stratum, which is that of a page."""
+    return ranking_title(rank_board(ranks, model), None, alone)[0]
+
+
+def rank_board(ranks: pl.DataFrame, model: str) -> Board:
+    """The models of a ranking of one stratum, the best first."""
     rows = ranks.rename({"estimate": "mu"}, strict=False)
-    return ranking_title(Board.of(rows, rows, model), None, alone)[0]
+    return Board.of(rows, rows, model)
 
 
 def decided_alone(pairs: pl.DataFrame, confidence: float) -> int:

@@ -77,17 +77,36 @@ class GateWords:
         nameable: bool = True,
         strata: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> str:
-        """The verdict about a candidate, from its row of the gate and its regressed questions.
+        """The verdict about a candidate, and the clauses on what it rests on."""
+        claim, rest = self.clauses(row, regressed, nameable=nameable, strata=strata)
+        decided_by_cases = row.get("case_verdict") == row["verdict"] != self._of_score(row)
+        of_cases = self._case_words(row) if decided_by_cases else []
+        rest = [each for each in rest if each not in of_cases]
+        return f"{self.verdict_words(row['verdict'])}: {'; '.join([*of_cases, claim, *rest])}"
 
-        `nameable` if the trials suffice to name one question; `strata` are the rows by stratum, if
-        `row` is about all of them.
+    @staticmethod
+    def _of_score(row: Mapping[str, Any]) -> str:
+        return str(row.get("score_verdict") or row["verdict"])
+
+    def clauses(
+        self,
+        row: Mapping[str, Any],
+        regressed: Sequence[str] | None = None,
+        *,
+        nameable: bool = True,
+        strata: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> tuple[str, list[str]]:
+        """The verdict as a clause, from a row of the gate, and clauses on strata and questions.
+
+        `regressed` questions of the candidate are named; `nameable` if the trials suffice to name
+        one question; `strata` are the rows by stratum, if `row` is about all of them.
         """
-        of_score = row.get("score_verdict") or row["verdict"]
+        of_score = self._of_score(row)
         of_mean = self._own_verdict(row) if strata else of_score
         words = self._claim(row, of_mean) + " over all strata" * bool(strata)
         words += _ADJUSTED * (of_mean == "undecided" and self._own_verdict(row) == "fail")
         detail = f"difference in {self.metric.heading(row['k'])} {self._ends(row)}, {self.level}"
-        parts, of_cases = [f"{words} ({detail})"], self._case_words(row)
+        parts = list[str]()
         for verdict in ("fail", "undecided"):
             named = {
                 name: each for name, each in (strata or {}).items() if each["verdict"] == verdict
@@ -105,12 +124,11 @@ class GateWords:
             parts.append(_broken_words(row, lower_is_better=self.lower_is_better))
         if regressed is not None and row.get("regressed") is None:
             parts.append(self._regressed_words(regressed, nameable=nameable))
-        decided_by_cases = row.get("case_verdict") == row["verdict"] != of_score
-        parts = [*of_cases, *parts] if decided_by_cases else [*parts, *of_cases]
+        parts += self._case_words(row)
         if row.get("ab_failed") is not None:
             share = f"{100 * row['ab_failed']:.10g} of 100"
             parts.append(f"the baseline against itself fails this gate in {share} random halvings")
-        return f"{self.verdict_words(row['verdict'])}: {'; '.join(parts)}"
+        return f"{words} ({detail})", parts
 
     def _claim(self, row: Mapping[str, Any], verdict: str) -> str:
         """The verdict as a clause about the candidate and the baseline."""

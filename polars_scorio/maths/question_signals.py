@@ -114,7 +114,7 @@ def _reversal_tests(r: Floats, models: int) -> tuple[Floats, Floats]:
 
 
 def _false_discovery_rates(p: Floats) -> Floats:
-    """Adjusted p-values of Benjamini and Hochberg; scipy.stats has them, and takes .4 s to import."""
+    """Adjusted p-values of Benjamini and Hochberg; importing those of scipy.stats takes .4 s."""
     order = np.argsort(p)[::-1]
     smallest = np.minimum.accumulate(p[order] * (p.size / np.arange(p.size, 0, -1)))
     rates = np.empty(p.size)

@@ -1,0 +1,915 @@
+"""Answers of the commands in a terminal: one sentence, a narrow table, facts, the next command."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.command_line.log_arguments import add_log_arguments
+from polars_scorio.command_line.terminal import (
+    Cell,
+    Column,
+    Forest,
+    Screen,
+    command_words,
+    print_lines,
+    print_table,
+)
+from polars_scorio.counting.log import bind_roles
+from polars_scorio.display.finding import (
+    MINUS,
+    Board,
+    Unit,
+    chance_words,
+    cheapest_title,
+    decided_alone,
+    gates_title,
+    named,
+    p_words,
+    pairs_title,
+    questions_title,
+    rank_board,
+    ranking_title,
+    strata_title,
+    worst_gate,
+)
+from polars_scorio.display.html.cost_sections import price_words
+from polars_scorio.display.html.sections import next_of_ranking, without_stratum
+from polars_scorio.display.html.step_sections import Run
+from polars_scorio.display.html.story import Story
+from polars_scorio.display.html.write_page import log_size
+from polars_scorio.display.scopes import holds_fractions
+from polars_scorio.display.sentences import (
+    bracket_sentence,
+    curve_sentence,
+    question_sentences,
+    rerun_sentences,
+)
+from polars_scorio.display.table import cell_text
+from polars_scorio.display.verdict import lead_label, lead_rows
+from polars_scorio.display.words import (
+    Scale,
+    count_of,
+    judge_words,
+    range_text,
+    short_name,
+    sigma_values,
+)
+from polars_scorio.metrics.metric import Metric
+from polars_scorio.metrics.weighted import avg
+
+_ROWS, _PLACES = 15, 5  # of a table, and of strata with one each, unless --all is asked for
+_DASH = "\N{EN DASH}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A log, what is asked of it, and the terminal that the answer is for."""
+
+    log: Scorio[Any]
+    asked: Namespace
+    call: str
+    cover: pl.DataFrame  # what is in the log, by stratum and model
+    screen: Screen
+
+    @classmethod
+    def read(
+        cls, log: Scorio[Any], asked: Namespace, call: str, *plans: pl.DataFrame | pl.LazyFrame
+    ) -> tuple[Reply, list[pl.DataFrame]]:
+        """The reply with what the plans found, all from one pass over the log where that can be."""
+        cover, *found = pl.collect_all([log.describe().lazy(), *(plan.lazy() for plan in plans)])
+        return cls(log, asked, call, cover, Screen.of_output()), found
+
+    @property
+    def strata(self) -> list[str]:
+        """The columns of strata."""
+        return [*bind_roles(self.log.frame.lazy(), self.log._roles).strata]
+
+    @property
+    def model(self) -> str:
+        """The column of models."""
+        return next(iter(bind_roles(self.log.frame.lazy(), self.log._roles).models), "model")
+
+    def places(self, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, pl.DataFrame]]:
+        """Each stratum of a result: its name, its rows, and what the log has of it."""
+        strata = self.strata
+        if not strata:
+            yield "", rows, self.cover
+            return
+        parts = rows.partition_by(strata, as_dict=True, maintain_order=True)
+        for place, part in parts.items():
+            same = [pl.col(name).eq_missing(pl.lit(value, part.schema[name]))
+                    for name, value in zip(strata, place, strict=True)]  # fmt: skip
+            own = self.cover.filter(same)
+            name = " / ".join(str(value) for value in place)
+            yield (name, part, own) if own.height else ("all strata", part, self.cover)
+
+    def about(self, cover: pl.DataFrame) -> str:
+        """What the numbers are about, in words."""
+        strata = [name for name in self.strata if name in cover.columns]
+        whole = pl.col("questions") + pl.col("missing")
+        total = cover.group_by(strata).agg(whole.max())["questions"] if strata else None
+        number = int(cover.select(whole.max()).item() if total is None else total.sum())
+        if getattr(self.asked, "target", None) == "population":
+            return f"about questions like these {number:,}"
+        if cover["missing"].sum() and getattr(self.asked, "unmatched", None) == "drop":
+            return "about the questions that all models have"
+        return "about this question" if number == 1 else f"about these {number:,} questions"
+
+    def label(self, metric: Metric, cover: pl.DataFrame, k: int | None = None) -> str:
+        """The metric as people write it."""
+        least, most = cover["n_min"].min(), cover["n_max"].max()
+        k = metric.row_sizes[0] if k is None else k
+        return metric.heading(k, int(str(most)) if most and least == most else None)
+
+    def basis(self, cover: pl.DataFrame, *words: str) -> list[str]:
+        """The line below a sentence: metric, confidence, and what it is about."""
+        judged = judge_words(self.log._roles)
+        planned = getattr(self.asked, "planned_trials", None) or getattr(
+            self.asked, "planned_questions", None
+        )
+        told = [*words, *["at every look"] * bool(planned), *[judged] * bool(judged)]
+        return self.screen.prose([(", ".join([*told, self.about(cover)]), "faint")])
+
+    def level(self, family: str = "") -> str:
+        """The confidence, and over what it holds."""
+        return f"{100 * self.asked.confidence:.6g} % confidence{family and ' '}{family}"
+
+    def title(self, text: str, place: str = "", mark: tuple[str, str] | None = None) -> list[str]:
+        """The sentence that answers, with its stratum and a mark in front."""
+        head = [("  ", ""), mark, ("  ", "")] if mark else ""
+        return self.screen.prose([(f"{place}: " * bool(place) + text, "bold")], first=head)
+
+    def next(self, command: str, *options: str, note: str = "") -> list[str]:
+        """The command to type next, with the log of this call and its roles."""
+        return ["", *self.screen.command([command, *log_words(self.call), *options], note)]
+
+    def cut(self, rows: pl.DataFrame, most: int = _ROWS) -> pl.DataFrame:
+        """The first rows of a table, or all of them."""
+        return rows if self.asked.all else rows.head(most)
+
+    def more(self, whole: int, most: int = _ROWS, what: str = "more") -> list[str]:
+        """A line that says what is left out."""
+        if self.asked.all or whole <= most:
+            return []
+        left = f"{whole - most:,} {what}"
+        return self.screen.prose([(f"\N{HORIZONTAL ELLIPSIS} {left}: --all", "faint")])
+
+    def blocks(
+        self, rows: pl.DataFrame, block: Callable[[str, pl.DataFrame, pl.DataFrame], list[str]]
+    ) -> list[str]:
+        """The answer for each stratum, of many the first ones."""
+        places, lines = [*self.places(rows)], list[str]()
+        for place in places if self.asked.all else places[:_PLACES]:
+            lines += [*[""] * bool(lines), *block(*place)]
+        more = self.more(len(places), _PLACES, "strata")
+        return [*lines, *([""] * bool(more)), *more]
+
+    def show(self, lines: Sequence[str], rows: pl.DataFrame | None = None) -> None:
+        """Print the answer; with --wide all columns of its rows behind it."""
+        print_lines(lines)
+        if rows is not None and self.asked.wide:
+            print_table(rows)
+
+
+def log_words(call: str) -> list[str]:
+    """The log of a call and its roles, without what one command alone understands.
+
+    >>> log_words("polars-scorio rank 'my log.csv' --by domain --format csv --metric avg")
+    ['my log.csv', '--by', 'domain', '--metric', 'avg']
+    """
+    parser = ArgumentParser(add_help=False)
+    add_log_arguments(parser, ())
+    known = {*parser._option_string_actions, "--metric", "--confidence"}
+    _, _, *arguments = shlex.split(call)
+    kept, keep = list[str](), True
+    for word in arguments:
+        if word.startswith("--") and len(word) > 2:
+            name = word.partition("=")[0]
+            keep = any(each.startswith(name) for each in known)
+        elif word.startswith("-") and len(word) > 1 and word[1].isalpha():
+            keep = False
+        kept += [word] * keep
+    return kept
+
+
+def _score_cell(unit: Unit, value: float, lo: float, hi: float, *, bold: bool) -> Cell:
+    """A score with its interval in faint brackets."""
+    if math.isnan(value):
+        return _DASH
+    ends = f" {unit.interval(lo, hi)}" if math.isfinite(lo + hi) else ""
+    return [(unit.score(value, sign=False), "bold" * bold), (ends, "faint")]
+
+
+def _gap_cells(unit: Unit, rows: Sequence[tuple[float, float, float]]) -> list[Cell]:
+    """Differences with their ends, of which the points stand below one another."""
+    texts = ["" if math.isnan(value) else unit.gap(value) for value, *_ in rows]
+    width = max(map(len, texts), default=0)
+    return [
+        [(f"{text or _DASH:>{width}}", ""),
+         (f" {unit.gaps(lo, hi)}" if math.isfinite(lo + hi) else "", "faint")]
+        for text, (_, lo, hi) in zip(texts, rows, strict=True)
+    ]  # fmt: skip
+
+
+def _sign(unit: Unit) -> str:
+    return " (%)" if unit.percent else ""
+
+
+def _tick_label(unit: Unit, step: float = 0.0) -> Callable[[float], str]:
+    """The number at a tick of an axis."""
+    return lambda value: f"{(100 if unit.percent else 1) * value + step:.6g}".replace("-", MINUS)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _triples(rows: pl.DataFrame, *names: str) -> list[tuple[float, float, float]]:
+    """Three numbers of each row, NaN where they are unknown."""
+    return rows.select(pl.col(*names).cast(pl.Float64).fill_null(math.nan)).rows()
+
+
+def scored_lines(
+    screen: Screen, head: str, names: Sequence[str],
+    numbers: Sequence[tuple[float, float, float]], label: str, unit: Unit, bright: Sequence[bool],
+    *, before: Sequence[Column] = (), beside: Sequence[Column] = (), after: Sequence[Column] = (),
+) -> list[str]:  # fmt: skip
+    """Names with a score, lo, middle and hi, and its interval drawn; the bright ones in bold."""
+    cells = [_score_cell(unit, mid, lo, hi, bold=one)
+             for (lo, mid, hi), one in zip(numbers, bright, strict=True)]  # fmt: skip
+    columns = [
+        *before,
+        Column(head, [[(name, "bold" * one)] for name, one in zip(names, bright, strict=True)],
+               names=True),
+        *beside,
+        Column(label + _sign(unit), cells),
+    ]  # fmt: skip
+    share, place = unit.percent, len(columns)
+    forest = Forest(numbers, bright, _tick_label(unit), share=share, place=place)
+    return screen.table([*columns, *after], forest)
+
+
+def forest_lines(
+    screen: Screen, board: Board, label: str, *, most: int | None = _ROWS,
+    beside: Sequence[Column] = (),
+) -> list[str]:  # fmt: skip
+    """Ranks, models, scores and their intervals; on wide terminals the chance to be the best."""
+    some = slice(most)
+    first = [bool(each) for each in board.first_tier[some]]
+    ends = zip(board.lo[some].tolist(), board.score[some].tolist(), board.hi[some].tolist(),
+               strict=True)  # fmt: skip
+    before, after = list[Column](), list[Column]()
+    if board.ranked:
+        places = zip(board.rank_lo[some].tolist(), board.rank_hi[some].tolist(), strict=True)
+        before = [Column("rank", [rank_words(*each) for each in places])]
+    if screen.roomy and len(board.leaders) > 1:
+        chances = [chance_words(chance) if one and not math.isnan(chance) else "" for chance, one in
+                   zip(board.prob_best[some].tolist(), first, strict=True)]  # fmt: skip
+        after = [_number_column("chance to be best", chances, spare=True)]
+    return scored_lines(
+        screen, "model", board.models[some], [*ends], label, board.unit, first,
+        before=before, beside=beside, after=after,
+    )  # fmt: skip
+
+
+def rank_words(lo: int, hi: int) -> str:
+    """The places that a model may have."""
+    return _DASH if not lo else f"{lo}" if lo == hi else f"{lo}{_DASH}{hi}"
+
+
+def rank_answer(reply: Reply, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame], int]) -> None:
+    """The models of each stratum in their order."""
+    metric = reply.asked.metric or avg()
+
+    def block(place: str, rows: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+        board = rank_board(rows, reply.model)
+        label = reply.label(metric, cover)
+        tiers = int(board.tier.max(initial=0))
+        told = f"The models fall into {tiers:,} tiers: within one, none is shown to be worse."
+        title = ranking_title(board, None, alone(rows))[0]
+        return [
+            *reply.title(title, place),
+            *(reply.screen.prose(told) if tiers > 1 and len(board.models) > 2 else []),
+            *reply.basis(cover, label, reply.level("for all models at once")),
+            "",
+            *forest_lines(reply.screen, board, label, most=None if reply.asked.all else _ROWS),
+            *reply.more(rows.height),
+        ]
+
+    reply.show([*reply.blocks(ranks, block), *reply.next("compare")], ranks)
+
+
+def undecided_alone(
+    log: Scorio[Any], asked: Namespace, options: dict[str, Any]
+) -> Callable[[pl.DataFrame], int]:
+    """Count the pairs that would be decided alone, of a stratum in which none is with all."""
+
+    def count(rows: pl.DataFrame) -> int:
+        if not (rows["tier"] == 1).all() or rows.height > 60:
+            return 0
+        pairs = log.compare(asked.metric, simultaneous=True, **options).lazy().collect()
+        strata = [name for name in bind_roles(log.frame.lazy(), log._roles).strata
+                  if name in pairs.columns]  # fmt: skip
+        same = rows.select(strata).unique()
+        own = pairs.join(same, on=strata, how="semi", nulls_equal=True) if strata else pairs
+        return decided_alone(own, asked.confidence)
+
+    return count
+
+
+def compare_answer(reply: Reply, found: Sequence[tuple[Metric, pl.DataFrame]]) -> None:
+    """The pairs of each stratum by one metric after the other, open ones first."""
+    lines, decided = list[str](), True
+    for metric, pairs in found:
+        decided &= pairs["better"].null_count() == 0
+        lines += [*[""] * bool(lines), *reply.blocks(pairs, _pairs_block(reply, metric))]
+    command = reply.next("report") if decided else reply.next("plan")
+    reply.show([*lines, *command], pl.concat([rows for _, rows in found], how="diagonal"))
+
+
+def _pairs_block(
+    reply: Reply, metric: Metric
+) -> Callable[[str, pl.DataFrame, pl.DataFrame], list[str]]:
+    def block(place: str, pairs: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+        curved = pairs["k"].n_unique() > 1
+        label = metric.name if curved else reply.label(metric, cover)
+        family = "for each pair by itself" if reply.asked.each_pair else "for all pairs at once"
+        if reply.asked.baseline is not None and not reply.asked.each_pair:
+            family = "for all models against the baseline at once"
+        title = _curve_titles(reply, pairs) if curved else [pairs_title(pairs)]
+        told = [bracket_sentence(pairs)] if "lo_missing" in pairs.columns else []
+        return [
+            *(line for each in title for line in reply.title(each, place)),
+            *(line for each in told for line in reply.screen.prose(each)),
+            *reply.basis(cover, label, reply.level(family)),
+            "",
+            *_pair_lines(reply, metric, pairs, curved=curved),
+            *reply.more(pairs.height),
+        ]
+
+    return block
+
+
+def _curve_titles(reply: Reply, pairs: pl.DataFrame, most: int = 10) -> list[str]:
+    """A sentence on the whole curve of each of the first pairs."""
+    parts = pairs.partition_by("model_a", "model_b", maintain_order=True)
+    return [curve_sentence(part, reply.asked.confidence) for part in parts[:most]]
+
+
+def _pair_lines(reply: Reply, metric: Metric, pairs: pl.DataFrame, *, curved: bool) -> list[str]:
+    """A row for each pair, the model that is ahead first."""
+    ratios = "ratio" in pairs.columns
+    rows = []
+    for row in pairs.rows(named=True):
+        a, b, better = str(row["model_a"]), str(row["model_b"]), row["better"]
+        value, lo, hi = (_number(row[name]) for name in ("ratio" if ratios else "diff", "lo", "hi"))
+        centre = 1.0 if ratios else 0.0
+        lower = ratios or reply.log._roles.lower_is_better
+        turned = value > centre if lower else value < centre
+        if str(better) == b if better is not None else turned:
+            a, b = b, a
+            value, lo, hi = (1 / value, 1 / hi, 1 / lo) if ratios else (-value, -hi, -lo)
+        rows.append((better is not None, abs(value - centre), a, b, (lo, value, hi), row["k"]))
+    if not curved:
+        rows.sort(key=lambda row: (row[0], math.inf if math.isnan(row[1]) else row[1]))
+    rows = rows if reply.asked.all else rows[:_ROWS]
+    sure = [row[0] for row in rows]
+    columns = [
+        Column("ahead", [[(row[2], "bold" if row[0] else "open")] for row in rows], names=True),
+        Column("of", [row[3] for row in rows], names=True),
+    ]
+    if curved:
+        columns.append(Column("k", [str(row[5]) for row in rows], right=True))
+    numbers = [row[4] for row in rows]
+    if ratios:
+        cells: list[Cell] = [f"{mid:.3g} [{lo:.3g}, {hi:.3g}]" for lo, mid, hi in numbers]
+        columns.append(Column("times the cost", cells))
+        forest = Forest(numbers, sure, lambda value: f"{value:.6g}", zero=1.0)
+        return reply.screen.table(columns, forest)
+    unit = gap_unit(metric, pairs)
+    cells = _gap_cells(unit, [(mid, lo, hi) for lo, mid, hi in numbers])
+    columns.append(Column("points" if unit.percent else "difference", cells))
+    return reply.screen.table(columns, Forest(numbers, sure, _tick_label(unit), zero=0.0))
+
+
+def gap_unit(metric: Metric, rows: pl.DataFrame) -> Unit:
+    """The unit of differences: points of a hundred, or those of the metric."""
+    fractions = "bounds" in rows.columns and rows["bounds"].null_count() < rows.height
+    if metric.support == (0, 1) and not fractions:
+        return Unit()
+    scale = Scale.of(rows["diff"], sigma_values(rows), percent=False)
+    return Unit(percent=False, digits=scale.digits)
+
+
+def frontier_answer(reply: Reply, rows: pl.DataFrame, ranks: pl.DataFrame) -> None:
+    """The models from the cheapest to the dearest, with the chance to be on the frontier."""
+    metric, model = reply.asked.metric or avg(), reply.model
+    leading = ranks.filter(pl.col("tier") == 1).select(*reply.strata, model)
+
+    def block(place: str, own: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+        best = own.join(leading, on=leading.columns, how="semi", nulls_equal=True)
+        best = best.sort("mean_cost")
+        first = own[model].is_in(best[model].implode()).to_list()
+        unit, label = Unit.of(own.with_columns(mu="estimate")), reply.label(metric, cover)
+        title = "No model has a rank."
+        if best.height:
+            price = _price(best["mean_cost"][0])
+            title = f"{cheapest_title(best[model][0])} It costs {price} a trial."
+        chances = [
+            _DASH if each is None else chance_words(each) for each in own["prob_on_frontier"]
+        ]
+        beside = [_number_column("a trial", [*map(_price, own["mean_cost"])])]
+        lines = scored_lines(
+            reply.screen, "model", own[model].cast(pl.String).to_list(),
+            _triples(own, "lo", "estimate", "hi"), label, unit, first, beside=beside,
+            after=[_number_column("on frontier", chances, spare=True)],
+        )  # fmt: skip
+        return [
+            *reply.title(title, place),
+            *reply.basis(cover, label, reply.level("for all models at once")),
+            "",
+            *lines,
+        ]
+
+    reply.show([*reply.blocks(rows, block), *reply.next("report")], rows)
+
+
+def _price(value: float | None) -> str:
+    return _DASH if value is None else price_words(value)
+
+
+def _number_column(head: str, cells: Sequence[Cell], *, spare: bool = False) -> Column:
+    return Column(head, cells, right=True, spare=spare)
+
+
+def summary_answer(reply: Reply, story: Story) -> None:
+    """The finding of a log, its leaderboard, what else is known, and the command for its page."""
+    screen, sheet, finding = reply.screen, story.sheet, story.finding
+    mark = ("BIASED", "fail") if story.verdict.biased else None
+    basis = ", ".join(dict.fromkeys([*finding.basis, sheet.basis()[-1]]))
+    aside = f" {finding.aside}" if story.verdict.biased or len(sheet.board.models) == 1 else ""
+    reply.show(
+        [
+            *reply.title(finding.title, mark=mark),
+            *screen.prose(f"{finding.numbers}{aside}"),
+            *screen.prose([(basis, "faint")]),
+            "",
+            *_summary_table(reply, story),
+            "",
+            *screen.facts([*_story_facts(reply, story), ("log", log_words_of(story))]),
+            *reply.next("check" if story.verdict.biased else "report"),
+        ]
+    )
+
+
+def _summary_table(reply: Reply, story: Story) -> list[str]:
+    """The forest of models, of steps, or of one model here and on questions like these."""
+    screen, sheet = reply.screen, story.sheet
+    most, label = None if reply.asked.all else _ROWS, lead_label(sheet.main)
+    if story.run is not None:
+        return _step_lines(reply, story.run)
+    board = sheet.board if story.first is None else story.first.sheet.board
+    if len(board.models) == 1 and not story.verdict.biased:
+        return _one_model_lines(reply, story, label)
+    beside = []
+    if story.prices is not None:
+        costs = [story.prices.words(place) for place in range(len(board.models))][:most]
+        beside = [Column("a question", costs, right=True)]
+    first = story.first
+    head = label if first is None else f"{lead_label(first.sheet.main)}, first trials"
+    lines = forest_lines(screen, board, head, most=most, beside=beside)
+    return [*lines, *reply.more(len(board.models))]
+
+
+def _one_model_lines(reply: Reply, story: Story, label: str) -> list[str]:
+    """The score on these questions, on questions like these, and in each stratum."""
+    board = story.sheet.board
+    rows = [(f"these {count_of(story.sheet.asked, 'question')}", board)]
+    rows += [(part.name, Board.of(lead_rows(part), part.ranks)) for part in story.parts]
+    names = [name for name, _ in rows]
+    numbers = [(float(own.lo[0]), float(own.score[0]), float(own.hi[0])) for _, own in rows]
+    if story.like is not None:
+        score, lo, hi = story.like
+        names.insert(1, "questions like these")
+        numbers.insert(1, (lo, score, hi))
+    most = None if reply.asked.all else _ROWS
+    bold = [place == 0 for place in range(len(names))][:most]
+    lines = scored_lines(reply.screen, "", names[:most], numbers[:most], label, board.unit, bold)
+    return [*lines, *reply.more(len(names))]
+
+
+def _step_lines(reply: Reply, run: Run) -> list[str]:
+    """The steps of a run in their order; bright ones may be the best."""
+    board, whole = run.board, len(run.steps)
+    place = {name: at for at, name in enumerate(board.models)}
+    shown = run.steps
+    if not reply.asked.all and whole > _ROWS:  # spread over the run
+        shown = [run.steps[round(at)] for at in np.linspace(0, whole - 1, _ROWS)]
+    at = [place[step] for step in shown]
+    numbers = [(float(board.lo[row]), float(board.score[row]), float(board.hi[row])) for row in at]
+    bright = [bool(board.first_tier[row]) for row in at]
+    lines = scored_lines(reply.screen, run.name, shown, numbers, "avg", board.unit, bright)
+    return [*lines, *reply.more(whole)]
+
+
+def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
+    """What a reader may want to know besides, each with a word in front."""
+    sheet, facts = story.sheet, list[tuple[str, str]]()
+    board = sheet.board
+    if story.parts and story.verdict.overall is not None and len(board.models) > 1:
+        facts.append(("where", _where_words(story)))
+    fan = story.fan
+    if fan is not None and not fan.rewards and len(board.models) > 1 and fan.models:
+        many = fan.k[-1]
+        least, most = (board.unit.score(fan.numbers[kind, 0, -1, 0]) for kind in (1, 0))
+        once = f"{most} right at least once in {many:,}, {least} all {many:,} times"
+        facts.append(("rely on it", f"{named(fan.models[0])}: {once}"))
+    if not story.verdict.biased and story.run is None and len(board.models) > 1:
+        told = [text for text in next_of_ranking(sheet) if not text.startswith("Nothing")]
+        facts += [*zip(["to decide", *[""] * len(told)], told, strict=False)]
+    if not story.verdict.biased:  # the title says what is wrong
+        facts += [("note", command_words(f"{alert.title}. {alert.text}", vars(reply.asked)))
+                  for alert in story.verdict.alerts]  # fmt: skip
+    if story.verdict.outcomes:
+        facts.append(("counted", story.verdict.outcomes))
+    return facts
+
+
+def _where_words(story: Story) -> str:
+    """The heading over strata."""
+    boards = {part.name: Board.of(lead_rows(part), part.ranks) for part in story.parts}
+    firsts = {name: board.models[0] for name, board in boards.items()}
+    sure = {name: board.leaders[0] for name, board in boards.items() if len(board.leaders) == 1}
+    return strata_title(firsts, sure, story.sheet.board.models[0], story.noun)
+
+
+def log_words_of(story: Story) -> str:
+    """The log in one line."""
+    lacking = int(story.coverage["missing"].sum()) + int(story.coverage["nulls"].sum())
+    return f"{log_size(story.look, story.coverage)}{', complete' * (not lacking)}"
+
+
+_MARKS = {"pass": ("PASS", "pass"), "fail": ("FAIL", "fail"), "undecided": ("OPEN", "open")}
+_SAID = {"pass": "pass", "fail": "fail", "undecided": "open"}
+
+
+def gate_lines(
+    reply: Reply, metric: Metric, rows: pl.DataFrame, clauses: Sequence[str], level: str
+) -> list[str]:
+    """A gate by one metric, from its rows as `gate_rows` has them, and clauses on the worst one."""
+    unit, worst = gap_unit(metric, rows), worst_gate(rows)
+    whole = rows.filter(pl.col("stratum").is_null())
+    several = whole.height > 1
+    shown = whole if several else rows
+    verdict = str(worst["verdict"])
+    diff, lo, hi = (_number(worst[name]) for name in ("diff", "lo", "hi"))
+    numbers = f"{unit.gap(diff, points=True)} {unit.gaps(lo, hi)}" if math.isfinite(diff) else ""
+    names = [row["model"] if several else row["stratum"] or "all questions"
+             for row in shown.rows(named=True)]  # fmt: skip
+    kinds = shown["verdict"].to_list()
+    triples = _triples(shown, "lo", "diff", "hi")
+    order = sorted(range(len(names)), key=lambda at: (not several and names[at] != "all questions",
+                                                      triples[at][1]))  # fmt: skip
+    order = order if reply.asked.all else order[:_ROWS]
+    drawn, margin = [triples[at] for at in order], float(worst["margin"])
+    columns = [
+        Column("", [[(names[at], "bold" * (place == 0))] for place, at in enumerate(order)],
+               names=True),
+        Column("points" if unit.percent else "difference",
+               _gap_cells(unit, [(mid, lo, hi) for lo, mid, hi in drawn])),
+        Column("verdict", [[(_SAID[kinds[at]], _MARKS[kinds[at]][1])] for at in order]),
+    ]  # fmt: skip
+    sides = (margin,) if reply.log._roles.lower_is_better else (-margin,)
+    forest = Forest(drawn, [kinds[at] != "undecided" for at in order],
+                    _tick_label(unit), zero=0.0, marked=sides, place=2)  # fmt: skip
+    mark = _MARKS[verdict]
+    return [
+        *reply.title(gates_title(rows, unit)[0], mark=mark),
+        *(reply.screen.prose(numbers) if numbers else []),
+        *reply.basis(reply.cover, reply.label(metric, reply.cover, worst["k"]), level),
+        "",
+        *reply.screen.table(columns, forest),
+        *reply.more(len(names)),
+        *(["", *(line for each in clauses for line in reply.screen.prose(_sentence(each)))]
+          if clauses else []),
+    ]  # fmt: skip
+
+
+def _sentence(clause: str) -> str:
+    return f"{clause[:1].upper()}{clause[1:]}."
+
+
+_FOUND = {"alarm": ("no  ", "fail"), "once": ("once", "open"), "look": ("look", "open")}
+
+
+def check_answer(reply: Reply, rows: pl.DataFrame) -> int:
+    """What the checks found, of each kind the surest; the status says if an alarm is among it."""
+    kinds = [*_FOUND]
+    found = rows.filter(pl.col("verdict").is_in(kinds)).sort(
+        pl.col("verdict").cast(pl.String).replace_strict(kinds, range(3)), "pvalue",
+        nulls_last=True, maintain_order=True,
+    )  # fmt: skip
+    worst = next((kind for kind in kinds if kind in found["verdict"]), "")
+    title, *mark = {
+        "alarm": ("No ranking of this log holds: trials are not independent.", "BIASED", "fail"),
+        "once": ("Some trials are copies of others, and count once.", "LOOK", "open"),
+        "look": ("No number changes, and some of it is worth a look.", "LOOK", "open"),
+    }.get(worst, ("Nothing found.", "CLEAN", "pass"))
+    lines = [*reply.title(title, mark=(mark[0], mark[1])), *reply.basis(reply.cover), ""]
+    for (kind, verdict), part in found.group_by("check", "verdict", maintain_order=True):
+        told = command_words(part["sentence"][0], vars(reply.asked))
+        others = f" ({count_of(part.height - 1, 'more such row')})" * (part.height > 1)
+        lines += _check_lines(reply.screen, *_FOUND[str(verdict)], str(kind), told + others)
+    for what, words, good in cover_words(reply):
+        mark_ = ("ok  ", "pass") if good else ("look", "open")
+        lines += _check_lines(reply.screen, *mark_, what, words)
+    alarm = worst == "alarm"
+    lines += reply.next("summary") if alarm else reply.next("rank")
+    lines += reply.screen.prose([("exit status 1", "faint")]) if alarm else []
+    reply.show(lines, rows.drop("sentence"))
+    return int(alarm)
+
+
+def _check_lines(screen: Screen, word: str, style: str, what: str, words: str) -> list[str]:
+    first = [("  ", ""), (word, style), ("  ", ""), (f"{what:<12}", "")]
+    return screen.prose(words, indent=20, first=first)
+
+
+def cover_words(reply: Reply) -> Iterator[tuple[str, str, bool]]:
+    """What a log has and lacks: a word, a sentence, and whether it is as it should be."""
+    cover = reply.cover
+    models = cover[reply.model].n_unique() if reply.model in cover.columns else 1
+    missing, nulls = (int(cover[name].sum()) for name in ("missing", "nulls"))
+    asked = reply.about(cover).removeprefix("about ").removeprefix("these ")
+    lack = f"{missing:,} missing" if missing else "none missing"
+    yield "questions", f"{asked} for {count_of(models, 'model')}, {lack}", not missing
+    trials = count_of(int(cover["trials"].sum()), "trial")
+    yield "outcomes", f"{trials}, {nulls:,} without an outcome", not nulls
+    if cover["duplicates"].null_count():
+        yield "ids", "not checked: the rows have no trial ids", False
+    else:
+        repeated = int(cover["duplicates"].sum())
+        yield "ids", f"{repeated:,} repeated", not repeated
+
+
+def describe_answer(reply: Reply, rows: pl.DataFrame) -> None:
+    """What is in a log, and what it lacks."""
+    cover = reply.cover
+    models = cover[reply.model].n_unique() if reply.model in cover.columns else 1
+    least, most = cover["n_min"].min(), cover["n_max"].max()
+    asked = reply.about(cover).removeprefix("about ").removeprefix("these ")
+    lacking = [(what, words) for what, words, good in cover_words(reply) if not good]
+    size = [count_of(models, "model"), asked]
+    size += [] if most is None else [f"{range_text(int(str(least)), int(str(most)))} trials"]
+    title = " \N{MULTIPLICATION SIGN} ".join(size) + (", complete." if not lacking else ".")
+    told = reply.screen.facts(lacking)
+    reply.show(
+        [
+            *reply.title(title.replace(" 1 trials", " 1 trial")),
+            *([""] * bool(told)),
+            *told,
+            "",
+            *frame_lines(reply, rows, _described_columns(rows)),
+            *reply.next("check"),
+        ],
+        rows,
+    )
+
+
+def _described_columns(rows: pl.DataFrame) -> list[str]:
+    """The columns of a description that say more than that nothing is wrong."""
+    quiet = {"missing", "nulls", "duplicates", "dropped", "unscored"}
+    hidden = {"categories"} | {
+        name
+        for name in quiet & {*rows.columns}
+        if rows[name].null_count() == rows.height or not rows[name].sum()
+    }
+    return [name for name in rows.columns if name not in hidden]
+
+
+_HEADS = {
+    "n_min": "fewest", "n_max": "most", "nulls": "no outcome", "duplicates": "repeated",
+    "discrimination": "tells apart", "qvalue": "q",
+}  # fmt: skip
+
+
+def frame_lines(reply: Reply, rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
+    """Columns of a frame as they are: names on the left, numbers on the right."""
+    some, columns = reply.cut(rows), list[Column]()
+    for name in names:
+        dtype = some.schema[name]
+        form = ",.3g" if dtype.is_float() else "," if dtype.is_integer() else ""
+        cells = [cell_text(value, form, 3) for value in some[name]]
+        number = dtype.is_numeric()
+        columns.append(Column(_HEADS.get(name, name), cells, right=number, names=not number,
+                              spare=number and len(columns) > 2))  # fmt: skip
+    return [*reply.screen.table(columns), *reply.more(rows.height)] if some.height else []
+
+
+def rows_answer(reply: Reply, title: str, rows: pl.DataFrame, after: Sequence[str]) -> None:
+    """A sentence and rows with their columns as they are, such as flaky questions."""
+    names = [name for name in _described_columns(rows) if name not in {"metric", "k"}]
+    lines = frame_lines(reply, rows, names)
+    basis = reply.basis(reply.cover) if reply.cover.height else []
+    reply.show([*reply.title(title), *basis, "", *lines, *after], rows)
+
+
+def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
+    """How far a rerun moves each score by chance, and how many questions flip."""
+    metric = reply.asked.metric or avg()
+    percent = metric.support == (0, 1) and rows["flips_hi"].null_count() == 0
+
+    def block(place: str, own: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+        own = own.sort("noise_floor", descending=True, nulls_last=True, maintain_order=True)
+        scale = Scale.of(own["estimate"], own["noise_floor"], percent=False)
+        unit = Unit(percent=percent, digits=1 if percent else scale.digits)
+        label = reply.label(metric, cover)
+        floors = [*map(_number, own["noise_floor"])]
+        title = "No noise floor: some question has fewer trials than are drawn."
+        if not math.isnan(floors[0]):
+            title = f"Below {unit.size(floors[0])}, a change of a score is not news."
+        named_ = reply.model in own.columns
+        names = own[reply.model].cast(pl.String).to_list() if named_ else ["all"]
+        scores = [
+            _DASH if each is None else unit.score(each, sign=False) for each in own["estimate"]
+        ]
+        moved = [
+            _DASH if math.isnan(each) else f"\N{PLUS-MINUS SIGN}{unit.size(each)}"
+            for each in floors
+        ]
+        columns = [
+            Column("model", names, names=True),
+            _number_column(label + _sign(unit), scores),
+            _number_column("a rerun moves it by", moved),
+            _number_column("questions flip", [*map(_share, own["flips"])], spare=True),
+        ]
+        ends = [(-each, 0.0, each) for each in floors]
+        forest = Forest(ends, [False] * len(ends), _tick_label(unit), zero=0.0, place=3)
+        told = " ".join(rerun_sentences(own.row(0, named=True), percent=percent))
+        return [
+            *reply.title(title, place),
+            *reply.screen.prose(f"{names[0]}: " * named_ + told),
+            *reply.basis(cover, label, reply.level()),
+            "",
+            *reply.screen.table(columns, forest),
+        ]
+
+    reply.show([*reply.blocks(rows, block), *reply.next("reruns", "--per", "question")], rows)
+
+
+def _share(value: float | None) -> str:
+    return _DASH if value is None or math.isnan(value) else f"{100 * value:.0f} %"
+
+
+def regressions_answer(reply: Reply, rows: pl.DataFrame) -> None:
+    """The questions that changed beyond chance, the surest first."""
+    asked = reply.asked
+    change = "became better" if asked.improvements else "broke"
+    sure = rows.filter(pl.col("qvalue") <= asked.fdr)
+    title = f"{count_of(sure.height, 'question')} {change} beyond chance."
+    if not sure.height:
+        title = f"No single question {change} beyond chance."
+    question = rows.columns[rows.columns.index("trials_baseline") - 1]
+    some = reply.cut(rows.sort("qvalue", "pvalue", nulls_last=True, maintain_order=True))
+    bold = (some["qvalue"] <= asked.fdr).fill_null(value=False)
+    names = [without_stratum(" / ".join(map(str, row)))
+             for row in some.select(*reply.strata, question).rows()]  # fmt: skip
+    chances = ["" if q is None else p_words(q)[2:].removeprefix("= ") for q in some["qvalue"]]
+    columns = [
+        Column("question", [[(name, "bold" * one)] for name, one in zip(names, bold, strict=True)],
+               names=True),
+        Column("model", some[reply.model].cast(pl.String).to_list(), names=True),
+        _number_column("before", [*map(_share, some["rate_baseline"])]),
+        _number_column("now", [*map(_share, some["rate"])]),
+        _number_column("q", chances),
+    ]  # fmt: skip
+    if rows[reply.model].n_unique() == 1:
+        del columns[1]
+    level = f"false discovery rate {100 * asked.fdr:.6g} %"
+    reply.show(
+        [
+            *reply.title(title),
+            *reply.basis(reply.cover, f"against {asked.baseline}", level),
+            "",
+            *reply.screen.table(columns),
+            *reply.more(rows.height),
+            *reply.next("gate", "--baseline", asked.baseline, "--margin", "0.02"),
+        ],
+        rows,
+    )
+
+
+def plan_answer(reply: Reply, rows: pl.DataFrame, questions: pl.DataFrame | None) -> None:
+    """Further trials for neighbours in the ranking, or for intervals of a width."""
+    metric, width = reply.asked.metric or avg(), reply.asked.half_width
+    sides = {"model_a": "better", "model_b": "than", reply.model: "model"}
+    keys = [name for name in (*reply.strata, *sides) if name in rows.columns]
+    extra = ["extra_trials"]
+    if questions is not None:
+        extra.append("extra_questions")
+        rows = rows.join(questions.select(*keys, extra[1]), on=keys, how="left", nulls_equal=True,
+                         maintain_order="left")  # fmt: skip
+
+    def number(value: int | None) -> str:
+        return "none in sight" if value is None else f"{value:,}" if value else "decided"
+
+    def block(place: str, own: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+        some = reply.cut(own)
+        columns = [Column(head, some[name].cast(pl.String).to_list(), names=True)
+                   for name, head in sides.items() if name in some.columns]  # fmt: skip
+        heads = {"extra_trials": "further trials", "extra_questions": "or questions"}
+        columns += [_number_column(heads[name], [*map(number, some[name])]) for name in extra]
+        chance = f"a chance of {100 * reply.asked.power:.6g} %"
+        words = [reply.label(metric, cover), reply.level("" if width else "for all pairs at once")]
+        return [
+            *reply.title(_plan_title(own, width), place),
+            *reply.basis(cover, *words, *[chance] * (width is None)),
+            "",
+            *reply.screen.table(columns),
+            *reply.more(own.height),
+        ]
+
+    reply.show([*reply.blocks(rows, block), *reply.next("compare")], rows)
+
+
+def _plan_title(rows: pl.DataFrame, width: float | None) -> str:
+    """The first thing that needs further trials."""
+    wanted = rows.filter(pl.col("extra_trials").is_null() | (pl.col("extra_trials") > 0))
+    if not wanted.height:
+        return "No further trial is needed."
+    row = wanted.row(0, named=True)
+    if width is None:
+        goal = f"tell {named(row['model_a'])} from {named(row['model_b'])}"
+    else:
+        goal = f"make intervals of \N{PLUS-MINUS SIGN}{width:g}"
+    if row["extra_trials"] is None:
+        return f"No number of further trials is in sight that would {goal}."
+    return f"{count_of(row['extra_trials'], 'further trial')} of each question would {goal}."
+
+
+def questions_answer(
+    reply: Reply, rows: pl.DataFrame, sources: pl.DataFrame, story: Story | None
+) -> None:
+    """How many questions say nothing, and the ones to look at."""
+    per, strata = reply.asked.per, reply.strata
+    question = rows.columns[rows.columns.index("models") - (2 if per == "cluster" else 1)]
+    title = f"{count_of(rows.height, per)}."
+    if story is not None and story.facts is not None and per == "question":
+        title = questions_title(story.facts.facts(), story.sheet.board.models[0])
+
+    def block(place: str, own: pl.DataFrame, _: pl.DataFrame) -> list[str]:
+        told = question_sentences(own, question, reply.asked.fdr, per)
+        here = own.select(strata).head(1)
+        same = sources.join(here, on=strata, how="semi", nulls_equal=True) if strata else sources
+        advice = same["advice"].head(1).to_list()
+        return reply.screen.prose(f"{place}: " * bool(place) + " ".join([*told, *advice]))
+
+    reply.show(
+        [
+            *reply.title(title),
+            *reply.blocks(rows, block),
+            *reply.basis(reply.cover),
+            "",
+            *_question_lines(reply, rows, question, story),
+            *reply.next("questions", "--format", "csv"),
+        ],
+        rows,
+    )
+
+
+def _question_lines(
+    reply: Reply, rows: pl.DataFrame, question: str, story: Story | None
+) -> list[str]:
+    """Reversed questions, then those that the first model solves about every second time."""
+    if story is None or story.facts is None or reply.asked.per == "cluster":
+        wanted = [*reply.strata, question, "rate", "status", "discrimination", "qvalue"]
+        return frame_lines(reply, rows, [name for name in wanted if name in rows.columns])
+    facts, each = story.facts, story.sheet.main.each
+    suspects = rows.filter("reversed").select(*reply.strata, question).rows()
+    against = [" / ".join(map(str, row)) for row in suspects]
+    known = {name: at for at, name in enumerate(facts.names)}
+    kept = [name for name in dict.fromkeys([*against, *facts.mixed]) if name in known]
+    kept = kept or facts.names
+    shown = kept if reply.asked.all else kept[:_ROWS]
+    counted = bool(each) and not (
+        facts.judged or holds_fractions(story.look.cells, story.look.roles)
+    )
+
+    def cell(share: float) -> str:
+        return f"{round(share * each)}/{each}" if counted and each else _share(share)
+
+    names = [[(without_stratum(name), "open" * (name in against))] for name in shown]
+    columns = [Column("reversed first" if against else "coin tosses", names, names=True)]
+    for at, model in enumerate(story.sheet.board.models):
+        shares = [cell(float(facts.scores[at, known[name]])) for name in shown]
+        columns.append(_number_column(short_name(model, 9), shares, spare=at > 0))
+    return [*reply.screen.table(columns), *reply.more(len(kept))]
