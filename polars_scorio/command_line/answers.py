@@ -66,6 +66,7 @@ from polars_scorio.display.words import (
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 
+_PAIRED = 60  # models, all of whose pairs are compared for a title
 _ROWS, _PLACES = 15, 5  # of a table, and of strata with one each, unless --all is asked for
 _DASH = "\N{EN DASH}"
 
@@ -114,7 +115,8 @@ class Reply:
 
     def about(self, cover: pl.DataFrame) -> str:
         """What the numbers are about, in words."""
-        strata = [name for name in self.strata if name in cover.columns]
+        known = dict.fromkeys([*self.strata, "stratum"])
+        strata = [name for name in known if name in cover.columns]
         whole = pl.col("questions") + pl.col("missing")
         total = cover.group_by(strata).agg(whole.max())["questions"] if strata else None
         number = int(cover.select(whole.max()).item() if total is None else total.sum())
@@ -176,7 +178,7 @@ class Reply:
     def show(self, lines: Sequence[str], rows: pl.DataFrame | None = None) -> None:
         """Print the answer; with --wide all columns of its rows behind it."""
         print_lines(lines)
-        if rows is not None and self.asked.wide:
+        if rows is not None and getattr(self.asked, "wide", False):
             print_table(rows)
 
 
@@ -314,7 +316,7 @@ def undecided_alone(
     """Count the pairs that would be decided alone, of a stratum in which none is with all."""
 
     def count(rows: pl.DataFrame) -> int:
-        if not (rows["tier"] == 1).all() or rows.height > 60:
+        if not (rows["tier"] == 1).all() or not 2 < rows.height <= _PAIRED:
             return 0
         pairs = log.compare(asked.metric, simultaneous=True, **options).lazy().collect()
         strata = [name for name in bind_roles(log.frame.lazy(), log._roles).strata
@@ -345,11 +347,11 @@ def _pairs_block(
         family = "for each pair by itself" if reply.asked.each_pair else "for all pairs at once"
         if reply.asked.baseline is not None and not reply.asked.each_pair:
             family = "for all models against the baseline at once"
-        title = _curve_titles(reply, pairs) if curved else [pairs_title(pairs)]
-        told = [bracket_sentence(pairs)] if "lo_missing" in pairs.columns else []
+        bounded = "lo_missing" in pairs.columns
+        title = [bracket_sentence(pairs)] if bounded else [pairs_title(pairs)]
+        title = _curve_titles(reply, pairs) if curved else title
         return [
             *(line for each in title for line in reply.title(each, place)),
-            *(line for each in told for line in reply.screen.prose(each)),
             *reply.basis(cover, label, reply.level(family)),
             "",
             *_pair_lines(reply, metric, pairs, curved=curved),
@@ -494,7 +496,8 @@ def _one_model_lines(reply: Reply, story: Story, label: str) -> list[str]:
     """The score on these questions, on questions like these, and in each stratum."""
     board = story.sheet.board
     rows = [(f"these {count_of(story.sheet.asked, 'question')}", board)]
-    rows += [(part.name, Board.of(lead_rows(part), part.ranks)) for part in story.parts]
+    parts = story.parts if story.verdict.overall is not None else []
+    rows += [(part.name, Board.of(lead_rows(part), part.ranks)) for part in parts]
     names = [name for name, _ in rows]
     numbers = [(float(own.lo[0]), float(own.score[0]), float(own.hi[0])) for _, own in rows]
     if story.like is not None:
@@ -696,6 +699,7 @@ def _described_columns(rows: pl.DataFrame) -> list[str]:
     return [name for name in rows.columns if name not in hidden]
 
 
+_SPARE = {"n_min", "n_max", "trials", "planned", "clusters"}
 _HEADS = {
     "n_min": "fewest", "n_max": "most", "nulls": "no outcome", "duplicates": "repeated",
     "discrimination": "tells apart", "qvalue": "q",
@@ -711,7 +715,7 @@ def frame_lines(reply: Reply, rows: pl.DataFrame, names: Sequence[str]) -> list[
         cells = [cell_text(value, form, 3) for value in some[name]]
         number = dtype.is_numeric()
         columns.append(Column(_HEADS.get(name, name), cells, right=number, names=not number,
-                              spare=number and len(columns) > 2))  # fmt: skip
+                              spare=name in _SPARE))  # fmt: skip
     return [*reply.screen.table(columns), *reply.more(rows.height)] if some.height else []
 
 

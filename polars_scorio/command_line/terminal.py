@@ -128,7 +128,7 @@ def command_words(text: str, options: Collection[str]) -> str:
     text = re.sub(_PYTHON_ALONE, "", text)
     text = re.sub(r"(?<![\w.])ps\.(\w+)\(\)", r"\1", text)
     text = re.sub(r'(?<![\w.])describe\(per="(\w+)"\)', rf"{PROGRAM} describe --per \1", text)
-    text = re.sub(r"(?<![\w.])(coverage|check)\(\)", rf"{PROGRAM} \1", text)
+    text = re.sub(r"(?<![\w.])(coverage|describe|check)\(\)", rf"{PROGRAM} \1", text)
     text = re.sub(r"(?<![\w.])(report|compare|gate|rank|questions|reruns)\(\)", r"\1", text)
     # With a value these say where something is: model='ada', question=7.
     text = re.sub(r"(?<![\w.])(model|trial)=None\b", r"--\1 none", text)

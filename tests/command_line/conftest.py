@@ -10,6 +10,7 @@ from tests.display.html.logs import models
 def folder(tmp_path, monkeypatch):
     """An empty folder, in which the command runs, and never says that it takes long."""
     monkeypatch.setattr(terminal, "_PATIENCE", 3600)
+    monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -6,14 +6,16 @@ from polars_scorio.command_line.main import main
 def test_compare_prints_pairs(log, capsys):
     assert main(["compare", log, "--by", "bench", "--baseline", "m02", "--metric", "avg"]) == 0
     printed = capsys.readouterr().out
-    assert printed.count("┆ avg ") == 4
-    assert printed.count("all with the baseline") == 4
+    assert printed.count("points") == 2
+    assert (
+        printed.count("for all models against the baseline at once, about these 12 questions") == 2
+    )
     assert main(["compare", log]) == 1  # trials are there twice
     assert "the same trial twice" in capsys.readouterr().err
 
 
 def test_verdicts_hold_for_all_pairs_unless_each_pair_is_asked(log, capsys):
-    for option, holds in (([], "all pairs"), (["--each-pair"], "each pair alone")):
+    for option, holds in (([], "for all pairs at once"), (["--each-pair"], "each pair by itself")):
         assert main(["compare", log, "--by", "bench", *option]) == 0
         printed = capsys.readouterr().out
         assert printed.count(holds) > 0
@@ -23,9 +25,9 @@ def test_several_draw_sizes_are_one_statement(log, capsys):
     asked = ["compare", log, "--by", "bench", "--metric", "pass_at_k([1, 2])"]
     assert main([*asked, "--baseline", "m02"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("bench ")
+    assert printed.startswith("\n  bench ")
     assert ": With 95 % confidence for the whole curve (k = 1" in printed
-    assert printed.count("all with the baseline and k") > 0
+    assert printed.count("for all models against the baseline at once") > 0
     assert main([*asked, "--format", "csv"]) == 0
     assert "whole curve" not in capsys.readouterr().out
 

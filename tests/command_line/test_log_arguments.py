@@ -242,7 +242,7 @@ def test_a_judge_has_two_rates(capsys):
     assert main(["compare", "log.parquet", *rates]) == 0
     judge = ps.judge(sensitivity=(88, 100), specificity=(78, 100))
     diff = verdicts().scorio(judge=judge).compare()["diff"].to_list()
-    assert f"{abs(diff[0]):.2f}"[:4] in capsys.readouterr().out
+    assert f"{100 * abs(diff[0]):.1f} [" in capsys.readouterr().out
     assert main(["compare", "log.parquet", *rates[:2]]) == 2
     assert "give --specificity too" in capsys.readouterr().err
     with pytest.raises(SystemExit):

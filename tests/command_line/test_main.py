@@ -102,7 +102,7 @@ def test_an_interrupt_ends_without_a_traceback(log, monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "print_table", interrupt)
+    monkeypatch.setattr(commands, "describe_answer", interrupt)
     assert main(["describe", log, "--by", "bench"]) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -134,8 +134,8 @@ USAGE_ERRORS = {
     "compare log --each-pair --simultaneous": "--simultaneous: not allowed with argument "
     "--each-pair",
     "nothing_like_it": "'nothing_like_it' is neither a command nor a file: the commands are "
-    "summary, report, leaderboard, describe, check, compare, rank, counts, gate, questions, "
-    "reruns, card, frontier",
+    "summary, report, leaderboard, describe, check, compare, rank, counts, gate, regressions, "
+    "plan, questions, reruns, card, frontier",
 }
 
 

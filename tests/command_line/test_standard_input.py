@@ -48,10 +48,10 @@ def zstd_bytes(data):
 @pytest.mark.parametrize("compress", [gzip.compress, zstd_bytes])
 def test_compressed_input_is_unpacked(capsys, monkeypatch, kind, compress):
     WRITERS[kind](models(2), f"log.{kind}")
-    assert main(["rank", f"log.{kind}"]) == 0
+    assert main(["rank", f"log.{kind}", "--format", "json"]) == 0
     expected = capsys.readouterr().out
     give_input(monkeypatch, compress(Path(f"log.{kind}").read_bytes()))
-    assert main(["rank", "-"]) == 0
+    assert main(["rank", "-", "--format", "json"]) == 0
     assert capsys.readouterr().out == expected
 
 

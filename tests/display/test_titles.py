@@ -198,7 +198,7 @@ def test_a_log_has_one_title_on_page_terminal_and_card(
     log.write_parquet("log.parquet")
     title = page_of(log, **roles).headline
     main(["log.parquet", *options])
-    assert capsys.readouterr().out.startswith(f"{title}\n")
+    assert title in " ".join(capsys.readouterr().out.split())
     main(["report", "log.parquet", *options, "-o", "-"])
     assert capsys.readouterr().out.startswith(f"# {title}".replace("_", "\\_"))
     card = log.scorio(**roles).write_card("card.svg").read_text(encoding="utf-8")
@@ -223,10 +223,10 @@ def test_a_ranking_has_the_title_of_the_page(log, title, tmp_path, capsys, monke
     assert title is None or re.match(title, headline)
     options = ["--run-effects", "none"]
     assert main(["rank", "log.parquet", *options]) == 0
-    assert capsys.readouterr().out.startswith(f"{headline}\n")
+    assert headline in " ".join(capsys.readouterr().out.split())
     if log["model"].n_unique() == 2:
         assert main(["compare", "log.parquet", *options]) == 0
-        assert capsys.readouterr().out.startswith(f"{headline}\n")
+        assert headline in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_a_frontier_has_the_heading_of_costs_on_the_page(tmp_path, capsys, monke
     log.write_parquet("log.parquet")
     (cost,) = [each for each in page_of(log, cost="usd").sections if each.anchor == "cost"]
     assert main(["frontier", "log.parquet", "--cost", "usd"]) == 0
-    assert capsys.readouterr().out.startswith(f"{plain_text(cost.title)}\n")
+    assert plain_text(cost.title) in " ".join(capsys.readouterr().out.split())
 
 
 def test_one_model_is_said_to_be_reliable_or_not():

@@ -1,0 +1,227 @@
+"""Answers of the command: sentence, narrow table, intervals in characters, facts, next command."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from polars_scorio.command_line.main import main
+from polars_scorio.command_line.terminal import Column, Forest, Screen
+from tests.display.html.logs import models
+
+CALLS = {
+    "summary": [],
+    "rank": [],
+    "compare": [],
+    "gate": ["--baseline", "m00", "--margin", "0.1"],
+    "check": [],
+    "questions": [],
+    "frontier": ["--cost", "usd"],
+    "reruns": [],
+    "describe": [],
+    "regressions": ["--baseline", "m00"],
+    "plan": [],
+}
+
+
+@pytest.fixture
+def priced():
+    """The file of a log of three models with long names in two strata, with costs."""
+    usd = 0.01 * (1 + pl.col("model").str.slice(1).cast(pl.Int64))
+    models(3, strata=2).with_columns(usd=usd).write_parquet("log.parquet")
+    return "log.parquet"
+
+
+def answer(capsys, command, *options):
+    """What a command prints about the log."""
+    assert main([command, "log.parquet", *CALLS[command], *options]) in {0, 1, 3, 4}
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("columns", ["60", "72", "120"])
+@pytest.mark.parametrize("command", CALLS)
+@pytest.mark.usefixtures("priced")
+def test_no_line_is_wider_than_the_terminal(command, columns, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
+    names = pl.format("organisation/{}-instruct-with-a-very-long-name-模型", "model")
+    log = pl.read_parquet("log.parquet")
+    assert max(map(len, answer(capsys, command, "--by", "bench").splitlines())) <= int(columns)
+    log.with_columns(model=names).write_parquet("log.parquet")
+    options = [str(log.select(names)[0, 0]) if each == "m00" else each for each in CALLS[command]]
+    assert main([command, "log.parquet", *options, "--by", "bench"]) in {0, 1, 3, 4}
+    for line in capsys.readouterr().out.splitlines():
+        if not line.startswith("        'organisation/"):  # one word of a command
+            assert len(line) + line.count("模") + line.count("型") <= int(columns)
+
+
+@pytest.mark.parametrize("command", CALLS)
+@pytest.mark.usefixtures("priced")
+def test_every_command_answers_with_a_sentence_what_it_is_about_and_what_to_type_next(
+    command, capsys
+):
+    printed = answer(capsys, command, "--by", "bench")
+    blank, sentence, *lines = printed.splitlines()
+    assert blank == ""
+    assert re.match(r"  \S.*[.:)]$|  \S.*\.", sentence)
+    assert "about these" in printed or command == "describe"
+    assert "24 questions" in printed or "12 questions" in printed
+    assert any(line.startswith("  next  polars-scorio ") for line in lines)
+    typed = re.search(r"^  next  polars-scorio (.*)", printed, re.MULTILINE)[1]
+    assert "log.parquet" in typed
+    assert "--by bench" in typed
+
+
+@pytest.mark.parametrize("command", [name for name in CALLS if name != "summary"])
+@pytest.mark.usefixtures("priced")
+def test_wide_prints_all_columns_behind_the_answer(command, capsys):
+    narrow = answer(capsys, command, "--by", "bench")
+    wide = answer(capsys, command, "--by", "bench", "--wide")
+    assert "┌" not in narrow
+    assert wide.startswith(narrow)
+    assert wide.removeprefix(narrow).startswith("┌")
+
+
+def test_tables_show_the_first_rows_and_all_of_them_if_asked(capsys):
+    models(20).write_parquet("log.parquet")
+    assert "\n  … 5 more: --all\n" in answer(capsys, "rank")
+    every = answer(capsys, "rank", "--all")
+    assert "--all" not in every
+    assert all(f"m{place:02}" in every for place in range(20))
+
+
+def test_scores_are_in_percent_and_differences_in_points(log, capsys):
+    report = pl.read_parquet(log).scorio(by="bench").rank()
+    first = report.filter(bench="bench 0").row(0, named=True)
+    printed = answer(capsys, "rank", "--by", "bench")
+    score = first["mu"] if "mu" in first else first["estimate"]
+    assert f"{100 * score:.1f} [{100 * first['lo']:.1f}, {100 * first['hi']:.1f}]" in printed
+    assert "avg@4 (%)" in printed
+    assert "points" in answer(capsys, "compare", "--by", "bench")
+
+
+def test_a_gate_has_its_mark_verdicts_and_exit_status(capsys):
+    models(2, questions=200).write_parquet("log.parquet")
+    printed = answer(capsys, "gate")
+    mark, verdict, status = next(
+        each
+        for each in (("PASS", "pass", ""), ("FAIL", "fail", "3"), ("OPEN", "open", "4"))
+        if printed.startswith(f"\n  {each[0]}  ")
+    )
+    assert re.search(rf"all questions .* {verdict}\n", printed)
+    assert printed.endswith(f"  exit status {status}\n" if status else "0.1\n") or mark == "PASS"
+
+
+def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
+    rng = np.random.default_rng(0)
+    rows = []
+    for model in "ab":
+        for question in range(90):
+            for trial in range(6):
+                won = int(rng.random() < 0.4)
+                rows.append((model, question, trial, won))
+                if won:
+                    break
+    names = ["model", "question", "trial", "category"]
+    pl.DataFrame(rows, names, orient="row").write_parquet("log.parquet")
+    assert main(["check", "log.parquet"]) == 1
+    printed = capsys.readouterr().out
+    assert printed.startswith("\n  BIASED  No ranking of this log holds: ")
+    assert printed.endswith("  exit status 1\n")
+    models(2).write_parquet("log.parquet")
+    assert main(["check", "log.parquet"]) == 0
+
+
+def test_regressions_prints_the_surest_questions_first(capsys):
+    answer_of = pl.when((pl.col("model") == "m01") & (pl.col("question") < 3)).then(0)
+    log = models(2, questions=20).with_columns(category=answer_of.otherwise(1).cast(pl.Int8))
+    pl.concat([log, log.with_columns(pl.col("trial") + 100)]).write_parquet("log.parquet")
+    printed = answer(capsys, "regressions")
+    assert printed.startswith(
+        "\n  3 questions broke beyond chance.\n  against m00, false discovery"
+    )
+    assert re.search(r"question +before +now +q\n  \d +100 % +0 %", printed)
+    assert main(["regressions", "log.parquet", "--baseline", "m01", "--improvements"]) == 0
+    assert "became better" in capsys.readouterr().out
+
+
+def test_plan_says_how_many_trials_would_decide(log, capsys):
+    needed = pl.read_parquet(log).scorio(by="bench").trials_needed(simultaneous=True)
+    printed = answer(capsys, "plan", "--by", "bench")
+    first = needed["extra_trials"][0]
+    said = "No number of further trials" if first is None else f"{first:,} further trial"
+    assert f"  bench 0: {said}" in printed
+    assert "a chance of 80 %" in printed
+    assert main(["plan", log, "--by", "bench", "--half-width", "0.02"]) == 0
+    assert "would make intervals of ±0.02." in capsys.readouterr().out
+
+
+def forest(numbers, bright, **options):
+    return Forest(numbers, bright, lambda value: f"{100 * value:g}", **options)
+
+
+def test_an_interval_that_excludes_zero_does_not_touch_it_and_another_crosses_it():
+    rows = [(0.001, 0.1, 0.2), (-0.1, 0.02, 0.1), (-0.2, -0.1, -0.001)]
+    labels, drawn = forest(rows, [True, False, True], zero=0.0).drawn(41, lines=True)
+    zero = drawn[0].index("│")
+    assert labels[zero] == "0"
+    assert "━●━" in drawn[0]
+    assert drawn[1][zero] == "┼"
+    assert "○" in drawn[1]
+    assert drawn[2][zero] == "│"
+    plain = forest(rows, [True, False, True], zero=0.0).drawn(41, lines=False)[1]
+    assert "".join(plain).isascii()
+    assert "=o=" in plain[0]
+    assert plain[1][zero] == "+"
+
+
+def test_a_forest_without_room_is_left_out_and_names_are_cut_in_their_middle():
+    names = Column("model", ["a" * 60, "b"], names=True)
+    score = Column("score", ["50.0 [40.0, 60.0]"] * 2)
+    numbers = forest([(0.4, 0.5, 0.6)] * 2, [True, False])
+    wide = Screen(width=100).table([names, score], numbers)
+    assert "━" in wide[1]
+    narrow = Screen(width=40).table([names, score], numbers)
+    assert "━" not in narrow[1]
+    assert re.match("  a+…a+  50.0", narrow[1])
+    assert max(map(len, narrow)) <= 40
+
+
+def test_numbers_stay_with_their_units_at_the_end_of_a_line():
+    words = "The score of this model is now 58.4 % and its ends are [55.6, 61.2] for all of them."
+    for width in range(40, 90):
+        lines = Screen(width=width).prose(words)
+        assert not any(line.endswith(("58.4", "[55.6,")) for line in lines)
+        assert " ".join(" ".join(lines).split()) == words
+
+
+def test_a_long_command_is_broken_so_that_a_shell_joins_it():
+    command = ["report", "a log.parquet", *["--by", "domain"] * 6]
+    lines = Screen(width=40).command(command)
+    assert all(line.endswith(" \\") for line in lines[:-1])
+    joined = " ".join(line.strip().removesuffix("\\").strip() for line in lines)
+    assert " ".join(joined.split()).startswith("next polars-scorio report 'a log.parquet' --by")
+
+
+@pytest.mark.slow
+def test_an_encoding_without_lines_gets_plain_characters(log):
+    command = [sys.executable, "-m", "polars_scorio", log, "--by", "bench"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, check=True, env=environment)  # noqa: S603
+    printed = done.stdout.decode("ascii")
+    assert "o" in printed
+    assert "?" not in printed
+
+
+@pytest.mark.slow
+def test_a_pipe_has_eighty_columns_and_no_colour(log):
+    command = [sys.executable, "-m", "polars_scorio", "rank", log, "--by", "bench"]
+    environment = {**os.environ, "PYTHONUTF8": "1"}
+    del environment["COLUMNS"]
+    done = subprocess.run(command, capture_output=True, check=True, env=environment)  # noqa: S603 - its own words
+    printed = done.stdout.decode()
+    assert "\x1b" not in printed
+    assert 72 < max(map(len, printed.splitlines())) <= 80
