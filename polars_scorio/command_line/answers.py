@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import shlex
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.command_line.log_arguments import add_log_arguments
+from polars_scorio.command_line.log_arguments import log_words
 from polars_scorio.command_line.terminal import (
     Cell,
     Column,
@@ -114,7 +113,7 @@ class Reply:
             yield (name, part, own) if own.height else ("all strata", part, self.cover)
 
     def about(self, cover: pl.DataFrame) -> str:
-        """What the numbers are about, in words."""
+        """The questions that the numbers are about, in words."""
         known = dict.fromkeys([*self.strata, "stratum"])
         strata = [name for name in known if name in cover.columns]
         whole = pl.col("questions") + pl.col("missing")
@@ -182,27 +181,6 @@ class Reply:
             print_table(rows)
 
 
-def log_words(call: str) -> list[str]:
-    """The log of a call and its roles, without what one command alone understands.
-
-    >>> log_words("polars-scorio rank 'my log.csv' --by domain --format csv --metric avg")
-    ['my log.csv', '--by', 'domain', '--metric', 'avg']
-    """
-    parser = ArgumentParser(add_help=False)
-    add_log_arguments(parser, ())
-    known = {*parser._option_string_actions, "--metric", "--confidence"}
-    _, _, *arguments = shlex.split(call)
-    kept, keep = list[str](), True
-    for word in arguments:
-        if word.startswith("--") and len(word) > 2:
-            name = word.partition("=")[0]
-            keep = any(each.startswith(name) for each in known)
-        elif word.startswith("-") and len(word) > 1 and word[1].isalpha():
-            keep = False
-        kept += [word] * keep
-    return kept
-
-
 def _score_cell(unit: Unit, value: float, lo: float, hi: float, *, bold: bool) -> Cell:
     """A score with its interval in faint brackets."""
     if math.isnan(value):
@@ -222,7 +200,7 @@ def _gap_cells(unit: Unit, rows: Sequence[tuple[float, float, float]]) -> list[C
     ]  # fmt: skip
 
 
-def _sign(unit: Unit) -> str:
+def _unit_sign(unit: Unit) -> str:
     return " (%)" if unit.percent else ""
 
 
@@ -231,11 +209,11 @@ def _tick_label(unit: Unit, step: float = 0.0) -> Callable[[float], str]:
     return lambda value: f"{(100 if unit.percent else 1) * value + step:.6g}".replace("-", MINUS)
 
 
-def _number(value: float | None) -> float:
+def _known_number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _triples(rows: pl.DataFrame, *names: str) -> list[tuple[float, float, float]]:
+def _three_numbers(rows: pl.DataFrame, *names: str) -> list[tuple[float, float, float]]:
     """Three numbers of each row, NaN where they are unknown."""
     return rows.select(pl.col(*names).cast(pl.Float64).fill_null(math.nan)).rows()
 
@@ -253,7 +231,7 @@ def scored_lines(
         Column(head, [[(name, "bold" * one)] for name, one in zip(names, bright, strict=True)],
                names=True),
         *beside,
-        Column(label + _sign(unit), cells),
+        Column(label + _unit_sign(unit), cells),
     ]  # fmt: skip
     share, place = unit.percent, len(columns)
     forest = Forest(numbers, bright, _tick_label(unit), share=share, place=place)
@@ -373,7 +351,9 @@ def _pair_lines(reply: Reply, metric: Metric, pairs: pl.DataFrame, *, curved: bo
     rows = []
     for row in pairs.rows(named=True):
         a, b, better = str(row["model_a"]), str(row["model_b"]), row["better"]
-        value, lo, hi = (_number(row[name]) for name in ("ratio" if ratios else "diff", "lo", "hi"))
+        value, lo, hi = (
+            _known_number(row[name]) for name in ("ratio" if ratios else "diff", "lo", "hi")
+        )
         centre = 1.0 if ratios else 0.0
         lower = ratios or reply.log._roles.lower_is_better
         turned = value > centre if lower else value < centre
@@ -424,15 +404,15 @@ def frontier_answer(reply: Reply, rows: pl.DataFrame, ranks: pl.DataFrame) -> No
         unit, label = Unit.of(own.with_columns(mu="estimate")), reply.label(metric, cover)
         title = "No model has a rank."
         if best.height:
-            price = _price(best["mean_cost"][0])
+            price = _price_text(best["mean_cost"][0])
             title = f"{cheapest_title(best[model][0])} It costs {price} a trial."
         chances = [
             _DASH if each is None else chance_words(each) for each in own["prob_on_frontier"]
         ]
-        beside = [_number_column("a trial", [*map(_price, own["mean_cost"])])]
+        beside = [_number_column("a trial", [*map(_price_text, own["mean_cost"])])]
         lines = scored_lines(
             reply.screen, "model", own[model].cast(pl.String).to_list(),
-            _triples(own, "lo", "estimate", "hi"), label, unit, first, beside=beside,
+            _three_numbers(own, "lo", "estimate", "hi"), label, unit, first, beside=beside,
             after=[_number_column("on frontier", chances, spare=True)],
         )  # fmt: skip
         return [
@@ -445,7 +425,7 @@ def frontier_answer(reply: Reply, rows: pl.DataFrame, ranks: pl.DataFrame) -> No
     reply.show([*reply.blocks(rows, block), *reply.next("report")], rows)
 
 
-def _price(value: float | None) -> str:
+def _price_text(value: float | None) -> str:
     return _DASH if value is None else price_words(value)
 
 
@@ -525,7 +505,7 @@ def _step_lines(reply: Reply, run: Run) -> list[str]:
 
 
 def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
-    """What a reader may want to know besides, each with a word in front."""
+    """Further facts about a log, each with a word in front."""
     sheet, facts = story.sheet, list[tuple[str, str]]()
     board = sheet.board
     if story.parts and story.verdict.overall is not None and len(board.models) > 1:
@@ -574,12 +554,12 @@ def gate_lines(
     several = whole.height > 1
     shown = whole if several else rows
     verdict = str(worst["verdict"])
-    diff, lo, hi = (_number(worst[name]) for name in ("diff", "lo", "hi"))
+    diff, lo, hi = (_known_number(worst[name]) for name in ("diff", "lo", "hi"))
     numbers = f"{unit.gap(diff, points=True)} {unit.gaps(lo, hi)}" if math.isfinite(diff) else ""
     names = [row["model"] if several else row["stratum"] or "all questions"
              for row in shown.rows(named=True)]  # fmt: skip
     kinds = shown["verdict"].to_list()
-    triples = _triples(shown, "lo", "diff", "hi")
+    triples = _three_numbers(shown, "lo", "diff", "hi")
     order = sorted(range(len(names)), key=lambda at: (not several and names[at] != "all questions",
                                                       triples[at][1]))  # fmt: skip
     order = order if reply.asked.all else order[:_ROWS]
@@ -602,12 +582,12 @@ def gate_lines(
         "",
         *reply.screen.table(columns, forest),
         *reply.more(len(names)),
-        *(["", *(line for each in clauses for line in reply.screen.prose(_sentence(each)))]
+        *(["", *(line for each in clauses for line in reply.screen.prose(_whole_sentence(each)))]
           if clauses else []),
     ]  # fmt: skip
 
 
-def _sentence(clause: str) -> str:
+def _whole_sentence(clause: str) -> str:
     return f"{clause[:1].upper()}{clause[1:]}."
 
 
@@ -615,7 +595,7 @@ _FOUND = {"alarm": ("no  ", "fail"), "once": ("once", "open"), "look": ("look", 
 
 
 def check_answer(reply: Reply, rows: pl.DataFrame) -> int:
-    """What the checks found, of each kind the surest; the status says if an alarm is among it."""
+    """Findings of the checks, of each kind the surest; returns 1 if an alarm is among them."""
     kinds = [*_FOUND]
     found = rows.filter(pl.col("verdict").is_in(kinds)).sort(
         pl.col("verdict").cast(pl.String).replace_strict(kinds, range(3)), "pvalue",
@@ -648,7 +628,7 @@ def _check_lines(screen: Screen, word: str, style: str, what: str, words: str) -
 
 
 def cover_words(reply: Reply) -> Iterator[tuple[str, str, bool]]:
-    """What a log has and lacks: a word, a sentence, and whether it is as it should be."""
+    """Contents and gaps of a log: a word, a sentence, and whether all is well."""
     cover = reply.cover
     models = cover[reply.model].n_unique() if reply.model in cover.columns else 1
     missing, nulls = (int(cover[name].sum()) for name in ("missing", "nulls"))
@@ -665,7 +645,7 @@ def cover_words(reply: Reply) -> Iterator[tuple[str, str, bool]]:
 
 
 def describe_answer(reply: Reply, rows: pl.DataFrame) -> None:
-    """What is in a log, and what it lacks."""
+    """The size of a log, and its gaps."""
     cover = reply.cover
     models = cover[reply.model].n_unique() if reply.model in cover.columns else 1
     least, most = cover["n_min"].min(), cover["n_max"].max()
@@ -728,7 +708,7 @@ def rows_answer(reply: Reply, title: str, rows: pl.DataFrame, after: Sequence[st
 
 
 def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
-    """How far a rerun moves each score by chance, and how many questions flip."""
+    """The noise of a rerun of each model, and how many questions flip."""
     metric = reply.asked.metric or avg()
     percent = metric.support == (0, 1) and rows["flips_hi"].null_count() == 0
 
@@ -737,7 +717,7 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
         scale = Scale.of(own["estimate"], own["noise_floor"], percent=False)
         unit = Unit(percent=percent, digits=1 if percent else scale.digits)
         label = reply.label(metric, cover)
-        floors = [*map(_number, own["noise_floor"])]
+        floors = [*map(_known_number, own["noise_floor"])]
         title = "No noise floor: some question has fewer trials than are drawn."
         if not math.isnan(floors[0]):
             title = f"Below {unit.size(floors[0])}, a change of a score is not news."
@@ -752,9 +732,9 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
         ]
         columns = [
             Column("model", names, names=True),
-            _number_column(label + _sign(unit), scores),
+            _number_column(label + _unit_sign(unit), scores),
             _number_column("a rerun moves it by", moved),
-            _number_column("questions flip", [*map(_share, own["flips"])], spare=True),
+            _number_column("questions flip", [*map(_share_text, own["flips"])], spare=True),
         ]
         ends = [(-each, 0.0, each) for each in floors]
         forest = Forest(ends, [False] * len(ends), _tick_label(unit), zero=0.0, place=3)
@@ -770,7 +750,7 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
     reply.show([*reply.blocks(rows, block), *reply.next("reruns", "--per", "question")], rows)
 
 
-def _share(value: float | None) -> str:
+def _share_text(value: float | None) -> str:
     return _DASH if value is None or math.isnan(value) else f"{100 * value:.0f} %"
 
 
@@ -792,8 +772,8 @@ def regressions_answer(reply: Reply, rows: pl.DataFrame) -> None:
         Column("question", [[(name, "bold" * one)] for name, one in zip(names, bold, strict=True)],
                names=True),
         Column("model", some[reply.model].cast(pl.String).to_list(), names=True),
-        _number_column("before", [*map(_share, some["rate_baseline"])]),
-        _number_column("now", [*map(_share, some["rate"])]),
+        _number_column("before", [*map(_share_text, some["rate_baseline"])]),
+        _number_column("now", [*map(_share_text, some["rate"])]),
         _number_column("q", chances),
     ]  # fmt: skip
     if rows[reply.model].n_unique() == 1:
@@ -863,7 +843,7 @@ def _plan_title(rows: pl.DataFrame, width: float | None) -> str:
 def questions_answer(
     reply: Reply, rows: pl.DataFrame, sources: pl.DataFrame, story: Story | None
 ) -> None:
-    """How many questions say nothing, and the ones to look at."""
+    """The number of questions that say nothing, and the ones to look at."""
     per, strata = reply.asked.per, reply.strata
     question = rows.columns[rows.columns.index("models") - (2 if per == "cluster" else 1)]
     title = f"{count_of(rows.height, per)}."
@@ -909,7 +889,7 @@ def _question_lines(
     )
 
     def cell(share: float) -> str:
-        return f"{round(share * each)}/{each}" if counted and each else _share(share)
+        return f"{round(share * each)}/{each}" if counted and each else _share_text(share)
 
     names = [[(without_stratum(name), "open" * (name in against))] for name in shown]
     columns = [Column("reversed first" if against else "coin tosses", names, names=True)]

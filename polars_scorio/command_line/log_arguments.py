@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -164,6 +165,27 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     option = f"pass a keyword to the reader of the tool, such as scorer=match{again}"
     add("--option", type=_reader_option, action="append", default=[], metavar="KEY=VALUE",
         help=option)  # fmt: skip
+
+
+def log_words(call: str) -> list[str]:
+    """The log of a call and its roles, without what one command alone understands.
+
+    >>> log_words("polars-scorio rank 'my log.csv' --by domain --format csv --metric avg")
+    ['my log.csv', '--by', 'domain', '--metric', 'avg']
+    """
+    parser = ArgumentParser(add_help=False)
+    add_log_arguments(parser, ())
+    known = {*parser._option_string_actions, "--metric", "--confidence"}
+    _, _, *arguments = shlex.split(call)
+    kept, keep = list[str](), True
+    for word in arguments:
+        if word.startswith("--") and len(word) > 2:
+            name = word.partition("=")[0]
+            keep = any(each.startswith(name) for each in known)
+        elif word.startswith("-") and len(word) > 1 and word[1].isalpha():
+            keep = False
+        kept += [word] * keep
+    return kept
 
 
 def _rate_counts(text: str) -> tuple[int, int]:

@@ -184,7 +184,7 @@ def cells_of(text: str) -> int:
     )
 
 
-def _spans(cell: Cell) -> tuple[Span, ...]:
+def _clean_spans(cell: Cell) -> tuple[Span, ...]:
     """The parts of a cell, on one line and without characters that command a terminal."""
     from polars_scorio.display.finding import plain_text
     from polars_scorio.display.words import visible_text
@@ -194,7 +194,7 @@ def _spans(cell: Cell) -> tuple[Span, ...]:
                  for text, style in parts)  # fmt: skip
 
 
-def _width(spans: Sequence[Span]) -> int:
+def _span_width(spans: Sequence[Span]) -> int:
     return sum(cells_of(text) for text, _ in spans)
 
 
@@ -245,11 +245,11 @@ class Forest:
                 labels[start : start + len(word)] = word
                 free = start + len(word) + 2
         grid = {at(value) for value in (*ticks, *self.marked) if 0 <= at(value) < cells}
-        rows = [self._row(*row, bright, cells, at, grid, lines=lines)
+        rows = [self._drawn_row(*row, bright, cells, at, grid, lines=lines)
                 for row, bright in zip(self.numbers, self.bright, strict=True)]  # fmt: skip
         return "".join(labels), rows
 
-    def _row(
+    def _drawn_row(
         self, lo: float, mid: float, hi: float, bright: bool, cells: int,  # noqa: FBT001 - of a row
         at: Callable[[float], int], grid: set[int], *, lines: bool,
     ) -> str:  # fmt: skip
@@ -292,7 +292,7 @@ class Screen:
         """Whether there is room for more than the usual columns."""
         return self.width > 100
 
-    def _painted(self, spans: Sequence[Span]) -> str:
+    def _painted_line(self, spans: Sequence[Span]) -> str:
         shown = []
         for text, style in spans:
             text = text.replace("\N{NO-BREAK SPACE}", " ")  # noqa: PLW2901 - of this loop
@@ -308,10 +308,10 @@ class Screen:
         """
         from polars_scorio.display.finding import unbroken_text
 
-        begin, room = list(_spans(first)), self.width - indent
-        lines: list[list[Span]] = [[*begin, (" " * max(0, indent - _width(begin)), "")]]
-        used, empty = max(0, _width(begin) - indent), True
-        words = [(word, style) for text, style in _spans(cell)
+        begin, room = list(_clean_spans(first)), self.width - indent
+        lines: list[list[Span]] = [[*begin, (" " * max(0, indent - _span_width(begin)), "")]]
+        used, empty = max(0, _span_width(begin) - indent), True
+        words = [(word, style) for text, style in _clean_spans(cell)
                  for word in unbroken_text(text).split(" ") if word]  # fmt: skip
         for whole, style in words:
             pieces = [whole]
@@ -324,7 +324,7 @@ class Screen:
                     used, empty = 0, True
                 lines[-1] += [(" " * (not empty), ""), (piece, style)]
                 used, empty = used + long + (not empty), False
-        return [self._painted([*_merged(line)]) for line in lines]
+        return [self._painted_line([*_merged_spans(line)]) for line in lines]
 
     def facts(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
         """Sentences with a word in front that says what they are about."""
@@ -352,16 +352,16 @@ class Screen:
         heads = ["next  ", *[" " * 6] * (len(parts) - 1)]
         rows: list[list[Span]] = [[(" " * _INDENT, ""), (head, "faint"), (part, "")]
                 for head, part in zip(heads, parts, strict=True)]  # fmt: skip
-        shown = [self._painted(row) for row in rows]
+        shown = [self._painted_line(row) for row in rows]
         return [*shown, *(self.prose(note, indent=8) if note else [])]
 
     def table(self, columns: Sequence[Column], forest: Forest | None = None) -> list[str]:
         """A narrow table, with intervals in the place of the column whose heading is empty."""
-        kept = [replace(each, cells=[*map(_spans, each.cells)]) for each in columns]
-        widths = [max(cells_of(each.head), *map(_width, each.cells), 0) if each.cells  # type: ignore[arg-type]
+        kept = [replace(each, cells=[*map(_clean_spans, each.cells)]) for each in columns]
+        widths = [max(cells_of(each.head), *map(_span_width, each.cells), 0) if each.cells  # type: ignore[arg-type]
                   else cells_of(each.head) for each in kept]  # fmt: skip
         wanted = _CELLS[1] if forest is not None else 0
-        kept, widths, cells = self._fitted(kept, widths, wanted)
+        kept, widths, cells = self._fitted_columns(kept, widths, wanted)
         if forest is not None and cells >= _CELLS[0]:
             labels, rows = forest.drawn(min(cells, _MOST_CELLS), lines=self.lines)
             place = len(kept) if forest.place is None else forest.place
@@ -369,9 +369,9 @@ class Screen:
             widths.insert(place, len(labels))
         head = [((each.head, "faint"),) for each in kept]
         body = zip(*(each.cells for each in kept), strict=True)
-        return [self._painted(self._line(row, kept, widths)) for row in (head, *body)]
+        return [self._painted_line(self._table_row(row, kept, widths)) for row in (head, *body)]
 
-    def _fitted(
+    def _fitted_columns(
         self, columns: list[Column], widths: list[int], wanted: int
     ) -> tuple[list[Column], list[int], int]:
         """Columns that fit into the width: spare ones go first, then names are cut."""
@@ -409,18 +409,18 @@ class Screen:
         return heads, widths, left()
 
     @staticmethod
-    def _line(
+    def _table_row(
         cells: Sequence[Sequence[Span]], columns: Sequence[Column], widths: Sequence[int]
     ) -> list[Span]:
         row: list[Span] = [(" " * _INDENT, "")]
         for cell, column, width in zip(cells, columns, widths, strict=True):
-            blank = (" " * (width - _width(cell)), "")
+            blank = (" " * (width - _span_width(cell)), "")
             row += [blank, *cell] if column.right else [*cell, blank]
             row.append((" " * _GAP, ""))
         return row
 
 
-def _merged(spans: Sequence[Span]) -> Iterator[Span]:
+def _merged_spans(spans: Sequence[Span]) -> Iterator[Span]:
     """Neighbours of one style as one; the blank between two words of a style has it too."""
     styled = [
         (text, spans[at + 1][1] if text == " " and 0 < at < len(spans) - 1
@@ -435,7 +435,7 @@ def _cut_spans(cell: Cell, most: int) -> tuple[Span, ...]:
     """A name of one part, without its middle if it is too long."""
     from polars_scorio.display.words import short_name
 
-    (text, style), *rest = _spans(cell)
+    (text, style), *rest = _clean_spans(cell)
     if cells_of(text) <= most:
         return ((text, style), *rest)
     kept = short_name(text, most)

@@ -16,7 +16,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import class_members
 from polars_scorio.counting.ways_out import JOINED_IDS, escaped_text
 from polars_scorio.decisions.compare import compare
-from polars_scorio.display.log_summary import LogSummary, key_labels, metric_label
+from polars_scorio.display.log_summary import LogSummary, metric_label
 from polars_scorio.display.scopes import (
     Scope,
     common_questions,
@@ -323,36 +323,6 @@ def stepped_log(look: LogSummary) -> tuple[pl.LazyFrame, Roles]:
     (name,) = look.trials.strata
     log = look.cells.join(look.steps, on="stratum", how="left").drop("stratum").rename({"at": name})
     return log.lazy(), replace(look.roles, by=name)
-
-
-def log_of_scope(look: LogSummary, scope: Scope) -> tuple[pl.LazyFrame, Roles]:
-    """The rows of a log in the strata that a scope is about, and their roles.
-
-    A scope with a name is one stratum, or step; the whole log is the strata that all models have.
-    """
-    trials, names = look.trials, [*look.trials.strata]
-    if trials.roles.missing == BOUNDED:
-        trials = replace(trials, roles=replace(trials.roles, missing=look.roles.missing))
-    if not names:
-        return trials.frame, trials.roles
-    label, whole = pl.col("stratum"), pl.col("model").n_unique() == len(look.models)
-    known = look.cells.group_by(label).agg(whole.alias("whole"))
-    of_scope = pl.col("whole")
-    if scope.name:
-        of_scope = (label == scope.name) | (pl.lit(f"{names[0]} ") + label == scope.name)
-    labels = key_labels(look.questions, names).cast(pl.String).alias("stratum")
-    chosen = known.filter(of_scope)["stratum"].to_list()
-    if len(chosen) == known.height:
-        return trials.frame, trials.roles
-    keys = look.questions.select(names).filter(labels.is_in(chosen)).unique()
-    rows = trials.frame.join(
-        keys.lazy(),
-        left_on=[part.expr for part in trials.by],
-        right_on=names,
-        how="semi",
-        nulls_equal=True,
-    )
-    return rows, replace(trials.roles, by=()) if scope.name else trials.roles
 
 
 _NAMED = 5  # so many categories are named

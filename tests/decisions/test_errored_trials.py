@@ -335,9 +335,9 @@ def test_a_page_says_whether_its_verdicts_hold(tmp_path, file, capsys):
 def test_commands_take_bounds(file, capsys):
     log = file(drawn(2, 60, errors=0.1, gain=0.3))
     assert main(["compare", log, "--missing", "bounds"]) == 0
-    assert capsys.readouterr().out.startswith("Errored trials could move a difference by up to")
+    assert "Errored trials could move a difference by up to" in capsys.readouterr().out
     assert main(["gate", log, "--baseline", "m0", "--margin", "0.02", "--missing", "bounds"]) == 0
-    assert "; the verdict holds whatever they were" in capsys.readouterr().out
+    assert "the verdict holds whatever they" in capsys.readouterr().out
     assert main(["summary", log, "--missing", "bounds"]) == 0
     assert main(["gate", log, "--baseline", "m0", "--margin", "0.02", "--missing", "bound"]) == 2
     assert "did you mean 'bounds'?" in capsys.readouterr().err
