@@ -258,8 +258,11 @@ def ranking_title(board: Board, gap: Gap | None, alone: int = 0) -> tuple[str, s
     if len(leaders) == 1:
         return f"{named(leaders[0])} is the best of {number:,} models.", "decided", "yes"
     first, *others = leaders
+    ahead = f"{named(first)} is ahead"
+    if leaders[:2] == names[:2] and abs(board.score[0] - board.score[1]) < _SAME:
+        ahead = f"{named(first)} and {named(others.pop(0))} are ahead"
     rest = names_list(others) if len(others) < 3 else f"{len(others):,} others"
-    return f"{named(first)} is ahead; {rest} may be as good.", "winner open", ""
+    return ahead + f"; {rest} may be as good" * bool(others) + ".", "winner open", ""
 
 
 def _pair_title(board: Board, gap: Gap | None) -> tuple[str, str, Mood]:

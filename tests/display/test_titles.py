@@ -56,6 +56,14 @@ def test_rankings_have_their_sentence(names, tier, diff, title, chip):
     assert (plain_text(said), word) == (title, chip)
 
 
+def test_of_equal_first_scores_neither_is_ahead_of_the_other():
+    scores = [0.5, 0.5, 0.4, 0.3]
+    said, *_ = ranking_title(board("abcd", (1, 1, 1, 2), scores), Gap(0.0, -0.1, 0.1, 0.5, None))
+    assert plain_text(said) == "a and b are ahead; c may be as good."
+    said, *_ = ranking_title(board("abc", (1, 1, 2), scores[:3]), Gap(0.0, -0.1, 0.1, 0.5, None))
+    assert plain_text(said) == "a and b are ahead."
+
+
 def test_pairs_that_would_be_decided_alone_are_counted_in_place_of_nothing():
     said, *_ = ranking_title(board("abc", (1, 1, 1)), None, alone=2)
     assert said == "2 pairs would be decided alone, none with all at once."

@@ -1,4 +1,7 @@
-"""A gallery of logs, each of which has a page: complete, well formed, small, quick."""
+"""A gallery of logs, each of which has a page: complete, well formed, small, quick.
+
+``python -m tests.display.html.test_gallery`` writes what each page tells first.
+"""
 
 import time
 from collections.abc import Callable
@@ -9,7 +12,9 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.display.html.page import Page
+from polars_scorio.display.table import markdown_text
 from tests.display.html.logs import Checked, models, page_of, retried
+from tests.documents import ROOT
 from tests.made_logs import long
 
 Log = tuple[pl.DataFrame, dict[str, object]]
@@ -122,6 +127,25 @@ def test_each_log_has_a_page_within_its_budget(name):
     assert "None" not in "".join(attrs.get("aria-label") or "" for _, attrs in checked.elements)
 
 
+TOLD = ROOT / "examples" / "pictures" / "pages.md"
+
+
+def told_first() -> str:
+    """A table of the logs, with what their pages tell first."""
+    rows = ["| log | chip | its page tells first |", "|---|---|---|"]
+    for name, made in GALLERY.items():
+        log, roles = made()
+        finding = page_of(log, **roles).finding
+        rows.append(f"| {name} | {finding.chip} | {markdown_text(finding.words())} |")
+    return "# What pages tell first\n\nWritten by code.\n\n" + "\n".join(rows) + "\n"
+
+
+@pytest.mark.slow
+def test_what_each_page_tells_first_is_under_review():
+    stored = TOLD.read_text(encoding="utf-8")
+    assert told_first() == stored, "run python -m tests.display.html.test_gallery"
+
+
 @pytest.mark.slow
 def test_five_million_rows_take_at_most_five_seconds():
     rows = 5_000_000
@@ -139,3 +163,7 @@ def test_five_million_rows_take_at_most_five_seconds():
         assert page_of(log, ps.avg()).html()
         seconds.append(time.process_time() - begun)
     assert min(seconds) <= 5
+
+
+if __name__ == "__main__":
+    TOLD.write_text(told_first(), encoding="utf-8")
