@@ -227,6 +227,7 @@ class Accessor(Generic[FrameT]):
                               hold at once, or "each row alone"
             inference         what mu, sigma, lo and hi rest on: "calibrated", "posterior",
                               "population posterior", or "range" where k exceeds the trials; with
+                              "other runs" or "these runs" if runs differ or `run` is named, and
                               the trials that count where `check` raises an alarm
             ================  ==================================================================
 

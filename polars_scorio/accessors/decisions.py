@@ -70,6 +70,8 @@ class DecisionMethods(Accessor[FrameT]):
             loss_from         of one that loses
             adjusted_for      that for which `confidence` holds at once: "each pair alone", "all
                               pairs" of the stratum, "all with the baseline"; and "... and k"
+            inference         what both numbers rest on, as in `report`: with the runs that they are
+                              about, and the trials that count; of both if they differ
             lo_missing,       with ``missing="bounds"`` alone: diff if the errored trials failed
             hi_missing        under model_a and were solved under model_b, and the reverse; lo, hi
                               and better hold whatever they were
@@ -181,6 +183,7 @@ class DecisionMethods(Accessor[FrameT]):
                               spread that is noise; for models of one kind, such as checkpoints
             best_lo, best_hi  its interval after selection, at `confidence`
             could_be_best     list of the models that may be the best, as in `rank`
+            inference         what its numbers rest on, as in `report`
             bounds            of real-valued rewards alone, as in `report`
             ================  ==================================================================
 
@@ -286,6 +289,7 @@ class DecisionMethods(Accessor[FrameT]):
             tier              1 if no model was shown to be better, else one more than the largest
                               tier among those that were
             z_next            z between the model and the next one, null for the last
+            inference         what its numbers rest on, as in `report`
             bounds            of real-valued rewards alone, as in `report`
             information_      at repeated looks alone: information so far over the planned one
             fraction
@@ -449,6 +453,7 @@ class GateMethods(Accessor[FrameT]):
                               wrong now; null if rewards have other values than 0 and 1
             broken_by_chance  how many break on average if nothing changed
             pvalue_broken     chance that so many or more break if nothing changed
+            inference         what both numbers rest on, as in `compare`
             bounds            of real-valued rewards alone, as in `report`
             information_      at repeated looks alone: as in `compare`
             fraction

@@ -36,6 +36,7 @@ from polars_scorio.maths.ranks import selected_tail, shrunk_scores
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.request import DecisionOptions, on_levels
+from polars_scorio.subjects.scores import INFERENCE
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -67,6 +68,7 @@ def best(
         "candidates": pl.Int64(),
         **dict.fromkeys(_NUMBERS, pl.Float64()),
         "could_be_best": pl.List(model),
+        INFERENCE: pl.String(),
         **bounds_dtype(models),
     }
     refuse_repeats([*trials.strata, *schema])
@@ -96,6 +98,7 @@ class _Selection:
             return pl.concat(parts).with_columns(bounds_column(found))
         numbers = dict.fromkeys(_NUMBERS, pl.Float64())
         names = {model: groups.schema[model], "could_be_best": pl.List(groups.schema[model])}
+        names[INFERENCE] = pl.String()
         nothing = pl.DataFrame(
             schema={STRATUM: pl.UInt32(), "candidates": pl.Int64(), **names, **numbers, **DOUBTS}
         )
@@ -132,6 +135,7 @@ class _Selection:
                 STRATUM: pl.Series(block.strata, dtype=pl.UInt32),
                 "candidates": candidates,
                 model: best_names,
+                INFERENCE: rows.words.gather(block.rows[row, leader]),
                 "could_be_best": pl.Series(sets, dtype=pl.List(names.dtype)),
                 **numbers,
                 PRIOR_DECIDES: rows.number_outweighed(models),

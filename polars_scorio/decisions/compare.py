@@ -47,6 +47,7 @@ from polars_scorio.study.report import THRESHOLD, curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.subjects.curve_paths import pair_path
 from polars_scorio.subjects.scores import (
+    INFERENCE,
     INFORMATION,
     JUDGE,
     JUDGE_DTYPES,
@@ -100,6 +101,7 @@ def compare(
         "better": model,
         **(_stretch_dtypes(model, baseline) if curves else {}),
         "adjusted_for": pl.String(),
+        INFERENCE: pl.String(),
         **_judged_dtypes(trials),
         **bounds_dtype(models),
         **({} if planned_looks(options) is None else {INFORMATION: pl.Float64()}),
@@ -239,6 +241,8 @@ class _Comparison:
         for k, rows, of_strata, each, verdict in of_k:
             pairs = self._pair_rows(rows, block, of_strata, each, verdict)
             judged = _judged_columns(rows, pairs)
+            ends = "model_a", "model_b"
+            judged[INFERENCE] = rows.pair_words(pairs, ends, ends)
             yield pairs.hstack(beside).with_columns(**judged, k=pl.lit(k, pl.Int64))
 
     def _path(
@@ -351,6 +355,7 @@ def _no_pairs(names: pl.Series, models: Models, beside: dict[str, pl.DataType]) 
             STRATUM: pl.UInt32(),
             "k": pl.Int64(),
             **sides,
+            INFERENCE: pl.String(),
             **numbers,
             **judged,
             **DOUBTS,

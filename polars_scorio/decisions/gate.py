@@ -64,7 +64,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog, bracketed
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.request import DecisionOptions, on_levels
-from polars_scorio.subjects.scores import INFORMATION, StrataModels
+from polars_scorio.subjects.scores import INFERENCE, INFORMATION, StrataModels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -281,6 +281,7 @@ def gate(
         "extra_trials": pl.UInt64(),
         BROKEN[0]: pl.UInt64(),
         **dict.fromkeys(BROKEN[1:], pl.Float64()),
+        INFERENCE: pl.String(),
         **bounds_dtype(models),
         **dict.fromkeys(repeated, pl.Float64()),
         **(cases.schema(trials.question.dtype) if cases else {}),
@@ -471,10 +472,15 @@ class _Gate:
         further = pl.Series(
             self.plan.further_units(rows, models, compared.signal_share, (a, b), margin).ravel()
         )
+        places = pl.DataFrame(
+            {CANDIDATE: block.rows[:, a].ravel(), "baseline": block.rows[:, b].ravel()}
+        )
+        named = *rows.models.trials.models, "baseline"
         return pl.DataFrame(
             {
                 STRATUM: pl.Series(np.repeat(block.strata, a.size), dtype=pl.UInt32),
-                CANDIDATE: block.rows[:, a].ravel(),
+                CANDIDATE: places[CANDIDATE],
+                INFERENCE: rows.pair_words(places, (CANDIDATE, "baseline"), named),
                 # NaN says that there is no such number.
                 **{name: pl.Series(each.ravel()).fill_nan(None) for name, each in numbers.items()},
                 "extra_trials": further.set(further > self.plan.most, None),
@@ -517,6 +523,7 @@ _NO_ROWS = pl.DataFrame(
     schema={
         STRATUM: pl.UInt32(),
         CANDIDATE: pl.Int64(),
+        INFERENCE: pl.String(),
         **dict.fromkeys((*_NUMBERS, INFORMATION), pl.Float64()),
         "extra_trials": pl.Int64(),
         "k": pl.Int64(),

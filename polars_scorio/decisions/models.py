@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import CURES, PriorWarning, evaluated_plan
 from polars_scorio.study.request import DecisionOptions, InferenceOptions, Request, view_of
 from polars_scorio.subjects.sampled_scores import LIMIT, DividedError, SampleLaw
-from polars_scorio.subjects.scores import BOUNDS, Law, Row, StrataModels
+from polars_scorio.subjects.scores import BOUNDS, INFERENCE, Law, Row, StrataModels
 
 # The place of a stratum among all, ascending.
 STRATUM = ":stratum"
@@ -405,6 +405,23 @@ class ModelRows:
     models: Models
     found: Evaluated
     row: Row
+
+    @property
+    def words(self) -> pl.Series:
+        """The words for what each group rests on: inference, runs, and trials that count."""
+        return self.found.words(self.row, self.models.law)
+
+    def pair_words(
+        self, pairs: pl.DataFrame, sides: tuple[str, str], names: Sequence[str]
+    ) -> pl.Series:
+        """The words for pairs, whose columns `sides` have the places of both groups."""
+        one, other = (self.words.gather(pairs[side]) for side in sides)
+        if (one == other).all():
+            return one
+        both = pl.format("{}: {}; {}: {}", pl.lit(names[0]), one, pl.lit(names[1]), other)
+        return pl.select(
+            pl.when(one == other).then(one).otherwise(both).alias(INFERENCE)
+        ).to_series()
 
     def of_block(self, block: Block) -> StrataModels:
         """The models of some strata."""

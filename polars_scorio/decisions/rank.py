@@ -46,7 +46,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
-from polars_scorio.subjects.scores import INFORMATION, StrataModels
+from polars_scorio.subjects.scores import INFERENCE, INFORMATION, StrataModels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -100,11 +100,11 @@ def rank(
         "rank_tied": place,
         **dict.fromkeys((*_NUMBERS, "prob_best", "z_next"), pl.Float64()),
     }
-    found |= {_BEST: pl.Boolean(), "tier": pl.UInt32()}
+    found |= {_BEST: pl.Boolean(), "tier": pl.UInt32(), INFERENCE: pl.String()}
     found |= bounds_dtype(models)
     repeated = [] if planned_looks(options) is None else [INFORMATION]
     found |= dict.fromkeys(repeated, pl.Float64())
-    last = [*bounds_dtype(models), *repeated]
+    last = [INFERENCE, *bounds_dtype(models), *repeated]
     order = [*_RANKS, *trials.models, *_NUMBERS, "prob_best", _BEST, "tier", "z_next", *last]
     columns = curve_columns([*trials.strata, "metric", "k", *order], [metric])
     refuse_repeats(columns)
@@ -143,7 +143,9 @@ class Ranking:
         (model,) = self.models.trials.models
         places = pl.concat([_NO_ROWS, *parts], how="vertical_relaxed")
         return places.with_columns(
-            groups[model].gather(places[_PLACE]).alias(model), bounds_column(found)
+            groups[model].gather(places[_PLACE]).alias(model),
+            of_k.words.gather(places[_PLACE]).alias(INFERENCE),
+            bounds_column(found),
         )
 
     def _ranked_models(self, rows: ModelRows, block: Block) -> pl.DataFrame:

@@ -32,7 +32,6 @@ from polars_scorio.maths.exchangeability import (
     stopping,
 )
 from polars_scorio.study.log_checks import (
-    NO_INTERVAL,
     PLACE,
     SUCCESSES,
     TRIALS,
@@ -41,6 +40,7 @@ from polars_scorio.study.log_checks import (
     question_sizes,
 )
 from polars_scorio.subjects.question_cells import Subject
+from polars_scorio.subjects.scores import NO_INTERVAL
 
 if TYPE_CHECKING:
     from polars_scorio.study.request import Request

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -18,7 +18,6 @@ from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.dependent_trials import NOTE, REPAIR, RUN_SUMS, repaired_trials
-from polars_scorio.study.log_checks import NO_INTERVAL
 from polars_scorio.study.request import Request
 from polars_scorio.subjects.question_cells import (
     CLUSTERS,
@@ -32,6 +31,7 @@ from polars_scorio.subjects.scores import (
     INFERENCE,
     INFORMATION,
     Law,
+    Noise,
     Row,
     RowScores,
     Scores,
@@ -105,6 +105,7 @@ def report_columns(trials: Trials, per: Per = "model", needs: Sequence[Need] = (
 RESULTS = ":results"
 
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+_RUN_VIEWS = ("success", "categories", "rewards")
 
 
 def stratum_numbers(groups: pl.DataFrame, strata: list[str]) -> Ints:
@@ -135,12 +136,20 @@ class Part:
     facts: pl.DataFrame  # counts of each cell, that all metrics share
     numbers: RowScores  # of each cell; empty if nobody asked for more than the questions
     question: str
-    repairs: Sequence[str | None] = ()  # which trials count in each cell, if some do not
+    notes: Sequence[str | None] = ()  # which trials count in each cell, if some do not
+    noise: Mapping[Row, Noise] = field(default_factory=dict)  # what is known of runs; without `own`
 
     @cached_property
     def table(self) -> QuestionTable:
         """The questions of each group in an order that models share."""
         return QuestionTable(self.cells, self.question)
+
+    def scores(self, row: Row, law: Law | None = None) -> Scores:
+        """The scores of each cell, or a law that needs the questions alone."""
+        found = self.numbers[row] if law is None else Scores.from_law(law, len(self.facts))
+        if row in self.noise:
+            found = found._replace(noise=self.noise[row]._replace(own=found.noise.own))
+        return found if law is None else found.counting(self.notes)
 
     def lacks_estimate(self, row: Row, metric: Metric, view: View) -> Mask:
         """Groups without an estimate."""
@@ -158,7 +167,7 @@ class Part:
         found = {fact.name: fact.gather(cell) for fact in self.facts}
         for name, labels in zip(("metric", "k"), zip(*self.numbers, strict=True), strict=True):
             found[name] = pl.Series(name, [*labels] * size, columns.labels[name])
-        rows = [self._columns(numbers) for numbers in self.numbers.values()]
+        rows = [self.scores(row).columns() for row in self.numbers]
         schema = {GROUP: pl.Int64(), **columns.schema}
         return pl.DataFrame(
             [
@@ -168,18 +177,6 @@ class Part:
                 for name, dtype in schema.items()
             ]
         )
-
-    def _columns(self, numbers: Scores) -> dict[str, Values]:
-        """The columns of a metric; `INFERENCE` says which trials do not count."""
-        found = numbers.columns()
-        if any(self.repairs):
-            each = zip(np.asarray(found[INFERENCE]).tolist(), self.repairs, strict=True)
-            words = [
-                note if note == NO_INTERVAL else f"{inference}, {note}" if note else inference
-                for inference, note in each
-            ]
-            found[INFERENCE] = np.array(words)
-        return found
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what is asked for is kept
@@ -196,6 +193,16 @@ class Evaluated:
     def keys(self) -> pl.DataFrame:
         """The keys of all groups."""
         return self.groups.drop(QUESTIONS)
+
+    @property
+    def run_views(self) -> dict[Row, tuple[Metric, View]]:
+        """The calibrated rows, which runs may bring something to; of decisions on a sample all."""
+        sampled, prior_of = not self.parts[0].numbers, self.request.choice.prior_of
+        return {
+            row: (metric, view)
+            for row, (metric, view) in self.views.items()
+            if view in _RUN_VIEWS and (sampled or prior_of(metric, view) is None)
+        }
 
     @property
     def bounds(self) -> str | None:
@@ -215,12 +222,16 @@ class Evaluated:
         means = places.min(initial=size) >= size and len(self.parts) > 1
         part, inside = (self.parts[1], places - size) if means else (first, places)
         asked = metric, view, row[1], self.request.choice.confidence, part.table, inside
-        scores = part.numbers[row] if law is None else Scores.from_law(law, size)
-        return StrataModels(*asked, scores)
+        return StrataModels(*asked, part.scores(row, law))
+
+    def words(self, row: Row, law: Law | None) -> pl.Series:
+        """The words for what each group rests on: inference, runs, and trials that count."""
+        every = [part.scores(row, law).words() for part in self.parts]
+        return pl.Series(INFERENCE, np.concatenate(every).tolist(), pl.String)
 
     def of_groups(self, row: Row, name: str) -> Floats:
         """A number of one metric and draw size, of each group."""
-        each = [part.numbers[row].columns().get(name) for part in self.parts]
+        each = [part.scores(row).columns().get(name) for part in self.parts]
         missing = np.full(len(self.groups), np.nan)
         known = [values for values in each if values is not None]
         return np.concatenate(known).astype(np.float64) if len(known) == len(each) else missing
@@ -276,11 +287,10 @@ class Evaluation:
         views = {
             (metric.name, k): (metric, view) for metric, view in asked for k in metric.row_sizes
         }
-        repairs = [repairs[place] for place in facts[GROUP]] if repairs else ()
-        stopped = np.array([note == NO_INTERVAL for note in repairs])
-        if stopped.any():
-            numbers = {row: own.without_intervals(stopped) for row, own in numbers.items()}
-        part = Part(cells, facts, numbers, trials.question.name, repairs)
+        notes = [repairs[place] for place in facts[GROUP]] if any(repairs) else ()
+        if notes:
+            numbers = {row: own.counting(notes) for row, own in numbers.items()}
+        part = Part(cells, facts, numbers, trials.question.name, notes)
         return Evaluated(request, groups, views, (part,), sums)
 
 

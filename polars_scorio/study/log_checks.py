@@ -40,6 +40,7 @@ from polars_scorio.maths.exchangeability import (
     verdicts,
 )
 from polars_scorio.maths.run_effects import RunVariance, run_variance, runs_p_value
+from polars_scorio.subjects.scores import NO_INTERVAL
 
 _URGENCY = ("alarm", "once", "look", "ok", "not tested")
 TRIALS = ":n"  # of a question, with an outcome
@@ -71,7 +72,6 @@ class Repair(NamedTuple):
     left_out: list[object] | None = None  # runs
 
 
-NO_INTERVAL = "none: trials stopped"  # the note where no trials do
 RUNS_DIFFER = 0.05  # level of the test of all models together
 
 

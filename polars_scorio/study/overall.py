@@ -23,6 +23,7 @@ from polars_scorio.subjects.scores import (
     INFORMATION,
     JUDGED,
     LABEL_COUNT,
+    NO_INTERVAL,
     Row,
     Scores,
     Values,
@@ -77,11 +78,14 @@ def with_means(found: Evaluated) -> Evaluated:
         for row, (metric, view) in (found.views if part.numbers else {}).items()
     }
     summed = pl.DataFrame({GROUP: np.arange(len(pooled)), **facts})
-    repairs = [
-        next((part.repairs[place] for place in own if part.repairs[place]), None)
-        for own in (strata.tolist() if part.repairs else [])
+    notes = [
+        max(
+            (part.notes[place] or "" for place in own), key=lambda note: (note == NO_INTERVAL, note)
+        )
+        for own in (strata.tolist() if part.notes else [])
     ]
-    whole = Part(cells, summed, means, part.question, repairs)
+    means = {row: scores.counting(notes) for row, scores in means.items()}
+    whole = Part(cells, summed, means, part.question, notes)
     none = pl.lit(None, groups.schema[QUESTIONS]).alias(QUESTIONS)
     keys = pl.concat([groups, pooled.with_columns(none)], how="diagonal_relaxed")
     return replace(found, groups=keys, parts=(part, whole))

@@ -30,8 +30,7 @@ from polars_scorio.study.evaluate import (
 )
 from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
-from polars_scorio.study.run_terms import these_runs, with_runs
-from polars_scorio.study.seen_runs import with_seen_runs
+from polars_scorio.study.run_terms import these_runs, with_runs, with_seen_runs
 from polars_scorio.subjects.scores import clipped_ends
 
 if TYPE_CHECKING:
@@ -288,11 +287,11 @@ def evaluated_plan(
     if overall == "macro":
         plan = plan.then(with_means, filters=False)
     effects = trials.roles.effects
-    if effects == "none" or per_question or run_part(trials) is None:
+    if effects == "none" or run_part(trials) is None:
         return plan
     if effects == "seen":
-        return plan.then(partial(with_seen_runs, decides=named))
-    return plan.then(with_runs if numbers else these_runs, filters=False)
+        return plan if per_question else plan.then(partial(with_seen_runs, decides=named))
+    return plan.then(these_runs if per_question else with_runs, filters=False)
 
 
 def _refuse_infinite(found: Evaluated, *, columns: ReportColumns) -> Evaluated:

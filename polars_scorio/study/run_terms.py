@@ -1,13 +1,15 @@
 """Scores whose runs differ: one more term in the noise of all that a report or comparison says.
 
 The users who name the runs of a log (`run=`) ask about other runs like these. How far these are
-apart is read from the log once more: the outcomes of each question in each run.
+apart is read from the log once more: the outcomes of each question in each run. Where nobody named
+them it counts if the log shows it: two sums for each run say so if all questions have the same
+runs; other logs are read again question by question, unless they are large.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -15,19 +17,22 @@ import numpy as np
 import polars as pl
 import scipy
 
+from polars_scorio.arguments import value_text
 from polars_scorio.counting.categories import Classes, Need, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
 from polars_scorio.counting.roles import Roles, RunEffects
-from polars_scorio.counting.run_bits import RunWords, found_words, run_ids
-from polars_scorio.counting.tally import QUESTIONS, class_members
+from polars_scorio.counting.run_bits import MOST_RUNS, RunWords, found_words, run_ids
+from polars_scorio.counting.tally import QUESTIONS, TIMES, class_members
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.draws import expected_credit
-from polars_scorio.maths.exchangeability import Flags
+from polars_scorio.maths.exchangeability import FEWEST, Flags, stopping
+from polars_scorio.maths.exchangeability import LEVEL as STOPPED
 from polars_scorio.maths.run_effects import (
     RunVariance,
     ScoreRuns,
     SharedRuns,
+    complete_run_variance,
     pooled_ratio,
     run_variance,
     runs_p_value,
@@ -36,11 +41,30 @@ from polars_scorio.maths.run_effects import (
 )
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.calibrated import credited_classes
+from polars_scorio.study.dependent_trials import RUN_SUMS, SIZE, is_rare, of_groups, state_counts
 from polars_scorio.study.evaluate import Evaluated
-from polars_scorio.study.log_checks import TRIALS, is_graded, knows_success, question_outcomes
-from polars_scorio.subjects.scores import INFORMATION, Noise, Scores, clipped_ends, look_confidence
+from polars_scorio.study.log_checks import (
+    PLACE,
+    RUNS_DIFFER,
+    TRIALS,
+    is_graded,
+    knows_success,
+    moved_words,
+    question_outcomes,
+)
+from polars_scorio.subjects.scores import (
+    INFORMATION,
+    Noise,
+    Scores,
+    clipped_ends,
+    look_confidence,
+)
 
 _SIZE, _PLACE = ":size", ":place"  # trials of a question in a run; its place among all
+MOST_TRIALS = 1_000_000  # of a log with gaps; more are not read again
+DECISION_LEVEL = 0.2  # a false winner costs more than width
+
+Key = tuple[object, ...]
 
 
 class RunWarning(UserWarning):
@@ -234,17 +258,17 @@ def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evalu
     Models with the `fewest` runs have the term; intervals of models alone only if it is `shown`.
     """
     request, trials = found.request, found.request.trials
+    named = trials.roles.effects != "seen"
     credited = {
         row: (metric, credited_classes(metric, view, request.classes))
-        for row, (metric, view) in found.views.items()
-        if request.choice.prior_of(metric, view) is None and view in RUN_VIEWS
+        for row, (metric, view) in found.run_views.items()
     }
     views = {
         row: (metric, success)
         for row, (metric, success) in credited.items()
         if success is not None or metric.averages_weights
     }
-    if len(views) < len(credited) and trials.roles.effects != "seen":
+    if len(views) < len(credited) and named:
         unlike = ", ".join(sorted({credited[row][0].name for row in {*credited} - {*views}}))
         warnings.warn(
             f"{unlike}: what runs bring to the largest or the least of several rewards is not "
@@ -252,6 +276,8 @@ def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evalu
             RunWarning,
             stacklevel=2,
         )
+    if named:
+        found = these_runs(found)
     if not views:
         return found
     tables = run_tables(trials, request.classes)
@@ -261,24 +287,22 @@ def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evalu
     for part in found.parts:
         own = places[first : first + len(part.facts)]
         first += len(part.facts)
-        numbers = dict(part.numbers)
+        numbers, noise = dict(part.numbers), dict(part.noise)
         for row, (metric, success) in views.items():
-            if row not in numbers:
-                continue
             each = [metric_slopes(table, metric, row[1], success) for table in own]
             known = [slopes for slopes in each if slopes is not None]
-            if len(known) == len(each) and each:
-                runs = _of_groups(own, known, trials.roles.effects, fewest)
-                unknown |= not np.asarray(runs.freedom).all()
-                if shown:
-                    ends = _credit_ends(own[0], metric, success)
-                    numbers[row] = _with_term(
-                        numbers[row], metric, runs, request.choice.confidence, ends
-                    )
-                noise = Noise(numbers[row].noise.own, runs, alone=shown)
-                numbers[row] = numbers[row]._replace(noise=noise)
-        parts.append(replace(part, numbers=numbers))
-    if unknown and trials.roles.effects != "seen":
+            if len(known) < len(each) or not each:
+                continue
+            runs = _of_groups(own, known, trials.roles.effects, fewest)
+            unknown |= not np.asarray(runs.freedom).all()
+            if row in numbers and shown:
+                ends = _credit_ends(own[0], metric, success)
+                numbers[row] = _with_term(
+                    numbers[row], metric, runs, request.choice.confidence, ends
+                )
+            noise[row] = Noise(np.empty(0), runs, alone=shown)
+        parts.append(replace(part, numbers=numbers, noise=noise))
+    if unknown and named:
         warnings.warn(
             "run= names one run of some model, or runs that its questions do not share, or all of "
             "its trials have one outcome: how its runs differ cannot be seen, and intervals are "
@@ -290,17 +314,11 @@ def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evalu
 
 
 def these_runs(found: Evaluated) -> Evaluated:
-    """The numbers of a request as they are, with a warning that they are about these very runs."""
-    warnings.warn(
-        "comparisons of models about a population of questions do not know how runs differ: they "
-        'are about the very runs of run=. With target="benchmark" they are about other runs, too.',
-        RunWarning,
-        stacklevel=2,
-    )
-    return found
+    """The numbers of a request, which say that they are not about the other runs of `run=`."""
+    asked = dict.fromkeys(found.views, Noise(np.empty(0), asked=True))
+    return replace(found, parts=tuple(replace(part, noise=asked) for part in found.parts))
 
 
-RUN_VIEWS = ("success", "categories", "rewards")
 _SPREAD = ("run_sd", "run_sd_lo", "run_sd_hi", "run_share", "pvalue_runs")
 
 
@@ -458,3 +476,110 @@ def _with_term(
         lo=np.where(measured, lo, numbers.lo),
         hi=np.where(measured, hi, numbers.hi),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRuns:
+    """The runs of each group with enough mixed questions, by its keys."""
+
+    groups: Mapping[Key, RunVariance]
+
+    @property
+    def p_value(self) -> float:
+        """Of the hypothesis that in no group runs differ."""
+        return runs_p_value([*self.groups.values()])
+
+    def words(self, trials: Trials) -> str:
+        """The finding, with the group whose runs differ most."""
+        key, runs = max(self.groups.items(), key=lambda item: item[1].run_share)
+        place = ", ".join(
+            f"{name}={value_text(value)}" for name, value in zip(trials.keys, key, strict=False)
+        )
+        return f"runs differ (p = {self.p_value:.2g}): {moved_words(runs, place)}"
+
+
+def with_seen_runs(found: Evaluated, *, decides: bool) -> Evaluated:
+    """The numbers of a request, with what runs bring to them where the log shows that they differ.
+
+    Models need three runs; at a weaker sign, which is enough where models are compared, four.
+    """
+    seen = _asked_runs(found)
+    if seen is None or seen.p_value >= (DECISION_LEVEL if decides else RUNS_DIFFER):
+        return found
+    shown = seen.p_value < RUNS_DIFFER
+    if shown:
+        warnings.warn(
+            f"{seen.words(found.request.trials)}. Intervals include that, of models with three "
+            "runs or more; run= names the runs of a log, and "
+            'run_effects="none" asks about these very ones.',
+            RunWarning,
+            stacklevel=2,
+        )
+    return with_runs(found, fewest=3 if shown else 4, shown=shown)
+
+
+def _asked_runs(found: Evaluated) -> SeenRuns | None:
+    """The runs of the log, if a number of a request can have a term of them."""
+    request, trials = found.request, found.request.trials
+    if not found.run_views or found.bounds is not None or found.run_sums is None:
+        return None
+    groups = found.groups.head(found.run_sums.len())  # means are behind them
+    return seen_runs(trials, request.classes, groups, found.run_sums)
+
+
+def seen_runs(
+    trials: Trials, classes: Classes, groups: pl.DataFrame, sums: pl.Series
+) -> SeenRuns | None:
+    """The runs of a log whose questions are counted in `groups`; None if nothing can be said."""
+    if sums.null_count() == sums.len():
+        return None
+    states = state_counts(groups, classes)
+    known = _complete_groups(trials, states, groups, sums) if trials.run is None else None
+    if known is None:
+        if states.select((pl.col(TRIALS) * pl.col(TIMES)).sum()).item() > MOST_TRIALS:
+            return None
+        tables = run_tables(of_groups(trials, groups), classes)
+        if any((table.size > 1).any() for table in tables.values()):  # trials share a run
+            return None
+        known = {key: runs for key, table in tables.items() if (runs := _of_table(table, classes))}
+    found = {key: runs for key, runs in known.items() if runs.freedom}
+    return SeenRuns(found) if found else None
+
+
+def _complete_groups(
+    trials: Trials, states: pl.DataFrame, groups: pl.DataFrame, sums: pl.Series
+) -> dict[Key, RunVariance] | None:
+    """Groups by their keys, if all questions of each have all of its runs; None if some lack one.
+
+    Only those with enough mixed questions are there. Ids were checked, so a question of n trials
+    has n runs, and all of them if its group has no more.
+    """
+    place, n, c, times = (states[name].to_numpy().astype(np.int64) for name in states.columns)
+    each = sums.rename(RUN_SUMS).to_frame().with_row_index(PLACE).explode(RUN_SUMS, **AS_ROWS)
+    each = each.drop_nulls(RUN_SUMS).unnest(RUN_SUMS)
+    mixed = np.bincount(place, times * ((c > 0) & (c < n)), groups.height) >= FEWEST
+    runs = np.bincount(each[PLACE].to_numpy(), minlength=groups.height)
+    asked = np.flatnonzero(mixed & (runs > 0))  # no runs are known of what pools others
+    kept = np.isin(place, asked)
+    each = each.filter(pl.col(PLACE).is_in(asked))
+    if (n[kept] != runs[place[kept]]).any() or not each[RUN].is_between(0, MOST_RUNS - 1).all():
+        return None
+    run_group, group = (np.searchsorted(asked, own) for own in (each[PLACE], place[kept]))
+    states_of = n[kept], c[kept], times[kept]
+    successes = each[SIZE].to_numpy().astype(np.int64)
+    if not is_rare(n, c, times):
+        successes = np.bincount(group, times[kept])[run_group] - successes
+    found = complete_run_variance(successes, run_group, states_of, group)
+    keys = groups[asked].select(trials.groups).rows()
+    return {key: found.at(number) for number, key in enumerate(keys)}
+
+
+def _of_table(table: RunTable, classes: Classes) -> RunVariance | None:
+    """The runs of a group; None if too few questions are mixed, or trials stopped on outcomes."""
+    values = table.credits(classes.successful)
+    sums = values.sum(1)
+    n, c = table.runs_of.astype(np.int64), sums.round().astype(np.int64)
+    stopped = stopping(n, c, table.present, values > 0).p
+    if ((c > 0) & (c < n)).sum() < FEWEST or (stopped is not None and stopped < STOPPED):
+        return None
+    return run_variance(values, table.present)

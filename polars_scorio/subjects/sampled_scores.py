@@ -14,6 +14,7 @@ from polars_scorio.maths.covariance import Paired, adjusted_means, connected_par
 from polars_scorio.maths.credit_at_rates import largest_bias
 from polars_scorio.maths.families import anytime_critical, student_critical
 from polars_scorio.maths.power import QuestionsAhead
+from polars_scorio.maths.run_effects import widened
 from polars_scorio.maths.sample_bound import UnitSample
 from polars_scorio.subjects.scores import Law, ModelNumbers, StrataModels, look_confidence
 
@@ -44,14 +45,24 @@ class SampleLaw(Law):
 
     def numbers(self, models: StrataModels) -> ModelNumbers:
         """Mean, standard error and interval of each model by itself."""
-        return self._sample(models).numbers(models.confidence)
+        return self._numbers_at(models, models.confidence)
+
+    def _numbers_at(self, models: StrataModels, confidence: float) -> ModelNumbers:
+        """The numbers at any confidence, with what runs bring to them."""
+        sample = self._sample(models)
+        mu, sigma, lo, hi = sample.numbers(confidence)
+        if models.runs is None or not models.scores.noise.alone:
+            return mu, sigma, lo, hi
+        c = sample.critical(confidence)
+        lo, hi = sample.scale.clipped(widened(mu, lo, hi, models.runs.term(c), c))
+        return mu, np.hypot(sigma, np.sqrt(models.runs.excess)), lo, hi
 
     def own_ends(self, models: StrataModels, confidence: Floats) -> tuple[Floats, Floats]:
         """Intervals of the models at confidences (S, 1)."""
-        sample, (lo, hi) = self._sample(models), np.empty((2, *models.places.shape))
+        lo, hi = np.empty((2, *models.places.shape))
         for level in np.unique(confidence):
             strata = confidence.ravel() == level
-            ends = sample.numbers(float(level))[2:]
+            ends = self._numbers_at(models, float(level))[2:]
             lo[strata], hi[strata] = (end[strata] for end in ends)
         return lo, hi
 
@@ -90,8 +101,7 @@ class Sample:
         sigma = np.diagonal(self.joint.sigma(), axis1=1, axis2=2)
         mu, sigma = self.joint.mean * scale.unit, sigma * scale.unit
         if self.units is None:
-            c = np.full(len(mu), scipy.special.ndtri((1 + confidence) / 2))
-            c = c if self.information is None else anytime_critical(c, self.information)
+            c = self.critical(confidence)[:, 0]
             far = student_critical(c, self.joint.freedom)[:, None] * sigma
             lo, hi = mu - far, mu + far
         else:
@@ -101,7 +111,13 @@ class Sample:
             bounds = self.units.bounds(sure)
             lo, hi = (scale.low + scale.unit * end.reshape(mu.shape) for end in bounds)
             lo, hi = np.minimum(lo, mu), np.maximum(hi, mu)
-        return mu, sigma, np.clip(lo, *scale.ends), np.clip(hi, *scale.ends)
+        return mu, sigma, *scale.clipped((lo, hi))
+
+    def critical(self, confidence: float) -> Floats:
+        """Critical values (S, 1) of the intervals of models."""
+        c = np.full(len(self.joint.mean), scipy.special.ndtri((1 + confidence) / 2))
+        c = c if self.information is None else anytime_critical(c, self.information)
+        return c[:, None]
 
 
 def units_of_models(
@@ -248,6 +264,11 @@ class Scale(NamedTuple):
     unit: Floats | float
     ends: tuple[Floats | float, Floats | float]  # of a score, clipped to the bounds
     span: float  # the range in units: 1, or 0 if all values are equal
+
+    def clipped(self, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        """Ends of intervals within those of scores."""
+        lo, hi = (np.clip(end, *self.ends) for end in ends)
+        return lo, hi
 
     @classmethod
     def of(cls, models: StrataModels) -> Scale:

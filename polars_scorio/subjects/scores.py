@@ -42,6 +42,8 @@ Words: TypeAlias = NDArray[np.str_]
 
 # The last column of a report: the inference of the row, or `RANGE` where k exceeds the trials.
 INFERENCE, RANGE = "inference", "range"
+NO_INTERVAL = "none: trials stopped"  # where nobody knows which trials came first
+OTHER_RUNS, THESE_RUNS = ", other runs", ", these runs"
 # Information at this look over the planned information, if intervals hold at every look.
 INFORMATION = "information_fraction"
 # Whether the range of real-valued rewards was given, or is that of the rewards that were seen.
@@ -223,6 +225,7 @@ class Noise(NamedTuple):
     own: Floats
     shared: ScoreRuns | None = None  # None: nothing is known of runs
     alone: bool = True  # whether numbers of single models have the shared part, too
+    asked: bool = False  # whether a user asked about other runs
 
     @property
     def sigma(self) -> Floats:
@@ -243,11 +246,17 @@ class Scores(NamedTuple):
     hi: Floats
     law: Law
     facts: Mapping[str, Values] = MappingProxyType({})  # columns that only some metrics have
+    notes: Sequence[str | None] = ()  # which trials of each group count; empty: all
 
     @property
     def sigma(self) -> Floats:
         """Standard deviation of mu."""
         return self.noise.sigma
+
+    @property
+    def stopped(self) -> Mask:
+        """Groups whose trials stopped on their outcomes, nobody knows which of them first."""
+        return np.array([note == NO_INTERVAL for note in self.notes], np.bool_)
 
     @classmethod
     def from_numbers(
@@ -275,18 +284,40 @@ class Scores(NamedTuple):
     def from_law(cls, law: Law, groups: int) -> Scores:
         """Groups without numbers of their own: the law knows how they are compared."""
         none = np.full(groups, np.nan)
-        return cls("", none, none, Noise(none), none, none, law)
+        return cls("calibrated", none, none, Noise(none), none, none, law)
 
     def columns(self) -> dict[str, Values]:
         """The columns of a report."""
         numbers: dict[str, Values] = {name: getattr(self, name) for name in NUMBERS}
-        forecast = self.law.ranges & np.isnan(self.estimate) & ~np.isnan(self.lo)
-        return {**numbers, **self.facts, INFERENCE: np.where(forecast, RANGE, self.inference)}
+        return {**numbers, **self.facts, INFERENCE: self.words(alone=True)}
 
-    def without_intervals(self, places: Mask) -> Scores:
-        """The scores without what is said of their noise, of some groups."""
-        sigma, lo, hi = (np.where(places, np.nan, own) for own in (self.sigma, self.lo, self.hi))
-        return self._replace(noise=Noise(sigma), lo=lo, hi=hi)
+    def words(self, *, alone: bool = False) -> Words:
+        """The words for what each group rests on: inference, runs, and trials that count.
+
+        Of numbers of models `alone`, or of those by which they are compared.
+        """
+        forecast = self.law.ranges & np.isnan(self.estimate) & ~np.isnan(self.lo)
+        found = np.where(forecast, RANGE, self.inference).astype(object)
+        shared = None if alone and not self.noise.alone else self.noise.shared
+        if shared is not None:
+            known = (np.asarray(shared.freedom) > 0) & ~forecast
+            found = found + np.where(known, OTHER_RUNS, THESE_RUNS)
+        elif self.noise.asked:
+            found = found + THESE_RUNS
+        for place, note in enumerate(self.notes):
+            if note:
+                found[place] = note if note == NO_INTERVAL else f"{found[place]}, {note}"
+        return found.astype(np.str_)
+
+    def counting(self, notes: Sequence[str | None]) -> Scores:
+        """The scores with notes on the trials that count; those that stopped have no interval."""
+        found = self._replace(notes=notes)
+        if not found.stopped.any():
+            return found
+        own, lo, hi = (
+            np.where(found.stopped, np.nan, each) for each in (self.noise.own, self.lo, self.hi)
+        )
+        return found._replace(noise=self.noise._replace(own=own), lo=lo, hi=hi)
 
     def with_facts(self, **facts: Values) -> Scores:
         """The scores with more facts."""
@@ -344,6 +375,8 @@ class StrataModels:
     def comparison(self) -> Comparison:
         """The models as all decisions take them."""
         found = self.scores.law.compared(self)
+        if self.scores.stopped.any():
+            found = found.without(self.scores.stopped[self.places])
         if self.runs is None:
             return found
         low, high = (-np.inf, np.inf) if self.of_rewards else self.metric.support
@@ -351,7 +384,11 @@ class StrataModels:
 
     def numbers(self) -> ModelNumbers:
         """Mu, sigma, lo and hi of each model by itself."""
-        return self.scores.law.numbers(self)
+        mu, *noise = self.scores.law.numbers(self)
+        if self.scores.stopped.any():
+            noise = [np.where(self.scores.stopped[self.places], np.nan, each) for each in noise]
+        sigma, lo, hi = noise
+        return mu, sigma, lo, hi
 
     def own_ends(self, confidence: Floats) -> tuple[Floats, Floats]:
         """Intervals of the models, (S, L), at confidences (S, 1) above that of the report."""

@@ -29,7 +29,7 @@ def copied(single: pl.DataFrame) -> pl.DataFrame:
 
 def pairs(log: pl.DataFrame, roles: dict[str, str], **options: object) -> pl.DataFrame:
     """All that is said of the models of each stratum."""
-    accessor = log.scorio(by="domain", success=(1, 2), **roles)
+    accessor = log.scorio(by="domain", success=(1, 2), run_effects="none", **roles)
     return accessor.compare(ps.avg(), **SAMPLE, **options)
 
 
@@ -40,7 +40,7 @@ def test_copies_of_questions_tell_no_more_than_these(
     single, copied, unmatched, simultaneous, method
 ):
     options = {"unmatched": unmatched, "simultaneous": simultaneous, **SAMPLE}
-    asked = {"by": "domain", "success": (1, 2)}
+    asked = {"by": "domain", "success": (1, 2), "run_effects": "none"}
     one = getattr(single.scorio(**asked), method)(ps.avg(), **options)
     many = getattr(copied.scorio(**asked, cluster="cluster"), method)(ps.avg(), **options)
     assert_frame_equal(many, one, **NEARLY)

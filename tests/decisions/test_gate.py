@@ -18,6 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
 COLUMNS = [
     "metric", "k", "model", "baseline", "diff", "sigma", "lo", "hi", "margin", "pvalue_pass",
     "pvalue_fail", "verdict", "extra_trials", "broken", "broken_by_chance", "pvalue_broken",
+    "inference",
 ]  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def test_the_best_model_comes_first(log):
     accessor = log.scorio(**ROLES)
     rows = accessor.rank()
     places = ["rank", "rank_lo", "rank_hi", "rank_tied"]
-    last = [*NUMBERS, "prob_best", "could_be_best", "tier", "z_next"]
+    last = [*NUMBERS, "prob_best", "could_be_best", "tier", "z_next", "inference"]
     assert rows.columns == ["domain", "metric", "k", *places, "model", *last]
     assert rows.select("metric", "k").unique().rows() == [("avg", None)]
     report = accessor.report(ps.avg()).sort("domain", "mu", descending=[False, True])
@@ -373,6 +373,7 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         "could_be_best": pl.Boolean,
         "tier": pl.UInt32,
         "z_next": pl.Float64,
+        "inference": pl.String,
     }
     for frame in (log, log.clear()):
         plan = frame.lazy().scorio(**ROLES).rank(method=method)

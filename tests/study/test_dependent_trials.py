@@ -70,10 +70,25 @@ def test_decisions_are_about_the_same_trials(faulty):
     for call in (
         lambda log: log.compare(),
         lambda log: log.rank(),
+        lambda log: log.best(),
         lambda log: log.gate("fair", margin=0.1),
-        lambda log: log.avg(per="question", prior="uniform").drop("inference"),
+        lambda log: log.avg(per="question", prior="uniform"),
     ):
-        assert_frame_equal(call(log.scorio), call(kept.scorio))
+        assert_frame_equal(*(call(each.scorio).drop("inference") for each in (log, kept)))
+
+
+def test_decisions_say_which_trials_count(faulty):
+    note, log, _ = faulty
+    for target in ("benchmark", "population"):
+        asked = log.scorio(target=target)
+        words = f"fair: calibrated; m: calibrated, {note}".replace("fair", "model_a")
+        assert asked.compare()["inference"].to_list() == [words.replace("m:", "model_b:")]
+        words = f"model: calibrated, {note}; baseline: calibrated"
+        assert asked.gate("fair", margin=0.1)["inference"].to_list() == [words]
+        own = dict(asked.rank().select("model", "inference").rows())
+        assert own == {"fair": "calibrated", "m": f"calibrated, {note}"}
+        (best,) = asked.best().select("model", "inference").rows()
+        assert best == (best[0], own[best[0]])
 
 
 def test_rows_over_strata_say_which_trials_count(faulty):
@@ -117,7 +132,18 @@ def test_trials_that_stopped_in_an_unknown_order_have_no_interval():
     assert (row["sigma"], row["lo"], row["hi"]) == (None, None, None)
     assert row["inference"] == "none: trials stopped"
     assert row["estimate"] is not None
-    both = pl.concat([log, log_of("fair", FAIR)]).scorio(trial=None)
+    both = pl.concat([log, log_of("fair", FAIR), log_of("other", FAIR)]).scorio(trial=None)
+    for asked in (both, both.frame.scorio(trial=None, target="population")):
+        pairs = asked.compare()
+        unknown = pairs.filter(pl.col("inference") != "calibrated")
+        assert unknown.select("model_a", "model_b").rows() == [("fair", "m"), ("m", "other")]
+        assert unknown["inference"][1] == "model_a: none: trials stopped; model_b: calibrated"
+        assert unknown["diff"].is_not_null().all()
+        assert unknown.select("sigma", "lo", "hi", "z", "better").null_count().row(0) == (2,) * 5
+        last = asked.rank().filter(model="m").row(0, named=True)
+        assert (last["rank"], last["lo"], last["prob_best"]) == (None, None, None)
+        assert last["inference"] == "none: trials stopped"
+        assert asked.best()["could_be_best"].item().to_list() == ["fair", "other"]
     with pytest.raises(ValueError, match="trials stopped on their outcomes in 1 group"):
         both.gate("fair", margin=0.1)
 

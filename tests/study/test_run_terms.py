@@ -73,8 +73,9 @@ def test_two_runs_leave_intervals_within_what_scores_can_be(metric, dtype, most)
 
 def test_a_report_has_the_term_of_its_runs(log, models):
     plain, said = log.scorio(trial=None).avg(), log.scorio(trial=None, run="seed").avg()
-    kept = ["model", "metric", "questions", "trials", "estimate", "mu", "inference"]
+    kept = ["model", "metric", "questions", "trials", "estimate", "mu"]
     assert_frame_equal(said.select(kept), plain.select(kept))
+    assert said["inference"].unique().to_list() == ["calibrated, other runs"]
     for row, (outcomes, old) in enumerate(
         zip(models.values(), plain.iter_rows(named=True), strict=True)
     ):
@@ -234,7 +235,8 @@ def test_where_runs_cannot_be_seen_a_report_says_so(runs):
         log = log.with_columns(seed=pl.int_range(pl.len()))
     with pytest.warns(ps.RunWarning, match="intervals are about these very runs"):
         said = log.scorio(trial=None, run="seed").avg()
-    assert_frame_equal(said, log.scorio(trial=None).avg())
+    assert said["inference"].item() == "calibrated, these runs"
+    assert_frame_equal(*(rows.drop("inference") for rows in (said, log.scorio(trial=None).avg())))
     spread = log.scorio(trial=None, run="seed").describe()
     assert spread.select("run_sd", "run_share", "pvalue_runs").row(0) == (None, None, None)
 
@@ -242,9 +244,27 @@ def test_where_runs_cannot_be_seen_a_report_says_so(runs):
 def test_posteriors_and_single_questions_are_about_these_runs(log):
     for options in ({"prior": "uniform"}, {"per": "question", "prior": "uniform"}):
         said = log.scorio(trial=None, run="seed").bayes(**options)
-        assert_frame_equal(said, log.scorio(trial=None).bayes(**options))
-    with pytest.warns(ps.RunWarning, match="about a population of questions"):
-        log.scorio(trial=None, run="seed", target="population").compare()
+        assert said["inference"].unique().to_list() == ["posterior, these runs"]
+        plain = log.scorio(trial=None).bayes(**options)
+        assert_frame_equal(*(rows.drop("inference") for rows in (said, plain)))
+
+
+def test_decisions_about_a_population_have_the_term_whatever_the_law(log, models):
+    plain = log.scorio(trial=None, target="population")
+    said = log.scorio(trial=None, run="seed", target="population")
+    old, new = (asked.compare().row(0, named=True) for asked in (plain, said))
+    runs = difference(*(of_model(outcomes) for outcomes in models.values()))
+    ends = widened(old["diff"], old["lo"], old["hi"], runs.term(Z), Z)
+    assert (new["lo"], new["hi"]) == (pytest.approx(ends[0]), pytest.approx(ends[1]))
+    assert (old["inference"], new["inference"]) == ("calibrated", "calibrated, other runs")
+    old, new = (asked.rank().sort("model") for asked in (plain, said))
+    for row, outcomes in enumerate(models.values()):
+        mu, *ends = old.select("mu", "lo", "hi").row(row)
+        ends = widened(mu, *ends, of_model(outcomes).term(Z), Z)
+        assert new.select("lo", "hi").row(row) == pytest.approx((max(ends[0], 0), min(ends[1], 1)))
+    assert new["prob_best"].max() < old["prob_best"].max()
+    errors = [asked.gate("ada", margin=0.01)["pvalue_pass"].item() or 1 for asked in (plain, said)]
+    assert errors[0] <= errors[1]
 
 
 def test_a_look_at_the_log_says_how_far_runs_are_apart(log, models):
@@ -287,4 +307,5 @@ def test_the_largest_of_several_rewards_is_about_these_very_runs():
     with pytest.warns(ps.RunWarning, match=r"^max_at_k: what runs bring to the largest"):
         found = log.report(ps.max_at_k(2))
     alone = frame.scorio(model=None, bounds=(0, 1)).report(ps.max_at_k(2))
-    assert_frame_equal(found, alone)
+    assert found["inference"].item() == "calibrated, these runs"
+    assert_frame_equal(*(rows.drop("inference") for rows in (found, alone)))

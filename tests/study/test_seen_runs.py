@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio.study import seen_runs
+from polars_scorio.study import run_terms
 
 ENDS = ["lo", "hi"]
 
@@ -67,21 +67,34 @@ def test_comparisons_ask_less_of_the_evidence_than_intervals():
     assert_frame_equal(log.scorio.compare(), named.compare())
     three = log_of(0.12, seed=2, runs=3)
     assert 0.05 < three.scorio(run="trial").describe()["pvalue_runs"][0] < 0.2
-    assert_frame_equal(three.scorio.compare(), three.scorio(run_effects="none").compare())
+    found, these = three.scorio.compare(), three.scorio(run_effects="none").compare()
+    assert found["inference"].unique().to_list() == ["calibrated, these runs"]
+    assert_frame_equal(*(rows.drop("inference") for rows in (found, these)))
+
+
+def test_decisions_about_a_population_ask_for_runs_too(loud):
+    found, named, these = (
+        quietly(loud.scorio(target="population", **roles).compare)
+        for roles in ({}, {"run": "trial"}, {"run_effects": "none"})
+    )
+    assert_frame_equal(found, named)
+    assert (found["sigma"] > these["sigma"]).all()
 
 
 def test_of_two_runs_there_is_only_a_warning():
     log = log_of(0.6, runs=2)
     with pytest.warns(ps.RunWarning, match="of models with three runs or more"):
         found = log.scorio.avg()
-    assert_frame_equal(found, log.scorio(run_effects="none").avg())
+    assert found["inference"].unique().to_list() == ["calibrated, these runs"]
+    these = log.scorio(run_effects="none").avg()
+    assert_frame_equal(*(rows.drop("inference") for rows in (found, these)))
 
 
 def test_questions_with_gaps_are_read_again_and_large_logs_are_not_asked(loud, monkeypatch):
     lacking = loud.filter(~((pl.col("question") < 20) & (pl.col("trial") == 3)))
     found = quietly(lacking.scorio.avg)
     assert_frame_equal(found, lacking.scorio(run="trial").avg())
-    monkeypatch.setattr(seen_runs, "MOST_TRIALS", 100)
+    monkeypatch.setattr(run_terms, "MOST_TRIALS", 100)
     assert_frame_equal(lacking.scorio.avg(), lacking.scorio(run_effects="none").avg())
     assert_frame_equal(quietly(loud.scorio.avg), loud.scorio(run="trial").avg())
 

@@ -1,0 +1,249 @@
+"""Do intervals and winners hold where runs differ, and which faults does `check` find?
+
+``python -m examples.validation.run_effects intervals`` (or ``decisions``, ``faults``) simulates
+``--logs 200`` logs a cell, and prints a row for each as CSV; `single_claims` keeps them. Runs move
+the logits of all questions by a normal number; the score in other runs like these is the truth.
+"""
+
+import argparse
+import itertools
+import sys
+import warnings
+from functools import cache, partial
+
+import numpy as np
+import polars as pl
+from numpy.polynomial.hermite_e import hermegauss
+from scipy.special import expit, logit
+
+import polars_scorio as ps
+from examples.validation.single_claims import board_rates
+
+known_rates = cache(board_rates)  # (models, questions) of a public board
+WAYS = {"these": {"run_effects": "none"}, "named": {"run": "trial"}, "unsaid": {}}
+NODES, MASSES = hermegauss(21)
+MASSES = MASSES / MASSES.sum()
+
+
+def guessed(rng, shape):
+    """Rates with a floor of a quarter, as of four choices."""
+    return 0.25 + 0.75 * rng.beta(0.5, 0.5, shape)
+
+
+def drawn_rates(population, rng, questions):
+    """Success rates of questions like those of a board, or with a floor."""
+    if population == "guess":
+        rates = guessed(rng, questions)
+    else:
+        board = known_rates(population)
+        rates = rng.choice(board[rng.integers(len(board))], questions)
+    return np.clip(rates, 1e-3, 1 - 1e-3)
+
+
+def spread_of_logits(rates, points):
+    """The standard deviation of logits that moves the score by so many points."""
+    return points / 100 / (rates * (1 - rates)).mean()
+
+
+def outcomes(rng, rates, spread, runs):
+    """Outcomes (questions, runs) whose runs move all questions."""
+    moved = logit(rates)[:, None] + spread * rng.standard_normal(runs)
+    return rng.random((rates.size, runs)) < expit(moved)
+
+
+def log_of(models, present=None):
+    """A row for each trial; `models` has outcomes (questions, runs) by name."""
+    frames = []
+    for name, own in models.items():
+        question, trial = np.indices(own.shape)
+        columns = {"question": question, "trial": trial, "category": own.astype(np.int8)}
+        frame = pl.DataFrame({key: values.ravel() for key, values in columns.items()})
+        kept = None if present is None or name not in present else present[name].ravel()
+        frames.append(frame.select(pl.lit(name).alias("model"), pl.all()))
+        if kept is not None:
+            frames[-1] = frames[-1].filter(pl.Series(kept))
+    return pl.concat(frames)
+
+
+def truths(rates, spread, runs):
+    """Scores of trials that come from runs of their own."""
+    p = expit(logit(rates)[:, None] + spread * NODES) @ MASSES
+    return [p.mean(), (1 - (1 - p) ** 2).mean(), (p**runs).mean()]
+
+
+def intervals(logs, chosen, seed):
+    """Coverage of scores by way, one model and five alike."""
+    cells = itertools.product(
+        (4, 3, 8), (0, 3, 1, 2), (100, 300),
+        ("livecodebench", "terminal_bench", "swe_bench", "guess"),
+    )  # fmt: skip
+    print("population,questions,runs,points,way,models,metric,logs,held,width")
+    for number, (runs, points, questions, population) in enumerate(cells):
+        if chosen and number not in chosen:
+            continue
+        rng = np.random.default_rng([7, number, seed])
+        metrics = ps.avg(), ps.pass_at_k(2), ps.pass_hat_k(runs)
+        found = {}
+        for _ in range(logs):
+            models, true = {}, []
+            for name in "abcde":
+                rates = drawn_rates(population, rng, questions)
+                spread = spread_of_logits(rates, points)
+                models[name] = outcomes(rng, rates, spread, runs)
+                true.append(truths(rates, spread, runs))
+            log = log_of(models)
+            asked = [(way, 5, log.scorio(**roles)) for way, roles in WAYS.items()]
+            asked.append(("unsaid", 1, log.filter(model="a").scorio))
+            for way, size, log_accessor in asked:
+                rows = log_accessor.report(*metrics)
+                ends = rows.select("lo", "hi").to_numpy().reshape(size, 3, 2)
+                truth = np.array(true)[:size]
+                held = (ends[..., 0] <= truth + 1e-12) & (truth - 1e-12 <= ends[..., 1])
+                found.setdefault((way, size), []).append(
+                    [held.mean(0), (ends[..., 1] - ends[..., 0]).mean(0)]
+                )
+        for (way, size), each in found.items():
+            held, width = np.mean(each, axis=0)
+            for metric, own, wide in zip(("avg", "pass@2", "pass^R"), held, width, strict=True):
+                cell = population, questions, runs, points, way, size, metric, logs
+                print(*cell, f"{own:.4f}", f"{wide:.4f}", sep=",", flush=True)
+
+
+def decisions(logs, chosen, seed):
+    """Some winner among equal models, and their widths, by way."""
+    cells = itertools.product(
+        ("benchmark", "population"), (5, 2, 10), ((300, 4), (300, 3), (100, 8)), (0, 3, 1, 2)
+    )
+    print("models,questions,runs,points,target,way,logs,false_winner,width")
+    for number, (target, models, (questions, runs), points) in enumerate(cells):
+        if chosen and number not in chosen:
+            continue
+        rng = np.random.default_rng([11, number, seed])
+        found = {}
+        for _ in range(logs):
+            rates = drawn_rates("livecodebench", rng, questions)
+            spread = spread_of_logits(rates, points)
+            log = log_of({f"m{i}": outcomes(rng, rates, spread, runs) for i in range(models)})
+            for way, roles in WAYS.items():
+                pairs = log.scorio(target=target, **roles).compare(simultaneous=True)
+                width = (pairs["hi"] - pairs["lo"]).mean()
+                won = pairs["better"].is_not_null().any()
+                found.setdefault(way, []).append([won, width])
+        for way, each in found.items():
+            won, width = np.mean(each, axis=0)
+            cell = models, questions, runs, points, target, way, logs
+            print(*cell, f"{won:.4f}", f"{width:.4f}", sep=",", flush=True)
+
+
+def as_they_are(rng, rates, runs):
+    """Outcomes without a fault, and all of them are there."""
+    fair = outcomes(rng, rates, 0.0, runs)
+    return fair, np.ones_like(fair)
+
+
+def copied(rng, rates, runs, first, second):
+    """Some runs, `second`, are copies of others."""
+    fair, here = as_they_are(rng, rates, runs)
+    fair[:, second] = fair[:, first]
+    return fair, here
+
+
+def with_failures(rng, rates, runs):
+    """A run loses 30 % of its successes."""
+    fair, here = as_they_are(rng, rates, runs)
+    fair[:, 1] &= rng.random(rates.size) > 0.3
+    return fair, here
+
+
+def with_shifts(rng, rates, runs, *, drift):
+    """Runs are 3 points apart, or fall by 10 points from the first to the last."""
+    fair, here = as_they_are(rng, rates, runs)
+    if not drift:
+        return outcomes(rng, rates, spread_of_logits(rates, 3), runs), here
+    slope = spread_of_logits(rates, 10) * np.linspace(0.5, -0.5, runs)
+    return rng.random(fair.shape) < expit(logit(rates)[:, None] + slope), here
+
+
+def sorted_by_outcome(rng, rates, runs):
+    """Successes come first."""
+    fair, here = as_they_are(rng, rates, runs)
+    return -np.sort(-fair.astype(int), axis=1) > 0, here
+
+
+def with_lost(rng, rates, runs, lost):
+    """Trials that are not there: `lost` says it of outcomes, rates and random numbers."""
+    fair, here = as_they_are(rng, rates, runs)
+    return fair, here & ~lost(fair, rates, rng)
+
+
+def later(shape, first):
+    """Trials from the `first` on."""
+    return np.broadcast_to(np.arange(shape[1]) >= first, shape)
+
+
+def until_success(fair, *_):
+    """Trials after a success of the question."""
+    return np.cumsum(fair, axis=1) - fair > 0
+
+
+# The check that should raise the alarm, and the outcomes; None: there is no fault.
+FAULTS = {
+    "none": (None, as_they_are),
+    "5 % lost": (
+        None, partial(with_lost, lost=lambda fair, _, rng: rng.random(fair.shape) <= 0.05)
+    ),
+    "easy half 2 trials": (None, partial(with_lost, lost=lambda fair, rates, _: (
+        later(fair.shape, 2) & (rates >= np.median(rates))[:, None]
+    ))),
+    "all copies": ("copies", partial(copied, first=[0], second=slice(None))),
+    "each twice": ("copies", partial(copied, first=slice(0, None, 2), second=slice(1, None, 2))),
+    "one run copied": ("copies", partial(copied, first=0, second=-1)),
+    "30 % of a run fails": ("runs", with_failures),
+    "runs 3 points apart": ("runs", partial(with_shifts, drift=False)),
+    "drift of 10 points": ("runs", partial(with_shifts, drift=True)),
+    "sorted by outcome": ("runs", sorted_by_outcome),
+    "two trials more if they disagree": ("stopping", partial(with_lost, lost=lambda fair, *_: (
+        later(fair.shape, 2) & (fair[:, 0] == fair[:, 1])[:, None]
+    ))),
+    "until a success": ("stopping", partial(with_lost, lost=until_success)),
+}  # fmt: skip
+
+
+def faults(logs, chosen, seed):
+    """Alarms for one of three models that has a fault, and for the other two."""
+    boards = ("livecodebench", "swe_bench", "terminal_bench", "guess")
+    cells = itertools.product(FAULTS, ((100, 8), (300, 4)), boards)
+    print("fault,questions,runs,population,logs,found,other_check,other_model")
+    for number, (fault, (questions, runs), population) in enumerate(cells):
+        if chosen and number not in chosen:
+            continue
+        rng = np.random.default_rng([13, number, seed])
+        seen, check = np.zeros(3), FAULTS[fault][0]
+        for _ in range(logs):
+            models, present = {}, {}
+            for name in "abc":
+                rates = drawn_rates(population, rng, questions)
+                kind = fault if name == "a" or check is None else "none"
+                models[name], present[name] = FAULTS[kind][1](rng, rates, runs)
+            rows = log_of(models, present).scorio.check()
+            alarms = rows.filter(pl.col("verdict").is_in(["alarm", "once"]))
+            own = alarms.filter(model="a")["check"].to_list()
+            seen += [
+                check in own,
+                any(other != check for other in own),
+                alarms.filter(pl.col("model") != "a").height > 0,
+            ]
+        cell = fault, questions, runs, population, logs
+        print(*cell, *(f"{each:.4f}" for each in seen / logs), sep=",", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("study", choices=["intervals", "decisions", "faults"])
+    parser.add_argument("--logs", type=int, default=200)
+    parser.add_argument("--cells", type=int, nargs="*", help="places of single cells")
+    parser.add_argument("--seed", type=int, default=0, help="other logs")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore", ps.RunWarning)
+    warnings.simplefilter("ignore", ps.CheckWarning)
+    getattr(sys.modules[__name__], given.study)(given.logs, set(given.cells or ()), given.seed)
