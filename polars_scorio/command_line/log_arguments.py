@@ -27,6 +27,7 @@ from polars_scorio.maths.posteriors import Target
 if TYPE_CHECKING:
     from polars_scorio.metrics.metric import Metric
 
+_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}  # of each shell
 _CONFIDENCE = "set the confidence of the intervals (default: %(default)s)"
 
 
@@ -110,7 +111,8 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
         "files, folders or globs: Parquet, CSV, TSV, JSON lines or arrays, or what a tool wrote; "
         "several are joined; - is standard input"
     )
-    add("log", nargs="+", metavar="LOG", help=files)
+    log = add("log", nargs="+", metavar="LOG", help=files)
+    log.complete = _FILES  # type: ignore[attr-defined]  # read by shtab
     tool = (
         f"read the log of this tool (default: found by itself): {', '.join(tools)}; or records, "
         "whose columns are paths, as in --category score.acc"

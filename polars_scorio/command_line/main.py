@@ -223,6 +223,18 @@ class _Version(Action):
         parser.exit()
 
 
+class _Completion(Action):
+    """Print the completion of a shell, by a package that is imported when somebody asks for it."""
+
+    def __call__(self, parser: ArgumentParser, _: object, shell: object, *__: object) -> None:
+        try:
+            import shtab
+        except ImportError:
+            parser.error("completion needs shtab: pip install 'polars-scorio[completion]'")
+        print(shtab.complete(command_parser(), str(shell)))
+        parser.exit()
+
+
 def command_parser(named: str | None = None, *, brief: bool = False) -> ArgumentParser:
     """The parser of the command's arguments, or of those of the command that is named alone."""
     parser = CommandParser(
@@ -233,6 +245,10 @@ def command_parser(named: str | None = None, *, brief: bool = False) -> Argument
     )
     about = "show program's version number and exit"
     parser.add_argument("--version", action=_Version, nargs=0, help=about)
+    shells = "print what completes the commands and options in this shell, and exit"
+    parser.add_argument(
+        "--print-completion", action=_Completion, choices=("bash", "zsh", "tcsh"), help=shells
+    )
     commands = parser.add_subparsers(
         title="commands", required=True, metavar="COMMAND", dest="command"
     )

@@ -232,3 +232,23 @@ def test_examples_run_on_the_log_of_the_guide(line, capsys, monkeypatch):
     assert found in ({0, 3, 4} if typed.startswith("gate") else {0})
     assert printed.err == ""
     assert printed.out != ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_a_shell_completes_commands_options_and_files(shell, capsys):
+    pytest.importorskip("shtab")
+    with pytest.raises(SystemExit) as ended:
+        main(["--print-completion", shell])
+    assert ended.value.code == 0
+    printed = capsys.readouterr().out
+    for word in ("regressions", "frontier", "lower-is-better", "unmatched"):
+        assert word in printed
+    assert {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}[shell] in printed
+
+
+def test_completion_without_its_package_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["--print-completion", "bash"])
+    assert ended.value.code == 2
+    assert "pip install 'polars-scorio[completion]'" in capsys.readouterr().err
