@@ -671,15 +671,12 @@ def describe_answer(reply: Reply, rows: pl.DataFrame) -> None:
 def _described_columns(rows: pl.DataFrame) -> list[str]:
     """The columns of a description that say more than that nothing is wrong."""
     quiet = {"missing", "nulls", "duplicates", "dropped", "unscored"}
-    hidden = {"categories"} | {
-        name
-        for name in quiet & {*rows.columns}
-        if rows[name].null_count() == rows.height or not rows[name].sum()
-    }
-    return [name for name in rows.columns if name not in hidden]
+    known = {name for name in rows.columns if rows[name].null_count() < rows.height}
+    hidden = {"categories"} | {name for name in quiet & known if not rows[name].sum()}
+    return [name for name in rows.columns if name in known - hidden]
 
 
-_SPARE = {"n_min", "n_max", "trials", "planned", "clusters"}
+_KEPT = {"questions", "missing", "nulls", "duplicates", "rate", "flips"}  # on narrow terminals
 _HEADS = {
     "n_min": "fewest", "n_max": "most", "nulls": "no outcome", "duplicates": "repeated",
     "discrimination": "tells apart", "qvalue": "q",
@@ -695,7 +692,7 @@ def frame_lines(reply: Reply, rows: pl.DataFrame, names: Sequence[str]) -> list[
         cells = [cell_text(value, form, 3) for value in some[name]]
         number = dtype.is_numeric()
         columns.append(Column(_HEADS.get(name, name), cells, right=number, names=not number,
-                              spare=name in _SPARE))  # fmt: skip
+                              spare=number and name not in _KEPT))  # fmt: skip
     return [*reply.screen.table(columns), *reply.more(rows.height)] if some.height else []
 
 
