@@ -276,11 +276,6 @@ def _pair_title(board: Board, gap: Gap | None) -> tuple[str, str, Mood]:
     return f"{first} is ahead; {second} may be as good.", "winner open", ""
 
 
-def rank_title(ranks: pl.DataFrame, model: str, alone: int = 0) -> str:
-    """Title of the rows of a ranking of one stratum, which is that of a page."""
-    return ranking_title(rank_board(ranks, model), None, alone)[0]
-
-
 def rank_board(ranks: pl.DataFrame, model: str) -> Board:
     """The models of a ranking of one stratum, the best first."""
     rows = ranks.rename({"estimate": "mu"}, strict=False)

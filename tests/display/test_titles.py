@@ -327,6 +327,22 @@ def test_a_notebook_says_the_title_of_the_page_above_a_gate():
     assert "dataframe" in models(2).scorio.gate("m00", ps.pass_at_k([1, 2]), margin=0)._repr_html_()
 
 
+@pytest.mark.parametrize(("strata", "baseline"), [(2, "m00"), (0, "m01")])
+def test_a_gate_has_one_title_on_page_terminal_and_notebook(
+    strata, baseline, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    log = models(2, strata=strata, questions=30)
+    log.write_parquet("log.parquet")
+    roles = {"by": "bench"} if strata else {}
+    page = page_of(log, baseline=baseline, **roles)
+    options, alone = ["--by", "bench"] if strata else [], ["--run-effects", "none"]
+    main(["gate", "log.parquet", "--baseline", baseline, "--margin", "0.02", *options, *alone])
+    assert page.headline in " ".join(capsys.readouterr().out.split())
+    shown = log.scorio(**roles, run_effects="none").gate(baseline, margin=0.02)._repr_html_()
+    assert html_text(page.finding.title) in shown
+
+
 def test_a_notebook_says_what_a_check_found():
     assert "Nothing found." in models(2).scorio.check()._repr_html_()
     assert "trials are not independent" in retried().scorio.check()._repr_html_()
