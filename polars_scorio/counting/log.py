@@ -269,6 +269,16 @@ class Trials:
         return self.trial is not None and self.roles.validate
 
     @property
+    def sums_ids(self) -> bool:
+        """Whether they are integers: a sum of their hashes may settle them."""
+        return self.trial is not None and self.identified and self.trial.dtype.is_integer()
+
+    @property
+    def hashes_ids(self) -> bool:
+        """Whether each of them has to be kept."""
+        return self.identified and not self.sums_ids
+
+    @property
     def missing_category(self) -> Category | None:
         """The category that a missing outcome stands for, if it stands for one."""
         return None if self.roles.missing in ("error", "drop", "bounds") else self.roles.missing

@@ -53,11 +53,6 @@ DIGEST = ":digest"
 _LONGEST = 2**12  # trials of a question whose sum is known: a table of 32 kB costs .2 ms
 
 
-def ids_are_summable(trials: Trials) -> bool:
-    """Whether trial ids are checked, and integers: a sum of hashes may settle them."""
-    return trials.identified and trials.trial is not None and trials.trial.dtype.is_integer()
-
-
 def id_hash(trials: Trials) -> list[pl.Expr]:
     """The hash of each trial id, as `DIGEST`; nothing if ids are not checked."""
     return [pl.col(TRIAL).hash().alias(DIGEST)] if trials.identified else []
@@ -65,7 +60,7 @@ def id_hash(trials: Trials) -> list[pl.Expr]:
 
 def hash_sum(trials: Trials) -> list[Number]:
     """The sum of the hashes of a question; nothing if ids are no integers, or not checked."""
-    return [summed_number(DIGEST, pl.col(DIGEST).sum())] if ids_are_summable(trials) else []
+    return [summed_number(DIGEST, pl.col(DIGEST).sum())] if trials.sums_ids else []
 
 
 def sum_is_unsettled() -> pl.Expr:
@@ -101,14 +96,14 @@ _IN_ANY_ORDER = {
 
 def trial_id_rules(trials: Trials) -> list[Rule]:
     """The rules, to be the last ones, on the trial ids of tallied questions."""
-    if not ids_are_summable(trials):
+    if not trials.sums_ids:
         return identity_rules(trials)
     return [Rule(sum_is_unsettled(), (), "ids in doubt", "", _look_again(trials))]
 
 
 def id_numbers(trials: Trials) -> list[Number]:
     """The numbers that a tally keeps of trial ids: a sum of hashes, or all hashes and the nulls."""
-    if ids_are_summable(trials) or not trials.identified:
+    if not trials.hashes_ids:
         return hash_sum(trials)
     hashes = pl.col(DIGEST).implode(**_IN_ANY_ORDER)
     parts = pl.col(IDS).explode(**AS_ROWS).implode(**_IN_ANY_ORDER)
@@ -117,14 +112,14 @@ def id_numbers(trials: Trials) -> list[Number]:
 
 def distinct_counted(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     """Tallied questions, with the number of distinct ids in place of their hashes."""
-    if ids_are_summable(trials) or not trials.identified:
+    if not trials.hashes_ids:
         return questions
     return questions.with_columns(pl.col(IDS).list.n_unique())
 
 
 def with_identities(questions: pl.DataFrame, trials: Trials) -> pl.DataFrame:
     """Add `IDS` and `NO_ID`, distinct and null trial ids, to tallied questions that lack them."""
-    if not ids_are_summable(trials):
+    if not trials.sums_ids:
         return questions
     keys = [*trials.groups, trials.question.name]
     open_questions = questions.filter(sum_is_unsettled()).select(*keys, ROWS, DIGEST)

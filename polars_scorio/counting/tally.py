@@ -59,7 +59,6 @@ from polars_scorio.counting.refusals import (
     distinct_counted,
     id_hash,
     id_numbers,
-    ids_are_summable,
     refusal_rules,
     refuse_beyond,
     refuse_unscored,
@@ -486,7 +485,7 @@ class _OnePass:
     @property
     def _fault_columns(self) -> list[str]:
         """The columns of a question that say what is wrong with it."""
-        sums = [ROWS, DIGEST] if ids_are_summable(self.trials) else []  # for the second look
+        sums = [ROWS, DIGEST] if self.trials.sums_ids else []  # for the second look
         return [*dict.fromkeys([PROBLEM, PLACE, *quoted_columns(self.broken), *sums])]
 
     def _shared_states(self, rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -120,10 +120,9 @@ def with_cost_verdict(
 ) -> pl.LazyFrame:
     """The rows of a gate with `COST_COLUMNS`, and verdicts of score and cost together.
 
-    Each end of the ratio of the mean costs holds at the confidence of `options` by itself. A
-    candidate fails if its score fails, or if it is shown to be dearer; it passes if both are shown
-    to be inside their margins. With strata, the cost is judged over all of them together: rows of
-    single strata have the ratio, no verdict about it, and that of their score.
+    Each end of the ratio of the mean costs holds at the confidence by itself. A candidate fails if
+    its score fails, or if it is shown to be dearer; it passes if both are shown to be inside their
+    margins. With strata, the cost is judged over all of them together.
     """
     margin = check_number("cost_margin", cost_margin, _FACTOR)
     known = judged.collect_schema().names()

@@ -264,17 +264,12 @@ class CalibratedInference(Inference):
         return StretchedLaw()
 
     def mean_interval(self, metric: Metric, numbers: Scores, strata: Ints) -> tuple[Floats, Floats]:
-        """Ends of the interval of means over strata, whose groups are (L, S) [1]_.
+        """Ends of the interval of means over strata, whose groups are (L, S).
 
-        From the mean it reaches as far as the root of the summed squares of the reaches of the
-        strata. The ends are means of the ends if a stratum has a range, which has no sigma; and of
-        a blend of means, whose estimate has a bias that is the same in each stratum: with roots of
+        It reaches as far as the root of the summed squares of the strata's reaches (G. Y. Zou, A.
+        Donner 2008, Statistics in Medicine 27, 1693-1702). Means of the ends, if a stratum has a
+        range; and of a blend of means, whose bias is the same in each stratum: with roots of
         squares, Geom_ds@2 of 50 strata of 3 questions with 2 trials held in .45 of the logs.
-
-        References
-        ----------
-        .. [1] G. Y. Zou, A. Donner (2008), Construction of confidence limits about effect measures,
-           Statistics in Medicine 27, 1693-1702.
         """
         mu, lo, hi = (each[strata] for each in (numbers.mu, numbers.lo, numbers.hi))
         if not metric.per_question:

@@ -146,12 +146,13 @@ def run_sums(
         success = pl.any_horizontal(members[j] for j in classes.successful)
     rows = of_groups(trials, groups).rows(run_ids(trials))
     rows = rows.filter(success if is_rare(n, c, times) else ~success)
-    counted = rows.select(*trials.groups, RUN, pl.col(trials.question.name).hash().alias(WHERE))
-    runs = counted.group_by(*trials.groups, RUN).agg(pl.len().alias(SIZE), pl.col(WHERE).sum())
-    each = runs.group_by(trials.groups).agg(pl.struct(RUN, SIZE, WHERE).alias(RUN_SUMS))
+    keys = trials.groups
+    counted = rows.select(*keys, RUN, pl.col(trials.question.name).hash().alias(WHERE))
+    runs = counted.group_by(*keys, RUN).agg(pl.len().alias(SIZE), pl.col(WHERE).sum())
+    each = runs.group_by(keys).agg(pl.struct(RUN, SIZE, WHERE).alias(RUN_SUMS))
     found = each.collect(engine="streaming")
-    on = {"on": trials.groups, "how": "left", "nulls_equal": True, "maintain_order": "left"}
-    return groups.select(trials.groups).join(found, **on)[RUN_SUMS]  # type: ignore[arg-type]
+    on = {"on": keys, "how": "left", "nulls_equal": True, "maintain_order": "left"}
+    return groups.select(keys).join(found, **on)[RUN_SUMS]  # type: ignore[arg-type]
 
 
 def is_rare(n: Ints, c: Ints, times: Ints) -> bool:

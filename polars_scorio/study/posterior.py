@@ -82,14 +82,9 @@ UNIFORM = (1.0, 1.0)
 class PosteriorInference(Inference):
     """Mu is the posterior mean under a prior of each question.
 
-    A prior that is given: the interval is ``mu -+ z sigma``, clipped to the bounds [1]_. Under the
-    fitted population it has Beta quantiles, of the distribution with the moments of the posterior
-    on the range of the weights of the metric; a metric that can be infinite, or has one weight
-    only, has a normal interval.
-
-    References
-    ----------
-    .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265.
+    Given a prior the interval is ``mu -+ z sigma``, clipped to the bounds (M. Hariri et al. 2026,
+    arXiv:2510.04265). Under the fitted population it has Beta quantiles on the range of the
+    weights; a metric that can be infinite, or has one weight only, has a normal interval.
     """
 
     confidence: float

@@ -87,12 +87,8 @@ SampleOf = Callable[[Metric, "int | None", View], "ClusterSample | None"]
 def cluster_samples(cells: QuestionCells, target: Target) -> SampleOf:
     """Noise of each metric and k if the questions are a sample of clusters; else None.
 
-    The design effect [1]_ is the variance of the mean of the posterior means of questions with
-    clusters over that without: so their shrinkage cancels.
-
-    References
-    ----------
-    .. [1] L. Kish (1965), Survey Sampling, section 5.4.
+    The design effect (L. Kish 1965, Survey Sampling, 5.4) is the variance of the mean of the
+    posterior means of questions with clusters over that without: so their shrinkage cancels.
     """
     clusters, states = cells.clusters, cells.fitted
     if clusters is None or target == "benchmark":
