@@ -23,8 +23,12 @@ from examples.validation.study_tables import (
     board_table,
     cost_table,
     cost_verdict_table,
+    fault_table,
     inference_table,
     leader_table,
+    run_decision_table,
+    run_interval_table,
+    run_worst_table,
     tail_table,
     vote_table,
 )
@@ -43,6 +47,10 @@ FILES = {
     "cost_verdicts": VALIDATION / "single_claims" / "cost_verdicts.csv",
     "board_best": VALIDATION / "single_claims" / "board_best.csv",
     "prob_best": VALIDATION / "single_claims" / "prob_best.csv",
+    **{
+        name: VALIDATION / "single_claims" / f"{name}.csv"
+        for name in ("run_intervals", "run_decisions", "run_worst", "run_faults")
+    },
 }
 MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
 # For each name of a table: the file that it is made from, and how.
@@ -62,6 +70,10 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "prob_best": ("prob_best", leader_table),
     "cost_verdicts": ("cost_verdicts", cost_verdict_table),
     "board_best": ("board_best", board_table),
+    "run_intervals": ("run_intervals", run_interval_table),
+    "run_decisions": ("run_decisions", run_decision_table),
+    "run_worst": ("run_worst", run_worst_table),
+    "run_faults": ("run_faults", fault_table),
 }
 
 

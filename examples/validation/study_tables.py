@@ -155,3 +155,61 @@ def leader_table(measured: pl.DataFrame) -> pl.DataFrame:
 def signed_share(share: float) -> str:
     """A share with its sign, to two digits."""
     return ("-" if share < 0 else "+") + brief_share(abs(share), 2)
+
+
+_WAYS = {"these": "these runs", "named": "`run=`", "unsaid": "no word"}
+
+
+def run_interval_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Mean and least coverage where runs differ, by what is said of them."""
+    alone = (
+        pl.when(models=1)
+        .then(pl.lit("no word, one model"))
+        .otherwise(pl.col("way").replace_strict(_WAYS))
+    )
+    rows, wide = ["runs", "points"], pl.col("width").filter
+    each = measured.group_by(*rows, alone.alias("way")).agg(
+        pl.col("held").mean().alias("mean"), pl.col("held").min().alias("least")
+    )
+    texts = each.with_columns(mean_and_least("mean", "least", 3)).sort(*rows)
+    table = texts.pivot("way", index=rows, values="text")
+    ratio = measured.group_by(rows).agg(
+        (wide(way="named").sum() / wide(way="these").sum()).round(2).alias("width of `run=`")
+    )
+    names = ("these runs", "`run=`", "no word, one model", "no word")
+    return table.select(*rows, *names).join(ratio, on=rows, maintain_order="left")
+
+
+def run_decision_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Logs with a winner among equal models whose runs differ: mean, and highest in brackets."""
+    shape = pl.format("{} x {}", "questions", "runs").alias("questions x runs")
+    rows = ["questions x runs", "points"]
+    each = measured.group_by(shape, "points", pl.col("way").replace_strict(_WAYS)).agg(
+        pl.col("false_winner").mean().alias("mean"), pl.col("false_winner").max().alias("most")
+    )
+    texts = each.with_columns(mean_and_least("mean", "most", 3)).sort(*rows)
+    return texts.pivot("way", index=rows, values="text").select(*rows, *_WAYS.values())
+
+
+def run_worst_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Logs with a winner in the settings that were measured again with 2,000 logs."""
+    texts = measured.with_columns(
+        pl.format("{} x {}", "questions", "runs").alias("questions x runs"),
+        pl.col("way").replace_strict(_WAYS),
+    )
+    rows = ["models", "questions x runs", "points"]
+    return texts.pivot("way", index=rows, values="false_winner")
+
+
+def fault_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Mean and least share of logs whose fault raised its alarm, and other alarms."""
+    shape = pl.format("{} x {}", "questions", "runs")
+    each = measured.group_by("fault", shape.alias("shape"), maintain_order=True).agg(
+        pl.col("found").mean().alias("mean"), pl.col("found").min().alias("least")
+    )
+    texts = each.with_columns(mean_and_least("mean", "least", 2))
+    other = measured.group_by("fault").agg(
+        pl.mean_horizontal("other_check", "other_model").mean().alias("other alarms")
+    )
+    table = texts.pivot("shape", index="fault", values="text")
+    return table.join(other, on="fault", maintain_order="left")
