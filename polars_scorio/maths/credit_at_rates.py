@@ -3,6 +3,7 @@
 Geom@k of a question with success rate p is ``f(p) = (1 - (1 - p)^k)^a p^(kb)``. It is no polynomial
 of p, so no function of the counts has it as its mean; a ridge regression on a grid of rates finds
 one that comes close, and the largest deviation on the grid is the bias that an interval must add.
+So does a draw of k trials from a question that has fewer.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ _ENOUGH = 256  # trials in a draw: more of them lower neither bias nor noise by 
 _MOST = 2048  # size of a draw: the equations of a larger one take more than seconds
 
 
-class RootCredit(NamedTuple):
+class NearCredit(NamedTuple):
     """Credit of c = 0, ..., n successes, shape (n + 1,), and the largest bias of its mean."""
 
     credit: Floats
@@ -105,23 +106,59 @@ class RootCredit(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def root_credit(n: int, k: int, pass_power: float, unanimous_power: float) -> RootCredit:
+def root_credit(n: int, k: int, pass_power: float, unanimous_power: float) -> NearCredit:
     """Credit of the successes of n trials whose mean is nearly Geom@k, whatever the success rate.
 
     In [0, 1], 0 for no success and 1 for n; ``1 <= k <= n``, powers not negative and not both 0.
     Bias 0 for n = 1.
     """
-    p, _ = rate_nodes(max(_FEWEST, ceil(_PER_ROOT * n**0.5) + 1))
+    p, _ = _fine_rates(n)
     passing = -np.expm1(k * np.log1p(-p[:-1]))
-    wanted = np.append(passing**pass_power * p[:-1] ** (k * unanimous_power), 1.0)
+    return _nearest_credit(n, np.append(passing**pass_power * p[:-1] ** (k * unanimous_power), 1.0))
+
+
+def _fine_rates(n: int) -> tuple[Floats, Floats]:
+    """Success rates of the regression for n trials, and their complements."""
+    return rate_nodes(max(_FEWEST, ceil(_PER_ROOT * n**0.5) + 1))
+
+
+def _nearest_credit(n: int, wanted: Floats) -> NearCredit:
+    """Credit of n trials with nearly the `wanted` mean at each rate, exactly at rates 0 and 1."""
+    p, _ = _fine_rates(n)
     chances: Floats = np.asarray(scipy.stats.binom.pmf(np.arange(n + 1), n, p[:, None]))
     normal = (1 - _RIDGE) * chances.T @ chances + _RIDGE * np.diag(chances.sum(axis=0))
-    found = np.append(np.zeros(n), 1.0)
+    found = np.append(np.zeros(n), wanted[-1])
     inner = slice(1, n)
-    right = chances[:, inner].T @ wanted - normal[inner, n]
+    right = chances[:, inner].T @ wanted - normal[inner, n] * wanted[-1]
     found[inner] = np.linalg.solve(normal[inner, inner], right)
-    found = np.clip(found, 0.0, 1.0)
-    return RootCredit(found, float(np.abs(chances @ found - wanted).max()))
+    found = np.clip(found, wanted.min(), wanted.max())
+    return NearCredit(found, float(np.abs(chances @ found - wanted).max()))
+
+
+@lru_cache(maxsize=1024)
+def _short_credit(n: int, gains: bytes) -> NearCredit:
+    """Credit of all n trials of a question whose mean is nearly that of a longer draw."""
+    return _nearest_credit(n, credit_at(*_fine_rates(n), np.frombuffer(gains)))
+
+
+@dataclass(frozen=True, slots=True)
+class ShortDraw:
+    """A draw of k trials, or nearly its credit from all trials of a question with fewer."""
+
+    gains: Floats
+
+    def __call__(self, n: int) -> Floats:
+        """Gains of a draw from n trials."""
+        if n >= self.gains.size:
+            return self.gains
+        return np.diff(_short_credit(n, self.gains.tobytes()).credit)
+
+    def bias(self, n: Ints) -> Floats:
+        """Largest bias of the credit of a question with so many trials."""
+        found = np.zeros(n.shape)
+        for size in np.unique(n[n < self.gains.size]).tolist():
+            found[n == size] = _short_credit(size, self.gains.tobytes()).bias
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +196,7 @@ class RootDraw:
         x, y = (credit_at(p, q, gains) for gains in both)
         return blend_means(x, y, self.powers)
 
-    def _credit(self, n: int) -> RootCredit:
+    def _credit(self, n: int) -> NearCredit:
         """The credit of a draw from n trials, at least k."""
         if self.k > _MOST:
             raise ValueError(
@@ -171,4 +208,4 @@ class RootDraw:
 
 def largest_bias(draw: object, n: Ints) -> Floats:
     """Largest bias of the estimate of questions with so many trials: only Geom@k has one."""
-    return draw.bias(n) if isinstance(draw, RootDraw) else np.zeros(n.shape)
+    return draw.bias(n) if isinstance(draw, (RootDraw, ShortDraw)) else np.zeros(n.shape)

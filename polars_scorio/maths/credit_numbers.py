@@ -24,7 +24,14 @@ from polars_scorio.maths.draws import (
     only_success,
 )
 from polars_scorio.maths.free_fit import Calibrated, Fits, Group, rate_nodes
-from polars_scorio.maths.price import Price, clopper_pearson_interval, credit_prices
+from polars_scorio.maths.price import (
+    MOST_BIAS,
+    Price,
+    clopper_pearson_interval,
+    credit_prices,
+    few_short,
+    short_draw,
+)
 from polars_scorio.maths.questions import Clustered, QuestionWeights, States
 from polars_scorio.maths.region import largest_means
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
@@ -379,12 +386,18 @@ def _population_numbers(
     fitted: Calibrated, gains: GainsOf, sample: QuestionSample, confidence: Floats | float
 ) -> Numbers:
     """The numbers of a credit over a population, without forecasts."""
-    values, _ = state_estimates(fitted.states, gains)
-    known = ~np.isnan(fitted.states.mean(values))
+    states = fitted.states
+    values, _ = state_estimates(states, gains)
+    known = ~np.isnan(states.mean(values))
+    if not known.all() and (short := short_draw(gains)) is not None:
+        few = few_short(fitted, short) <= MOST_BIAS
+        if few[~known].any():
+            gains, known, (values, _) = short, few, state_estimates(states, short)
     independent = population_variance(fitted, CreditSum([(1.0, gains)]), known)
     sigma = sample.sigma(values, independent)
-    bias = largest_bias(gains, fitted.states.n)
-    return sample_numbers(values, sigma, sample, confidence, bias)
+    numbers = sample_numbers(values, sigma, sample, confidence, largest_bias(gains, states.n))
+    shown = [np.where(known, each, np.nan) for each in numbers[:5]]
+    return Numbers(*shown, numbers.forecast)
 
 
 def _mean_bias(states: States, gains: GainsOf) -> Floats:

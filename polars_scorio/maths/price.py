@@ -26,6 +26,7 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_slices
+from polars_scorio.maths.credit_at_rates import ShortDraw
 from polars_scorio.maths.families import inverted_z, standardized_differences, student_z
 from polars_scorio.maths.free_fit import Calibrated, Fits, rate_nodes
 from polars_scorio.maths.lattice import Grid, fit_categories, state_blocks
@@ -222,19 +223,58 @@ PRICE_PARTS = [field.name for field in fields(Price)][:6]
 def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     """Variance estimates of metrics that are a credit, on these very questions.
 
-    `draws`: the gains of each metric, by n. Metrics of one call share most of the work. NaN in
-    groups where k exceeds the trials of some question: see `forecast_range`.
+    `draws`: the gains of each metric, by n. Metrics of one call share most of the work. Few
+    questions with fewer trials than k have a `ShortDraw`, whose squared bias counts as variance; if
+    it is above `MOST_BIAS`, a group has NaN: see `forecast_range`.
     """
+    parts = _priced_parts(fitted, draws)
+    for row, gains in enumerate(draws):
+        if not np.isnan(parts[0, row]).any() or (short := short_draw(gains)) is None:
+            continue
+        bias = few_short(fitted, short)
+        groups = np.flatnonzero(np.isnan(parts[0, row]) & (bias <= MOST_BIAS))
+        if groups.size:
+            parts[:, row, groups] = _priced_parts(fitted.of_groups(groups), [short])[:, 0]
+            parts[4, row, groups] += bias[groups] ** 2
+    return [Price(*parts[:, row]) for row in range(len(draws))]
+
+
+def _priced_parts(fitted: Calibrated, draws: Sequence[GainsOf]) -> Floats:
+    """Parts of the prices of some draws, (6, C, G); NaN where a question has no estimate."""
     metrics = [CreditSum([(1.0, gains)]) for gains in draws]
     estimates = np.concatenate([metric.state_estimates(fitted.states) for metric in metrics])
     shown = fitted.mean(estimates).reshape(len(draws), 2, -1)
     known = ~np.isnan(shown[:, 0])
-    parts = np.full((4, *known.shape), np.nan)
+    parts = np.full((6, *known.shape), np.nan)
+    parts[:2] = np.moveaxis(shown, 1, 0)
     rows = np.flatnonzero(known.any(axis=1))
     if rows.size:
         priced = capped_prices(fitted, [metrics[row] for row in rows.tolist()])
-        parts[:, rows] = np.where(known[rows], priced, np.nan)
-    return [Price(*values, *parts[:, row]) for row, values in enumerate(shown)]
+        parts[2:, rows] = np.where(known[rows], priced, np.nan)
+    return parts
+
+
+MOST_BIAS = 0.02  # of the mean of a group
+_LONGEST = 256  # trials of a draw: the equations of a longer one take more than a second
+_FEW = 0.5  # share of the questions
+
+
+def short_draw(gains: GainsOf) -> ShortDraw | None:
+    """The draw that questions with fewer trials can make nearly; None if there is none."""
+    drawn = gains(1)
+    if drawn is not gains(2) or drawn.size > _LONGEST:
+        return None
+    return ShortDraw(drawn)
+
+
+def few_short(fitted: Calibrated, short: ShortDraw) -> Floats:
+    """Largest bias of the mean of each group, (G,); infinite if most questions are short."""
+    states = fitted.states
+    few = states.mean((states.n < short.gains.size).astype(np.float64)) <= _FEW
+    needed = states.members[few].sum(axis=0) > 0
+    bias = np.zeros(states.n.size)
+    bias[needed] = short.bias(states.n[needed])
+    return np.where(few, fitted.mean(bias[None])[0], np.inf)
 
 
 _END = 1e-12  # from a bound: as good as on it
@@ -537,7 +577,7 @@ def paired_variance(gaps: Floats, weight: Floats) -> Floats:
     events = np.divide(square**2, fourth, out=np.zeros_like(square), where=fourth > 0)
     seen = square * (questions / (questions - 1))
     missed = (number**2 * seen + 2) / ((events + 1) * number * (number + 1))
-    return np.asarray(seen + missed)
+    return np.where(np.isnan(away[0]), np.nan, seen + missed)
 
 
 def takes_pairs(

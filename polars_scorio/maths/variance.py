@@ -145,8 +145,13 @@ class CreditSum:
             if not self.known_draw:
                 self.known_draw.append(Draw.from_gains(self.gains(1)))
             return [(slice(None), self.known_draw[0])]
-        sizes = np.unique(n).tolist()
-        return [(np.flatnonzero(n == size), Draw.from_gains(self.gains(size))) for size in sizes]
+        kinds: dict[bytes, list[int]] = {}
+        for size in np.unique(n).tolist():
+            kinds.setdefault(self.gains(size).tobytes(), []).append(size)
+        return [
+            (np.flatnonzero(np.isin(n, sizes)), Draw.from_gains(np.frombuffer(gains)))
+            for gains, sizes in kinds.items()
+        ]
 
     def draw_sizes(self, n: Ints) -> Ints:
         """Trials of a draw from n trials, k, shape (L,)."""
@@ -426,16 +431,17 @@ def smooth_moments(questions: Questions, metrics: Sequence[CreditSum]) -> Floats
     means = np.zeros((2, len(metrics), len(weight)))
     variance = np.zeros((len(metrics), *weight.shape))
     trials = float(questions.n.max() + questions.shape.sum(axis=1).max())
-    kinds: dict[tuple[int, int | None], list[tuple[int, Draw]]] = {}
+    kinds: dict[tuple[int, bytes], list[tuple[int, Draw]]] = {}
     for number, metric in enumerate(metrics):
         for rows, draw in metric.draws(levels):
-            size = draw.trials_ahead(trials)
+            size, own_levels = draw.trials_ahead(trials), levels[rows]
             # Sums over rates are those of a level; others take all states that share the draw.
-            whole = size != _BY_RATES and isinstance(rows, slice)
-            for level in (None,) if whole else levels[rows].tolist():
-                kinds.setdefault((size, level), []).append((number, draw))
-    for (size, level), own in kinds.items():
-        some = questions if level is None else questions.at(questions.n == level)
+            parts = np.split(own_levels, own_levels.size) if size == _BY_RATES else [own_levels]
+            for part in parts:
+                kinds.setdefault((size, part.tobytes()), []).append((number, draw))
+    for (size, part_levels), own in kinds.items():
+        here = np.isin(questions.n, np.frombuffer(part_levels, dtype=levels.dtype))
+        some = questions if here.all() else questions.at(here)
         numbers, draws = [number for number, _ in own], [draw for _, draw in own]
         if size == _BY_RATES:
             mean, noise = _sums_over_rates(some, draws)

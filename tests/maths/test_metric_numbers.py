@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from polars_scorio.maths.credit_at_rates import ShortDraw
 from polars_scorio.maths.credit_numbers import credit_numbers, price_numbers
 from polars_scorio.maths.draws import (
     all_success,
@@ -45,6 +46,17 @@ def test_the_interval_holds_the_estimate(group, shape, confidence):
             continue
         assert 0 <= found.lo[0] <= found.estimate[0] <= found.hi[0] <= 1 + 1e-12
         assert found.sigma[0] >= 0
+
+
+def test_the_squared_bias_of_few_short_questions_counts_as_variance():
+    fitted = Calibrated.fit(states_of([(8, 3, 60), (8, 7, 30), (7, 2, 10)]))
+    short = ShortDraw(any_success(8))
+    (whole,), (found,) = (
+        credit_prices(fitted, [each]) for each in (short, fixed_gains(short.gains))
+    )
+    bias = 0.1 * short.bias(np.array([7]))[0]
+    assert found.estimate == pytest.approx(whole.estimate, rel=1e-12)
+    assert found.variance == pytest.approx(whole.variance + bias**2, rel=1e-12)
 
 
 @pytest.mark.parametrize("target", ["benchmark", "population"])

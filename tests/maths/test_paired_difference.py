@@ -211,6 +211,11 @@ def test_a_single_question_has_no_paired_price():
     assert np.isnan(paired_variance(np.ones((1, 1)), np.ones(1)))
 
 
+def test_a_question_without_an_estimate_leaves_no_paired_price():
+    gaps = np.array([[0.2, 0.2], [0.1, np.nan], [0.4, 0.4]])
+    assert np.isnan(paired_variance(gaps, np.full(3, 1 / 3))).tolist() == [False, True]
+
+
 def test_a_single_trial_of_each_question_is_worth_no_more_than_its_questions():
     right = np.ones(100)
     price = (1.0, 0.999, 5e-6, 2.0)
