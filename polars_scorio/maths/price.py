@@ -33,7 +33,7 @@ from polars_scorio.maths.lattice import Grid, fit_categories, state_blocks
 from polars_scorio.maths.pooled_moments import trial_moments
 from polars_scorio.maths.posteriors import weighted_average
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States, Strata
-from polars_scorio.maths.region import largest_means
+from polars_scorio.maths.region import largest_means, reaches_mean
 from polars_scorio.maths.variance import CreditSum, GainsOf, Moments, moments_of
 
 if TYPE_CHECKING:
@@ -127,17 +127,18 @@ def unseen_caps(fits: Fits, groups: Ints, noise: Floats, prices: Floats) -> Floa
     rejecting = fits.misfit[groups] > _MISFIT
     caps[rejecting & (top == 0)] = 0.0
     asked = np.flatnonzero(rejecting & (top > 0))
-    if asked.size:
-        # On a scale of its own: a region is precise to 1e-7 of 1.
-        rows, scale = groups[asked], top[asked]
-        caps[asked] = scale * largest_means(
-            fits.likelihood,
-            fits.questions[rows],
-            fits.likeliest_weights(rows),
-            noise[asked] / scale[:, None],
-            np.full(rows.size, _ROOM),
-            prices[asked] / scale,
-        )
+    if not asked.size:
+        return caps
+    # On a scale of its own: a region is precise to 1e-7 of 1.
+    noise, prices, rows = noise[asked] / top[asked, None], prices[asked] / top[asked], groups[asked]
+    questions, best = fits.questions[rows], fits.likeliest_weights(rows)
+    broad = fits.weight[rows]
+    far = reaches_mean(fits.likelihood, questions, best, broad, noise, _ROOM, prices)
+    left = ~far
+    if left.any():
+        room = np.full(int(left.sum()), _ROOM)
+        region = questions[left], best[left], noise[left], room, prices[left]
+        caps[asked[left]] = top[asked[left]] * largest_means(fits.likelihood, *region)
     return caps
 
 

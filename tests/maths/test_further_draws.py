@@ -8,7 +8,7 @@ from scipy.stats import chi2
 from polars_scorio.maths.credit_numbers import forecast_range
 from polars_scorio.maths.draws import all_success, any_success, excess_over_half
 from polars_scorio.maths.free_fit import Calibrated, Group
-from polars_scorio.maths.region import largest_means
+from polars_scorio.maths.region import largest_means, reaches_mean
 from tests.maths.cases import CASES, RAGGED, states_of
 
 RANGE = 1e-6  # of the barriers, by far
@@ -69,6 +69,22 @@ def test_no_population_of_the_region_leaves_the_range():
     assert found.lo[0] <= min(seen)
     assert max(seen) <= found.hi[0]
     assert max(seen) - min(seen) > 0.1  # it was looked at
+
+
+@pytest.mark.parametrize("case", ["hard", "half", "ragged"])
+def test_a_mean_that_tilted_weights_reach_lies_in_the_region(case):
+    free = Group.fit(*np.array(CASES[case]).T)
+    room, (p, _) = chi2.ppf(0.95, 1) / 2, free.rates
+    values, best, questions = (1 - (1 - p) ** 4)[None], free.likeliest_weights[None], free.questions
+    region = free.likelihood, questions[None], best
+    (end,) = largest_means(*region, values, np.array([room]))
+    middle = (best @ values.T).item()
+    shown = [
+        reaches_mean(*region, free.weight[None], values, room, np.array([middle + part]))[0]
+        for part in (end - middle) * np.array([0.01, 0.9, 1.01, 2])
+    ]
+    assert shown[0]
+    assert shown[2:] == [False, False]
 
 
 @pytest.mark.slow
