@@ -396,8 +396,11 @@ def _population_numbers(
     independent = population_variance(fitted, CreditSum([(1.0, gains)]), known)
     sigma = sample.sigma(values, independent)
     numbers = sample_numbers(values, sigma, sample, confidence, largest_bias(gains, states.n))
-    shown = [np.where(known, each, np.nan) for each in numbers[:5]]
-    return Numbers(*shown, numbers.forecast)
+    estimate, sigma, lo, hi = (
+        np.where(known, each, np.nan)
+        for each in (numbers.estimate, numbers.sigma, numbers.lo, numbers.hi)
+    )
+    return Numbers(estimate, estimate, sigma, lo, hi, numbers.forecast)
 
 
 def _mean_bias(states: States, gains: GainsOf) -> Floats:

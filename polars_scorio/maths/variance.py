@@ -441,7 +441,7 @@ def smooth_moments(questions: Questions, metrics: Sequence[CreditSum]) -> Floats
                 kinds.setdefault((size, part.tobytes()), []).append((number, draw))
     for (size, part_levels), own in kinds.items():
         here = np.isin(questions.n, np.frombuffer(part_levels, dtype=levels.dtype))
-        some = questions if here.all() else questions.at(here)
+        some = questions if here.all() else questions.at(np.flatnonzero(here))
         numbers, draws = [number for number, _ in own], [draw for _, draw in own]
         if size == _BY_RATES:
             mean, noise = _sums_over_rates(some, draws)
