@@ -135,6 +135,18 @@ def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
     assert main(["check", "log.parquet"]) == 0
 
 
+def test_check_across_models_finds_a_run_that_two_of_them_share(capsys):
+    log = models(1, questions=200)
+    log = pl.concat(
+        [log, log.with_columns(pl.lit("twin").cast(log.schema["model"]).alias("model"))]
+    )
+    log.write_parquet("log.parquet")
+    main(["check", "log.parquet", "--format", "csv"])
+    assert "of twin agree on" not in capsys.readouterr().out
+    main(["check", "log.parquet", "--across", "--format", "csv"])
+    assert "of twin agree on" in capsys.readouterr().out
+
+
 def test_regressions_prints_the_surest_questions_first(capsys):
     answer_of = pl.when((pl.col("model") == "m01") & (pl.col("question") < 3)).then(0)
     log = models(2, questions=20).with_columns(category=answer_of.otherwise(1).cast(pl.Int8))
