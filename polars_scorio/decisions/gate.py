@@ -184,9 +184,8 @@ class GatePlan:
     ) -> Ints:
         """Further trials of each question, or questions, that would decide pairs of some strata.
 
-        The true difference is taken to be normal with mean ``B d`` and variance ``B s_0**2``, B the
-        `share` (S,) of the spread of the models that is more than noise. Shape (S, P), at least 1;
-        ``most + 1`` if that does not suffice. `margin` is (S, 1).
+        By the `share` (S,) of the spread of the models that is more than noise, see
+        `decision_chance`; (S, P), at least 1; ``most + 1``: not enough. `margin` is (S, 1).
         """
         shape = len(margin), pairs[0].size
         if rows.models.trials.judged:  # what labels leave open does not shrink

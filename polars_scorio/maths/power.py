@@ -237,6 +237,7 @@ class QuestionsAhead(Ahead):
 
 _PAIRED_WINS = 0.85  # trials are used below this share of the paired half-width, as in comparisons
 _LEAST_SHRINKAGE = 0.001
+_CLOSE = 1e-14  # of both ends of the smallest difference
 _NOW = np.zeros(1, dtype=np.int64)  # no further trial, or question
 
 
@@ -269,10 +270,20 @@ def smallest_difference(design: Design, power: float, *, population: bool) -> fl
         half_width = trials if trials < _PAIRED_WINS * paired else paired
         return float(half_width + shift * np.sqrt(noise) - difference)
 
-    if lacking(high) > 0:
+    at_low, at_high, steps, moved = lacking(low), lacking(high), 0, 0
+    if at_high > 0:
         return float("inf")
-    while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if lacking(middle) > 0 else (low, middle)
+    while high - low > _CLOSE:
+        # By the Illinois method; every fourth step halves, as half-widths may jump.
+        steps += 1
+        share = at_low / (at_low - at_high) if steps % 4 else 0.5
+        middle = low + (high - low) * min(max(share, 1e-3), 1 - 1e-3)
+        value = lacking(middle)
+        if value > 0:
+            low, at_low, at_high = middle, value, at_high / (1 + (moved > 0))
+        else:
+            high, at_high, at_low = middle, value, at_low / (1 + (moved < 0))
+        moved = 1 if value > 0 else -1
     return high
 
 

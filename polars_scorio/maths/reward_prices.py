@@ -352,9 +352,8 @@ def unseen_share(trials: Floats, tail: Floats | float) -> Floats:
 class ComparedRewards:
     """Mean rewards that are compared on these very questions.
 
-    Both sides of a difference add the squares of what their own intervals reach (G. Y. Zou, A.
-    Donner 2008, Statistics in Medicine 27, 1693-1702). Noise as priced, which binary outcomes use
-    away from the bounds, covered in as few as .39 of the logs here.
+    Both sides of a difference add the squares of what their own intervals reach (Zou and Donner
+    2008). Noise as priced, as of binary outcomes, covered in as few as .39 of the logs here.
     """
 
     price: RewardPrice

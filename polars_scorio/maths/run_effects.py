@@ -100,8 +100,8 @@ class SharedRuns(NamedTuple):
     """Scores of models whose equal runs share a machine or a seed, so that differences pair them.
 
     `sums` (..., R) has how far each run lies from the others, NaN for runs that a model lacks.
-    Models with the same `design`, which is not negative, have the same complete runs. Others are
-    compared as if their runs were independent, which makes differences wider than needed.
+    Models with the same `design`, which is not negative, have the same complete runs; others are
+    compared as if their runs were independent.
     """
 
     own: RunVariance

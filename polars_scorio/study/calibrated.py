@@ -144,9 +144,7 @@ def category_macro_numbers(
 class CalibratedInference(Inference):
     """Mu is the unbiased estimate; for k beyond the trials, lo and hi are the range of a forecast.
 
-    Four kinds of metrics are priced: those that credit successes (avg, the Pass@k family), those
-    that price themselves (blends of the benchmark, Max@k and averages of several weights), those of
-    real-valued rewards, and votes.
+    Metrics that credit successes share a fit, others price themselves, those of subjects ask them.
     """
 
     confidence: float

@@ -56,8 +56,7 @@ class WatchedTrials:
     """The check that trials count for what they are, a step of a `WholePlan`: it warns, or refuses.
 
     Groups with an alarm come back with the trials that count, and `REPAIR`. To refuse trials that
-    stopped on outcomes, the log is read wherever numbers of trials differ. Comparisons that ask for
-    no `numbers` are about estimates.
+    stopped on outcomes, the log is read wherever numbers of trials differ.
     """
 
     request: Request

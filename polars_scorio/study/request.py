@@ -412,9 +412,8 @@ def prior_of(
 ) -> QuestionPrior | None:
     """The prior of each question behind the numbers of a metric; None: they are calibrated.
 
-    Votes, costs and rewards of any value always are. If nobody named a prior, posterior means have
-    the uniform one, single questions that of the population; so have, about a population, posterior
-    means and blends with a negative power, which have no range.
+    If nobody named one, posterior means have the uniform one; single questions that of the
+    population, as have posterior means and blends without a range about a population.
     """
     if metric.looks_at != "outcomes" or view == "rewards":
         return None
