@@ -38,7 +38,7 @@ _DEPTH = 21.0  # exp(-21) = 8e-10: populations less likely than that, by the bes
 _FIRST, _WIDER = 9, 16  # steps around the centres, and by which a lattice grows
 _MOST_GROWTH = 64  # times; rounding beyond 1e14 trials may scatter the populations that count
 _FINEST = 2.0**-30  # of a step
-_SHARED = 64  # groups on one lattice,
+_SHARED = 128  # groups on one lattice,
 _APART = 32.0  # steps that their centres may lie apart, at most
 
 
@@ -249,7 +249,7 @@ def _log_risings(counts: Ints, x: Floats, rho: Floats) -> Floats:
 def _log_prior(lattice: _Lattice, steps: tuple[float, float]) -> Floats:
     """Log prior density of both logits."""
     x, y = lattice.logits(steps)
-    log = scipy.special.log_expit
+    log, x, y = scipy.special.log_expit, x[:, :1], y[0]
     return np.asarray(log(x) + log(-x) + log(y) + 2 * log(-y))
 
 
@@ -324,19 +324,33 @@ def curved_solution(likelihood: Floats, often: Floats, flat: Floats, right: Floa
     products around it: the threads of SciPy's own BLAS would spin meanwhile.
     """
     states, size = likelihood.shape
+    root = np.sqrt(often)
     if states > size:
-        core = (likelihood.T * often[:, None]) @ likelihood
+        core = np.empty((len(often), size, size))
+        for row, scale in enumerate(root):
+            here = scale > 0
+            scaled = scale[here, None] * likelihood[here]
+            np.matmul(scaled.T, scaled, out=core[row])
         np.einsum("pii->pi", core)[...] += 1 / flat
         return np.asarray(np.linalg.solve(core, right), dtype=np.float64)
-    scaled = np.sqrt(often)[..., None] * likelihood
-    pull = scaled * flat[:, None]
-    core = pull @ np.swapaxes(scaled, 1, 2)
+    core = _weighted_products(likelihood, flat) * root[:, :, None] * root[:, None]
     np.einsum("pss->ps", core)[...] += 1.0
+    right = flat[..., None] * right
+    pulled = root[..., None] * (likelihood @ right)
     try:
-        solved = np.linalg.solve(core, pull @ right)
+        solved = np.linalg.solve(core, pulled)
     except np.linalg.LinAlgError:  # some state pulls 1e16 times as much as another
-        solved = np.linalg.pinv(core, hermitian=True) @ (pull @ right)
-    return flat[..., None] * right - np.swapaxes(pull, 1, 2) @ solved
+        solved = np.linalg.pinv(core, hermitian=True) @ pulled
+    return np.asarray(right - flat[..., None] * (likelihood.T @ (root[..., None] * solved)))
+
+
+def _weighted_products(likelihood: Floats, weight: Floats) -> Floats:
+    """``L diag(w) L'`` for each row of weights (P, I), shape (P, S, S)."""
+    states, size = likelihood.shape
+    if states**2 * size <= CELLS and len(weight) > 1:
+        products = (likelihood[:, None] * likelihood).reshape(-1, size)
+        return np.asarray((weight @ products.T).reshape(-1, states, states))
+    return np.asarray((likelihood * weight[:, None]) @ likelihood.T)
 
 
 def inside_parts(values: Floats, step: Floats) -> Floats:
@@ -351,7 +365,7 @@ _TINY = 1e-300
 _BASE = 2.0  # questions
 _FLOOR = 1e-12  # least share of the base
 _ARRAYS = 6  # of groups and rates in use at a time
-_TOGETHER = 256  # groups that are fitted together
+_TOGETHER = 1024  # groups that are fitted together
 
 
 def scaled_likelihood(size: int, n: Ints, c: Ints) -> tuple[Floats, Floats]:
@@ -475,17 +489,16 @@ class Fits:
         return np.asarray(2 * gain)
 
     @cached_property
-    def _likeliest(self) -> dict[int, Floats]:
-        """Weights with the largest likelihood, of the groups that had need of them."""
-        return {}
+    def _likeliest(self) -> Floats:
+        """Weights with the largest likelihood, (G, I); NaN for groups that had no need of them."""
+        return np.full_like(self.weight, np.nan)
 
     def likeliest_weights(self, groups: Ints) -> Floats:
         """Weights with the largest likelihood of some groups, without a base, (P, I)."""
-        new = [row for row in np.unique(groups).tolist() if row not in self._likeliest]
-        if new:
-            found = likeliest_weights(self.likelihood, self.questions[new])
-            self._likeliest.update(zip(new, found, strict=True))
-        return np.stack([self._likeliest[row] for row in groups.tolist()])
+        new = np.unique(groups[np.isnan(self._likeliest[groups, 0])])
+        if new.size:
+            self._likeliest[new] = likeliest_weights(self.likelihood, self.questions[new])
+        return np.asarray(self._likeliest[groups])
 
     def at(self, groups: Ints) -> Fits:
         """The fits of some groups, in their states alone."""

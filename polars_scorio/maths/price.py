@@ -89,10 +89,14 @@ def capped_price(
         cap[row] = np.where(higher[row] & shown[row], caps, np.inf)
     # A price that is hardly higher than the free one is not worth a region.
     asked = (smooth > _HIGHER * free) & ~shown & np.isfinite(smooth)
-    for row in np.flatnonzero(asked.any(axis=1)).tolist():
-        groups = np.flatnonzero(asked[row])
-        noise = rate_variances(fits, moments.at_rates[row], weights, groups)
-        cap[row, groups] = unseen_caps(fits, groups, noise, smooth[row, groups])
+    rows, groups = np.nonzero(asked)
+    for some in row_slices(rows.size, fits.weight.shape[1]):
+        noise = [
+            rate_variances(fits, at_rates, weights, groups[some][rows[some] == row])
+            for row, at_rates in enumerate(moments.at_rates)
+        ]
+        pairs = rows[some], groups[some]
+        cap[pairs] = unseen_caps(fits, groups[some], np.concatenate(noise), smooth[pairs])
     variance = np.maximum(free, np.minimum(smooth, cap))
     share = np.where(higher, (variance - free) / np.where(higher, smooth - free, 1.0), 0.0)
     spread = np.hypot(np.where(higher, share, 1.0) * moments.smooth_spread, moments.free_spread)

@@ -429,7 +429,7 @@ def smooth_moments(questions: Questions, metrics: Sequence[CreditSum]) -> Floats
     """Mean, complement, variance, and its spread between populations, (4, C, G)."""
     weight, levels = questions.weight, np.unique(questions.n)
     means = np.zeros((2, len(metrics), len(weight)))
-    variance = np.zeros((len(metrics), *weight.shape))
+    variance = [np.zeros(weight.shape) for _ in metrics]
     trials = float(questions.n.max() + questions.shape.sum(axis=1).max())
     kinds: dict[tuple[int, bytes], list[tuple[int, Draw]]] = {}
     for number, metric in enumerate(metrics):
@@ -452,60 +452,67 @@ def smooth_moments(questions: Questions, metrics: Sequence[CreditSum]) -> Floats
                 else _sums_ahead(some, draws, size)
             )
         means[:, numbers] += mean
-        variance[numbers] += noise
+        for number, part in zip(numbers, noise, strict=True):
+            variance[number] += part
     # Rounding may leave less than nothing.
-    np.maximum(variance, 0.0, out=variance)
-    centre = np.einsum("gj,cgj->cg", weight, variance)
-    variance -= centre[..., None]
-    np.square(variance, out=variance)
-    spread = np.sqrt(np.einsum("gj,cgj->cg", weight, variance))
-    return np.stack([*np.maximum(means, 0.0), centre, spread])
+    centre, spread = np.empty((2, len(metrics), len(weight)))
+    for row, noise in enumerate(variance):
+        centre[row] = np.einsum("gj,gj->g", weight, np.maximum(noise, 0.0, out=noise))
+        away = np.subtract(noise, centre[row, :, None], out=noise)
+        spread[row] = np.einsum("gj,gj->g", weight, np.square(away, out=away))
+    return np.stack([*np.maximum(means, 0.0), centre, np.sqrt(spread)])
 
 
 def _sums_ahead(questions: Questions, draws: Sequence[Draw], size: int) -> tuple[Floats, Floats]:
     """Means and complements (2, C, G), and variances (C, G, J), by the successes in `size` trials.
 
-    They are means of the same few numbers for each question, so these are summed up first.
+    All are means of the same few numbers for each state, which groups share.
     """
     levels, place = np.unique(questions.n, return_inverse=True)
-    values = [_polynomials_ahead(draw, levels, size) for draw in draws]
+    trials = levels.tobytes()
+    values = [_polynomials_ahead(draw.gains.tobytes(), trials, size) for draw in draws]
     means = np.zeros((2, len(draws), len(questions.weight)))
     variance = np.zeros((len(draws), *questions.weight.shape))
     for block in row_slices(place.size, (size + 1) * len(questions.shape)):
         some = questions.at(block)
         chances = _chances_ahead(*some.posterior, size)
-        often = np.einsum("tgj,gj->tg", some.first @ chances, some.weight)
-        sums = some.second @ chances if levels.size == 1 else None
+        often = np.einsum("tsg,gs->tg", chances @ some.weight.T, some.first)
+        of_state = np.swapaxes(chances, 0, 1)
         for row, (credit, rest, noise) in enumerate(values):
             means[:, row] += credit @ often, rest @ often
-            if sums is not None:
-                variance[row] += np.tensordot(noise[0], sums, 1)
-                continue
-            weights = some.second * noise[place[block]].T[:, None]
-            variance[row] += np.tensordot(weights, chances, ([0, 2], [0, 1]))
+            variance[row] += some.second @ (noise[place[block], None] @ of_state)[:, 0]
     return means, variance
 
 
-def _polynomials_ahead(draw: Draw, n: Ints, size: int) -> tuple[Floats, Floats, Floats]:
-    """Credit, complement and variance (L, size + 1) by the successes in so many trials."""
-    drawn = draw_chances(size, draw.gains.size)
+@lru_cache(maxsize=_KEPT)
+def _polynomials_ahead(of_success: bytes, trials: bytes, size: int) -> tuple[Floats, ...]:
+    """Credit, complement and variance (L, size + 1) by the successes in so many trials.
+
+    Times the ways to have them.
+    """
+    draw, n = Draw.from_gains(np.frombuffer(of_success)), np.frombuffer(trials, dtype=np.int64)
+    drawn, ways = draw_chances(size, draw.gains.size), scipy.special.comb(size, range(size + 1))
     noise = draw.noise(n) @ draw_chances(size, 2 * draw.gains.size).T
-    return drawn @ credit_of(draw.gains), drawn @ credit_complement(draw.gains), noise
+    both = credit_of(draw.gains), credit_complement(draw.gains)
+    return *(ways * (drawn @ credit) for credit in both), ways * noise
 
 
 def _chances_ahead(a: Floats, b: Floats, size: int) -> Floats:
-    """Chances of each number of successes in the next trials under Beta(a, b), (size + 1, S, J)."""
+    """Chances of one way to have each number of successes in the next trials, (size + 1, S, J).
+
+    Under Beta(a, b).
+    """
     chances = np.ones((size + 1, *a.shape))
+    ways = scipy.special.comb(size, range(size + 1))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         for t in range(size):
             np.divide(a + t, b + (size - 1 - t), out=chances[t + 1])
-            chances[t + 1] *= (size - t) / (t + 1)
             chances[t + 1] *= chances[t]
-        total = chances.sum(axis=0)
+        total = np.tensordot(ways, chances, 1)
         chances /= total
     lost = ~np.isfinite(total)
     if lost.any():
-        chances[:, lost] = urn_chances(a[lost], b[lost], size).T
+        chances[:, lost] = urn_chances(a[lost], b[lost], size).T / ways[:, None]
     return chances
 
 
