@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -34,7 +34,7 @@ from polars_scorio.maths.pooled_moments import trial_moments
 from polars_scorio.maths.posteriors import weighted_average
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States, Strata
 from polars_scorio.maths.region import largest_means, reaches_mean
-from polars_scorio.maths.variance import CreditSum, GainsOf, Moments, moments_of
+from polars_scorio.maths.variance import CreditSum, GainsOf, Moments, fixed_gains, moments_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -153,7 +153,8 @@ def observed_caps(fits: Fits, metric: CreditSum, weights: BatchWeights) -> Float
     noise do not prove that others have none. Infinite where the estimate is too large to work out.
     """
     noise = metric.noise_estimates(fits.n, fits.c)
-    most = np.where(fits.questions > 0, _largest_noise(metric, fits.n), 0.0).max(axis=1)
+    largest = _largest_noise(metric, fits.levels[0])[fits.levels[1]]
+    most = np.where(fits.questions > 0, largest, 0.0).max(axis=1)
     size = fits.size
     away = noise - (fits.questions @ noise / size)[:, None]
     spread = size / np.maximum(size - 1, 1) * np.einsum("gs,gs->g", away**2, weights.fourth)
@@ -161,16 +162,23 @@ def observed_caps(fits: Fits, metric: CreditSum, weights: BatchWeights) -> Float
     return np.where(np.isfinite(caps), caps, np.inf)
 
 
-def _largest_noise(metric: CreditSum, n: Ints) -> Floats:
-    """Largest size of an estimate of the noise in any state of so many trials, shape (S,)."""
-    new = [size for size in np.unique(n).tolist() if size not in metric.known_noise]
-    if new:
-        states = [_spread_states(size) for size in new]
-        lengths = [each.size for each in states]
-        noise = np.abs(metric.noise_estimates(np.repeat(new, lengths), np.concatenate(states)))
-        largest = np.maximum.reduceat(noise, np.cumsum([0, *lengths[:-1]]))
-        metric.known_noise.update(zip(new, largest.tolist(), strict=True))
-    return np.array([metric.known_noise[size] for size in n.tolist()])
+def _largest_noise(metric: CreditSum, levels: Ints) -> Floats:
+    """Largest size of an estimate of the noise in any state of so many trials, shape (L,)."""
+    largest = np.empty(levels.size)
+    for rows, draw in metric.draws(levels):
+        largest[rows] = _kept_noise(draw.gains.tobytes(), levels[rows].tobytes())
+    return largest
+
+
+@lru_cache(maxsize=512)
+def _kept_noise(of_success: bytes, trials: bytes) -> Floats:
+    """`_largest_noise` of one draw, kept across reports; not to be written to."""
+    metric = CreditSum([(1.0, fixed_gains(np.frombuffer(of_success)))])
+    levels = np.frombuffer(trials, dtype=np.int64)
+    states = [_spread_states(n) for n in levels.tolist()]
+    lengths = [each.size for each in states]
+    noise = np.abs(metric.noise_estimates(np.repeat(levels, lengths), np.concatenate(states)))
+    return np.asarray(np.maximum.reduceat(noise, np.cumsum([0, *lengths[:-1]])))
 
 
 def _spread_states(n: int) -> Ints:
@@ -232,31 +240,26 @@ def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     questions with fewer trials than k have a `ShortDraw`, whose squared bias counts as variance; if
     it is above `MOST_BIAS`, a group has NaN: see `forecast_range`.
     """
-    parts = _priced_parts(fitted, draws)
+    asked, bias = [*draws], np.zeros((len(draws), fitted.states.groups))
     for row, gains in enumerate(draws):
-        if not np.isnan(parts[0, row]).any() or (short := short_draw(gains)) is None:
+        short = short_draw(gains)
+        if short is None or (fitted.fewest_trials >= short.gains.size).all():
             continue
-        bias = few_short(fitted, short)
-        groups = np.flatnonzero(np.isnan(parts[0, row]) & (bias <= MOST_BIAS))
-        if groups.size:
-            parts[:, row, groups] = _priced_parts(fitted.of_groups(groups), [short])[:, 0]
-            parts[4, row, groups] += bias[groups] ** 2
-    return [Price(*parts[:, row]) for row in range(len(draws))]
-
-
-def _priced_parts(fitted: Calibrated, draws: Sequence[GainsOf]) -> Floats:
-    """Parts of the prices of some draws, (6, C, G); NaN where a question has no estimate."""
-    metrics = [CreditSum([(1.0, gains)]) for gains in draws]
+        bias_of_short = few_short(fitted, short)
+        if (bias_of_short <= MOST_BIAS).any():
+            asked[row], bias[row] = short, bias_of_short
+    metrics = [CreditSum([(1.0, gains)]) for gains in asked]
     estimates = np.concatenate([metric.state_estimates(fitted.states) for metric in metrics])
-    shown = fitted.mean(estimates).reshape(len(draws), 2, -1)
-    known = ~np.isnan(shown[:, 0])
-    parts = np.full((6, *known.shape), np.nan)
-    parts[:2] = np.moveaxis(shown, 1, 0)
+    parts = np.full((6, *bias.shape), np.nan)
+    parts[:2] = np.moveaxis(fitted.mean(estimates).reshape(len(draws), 2, -1), 1, 0)
+    parts[:2, bias > MOST_BIAS] = np.nan
+    known = ~np.isnan(parts[0])
     rows = np.flatnonzero(known.any(axis=1))
     if rows.size:
         priced = capped_prices(fitted, [metrics[row] for row in rows.tolist()])
+        priced[2] += bias[rows] ** 2
         parts[2:, rows] = np.where(known[rows], priced, np.nan)
-    return parts
+    return [Price(*parts[:, row]) for row in range(len(draws))]
 
 
 MOST_BIAS = 0.02  # of the mean of a group

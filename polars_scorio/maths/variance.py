@@ -128,9 +128,7 @@ class CreditSum:
     """A weighted sum of metrics whose variance is needed: usually one credit."""
 
     terms: Sequence[tuple[float, GainsOf]]  # weight of each credit, and its gains by n
-    # Shared by groups: the largest noise in any state, by n, and the draw if it is always the same.
-    known_noise: dict[int, float] = field(default_factory=dict)
-    known_draw: list[Draw] = field(default_factory=list)
+    known_draw: list[Draw] = field(default_factory=list)  # the draw, if it is always the same
 
     def gains(self, n: int) -> Floats:
         """Addition to the sum, of any sign, by each success of a draw from n trials."""
