@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from math import ceil
+from math import ceil, sqrt
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -138,12 +139,11 @@ def fit_populations(n: Ints, c: Ints, questions: Floats) -> Populations:
         [int(np.floor(each.min())) - _FIRST for each in middles],
         [int(np.ceil(each.max())) + _FIRST for each in middles],
     )
+    tallies = _Tallies.from_questions(n, c, questions)
     found = np.empty((len(questions), 0, 0))
     old = lattice
     for _ in range(_MOST_GROWTH):
-        found = _extended_likelihood(
-            n, c, questions, steps, found, old if found.size else None, lattice
-        )
+        found = _extended_likelihood(tallies, steps, found, old if found.size else None, lattice)
         density = found + _log_prior(lattice, steps)
         near = density > density.max(axis=(1, 2), keepdims=True) - _DEPTH
         old, lattice = lattice, lattice.grown(near.any(axis=0))
@@ -190,16 +190,14 @@ class _Lattice:
 
 
 def _extended_likelihood(
-    n: Ints,
-    c: Ints,
-    questions: Floats,
+    tallies: _Tallies,
     steps: tuple[float, float],
     found: Floats,
     old: _Lattice | None,
     lattice: _Lattice,
 ) -> Floats:
     """Log likelihoods on a lattice, (G, rows, columns), of which the old part is known."""
-    filled, new = np.empty((len(questions), *lattice.shape)), np.ones(lattice.shape, np.bool_)
+    filled, new = np.empty((len(found), *lattice.shape)), np.ones(lattice.shape, np.bool_)
     if old is not None:
         inside = tuple(
             slice(a - start, b - start + 1)
@@ -207,33 +205,50 @@ def _extended_likelihood(
         )
         filled[:, inside[0], inside[1]], new[inside] = found, False
     x, y = (each[new] for each in lattice.logits(steps))
-    filled[:, new] = _log_likelihoods(n, c, questions, x, y)
+    filled[:, new] = tallies.log_likelihoods(x, y)
     return filled
 
 
-def _log_likelihoods(
-    n: Ints, c: Ints, questions: Floats, logit_mean: Floats, logit_rho: Floats
-) -> Floats:
-    """`log_likelihood` (G, J) of groups under the same populations, (J,) by both logits.
+class _Tallies(NamedTuple):
+    """Questions of G groups by their successes, by their failures and by their trials."""
 
-    `questions` (G, S) in the states of n trials and c successes, (S,).
-    """
-    found = np.empty((len(questions), logit_mean.size))
-    for block in row_slices(logit_mean.size, 4 * n.size):
-        mean, rest, rho, weight = (
-            scipy.special.expit(each[block])
-            for each in (logit_mean, -logit_mean, logit_rho, -logit_rho)
-        )
-        logs = _log_risings(c, weight * mean, rho)
-        logs += _log_risings(n - c, weight * rest, rho)
-        logs -= _log_risings(n, weight, rho)
-        found[:, block] = questions @ logs
-    return found
+    counts: list[Ints]  # that occur: three of (U,)
+    often: list[Floats]  # sums over the questions with them, less those of trials: of (G, U)
+    states: list[Ints]  # place of each state among the counts, (S,); empty if there are many
+    questions: Floats  # of each group in each state, (G, S)
+
+    @classmethod
+    def from_questions(cls, n: Ints, c: Ints, questions: Floats) -> _Tallies:
+        """Of states of n trials, (S,)."""
+        found = [np.unique(each, return_inverse=True) for each in (c, n - c, n)]
+        counts, places = [values for values, _ in found], [place for _, place in found]
+        if n.size <= sum(each.size for each in counts):
+            return cls(counts, [], places, questions)
+        often = [np.zeros((len(questions), each.size)) for each in counts]
+        for sums, place, sign in zip(often, places, (1, 1, -1), strict=True):
+            np.add.at(sums.T, place, sign * questions.T)
+        return cls(counts, often, [], questions)
+
+    def log_likelihoods(self, logit_mean: Floats, logit_rho: Floats) -> Floats:
+        """`log_likelihood` (G, J) of groups under the same populations, (J,) by both logits."""
+        found = np.empty((len(self.questions), logit_mean.size))
+        for block in row_slices(logit_mean.size, 4 * self.questions.shape[1]):
+            mean, rest, rho, weight = (
+                scipy.special.expit(each[block])
+                for each in (logit_mean, -logit_mean, logit_rho, -logit_rho)
+            )
+            parts = weight * mean, weight * rest, weight
+            logs = [_log_risings(*each, rho) for each in zip(self.counts, parts, strict=True)]
+            if self.often:
+                found[:, block] = sum(map(np.matmul, self.often, logs))
+            else:
+                up, down, both = map(np.take, logs, self.states, [0] * 3)
+                found[:, block] = self.questions @ (up + down - both)
+        return found
 
 
-def _log_risings(counts: Ints, x: Floats, rho: Floats) -> Floats:
-    """``sum_{i < count} ln(x + i rho)`` for each count (S,) and each x, shape (S, J)."""
-    lengths, place = np.unique(counts, return_inverse=True)
+def _log_risings(lengths: Ints, x: Floats, rho: Floats) -> Floats:
+    """``sum_{i < length} ln(x + i rho)`` for ascending lengths (U,) and each x, shape (U, J)."""
     longest = int(lengths.max(initial=0))
     exact = longest if longest <= EXACT + STIRLING_COST * lengths.size else EXACT
     logs = np.zeros((exact + 1, x.size))
@@ -243,7 +258,7 @@ def _log_risings(counts: Ints, x: Floats, rho: Floats) -> Floats:
     if beyond.any():
         further = np.asarray(lengths[beyond] - exact, dtype=float)[:, None]
         found[beyond] += log_rising_by_stirling(x + exact * rho, rho, further)
-    return np.asarray(found[place])
+    return np.asarray(found)
 
 
 def _log_prior(lattice: _Lattice, steps: tuple[float, float]) -> Floats:
@@ -365,7 +380,8 @@ _TINY = 1e-300
 _BASE = 2.0  # questions
 _FLOOR = 1e-12  # least share of the base
 _ARRAYS = 6  # of groups and rates in use at a time
-_TOGETHER = 1024  # groups that are fitted together
+_TOGETHER = 1024  # groups that are fitted together, at most
+_SPARE = 2_000  # cells of a table of groups and states that take as long as a batch more
 
 
 def scaled_likelihood(size: int, n: Ints, c: Ints) -> tuple[Floats, Floats]:
@@ -439,8 +455,8 @@ class Fits:
     def from_counts(cls, n: Ints, c: Ints, questions: Floats) -> Fits:
         """Fit both to some groups.
 
-        60 EM steps, on 121 rates up to 64 trials a question and on more beyond. The base keeps the
-        maximum (N. Laird 1978, J. Am. Stat. Assoc. 73, 805-811) from fitting noise.
+        60 EM steps. The base keeps the maximum (N. Laird 1978, J. Am. Stat. Assoc. 73, 805-811)
+        from fitting noise.
         """
         lattices, middle = [], np.empty((3, len(questions)))
         for groups in lattice_groups(n, c, questions):
@@ -449,7 +465,7 @@ class Fits:
             populations = fit_populations(n[here], c[here], own[:, here])
             lattices.append((groups, populations))
             middle[:, groups] = populations.middle
-        size = min(max(_MIN_RATES, ceil(15 * np.sqrt(n.max())) + 1), _MAX_RATES)
+        size = _rates_for(n)
         likelihood, scale = scaled_likelihood(size, n, c)
         weight = _base_weights(middle, size)
         for some in row_slices(len(weight), _ARRAYS * size):
@@ -579,10 +595,8 @@ class Calibrated:
         """Fit every group of `states` (two categories: see `States.binary`), whatever `strata`."""
         n, c = states.n, states.counts[:, 1]
         batches: list[tuple[Ints, Fits]] = []
-        for groups in _groups_by_trials(states, n):
-            table = states.members[groups]
-            kinds = np.unique(table.indices)
-            questions = np.asarray(table[:, kinds].todense())
+        for groups, kinds in _fitted_together(states, n):
+            questions = np.asarray(states.members[groups][:, kinds].todense())
             batches.extend(
                 (groups[some], Fits.from_counts(n[kinds], c[kinds], questions[some]))
                 for some in row_slices(groups.size, CELLS // _TOGETHER)
@@ -649,8 +663,11 @@ class Calibrated:
         return np.asarray(np.minimum.reduceat(self.states.n[self.states.state], starts))
 
 
-def _groups_by_trials(states: States, n: Ints) -> list[Ints]:
-    """The groups that have questions of the same numbers of trials."""
+def _fitted_together(states: States, n: Ints) -> list[tuple[Ints, Ints]]:
+    """Groups that share most of their states, and all states that these have.
+
+    Groups with the same numbers of trials, and others if the table of their questions hardly grows.
+    """
     _, level = np.unique(n, return_inverse=True)
     first, _ = distinct_rows([states.group, level[states.state]])
     group, level = states.group[first], level[states.state[first]]
@@ -658,4 +675,21 @@ def _groups_by_trials(states: States, n: Ints) -> list[Ints]:
     alike: dict[bytes, list[int]] = {}
     for number, (start, end) in enumerate(pairwise(ends)):
         alike.setdefault(level[start:end].tobytes(), []).append(number)
-    return [np.array(groups) for groups in alike.values()]
+    batches: dict[int, list[tuple[Ints, Ints]]] = {}
+    for members in alike.values():
+        groups: Ints = np.array(members)
+        kinds: Ints = np.unique(states.members[groups].indices).astype(np.int64)
+        same = batches.setdefault(_rates_for(n[kinds]), [])
+        if same:
+            (others, known), every = same[-1], np.union1d(same[-1][1], kinds)
+            apart = others.size * known.size + groups.size * kinds.size
+            if (others.size + groups.size) * every.size <= apart + _SPARE:
+                same[-1] = np.sort(np.concatenate([others, groups])), every
+                continue
+        same.append((groups, kinds))
+    return [batch for same in batches.values() for batch in same]
+
+
+def _rates_for(n: Ints) -> int:
+    """Success rates of a free fit: 121 up to 64 trials a question, and more beyond."""
+    return min(max(_MIN_RATES, ceil(15 * sqrt(n.max())) + 1), _MAX_RATES)

@@ -71,3 +71,12 @@ def test_finer_steps_change_nothing_where_half_of_the_questions_have_one_trial(m
     monkeypatch.setattr(free_fit, "_RESOLVED_NARROW", 0.5)
     # The mean of a correlation of .03, of which the data say least.
     np.testing.assert_allclose(middle, Group.fit(*group).fits.middle, rtol=1e-7)
+
+
+def test_groups_that_lost_few_trials_are_fitted_together():
+    complete = [(8, c, 10) for c in range(9)]
+    lost = [(7, 3, 1), *complete], [(6, 2, 1), *complete], complete
+    far = [(n, n // 2, 1) for n in range(100, 200)]
+    fitted = Calibrated.fit(states_of(*lost, far))
+    assert sorted(sorted(groups.tolist()) for groups, _ in fitted.batches) == [[0, 1, 2], [3]]
+    assert [group.n.max() for group in fitted.groups] == [8, 8, 8, 199]
