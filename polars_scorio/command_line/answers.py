@@ -718,6 +718,8 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
         title = "No noise floor: some question has fewer trials than are drawn."
         if not math.isnan(floors[0]):
             title = f"Below {unit.size(floors[0])}, a change of a score is not news."
+            if percent and floors[0] >= max(own["estimate"][0], 1 - own["estimate"][0]):
+                title = "Any change of a score may be chance: the log is too small to tell."
         named_ = reply.model in own.columns
         names = own[reply.model].cast(pl.String).to_list() if named_ else ["all"]
         scores = [

@@ -346,10 +346,15 @@ def metric_of(metric: Metric | None, method: str) -> Metric:
 
 def value_range(metric: Metric, trials: Trials) -> float:
     """The range of a metric; infinite if nobody gave the range of real-valued rewards."""
-    ends = metric.support
-    if view_of(metric, trials) == "rewards":
-        ends = given_reward_range(metric, trials.roles.bounds) or (-np.inf, np.inf)
-    return ends[1] - ends[0]
+    lowest, highest = value_ends(metric, trials)
+    return highest - lowest
+
+
+def value_ends(metric: Metric, trials: Trials) -> tuple[float, float]:
+    """Ends of the range of a metric; infinite if nobody gave that of real-valued rewards."""
+    if view_of(metric, trials) != "rewards":
+        return metric.support
+    return given_reward_range(metric, trials.roles.bounds) or (-np.inf, np.inf)
 
 
 def check_goal(keyword: str, value: float, limit: float, within: Range = POSITIVE) -> float:

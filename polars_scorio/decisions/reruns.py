@@ -22,7 +22,7 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.log import bind_roles, refuse_repeats
-from polars_scorio.decisions.models import metric_of, refuse_costs, single_k
+from polars_scorio.decisions.models import metric_of, refuse_costs, single_k, value_ends
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.price import beta_quantile
 from polars_scorio.maths.sample_bound import UnitSample
@@ -190,6 +190,10 @@ class _Reruns:
             noise -= excess * (found.views[row][1] == "rewards")  # whose sigma has runs in it
         again = np.sqrt((noise + excess) * trials / rerun)
         flips = _group_flips(found, self.confidence)
+        lowest, highest = value_ends(self.metric, found.request.trials)
+        # Noise of few trials is known badly: the score itself says how far it can move at most.
+        farthest = np.maximum(scores.estimate - lowest, highest - scores.estimate)
+        floor = noise_floor(noise + term, trials / rerun, models.z)
         numbers = {
             "questions": table.size,
             "trials": np.bincount(table.group, table.trials, groups),
@@ -197,7 +201,7 @@ class _Reruns:
             "estimate": scores.estimate,
             "run_sd": run_sd,
             "rerun_sd": again,
-            "noise_floor": noise_floor(noise + term, trials / rerun, models.z),
+            "noise_floor": np.minimum(floor, farthest),
             **flips._asdict(),
         }
         return found.keys.with_columns(

@@ -301,7 +301,11 @@ def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:
     moved = f"{100 * floor:.1f} points" if percent else f"{floor:.3g}"
     of = f"{count_of(row['questions'], 'question')}, {count_of(round(each), 'trial')} each"
     unseen = ", if runs differ by nothing but chance" * (row["run_sd"] is None)
-    said = [f"Run again ({of}), this score moves by up to {moved} by chance alone{unseen}."]
+    # The noise of single trials is not identified: its bound is a floor for any rates.
+    single = row["trials"] == row["questions"]
+    reach = "at most" if single else "up to"
+    why = "; a single trial of each question does not show its noise" * single
+    said = [f"Run again ({of}), this score moves by {reach} {moved} by chance alone{unseen}{why}."]
     if row["flips"] is not None and row["flips_lo"] is not None:
         ends = [round(row["questions"] * row[name]) for name in ("flips", "flips_lo", "flips_hi")]
         said.append(
@@ -309,10 +313,9 @@ def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:
             f"{ends[2]:,}) change their outcome from one run to the next."
         )
     elif row["flips_hi"] is not None:
-        most = math.floor(row["questions"] * row["flips_hi"])
+        most = count_of(math.ceil(row["questions"] * row["flips_hi"]), "question")
         said.append(
-            f"At most {most:,} questions change their outcome from one run to the next: single "
-            "trials do not show how many do."
+            f"At most {most} of {row['questions']:,} may change outcome from one run to the next."
         )
     return said
 

@@ -35,8 +35,19 @@ def test_single_trials_only_bound_the_flips(capsys, tmp_path):
     path = tmp_path / "once.parquet"
     long([[1]] * 20 + [[0]] * 20, "v1").write_parquet(path)
     assert main(["reruns", str(path), "--rerun-trials", "4"]) == 0
-    assert "Run again (40 questions, 4 trials each)" in (printed := capsys.readouterr().out)
-    assert "At most 20 questions change their outcome" in printed
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Run again (40 questions, 4 trials each), this score moves by at most 1" in printed
+    assert "; a single trial of each question does not show its noise." in printed
+    assert "At most 20 questions of 40 may change outcome from one run to the next." in printed
+
+
+def test_a_log_too_small_to_tell_says_so(capsys, tmp_path):
+    path = tmp_path / "single.parquet"
+    long([[1]], "v1").write_parquet(path)
+    assert main(["reruns", str(path)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.startswith("Any change of a score may be chance: the log is too small to tell.")
+    assert "moves by at most 100.0 points" in printed
 
 
 def test_flaky_questions_and_draws_beyond_the_trials(capsys, file):

@@ -150,6 +150,24 @@ def test_real_rewards_have_a_floor_and_no_flips():
         log.scorio.reruns(per="question")
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "roles", "most"),
+    [
+        ([1], {}, 1.0),
+        ([0], {}, 1.0),
+        ([0, 0, 1], {}, 2 / 3),
+        ([0.2, 0.9], {"bounds": (0, 2)}, 1.45),
+        ([0.2, 0.9], {}, np.inf),
+    ],
+)
+def test_a_floor_is_no_larger_than_the_score_can_move(outcomes, roles, most):
+    """One question shows its noise so badly that z standard errors exceed the whole range."""
+    row = long([outcomes], "m").scorio(**roles).reruns().row(0, named=True)
+    normal = Z * np.sqrt(2) * row["rerun_sd"]
+    assert row["noise_floor"] == pytest.approx(min(most, normal))
+    assert (normal > most) == (len(roles) == 0 and most <= 1)
+
+
 def test_a_draw_beyond_the_trials_has_no_floor():
     log = log_of([0.5] * 20, 2).scorio
     assert log.reruns(ps.pass_at_k(4))["noise_floor"].to_list() == [None]
@@ -206,7 +224,11 @@ def test_runs_that_differ_are_in_the_floor_where_they_are_named():
     least = Z * np.sqrt(2 * (plain["noise_floor"] ** 2 / 2 / Z**2 + spread**2 / 6))
     assert named["noise_floor"] > least  # Student's t, of five degrees of freedom
     once = log.scorio(run="trial").reruns(n=1).row(0, named=True)
-    assert once["noise_floor"] == pytest.approx(named["noise_floor"] * np.sqrt(7 / 2), rel=1e-9)
+    # One run moves the score by more than it can move at all.
+    assert named["noise_floor"] * np.sqrt(7 / 2) > once["noise_floor"]
+    assert once["noise_floor"] == pytest.approx(max(once["estimate"], 1 - once["estimate"]))
+    four = log.scorio(run="trial").reruns(n=4).row(0, named=True)
+    assert four["noise_floor"] == pytest.approx(named["noise_floor"] * np.sqrt(5 / 4), rel=1e-9)
 
 
 @pytest.mark.slow
