@@ -251,6 +251,8 @@ def forest_lines(
     if board.ranked:
         places = zip(board.rank_lo[some].tolist(), board.rank_hi[some].tolist(), strict=True)
         before = [Column("rank", [rank_words(*each) for each in places])]
+        if len(board.models) > 2 and board.tier.max() > 1:
+            before.append(_number_column("tier", [*map(str, board.tier[some])], spare=True))
     if screen.roomy and len(board.leaders) > 1:
         chances = [chance_words(chance) if one and not math.isnan(chance) else "" for chance, one in
                    zip(board.prob_best[some].tolist(), first, strict=True)]  # fmt: skip
@@ -274,7 +276,7 @@ def rank_answer(reply: Reply, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame
         board = rank_board(rows, reply.model)
         label = reply.label(metric, cover)
         tiers = int(board.tier.max(initial=0))
-        told = f"The models fall into {tiers:,} tiers: within one, none is shown to be worse."
+        told = f"{tiers:,} tiers: a model of one is worse than some model of the tier before."
         title = ranking_title(board, None, alone(rows))[0]
         return [
             *reply.title(title, place),

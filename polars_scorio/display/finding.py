@@ -170,6 +170,18 @@ class Board:
         return np.equal(self.tier, 1)
 
     @property
+    def tier_starts(self) -> Mask:
+        """Models from which on all are of later tiers than all before them.
+
+        With unequal trials, a model may be of an earlier tier than one of a higher score.
+        """
+        later = np.where(self.tier > 0, self.tier, np.iinfo(np.int64).max)  # without a rank: last
+        after = np.minimum.accumulate(later[::-1])[::-1]
+        before = np.maximum.accumulate(self.tier)
+        starts = (self.tier > 0) & (after > np.append(after[:1], before[:-1]))
+        return np.asarray(starts)
+
+    @property
     def leaders(self) -> list[str]:
         """Their names."""
         return [name for name, first in zip(self.models, self.first_tier, strict=True) if first]

@@ -20,6 +20,7 @@ from polars_scorio.display.words import (
     Scale,
     column_heading,
     each_trials,
+    has_tiers,
     probability_text,
     row_heading,
     sigma_values,
@@ -137,6 +138,7 @@ class Table:
         hidden = {part for each in numbers for part in (each.value, *each.parts)} | _HIDDEN
         hidden |= {f"{each.name}{end}" for each in numbers for end in JUDGED_ENDS}
         frame = in_one_column(frame)
+        hidden -= {"tier"} if has_tiers(frame) else set()
         # One metric is said once, above its numbers.
         hidden |= {"metric"} if _only_heading(frame) else set()
         columns: list[Column] = []

@@ -331,6 +331,7 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
             f"{' or '.join(kinds)}."
         )
     notes += _rank_note(frame) if known & {"confidence", "rank_tied"} else []
+    notes += [_TIER_WORDS] if has_tiers(frame) else []
     return " ".join(notes)
 
 
@@ -362,6 +363,18 @@ def each_trials(frame: pl.DataFrame) -> int | None:
         return None
     each = (frame["trials"] / frame["questions"]).unique().to_list()
     return int(each[0]) if len(each) == 1 and each[0] and each[0].is_integer() else None
+
+
+_TIER_WORDS = (
+    "Tier 1: no model was shown to be better. Tier 2: worse than some model of tier 1, perhaps not "
+    "than all."
+)
+
+
+def has_tiers(frame: pl.DataFrame) -> bool:
+    """Whether the models of a ranking fall into tiers that their ranks do not say alone."""
+    known = "tier" in frame.columns and frame["tier"].dtype.is_integer() and frame.height > 2
+    return known and bool((frame["tier"] > 1).any())
 
 
 def _rank_note(frame: pl.DataFrame) -> list[str]:

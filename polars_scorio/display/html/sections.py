@@ -157,9 +157,8 @@ def forest(
     use = f'<use href="#{name}"/>'
     for place, model in enumerate(board.models):
         first = bool(board.first_tier[place]) and number > 1
-        cut = place and board.tier[place] > board.tier[place - 1]
-        kinds = [board.hue(place), "in" * first, "cut" * bool(cut), "first" * (place == 0),
-                 "last" * (place == final)]  # fmt: skip
+        kinds = [board.hue(place), "in" * first, "cut" * bool(board.tier_starts[place]),
+                 "first" * (place == 0), "last" * (place == final)]  # fmt: skip
         numbers = (board.lo[place], board.score[place], board.hi[place])
         drawn = interval(axis, *numbers, height / 2, "ci t" if tight else "ci", 5 if tight else 6.5)
         known = math.isfinite(numbers[1])
@@ -216,10 +215,8 @@ def forest_note(sheet: Sheet) -> str:
     said = "Shaded: no model was shown to be better (tier 1). "
     if board.first_tier.all():
         said = "No model was shown to be better than another. "
-    lines = (
-        "A line starts a new tier: each model below it is worse than some model of the tier above."
-    )
-    told = said + lines * bool(board.tier.max() > 1)
+    lines = "A line starts a new tier: each model below it is worse than some model above it."
+    told = said + lines * bool(board.tier_starts.any())
     best = sheet.main.best.select("best_lo", "best_hi").rows() if len(board.models) > 2 else []
     if best and None not in best[0]:
         ends = html_text(board.unit.interval(*best[0]))
