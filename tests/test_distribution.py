@@ -112,7 +112,7 @@ def test_the_script_of_the_wheel_runs(installed, metadata, tmp_path):
     log.write_text("model,question,trial,category\nada,1,0,1\nada,1,1,0\n", encoding="utf-8")
     paths = {"folder": tmp_path, "PYTHONPATH": str(installed)}
     assert run("-c", SCRIPT, "--version", **paths).strip() == metadata["Version"]
-    assert "│ ada " in run("-c", SCRIPT, "describe", log, PYTHONIOENCODING="utf-8", **paths)
+    assert "\n  ada  " in run("-c", SCRIPT, "describe", log, PYTHONIOENCODING="utf-8", **paths)
 
 
 @pytest.mark.slow

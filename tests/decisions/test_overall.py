@@ -54,7 +54,8 @@ def test_the_strata_are_compared_as_without_rows_over_them(ragged, target, overa
         rows = getattr(asked(ragged), method)(ps.avg(), overall=overall, **options)
         strata = getattr(asked(ragged), method)(ps.avg(), **options)
         assert rows["stratum"].to_list()[-3:] == [None] * 3
-        assert_frame_equal(rows.head(-3), strata, check_exact=True)
+        # A group more changes the shape of matrix products, and with it the last bits.
+        assert_frame_equal(rows.head(-3), strata, rel_tol=0, abs_tol=1e-13)
 
 
 @pytest.mark.parametrize(

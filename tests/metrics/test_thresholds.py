@@ -104,8 +104,11 @@ def test_estimates_are_the_means_over_every_possible_draw(outcomes, k):
     metrics = [make(k, name=name) for name, (make, _) in DEFINED.items()]
     rows = long(outcomes).scorio.report(*metrics)
     for name, estimate in rows.select("metric", "estimate").rows():
-        if k > min(map(len, outcomes)):
+        short = sum(len(of_question) < k for of_question in outcomes)
+        if 2 * short > len(outcomes):
             assert estimate is None
+        elif short:  # none either if its bias may be above .02
+            assert estimate is None or 0 <= estimate <= 1
         else:
             score = DEFINED[name][1]
             means = [fmean(score(sum(d), k) for d in combinations(o, k)) for o in outcomes]
