@@ -80,7 +80,7 @@ def main() -> None:
             add_counts(log, counts)
             trials = pl.scan_parquet(counts).scorio(count="count")
             report = trials.report(ps.avg(), ps.pass_at_k(4))
-            print(f"day {day}", report.select("model", "metric", "trials", "mu").collect())
+            print(f"day {day}", report.select("model", "metric", "trials", "estimate").collect())
 
 
 if __name__ == "__main__":

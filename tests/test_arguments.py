@@ -389,5 +389,7 @@ def test_a_list_column_is_told_how_to_become_one_value(log, role, message):
 
 def test_a_log_of_lists_reads_once_it_is_exploded():
     lists = pl.DataFrame({"model": "m", "question": [1, 2], "category": [[0, 1], [1, 1]]})
-    exploded = lists.explode("category").scorio(trial=None).avg()["mu"].to_list()
-    assert exploded == long([[0, 1], [1, 1]]).scorio(trial=None).avg()["mu"].to_list() == [0.75]
+    exploded = lists.explode("category").scorio(trial=None).avg()["estimate"].to_list()
+    assert (
+        exploded == long([[0, 1], [1, 1]]).scorio(trial=None).avg()["estimate"].to_list() == [0.75]
+    )

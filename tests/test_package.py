@@ -120,7 +120,7 @@ def test_everything_works_without_docstrings():
 print(len([getattr(ps, name) for name in ps.__all__]) > 30, len(ps.rubrics.schemata()))
 log = pl.DataFrame({"model": "m", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
 accessor = log.scorio(trial=None)
-print(accessor.report(ps.avg())["mu"].item(), accessor.pass_at_k(2)["estimate"].item())
+print(accessor.report(ps.avg())["estimate"].item(), accessor.pass_at_k(2)["estimate"].item())
 try:
     accessor.pass_at_k(2, confidnce=0.9)
 except TypeError as error:

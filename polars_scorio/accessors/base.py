@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from html import escape
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
@@ -35,6 +35,43 @@ if TYPE_CHECKING:
 
 
 _MOST = 12  # names of other columns
+
+# The columns of a result: Polars prints the first four and the last four, which then say who, what,
+# the number and the answer. What is in neither list decides something, and stands between them.
+_FIRST = (
+    *("metric", "k", "t"),
+    *("models", "candidates", "questions", "missing", "clusters", "trials_baseline", "trials"),
+    *("rerun_trials", "errored", "dropped", "unscored"),
+    *("inference", "adjusted_for", "information_fraction", "bounds", "headings", "confidence"),
+)
+_LAST = (
+    *("lo_missing", "hi_missing", "sigma"),
+    *("estimate", "diff", "ratio", "share", "rate_baseline", "rate", "mu", "best_mu"),
+    *("best_lo", "best_hi", "rate_lo", "rate_hi", "lo", "hi"),
+    *("could_be_best", "better", "regressed", "on_frontier", "noise_floor", "status", "advice"),
+    "verdict",
+)
+
+
+def in_order(names: Sequence[str], roles: Roles) -> list[str]:
+    """Columns as all results have them: keys, metric, counts, what decides, numbers, the answer."""
+    named = (roles.model, roles.question, roles.cluster)
+    model, question, cluster = (_role_names(column) for column in named)
+    keys = [*_role_names(roles.strata), "n", "source", "rank", *model]
+    keys += ["model_a", "model_b", "baseline", *question, *cluster, "check"]
+    first = [*keys, *(name for name in _FIRST if name not in keys)]
+    places = {name: place for place, name in enumerate(_LAST, 1)}
+    places |= {name: place - len(first) for place, name in enumerate(first)}
+    return sorted(names, key=lambda name: places.get(name, 0))
+
+
+def _role_names(column: Column | Iterable[Column] | None) -> list[str]:
+    """The names under which a role stands in results."""
+    if isinstance(column, str):
+        return [column]
+    if isinstance(column, pl.Expr):
+        return [column.meta.output_name()]
+    return [name for each in column or () for name in _role_names(each)]
 
 
 def as_text(title: str, rows: Sequence[tuple[str, str, str]]) -> str:
@@ -203,13 +240,15 @@ class Accessor(Generic[FrameT]):
             questions         number of questions, M
             clusters          number of clusters, where `cluster` is said
             trials            number of trials with an outcome
+            errored           with ``missing="bounds"`` alone: trials without an outcome
             dropped           number of trials that ``missing="drop"`` left out
             unscored          with ``unscored="drop"`` alone: number of questions left out
-            estimate          value from the trials alone, unbiased but for Geom and ratios of
-                              costs; null where k exceeds the trials of some question
-            mu, sigma         the reported number and its standard deviation; mu is the estimate,
-                              or the posterior mean of rows with a prior (not of `avg`)
-            lo, hi            ends of the interval, clipped to the bounds of the metric
+            inference         what sigma, lo and hi rest on: "calibrated", "posterior",
+                              "population posterior", or "range" where k exceeds the trials; with
+                              "other runs" or "these runs" if runs differ or `run` is named, and
+                              the trials that count where `check` raises an alarm
+            adjusted_for      with `simultaneous` alone: "all k" of the metric, for which lo and hi
+                              hold at once, or "each row alone"
             bounds            of real-valued rewards alone: whether their range was "given" or
                               "observed"; null where all rewards are 0 or 1
             labels, ...       with `truth` or `judge` alone: the labels behind the correction, and
@@ -219,16 +258,14 @@ class Accessor(Generic[FrameT]):
                               dearest trial in the cost
             information_      at repeated looks alone: information so far over the planned one
             fraction
-            errored           with ``missing="bounds"`` alone: trials without an outcome
             lo_missing,       and the estimates if all of these failed, or were solved; lo is that
             hi_missing        of the first log, hi that of the second; estimate, mu and sigma are
                               null where both differ
-            adjusted_for      with `simultaneous` alone: "all k" of the metric, for which lo and hi
-                              hold at once, or "each row alone"
-            inference         what mu, sigma, lo and hi rest on: "calibrated", "posterior",
-                              "population posterior", or "range" where k exceeds the trials; with
-                              "other runs" or "these runs" if runs differ or `run` is named, and
-                              the trials that count where `check` raises an alarm
+            sigma             standard error, or the standard deviation of a posterior
+            estimate          value from the trials alone, unbiased but for Geom and ratios of
+                              costs; null where k exceeds the trials of many questions
+            mu                with a prior alone: the posterior mean (of `avg` the estimate)
+            lo, hi            ends of the interval, clipped to the bounds of the metric
             ================  ==================================================================
 
         Raises
@@ -260,7 +297,8 @@ class Accessor(Generic[FrameT]):
         from polars_scorio.study.report import report
 
         options = self._with(options)
-        return self._returned(report(self._log_study(), self._roles, metrics, **options))
+        plan = report(self._log_study(), self._roles, metrics, lean=True, **options)
+        return self._returned(plan, ordered=not options.get("wide"))
 
     def counts(self) -> FrameT:
         """Trials of each question and category, of which ``count="count"`` gives the same reports.
@@ -478,16 +516,16 @@ class Accessor(Generic[FrameT]):
             metric, k         what is forecast
             trials_max        trials of the longest question
             extrapolation     k over the trials of the shortest question
-            mu                mean under the population that was fitted freely; null if k is more
-                              than twice the trials of the shortest question
-            lo, hi            the range: the least and the most that a population gives that the
-                              counts do not reject (likelihood ratio)
             misfit            how much better the free fit explains the counts than a Beta
                               population (twice the difference of the log likelihoods): above 15
                               the questions are not one Beta population, and pooled numbers of
                               k > 1 are unreliable
             holdout_error     the same forecast of all n trials from a quarter of them, less what
                               the n trials show; null below eight trials, or where n differs
+            mu                mean under the population that was fitted freely; null if k is more
+                              than twice the trials of the shortest question
+            lo, hi            the range: the least and the most that a population gives that the
+                              counts do not reject (likelihood ratio)
             ================  ==================================================================
 
         Raises
@@ -543,8 +581,10 @@ class Accessor(Generic[FrameT]):
             return found
         return ShownFrame.of(found, lambda: drawn(found))
 
-    def _returned(self, plan: pl.LazyFrame) -> FrameT:
-        """Eager in, eager out; lazy in, lazy out."""
+    def _returned(self, plan: pl.LazyFrame, *, ordered: bool = True) -> FrameT:
+        """Eager in, eager out; lazy in, lazy out. A wide report has its order from its metrics."""
+        if ordered:
+            plan = plan.select(in_order(plan.collect_schema().names(), self._roles))
         if isinstance(self.frame, pl.LazyFrame):
             return plan
         return collected_rows(plan, self.frame.height)

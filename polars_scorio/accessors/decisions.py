@@ -53,34 +53,35 @@ class DecisionMethods(Accessor[FrameT]):
             A row per stratum, draw size and pair of models:
 
             ================  ==================================================================
-            by..., metric, k  the stratum and what was compared
-            model_a, model_b  the models; with a baseline it is `model_b`
-            diff              score of model_a minus score of model_b
-            sigma             standard deviation of diff
+            by..., model_a,   the stratum and the models; with a baseline it is `model_b`
+            model_b
+            metric, k         what was compared
+            inference         what both numbers rest on, as in `report`: with the runs that they are
+                              about, and the trials that count; of both if they differ
+            adjusted_for      that for which `confidence` holds at once: "each pair alone", "all
+                              pairs" of the stratum, "all with the baseline"; and "... and k"
+            bounds            of real-valued rewards alone, as in `report`
             z                 critical value at which the interval of diff stops to hold zero,
                               positive if model_a is ahead
             prob_better       chance that model_a is better than model_b: Phi(z), of this pair alone
-            lo, hi            two-sided interval of diff at `confidence`
-            better            the better model if zero lies outside lo, hi; else null
             first_better,     with `simultaneous` and several k alone: the model that is better from
             first_to          the smallest k on, and up to which k; null if none is
             last_better,      the model that is better up to the largest k, and from which k on
             last_from
             gain_to,          with a baseline too: first_to of a model that gains on it, last_from
             loss_from         of one that loses
-            adjusted_for      that for which `confidence` holds at once: "each pair alone", "all
-                              pairs" of the stratum, "all with the baseline"; and "... and k"
-            inference         what both numbers rest on, as in `report`: with the runs that they are
-                              about, and the trials that count; of both if they differ
-            lo_missing,       with ``missing="bounds"`` alone: diff if the errored trials failed
-            hi_missing        under model_a and were solved under model_b, and the reverse; lo, hi
-                              and better hold whatever they were
             estimate_         with `truth` or `judge` alone: the difference of the verdicts as they
             uncorrected,      are, and the labels behind both models
             labels
-            bounds            of real-valued rewards alone, as in `report`
             information_      at repeated looks alone: information so far over the planned one, of
             fraction          the model that has less
+            lo_missing,       with ``missing="bounds"`` alone: diff if the errored trials failed
+            hi_missing        under model_a and were solved under model_b, and the reverse; lo, hi
+                              and better hold whatever they were
+            sigma             standard deviation of diff
+            diff              score of model_a minus score of model_b
+            lo, hi            two-sided interval of diff at `confidence`
+            better            the better model if zero lies outside lo, hi; else null
             ================  ==================================================================
 
             If k exceeds the trials of a model, diff is the difference of two predictions, and there
@@ -178,13 +179,13 @@ class DecisionMethods(Accessor[FrameT]):
             ================  ==================================================================
             by..., model      the stratum, and the model with the best score
             candidates        from how many models it was selected
+            inference         what its numbers rest on, as in `report`
+            bounds            of real-valued rewards alone, as in `report`
             estimate          its score
             best_mu           its score, moved towards the mean of the models by the part of their
                               spread that is noise; for models of one kind, such as checkpoints
             best_lo, best_hi  its interval after selection, at `confidence`
             could_be_best     list of the models that may be the best, as in `rank`
-            inference         what its numbers rest on, as in `report`
-            bounds            of real-valued rewards alone, as in `report`
             ================  ==================================================================
 
             All but the candidates are null, and the list is empty, if no model has a rank.
@@ -272,30 +273,31 @@ class DecisionMethods(Accessor[FrameT]):
             A row per stratum and model, the best first:
 
             ================  ==================================================================
-            by..., metric, k  the stratum and what orders the models
-            rank              by the score alone; scores within 1e-12 of their neighbour are tied
+            by..., rank       the stratum, and the rank by the score alone; scores within 1e-12 of
+                              their neighbour are tied
+            model             under its own name
+            metric, k         what orders the models
+            inference         what its numbers rest on, as in `report`
+            bounds            of real-valued rewards alone, as in `report`
             rank_lo, rank_hi  the best and the worst rank that the data allow [2]_: 1 + the number
                               of models that are significantly better, and the number of models
                               minus those that are significantly worse, as `compare` decides
             rank_tied         the neighbour rule of the paper, with `ties`
-            model             under its own name
-            mu, sigma, lo,    as in `report`; about a population sigma is that of a mean over
-            hi                sampled questions
             prob_best         chance to be the best, from z of the pairs [3]_; null with more than
                               200 models near the leader
-            could_be_best     whether the model is in the set that contains the best one with
-                              `confidence` [4]_. It asks for the first place alone, and rank_lo for
-                              all places at once: a model may have rank_lo 1 and yet be left out
             tier              1 if no model was shown to be better, else one more than the largest
                               tier among those that were
             z_next            z between the model and the next one, null for the last
-            inference         what its numbers rest on, as in `report`
-            bounds            of real-valued rewards alone, as in `report`
             information_      at repeated looks alone: information so far over the planned one
             fraction
+            sigma, estimate,  as in `report` (with a prior mu, which orders, in place of estimate);
+            lo, hi            about a population sigma is that of a mean over sampled questions
+            could_be_best     whether the model is in the set that contains the best one with
+                              `confidence` [4]_. It asks for the first place alone, and rank_lo for
+                              all places at once: a model may have rank_lo 1 and yet be left out
             ================  ==================================================================
 
-            Predictions for k beyond the trials are never ranked: all but mu, lo and hi are null.
+            Predictions for k beyond the trials are never ranked: all but lo and hi are null.
 
         Raises
         ------
@@ -349,6 +351,7 @@ class DecisionMethods(Accessor[FrameT]):
             ties=ties,
             simultaneous=simultaneous,
             overall=overall,
+            lean=True,
             **options,
         )
         return self._returned(plan)
@@ -436,16 +439,14 @@ class GateMethods(Accessor[FrameT]):
             without a stratum, which has the verdict of the gate:
 
             ================  ==================================================================
-            by..., metric, k  the stratum and what was compared
-            model, baseline   the candidate, under its own name, and the baseline
-            diff, sigma       candidate minus baseline, as in `compare`
-            lo, hi            one-sided ends, each at `confidence`
+            by..., model,     the stratum, the candidate, under its own name, and the baseline
+            baseline
+            metric, k         what was compared
+            inference         what both numbers rest on, as in `compare`
+            bounds            of real-valued rewards alone, as in `report`
             margin            the margin of the row
             pvalue_pass,      p-values: the smallest 1 - confidence at which the row would pass or
             pvalue_fail       fail by itself; null above 1/2
-            verdict           "pass": shown to be not worse by more than the margin; "fail": shown
-                              to be worse by more (of strata: after Holm's adjustment); else
-                              "undecided"
             extra_trials      further trials of each question, for both models, that decide the
                               row with the chance `power`; 0 if it is decided, null if
                               `max_trials` do not suffice (about a population: extra_questions)
@@ -453,21 +454,24 @@ class GateMethods(Accessor[FrameT]):
                               wrong now; null if rewards have other values than 0 and 1
             broken_by_chance  how many break on average if nothing changed
             pvalue_broken     chance that so many or more break if nothing changed
-            inference         what both numbers rest on, as in `compare`
-            bounds            of real-valued rewards alone, as in `report`
             information_      at repeated looks alone: as in `compare`
             fraction
             cost_ratio,       with `cost_margin` alone: mean cost over that of the baseline, its
             cost_lo, cost_hi  one-sided ends, and their verdict, which enters `verdict` (null in
             cost_verdict      rows of a stratum); `extra_trials` is about the score alone
-            regressed,        with `fail_on` alone: lists of the questions that regressed, and of
-            unclear           those that went from all right to all wrong by too few trials
             not_passed        with `must_pass` alone: list of those of which a trial failed
             case_verdict      with either: what the questions say, which enters `verdict` (null in
                               rows of a stratum, as the lists)
             score_verdict     with `cost_margin` or either: the verdict of the score alone
             ab_failed         with `ab_check` alone: share of the splits of the baseline in which
                               the row fails
+            diff, sigma       candidate minus baseline, as in `compare`
+            lo, hi            one-sided ends, each at `confidence`
+            regressed,        with `fail_on` alone: lists of the questions that regressed, and of
+            unclear           those that went from all right to all wrong by too few trials
+            verdict           "pass": shown to be not worse by more than the margin; "fail": shown
+                              to be worse by more (of strata: after Holm's adjustment); else
+                              "undecided"
             ================  ==================================================================
 
             With strata, a candidate fails if it fails in some stratum or in all of them together,
@@ -568,21 +572,21 @@ class GateMethods(Accessor[FrameT]):
             question
             trials_baseline,  trials of both versions
             trials
-            rate_baseline,    success rates of both versions
-            rate
             pvalue            chance of so few successes of the candidate if nothing changed, given
                               the successes of both together (Fisher's exact test, one-sided)
             pvalue_min        the smallest p that is possible, given those successes
             qvalue            adjusted for all questions of the candidate [2]_, for rates up to
                               `fdr`
-            regressed         whether qvalue is at most `fdr`; named improved if improvements
-                              are wanted
             broken            whether the question was mostly right and is mostly wrong now (if
                               improvements are wanted, the reverse, under the same name)
             broken_by_chance  the chance of breaking if nothing changed; its sum is the number of
                               questions that break by chance
             pvalue_broken     chance that so many questions of the candidate or more break if
                               nothing changed: the same for all of its questions
+            rate_baseline,    success rates of both versions
+            rate
+            regressed         whether qvalue is at most `fdr`; named improved if improvements
+                              are wanted
             ================  ==================================================================
 
         Raises
@@ -658,10 +662,10 @@ class GateMethods(Accessor[FrameT]):
             flaky             questions that succeeded and failed
             flips, flips_lo,  share of the questions that change their outcome from one run to the
             flips_hi          next, with its interval; of single trials only bounds are known
-            estimate          the score
             run_sd            how far one run moves the score beyond the noise of its trials; null
                               if the log does not show that its runs differ
             rerun_sd          standard deviation of the score of the rerun
+            estimate          the score
             noise_floor       a larger difference of log and rerun is not chance alone, with
                               `confidence`; a smaller one may be
             ================  ==================================================================

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.accessors.base import Accessor, FrameT, ShownFrame
+from polars_scorio.accessors.base import Accessor, FrameT, ShownFrame, in_order
 from polars_scorio.arguments import Overall, QuestionUnit, Unmatched, check_choice, value_text
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.settings import Settings
@@ -84,11 +84,12 @@ class ReaderMethods(Accessor[FrameT]):
             A row for each model, the best first:
 
             ======================  ============================================================
+            model                   the model; the column has its name in the log
+            questions, trials,      as in `report`, over all strata
+            dropped
+            confidence, inference   confidence of the intervals, and how they were made, in words
             rank, rank_lo, rank_hi  rank by the score alone, and the best and the worst rank that
                                     the data allow, as in `rank`
-            model                   the model; the column has its name in the log
-            could_be_best, tier     whether the model may be the best, and 1 if no model was shown
-                                    to be better, as in `rank`
             avg, avg_lo, avg_hi     for each metric and k: mu and the ends of its interval; with
                                     strata, over all of them
             avg_estimate,           the unbiased estimate, and sigma
@@ -98,10 +99,9 @@ class ReaderMethods(Accessor[FrameT]):
             avg_labels
             retail__avg, ...        these columns for each stratum; if the stratum is a number, with
                                     the name of its column, as in ``temperature 0.7__avg``
-            questions, trials,      as in `report`, over all strata
-            dropped
-            confidence, inference   confidence of the intervals, and how they were made, in words
             overall                 "macro" or "micro"; only with strata
+            could_be_best, tier     whether the model may be the best, and 1 if no model was shown
+                                    to be better, as in `rank`
             ======================  ============================================================
 
         Raises
@@ -128,6 +128,7 @@ class ReaderMethods(Accessor[FrameT]):
         board = leaderboard(
             self._log_study(), self._roles, metrics or (avg(),), overall=overall, **options
         )
+        board = board.select(in_order(board.columns, self._roles))
         if overall == "macro":  # a page pools the questions of all strata
             return board
         asked = Asked(metrics, Settings.of(options))
@@ -325,13 +326,8 @@ class QuestionMethods(Accessor[FrameT]):
                               ``per="cluster"`` the cluster, and `questions`, their number
             models, trials    number of models, and of trials of all models; before the trials
                               `families`, their number, where `family` is said
-            rate              success rate or mean reward, averaged over the models
             solved_by         number of models with at least one success
             always_by         number of models whose trials all succeeded
-            status            "never" if no trial of any model succeeded, "always" if all did;
-                              else null
-            rate_lo           lower bound of the rate of an "always" question; else null
-            rate_hi           upper bound of the rate of a "never" question; else null
             spread            standard deviation of the rates of the models, without the noise of
                               the trials; null with a single trial
             rest_correlation  correlation, over the models, of the rate of this question and the
@@ -344,6 +340,11 @@ class QuestionMethods(Accessor[FrameT]):
                               families
             qvalue            pvalue, adjusted for all questions of the stratum [1]_
             reversed          whether qvalue is at most `fdr`
+            rate              success rate or mean reward, averaged over the models
+            rate_lo           lower bound of the rate of an "always" question; else null
+            rate_hi           upper bound of the rate of a "never" question; else null
+            status            "never" if no trial of any model succeeded, "always" if all did;
+                              else null
             ================  ==================================================================
 
         Raises
@@ -426,23 +427,23 @@ class QuestionMethods(Accessor[FrameT]):
 
             ================  ==================================================================
             by...             the stratum
-            models,           number of models, of questions, and of trials of all models
-            questions, trials
             source            "models" (some are better), "questions" (some are harder),
                               "interaction" (models are good at different questions), "trials" (two
                               trials of one question differ)
+            models,           number of models, of questions, and of trials of all models
+            questions, trials
             variance          the part of this source in the variance of a single trial, in squared
                               units of the outcome; an unbiased estimate, which may be negative if
                               the part is small
-            share, lo, hi     `variance` as a share of the total, with an interval at `confidence`
             sigma_benchmark   noise of the difference of two models on these questions
             sigma_population  noise of that difference on as many other questions of the same kind
             removable         share of the squared sigma_population that further trials of the same
                               questions can remove
+            share, lo, hi     `variance` as a share of the total, with an interval at `confidence`
             advice            whether to buy trials or questions next, in one sentence
             ================  ==================================================================
 
-            All rows of a stratum have the same numbers from sigma_benchmark on.
+            All rows of a stratum have the same sigmas, removable and advice.
 
         Raises
         ------
@@ -520,14 +521,14 @@ class CostMethods(Accessor[FrameT]):
             ================  ==================================================================
             by..., model      the keys, under their own names
             metric, k         what is set against the cost
-            estimate, lo, hi  the metric
             mean_cost,        the mean cost of a trial
             cost_lo, cost_hi
-            on_frontier       whether it is on the frontier of the estimates
             prob_on_frontier  chance to be on it: its share in 4,000 fixed normal draws of all
                               scores and (logs of) costs, which vary together
             dominated         whether another model is surely better and surely cheaper; with the
                               given confidence no model is called so that is on the frontier
+            estimate, lo, hi  the metric
+            on_frontier       whether it is on the frontier of the estimates
             ================  ==================================================================
 
             All of them are about the population that the questions (or clusters) are a sample of;

@@ -60,7 +60,7 @@ class Scorio(
     >>> import polars_scorio
     >>> columns = {"model": "m", "question": [1, 1, 2, 2], "category": [0, 1, 1, 1]}
     >>> trials = pl.DataFrame(columns)
-    >>> trials.scorio(trial=None).avg().select("model", "metric", "questions", "mu").row(0)
+    >>> trials.scorio(trial=None).avg().select("model", "metric", "questions", "estimate").row(0)
     ('m', 'avg', 2, 0.75)
     """
 
@@ -225,7 +225,7 @@ class Scorio(
         >>> solved = log.scorio(
         ...     model="llm", question="task", trial=None, category="reward", threshold=0.5
         ... )
-        >>> solved.avg().select("llm", "mu").row(0)
+        >>> solved.avg().select("llm", "estimate").row(0)
         ('a', 0.5)
         """
         frame = self.frame
@@ -305,7 +305,7 @@ class Scorio(
         >>> columns = {"model": "m", "question": [1, 1], "repeated_pattern": 0, "C": [0.1, 0.9]}
         >>> log = pl.DataFrame({**columns, "is_correct": 1})
         >>> exact = ps.rubrics.exact_match()
-        >>> log.scorio(trial=None).rubric(exact).avg(w=exact.weights(invalid=-1))["mu"].item()
+        >>> log.scorio(trial=None).rubric(exact).avg(w=exact.weights(invalid=-1))["estimate"].item()
         0.0
         """
         from polars_scorio.rubrics.rubric import Rubric, refuse_absent
@@ -377,7 +377,7 @@ def scorio(
     >>> import polars as pl
     >>> import polars_scorio as ps
     >>> trials = pl.DataFrame({"model": "m", "question": [1, 1], "category": [0, 1]})
-    >>> trials.pipe(ps.scorio, trial=None).avg()["mu"].item()
+    >>> trials.pipe(ps.scorio, trial=None).avg()["estimate"].item()
     0.5
     """
     if isinstance(frame, pl.DataFrame):

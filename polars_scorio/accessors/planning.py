@@ -78,8 +78,8 @@ class PlanMethods(Accessor[FrameT]):
             extra                   further trials of each question, the same number for both models
                                     of a pair; null if `max_trials` are not enough
             total                   further trials of all questions (of both models)
-            sigma                   expected sigma (of the difference) after them
             cost                    with the role `cost`: of them, at today's mean costs
+            sigma                   expected sigma (of the difference) after them
             ======================  ============================================================
 
         Raises

@@ -846,7 +846,7 @@ def questions_answer(
 ) -> None:
     """The number of questions that say nothing, and the ones to look at."""
     per, strata = reply.asked.per, reply.strata
-    question = rows.columns[rows.columns.index("models") - (2 if per == "cluster" else 1)]
+    question = rows.columns[rows.columns.index("models") - 1]
     title = f"{count_of(rows.height, per)}."
     if story is not None and story.facts is not None and per == "question":
         title = questions_title(story.facts.facts(), story.sheet.board.models[0])

@@ -107,7 +107,7 @@ def write_markdown(path: str, title: str, results: Sequence[GateResult]) -> None
 
 def _readable_rows(rows: pl.DataFrame) -> Table:
     """The columns that a reader needs; a row over all strata has "all" in their columns."""
-    strata = rows.columns[: rows.columns.index("metric")]
+    strata = rows.columns[: rows.columns.index("baseline") - 1]
     named = rows.with_columns(pl.col(name).cast(pl.String).fill_null("all") for name in strata)
     known = [column.name for column in named if column.null_count() < column.len()]
     cells = {

@@ -105,7 +105,7 @@ def from_successes(
     >>> counts = ps.from_successes(totals)
     >>> counts.rows()
     [('m', 1, 0, 3), ('m', 1, 1, 1), ('m', 2, 0, 1), ('m', 2, 1, 3)]
-    >>> counts.scorio(count="count").avg()["mu"].item()
+    >>> counts.scorio(count="count").avg()["estimate"].item()
     0.5
     """
     if not isinstance(frame, pl.DataFrame | pl.LazyFrame):

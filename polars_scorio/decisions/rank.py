@@ -45,7 +45,13 @@ from polars_scorio.maths.ranks import leading_chances, rank_ranges
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import curve_columns, with_curves
-from polars_scorio.study.request import DecisionOptions, on_levels
+from polars_scorio.study.request import (
+    DecisionOptions,
+    on_levels,
+    prior_of,
+    read_prior,
+    view_of,
+)
 from polars_scorio.subjects.scores import INFERENCE, INFORMATION, StrataModels
 
 if TYPE_CHECKING:
@@ -77,11 +83,13 @@ def rank(
     simultaneous: bool = True,
     overall: Overall | None = None,
     chances: bool = True,
+    lean: bool = False,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a ranking; see `Scorio.rank`.
 
-    Without `chances` it has ranges and tiers alone: no `prob_best`, `rank_tied` and `z_next`.
+    Without `chances` it has ranges and tiers alone: no `prob_best`, `rank_tied` and `z_next`. In a
+    `lean` one `mu` is named "estimate" where it is no posterior mean.
     """
     check_choice("method", method, RankMethod)
     check_choice("ties", ties, RankTies)
@@ -116,7 +124,14 @@ def rank(
 
     rows = in_evaluated_strata(plan, trials, ranked, schema)
     named = rows.with_columns(pl.lit(metric.name).alias("metric"), pl.lit(k, pl.Int64).alias("k"))
-    return with_curves(named, [metric]).select(columns)
+    ranks = with_curves(named, [metric]).select(columns)
+    named_prior, _ = read_prior(options.get("prior"))
+    target, view = options.get("target", "benchmark"), view_of(metric, trials)
+    if lean and (trials.judged or prior_of(metric, named_prior, target, view) is None):
+        # A range for more draws than trials has no rank, and no estimate.
+        shown = pl.when(pl.col("rank").is_not_null()).then("mu").alias("mu")
+        return ranks.with_columns(shown).rename({"mu": "estimate"})
+    return ranks
 
 
 @dataclass(frozen=True, slots=True, eq=False)

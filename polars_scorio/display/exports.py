@@ -28,7 +28,7 @@ from polars_scorio.display.words import installed_version, row_heading
 from polars_scorio.metrics.from_text import named_metric
 
 Report: TypeAlias = pl.DataFrame | pl.LazyFrame
-NUMBERS = "estimate", "mu", "sigma", "lo", "hi"
+NUMBERS = "estimate", "sigma", "lo", "hi"  # and mu, where a row of the report is a posterior
 MODEL = "model"
 
 
@@ -89,10 +89,10 @@ def to_metrics(report: Report) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        Estimate, mu, sigma, lo and hi of each row, without nulls. A name joins by slashes the
-        strata, the model (if there are several), the metric with its value of k, and the number:
-        ``"airline/pass_hat_2/lo"``. Characters other than letters, digits, points, hyphens and
-        blanks become underscores.
+        Estimate, sigma, lo and hi of each row (and mu, of posteriors), without nulls. A name joins
+        by slashes the strata, the model (if there are several), the metric with its value of k, and
+        the number: ``"airline/pass_hat_2/lo"``. Characters other than letters, digits, points,
+        hyphens and blanks become underscores.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def to_metrics(report: Report) -> dict[str, float]:
     >>> report = log.scorio(trial=None).pass_at_k([1, 2])
     >>> metrics = ps.to_metrics(report)
     >>> metrics["pass_at_2/estimate"], len(metrics)
-    (1.0, 10)
+    (1.0, 8)
 
     In a training loop: ``wandb.log(ps.to_metrics(report), step=step)``.
     """
@@ -116,7 +116,8 @@ def to_metrics(report: Report) -> dict[str, float]:
     found: dict[str, float] = {}
     for row in rows:
         prefix = _row_name(row, with_model=several)
-        numbers = {f"{prefix}/{name}": row.number(name) for name in NUMBERS}
+        names = *NUMBERS, *({"mu"} & row.values.keys())
+        numbers = {f"{prefix}/{name}": row.number(name) for name in names}
         if found.keys() & numbers.keys():
             raise ValueError(
                 f"two rows of the report would have the name {prefix!r}: filter the report, or "

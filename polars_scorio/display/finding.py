@@ -382,7 +382,7 @@ def gate_rows(rows: pl.DataFrame) -> pl.DataFrame:
     place = rows.columns.index("baseline")
     extra = next(each for each in rows.columns if each.startswith("extra_"))
     rows = rows.rename({rows.columns[place - 1]: "model"})
-    strata = [name for name in rows.columns[: rows.columns.index("metric")] if name != "model"]
+    strata = rows.columns[: min(place - 1, rows.columns.index("metric"))]
     label = pl.concat_str(strata, separator=" / ") if strata else pl.lit(None, pl.String)
     names = pl.col("model", "baseline").cast(pl.String)
     return rows.with_columns(label.alias("stratum"), pl.col(extra).alias("extra"), names)

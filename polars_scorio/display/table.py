@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _DIGITS = 6  # decimals of a number that a user joined, at most
 # Tables with a single number in each row: what it is called, where the name of its metric is not.
-_TIDY = {"mu": "score", "diff": "difference"}
+_TIDY = {"mu": "score", "estimate": "score", "diff": "difference"}
 _CHANCES = {"prob_better", "prob_best"}
 # What a table has no room for, or says in the note.
 _HIDDEN = {
@@ -107,7 +107,7 @@ class Number:
                 found.append(cls(name, "".join(group), metric, value, parts))
         if not found and {"lo", "hi"} <= known:
             parts = ("lo", "hi", "sigma", "estimate")
-            found = [cls(name, "", name, name, parts) for name in _TIDY if name in known]
+            found = [cls(name, "", name, name, parts) for name in _TIDY if name in known][:1]
         return found
 
 

@@ -202,7 +202,7 @@ def rubric(
     ... )
     >>> log.with_columns(agent.expr())["agent"].to_list()
     ['failed', 'quick']
-    >>> log.scorio(trial=None).rubric(agent).avg()["mu"].item()
+    >>> log.scorio(trial=None).rubric(agent).avg()["estimate"].item()
     0.5
     """
     if not isinstance(conditions, Mapping) or not conditions:

@@ -49,18 +49,21 @@ def wide_columns(
     keys: Sequence[str],
     shared: Sequence[str],
     own: Sequence[str] = (),
+    *,
+    means: bool = True,
 ) -> list[pl.Expr]:
     """One aggregation for each column of a report with metrics as columns.
 
-    The columns of `own` are those that each metric has beside its numbers.
+    The columns of `own` are those that each metric has beside its numbers, `mu` among them if there
+    are `means`.
     """
     columns = [pl.col(name).first() for name in shared]
     for metric in metrics:
-        beside = [*(["mu"] * (metric.headline != "mu")), "sigma", "lo", "hi", *own]
+        beside = ["mu"] * (means and metric.headline != "mu")
         for k in metric.row_sizes:
             plain = plain_name(metric, k)
             row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
-            for number in (metric.headline, *beside):
+            for number in (*own, "sigma", metric.headline, *beside, "lo", "hi"):
                 name = plain if number == metric.headline else f"{plain}_{number}"
                 columns.append(pl.col(number).filter(row).first().alias(name))
     names = [column.meta.output_name() for column in columns]
@@ -181,9 +184,13 @@ def report(
     overall: Overall | None = None,
     wide: bool = False,
     simultaneous: bool = False,
+    lean: bool = False,
     **options: Unpack[InferenceOptions],
 ) -> pl.LazyFrame:
-    """The plan of a report; see `Scorio.report`."""
+    """The plan of a report; see `Scorio.report`.
+
+    A `lean` one lacks `mu` where no row is a posterior: mu is then the estimate, or a forecast.
+    """
     wide, bands = check_flag("wide", wide), check_flag("simultaneous", simultaneous)
     if bands and overall == "macro":
         raise ValueError(
@@ -198,7 +205,14 @@ def report(
             )
         return _report_bracket(
             ErroredLog.from_log(log, roles, metrics, **options),
-            partial(report, metrics=metrics, overall=overall, simultaneous=bands, **options),
+            partial(
+                report,
+                metrics=metrics,
+                overall=overall,
+                simultaneous=bands,
+                lean=lean,
+                **options,
+            ),
         )
     trials = bind_roles(log, roles)
     request = Request.from_trials(trials, metrics, per=per, curves=bands, **options)
@@ -207,7 +221,8 @@ def report(
     columns = columns.with_bands() if bands else columns
     keys = [*columns.keys, *columns.question]
     own = [name for need in request.classes.needs if need.wide for name in need.shown]
-    wanted = wide_columns(metrics, keys, [*columns.facts], own) if wide else []
+    means = not (lean and all(request.choice.is_unbiased(*each) for each in request.metrics))
+    wanted = wide_columns(metrics, keys, [*columns.facts], own, means=means) if wide else []
     plan = evaluated_plan(request, columns, overall=overall)
     if options.get("prior") is None and _has_separate_priors(request):
         plan = plan.then(warn_of_rows)
@@ -215,6 +230,7 @@ def report(
     if wide:
         return wide_rows(rows, keys, wanted)
     rows = with_curves(rows, metrics).select(curve_columns(columns.shown, metrics))
+    rows = rows if means else rows.drop("mu")
     # A stable sort: the metrics of a question keep the order in which they were asked for.
     return rows.sort(*keys, maintain_order=True) if columns.question else rows
 

@@ -64,7 +64,7 @@ def test_a_frame_is_freed_after_an_error_too(r1, ask):
 
 def test_an_accessor_keeps_its_frame():
     accessor = ps.scorio(long([[0, 1]]), trial=None)
-    assert accessor.avg()["mu"].item() == 0.5
+    assert accessor.avg()["estimate"].item() == 0.5
 
 
 @pytest.mark.parametrize("roles", [None, {"success": 1}])
@@ -79,4 +79,4 @@ def test_changes_in_place_are_seen(r1, roles):
     frame.insert_column(0, pl.Series("domain", [*["a", "b"] * 6]))
     assert frame.scorio(by="domain").bayes()["domain"].to_list() == ["a", "b"]
     frame.replace_column(frame.get_column_index("category"), pl.Series("category", np.ones(12)))
-    assert frame.scorio.avg()["mu"].item() == accessor.avg()["mu"].item() == 1
+    assert frame.scorio.avg()["estimate"].item() == accessor.avg()["estimate"].item() == 1

@@ -67,7 +67,8 @@ def test_a_trajectory_ends_with_the_report(log):
     rows = log.scorio.trajectory(ps.avg())
     assert sorted(rows["n"].unique()) == [1, 2, 3]
     last = rows.filter(n=3).sort("model").select("model", "mu", "lo", "hi")
-    assert_frame_equal(last, log.scorio.avg().select("model", "mu", "lo", "hi"))
+    expected = log.scorio.avg().select("model", "estimate", "lo", "hi")
+    assert_frame_equal(last, expected.rename({"estimate": "mu"}))
 
 
 def test_replicates_of_a_clear_ranking_have_settled():

@@ -70,8 +70,8 @@ def test_other_formats_hold_the_rows_of_all_metrics_and_nothing_else(capsys):
     ]
     assert main([*call, "--format", "csv"]) == 0
     head, row = capsys.readouterr().out.splitlines()
-    assert head.startswith("metric,k,model")
-    assert row.startswith("avg,,v2")
+    assert head.startswith("model,baseline,metric,k")
+    assert row.startswith("v2,v1,avg,,")
 
 
 def test_a_dearer_candidate_is_named_in_sentence_rows_and_files(gate, folder):

@@ -14,7 +14,14 @@ from polars_scorio.command_line.main import main
 from tests.command_line.pages import page_text
 
 ROWS = pl.DataFrame(
-    {"metric": "avg", "model": ["a|b"], "k": [None], "diff": [0.0123456], "verdict": ["pass"]}
+    {
+        "model": ["a|b"],
+        "baseline": "v1",
+        "metric": "avg",
+        "k": [None],
+        "diff": [0.0123456],
+        "verdict": ["pass"],
+    }
 )
 RESULT = GateResult("avg", ROWS, ["pass: fine"], ["pass: fine"], pl.DataFrame())
 
@@ -23,21 +30,21 @@ def test_markdown_escapes_bars_and_rounds_numbers(folder):
     write_markdown("gate.md", "pass", [RESULT])
     lines = (folder / "gate.md").read_text(encoding="utf-8").splitlines()
     assert lines[4:7] == [
-        *("| metric | model | diff | verdict |", "| --- | --- | --- | --- |"),
-        "| avg | a\\|b | 0.0123 | pass |",
+        *("| model | baseline | metric | diff | verdict |", "| --- | --- | --- | --- | --- |"),
+        "| a\\|b | v1 | avg | 0.0123 | pass |",
     ]
     assert lines[-1].startswith("diff: the candidate minus the baseline, in units of the metric;")
 
 
 def test_markdown_has_what_a_reader_needs_of_each_stratum(folder):
     rows = pl.DataFrame(
-        {"year": [2025, None], "metric": "avg", "model": "v2", "sigma": 0.1, "hi": [0.5, None]}
+        {"year": [2025, None], "model": "v2", "baseline": "v1", "sigma": 0.1, "hi": [0.5, None]}
     )
     write_markdown("gate.md", "pass", [GateResult("avg", rows, ["fine"], [], rows)])
     lines = (folder / "gate.md").read_text(encoding="utf-8").splitlines()
     assert lines[2:8] == [
-        *("- fine", "", "| year | metric | model | hi |", "| --- | --- | --- | --- |"),
-        *("| 2025 | avg | v2 | 0.5 |", "| all | avg | v2 |  |"),
+        *("- fine", "", "| year | model | baseline | hi |", "| --- | --- | --- | --- |"),
+        *("| 2025 | v2 | v1 | 0.5 |", "| all | v2 | v1 |  |"),
     ]
 
 
@@ -59,7 +66,7 @@ def test_junit_has_the_sentence_of_each_row_that_fails(folder):
 
 def test_junit_is_xml_whatever_the_models_are_called(folder):
     rows = pl.DataFrame(
-        {"metric": "avg", "model": ["a\x1b\ufffe<"], "k": [None], "verdict": ["fail"]}
+        {"model": ["a\x1b\ufffe<"], "baseline": "v1", "k": [None], "verdict": ["fail"]}
     )
     result = GateResult("avg", rows, [], ["fail: a\x1b\udcff is worse"], rows)
     write_junit("gate.xml", [result], [], "model", None)
@@ -67,7 +74,7 @@ def test_junit_is_xml_whatever_the_models_are_called(folder):
     assert case.attrib["name"] == "a(U+001B)(U+FFFE)<: all"
     assert case[0].attrib["message"] == "fail: a(U+001B)(U+DCFF) is worse"
     write_markdown("gate.md", "fail", [result])
-    assert "| avg | a(U+001B)(U+FFFE)\\< | fail |" in (folder / "gate.md").read_text(
+    assert "| a(U+001B)(U+FFFE)\\< | v1 | fail |" in (folder / "gate.md").read_text(
         encoding="utf-8"
     )
 

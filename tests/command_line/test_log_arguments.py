@@ -64,7 +64,7 @@ def test_rewards_have_levels(capsys):
     models(2).with_columns(pl.col("category") / 2).write_parquet("rewards.parquet")
     levels = ["--levels", "0", "--levels", "0.5", "--levels", "1"]
     assert main(["report", "rewards.parquet", *levels, "--metric", "avg"]) == 0
-    best, second = models(2).scorio.avg()["mu"].sort(descending=True) / 2
+    best, second = models(2).scorio.avg()["estimate"].sort(descending=True) / 2
     assert f"+{100 * (best - second):.1f} points" in capsys.readouterr().out
 
 

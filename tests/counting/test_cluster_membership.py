@@ -129,7 +129,7 @@ def test_coverage_counts_clusters_and_shows_where_they_are_unclear():
     log = with_passage("q", pl.col("question") == 5, pl.col("trial") == 1)
     log = log.with_columns(pl.when(pl.col("question") != 2).then("passage"))
     accessor = log.scorio(cluster="passage")
-    assert accessor.describe().columns[:3] == ["model", "questions", "clusters"]
+    assert {"model", "questions", "clusters"} < {*accessor.describe().columns}
     assert accessor.describe()["clusters"].to_list() == [4, 4]
     unclear = accessor.describe(per="question").select("question", "clusters")
     assert unclear.rows() == [(2, 0), (5, 2)] * 2

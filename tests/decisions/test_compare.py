@@ -327,7 +327,7 @@ def test_no_trials_give_the_columns_and_no_rows(log):
     for target in ("benchmark", "population"):
         for frame in (log, log.clear()):
             rows = frame.scorio(by="domain", success=2).compare(target=target)
-            assert list(rows.schema.items()) == list(expected.items())
+            assert dict(rows.schema) == expected
         assert rows.height == 0
 
 
@@ -380,4 +380,5 @@ def test_a_stratum_that_is_named_like_a_number_is_refused(log):
 def test_the_result_does_not_keep_the_name_of_the_model_column():
     log = models({"a": [[1, 1]], "b": [[0, 1]]}).rename({"model": "llm"})
     rows = log.scorio(model="llm").compare()
-    assert rows.columns == ["metric", "k", *PAIRS, *NUMBERS, "better", "adjusted_for", "inference"]
+    assert "model" not in rows.columns
+    assert {*PAIRS} < {*rows.columns}

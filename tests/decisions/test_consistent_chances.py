@@ -71,10 +71,11 @@ def test_chances_to_be_the_best_agree_with_pairs_and_with_the_order(kind, metric
     log = kind.frame.scorio(**kind.roles)
     strata = [*kind.roles.get("by", "").split()]
     ranks = log.rank(metric, **options)
+    numbered = "mu" if "mu" in ranks.columns else "estimate"
     for part in ranks.partition_by(strata) if strata else [ranks]:
         assert part["prob_best"].sum() == pytest.approx(1)
         sign = -1 if metric.looks_at == "costs" else 1
-        numbers = sign * part.select("mu", "lo", "hi").to_numpy()
+        numbers = sign * part.select(numbered, "lo", "hi").to_numpy()
         chance = part["prob_best"].to_numpy()
         for row, mine in enumerate(numbers):
             as_good = (mine >= numbers - 1e-12).all(axis=1)

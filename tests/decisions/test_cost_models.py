@@ -56,7 +56,7 @@ def test_the_cheaper_model_is_the_better_one(log, target):
     ranks = costs.rank(ps.mean_cost())
     assert ranks["model"].to_list() == ["bob", "ada"]
     assert ranks["rank"].to_list() == ranks["rank_tied"].to_list() == [1, 2]
-    assert ranks["mu"].is_sorted()
+    assert ranks["estimate"].is_sorted()
 
 
 @pytest.mark.parametrize("target", ["benchmark", "population"])

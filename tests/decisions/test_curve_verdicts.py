@@ -312,7 +312,7 @@ def test_ranges_beyond_the_trials_are_no_part_of_a_band():
     metric = ps.pass_at_k([1, 4, 8, 12])
     rows, plain = (LOG.report(metric, simultaneous=how) for how in (True, False))
     assert rows["adjusted_for"].to_list() == (["all k"] * 3 + ["each row alone"]) * 2
-    ends = ["k", "mu", "lo", "hi"]
+    ends = ["k", "lo", "hi"]
     assert_frame_equal(rows.filter(k=12).select(ends), plain.filter(k=12).select(ends))
     inside = LOG.report(ps.pass_at_k([1, 4, 8]), simultaneous=True)
     assert_frame_equal(rows.filter(pl.col("k") < 12), inside)

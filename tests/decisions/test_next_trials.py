@@ -90,7 +90,7 @@ def test_the_summary_has_the_sigma_of_each_model(uneven, metric, observed):
     single, rows = accessor.next_trials(budget, metric), accessor.next_trials(
         budget, metric, per="model"
     )  # fmt: skip
-    assert rows.columns == [*KEYS, "questions", "trials", "extra_trials", *SIGMAS]
+    assert {*rows.columns} == {*KEYS, "questions", "trials", "extra_trials", *SIGMAS}
     sums = single.group_by(KEYS, maintain_order=True).agg(
         pl.len().alias("questions"), pl.col("trials", "extra_trials").sum()
     )
@@ -125,7 +125,7 @@ def test_one_unnamed_model_gets_it_all(log):
     summary = log.filter(model="b").scorio(model=None, trial=None, success=2).next_trials(
         50, per="model"
     )  # fmt: skip
-    assert summary.columns == ["questions", "trials", "extra_trials", *SIGMAS]
+    assert {*summary.columns} == {"questions", "trials", "extra_trials", *SIGMAS}
 
 
 def test_prior_trials_make_a_question_surer(log):

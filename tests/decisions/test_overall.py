@@ -67,7 +67,7 @@ def test_differences_are_those_of_a_report(ragged, options, overall):
     if options.get("target") == "population":
         options = {} | options
     report = whole(asked(ragged).report(ps.avg(), overall=overall, **options))
-    mu = dict(report.select("model", "mu").rows())
+    mu = dict(report.select("model", "mu" if "mu" in report.columns else "estimate").rows())
     for row in rows.iter_rows(named=True):
         assert row["diff"] == pytest.approx(mu[row["model_a"]] - mu[row["model_b"]], abs=1e-12)
 

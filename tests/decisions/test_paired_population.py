@@ -227,7 +227,7 @@ def test_a_ranking_has_the_intervals_of_the_report(metric, cluster):
     log = log.with_columns(n=pl.len().over("domain", "model", "question"))
     log = pl.concat([log, log.filter(n=1).with_columns(trial=pl.lit(7, pl.Int64))]).drop("n")
     roles = {"by": "domain", "cluster": cluster, **({} if metric.w else {"success": 2})}
-    keys, numbers = ["domain", "model"], ["mu", "lo", "hi"]
+    keys, numbers = ["domain", "model"], ["estimate", "lo", "hi"]
     ranks = log.scorio(**roles).rank(metric, target="population").sort(keys)
     report = log.scorio(**roles).report(metric, **CALIBRATED).sort(keys)
     for name in numbers:
@@ -248,4 +248,4 @@ def test_comparisons_of_geom_at_k_pair_the_credits_of_the_calibrated_report(r1):
     log = pl.concat([r1, r1.with_columns(model=pl.lit("other"), category=1 - pl.col("category"))])
     report = log.scorio.report(ps.geom_at_k(2), **CALIBRATED)
     pair = log.scorio.compare(ps.geom_at_k(2), target="population")
-    assert pair["diff"].item() == pytest.approx(report["mu"][0] - report["mu"][1])
+    assert pair["diff"].item() == pytest.approx(report["estimate"][0] - report["estimate"][1])

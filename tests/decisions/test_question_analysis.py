@@ -43,11 +43,11 @@ def test_numbers_are_those_of_the_study():
 
 def test_a_row_says_how_often_a_question_is_solved_and_what_the_trials_allow():
     rows = counted(np.array([[[0, 4, 1, 2], [0, 4, 4, 0]]]), 4).questions().sort("question")
-    assert rows.columns == [
+    assert {*rows.columns} == {
         "stratum", "question", "models", "trials", "rate", "solved_by", "always_by", "status",
         "rate_lo", "rate_hi", "spread", "rest_correlation", "discrimination", "pvalue",
         "qvalue", "reversed",
-    ]  # fmt: skip
+    }  # fmt: skip
     shown = rows.select("trials", "rate", "solved_by", "always_by", "status").rows()
     assert shown == [
         (8, 0, 0, 0, "never"),

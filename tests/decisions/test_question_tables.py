@@ -71,7 +71,7 @@ def test_clusters_have_the_means_of_their_questions():
     )
     rows = clustered.questions(per="cluster").sort("passage")
     each = clustered.questions().sort("question")
-    assert rows.columns[1:3] == ["passage", "questions"]
+    assert {"passage", "questions"} < {*rows.columns}
     assert rows["questions"].to_list() == [2, 2, 2, 2, 1]
     means = [each["rate"][start : start + 2].mean() for start in range(0, 9, 2)]
     assert rows["rate"].to_list() == pytest.approx(means)

@@ -23,7 +23,7 @@ pytestmark = [
 
 METHODS = ["competition", "competition_max", "dense", "average"]
 ROLES = {"by": "domain", "success": 2, "prior": "uniform"}
-NUMBERS = ["mu", "sigma", "lo", "hi"]
+NUMBERS = ["sigma", "mu", "lo", "hi"]
 METHOD = pytest.mark.parametrize("method", METHODS)
 
 
@@ -48,9 +48,9 @@ def many() -> pl.DataFrame:
 def test_the_best_model_comes_first(log):
     accessor = log.scorio(**ROLES)
     rows = accessor.rank()
-    places = ["rank", "rank_lo", "rank_hi", "rank_tied"]
-    last = [*NUMBERS, "prob_best", "could_be_best", "tier", "z_next", "inference"]
-    assert rows.columns == ["domain", "metric", "k", *places, "model", *last]
+    first = ["domain", "rank", "model", "metric", "k", "inference", "rank_lo", "rank_hi"]
+    last = ["rank_tied", "prob_best", "tier", "z_next", *NUMBERS, "could_be_best"]
+    assert rows.columns == [*first, *last]
     assert rows.select("metric", "k").unique().rows() == [("avg", None)]
     report = accessor.report(ps.avg()).sort("domain", "mu", descending=[False, True])
     columns = ["domain", "model", *NUMBERS]
@@ -218,7 +218,7 @@ def test_a_model_without_a_score_has_no_rank():
     assert rows["model"].to_list() == ["a", "c", "b", "d"]
     assert rows["rank"].to_list() == [1, 2, None, None]
     assert rows["rank_tied"].to_list() == [1, 1, None, None]
-    assert rows.select(*NUMBERS)[2:].null_count().row(0) == (2,) * 4
+    assert rows.select("sigma", "estimate", "lo", "hi")[2:].null_count().row(0) == (2,) * 4
     assert rows["z_next"].null_count() == 3
 
 
@@ -280,8 +280,11 @@ def test_the_population_is_ranked_by_paired_differences(log, metric, lazy):
             lo = low + width * beta_bound(unit, one, 0.1)
             hi = high - width * beta_bound(1 - unit, one, 0.1)
             # Sums in another order.
-            numbers = [values.mean(), sigma, lo, hi]
-            assert [row[name] for name in NUMBERS] == pytest.approx(numbers, rel=1e-9)
+            number = "mu" if "mu" in row else "estimate"
+            numbers = [sigma, values.mean(), lo, hi]
+            assert [row[name] for name in ("sigma", number, "lo", "hi")] == pytest.approx(
+                numbers, rel=1e-9
+            )
             if place == 2:
                 assert row["z_next"] is None
                 continue
@@ -313,7 +316,7 @@ def test_on_the_population_intervals_may_overlap_too(log):
 def test_one_question_tells_no_models_apart():
     log = models({"a": [9], "b": [0]})
     rows = log.scorio.rank(target="population")
-    assert rows.select("rank", "rank_tied", "model", "mu").rows() == [
+    assert rows.select("rank", "rank_tied", "model", "estimate").rows() == [
         (1, 1, "a", 1),
         (2, 1, "b", 0),
     ]
@@ -362,18 +365,19 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
     rank = pl.Float64 if method == "average" else pl.UInt32
     expected = {
         "domain": pl.String,
+        "rank": rank,
+        "model": pl.String,
         "metric": pl.String,
         "k": pl.Int64,
-        "rank": rank,
+        "inference": pl.String,
         "rank_lo": pl.UInt32,
         "rank_hi": pl.UInt32,
         "rank_tied": rank,
-        "model": pl.String,
-        **dict.fromkeys([*NUMBERS, "prob_best"], pl.Float64),
-        "could_be_best": pl.Boolean,
+        "prob_best": pl.Float64,
         "tier": pl.UInt32,
         "z_next": pl.Float64,
-        "inference": pl.String,
+        **dict.fromkeys(NUMBERS, pl.Float64),
+        "could_be_best": pl.Boolean,
     }
     for frame in (log, log.clear()):
         plan = frame.lazy().scorio(**ROLES).rank(method=method)

@@ -36,10 +36,10 @@ def test_questions_that_lose_all_of_their_successes_come_first():
         == pytest.approx(first["pvalue_min"])
     )
     assert (first["rate_baseline"], first["rate"], first["broken"]) == (1.0, 0.0, True)
-    assert tests.columns == [
+    assert {*tests.columns} == {
         "model", "question", "trials_baseline", "trials", "rate_baseline", "rate", "pvalue",
         "pvalue_min", "qvalue", "regressed", "broken", "broken_by_chance", "pvalue_broken",
-    ]  # fmt: skip
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("others", "named"), [(2, False), (4, True), (0, True)])

@@ -229,7 +229,7 @@ def test_who_lacks_the_easy_question_loses_nothing():
     )
     rows = log.scorio.rank(ps.avg(), target="population", unmatched="adjust")
     # Linear algebra of few terms: rounding, far below the default of 1e-6.
-    assert rows["mu"].to_list() == pytest.approx([2 / 3, 2 / 3])
+    assert rows["estimate"].to_list() == pytest.approx([2 / 3, 2 / 3])
     pair = log.scorio.compare(ps.avg(), target="population", unmatched="adjust")
     # Some 1e-16 are left of the difference of two numbers near 2/3.
     assert pair["diff"].item() == pytest.approx(0, abs=1e-12)

@@ -114,7 +114,7 @@ def test_predictions_are_not_ranked():
     assert rows.row(2, named=True)["rank_hi"] is None
     assert rows.select(*RANKS, "rank_tied", "sigma", "z_next")[2].null_count().row(0) == (1,) * 7
     assert rows["rank_hi"].to_list()[:2] == [2, 2]
-    assert rows.select("mu", "lo", "hi").null_count().row(0) == (0, 0, 0)
+    assert rows.select("estimate", "lo", "hi").null_count().row(0) == (1, 0, 0)
     pairs = log.compare(ps.pass_at_k(2), simultaneous=True)
     ahead = pairs.filter((pl.col("model_a") == "b") | (pl.col("model_b") == "b"))
     assert ahead.select("sigma", "z", "prob_better", "better").null_count().row(0) == (2,) * 4

@@ -10,8 +10,8 @@ from tests.made_logs import drawn, long
 
 W = [0.1, 0.3, 0.7]
 ROLES = {"by": "domain", "success": 2, "prior": "uniform"}
-NUMBERS = ["mu", "sigma", "lo", "hi"]
-COLUMNS = ["domain", "n", "model", *NUMBERS, "rank"]
+NUMBERS = ["sigma", "mu", "lo", "hi"]
+COLUMNS = ["domain", "n", "rank", "model", *NUMBERS]
 CELL = ["domain", "model", "question"]
 
 
@@ -36,7 +36,7 @@ def reports(log: pl.DataFrame, metric: ps.Metric, **options: object) -> pl.DataF
         .with_columns(n=pl.lit(n, pl.UInt32))
         for n in range(1, most["len"].max() + 1)
     ]
-    return pl.concat(parts).sort("domain", "n", "model").select(COLUMNS[:-1])
+    return pl.concat(parts).sort("domain", "n", "model").select("domain", "n", "model", *NUMBERS)
 
 
 def is_close(rows: pl.DataFrame, expected: pl.DataFrame) -> None:
@@ -208,7 +208,7 @@ def test_average_rewards_are_followed_as_reports_are(log, bounds):
         here = most.filter(pl.col("len") >= n)
         # A report of all models: the observed range of a stratum has those that stopped before.
         kept = rewards.join(here, on=["domain", "model"], how="semi")
-        expected = first(kept, n).scorio(**roles).report(ps.avg())
+        expected = first(kept, n).scorio(**roles).report(ps.avg()).rename({"estimate": "mu"})
         is_close(rows.filter(n=n).drop("n"), expected.select("domain", "model", *NUMBERS))
 
 

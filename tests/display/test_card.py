@@ -36,9 +36,9 @@ def found(log, metric=None, **roles) -> Story:
 def test_the_numbers_are_those_of_the_report():
     log = log_of((0.7, 0.4))
     story = found(log, ps.pass_hat_k(2))
-    rows = log.scorio.pass_hat_k(2).sort("mu", descending=True)
+    rows = log.scorio.pass_hat_k(2).sort("estimate", descending=True)
     board = story.sheet.board
-    for name, values in (("mu", board.score), ("lo", board.lo), ("hi", board.hi)):
+    for name, values in (("estimate", board.score), ("lo", board.lo), ("hi", board.hi)):
         assert rows[name].to_list() == pytest.approx(values.tolist())
     drawn = card_svg(story)
     assert f"{100 * board.score[0]:.1f} % against {100 * board.score[1]:.1f} %: +" in drawn

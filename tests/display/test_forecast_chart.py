@@ -50,7 +50,7 @@ def test_numbers_are_those_of_the_forecast_and_of_the_report():
     rows = drawn(LOG.plot.forecast([2, 16], ps.pass_hat_k, confidence=0.8))
     ahead = LOG.forecast([16], ps.pass_hat_k, confidence=0.8)
     seen = LOG.pass_hat_k(2, confidence=0.8)
-    for k, numbers in ((16, ahead), (2, seen)):
+    for k, numbers in ((16, ahead), (2, seen.rename({"estimate": "mu"}))):
         own = rows.filter(pl.col("k") == k).sort("model")
         for name in ("mu", "lo", "hi"):
             assert own[name].to_list() == pytest.approx(numbers[name].to_list())

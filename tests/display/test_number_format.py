@@ -35,5 +35,5 @@ def test_all_right_has_no_more_digits_than_its_interval_deserves():
     log = pl.DataFrame({"model": "ada", "question": [1, 2, 3, 4] * 4, "category": 1})
     rows = log.scorio(trial=None).report(ps.avg(), ps.pass_at_k(4), ps.pass_hat_k(4))
     texts = [Scale.of([mu], sigma_values(rows[[place]])).text(mu)
-             for place, mu in enumerate(rows["mu"])]  # fmt: skip
+             for place, mu in enumerate(rows["estimate"])]  # fmt: skip
     assert texts == ["100.0"] * 3

@@ -139,7 +139,7 @@ def steps(number: int) -> pl.DataFrame:
 def test_a_metric_along_a_stratum_is_that_of_the_report():
     log = steps(5)
     chart = log.scorio.plot.over("step", ps.pass_at_k(2))
-    report = log.scorio(by="step").report(ps.pass_at_k(2))
+    report = log.scorio(by="step").report(ps.pass_at_k(2)).rename({"estimate": "mu"})
     columns = ["model", "at", "mu", "lo", "hi"]
     shown = data_of(chart).sort("at", "model").select(columns)
     expected = report.rename({"step": "at"}).select(columns)
@@ -351,8 +351,8 @@ def test_a_stratum_that_is_called_overall_is_not_drawn_upon(log):
     assert rows.group_by("stratum").len()["len"].to_list() == [3, 3, 3]
     options = {"overall": "macro"}
     mean = named.scorio(by="domain", success=[1, 2]).report(ps.avg(), **options)
-    mean = mean.filter(pl.col("domain").is_null()).sort("model")["mu"].to_list()
-    assert rows.filter(stratum="overall").sort("model")["mu"].to_list() == pytest.approx(mean)
+    mean = mean.filter(pl.col("domain").is_null()).sort("model")["estimate"].to_list()
+    assert rows.filter(stratum="overall").sort("model")["estimate"].to_list() == pytest.approx(mean)
 
 
 @pytest.mark.every(3)

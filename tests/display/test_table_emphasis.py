@@ -42,7 +42,7 @@ def test_a_model_that_is_best_beyond_doubt_is_bold(decided):
     assert r"\textbf{best\_one}" in ps.to_latex(board)
     assert "**" not in ps.to_markdown(board.with_columns(rank_hi=2))
     ranks = ps.to_markdown(decided.rank(ps.pass_at_k(2)))
-    assert ranks.startswith("| bench | rank | model | Pass@2 (%) |")
+    assert ranks.startswith("| bench | rank | model |")
     assert "| arc | 1 | **best_one** | " in ranks
 
 
@@ -74,4 +74,4 @@ def test_a_table_of_pairs_says_its_metric_and_for_what_its_intervals_hold(decide
             f"model_a is better. In brackets: intervals whose confidence holds for {words}" in table
         )
     several = pl.concat([decided.compare(ps.avg()), decided.compare(ps.pass_at_k(2))])
-    assert "| metric | model_a | model_b | difference (%) |" in ps.to_markdown(several)
+    assert "| model_a | model_b | metric |" in ps.to_markdown(several)

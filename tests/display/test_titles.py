@@ -271,13 +271,13 @@ def test_a_frontier_has_the_heading_of_costs_on_the_page(tmp_path, capsys, monke
 def test_one_model_is_said_to_be_reliable_or_not():
     outcomes = np.random.default_rng(3).random((40, 8)) < 0.6
     log = long(outcomes.astype(int).tolist(), "ada")
-    always = log.scorio.pass_hat_k(8)["mu"][0]
-    mean = log.scorio.avg()["mu"][0]
+    always = log.scorio.pass_hat_k(8)["estimate"][0]
+    mean = log.scorio.avg()["estimate"][0]
     assert page_of(log).headline == (
         f"ada gets {100 * mean:.1f} % right at one try, and {100 * always:.1f} % all 8 times."
     )
     single = log.filter(pl.col("trial") == log["trial"].min())
-    share = single.scorio.avg()["mu"][0]
+    share = single.scorio.avg()["estimate"][0]
     assert page_of(single).headline == f"ada gets {100 * share:.1f} % of 40 questions right."
 
 

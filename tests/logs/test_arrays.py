@@ -21,7 +21,7 @@ def test_binary_arrays_need_no_weights():
     binary = np.array([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]])
     estimates = ps.from_array(binary).pass_at_k([1, 2])["estimate"].to_list()
     assert estimates == pytest.approx([evaluate.pass_at_k(binary, k) for k in (1, 2)])
-    assert ps.from_array(binary == 1).avg()["mu"].item() == pytest.approx(0.7)
+    assert ps.from_array(binary == 1).avg()["estimate"].item() == pytest.approx(0.7)
 
 
 def test_several_models_have_names_or_numbers():
@@ -29,7 +29,7 @@ def test_several_models_have_names_or_numbers():
     log = ps.from_array(both, w=W, models=["ada", "bob"])
     assert log.frame.columns == ["model", "question", "trial", "category"]
     assert log.frame.row(-1) == ("bob", 1, 4, 0.0)
-    assert log.avg().select("model", "mu").rows() == [
+    assert log.avg().select("model", "estimate").rows() == [
         ("ada", pytest.approx(0.6)),
         ("bob", pytest.approx(0.4)),
     ]

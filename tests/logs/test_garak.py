@@ -91,7 +91,7 @@ def test_fewer_hits_are_better(reader, write):
         write("b.report.jsonl", weak, *attempts(0, 1.0, 1.0), *attempts(1, 0.0, 1.0), END),
     ]
     ranks = reader(paths).rank()
-    assert ranks.select("model", "mu").rows() == [("openai ada", 0.25), ("openai bob", 0.75)]
+    assert ranks.select("model", "estimate").rows() == [("openai ada", 0.25), ("openai bob", 0.75)]
     assert reader(paths, lower_is_better=False).rank()["model"][0] == "openai bob"
 
 

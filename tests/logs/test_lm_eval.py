@@ -66,7 +66,7 @@ def test_the_results_beside_the_samples_know_the_model(table, gsm8k, write):
 
 def test_two_filters_are_two_strata_and_never_two_trials(reader, gsm8k):
     report = reader(gsm8k).avg().collect()
-    assert report.select("filter", "questions", "trials", pl.col("mu").round(3)).rows() == [
+    assert report.select("filter", "questions", "trials", pl.col("estimate").round(3)).rows() == [
         ("flexible-extract", 3, 3, 0.667),
         ("strict-match", 3, 3, 0.333),
     ]
@@ -79,7 +79,9 @@ def test_a_second_run_adds_trials(reader, gsm8k, write):
     write("out/org__ada/samples_gsm8k_2026-01-02T12-00-00.5.jsonl", *again)
     log = reader(gsm8k.parents[1]).frame.filter(filter="strict-match")
     report = log.scorio(n=2).avg().collect()
-    assert report.select("questions", "trials", pl.col("mu").round(3)).rows() == [(3, 6, 0.667)]
+    assert report.select("questions", "trials", pl.col("estimate").round(3)).rows() == [
+        (3, 6, 0.667)
+    ]
 
 
 def test_truth_values_and_missing_scores_are_read(table, write):

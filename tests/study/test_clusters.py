@@ -43,7 +43,8 @@ def reports(log: pl.DataFrame, metrics: tuple[ps.Metric, ...], **roles: object) 
     """Both kinds of inference that know a population."""
     accessor = log.scorio(**roles)
     each = {kind: accessor.report(*metrics, prior=kind, **TARGET) for kind in KINDS}
-    return pl.concat(rows.with_columns(kind=pl.lit(str(kind))) for kind, rows in each.items())
+    named = [rows.with_columns(kind=pl.lit(str(kind))) for kind, rows in each.items()]
+    return pl.concat(named, how="diagonal")
 
 
 @pytest.mark.slow

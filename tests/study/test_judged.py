@@ -12,7 +12,7 @@ LOG = verdicts()
 GRADER = ps.judge(sensitivity=(88, 100), specificity=(80, 100))
 PERFECT = ps.judge(sensitivity=(10**9, 10**9), specificity=(10**9, 10**9))
 METRICS = ps.avg(), ps.pass_at_k([1, 2, 4]), ps.pass_hat_k(2)
-NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
+NUMBERS = ["estimate", "sigma", "lo", "hi"]
 ROLES = pytest.mark.parametrize("role", [{"truth": "human"}, {"judge": GRADER}], ids=str)
 
 
@@ -40,7 +40,7 @@ def test_reports_have_the_uncorrected_estimate_and_the_labels(role):
     )
     assert report["labels"].dtype == pl.UInt64
     assert report["inference"].unique().to_list() == ["calibrated"]
-    assert report.columns[-3:] == ["estimate_uncorrected", "labels", "inference"]
+    assert {"estimate_uncorrected", "labels"} < {*report.columns}
 
 
 def test_a_report_without_a_judge_has_no_such_columns():

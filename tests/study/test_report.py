@@ -27,8 +27,8 @@ COLUMNS = {
     "questions": pl.UInt32,
     "trials": pl.UInt64,
     "dropped": pl.UInt64,
-    **dict.fromkeys(["estimate", "mu", "sigma", "lo", "hi"], pl.Float64),
     "inference": pl.String,
+    **dict.fromkeys(["sigma", "estimate", "mu", "lo", "hi"], pl.Float64),
 }
 KEYS = ["domain", "model"]
 

@@ -73,14 +73,14 @@ def test_two_runs_leave_intervals_within_what_scores_can_be(metric, dtype, most)
 
 def test_a_report_has_the_term_of_its_runs(log, models):
     plain, said = log.scorio(trial=None).avg(), log.scorio(trial=None, run="seed").avg()
-    kept = ["model", "metric", "questions", "trials", "estimate", "mu"]
+    kept = ["model", "metric", "questions", "trials", "estimate"]
     assert_frame_equal(said.select(kept), plain.select(kept))
     assert said["inference"].unique().to_list() == ["calibrated, other runs"]
     for row, (outcomes, old) in enumerate(
         zip(models.values(), plain.iter_rows(named=True), strict=True)
     ):
         runs = of_model(outcomes)
-        ends = widened(old["mu"], old["lo"], old["hi"], runs.term(Z), Z)
+        ends = widened(old["estimate"], old["lo"], old["hi"], runs.term(Z), Z)
         assert said.row(row, named=True)["lo"] == pytest.approx(ends[0])
         assert said.row(row, named=True)["hi"] == pytest.approx(ends[1])
         sigma = np.sqrt(old["sigma"] ** 2 + runs.excess)
@@ -259,7 +259,7 @@ def test_decisions_about_a_population_have_the_term_whatever_the_law(log, models
     assert (old["inference"], new["inference"]) == ("calibrated", "calibrated, other runs")
     old, new = (asked.rank().sort("model") for asked in (plain, said))
     for row, outcomes in enumerate(models.values()):
-        mu, *ends = old.select("mu", "lo", "hi").row(row)
+        mu, *ends = old.select("estimate", "lo", "hi").row(row)
         ends = widened(mu, *ends, of_model(outcomes).term(Z), Z)
         assert new.select("lo", "hi").row(row) == pytest.approx((max(ends[0], 0), min(ends[1], 1)))
     assert new["prob_best"].max() < old["prob_best"].max()

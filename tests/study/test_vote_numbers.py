@@ -35,5 +35,5 @@ def test_a_population_adds_to_the_noise_of_votes(votes):
     benchmark = votes.report(ps.vote_at_k(1), **options)
     population = votes.report(ps.vote_at_k(1), target="population", **options)
     assert (population["sigma"] >= benchmark["sigma"]).all()
-    assert (population["lo"] < population["mu"]).all()
-    assert (population["mu"] < population["hi"]).all()
+    assert (population["lo"] < population["estimate"]).all()
+    assert (population["estimate"] < population["hi"]).all()

@@ -12,7 +12,7 @@ from tests.made_logs import drawn, long, scans, unreadable
 
 KEYS = ["domain", "model"]
 FACTS = ["questions", "trials", "dropped"]
-SUFFIXES = {"mu": "_mu", "sigma": "_sigma", "lo": "_lo", "hi": "_hi"}
+SUFFIXES = {"mu": "_mu", "lo": "_lo", "hi": "_hi"}
 W = [0, 0.5, 1]
 # Every metric, and the name that its columns start with.
 METRICS = {
@@ -55,9 +55,9 @@ def turned(
         own |= {fact: row[fact] for fact in FACTS}
         for name, metric in metrics.items():
             if (row["metric"], row["k"]) == (metric.name, *metric.k):
-                posterior = name.startswith("bayes")
-                own[name] = row["mu" if posterior else "estimate"]
-                others = [number for number in SUFFIXES if not (posterior and number == "mu")]
+                headline = "mu" if name.startswith("bayes") else "estimate"
+                own |= {f"{name}_sigma": row["sigma"], name: row[headline]}
+                others = [number for number in SUFFIXES if number in row and number != headline]
                 own |= {name + SUFFIXES[number]: row[number] for number in others}
     return list(rows.values())
 
@@ -101,14 +101,15 @@ def test_options_say_the_same_as_in_a_tidy_report(log, options):
 
 
 @pytest.mark.parametrize("overall", [None, "macro", "micro"])
-def test_the_number_of_a_calibrated_metric_is_both_its_estimate_and_its_mu(log, overall):
+def test_the_number_of_a_calibrated_metric_is_its_estimate(log, overall):
     twice = pl.concat([log, log.with_columns(pl.col("trial") + 9)])  # two trials and more
     wide = report(twice, ps.avg(W), ps.pass_at_k([2, 4]), wide=True, overall=overall)
     for name in ("avg_w_0_0_5_1", "pass_at_k_2"):
-        assert wide[name].to_list() == wide[f"{name}_mu"].to_list() != [None] * wide.height
+        assert wide[name].null_count() == 0
+        assert f"{name}_mu" not in wide.columns
     beyond = wide.filter(pl.col("pass_at_k_4").is_null())
     assert beyond.height > 4
-    assert beyond["pass_at_k_4_mu"].null_count() == 0
+    assert beyond["pass_at_k_4_lo"].null_count() == 0
 
 
 def test_dropped_trials_are_shown_once(log):
@@ -129,7 +130,7 @@ def test_real_rewards_have_columns_of_numbers_up_to_their_trials():
     wide = accessor.max_at_k([1, 2], wide=True)
     # Means 1 and -1; the second question has but one trial.
     assert wide.select("questions", "trials", "max_at_k_1", "max_at_k_2").row(0) == (2, 3, 0, None)
-    assert wide.select("max_at_k_1_mu", "max_at_k_2_hi").row(0) == (0, None)
+    assert wide["max_at_k_2_hi"].item() is None
 
 
 @pytest.mark.slow
@@ -150,8 +151,8 @@ def test_the_lazy_plan_knows_its_columns(log, per, keyed):
     keys = {"domain": pl.Categorical, "model": pl.String} if keyed else {}
     question = {"question": pl.Int16} if per == "question" else {}
     facts = dict(zip(FACTS, [pl.UInt32, pl.UInt64, pl.UInt64], strict=True))
-    names = ["avg", "avg_mu", "avg_sigma", "avg_lo", "avg_hi"]
-    names += ["bayes", "bayes_sigma", "bayes_lo", "bayes_hi"]
+    names = ["avg_sigma", "avg", "avg_mu", "avg_lo", "avg_hi"]
+    names += ["bayes_sigma", "bayes", "bayes_lo", "bayes_hi"]
     expected = keys | question | facts | dict.fromkeys(names, pl.Float64)
     metrics, options = (ps.avg(), ps.bayes()), {"wide": True, "per": per}
     plan = log.lazy().scorio(**roles, success=2).report(*metrics, **options)
@@ -199,20 +200,20 @@ def test_names_are_words_with_underscores(metric, name):
 
 def test_a_name_replaces_that_of_the_metric_in_every_column(r1):
     wide = r1.scorio.report(ps.pass_at_k([1, 2], name="9 lives"), ps.bayes(name="mu"), wide=True)
-    numbers = ["mu", "sigma", "lo", "hi"]
-    lives = [f"m_9_lives_{k}{end}" for k in (1, 2) for end in ("", *(f"_{n}" for n in numbers))]
-    assert wide.columns == ["model", *FACTS, *lives, "mu", "mu_sigma", "mu_lo", "mu_hi"]
+    ends = ["_sigma", "", "_mu", "_lo", "_hi"]
+    lives = [f"m_9_lives_{k}{end}" for k in (1, 2) for end in ends]
+    assert wide.columns == ["model", *FACTS, *lives, "mu_sigma", "mu", "mu_lo", "mu_hi"]
     assert wide["mu"].item() == r1.scorio.bayes()["mu"].item()
 
 
 @pytest.mark.parametrize(
     ("metrics", "name"),
     [
-        ([ps.bayes(name="a b"), ps.avg(name="a-b")], "a_b"),
-        ([ps.pass_at_k(4, name="x"), ps.bayes(name="x_4")], "x_4"),
+        ([ps.bayes(name="a b"), ps.avg(name="a-b")], "a_b_sigma"),
+        ([ps.pass_at_k(4, name="x"), ps.bayes(name="x_4")], "x_4_sigma"),
         ([ps.bayes(name="x"), ps.avg(name="x mu"), ps.avg(name="x sigma")], "x_sigma"),
         ([ps.bayes(name="questions")], "questions"),
-        ([ps.avg([-1, 1]), ps.avg([1, 1])], "avg_w_1_1"),
+        ([ps.avg([-1, 1]), ps.avg([1, 1])], "avg_w_1_1_sigma"),
     ],
 )
 def test_two_columns_of_one_name_are_refused_at_the_call(metrics, name):

@@ -11,7 +11,7 @@ def test_a_name_has_strata_model_metric_and_number(report):
     assert found["web/bob/avg/estimate"] == 0.75
     row = report.filter(domain="web", model="bob", metric="avg").row(0, named=True)
     assert found["web/bob/avg/lo"] == row["lo"]
-    assert len(found) == 8 * 5
+    assert len(found) == 8 * 4
 
 
 def test_one_model_is_left_out_of_names(report):

@@ -96,9 +96,9 @@ def test_a_leaderboard_has_the_other_metrics_in_its_table():
         *("rank", "model", "avg@4 (%)", "Pass@1 (%)", "Pass@2 (%)"),
     ]
     best = models(3).scorio.pass_at_k(2).filter(model="m00").row(0, named=True)
-    assert columns[4].cells[0].startswith(f"{100 * best['mu']:.1f} [{100 * best['lo']:.1f}, ")
+    assert columns[4].cells[0].startswith(f"{100 * best['estimate']:.1f} [{100 * best['lo']:.1f}, ")
     metrics = next(each for each in page.sections if each.anchor == "metrics")
-    assert f"{100 * best['mu']:.1f} [" in words(metrics.figure)
+    assert f"{100 * best['estimate']:.1f} [" in words(metrics.figure)
 
 
 def test_a_single_model_and_a_biased_log_have_no_ranks():
@@ -233,7 +233,7 @@ def test_costs_are_those_of_the_report(prices):
     asked = (ps.cost_to_solve([1, 3]),)
     found = Prices.of(prices.lazy(), accessor._roles, sheet_of(prices, cost="usd").board,  # noqa: SLF001
                       USUAL, asked)  # fmt: skip
-    mean = accessor.mean_cost().sort("model").select("mu", "lo", "hi").to_numpy()
+    mean = accessor.mean_cost().sort("model").select("estimate", "lo", "hi").to_numpy()
     assert found.mean == pytest.approx(mean)
     section = sections_of(prices, ps.avg(), *asked, cost="usd")["cost"]
     assert plain_text(section.title) == "cheap is the cheapest that may be the best."
@@ -264,11 +264,13 @@ def test_a_judge_is_shown_beside_the_truth():
     page = page_of(JUDGED, truth="human")
     section = next(each for each in page.sections if each.anchor == "judge")
     rows = JUDGED.scorio(truth="human").avg()
-    lifts = {row["model"]: row["estimate_uncorrected"] - row["mu"] for row in rows.rows(named=True)}
+    lifts = {
+        row["model"]: row["estimate_uncorrected"] - row["estimate"] for row in rows.rows(named=True)
+    }
     most = max(lifts, key=lambda name: abs(lifts[name]))
     assert f"up to {100 * abs(lifts[most]):.1f} points ({most})" in plain_text(section.title)
     for row in rows.rows(named=True):
-        assert f"{100 * row['estimate_uncorrected']:.1f} → {100 * row['mu']:.1f}" in words(
+        assert f"{100 * row['estimate_uncorrected']:.1f} → {100 * row['estimate']:.1f}" in words(
             section.figure
         )
     assert "corrected for the errors of the judge" in page.finding.basis[0]
@@ -487,9 +489,9 @@ def test_the_numbers_of_a_page_are_those_of_the_report(seed, number, trials):
     roles = {"run_effects": "none", "validate": False}
     page, accessor = page_of(log, **roles), log.scorio(**roles)
     rows = accessor.avg()
-    unit = Unit.of(rows)
+    unit = Unit.of(rows.rename({"estimate": "mu"}))
     shown = page.hero.figure if number > 1 else words(page.hero.figure)
-    for model, mu, lo, hi in rows.select("model", "mu", "lo", "hi").rows():
+    for model, mu, lo, hi in rows.select("model", "estimate", "lo", "hi").rows():
         ends = unit.interval(lo, hi)
         assert f"{model}: {unit.score(mu)} {ends}" in unescape(shown) or number == 1
         assert f"{unit.score(mu, sign=False)} {ends}" in words(page.hero.figure)
@@ -505,7 +507,7 @@ def test_the_numbers_of_a_page_are_those_of_the_report(seed, number, trials):
     if trials > 1:
         top = 2 ** (trials.bit_length() - 1)
         best = page.numbers["overall"]["models"][0]
-        (does,) = accessor.pass_hat_k(top).filter(model=best)["mu"]
+        (does,) = accessor.pass_hat_k(top).filter(model=best)["estimate"]
         fan = next(each for each in page.sections if each.anchor == "reliability")
         assert re.search(rf"and (?:[<>] )?{re.escape(f'{100 * does:.1f}')}|and [<>] ", fan.words[0])
 
