@@ -1,19 +1,25 @@
 """What a report costs beside other tools: CPU time of one process, of the same log in long form.
 
-What is not installed is left out: scorio, evalstats, passk-inference, pandas, duckdb are on PyPI.
-`--write` puts the table where the guide takes it from.
+``python examples/validation/peers.py --install --keep`` measures all of them in an environment of
+its own, prints why a tool does not install, and writes the table where the guide takes it from.
+Without `--install`, tools that this environment lacks are left out.
 """
 
 import argparse
+import os
+import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from venv import EnvBuilder
 
 import numpy as np
 import polars as pl
@@ -27,6 +33,7 @@ SIZES = {
     "2 million, 100 a question": (10, 2_000, 100),
     "2 million, 10 a question": (10, 20_000, 10),
 }
+TOOLS = ("scorio", "evalstats", "passk-inference")  # besides pandas, DuckDB and PyArrow
 WRITTEN = Path(__file__).parent / "printed_tables" / "peers.csv"
 KEYS = ["model", "question"]
 PASS, MEAN, PAIR = "Pass@1, 2, 4, 8", "accuracy", "Pass@1, 2, 4, 8, two models compared"
@@ -148,17 +155,17 @@ def pair_by_us(log: pl.DataFrame, _: object) -> object:
 # What is asked, the tool, its intervals, the module that it needs, and the work.
 PEERS: list[tuple[str, str, str, str, Peer]] = [
     (PASS, "polars-scorio", "calibrated", "polars", lambda log, _: ps.scorio(log).pass_at_k(DRAWS)),
-    (PASS, "scorio 0.2", "credible", "scorio", by_scorio),
+    (PASS, "scorio", "credible", "scorio", by_scorio),
     (PASS, "NumPy by hand", "", "numpy", by_numpy),
     (PASS, "Polars by hand", "", "polars", by_polars),
     (PASS, "pandas by hand", "", "pandas", by_pandas),
     (PASS, "pandas, a call for each question", "", "pandas", by_calls),
     (PASS, "DuckDB with our macros", "", "duckdb", by_duckdb),
     (MEAN, "polars-scorio", "calibrated", "polars", lambda log, _: ps.scorio(log).avg()),
-    (MEAN, "scorio 0.2", "credible", "scorio", mean_by_scorio),
-    (MEAN, "evalstats 0.3", "calibrated", "evalstats", mean_by_evalstats),
+    (MEAN, "scorio", "credible", "scorio", mean_by_scorio),
+    (MEAN, "evalstats", "calibrated", "evalstats", mean_by_evalstats),
     (PAIR, "polars-scorio", "calibrated", "polars", pair_by_us),
-    (PAIR, "passk-inference 0.3", "bands", "passk_inference", pair_by_passk),
+    (PAIR, "passk-inference", "bands", "passk_inference", pair_by_passk),
 ]
 
 
@@ -173,16 +180,39 @@ def least_cpu(work: Callable[[], object], repeats: int) -> float:
     return min(times)
 
 
+def environment(folder: Path) -> Path:
+    """The Python of a new environment with all tools that install; says why others do not."""
+    EnvBuilder(with_pip=True).create(folder)
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    pinned = [f"{name}=={version(name)}" for name in ("polars", "numpy", "scipy")]
+    for names in ([*pinned, "pandas", "pyarrow", "duckdb"], *([tool] for tool in TOOLS)):
+        command = [str(python), "-m", "pip", "install", "--quiet", *names]
+        run = subprocess.run(command, check=False, capture_output=True, text=True)
+        if run.returncode:
+            reasons = [line for line in run.stderr.splitlines() if line.startswith("ERROR")]
+            print(f"{', '.join(names)} does not install: {' '.join(reasons)}", flush=True)
+    return python
+
+
 def main() -> None:
     """Measure every tool that is installed on all logs, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5, help="of everything; default: 5")
-    parser.add_argument("--write", action="store_true", help="write the table of the guide")
+    parser.add_argument("--keep", action="store_true", help="write the table of the guide")
+    parser.add_argument("--install", action="store_true", help="all tools, in an environment")
     arguments = parser.parse_args()
+    if arguments.install:
+        package = str(Path(ps.__file__).parents[1])
+        with TemporaryDirectory(prefix="peers-") as folder:
+            command = [str(environment(Path(folder))), __file__, f"--repeats={arguments.repeats}"]
+            own = {**os.environ, "PYTHONPATH": package}
+            subprocess.run([*command, *["--keep"] * arguments.keep], check=True, env=own)
+        return
     warnings.simplefilter("ignore")
     installed = [peer for peer in PEERS if find_spec(peer[3])]
     rows: list[dict[str, str]] = [
-        {"what": asked, "tool": tool, "intervals": kind} for asked, tool, kind, _, _ in installed
+        {"what": asked, "tool": named_version(tool), "intervals": kind}
+        for asked, tool, kind, _, _ in installed
     ]
     for size, shape in SIZES.items():
         log = made_log(*shape)
@@ -191,8 +221,13 @@ def main() -> None:
             cpu = least_cpu(lambda: work(log, frame), arguments.repeats + 1)  # noqa: B023 - called at once
             row[size] = f"{1000 * cpu:.2g}" if cpu < 0.1 else f"{1000 * cpu:.0f}"
             print(f"{size}, {row['what']}, {row['tool']}: {row[size]} ms", flush=True)
-    if arguments.write:
+    if arguments.keep:
         pl.DataFrame(rows).write_csv(WRITTEN)
+
+
+def named_version(tool: str) -> str:
+    """A tool of others with its version."""
+    return f"{tool} {version(tool)}" if tool in TOOLS else tool
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from examples.validation.single_claims import study_cells
 from examples.validation.study_tables import brief_share
 
 _GUIDE, _PAGES = "examples/guide", "examples/validation"
+_SPEED = f"{_PAGES}/speed.md"
 _START, _COVERAGE, _VERDICTS = (
     f"{_PAGES}/README.md",
     f"{_PAGES}/intervals.md",
@@ -386,6 +387,31 @@ def sample_numbers() -> dict[str, str]:
     (*_, whole_order, whole_rate), (*_, order, rate) = rows[200.0][0], rows[50.0][0]
     numbers = {"whole": f"{whole_order:.2f}", "quarter": f"{order:.2f}"}
     return numbers | {"least": f"{100 * whole_rate:.1f}", "most": f"{100 * rate:.1f}"}
+
+
+def goal_numbers() -> dict[str, str]:
+    """Ratios of the rows of the table of goals that are missed by most."""
+    rows = pl.read_csv(PRINTED / "goals.csv", infer_schema=False).rows_by_key("call", named=True)
+    ragged = rows["10 x 2,000, n 8 to 64"][-1]["ratio"]
+    return {"ragged": ragged, "steps": rows["10,000 steps of 20 x 8"][0]["ratio"]}
+
+
+def peer_numbers() -> dict[str, str]:
+    """CPU milliseconds of Pass@1, 2, 4, 8 by us and by pandas: a small log, and many questions."""
+    table = pl.read_csv(PRINTED / "peers.csv", infer_schema=False).unique("tool", keep="first")
+    rows = table.rows_by_key("tool", unique=True, named=True)
+    small, many = table.columns[3], table.columns[5]
+    ours, pandas = rows["polars-scorio"], rows["pandas by hand"]
+    each = rows["pandas, a call for each question"][many]
+    numbers = {"small": ours[small], "pandas": pandas[small], "many": ours[many]}
+    return numbers | {"many_pandas": pandas[many], "each": f"{int(each):,}"}
+
+
+def read_numbers() -> dict[str, str]:
+    """Percent of CPU time that twelve metrics of 20 million trials add to a bare group_by."""
+    row = pl.read_csv(PRINTED / "speed.csv", infer_schema=False).row(0)
+    added = {"plain": row[1], "checked": row[3]}
+    return {name: f"{100 * (float(ratio) - 1):.0f}" for name, ratio in added.items()}
 
 
 def penalty_numbers() -> dict[str, str]:
@@ -906,6 +932,37 @@ STUDIES = (
                 "held in {mean} of such simulated logs, in {least} to {most} by the tail",
             ),
             (_COST, "a `ps.CostWarning`, {mean} held ({least} to {most} by the tail and the size)"),
+        ),
+    ),
+    Study(
+        "goals --keep",
+        "logs in memory beside a bare group_by",
+        goal_numbers(),
+        (
+            (_SPEED, "of 8 to 64 trials take {ragged} times as long as those of 36 trials"),
+            (_SPEED, "10,000 training steps of 20 questions take {steps} times the"),
+        ),
+    ),
+    Study(
+        "peers --install --keep",
+        "ten models in long form in memory",
+        peer_numbers(),
+        (
+            (_SPEED, "which others leave out: {small} ms for 2,000 trials, and pandas {pandas} ms"),
+            (
+                _SPEED,
+                "{many} ms for 2 million trials of 20,000 questions, and pandas {many_pandas}",
+            ),
+            (_SPEED, "ms, or {each} ms with a call for each question"),
+        ),
+    ),
+    Study(
+        "goals --only logs",
+        "20 million trials on the disk",
+        read_numbers(),
+        (
+            (_SPEED, "on 20 million trials cost {plain} % more CPU time than a plain `group_by`"),
+            (_SPEED, "or {checked} % more with the duplicate check"),
         ),
     ),
 )

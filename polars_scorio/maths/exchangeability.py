@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.array_rows import Floats, Ints, row_batches
 
 Flags = NDArray[np.bool_]
 
@@ -156,21 +156,28 @@ def _pair_agreement(
     first, second = first[enough], second[enough]
     seen, k, expected = (each[first, second] for each in (agree, shared, mean))
     p = at_least_bound(k, seen, expected)
-    for i in np.flatnonzero((p < LEVEL) & (k <= _MOST_CONVOLVED)).tolist():
-        both = (here[:, first[i]] * there[:, second[i]]) > 0
-        p[i] = float(counts_of(chance[both])[round(seen[i]) :].sum())
+    exact = np.flatnonzero((p < LEVEL) & (k <= _MOST_CONVOLVED))
+    for some in row_batches(exact, 2 * chance.size):
+        both = here[:, first[some]] * there[:, second[some]]
+        most = round(float(k[some].max()))
+        counts = counts_of(-np.sort(-both * chance[:, None], axis=0)[:most])
+        least = np.arange(len(counts))[:, None] >= np.rint(seen[some])
+        p[some] = np.where(least, counts, 0.0).sum(axis=0)
     return _Agreement(first, second, seen, k, expected, p)
 
 
 def counts_of(chances: Floats) -> Floats:
-    """Chances that 0, 1, ... of several independent events happen.
+    """Chances that 0, 1, ... of M independent events happen, (M + 1, P) of chances (M, P).
 
-    >>> counts_of(np.array([0.5, 0.5])).tolist()
+    >>> counts_of(np.array([[0.5], [0.5]])).ravel().tolist()
     [0.25, 0.5, 0.25]
     """
-    found = np.ones(1)
-    for chance in chances.tolist():
-        found = np.convolve(found, [1 - chance, chance])
+    found = np.zeros((len(chances) + 1, chances.shape[1]))
+    found[0] = 1.0
+    for number, chance in enumerate(chances):
+        happens = found[: number + 1] * chance
+        found[: number + 1] -= happens
+        found[1 : number + 2] += happens
     return found
 
 
@@ -235,10 +242,12 @@ def runs(present: Flags, success: Flags, *, ordered: bool) -> Finding:
     spread = c * (n - c) / (n * (n - 1))
     t = (x - here * (c / n)[:, None]).sum(0)
     sigma = np.diag(spread @ here) - (here * (spread / n)[:, None]).T @ here
-    values, vectors = np.linalg.eigh(sigma)
-    kept = values > values[-1] * 1e-9
-    q = float(((vectors[:, kept].T @ t) ** 2 / values[kept]).sum())
-    df = int(kept.sum())
+    if here.all():  # the covariance is a multiple of a projection
+        q, df = float(t @ t / spread.sum()), t.size - 1
+    else:
+        values, vectors = np.linalg.eigh(sigma)
+        kept = values > values[-1] * 1e-9
+        q, df = float(((vectors[:, kept].T @ t) ** 2 / values[kept]).sum()), int(kept.sum())
     p_q = float(scipy.special.chdtrc(df, q))
     p_trend, place = 1.0, np.arange(t.size)
     if ordered:
@@ -310,7 +319,7 @@ def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Fi
         gap = np.array([1, -1]) * (seen - rates.sum())
         tails = scipy.special.ndtr((gap + 0.5) / sigma)
     else:
-        chances = counts_of(rates)
+        chances = counts_of(rates[:, None])[:, 0]
         tails = np.array([chances[: seen + 1].sum(), chances[seen:].sum()])
     expected = float(rates.sum())
     return Finding(
@@ -364,7 +373,7 @@ def _stopped_by_order(n: Ints, c: Ints, present: Flags, success: Flags) -> Findi
     chances, seen = chance[open_ones], int(passed[open_ones].sum())
     expected, k = float(chances.sum()), int(open_ones.sum())
     if k <= _MOST_CONVOLVED:
-        p = float(counts_of(chances)[: seen + 1].sum())
+        p = float(counts_of(chances[:, None])[: seen + 1].sum())
     else:
         p = float(at_least_bound(*np.array([[k], [k - seen], [k - expected]])).item())
     return Finding(min(1.0, p), "", "order", seen, expected, k)

@@ -453,7 +453,8 @@ def _run_spread(questions: pl.DataFrame, words: RunWords | None) -> RunVariance 
 
 def _of_runs(finding: Finding, used: Ints) -> Finding:
     """A finding that names runs of the log, in place of columns."""
-    pairs = tuple((int(used[first]), int(used[second])) for first, second in finding.pairs)
+    first, second = used[np.array(finding.pairs, dtype=np.int64).reshape(-1, 2)].T.tolist()
+    pairs = tuple(zip(first, second, strict=True))
     return finding._replace(runs=tuple(used[[*finding.runs]].tolist()), pairs=pairs)
 
 
