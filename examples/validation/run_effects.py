@@ -1,6 +1,6 @@
 """Do intervals and winners hold where runs differ, and which faults does `check` find?
 
-``python -m examples.validation.run_effects intervals`` (or ``decisions``, ``faults``) simulates
+``python -m examples.validation.run_effects intervals`` (or another of `STUDIES`) simulates
 ``--logs 200`` logs a cell, and prints a row for each as CSV; `single_claims` keeps them. Runs move
 the logits of all questions by a normal number; the score in other runs like these is the truth.
 """
@@ -14,6 +14,7 @@ from functools import cache, partial
 import numpy as np
 import polars as pl
 from numpy.polynomial.hermite_e import hermegauss
+from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 import polars_scorio as ps
@@ -135,6 +136,96 @@ def decisions(logs, chosen, seed):
             print(*cell, f"{won:.4f}", f"{width:.4f}", sep=",", flush=True)
 
 
+ALIKE = {"alike": {"run": "trial", "run_effects": "alike"}}
+
+
+def worse_rates(rates, points, gap):
+    """Rates of a model whose score in other runs is lower by a gap."""
+    spread = spread_of_logits(rates, points)
+    whole = truths(rates, spread, 1)[0]
+
+    def excess(shift):
+        return whole - gap - truths(expit(logit(rates) - shift), spread, 1)[0]
+
+    return expit(logit(rates) - brentq(excess, 0, 20))
+
+
+def gates(logs, chosen, seed):
+    """Candidates that are worse by just the margin, and pass, by way (nominal .05)."""
+    cells = itertools.product(
+        ("livecodebench", "terminal_bench"), ((300, 4), (100, 8)), (0, 1, 2, 3)
+    )
+    print("population,questions,runs,points,way,logs,false_pass")
+    for number, (population, (questions, runs), points) in enumerate(cells):
+        if chosen and number not in chosen:
+            continue
+        rng = np.random.default_rng([17, number, seed])
+        passed = dict.fromkeys(WAYS, 0)
+        for _ in range(logs):
+            rates = 0.1 + 0.89 * drawn_rates(population, rng, questions)
+            spread, worse = spread_of_logits(rates, points), worse_rates(rates, points, 0.05)
+            models = {"old": rates, "new": worse}
+            log = log_of({name: outcomes(rng, own, spread, runs) for name, own in models.items()})
+            for way, roles in WAYS.items():
+                verdict = log.scorio(**roles).gate("old", margin=0.05)["verdict"]
+                passed[way] += verdict.item() == "pass"
+        for way, each in passed.items():
+            cell = population, questions, runs, points, way, logs
+            print(*cell, f"{each / logs:.4f}", sep=",", flush=True)
+
+
+def looks(logs, chosen, seed):
+    """Some winner of two equal models at some look after 2, 3, 4, 6, 8, 12 and 16 runs."""
+    cells = itertools.product((("livecodebench", 300), ("terminal_bench", 80)), (0, 1, 2, 3))
+    print("population,questions,points,way,logs,false_winner")
+    for number, ((population, questions), points) in enumerate(cells):
+        if chosen and number not in chosen:
+            continue
+        rng = np.random.default_rng([19, number, seed])
+        won = dict.fromkeys(WAYS, 0)
+        for _ in range(logs):
+            rates = drawn_rates(population, rng, questions)
+            spread = spread_of_logits(rates, points)
+            log = log_of({name: outcomes(rng, rates, spread, 16) for name in "ab"})
+            for way, roles in WAYS.items():
+                won[way] += any(
+                    log.filter(pl.col("trial") < look)
+                    .scorio(planned_trials=16, **roles)
+                    .compare()["better"]
+                    .is_not_null()
+                    .any()
+                    for look in (2, 3, 4, 6, 8, 12, 16)
+                )
+        for way, each in won.items():
+            cell = population, questions, points, way, logs
+            print(*cell, f"{each / logs:.4f}", sep=",", flush=True)
+
+
+def power(logs, chosen, seed):
+    """Pairs that are told apart if one of five models is six points ahead, and false winners."""
+    cells = itertools.product(((300, 4), (300, 3), (100, 8)), (0, 1, 2))
+    print("questions,runs,points,way,logs,found,false_winner")
+    for number, ((questions, runs), points) in enumerate(cells):
+        if chosen and number not in chosen:
+            continue
+        rng = np.random.default_rng([23, number, seed])
+        found = {way: [] for way in WAYS | ALIKE}
+        for _ in range(logs):
+            rates = 0.1 + 0.89 * drawn_rates("livecodebench", rng, questions)
+            spread, worse = spread_of_logits(rates, points), worse_rates(rates, points, 0.06)
+            models = {name: rates if name == "a" else worse for name in "abcde"}
+            log = log_of({name: outcomes(rng, own, spread, runs) for name, own in models.items()})
+            for way, roles in (WAYS | ALIKE).items():
+                pairs = log.scorio(**roles).compare(simultaneous=True)
+                ahead = pairs.filter(model_a="a")["better"].eq_missing("a")
+                others = pairs.filter(pl.col("model_a") != "a")["better"].is_not_null()
+                found[way].append([ahead.mean(), others.any()])
+        for way, each in found.items():
+            cell = questions, runs, points, way, logs
+            shares = (f"{share:.4f}" for share in np.mean(each, axis=0))
+            print(*cell, *shares, sep=",", flush=True)
+
+
 def as_they_are(rng, rates, runs):
     """Outcomes without a fault, and all of them are there."""
     fair = outcomes(rng, rates, 0.0, runs)
@@ -237,9 +328,64 @@ def faults(logs, chosen, seed):
         print(*cell, *(f"{each:.4f}" for each in seen / logs), sep=",", flush=True)
 
 
+def honest(logs, chosen, seed):
+    """Logs without a fault in which a check gives an alarm, or says that trials count once."""
+    fair = [fault for fault, (check, _) in FAULTS.items() if check is None]
+    boards = ("livecodebench", "swe_bench", "terminal_bench", "guess")
+    cells = itertools.product(fair, ((100, 8), (300, 4)), boards)
+    print("design,questions,runs,population,logs,alarm,stopping,once")
+    for number, (design, (questions, runs), population) in enumerate(cells):
+        if chosen and number not in chosen:
+            continue
+        rng = np.random.default_rng([29, number, seed])
+        seen = np.zeros(3)
+        for _ in range(logs):
+            models, present = {}, {}
+            for name in "abc":
+                rates = drawn_rates(population, rng, questions)
+                models[name], present[name] = FAULTS[design][1](rng, rates, runs)
+            rows = log_of(models, present).scorio.check()
+            alarms = rows.filter(verdict="alarm")["check"]
+            seen += [alarms.len() > 0, (alarms == "stopping").any(), "once" in rows["verdict"]]
+        cell = design, questions, runs, population, logs
+        print(*cell, *(f"{each:.4f}" for each in seen / logs), sep=",", flush=True)
+
+
+def repairs(logs, chosen, seed):
+    """Coverage, and winners of three equal models, with a fault in all: trusted, and checked."""
+    faulty = [fault for fault, (check, _) in FAULTS.items() if check in {"copies", "stopping"}]
+    boards = ("livecodebench", "swe_bench", "terminal_bench")
+    cells = itertools.product(faulty, ((100, 8), (300, 4)), boards)
+    print("fault,questions,runs,population,way,logs,avg,pass@2,false_winner,width")
+    for number, (fault, (questions, runs), population) in enumerate(cells):
+        if chosen and number not in chosen:
+            continue
+        rng = np.random.default_rng([31, number, seed])
+        found = {"trusted": [], "checked": []}
+        for _ in range(logs):
+            rates, models, present = drawn_rates(population, rng, questions), {}, {}
+            for name in "abc":
+                models[name], present[name] = FAULTS[fault][1](rng, rates, runs)
+            truth = np.array(truths(rates, 0.0, 1)[:2])
+            log = log_of(models, present)
+            for way, each in found.items():
+                asked = log.scorio(validate=way == "checked")
+                rows = asked.report(ps.avg(), ps.pass_at_k(2))
+                lo, hi = (rows[end].to_numpy().reshape(3, 2) for end in ("lo", "hi"))
+                held = (lo <= truth + 1e-12) & (truth - 1e-12 <= hi)
+                won = asked.compare(simultaneous=True)["better"].is_not_null().any()
+                each.append([*held.mean(0), won, (hi - lo)[:, 0].mean()])
+        for way, each in found.items():
+            cell = fault, questions, runs, population, way, logs
+            shares = (f"{share:.4f}" for share in np.mean(each, axis=0))
+            print(*cell, *shares, sep=",", flush=True)
+
+
+STUDIES = [intervals, decisions, gates, looks, power, honest, faults, repairs]
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("study", choices=["intervals", "decisions", "faults"])
+    parser.add_argument("study", choices=[study.__name__ for study in STUDIES])
     parser.add_argument("--logs", type=int, default=200)
     parser.add_argument("--cells", type=int, nargs="*", help="places of single cells")
     parser.add_argument("--seed", type=int, default=0, help="other logs")
