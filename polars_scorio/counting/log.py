@@ -184,6 +184,7 @@ class Study:
         self._known = self.frame.clone()  # shares the columns
         self._counted = dict[tuple[Hashable, ...], tuple[object, pl.DataFrame]]()
         self._fits = dict[bytes, object]()
+        self._kept = dict[Hashable, object]()
 
     def counted(self, roles: Roles, key: tuple[Hashable, ...], plan: pl.LazyFrame) -> pl.DataFrame:
         """The result of a plan, which follows from the frame, its roles and a key."""
@@ -199,6 +200,13 @@ class Study:
     def has_counted(self, roles: Roles, key: tuple[Hashable, ...]) -> bool:
         """Whether the result for these roles and this key is known."""
         return (id(roles), *key) in self._counted
+
+    def kept(self, key: Hashable, make: Callable[[], FitT]) -> FitT:
+        """A value that follows from the frame and a key, made once for each key."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+            return cast("FitT", self._kept[key])
 
     def fitted(self, contents: Sequence[NDArray[Any]], fit: Callable[[], FitT]) -> FitT:
         """The fit of some arrays, made once for each content."""

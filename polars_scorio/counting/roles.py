@@ -84,7 +84,8 @@ class Roles:
         self._check_unscored()
         if self.run_effects is not None:
             check_choice("run_effects", self.run_effects, RunEffects)
-        if self.run_effects in {"alike", "shared"} and self.run is None:
+        counted = self.count is not None  # of which `evaluated_plan` knows more
+        if self.run_effects in {"alike", "shared"} and self.run is None and not counted:
             raise ValueError(f"run_effects={self.run_effects!r} is about runs: name them with run=")
         self._check_judge()
         self._check_cost()

@@ -106,7 +106,19 @@ def has_order(part: Part) -> bool:
     return part.dtype.is_numeric() or part.dtype.is_temporal()
 
 
-_LEAST, _MOST, _MANY = ":least", ":most", ":many"
+KEPT_P = ":pvalue_runs"  # of counts with the words of their questions: do runs differ?
+
+
+def kept_words(trials: Trials) -> RunWords | None:
+    """The words that rows of counts hold, whose log was read before; None if they hold none."""
+    names = [] if trials.study is None else trials.study.frame.columns
+    if KEPT_P not in names:
+        return None
+    runs = _BITS * sum(name.startswith(":mask") for name in names)
+    return RunWords(tuple(range(runs)), ordered=False, first=0)
+
+
+_LEAST, _MOST = ":least", ":most"
 
 
 def found_words(trials: Trials) -> RunWords | None:

@@ -144,6 +144,7 @@ class LogSummary:
             family=None if asked.family is None else "family",
             truth=None if asked.truth is None else "truth",
             judge=None if asked.judge is None else labelled_sample(judge_sample(asked.judge)),
+            run_effects=asked.effects,
         )
 
     @property
@@ -215,8 +216,25 @@ class LogSummary:
         """A summary of the log in which copies count once."""
         kept = trials_that_count(self.trials, checks) if self.trials.roles.validate else None
         if kept is None:
+            return self.with_runs(checks)
+        counted = LogSummary.read(kept.frame, kept.roles)
+        return replace(self, cells=counted.with_runs(counted.checks()).cells)
+
+    def with_runs(self, checks: LogChecks) -> LogSummary:
+        """A summary whose cells have the outcomes of their question in its runs, if known."""
+        asked, trials = self.trials.roles, self.trials
+        unseen = asked.effects == "seen" and not asked.validate
+        runs = None if unseen or trials.judged or asked.missing == BOUNDED else checks.kept_runs()
+        if runs is None:
             return self
-        return replace(self, cells=LogSummary.read(kept.frame, kept.roles).cells)
+        raw = [*trials.groups, trials.question.name]
+        keys = {"stratum": trials.strata, "model": trials.models, "question": raw[-1:]}
+        labels = {name: key_labels(self.questions, key) for name, key in keys.items()}
+        on = {"how": "left", "maintain_order": "left"}
+        own = self.questions.select(raw)
+        known = own.join(runs, on=raw, nulls_equal=True, **on).drop(raw)  # type: ignore[arg-type]  # as named
+        named = known.with_columns(**labels).with_columns(pl.col("stratum", "model").cast(str))
+        return replace(self, cells=self.cells.join(named, on=[*keys], **on))  # type: ignore[arg-type]
 
     def describe(self) -> pl.DataFrame:
         """Coverage of each stratum and model; see `Scorio.describe`."""

@@ -39,7 +39,9 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED
 from polars_scorio.study.log_checks import CheckWarning, LogChecks
 from polars_scorio.study.report import report
+from polars_scorio.study.run_terms import RunWarning
 from polars_scorio.subjects import SUBJECTS
+from polars_scorio.subjects.scores import INFERENCE, OTHER_RUNS
 
 
 def lead_rows(scope: Scope) -> pl.DataFrame:
@@ -286,16 +288,24 @@ def dependent_trials(checks: LogChecks) -> Iterator[Alert]:
         yield Alert(_DEPENDENT, words)
 
 
-def _differing_runs(look: LogSummary, checks: LogChecks) -> Iterator[Alert]:
-    """Runs that differ, or were named, which the counts of a page do not know."""
+def _differing_runs(look: LogSummary, checks: LogChecks, main: Scope) -> Iterator[Alert]:
+    """Runs that differ, or were named, and whether the numbers of the scope include that."""
     effects, words = look.trials.roles.effects, checks.run_words()
-    if effects != "none" and (words or effects != "seen"):
+    if effects == "none" or (effects == "seen" and words is None):
+        return
+    told = f"{words}. " * bool(words)
+    if lead_rows(main)[INFERENCE].str.contains(OTHER_RUNS, literal=True).any():
+        yield Alert(
+            "Runs differ" if words else "Other runs",
+            f"{told}Intervals and verdicts include that: they are about other runs like these."
+            if words
+            else "Intervals and verdicts are about other runs like these, which run= names.",
+        )
+    else:
         yield Alert(
             "These very runs",
-            f"{words}. "
-            * bool(words)
-            + "Intervals and verdicts of this page are about the runs of the log, not about others "
-            "like these: report(), compare() and gate() add how far runs are apart.",
+            f"{told}Intervals and verdicts are about the runs of the log, not about others like "
+            "these: too few runs are known to say how far others would be apart.",
         )
 
 
@@ -380,7 +390,7 @@ def log_verdict(
         outcomes=outcome_words(look, scores),
         alerts=[
             *dependent_trials(checks),
-            *_differing_runs(look, checks),
+            *_differing_runs(look, checks, main),
             *coverage_alerts(look, coverage),
             *draws_beyond_trials(main, scores),
             *errored_trials(look, main, settings),
@@ -433,6 +443,7 @@ def without_repeated_warnings() -> Iterator[None]:
     with catch_warnings():
         simplefilter("ignore", SuccessWarning)
         simplefilter("ignore", CheckWarning)
+        simplefilter("ignore", RunWarning)
         for subject in SUBJECTS:
             for kind in subject.told:
                 simplefilter("ignore", kind)

@@ -24,7 +24,7 @@ from polars_scorio.counting.log import (
 )
 from polars_scorio.counting.refusals import refusal_rules, trial_id_rules
 from polars_scorio.counting.roles import Roles, Unscored
-from polars_scorio.counting.run_bits import RunWords, found_words, has_order
+from polars_scorio.counting.run_bits import KEPT_P, RunWords, found_words, has_order
 from polars_scorio.counting.tally import count_questions
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.exchangeability import (
@@ -73,6 +73,7 @@ class Repair(NamedTuple):
 
 
 RUNS_DIFFER = 0.05  # level of the test of all models together
+DECISION_LEVEL = 0.2  # where models are compared: a false winner costs more than width
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +82,7 @@ class LogChecks:
 
     trials: Trials
     words: RunWords | None  # None: rows name no runs
+    questions: pl.DataFrame  # with the columns of `words`
     keys: pl.DataFrame
     findings: list[dict[str, Finding]]
     shortest: list[int]  # trials of the question of a group that has fewest
@@ -117,6 +119,7 @@ class LogChecks:
         return cls(
             trials=trials,
             words=words,
+            questions=questions,
             keys=keys,
             findings=findings,
             shortest=[int(part[TRIALS].min() or 0) if known or graded else 0 for part in parts],  # type: ignore[arg-type]
@@ -187,14 +190,29 @@ class LogChecks:
         """The models, as words, whose trials stopped on outcomes, ascending."""
         return sorted({self._model_name(place) for place, _ in self.alarms("stopping")})
 
+    @property
+    def known_runs(self) -> dict[int, RunVariance]:
+        """The part of runs in each group of which it is known, by its place."""
+        return {place: runs for place, runs in enumerate(self.spread) if runs and runs.freedom}
+
     def run_words(self) -> str | None:
         """One sentence on runs that differ; None if they do not."""
-        known = {place: runs for place, runs in enumerate(self.spread) if runs and runs.freedom}
+        known = self.known_runs
         p = runs_p_value([*known.values()])
         if p >= RUNS_DIFFER:
             return None
         place = max(known, key=lambda place: known[place].run_share)
         return f"Runs differ (p = {p:.2g}): {moved_words(known[place], self._group_name(place))}"
+
+    def kept_runs(self) -> pl.DataFrame | None:
+        """The outcomes of each question in its runs, for counts of the log; None if unknown."""
+        if self.words is None or not self.known_runs or self.questions[_REPEATED].any():
+            return None
+        trials, p = self.trials, runs_p_value([*self.known_runs.values()])
+        if trials.roles.effects == "seen" and p >= DECISION_LEVEL:
+            return None  # nothing would use them
+        kept = self.questions.select(*trials.groups, trials.question.name, *self.words.columns)
+        return kept.with_columns(pl.lit(p).alias(KEPT_P))
 
     def alarm_words(self) -> str | None:
         """One sentence on all alarms; None if there is none."""

@@ -14,9 +14,9 @@ from polars_scorio.arguments import Overall, Per, check_flag
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, bind_roles, refuse_repeats
+from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.run_bits import run_part
+from polars_scorio.counting.run_bits import kept_words, run_part
 from polars_scorio.metrics.metric import INFINITE, Metric
 from polars_scorio.study.dependent_trials import WatchedTrials
 from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
@@ -302,11 +302,22 @@ def evaluated_plan(
     # Nor may it change what is averaged.
     if overall == "macro":
         plan = plan.then(with_means, filters=False)
+    return _with_run_step(plan, trials, decides=named, per_question=per_question)
+
+
+def _with_run_step(
+    plan: WholePlan, trials: Trials, *, decides: bool, per_question: bool = False
+) -> WholePlan:
+    """The plan of an evaluation, with what runs bring to its numbers where a user asks for it."""
     effects = trials.roles.effects
-    if effects == "none" or run_part(trials) is None:
+    if run_part(trials) is None and kept_words(trials) is None:
+        if effects in {"alike", "shared"}:
+            raise ValueError(f"run_effects={effects!r} is about runs, which counts do not have")
+        return plan
+    if effects == "none":
         return plan
     if effects == "seen":
-        return plan if per_question else plan.then(partial(with_seen_runs, decides=named))
+        return plan if per_question else plan.then(partial(with_seen_runs, decides=decides))
     return plan.then(these_runs if per_question else with_runs, filters=False)
 
 

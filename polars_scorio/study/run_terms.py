@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -22,7 +23,14 @@ from polars_scorio.counting.categories import Classes, Need, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
 from polars_scorio.counting.roles import Roles, RunEffects
-from polars_scorio.counting.run_bits import MOST_RUNS, RunWords, found_words, run_ids
+from polars_scorio.counting.run_bits import (
+    KEPT_P,
+    MOST_RUNS,
+    RunWords,
+    found_words,
+    kept_words,
+    run_ids,
+)
 from polars_scorio.counting.tally import QUESTIONS, TIMES, class_members
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.draws import expected_credit
@@ -44,6 +52,7 @@ from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.dependent_trials import RUN_SUMS, SIZE, is_rare, of_groups, state_counts
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import (
+    DECISION_LEVEL,
     PLACE,
     RUNS_DIFFER,
     TRIALS,
@@ -62,7 +71,6 @@ from polars_scorio.subjects.scores import (
 
 _SIZE, _PLACE = ":size", ":place"  # trials of a question in a run; its place among all
 MOST_TRIALS = 1_000_000  # of a log with gaps; more are not read again
-DECISION_LEVEL = 0.2  # a false winner costs more than width
 
 Key = tuple[object, ...]
 
@@ -127,12 +135,15 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
     Trials without an outcome, or without a run, are left out.
     """
     binary = classes.size == 2 and not classes.summed and [*classes.successful] == [1]
+    kept, name = kept_words(trials), trials.question.name
+    if kept is not None and trials.study is not None:
+        make = partial(_kept_tables, trials, kept)
+        return trials.study.kept((trials.groups, name), make) if binary else {}
     words = found_words(trials) if binary else None
     if words is not None:  # a quarter of the time, if no run has several trials of a question
         questions = question_outcomes(trials, words)
         if not words.repeats(questions, questions[TRIALS].to_numpy()).any():
             groups = _keyed_parts(questions, trials.groups)
-            name = trials.question.name
             return {key: _bit_table(rows, words, name) for key, rows in groups.items()}
     columns = classes.columns()
     if classes.summed:
@@ -155,6 +166,16 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
         key: _dense_table(found[start:stop], own[trials.question.name], columns)
         for (key, own), (start, stop) in zip(groups.items(), pairwise(first), strict=True)
     }
+
+
+def _kept_tables(trials: Trials, words: RunWords) -> dict[tuple[object, ...], RunTable]:
+    """The questions of each group of counts that hold the outcomes in runs."""
+    name = trials.question.name
+    own = [*trials.by, *([trials.model] if trials.model else []), trials.question]
+    named = trials.frame.select(*(part.expr.alias(part.name) for part in own), *words.columns)
+    each = named.drop_nulls(words.columns).unique().sort(*trials.groups, name).collect()
+    groups = _keyed_parts(each, trials.groups)
+    return {key: _bit_table(rows, words, name) for key, rows in groups.items()}
 
 
 def _keyed_parts(
@@ -281,6 +302,8 @@ def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evalu
     if not views:
         return found
     tables = run_tables(trials, request.classes)
+    if not tables:
+        return found
     places = [*_group_tables(found, tables)]
     parts, first = [], 0
     unknown = False
@@ -289,11 +312,9 @@ def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evalu
         first += len(part.facts)
         numbers, noise = dict(part.numbers), dict(part.noise)
         for row, (metric, success) in views.items():
-            each = [metric_slopes(table, metric, row[1], success) for table in own]
-            known = [slopes for slopes in each if slopes is not None]
-            if len(known) < len(each) or not each:
+            runs = _metric_runs(trials, own, metric, row[1], success, fewest)
+            if runs is None:
                 continue
-            runs = _of_groups(own, known, trials.roles.effects, fewest)
             unknown |= not np.asarray(runs.freedom).all()
             if row in numbers and shown:
                 ends = _credit_ends(own[0], metric, success)
@@ -400,6 +421,29 @@ def _group_tables(
         yield _joined_tables(own, pooled=not means)
 
 
+def _metric_runs(
+    trials: Trials,
+    tables: Sequence[RunTable],
+    metric: Metric,
+    k: int | None,
+    success: tuple[int, ...] | None,
+    fewest: int,
+) -> ScoreRuns | None:
+    """The part of runs in a metric of each group; None if it is not known."""
+
+    def made() -> tuple[Sequence[RunTable], ScoreRuns | None]:
+        each = [metric_slopes(table, metric, k, success) for table in tables]
+        known = [slopes for slopes in each if slopes is not None]
+        if not known or len(known) < len(each):
+            return tables, None
+        return tables, _of_groups(tables, known, trials.roles.effects, fewest)
+
+    if trials.study is None or kept_words(trials) is None:
+        return made()[1]
+    # The tables are kept, too, so that no others get their ids.
+    return trials.study.kept((metric, k, success, fewest, *map(id, tables)), made)[1]
+
+
 def _of_groups(
     tables: Sequence[RunTable],
     slopes: Sequence[tuple[Floats, Floats]],
@@ -416,7 +460,7 @@ def _of_groups(
     )
     found = RunVariance(*columns)
     if fewest > 1:
-        return found.where(np.array([len(table.runs) >= fewest for table in tables]))
+        return found.where(np.array([table.size.shape[1] >= fewest for table in tables]))
     if effects == "shared":
         return _shared_runs(found, tables, slopes)
     if effects != "alike":
@@ -503,13 +547,19 @@ def with_seen_runs(found: Evaluated, *, decides: bool) -> Evaluated:
 
     Models need three runs; at a weaker sign, which is enough where models are compared, four.
     """
-    seen = _asked_runs(found)
-    if seen is None or seen.p_value >= (DECISION_LEVEL if decides else RUNS_DIFFER):
+    trials, seen = found.request.trials, _asked_runs(found)
+    if seen is not None:
+        p = seen.p_value
+    elif kept_words(trials) is not None:
+        p = float(trials.frame.select(pl.col(KEPT_P).max()).collect().item())
+    else:
         return found
-    shown = seen.p_value < RUNS_DIFFER
-    if shown:
+    if p >= (DECISION_LEVEL if decides else RUNS_DIFFER):
+        return found
+    shown = p < RUNS_DIFFER
+    if shown and seen is not None:
         warnings.warn(
-            f"{seen.words(found.request.trials)}. Intervals include that, of models with three "
+            f"{seen.words(trials)}. Intervals include that, of models with three "
             "runs or more; run= names the runs of a log, and "
             'run_effects="none" asks about these very ones.',
             RunWarning,

@@ -72,6 +72,14 @@ def test_comparisons_ask_less_of_the_evidence_than_intervals():
     assert_frame_equal(*(rows.drop("inference") for rows in (found, these)))
 
 
+@pytest.mark.parametrize("overall", ["macro", "micro"])
+def test_rows_over_strata_have_the_runs_of_all_of_them(overall):
+    log = pl.concat([log_of(0.4, seed).with_columns(by=pl.lit(seed)) for seed in (0, 1)])
+    found = quietly(lambda: log.scorio(by="by").report(ps.avg(), overall=overall))
+    assert_frame_equal(found, log.scorio(by="by", run="trial").report(ps.avg(), overall=overall))
+    assert {*found["inference"]} == {"calibrated, other runs"}
+
+
 def test_decisions_about_a_population_ask_for_runs_too(loud):
     found, named, these = (
         quietly(loud.scorio(target="population", **roles).compare)

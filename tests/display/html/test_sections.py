@@ -300,7 +300,7 @@ def test_the_wins_of_a_duel_are_those_of_an_oracle():
 
 def test_the_first_of_a_duel_is_the_one_that_leads_whatever_its_name():
     log = pl.concat([long([[0, 0, 1, 0]] * 12, "ada"), long([[1, 1, 1, 0]] * 12, "zoe")])
-    duel = sections_of(log)["duel"]
+    duel = sections_of(log, run_effects="none")["duel"]
     assert plain_text(duel.title) == "zoe or ada?"
     assert 'aria-label="zoe less ada: +50.0 points [' in duel.figure
     assert "zoe better: > 99 %" in words(duel.figure)
@@ -322,7 +322,7 @@ def test_the_dots_of_a_duel_show_the_chance_of_each_side():
 def test_the_staircase_has_a_cell_for_each_pair():
     log = models(7, questions=40)
     pairs = log.scorio(run_effects="none").compare(simultaneous=True)
-    section = sections_of(log)["pairs"]
+    section = sections_of(log, run_effects="none")["pairs"]
     decided = pairs["better"].is_not_null().sum()
     assert section.title == f"{decided} of 21 pairs are decided."
     cells = dict(re.findall(r'<path class="(sure|open)" d="([^"]*)"', section.figure))
@@ -559,7 +559,7 @@ def test_the_highest_of_several_has_an_interval_corrected_for_the_selection():
     row = log.scorio(run_effects="none").best().row(0, named=True)
     ends = Unit().interval(row["best_lo"], row["best_hi"])
     assert f"Corrected for being the highest of 3, the first has {ends}." in words(
-        page_of(log).hero.figure
+        page_of(log, run_effects="none").hero.figure
     )
     steps = improving_run()
     row = steps.scorio(model="step", validate=False).best().row(0, named=True)

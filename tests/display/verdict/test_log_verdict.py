@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
@@ -9,6 +10,7 @@ from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import log_verdict
 from tests.made_logs import long
+from tests.study.test_seen_runs import log_of, quietly
 
 SURE = pl.concat([long([[1] * 8] * 20, "good"), long([[0] * 8] * 20, "bad")])
 
@@ -39,6 +41,44 @@ def test_models_that_stopped_on_outcomes_lead_nobody():
     assert verdict.main.biased
     assert verdict.worst_p < 1e-3
     assert not verdict.checked
+
+
+@pytest.mark.parametrize(
+    ("seed", "runs", "roles", "title", "words"),
+    [
+        (0, 4, {}, "Runs differ", "one run moves the score"),
+        (0, 4, {"by": "domain"}, "Runs differ", "one run moves the score"),
+        (0, 4, {"run": "trial", "run_effects": "alike"}, "Runs differ", "include that"),
+        (2, 4, {"run": "trial"}, "Other runs", "which run= names"),
+        (0, 2, {}, "These very runs", "too few runs"),
+        (2, 4, {}, None, ""),
+        (0, 4, {"run_effects": "none"}, None, ""),
+    ],
+)
+def test_the_numbers_of_a_page_know_how_runs_differ(seed, runs, roles, title, words):
+    log = log_of(0.4 * (seed == 0), seed, runs=runs)
+    if "by" in roles:
+        log = pl.concat([log.with_columns(domain=pl.lit(name)) for name in "xy"])
+    verdict = verdict_of(log, [ps.avg()], **roles)
+    alerts = {each.title: each.text for each in verdict.alerts}
+    assert {*alerts} & {"Runs differ", "Other runs", "These very runs"} == {*[title] * bool(title)}
+    assert words in alerts.get(title, "")
+    whole = {"overall": "micro"} if "by" in roles else {}
+    asked = log.scorio(**roles)
+    rows = quietly(lambda: asked.report(ps.avg(), **whole)).tail(3)
+    pairs = quietly(lambda: asked.compare(simultaneous=True, **whole)).tail(3)
+    for found, expected in ((verdict.main.rows, rows), (verdict.main.pairs, pairs)):
+        columns = ["lo", "hi", "inference"]
+        assert_frame_equal(found.select(columns), expected.select(columns))
+
+
+@pytest.mark.slow
+def test_copies_of_runs_say_nothing_of_runs_on_a_page():
+    copied = log_of(0.0, seed=2)
+    again = copied.filter(pl.col("trial") == 3).with_columns(trial=pl.lit(4, pl.Int64))
+    main = verdict_of(pl.concat([copied, again]), [ps.avg()], run="trial").main
+    expected = copied.scorio(run="trial").avg()
+    assert_frame_equal(main.rows.select("lo", "hi"), expected.select("lo", "hi"))
 
 
 def test_a_log_that_cannot_be_reported_says_why():
