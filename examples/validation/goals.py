@@ -352,6 +352,9 @@ def counted_costs(repeats: int, share: float) -> Iterator[Row]:
         queries = {
             "bare DuckDB": f"SELECT model, avg(c / n) FROM ({grouped}) GROUP BY model",  # noqa: S608 - our own text
             "DuckDB, our macros": f"SELECT model, {macros} FROM ({alike}) GROUP BY model",  # noqa: S608 - our own text
+            "DuckDB, our macros for each question": (
+                f"SELECT model, {macros} FROM (SELECT *, 1 AS m FROM ({grouped})) GROUP BY model"  # noqa: S608 - our own text
+            ),
         }
         asked = {
             name: lambda query=query: connection.execute(query).fetchall()
@@ -361,7 +364,8 @@ def counted_costs(repeats: int, share: float) -> Iterator[Row]:
     for name, cpu in seconds.items():
         beside = "bare DuckDB" if "DuckDB" in name else BARE
         if name != beside:
-            yield Row(f"{name}, {log.height:,} rows", cpu, beside, cpu / seconds[beside], 1.2)
+            goal = None if "each" in name else 1.2
+            yield Row(f"{name}, {log.height:,} rows", cpu, beside, cpu / seconds[beside], goal)
 
 
 def large_counts(repeats: int) -> Iterator[Row]:

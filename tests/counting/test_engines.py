@@ -24,6 +24,21 @@ def test_polars_frames_are_counted_by_polars(log, lazy):
     assert_frame_equal(counts, expected)
 
 
+@pytest.mark.parametrize("validate", [False, True])
+def test_a_log_in_memory_is_counted_by_one_aggregation(log, monkeypatch, validate):
+    plans, collect = [], pl.LazyFrame.collect
+
+    def explained(plan, *arguments, **options):
+        plans.append(plan.explain())
+        return collect(plan, *arguments, **options)
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", explained)
+    counts = ps.count_trials(log, by="domain", validate=validate)
+    assert counts["count"].sum() == log.height
+    # The range of the categories first; then each has a column, and trials are grouped once.
+    assert [plan.count("AGGREGATE") for plan in plans] == [0, 1]
+
+
 def test_several_strata_are_any_sequence(log):
     expected = log.scorio(by=["domain", "model"], model=None).counts()
     counts = ps.count_trials(log.to_arrow(), by=("domain", "model"), model=None)
