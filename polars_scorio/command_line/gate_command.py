@@ -35,6 +35,8 @@ _UNREAD = {
     *("sigma", "pvalue_pass", "pvalue_fail", "broken_by_chance", "pvalue_broken"),
     "case_verdict",
 }
+# Questions that versions do not share, in the words of an interval.
+_SAMPLED = {"unpaired": "each version on questions of its own"}
 _LEGEND = (
     "diff: the candidate minus the baseline, in units of the metric; lo, hi: its one-sided ends; "
     "further: trials of each question, or questions, that would probably decide."
@@ -127,6 +129,11 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     """Print the sentences of the gate and its rows; return the verdict's status."""
     for path in filter(None, (asked.json, asked.junit, asked.markdown, asked.html)):
         refuse_missing_folder(Path(path))
+    if asked.html and asked.unmatched == "unpaired":
+        raise ValueError(
+            "--html shows the questions that the versions share: with --unmatched unpaired write "
+            "--markdown, --json or --junit"
+        )
     log, baseline = _versions_log(log, asked)
     dtype = bind_roles(log.frame.lazy(), log._roles).question.dtype
     asked.must_pass, left_out = (
@@ -276,7 +283,7 @@ def _gate_result(
         points=metric.support == (0, 1) and not fractions,
         population=settings.target == "population",
         planned=settings.planned,
-        corrected=judge_words(trials.roles),
+        corrected=judge_words(trials.roles) or _SAMPLED.get(asked.unmatched, ""),
         cost_margin=asked.cost_margin,
         undecided=asked.undecided,
         lower_is_better=trials.roles.lower_is_better,

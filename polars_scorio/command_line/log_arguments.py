@@ -18,6 +18,7 @@ from polars_scorio.arguments import (
     Per,
     QuestionUnit,
     Unmatched,
+    UnmatchedPairs,
     check_planned,
 )
 from polars_scorio.command_line.terminal import BoardFormat, TableFormat, command_words
@@ -230,10 +231,19 @@ def _add_all(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="print all rows (default: the first 15)")
 
 
-def _add_compared(add: Callable[..., object]) -> None:
-    """Add the argument that chooses the questions of models that are compared."""
+def _add_compared(add: Callable[..., object], *, sampled: bool = False) -> None:
+    """Add the argument that chooses the questions of models that are compared.
+
+    `sampled`: whether each model may have a sample of its own.
+    """
     kinds = "refuse questions that a model lacks (error), or drop them (default: %(default)s)"
-    add("--unmatched", choices=get_args(Unmatched), default="error", help=kinds)
+    if sampled:
+        kinds = (
+            "refuse questions that a model lacks (error; the default), drop them, or with --target "
+            "population adjust for them or take those of each model as an unpaired sample"
+        )
+    words = get_args(UnmatchedPairs if sampled else Unmatched)
+    add("--unmatched", choices=words, default="error", help=kinds)
 
 
 def _add_summary(parser: ArgumentParser) -> None:
@@ -270,7 +280,7 @@ def _add_compare(parser: ArgumentParser) -> None:
     held.add_argument("--simultaneous", action="store_true", help=at_once)
     each = "let the confidence hold for each pair by itself, not for all pairs at once"
     held.add_argument("--each-pair", action="store_true", help=each)
-    _add_compared(add)
+    _add_compared(add, sampled=True)
 
 
 def _add_rank(parser: ArgumentParser) -> None:
@@ -281,7 +291,7 @@ def _add_rank(parser: ArgumentParser) -> None:
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
     kinds = "add the order by the mean over strata (macro), or by all questions in one pool (micro)"
     add("--overall", choices=get_args(Overall), help=kinds)
-    _add_compared(add)
+    _add_compared(add, sampled=True)
 
 
 def _add_coverage(parser: ArgumentParser) -> None:
@@ -377,7 +387,7 @@ def _add_gate(parser: ArgumentParser) -> None:
     )
     kinds = "weigh all strata alike (macro), or all questions (micro; default: %(default)s)"
     add("--overall", choices=get_args(Overall), default="macro", help=kinds)
-    _add_compared(add)
+    _add_compared(add, sampled=True)
     fdr = "limit the false discovery rate of single questions (default: %(default)s)"
     add("--fdr", type=plain_number, default=0.1, help=fdr)
     single = "let a candidate fail if any single question regressed"

@@ -179,18 +179,22 @@ def with_ab_check(
     rows: pl.LazyFrame,
     trials: Trials,
     baseline: Category,
-    sizes: Sequence[int | None],
+    sizes: Sequence[int | None] | None,
     gate_of: GateOf,
 ) -> pl.LazyFrame:
     """The rows of a gate, with the share of splits of the baseline that they would fail.
 
     Each of 100 random splits gives half of the trials of each question to one version, and the rest
-    to the other: nothing changed between them. `sizes` are the draw sizes of the metric.
+    to the other: nothing changed between them. `sizes` are the draw sizes of the metric; None:
+    versions have other questions, and a split gives each version half of them.
     """
     assert trials.model is not None  # a gate has models
     refuse_repeats([*rows.collect_schema().names(), AB_COLUMN])
     keys, model = [*trials.strata, "metric", "k"], trials.model.name
     groups = [part.expr for part in (*trials.by, trials.question)]
+    strata, questions = [*groups[:-1], pl.lit(0)], pl.col(_PLACE).first().over(groups)
+    place = pl.col(_PLACE).rank("ordinal").over(groups)
+    place = questions.rank("dense").over(strata) if sizes is None else place
     roles = replace(trials.roles, model=model, count=None, n=None)
 
     def checked(found: pl.DataFrame) -> pl.DataFrame:
@@ -199,10 +203,9 @@ def with_ab_check(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of halves of a log, which itself was warned of
             for _ in range(_SPLITS):
-                place = pl.Series(_PLACE, random.random(own.height))
-                half = pl.col(_PLACE).rank("ordinal").over(groups) % 2
+                half = place % 2
                 versions = (pl.when(half == side).then(pl.lit(_VERSIONS[side])) for side in (0, 1))
-                split = own.lazy().with_columns(place)
+                split = own.lazy().with_columns(pl.Series(_PLACE, random.random(own.height)))
                 split = split.with_columns(pl.coalesce(versions).alias(model)).drop(_PLACE)
                 judged = gate_of(split, roles, _VERSIONS[1]).collect()
                 fails.append(judged.select(*keys, pl.col("verdict").eq("fail").alias(AB_COLUMN)))
@@ -214,7 +217,7 @@ def with_ab_check(
 
 
 def _baseline_trials(
-    trials: Trials, baseline: Category, sizes: Sequence[int | None]
+    trials: Trials, baseline: Category, sizes: Sequence[int | None] | None
 ) -> pl.DataFrame:
     """A row for each trial of the baseline, as the user's frame has them."""
     assert trials.model is not None  # as for `with_ab_check`
@@ -222,6 +225,8 @@ def _baseline_trials(
     if trials.count is not None:
         often = own.select(trials.count.expr).to_series().cast(pl.Int64)
         own = own[np.repeat(np.arange(own.height), often)]
+    if sizes is None:
+        return own
     each = own.group_by(part.expr for part in (*trials.by, trials.question)).len()["len"]
     fewest = int(each.to_numpy().min())
     needed = max(k or 1 for k in sizes)

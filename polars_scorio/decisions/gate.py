@@ -59,6 +59,7 @@ from polars_scorio.decisions.regressed_questions import (
 )
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.families import holm_adjusted
+from polars_scorio.maths.power import Ahead, TrialsAhead
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog, bracketed
@@ -191,11 +192,39 @@ class GatePlan:
         if rows.models.trials.judged:  # what labels leave open does not shrink
             return np.full(shape, self.most + 1)
         a, b = (np.broadcast_to(side, shape) for side in rows.models.better_first(*pairs))
-        ahead = models.further(a, b, rows.models.request.choice.planned)
+        planned = rows.models.request.choice.planned
+        if rows.models.unpaired:
+            ahead: Ahead = _own_questions_ahead(models, a, b, margin, planned)
+        else:
+            ahead = models.further(a, b, planned)
         shares, margins = (np.repeat(each.ravel(), shape[1]) for each in (share, margin))
         z = float(scipy.special.ndtri(self.confidence))
         further = ahead.with_assurance(shares, z, self.power, self.most, margins)
         return np.maximum(further, 1).reshape(shape)
+
+
+def _own_questions_ahead(
+    models: StrataModels, a: Ints, b: Ints, margin: Floats, planned: int | None
+) -> TrialsAhead:
+    """Pairs after further questions of each model, which are a sample of its own.
+
+    Their noise is that of the ends of both models that the verdict rests on.
+    """
+    (mu, _, lo, hi), row = models.reported, np.arange(len(a))[:, None]
+    c = models.look_critical(models.confidence)
+    down, up = (mu - lo) / c, (hi - mu) / c
+    gap = mu[row, a] - mu[row, b]
+    above = gap > -margin
+    reaches = (
+        np.where(above, down[row, a], up[row, a]),
+        np.where(above, up[row, b], down[row, b]),
+    )
+    number = models.table.size[models.places].astype(np.float64)
+    sides = [
+        (reach.ravel() ** 2, number[row, side].ravel())
+        for reach, side in zip(reaches, (a, b), strict=True)
+    ]
+    return TrialsAhead.from_noise(gap.ravel(), sides, planned)
 
 
 _CONFIDENCE = Range("a number between 0.5 and 1, without the ends", 0.5, 1, closed=False)
@@ -255,7 +284,12 @@ def gate(
         others = cost_margin is not None or fail_on or must_pass is not None or ab_check
         return _gate_brackets(log, roles, baseline, metric, again, others=bool(others))
     cases = CaseRules.from_options(fail_on, case_ids("must_pass", must_pass, question), fdr)
-    if cases is not None and options.get("unmatched") == "adjust":
+    unpaired = options.get("unmatched") == "unpaired"
+    if unpaired and cost_margin is not None:
+        raise ValueError(
+            'gate: cost_margin= compares costs of the same questions: unmatched="drop" has them'
+        )
+    if cases is not None and options.get("unmatched") in {"adjust", "unpaired"}:
         raise ValueError(
             'gate: fail_on= and must_pass= compare the same questions: unmatched="drop" has them'
         )
@@ -286,7 +320,8 @@ def gate(
     }
     refuse_repeats([*trials.strata, *schema])
     classes = models.request.classes
-    success = success_classes(metric, trials, classes)
+    # Without the same questions, none can be broken.
+    success = None if unpaired else success_classes(metric, trials, classes)
     plan = GatePlan(
         models.confidence,
         check_number("power", power, CHANCE),
@@ -314,7 +349,8 @@ def gate(
         )
     if not check_flag("ab_check", ab_check):
         return rows
-    return with_ab_check(rows, trials, baseline, metric.row_sizes, again)
+    sizes = None if unpaired else metric.row_sizes
+    return with_ab_check(rows, trials, baseline, sizes, again)
 
 
 def _gate_brackets(

@@ -377,6 +377,7 @@ class Models:
     overall: Overall | None = None
     law: Law | None = None  # of questions that are a sample; None: that of the report's numbers
     warns: bool = False  # of pairs in which the prior decides: nobody named it
+    unpaired: bool = False  # the questions of each model are a sample of its own
 
     @property
     def trials(self) -> Trials:
@@ -496,7 +497,7 @@ def models_of(
     sampled = population and not (trials.judged or metric.looks_at == "costs" or unpaired)
     planned, chosen = None, options.get("prior")
     if unpaired:
-        _refuse_unpaired(trials, metric, options, for_gate=for_gate)
+        _refuse_unpaired(trials, metric, options)
     if sampled:
         planned = planned_looks(options)
         metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
@@ -526,6 +527,7 @@ def models_of(
         metric=metric,
         overall=overall,
         law=SampleLaw(adjusted, planned) if sampled else None,
+        unpaired=unpaired,
         warns=not sampled and chosen is None,
     )
     plan = evaluated_plan(
@@ -542,12 +544,8 @@ def models_of(
     return plan, models
 
 
-def _refuse_unpaired(
-    trials: Trials, metric: Metric, options: DecisionOptions, *, for_gate: bool
-) -> None:
+def _refuse_unpaired(trials: Trials, metric: Metric, options: DecisionOptions) -> None:
     """Refuse ``unmatched="unpaired"`` where it has no meaning, or no numbers."""
-    if for_gate:
-        raise ValueError('unmatched="unpaired" is known to compare, rank and best, not to gate')
     if options.get("target") != "population":
         raise ValueError(
             'unmatched="unpaired" takes the questions of each model as a sample of their own: it '

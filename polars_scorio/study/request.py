@@ -217,7 +217,7 @@ class DecisionOptions(InferenceOptions, total=False):
             "error",
             """What questions mean that some model of the stratum does not have: "error", the
             default, names them; "drop" keeps the questions that all models have; "unpaired"
-            (`compare`, `rank` and `best` alone) takes those of each model as a sample of its own;
+            (`compare`, `rank`, `best`, `gate`) takes those of each model as a sample of its own;
             "adjust" (`compare` and `rank` alone) corrects for how hard those of each model were.
 
             "unpaired" is for prompts that differ by model or step of a training, drawn from one

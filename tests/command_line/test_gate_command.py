@@ -283,6 +283,28 @@ def test_models_with_different_questions_may_be_judged_on_common_ones(gate):
     assert gate("log.parquet", *asked)[0] == 0
 
 
+def test_versions_with_prompts_of_their_own_are_judged_as_two_samples(gate, capsys):
+    log = versions(0.0).with_columns(pl.format("{} {}", "model", "question").alias("question"))
+    log.write_parquet("log.parquet")
+    asked = ["--baseline", "v1", "--margin", 0.3]
+    status, _, errors = gate("log.parquet", *asked)
+    assert status == 1
+    assert "are compared with --target population and --unmatched unpaired." in errors
+    asked += ["--target", "population", "--unmatched", "unpaired"]
+    status, last, _ = gate("log.parquet", *asked)
+    found = log.scorio(by="domain", target="population").gate(
+        "v1", margin=0.3, unmatched="unpaired"
+    )
+    assert (status, found["verdict"].to_list()) == (0, ["pass"] * 3)
+    assert "one-sided 95 %, each version on questions of its own)" in last
+    status, _, errors = gate("log.parquet", *asked, "--html", "gate.html")
+    assert status == 1
+    assert "with --unmatched unpaired write --markdown, --json or --junit" in errors
+    for command in ("compare", "rank"):
+        assert main([command, "log.parquet", *asked[4:]]) == 0
+        assert "about questions like these" in " ".join(capsys.readouterr().out.split())
+
+
 def test_rewards_are_written_in_their_own_units(gate):
     log = versions(0.3).with_columns(pl.col("category") * 80 + pl.col("trial") / 9)
     log.write_parquet("log.parquet")

@@ -112,11 +112,72 @@ def test_real_valued_rewards_are_compared_too():
     assert row["sigma"] == pytest.approx(np.hypot(*known["sigma"]), rel=1e-6)
 
 
+def test_a_gate_judges_the_difference_of_both_samples():
+    sure = {"margin": 0.02, "unmatched": "unpaired"}
+    found = LOG.gate("step 000", **sure)
+    known = {row["model"]: row for row in LOG.report(ps.avg()).rows(named=True)}
+    shorter = norm.ppf(0.95) / norm.ppf(0.975)  # one-sided ends from those of the report
+    for row in found.rows(named=True):
+        a, b = known[row["model"]], known["step 000"]
+        below = np.hypot(a["estimate"] - a["lo"], b["hi"] - b["estimate"])
+        above = np.hypot(a["hi"] - a["estimate"], b["estimate"] - b["lo"])
+        assert row["diff"] == pytest.approx(a["estimate"] - b["estimate"], abs=1e-12)
+        assert row["lo"] == pytest.approx(row["diff"] - shorter * below, abs=1e-9)
+        assert row["hi"] == pytest.approx(row["diff"] + shorter * above, abs=1e-9)
+    assert found["verdict"].to_list() == ["undecided", "pass"]
+    assert found["broken"].null_count() == 2
+    assert LOG.gate("step 200", **sure)["verdict"].to_list() == ["fail", "fail"]
+    rare = steps().scorio(target="population", lower_is_better=True)
+    assert rare.gate("step 200", **sure)["verdict"].to_list() == ["pass", "pass"]
+    assert_frame_equal(
+        steps().lazy().scorio(target="population").gate("step 000", **sure).collect(), found
+    )
+
+
+def test_further_prompts_of_both_steps_decide_a_gate():
+    """The noise of a mean of M prompts falls as 1/M: solved for the power by trying numbers."""
+    log = pl.concat([steps((0,), 40, seed=2), steps((1,), 80, seed=3)]).scorio(target="population")
+    row = log.gate("step 000", margin=0.1, unmatched="unpaired").row(0, named=True)
+    assert row["verdict"] == "undecided"
+    old, new = log.report(ps.avg()).sort("model").rows(named=True)
+    assert (old["questions"], new["questions"]) == (40, 80)
+    down, up = new["estimate"] - new["lo"], old["hi"] - old["estimate"]
+
+    def reach(more):  # of the lower end, as many standard deviations as 95 % have
+        return np.hypot(down * np.sqrt(80 / (80 + more)), up * np.sqrt(40 / (40 + more)))
+
+    most = 10_000_000
+    ask = {"margin": 0.1, "unmatched": "unpaired", "max_trials": most}
+    few, many = (log.gate("step 000", power=p, **ask)["extra_questions"][0] for p in (0.6, 0.9))
+    assert 1 < few < row["extra_questions"] < many
+    # The gap of today, as it is, must lie beyond the end of one side by then.
+    z = norm.ppf(0.95)
+    assert row["diff"] + 0.1 > z / norm.ppf(0.975) * reach(row["extra_questions"])
+    assert row["diff"] + 0.1 < z / norm.ppf(0.975) * reach(0)
+
+
+def test_halves_of_the_prompts_rarely_fail_against_each_other():
+    log = steps((0, 100), 60).scorio(target="population")
+    row = log.gate("step 000", margin=0, unmatched="unpaired", ab_check=True).row(0, named=True)
+    assert 0 < row["ab_failed"] <= 0.12  # of 100 splits, each fails with a chance of .05
+
+
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
         (lambda log: log.compare(unmatched="unpaired", target="benchmark"), "it needs target="),
-        (lambda log: log.gate("step 000", margin=0.1, unmatched="unpaired"), "not to gate"),
+        (
+            lambda log: log.gate("step 000", margin=0.1, unmatched="unpaired", must_pass=[1]),
+            "fail_on= and must_pass= compare the same questions",
+        ),
+        (
+            lambda log: log.gate("step 000", margin=0.1, unmatched="unpaired", cost_margin=1.1),
+            "cost_margin= compares costs of the same questions",
+        ),
+        (
+            lambda log: log.gate("step 000", margin=0.1, unmatched="unpaired", target="benchmark"),
+            "it needs target=",
+        ),
         (lambda log: log.compare(ps.bayes(), unmatched="unpaired"), "bayes: unmatched="),
         (
             lambda log: log.compare(unmatched="unpaired", prior="population"),
@@ -143,3 +204,16 @@ def test_equal_steps_are_rarely_told_apart(n):
     log = ps.from_successes(counts).scorio(count="count", by="stratum", target="population")
     false = 200 - log.compare(unmatched="unpaired")["better"].null_count()
     assert false <= 200 * 0.05 + 2 * norm.isf(0.01) * np.sqrt(200 * 0.05 * 0.95)
+
+
+@pytest.mark.slow
+def test_a_gate_at_its_margin_rarely_passes():
+    rng, passed, logs = np.random.default_rng(6), 0, 200
+    for _ in range(logs):
+        rates = rng.beta(4, 4, (2, 60)) - [[0.05], [-0.05]]
+        won = rng.binomial(4, rates.clip(0, 1))
+        rows = {"model": np.repeat(["new", "old"], 60), "question": range(120), "n": 4}
+        log = ps.from_successes(pl.DataFrame({**rows, "c": won.ravel()})).scorio(count="count")
+        row = log.gate("old", margin=0.1, unmatched="unpaired", target="population")
+        passed += row["verdict"].item() == "pass"
+    assert passed <= 0.05 * logs + 2.5 * np.sqrt(0.05 * 0.95 * logs)
