@@ -296,8 +296,10 @@ _INSIDE = 0.99  # part of the way to where a weight or a slack ends
 _LEAST_SLACK = 0.01  # added to each slack at the start
 
 
-def likeliest_weights(likelihood: Floats, questions: Floats) -> Floats:
-    """Weights (G, I) of success rates with the largest likelihood, to 1e-6; all positive.
+def likeliest_weights(
+    likelihood: Floats, questions: Floats, start: Floats | None = None, close: float = _CLOSE
+) -> Floats:
+    """Weights (G, I) of success rates with the largest log likelihood, but for `close`, positive.
 
     Of groups with `questions` (G, S) in states of `likelihood` (S, I). The primal-dual interior
     point method: S. Boyd, L. Vandenberghe (2004), Convex Optimization, section 11.7. The gradient
@@ -305,12 +307,13 @@ def likeliest_weights(likelihood: Floats, questions: Floats) -> Floats:
     """
     total, size = questions.sum(axis=1), likelihood.shape[1]
     found, live = np.empty((total.size, size)), np.arange(total.size)
-    share, weight = questions / total[:, None], np.full_like(found, 1 / size)
+    share = questions / total[:, None]
+    weight = np.full_like(found, 1 / size) if start is None else start
     chance = weight @ likelihood.T
     slope = (share / chance) @ likelihood
     slack = np.maximum(1 - slope, 0) + _LEAST_SLACK
     for _ in range(_MOST_STEPS):
-        done = (slope.max(axis=1) - 1) * total[live] <= _CLOSE
+        done = (slope.max(axis=1) - 1) * total[live] <= close
         found[live[done]] = weight[done]
         live = live[~done]
         if not live.size:
@@ -515,6 +518,12 @@ class Fits:
         if new.size:
             self._likeliest[new] = likeliest_weights(self.likelihood, self.questions[new])
         return np.asarray(self._likeliest[groups])
+
+    def near_weights(self, groups: Ints, close: float) -> Floats:
+        """Weights with nearly the largest likelihood of some groups, (P, I)."""
+        kinds, place = np.unique(groups, return_inverse=True)
+        start = self.weight[kinds]
+        return likeliest_weights(self.likelihood, self.questions[kinds], start, close)[place]
 
     def at(self, groups: Ints) -> Fits:
         """The fits of some groups, in their states alone."""

@@ -3,12 +3,19 @@
 import numpy as np
 import pytest
 
+from polars_scorio.maths import price as price_module
 from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.draws import all_success, any_success, area_under_curve
 from polars_scorio.maths.free_fit import Calibrated, Group
 from polars_scorio.maths.price import capped_price, observed_caps, rate_variances, unseen_caps
 from polars_scorio.maths.questions import BatchWeights, QuestionWeights
-from polars_scorio.maths.variance import CreditSum, credit_of, fixed_gains, group_moments
+from polars_scorio.maths.variance import (
+    CreditSum,
+    credit_of,
+    fixed_gains,
+    group_moments,
+    moments_of,
+)
 from tests.maths import oracle
 from tests.maths.cases import CASES, TAU, states_of
 
@@ -123,3 +130,19 @@ def test_a_cap_below_the_price_is_found_and_one_above_it_is_not():
     assert cap_of(group, noise, 1.01 * cap) == pytest.approx(cap, rel=1e-6)
     assert cap_of(group, noise, 0.9 * cap) in [np.inf, pytest.approx(cap)]
     assert cap_of(group, noise, 0.1 * cap) == np.inf
+
+
+def test_prices_settled_near_the_likeliest_weights_are_those_settled_at_them(monkeypatch):
+    rng = np.random.default_rng(5)
+    drawn = [rng.binomial(8, rng.beta(0.3, 0.5, 60)) for _ in range(16)]
+    fitted = Calibrated.fit(states_of(*([(8, c, 1) for c in each] for each in drawn)))
+    ((groups, fits),) = fitted.batches
+    metric = metric_of(any_success(8))
+    moments = moments_of(fits, [metric], weights := fitted.batch_weights(groups, fits))
+    noise = rate_variances(fits, moments.at_rates[0], weights, groups)
+    prices = np.geomspace(0.2, 2, groups.size) * moments.free_variance[0]
+    caps = unseen_caps(fits, groups, noise, prices)
+    assert 0 < np.isinf(caps).sum() < groups.size
+    monkeypatch.setattr(price_module, "_NEAR", 1e-6)
+    exact = unseen_caps(Calibrated.fit(fitted.states).batches[0][1], groups, noise, prices)
+    np.testing.assert_array_equal(caps, exact)
