@@ -24,7 +24,7 @@ from tests.test_layout import imported_modules
 PACKAGE = ROOT / "polars_scorio"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_FILES = 196
-MOST_LINES = 58_594
+MOST_LINES = 58_604
 MOST_LINES_OF_A_FILE = 900
 WORDS_OF_A_BULLET, BULLETS_OF_A_VERSION = 25, 30  # of the changelog
 FEWEST_LINES, FEWEST_IMPORTERS = 150, 2
@@ -82,7 +82,7 @@ def test_the_package_keeps_within_its_budget():
     ("call", "files", "changes"),
     [
         pytest.param(lambda: LOG.scorio.report(METRIC), 32, 536, id="report"),
-        pytest.param(lambda: LOG.scorio.compare(METRIC), 38, 730, id="compare"),
+        pytest.param(lambda: LOG.scorio.compare(METRIC), 39, 758, id="compare"),
         pytest.param(lambda: LOG.scorio.gate("m0", margin=0.1), 45, 908, id="gate"),
     ],
 )

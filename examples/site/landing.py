@@ -17,7 +17,7 @@ from polars_scorio.command_line.main import main
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent
 CALLS = (
-    ("Is it better?", "log.scorio.compare(simultaneous=True)", "paired, for all pairs at once"),
+    ("Is it better?", "log.scorio.compare()", "paired, for all pairs at once"),
     (
         "Which may be the best?",
         "log.scorio.rank()",

@@ -93,7 +93,7 @@ def measured(
         rows = accessor.report(*metrics(n), **about) if asked.what == "reports" else None
         for metric in metrics(n):
             if rows is None:
-                pairs = accessor.compare(metric, target="population")
+                pairs = accessor.compare(metric, target="population", simultaneous=False)
                 found = held(pairs, metric, dict.fromkeys(metric.row_sizes, 0.0))
             else:
                 values = {k: truth(population, metric, k) for k in metric.row_sizes}

@@ -218,7 +218,7 @@ def differences(study: Study) -> Iterator[dict]:
                 for model in (1, 0)
             )
             goal = above - below
-            pairs = corrected.compare(ps.avg(), target=target).sort("stratum")
+            pairs = corrected.compare(ps.avg(), target=target, simultaneous=False).sort("stratum")
             better = pairs["better"].to_numpy()
             wrong = pairs["better"].is_not_null().to_numpy() & (better != np.where(goal > 0, 0, -1))
             found = held(pairs, goal) | {"false": float(wrong.mean())}

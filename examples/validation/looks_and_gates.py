@@ -104,7 +104,7 @@ def looks(replicates: int, sizes: list[int]) -> Iterator[dict]:
                 log = counted(n, hits[n - 1])
                 widths, fixed = [], np.zeros(0)
                 for kind, plan in (("anytime", PLAN), ("peeking", None)):
-                    rows = log.compare(asked, planned_trials=plan)
+                    rows = log.compare(asked, planned_trials=plan, simultaneous=False)
                     fixed = rows["better"].is_not_null().to_numpy()
                     found[kind] = np.minimum(found[kind], np.where(fixed, n, np.inf))
                     widths.append((rows["hi"] - rows["lo"]).to_numpy())
@@ -154,7 +154,7 @@ def samples(replicates: int, sizes: list[int]) -> Iterator[dict]:
                     by="stratum", count="count", cluster="passage", target="population"
                 )
                 for kind, plan in (("peeking", None), ("anytime", planned)):
-                    rows = grouped.compare(ps.avg(), planned_questions=plan)
+                    rows = grouped.compare(ps.avg(), planned_questions=plan, simultaneous=False)
                     found[kind] |= rows["better"].is_not_null().to_numpy()
             shares = {kind: float(wrong.mean()) for kind, wrong in found.items()}
             yield {"population": name, "questions": planned, "replicates": replicates, **shares}

@@ -764,14 +764,14 @@ STUDIES = (
                 _VERDICTS,
                 "in {each_least} to {each_most} % of the logs some model is wrongly called better",
             ),
-            (_VERDICTS, "with `simultaneous=True` in {all_least} to {all_most} % of them"),
+            (_VERDICTS, "all pairs at once in {all_least} to {all_most} % of them"),
             (
                 _COMPARE,
                 "wrongly called different in {each_least} to {each_most} % of the simulated logs",
             ),
-            (_COMPARE, "with `simultaneous=True`, [in {all_least} to {all_most} %]"),
+            (_COMPARE, "all pairs at once, [in {all_least} to {all_most} %]"),
             (_MANY, "wrongly called different in {each_least} to {each_most} % of the logs"),
-            (_MANY, "in {all_least} to {all_most} % with `simultaneous=True`"),
+            (_MANY, "in {all_least} to {all_most} % all pairs at once"),
         ),
     ),
     Study(

@@ -146,7 +146,9 @@ def winners_of_looks(population: Population, replicates: int, size: int) -> Iter
         for each in seen:
             log = reward_log(each).scorio(by="stratum", bounds=population.bounds, target=target)
             for kind, planned in (("peeking", None), ("anytime", plan)):
-                rows = log.compare(ps.avg(), planned_trials=planned).sort("stratum")
+                rows = log.compare(ps.avg(), planned_trials=planned, simultaneous=False).sort(
+                    "stratum"
+                )
                 found[kind] |= rows["better"].is_not_null().to_numpy()
         yield {"target": target, **{kind: float(wrong.mean()) for kind, wrong in found.items()}}
 

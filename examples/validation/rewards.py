@@ -199,7 +199,7 @@ def measured_difference(
     rows = []
     for target in TARGETS:
         accessor = log.scorio(by="replicate", trial=None, bounds=population.bounds, target=target)
-        pairs = accessor.compare(ps.avg()).sort("replicate")
+        pairs = accessor.compare(ps.avg(), simultaneous=False).sort("replicate")
         truth = worse * (means.mean(axis=1) if target == "benchmark" else everywhere.mean())
         lo, hi = (pairs[end].to_numpy() for end in ("lo", "hi"))
         held = ((lo - 1e-9 <= truth) & (truth <= hi + 1e-9)).mean()

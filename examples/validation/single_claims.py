@@ -112,7 +112,9 @@ def power_of_design(logs: int, questions: int, n: int, design: Cell) -> float | 
     rates = rates_of_pair(rng, (logs, questions), means, design["spread"], design["correlation"])
     if design["target"] == "benchmark":
         rates = moved_to_difference(rates, difference)
-    rows = counted(n, rng.binomial(n, rates)).compare(ps.avg(), target=design["target"])
+    rows = counted(n, rng.binomial(n, rates)).compare(
+        ps.avg(), target=design["target"], simultaneous=False
+    )
     return (rows["better"] == 0).fill_null(value=False).mean()
 
 
@@ -169,7 +171,7 @@ def board_power(logs: int = 2_000) -> Iterator[Cell]:
             asked = rng.integers(0, pool.shape[1], (logs, 1, questions))
             means = np.array([0.5 + difference / 2, 0.5 - difference / 2])
             rates = moved_to_mean(pool[pairs[:, :, None], asked], np.tile(means, (logs, 1)))
-            rows = counted(n, rng.binomial(n, rates)).compare(ps.avg())
+            rows = counted(n, rng.binomial(n, rates)).compare(ps.avg(), simultaneous=False)
             found = (rows["better"] == 0).fill_null(value=False).mean()
             cell: Cell = {"board": name, "questions": questions, "n": n}
             yield cell | design | {"difference": difference, "logs": logs, "power": found}
@@ -199,7 +201,9 @@ def favoured_model(logs: int = 100) -> Iterator[Cell]:
             log = counted(n, rng.binomial(n, np.concatenate(verdicts, axis=1)))
             kept, spared = (int(rng.binomial(400, rate)) for rate in (0.85, 0.8))
             grader = ps.judge(sensitivity=(kept, 400), specificity=(spared, 400))
-            pairs = log.frame.scorio(by="stratum", count="count", judge=grader).compare()
+            pairs = log.frame.scorio(by="stratum", count="count", judge=grader).compare(
+                simultaneous=False
+            )
             false = pairs["better"].is_not_null().mean()
             cell: Cell = {"population": name, "questions": questions, "n": n}
             yield cell | {"logs": logs, "false": false}
@@ -231,7 +235,7 @@ def every_round(logs: int = 200) -> Iterator[Cell]:
         for n in range(1, rounds + 1):
             log = counted(n, successes[n - 1])
             for kind, plan in (("peeking", None), ("anytime", rounds)):
-                pairs = log.compare(planned_trials=plan).sort("stratum")
+                pairs = log.compare(planned_trials=plan, simultaneous=False).sort("stratum")
                 wrong[kind] |= pairs["better"].is_not_null().to_numpy()
         shares = {kind: found.mean() for kind, found in wrong.items()}
         yield {"population": name, "questions": questions, "logs": logs, **shares}
@@ -280,9 +284,13 @@ def unlike_runs(logs: int = 200) -> Iterator[Cell]:
         truth = np.mean(shifted, axis=0)[:, 0]
         looked = np.zeros(logs, bool)
         for n in (1, 2, 4, 8, 12, 16):
-            pairs = counted(n, hits[n - 1]).compare(planned_trials=rounds).sort("stratum")
+            pairs = (
+                counted(n, hits[n - 1])
+                .compare(planned_trials=rounds, simultaneous=False)
+                .sort("stratum")
+            )
             looked |= pairs["better"].is_not_null().to_numpy()
-        once = counted(rounds, hits[-1]).compare()["better"].is_not_null()
+        once = counted(rounds, hits[-1]).compare(simultaneous=False)["better"].is_not_null()
         yield {
             "spread": spread,
             "points": 100 * np.std(shifted, axis=0).mean(),
@@ -394,8 +402,8 @@ def seeds(logs: int = 400) -> Iterator[Cell]:
         stratum, model, seed, question, trial = np.indices(shape).reshape(5, -1)
         columns = {"stratum": stratum, "model": model, "seed": seed, "question": question}
         log = pl.DataFrame(columns | {"trial": 4 * seed + trial, "category": won.ravel()})
-        pooled = log.scorio(by="stratum", run_effects="none").compare()
-        named = log.scorio(by="stratum", run="seed").compare()
+        pooled = log.scorio(by="stratum", run_effects="none").compare(simultaneous=False)
+        named = log.scorio(by="stratum", run="seed").compare(simultaneous=False)
         shares = {
             kind: 1 - rows["better"].null_count() / logs
             for kind, rows in (("pooled", pooled), ("by seeds", named))
@@ -430,7 +438,9 @@ def errored(logs: int = 100) -> Iterator[Cell]:
             truth = rates[:, 1].mean(axis=1)
             lo, hi = (rows[end].to_numpy() for end in ("lo", "hi"))
             cell[f"{kind} held"] = ((lo - 1e-9 <= truth) & (truth <= hi + 1e-9)).mean()
-            pairs = log.compare(unmatched="drop" if missing == "drop" else "error")
+            pairs = log.compare(
+                unmatched="drop" if missing == "drop" else "error", simultaneous=False
+            )
             cell[f"{kind} false"] = 1 - pairs["better"].null_count() / logs
         yield cell
 
@@ -510,7 +520,9 @@ def board_best(logs: int = 2_000) -> Iterator[Cell]:
         best = truth >= truth.max(axis=1, keepdims=True) - 1e-12
         best = best / best.sum(axis=1, keepdims=True)
         leads = said >= said.max(axis=1, keepdims=True) - 1e-9  # several if outcomes are equal
-        pairs = log.compare(ps.avg()).select("stratum", "model_a", "model_b", "prob_better")
+        pairs = log.compare(ps.avg(), simultaneous=False).select(
+            "stratum", "model_a", "model_b", "prob_better"
+        )
         row, a, b = (pairs[key].to_numpy() for key in ("stratum", "model_a", "model_b"))
         chance, gap = pairs["prob_better"].to_numpy(), truth[row, a] - truth[row, b]
         right = np.where(gap == 0, 0.5, (gap > 0) == (chance > 0.5))

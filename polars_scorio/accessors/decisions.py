@@ -28,7 +28,7 @@ class DecisionMethods(Accessor[FrameT]):
         metric: Metric | None = None,
         *,
         baseline: Category | None = None,
-        simultaneous: bool = False,
+        simultaneous: bool = True,
         overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
@@ -42,7 +42,8 @@ class DecisionMethods(Accessor[FrameT]):
             Compare each model with this one; default: all pairs.
         simultaneous : bool
             Whether `confidence` is the chance that all verdicts of a stratum are right together,
-            over all pairs and, if the metric has several k, all k; default: each verdict by itself.
+            over all pairs (with a baseline: all pairs with it) and, for calibrated metrics of
+            several k, all k. False: the chance of each verdict by itself.
         overall : "macro" or "micro", optional
             Add rows over all strata, with null in the `by` columns: "macro" compares the mean of
             the strata, "micro" all their questions in one pool. All models must have all strata.
@@ -369,7 +370,7 @@ class GateMethods(Accessor[FrameT]):
         margin: float,
         stratum_margin: float | None = None,
         every_stratum: bool = False,
-        simultaneous: bool = False,
+        simultaneous: bool = True,
         power: float = 0.8,
         max_trials: int = 1_000_000,
         overall: Overall = "macro",
@@ -397,8 +398,8 @@ class GateMethods(Accessor[FrameT]):
         every_stratum : bool
             Whether all strata must pass, not only all of them together, which costs power.
         simultaneous : bool
-            Whether the error chance holds for all candidates at once; default: for each candidate
-            by itself.
+            Whether `confidence` holds for all candidates at once, by Bonferroni's adjustment.
+            False: for each candidate by itself.
         power : float
             The chance with which the `extra_trials` decide the gate.
         max_trials : int
@@ -466,7 +467,7 @@ class GateMethods(Accessor[FrameT]):
             ab_failed         with `ab_check` alone: share of the splits of the baseline in which
                               the row fails
             diff, sigma       candidate minus baseline, as in `compare`
-            lo, hi            one-sided ends, each at `confidence`
+            lo, hi            one-sided ends, each at `confidence` for all candidates at once
             regressed,        with `fail_on` alone: lists of the questions that regressed, and of
             unclear           those that went from all right to all wrong by too few trials
             verdict           "pass": shown to be not worse by more than the margin; "fail": shown

@@ -28,7 +28,7 @@ class PlanMethods(Accessor[FrameT]):
         confidence: float | None = None,
         power: float = 0.8,
         max_trials: int = 1_000_000,
-        simultaneous: bool = False,
+        simultaneous: bool | None = None,
         unmatched: Unmatched = "error",
         overall: Overall | None = None,
         planned_trials: int | None = None,
@@ -55,9 +55,9 @@ class PlanMethods(Accessor[FrameT]):
             one. The notes say how far it holds. Not used with `half_width`.
         max_trials : int
             The largest number of further trials of each question that is considered.
-        simultaneous : bool
+        simultaneous : bool, optional
             Whether to plan for verdicts that hold for all pairs of a stratum at once, as those of
-            `rank` and of pages do; default: for each pair by itself, as in `compare`.
+            `compare` and `rank` do; default: yes, unless `half_width` is about each model.
         unmatched : "error" or "drop"
             As in `compare`; only for neighbours in the ranking.
         overall : "macro" or "micro", optional
@@ -94,7 +94,7 @@ class PlanMethods(Accessor[FrameT]):
         -----
         The answer is for one further look. Looking again and again makes false winners:
         `planned_trials`.
-        With `simultaneous` z is the critical value of all pairs (Tukey's). The spread of all models
+        For all pairs at once z is Tukey's critical value. The spread of all models
         counts: of the checkpoints of a training keep those that may be the `best`.
 
         A question with the posterior Dirichlet(nu), T = sum nu, has the variance v = S / (T + 1), S
@@ -160,7 +160,7 @@ class PlanMethods(Accessor[FrameT]):
         margin: float | None = None,
         power: float = 0.8,
         max_questions: int = 1_000_000,
-        simultaneous: bool = False,
+        simultaneous: bool | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
         """How many more questions are needed to say which model is better?
@@ -180,8 +180,8 @@ class PlanMethods(Accessor[FrameT]):
             The chance with which so many questions are enough, as in `trials_needed`.
         max_questions : int
             The most further questions that are considered.
-        simultaneous : bool
-            As in `trials_needed`.
+        simultaneous : bool, optional
+            As in `trials_needed`; default: yes, unless `margin` is that of one gate.
 
         Returns
         -------

@@ -298,7 +298,7 @@ def undecided_alone(
     def count(rows: pl.DataFrame) -> int:
         if not (rows["tier"] == 1).all() or not 2 < rows.height <= _PAIRED:
             return 0
-        pairs = log.compare(asked.metric, simultaneous=True, **options).lazy().collect()
+        pairs = log.compare(asked.metric, **options).lazy().collect()
         strata = [name for name in bind_roles(log.frame.lazy(), log._roles).strata
                   if name in pairs.columns]  # fmt: skip
         same = rows.select(strata).unique()

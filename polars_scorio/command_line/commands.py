@@ -204,7 +204,7 @@ def run_plan(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print how many more trials, or questions, would decide."""
     shared: dict[str, Any] = {"confidence": asked.confidence}
     if asked.half_width is None:
-        shared |= {"power": asked.power, "simultaneous": True, "unmatched": asked.unmatched}
+        shared |= {"power": asked.power, "unmatched": asked.unmatched}
     rows = log.trials_needed(asked.metric, half_width=asked.half_width, **shared)
     if asked.format != "table":
         print_table(rows, asked.format)

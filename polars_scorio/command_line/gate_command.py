@@ -260,6 +260,7 @@ def _gate_result(
         margin=asked.margin,
         stratum_margin=asked.stratum_margin,
         every_stratum=asked.every_stratum,
+        simultaneous=not asked.each_pair,
         overall=asked.overall,
         cost_margin=asked.cost_margin,
         unmatched=asked.unmatched,
@@ -287,6 +288,7 @@ def _gate_result(
         cost_margin=asked.cost_margin,
         undecided=asked.undecided,
         lower_is_better=trials.roles.lower_is_better,
+        candidates=1 if asked.each_pair else rows[model].n_unique(),
     )
     tests = None
     known = trials.roles.missing != "bounds" and rows["broken"].null_count() < rows.height

@@ -246,6 +246,11 @@ def _add_compared(add: Callable[..., object], *, sampled: bool = False) -> None:
     add("--unmatched", choices=words, default="error", help=kinds)
 
 
+def _add_each_pair(add: Callable[..., object]) -> None:
+    each = "let the confidence hold for each pair by itself (default: for all pairs at once)"
+    add("--each-pair", action="store_true", help=each)
+
+
 def _add_summary(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     _add_all(parser)
@@ -275,11 +280,7 @@ def _add_compare(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument
     add("--baseline", metavar="MODEL", help="compare each model with this one (default: all pairs)")
-    held = parser.add_mutually_exclusive_group()
-    at_once = "let the confidence hold for all pairs at once (the default)"
-    held.add_argument("--simultaneous", action="store_true", help=at_once)
-    each = "let the confidence hold for each pair by itself, not for all pairs at once"
-    held.add_argument("--each-pair", action="store_true", help=each)
+    _add_each_pair(add)
     _add_compared(add, sampled=True)
 
 
@@ -387,6 +388,7 @@ def _add_gate(parser: ArgumentParser) -> None:
     )
     kinds = "weigh all strata alike (macro), or all questions (micro; default: %(default)s)"
     add("--overall", choices=get_args(Overall), default="macro", help=kinds)
+    _add_each_pair(add)
     _add_compared(add, sampled=True)
     fdr = "limit the false discovery rate of single questions (default: %(default)s)"
     add("--fdr", type=plain_number, default=0.1, help=fdr)

@@ -66,7 +66,7 @@ def compare(
     metric: Metric | None = None,
     *,
     baseline: Category | None = None,
-    simultaneous: bool = False,
+    simultaneous: bool = True,
     overall: Overall | None = None,
     warns: bool = False,
     **options: Unpack[DecisionOptions],
@@ -88,9 +88,7 @@ def compare(
     if baseline is not None:
         (baseline,) = check_models((baseline,), trials, "baseline")
     sizes = metric.row_sizes
-    curves = simultaneous and len(sizes) > 1
-    if curves:
-        _refuse_curve(metric, options)
+    curves = simultaneous and len(sizes) > 1 and _has_curve(metric, options)
     plan, models = models_of(trials, metric, options, overall)
     shown: dict[str, pl.DataType] = {
         "metric": pl.String(),
@@ -108,7 +106,7 @@ def compare(
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
-    comparison = _Comparison(models, baseline, simultaneous, warns, sizes)
+    comparison = _Comparison(models, baseline, simultaneous, warns, sizes, curves)
     beside = ("metric", "adjusted_for")
     schema = {name: dtype for name, dtype in shown.items() if name not in beside}
     pairs = in_evaluated_strata(plan, trials, comparison, schema)
@@ -164,11 +162,7 @@ class _Comparison:
     simultaneous: bool
     warns: bool
     sizes: tuple[int | None, ...]  # the draw sizes
-
-    @property
-    def curves(self) -> bool:
-        """Whether the confidence holds for all draw sizes at once."""
-        return self.simultaneous and len(self.sizes) > 1
+    curves: bool  # whether the confidence holds for all draw sizes at once
 
     @property
     def holds(self) -> str:
@@ -289,14 +283,9 @@ class _Comparison:
         return dict(zip(pair_numbers(self.models.metric), numbers, strict=True))
 
 
-def _refuse_curve(metric: Metric, options: DecisionOptions) -> None:
-    """Refuse curves of posteriors and of costs, whose points have no common critical value."""
-    if options.get("prior") is not None or metric.looks_at == "costs" or not metric.calibrated:
-        raise ValueError(
-            f"{metric.name}: simultaneous=True makes one statement of several k, by calibrated "
-            "numbers of outcomes: posteriors and costs have none. Leave prior= out, ask for one k "
-            "at a time, or compare each pair alone"
-        )
+def _has_curve(metric: Metric, options: DecisionOptions) -> bool:
+    """Whether the draw sizes have a common critical value: posteriors and costs have none."""
+    return options.get("prior") is None and metric.looks_at != "costs" and metric.calibrated
 
 
 def _stretch_dtypes(model: pl.DataType, baseline: Category | None) -> dict[str, pl.DataType]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -80,7 +80,6 @@ def gate_verdicts(
     confidence: float,
     *,
     every_stratum: bool,
-    simultaneous: bool,
 ) -> NDArray[np.str_]:
     """Verdicts about each stratum of each candidate, (C, R), the last about all of them together.
 
@@ -89,17 +88,14 @@ def gate_verdicts(
     too, unadjusted (R. L. Berger 1982, Technometrics 24(4), 295-300). NaN is above 1/2.
 
     >>> passes, fails = np.array([[np.nan, 0.01, 0.03]]), np.array([[0.001, np.nan, np.nan]])
-    >>> gate_verdicts(passes, fails, 0.95, every_stratum=False, simultaneous=False).tolist()
+    >>> gate_verdicts(passes, fails, 0.95, every_stratum=False).tolist()
     [['fail', 'pass', 'fail']]
     """
     error = 1 - confidence
-    family = pvalue_fail.reshape(1, -1) if simultaneous else pvalue_fail
-    failed = (holm_adjusted(family) <= error).reshape(pvalue_fail.shape)
+    failed = holm_adjusted(pvalue_fail) <= error
     pvalue_pass = np.where(np.isnan(pvalue_pass), 1.0, pvalue_pass)
     whole = pvalue_pass.max(axis=1) if every_stratum else pvalue_pass[:, -1]
     passed = pvalue_pass <= error
-    if simultaneous:
-        whole = holm_adjusted(whole)
     passed[:, -1] = whole <= error
     failed[:, -1] = failed.any(axis=1)
     return np.where(failed, FAIL, np.where(passed, PASS, UNDECIDED))
@@ -116,12 +112,13 @@ def with_cost_verdict(
     baseline: Category,
     cost_margin: float,
     *,
+    simultaneous: bool,
     overall: Overall | None,
     options: DecisionOptions,
 ) -> pl.LazyFrame:
     """The rows of a gate with `COST_COLUMNS`, and verdicts of score and cost together.
 
-    Each end of the ratio of the mean costs holds at the confidence by itself. A candidate fails if
+    Each end of the ratio of the mean costs holds at the confidence. A candidate fails if
     its score fails, or if it is shown to be dearer; it passes if both are shown to be inside their
     margins. With strata, the cost is judged over all of them together.
     """
@@ -138,6 +135,7 @@ def with_cost_verdict(
         roles,
         mean_cost(),
         baseline=baseline,
+        simultaneous=simultaneous,
         overall=overall,
         **both_ends,
     )
@@ -174,6 +172,10 @@ class GatePlan:
     confidence: float
     power: float
     most: int
+
+    def shared_by(self, candidates: int) -> GatePlan:
+        """The goal for each of several candidates whose verdicts hold at once."""
+        return replace(self, confidence=1 - (1 - self.confidence) / max(candidates, 1))
 
     def further_units(
         self,
@@ -240,7 +242,7 @@ def gate(
     margin: float,
     stratum_margin: float | None = None,
     every_stratum: bool = False,
-    simultaneous: bool = False,
+    simultaneous: bool = True,
     power: float = 0.8,
     max_trials: int = 1_000_000,
     overall: Overall = "macro",
@@ -345,7 +347,14 @@ def gate(
     if cost_margin is not None:
         beside: DecisionOptions = {**options, "confidence": models.confidence}
         rows = with_cost_verdict(
-            rows, trials, roles, baseline, cost_margin, overall=strata, options=beside
+            rows,
+            trials,
+            roles,
+            baseline,
+            cost_margin,
+            simultaneous=simultaneous,
+            overall=strata,
+            options=beside,
         )
     if not check_flag("ab_check", ab_check):
         return rows
@@ -416,13 +425,16 @@ class _Gate:
     margins: tuple[float, float]  # of the mean over the strata, and of single strata
     every_stratum: bool
     simultaneous: bool
-    plan: GatePlan
+    plan: GatePlan  # with the confidence of each candidate
     broken: BrokenQuestions
     cases: CaseRules | None
 
     def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and candidate."""
         (model,) = self.models.trials.models
+        if self.simultaneous:  # Bonferroni: ends and verdicts agree, as they would not by Holm
+            shared = self.plan.shared_by(groups[model].n_unique() - 1)
+            return replace(self, simultaneous=False, plan=shared)(groups, found)
         columns = baseline_columns(groups, self.models.trials, self.baseline)
         self._refuse_unknown(groups[model], found)
         margins = self._margins_of_strata(groups[STRATUM])
@@ -492,7 +504,7 @@ class _Gate:
         """Differences of the candidates in some strata, with their p-values."""
         models, margin, (a, b) = rows.of_block(block), margin[:, None], block.pairs()
         compared = rows.comparison(models)
-        z = scipy.special.ndtri(self.models.confidence)
+        z = scipy.special.ndtri(self.plan.confidence)
         found = compared.differences(a, b, np.full((len(margin), a.size), z))
         found = found if rows.models.sign > 0 else found.reversed()
         above, below = compared.one_sided_errors(a, b, margin)
@@ -533,9 +545,8 @@ class _Gate:
             found = gate_verdicts(
                 pvalue_pass,
                 pvalue_fail,
-                self.models.confidence,
+                self.plan.confidence,
                 every_stratum=self.every_stratum,
-                simultaneous=self.simultaneous,
             )
             verdicts.extend(found.ravel().tolist())
         return judged.with_columns(pl.Series("verdict", verdicts, dtype=pl.String))

@@ -288,7 +288,7 @@ def trials_needed(
     confidence: float = 0.95,
     power: float = 0.8,
     max_trials: int = 1_000_000,
-    simultaneous: bool = False,
+    simultaneous: bool | None = None,
     unmatched: Unmatched = "error",
     overall: Overall | None = None,
     prior: Prior | None = None,
@@ -299,8 +299,9 @@ def trials_needed(
         planned_trials = check_planned("planned_trials", planned_trials)
     power = check_number("power", power, CHANCE)
     max_trials = check_count("max_trials", max_trials)
-    simultaneous = check_flag("simultaneous", simultaneous)
-    if simultaneous and half_width is not None:
+    if simultaneous is None:
+        simultaneous = half_width is None
+    elif check_flag("simultaneous", simultaneous) and half_width is not None:
         raise ValueError(
             "simultaneous=True is about pairs of models, half_width= about each by itself: leave "
             "one of them out"
@@ -615,7 +616,7 @@ def questions_needed(
     margin: float | None = None,
     power: float = 0.8,
     max_questions: int = 1_000_000,
-    simultaneous: bool = False,
+    simultaneous: bool | None = None,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of the questions needed; see `Scorio.questions_needed`."""
@@ -623,8 +624,9 @@ def questions_needed(
         raise ValueError("half_width and margin are two goals: ask for one at a time")
     power = check_number("power", power, CHANCE)
     max_questions = check_count("max_questions", max_questions)
-    simultaneous = check_flag("simultaneous", simultaneous)
-    if simultaneous and margin is not None:
+    if simultaneous is None:
+        simultaneous = margin is None
+    elif check_flag("simultaneous", simultaneous) and margin is not None:
         raise ValueError(
             "simultaneous=True is about all pairs of models, margin= about one gate: leave one of "
             "them out"

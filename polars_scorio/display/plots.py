@@ -476,7 +476,7 @@ convergence, questions, frontier>
         """
         subject = self._subject(metric, options)
         single_k(subject.metric, "comparison")
-        plan = compare(self._log, self._roles, subject.metric, simultaneous=True, **subject.options)
+        plan = compare(self._log, self._roles, subject.metric, **subject.options)
         subject, (compared,) = self._collected(subject, plan)
         pairs = paired_rows(both_ways(compared, subject.trials))
         level = f"{100 * subject.options.get('confidence', 0.95):g} %"

@@ -87,7 +87,7 @@ class Scope:
         log = self.study
         rows = report(log, self.roles, self.metrics, **settings.report)
         order = rank(log, self.roles, self.lead, **settings.report)
-        pairs = compare(log, self.roles, self.lead, simultaneous=True, **settings.report)
+        pairs = compare(log, self.roles, self.lead, **settings.report)
         leader = best(log, self.roles, self.lead, **settings.report)
         told, ranks, compared, best_one = pl.collect_all([rows, order, pairs, leader])
         self._refuse_unknown(told)
@@ -127,7 +127,6 @@ class Scope:
             metric,
             confidence=settings.confidence,
             power=POWER,
-            simultaneous=True,
             planned_trials=None if settings.target == "population" else settings.planned,
             **settings.plan,
         )
@@ -146,7 +145,6 @@ class Scope:
             metric,
             confidence=settings.confidence,
             power=POWER,
-            simultaneous=True,
         ).collect()
         asked = questions.select(*names, "extra_questions")
         return needed.join(asked, on=names, how="left", maintain_order="left")

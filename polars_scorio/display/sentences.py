@@ -68,6 +68,7 @@ class GateWords:
     cost_margin: float | None = None  # allowed ratio of costs; None if cost does not count
     undecided: str | None = None  # as what an undecided gate counts
     lower_is_better: bool = False
+    candidates: int = 1  # whose verdicts hold at once
 
     def sentence(
         self,
@@ -172,6 +173,7 @@ class GateWords:
     def level(self) -> str:
         """The confidence of each verdict, in words."""
         words = f"one-sided {100 * self.confidence:.10g} %"
+        words += f", for all {self.candidates} candidates at once" * (self.candidates > 1)
         words += f", {self.corrected}" if self.corrected else ""
         if self.planned is None:
             return words

@@ -242,7 +242,7 @@ def errored_trials(look: LogSummary, main: Scope, settings: Settings) -> Iterato
         rows, pairs = pl.collect_all(
             [
                 report(study, roles, [main.lead], **settings.report),
-                compare(study, roles, main.lead, simultaneous=True, **settings.report),
+                compare(study, roles, main.lead, **settings.report),
             ]
         )
     percent = Scale.of(main.rows.filter(metric=main.lead.name)["mu"], ()).percent

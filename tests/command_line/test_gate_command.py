@@ -332,8 +332,10 @@ def test_a_gate_of_verdicts_says_what_was_corrected(capsys):
     verdicts().write_parquet("verdicts.parquet")
     rates = ["--sensitivity", "88/100", "--specificity", "78/100"]
     main(["gate", "verdicts.parquet", "--baseline", "a", "--margin", "0.05", *rates])
-    words = "one-sided 95 %, corrected for the judge: sensitivity 0.88 of 100, specificity 0.78 of"
-    assert words in capsys.readouterr().out
+    judge = "corrected for the judge: sensitivity 0.88 of 100, specificity 0.78 of"
+    assert f"one-sided 95 %, for all 2 candidates at once, {judge}" in capsys.readouterr().out
+    main(["gate", "verdicts.parquet", "--baseline", "a", "--margin", "0.05", "--each-pair", *rates])
+    assert f"one-sided 95 %, {judge}" in capsys.readouterr().out
 
 
 def test_with_lower_is_better_a_version_with_fewer_successes_passes(gate):

@@ -54,7 +54,7 @@ def by_hand(one, other, confidence=0.95) -> list[float]:
 )
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_numbers_follow_from_the_moments_of_both_models(log, metric, oracle, confidence):
-    pairs = log.scorio(**ROLES).compare(metric, confidence=confidence)
+    pairs = log.scorio(**ROLES).compare(metric, confidence=confidence, simultaneous=False)
     for domain in ("air", "web"):
         part = log.filter(domain=domain)
         parts = {model: oracle(moments.tallies(part, 3, model).values(), W) for model in MODELS}
@@ -139,7 +139,7 @@ def test_partial_pooling_makes_a_difference(log):
 
 def test_prior_trials_are_added_to_the_counts(log):
     prior = drawn(9, range(7), most=2)
-    pairs = log.scorio(**ROLES).compare(ps.bayes(W), prior=prior)
+    pairs = log.scorio(**ROLES).compare(ps.bayes(W), prior=prior, simultaneous=False)
     for domain in ("air", "web"):
         parts = [
             moments.bayes(
@@ -156,7 +156,7 @@ def test_prior_trials_are_added_to_the_counts(log):
 
 
 def test_the_beta_interval_lies_on_the_range_of_a_difference(log):
-    pairs = log.scorio(**ROLES).compare(prior="population", confidence=0.9)
+    pairs = log.scorio(**ROLES).compare(prior="population", confidence=0.9, simultaneous=False)
     for row in pairs.iter_rows(named=True):
         # The Beta distribution on [-1, 1] with these moments.
         mean, var = (row["diff"] + 1) / 2, row["sigma"] ** 2 / 4
@@ -164,7 +164,9 @@ def test_the_beta_interval_lies_on_the_range_of_a_difference(log):
         beta = stats.beta(mean * total, (1 - mean) * total, loc=-1, scale=2)
         # Another search for the same quantiles, to 1e-9 or so.
         assert (row["lo"], row["hi"]) == pytest.approx(beta.interval(0.9), abs=1e-9)
-    wide = log.scorio(**ROLES).compare(ps.bayes([-10, 0, 10]), prior="population")
+    wide = log.scorio(**ROLES).compare(
+        ps.bayes([-10, 0, 10]), prior="population", simultaneous=False
+    )
     assert wide["lo"].min() >= -20
     assert wide["hi"].max() <= 20
 

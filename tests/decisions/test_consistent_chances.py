@@ -52,11 +52,11 @@ def cases():
 @pytest.mark.parametrize(("kind", "metric", "options"), [*cases()])
 def test_the_chance_of_a_pair_is_where_its_interval_stops_to_hold_zero(kind, metric, options):
     log = kind.frame.scorio(**kind.roles)
-    rows = log.compare(metric, **options)
+    rows = log.compare(metric, **options, simultaneous=False)
     sure = (rows["prob_better"] - 0.5).abs() + 0.5
     none = 1.0 if metric.looks_at == "costs" else 0.0
     for level in LEVELS:
-        shown = log.compare(metric, confidence=level, **options)
+        shown = log.compare(metric, confidence=level, **options, simultaneous=False)
         excludes = ((shown["lo"] > none) | (shown["hi"] < none)).to_numpy()
         np.testing.assert_array_equal((sure > (1 + level) / 2).to_numpy(), excludes)
         assert (shown["better"].is_not_null().to_numpy() == excludes).all()

@@ -82,7 +82,7 @@ def test_the_band_about_these_questions_is_that_of_one_k_at_one_larger_confidenc
     found = log.compare(CURVE, simultaneous=True)
 
     def at(c):
-        return log.compare(CURVE, confidence=1 - 2 * norm.sf(c))
+        return log.compare(CURVE, confidence=1 - 2 * norm.sf(c), simultaneous=False)
 
     low, high = 1.959963984540054, 3.2
     for _ in range(40):
@@ -204,14 +204,16 @@ def test_clusters_are_the_units_of_a_population():
     rows = ps.scorio(frame, count="count", cluster="passage").compare(
         CURVE, simultaneous=True, target="population"
     )
-    alone = ps.scorio(frame, count="count", cluster="passage").compare(CURVE, target="population")
+    alone = ps.scorio(frame, count="count", cluster="passage").compare(
+        CURVE, target="population", simultaneous=False
+    )
     assert (rows["hi"] > alone["hi"]).all()
 
 
 def test_bands_that_hold_at_every_look_are_wider():
     found = LOG.compare(CURVE, simultaneous=True, planned_trials=16)
     assert (found["hi"] > LOG.compare(CURVE, simultaneous=True)["hi"]).all()
-    assert (found["hi"] > LOG.compare(CURVE, planned_trials=16)["hi"]).all()
+    assert (found["hi"] > LOG.compare(CURVE, planned_trials=16, simultaneous=False)["hi"]).all()
 
 
 @pytest.mark.parametrize(
@@ -268,10 +270,10 @@ def test_one_model_has_no_pair_but_the_columns():
 
 
 @pytest.mark.parametrize("prior", ["uniform", "population", (1, 2)], ids=str)
-def test_posteriors_have_no_curve(prior):
-    with pytest.raises(ValueError, match="of several k, by calibrated numbers of outcomes"):
-        LOG.compare(CURVE, simultaneous=True, prior=prior)
-    assert LOG.compare(CURVE, prior="uniform").height == len(SIZES)
+def test_posteriors_have_no_curve_but_all_pairs_at_each_k(prior):
+    rows = LOG.compare(CURVE, prior=prior)
+    assert rows["adjusted_for"].unique().to_list() == ["all pairs"]
+    assert_frame_equal(rows.filter(k=1), LOG.compare(ps.pass_at_k(1), prior=prior))
 
 
 # --- bands of one model

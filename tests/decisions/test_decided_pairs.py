@@ -35,9 +35,9 @@ def test_decided_pairs_need_nothing_and_others_do(questions, n):
 @pytest.mark.slow
 def test_neighbours_of_several_models_are_decided_as_they_are_compared():
     log = drawn_log(12, 4, models=3)
-    needed = decided_by(log.trials_needed(), pl.col("extra_trials") == 0)
-    compared = decided_by(log.compare(ps.avg()), pl.col("better").is_not_null())
-    neighbours = decided_by(log.trials_needed(), pl.lit(value=True))
+    needed = decided_by(log.trials_needed(simultaneous=False), pl.col("extra_trials") == 0)
+    compared = decided_by(log.compare(ps.avg(), simultaneous=False), pl.col("better").is_not_null())
+    neighbours = decided_by(log.trials_needed(simultaneous=False), pl.lit(value=True))
     assert needed == compared & neighbours
     assert 0 < len(needed) < len(neighbours)
 

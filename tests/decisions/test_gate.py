@@ -276,11 +276,13 @@ def test_all_candidates_at_once_are_judged_more_carefully():
     log = versions(15, (0.0, 0.0, 0.0, 0.0), questions=30).scorio
     least = log.gate("v1", margin=0.06)["pvalue_pass"].min()
     alone, together = (
-        log.gate("v1", margin=0.06, confidence=1 - 1.5 * least, simultaneous=at_once)
-        for at_once in (False, True)
+        log.gate("v1", margin=0.06, confidence=1 - 1.5 * least, **options)
+        for options in ({"simultaneous": False}, {})
     )
     assert "pass" in alone["verdict"]
     assert "pass" not in together["verdict"]  # the least of three p-values counts three times
+    each = log.gate("v1", margin=0.06, confidence=1 - 0.5 * least, simultaneous=False)
+    assert_frame_equal(together, each)  # ends and plans too
 
 
 def test_confidence_of_the_accessor_is_that_of_the_gate():

@@ -6,9 +6,9 @@ from polars_scorio.decisions.gate import gate_verdicts
 NONE = np.nan
 
 
-def verdicts(pvalue_pass, pvalue_fail, *, each=False, simultaneous=False):
+def verdicts(pvalue_pass, pvalue_fail, *, each=False):
     arrays = (np.array(p, dtype=float) for p in (pvalue_pass, pvalue_fail))
-    return gate_verdicts(*arrays, 0.95, every_stratum=each, simultaneous=simultaneous).tolist()
+    return gate_verdicts(*arrays, 0.95, every_stratum=each).tolist()
 
 
 def test_a_single_row_needs_no_adjustment():
@@ -26,11 +26,3 @@ def test_a_stratum_fails_after_holms_adjustment_over_all_rows_of_the_candidate()
 def test_with_each_all_strata_must_pass_at_full_confidence(each, whole):
     assert verdicts([[0.2, 0.01, 0.001]], [[NONE] * 3], each=each)[0][-1] == whole
     assert verdicts([[0.05, 0.05, 0.05]], [[NONE] * 3], each=each)[0][-1] == "pass"
-
-
-def test_for_all_candidates_at_once_both_errors_are_shared():
-    pvalue_pass, pvalue_fail = [[0.04], [0.04], [NONE]], [[NONE], [NONE], [0.02]]
-    assert verdicts(pvalue_pass, pvalue_fail) == [["pass"], ["pass"], ["fail"]]
-    shared = verdicts(pvalue_pass, pvalue_fail, simultaneous=True)
-    assert shared == [["undecided"], ["undecided"], ["undecided"]]
-    assert verdicts([[0.001], [0.02]], [[NONE]] * 2, simultaneous=True) == [["pass"], ["pass"]]

@@ -49,7 +49,7 @@ def test_one_pool_is_a_log_without_strata(ragged, target):
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("overall", ["macro", "micro"])
 def test_the_strata_are_compared_as_without_rows_over_them(ragged, target, overall):
-    options = {"target": target}
+    options = {"target": target, "simultaneous": False}
     for method in ("compare", "rank"):
         rows = getattr(asked(ragged), method)(ps.avg(), overall=overall, **options)
         strata = getattr(asked(ragged), method)(ps.avg(), **options)

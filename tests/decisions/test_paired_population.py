@@ -67,7 +67,7 @@ def paired(differences, width: float, confidence: float = 0.95) -> list[float]:
 def test_the_population_pairs_the_questions(even, metric, width, confidence):
     accessor = even.scorio(**ROLES)
     estimates = accessor.report(metric, per="question")
-    pairs = accessor.compare(metric, target="population", confidence=confidence)
+    pairs = accessor.compare(metric, target="population", confidence=confidence, simultaneous=False)
     assert pairs.height == 2 * len(metric.k) * 3
     for row in pairs.iter_rows(named=True):
         one, other = (
@@ -120,7 +120,12 @@ def test_the_same_difference_in_every_question_is_not_certain():
 
 
 def test_the_population_pairs_plain_averages_of_the_questions(log):
-    row = log.filter(domain="web").scorio(success=2).compare(target="population").row(0, named=True)
+    row = (
+        log.filter(domain="web")
+        .scorio(success=2)
+        .compare(target="population", simultaneous=False)
+        .row(0, named=True)
+    )
     rates = [
         [counts[2] / sum(counts) for counts in moments.tallies(part, 3, model).values()]
         for part in [log.filter(domain="web")]

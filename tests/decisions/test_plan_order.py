@@ -53,7 +53,9 @@ def chance(diff, now, then, z, share):
 def test_neighbours_are_told_apart_by_the_smallest_number(log, metric, observed, confidence):
     # Model a is better, so that not all of the spread is noise.
     log = log.with_columns(category=pl.when(model="a", category=0).then(2).otherwise("category"))
-    rows = log.scorio(**ROLES).trials_needed(metric, confidence=confidence, max_trials=10**12)
+    rows = log.scorio(**ROLES).trials_needed(
+        metric, confidence=confidence, max_trials=10**12, simultaneous=False
+    )
     assert rows.columns == ["domain", "model_a", "model_b", *NEEDED]
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     oracle = moments.avg if observed else moments.bayes

@@ -56,7 +56,9 @@ def chance(values, m, share):
 
 
 def test_no_fewer_questions_do(successes):
-    rows = counted(successes, N).questions_needed(ps.avg()).iter_rows(named=True)
+    rows = (
+        counted(successes, N).questions_needed(ps.avg(), simultaneous=False).iter_rows(named=True)
+    )
     planned = 0
     for log in successes / N:
         share = signal(log)
@@ -79,7 +81,7 @@ def test_no_fewer_questions_do(successes):
 
 
 def test_a_width_is_reached_by_the_fewest_questions(successes):
-    rows = counted(successes, N).questions_needed(ps.avg(), half_width=0.04)
+    rows = counted(successes, N).questions_needed(ps.avg(), half_width=0.04, simultaneous=False)
     for row in rows.iter_rows(named=True):
         log = successes[row["stratum"]] / N
         values = log[row["model_a"]] - log[row["model_b"]]
@@ -92,8 +94,10 @@ def test_a_width_is_reached_by_the_fewest_questions(successes):
 
 def test_what_is_told_apart_today_needs_nothing(successes):
     log = counted(successes, N)
-    needed = log.questions_needed(ps.avg())
-    both = log.compare(ps.avg(), target="population").filter(pl.col("better").is_not_null())
+    needed = log.questions_needed(ps.avg(), simultaneous=False)
+    both = log.compare(ps.avg(), target="population", simultaneous=False).filter(
+        pl.col("better").is_not_null()
+    )
     decided = {
         (row["stratum"], *sorted((row["model_a"], row["model_b"]))) for row in both.to_dicts()
     }
@@ -138,10 +142,13 @@ def test_verdicts_that_hold_at_once_need_more_questions(successes, options):
     log = counted(successes, N)
     z = studentized_range.ppf(0.95, 4, np.inf) / np.sqrt(2)
     once = log.questions_needed(ps.avg(), simultaneous=True, **options)
-    alone = log.questions_needed(ps.avg(), confidence=2 * norm.cdf(z) - 1, **options)
+    alone = log.questions_needed(
+        ps.avg(), confidence=2 * norm.cdf(z) - 1, **options, simultaneous=False
+    )
     assert_frame_equal(once, alone)
     assert (
-        once["extra_questions"] > log.questions_needed(ps.avg(), **options)["extra_questions"]
+        once["extra_questions"]
+        > log.questions_needed(ps.avg(), **options, simultaneous=False)["extra_questions"]
     ).any()
 
 

@@ -29,7 +29,7 @@ LOG = steps().scorio(target="population")
 
 @pytest.mark.parametrize("metric", [ps.avg(), ps.pass_at_k(3), ps.geom_at_k(2)], ids=str)
 def test_the_difference_is_that_of_two_reports_with_the_variance_of_both(metric):
-    found = LOG.compare(metric, unmatched="unpaired")
+    found = LOG.compare(metric, unmatched="unpaired", simultaneous=False)
     known = {row["model"]: row for row in LOG.report(metric).rows(named=True)}
     for row in found.rows(named=True):
         a, b = (known[row[side]] for side in ("model_a", "model_b"))
@@ -86,11 +86,17 @@ def test_a_curve_of_unpaired_models_takes_the_paths_of_both():
     curve = LOG.compare(
         ps.pass_at_k(sizes), unmatched="unpaired", simultaneous=True, baseline="step 000"
     )
-    alone = LOG.compare(ps.pass_at_k(sizes), unmatched="unpaired", baseline="step 000")
+    alone = LOG.compare(
+        ps.pass_at_k(sizes), unmatched="unpaired", baseline="step 000", simultaneous=False
+    )
     assert (curve["lo"] < alone["lo"]).all()
     assert (curve["hi"] > alone["hi"]).all()
     bonferroni = LOG.compare(
-        ps.pass_at_k(sizes), unmatched="unpaired", baseline="step 000", confidence=1 - 0.05 / 8
+        ps.pass_at_k(sizes),
+        unmatched="unpaired",
+        baseline="step 000",
+        confidence=1 - 0.05 / 8,
+        simultaneous=False,
     )
     assert (curve["hi"] < bonferroni["hi"]).all()
     assert curve["adjusted_for"].unique().to_list() == ["all with the baseline and k"]

@@ -90,9 +90,9 @@ def test_curves_of_two_draw_sizes_fit_into_one_report(log):
 def test_columns_and_comparisons_know_the_threshold(log):
     wide = log.scorio.tail_pass(2, wide=True)
     assert "tail_pass_k_2_1_lo" in wide.columns
-    pairs = log.scorio.compare(ps.tail_pass(2))
+    pairs = log.scorio.compare(ps.tail_pass(2), simultaneous=False)
     assert pairs.columns[:5] == ["model_a", "model_b", "metric", "k", "t"]
-    shares = log.scorio.compare(ps.g_pass_at_k_tau(2, 1))
+    shares = log.scorio.compare(ps.g_pass_at_k_tau(2, 1), simultaneous=False)
     assert_frame_equal(
         pairs.filter(t=2).drop("metric", "t"), shares.drop("metric"), check_exact=True
     )

@@ -83,8 +83,16 @@ def test_ranks_gates_and_boards_follow(role, metric):
     assert log.rank(metric)["model"].to_list() == report["model"].to_list()
     assert log.leaderboard(metric)["model"].to_list() == report["model"].to_list()
     assert log.best(metric)["model"].to_list() == report["model"].to_list()[:1]
-    gate = log.gate("a", metric=metric, margin=0.1).filter(model="c").row(0, named=True)
-    pair = log.compare(metric, baseline="a", confidence=0.9).filter(model_a="c").row(0, named=True)
+    gate = (
+        log.gate("a", metric=metric, margin=0.1, simultaneous=False)
+        .filter(model="c")
+        .row(0, named=True)
+    )
+    pair = (
+        log.compare(metric, baseline="a", confidence=0.9, simultaneous=False)
+        .filter(model_a="c")
+        .row(0, named=True)
+    )
     assert [gate[name] for name in ("diff", "lo", "hi")] == pytest.approx(
         [pair[name] for name in ("diff", "lo", "hi")],
         abs=5e-3,  # intervals by labels are stretched from the confidence of the report

@@ -63,8 +63,8 @@ def test_far_from_the_plan_confidence_stays_below_one():
 @pytest.mark.parametrize("plan", [4, 16, 64])
 def test_a_comparison_is_that_of_one_look_at_a_larger_confidence(metric, plan):
     log = random_log(1).scorio
-    found = log.compare(metric, planned_trials=plan)
-    once = log.compare(metric, confidence=confidence_at(8 / plan))
+    found = log.compare(metric, planned_trials=plan, simultaneous=False)
+    once = log.compare(metric, confidence=confidence_at(8 / plan), simultaneous=False)
     assert found["information_fraction"].to_list() == [8 / plan] * found.height
     # The chance of a pair is as careful as its interval at every look.
     apart = ["z", "prob_better"]
@@ -78,10 +78,10 @@ def test_about_a_population_the_plan_counts_questions(overall):
     log = random_log(2)
     log = pl.concat([log.with_columns(domain=pl.lit("x")), log.with_columns(domain=pl.lit("y"))])
     accessor = log.scorio(by="domain", target="population")
-    found = accessor.compare(ps.avg(), planned_questions=40, overall=overall)
+    found = accessor.compare(ps.avg(), planned_questions=40, overall=overall, simultaneous=False)
     strata = found.filter(pl.col("domain").is_not_null())
     assert strata["information_fraction"].to_list() == [0.5] * 6
-    once = accessor.compare(ps.avg(), confidence=confidence_at(0.5))
+    once = accessor.compare(ps.avg(), confidence=confidence_at(0.5), simultaneous=False)
     same, apart = strata.drop("information_fraction"), ["z", "prob_better"]
     assert_frame_equal(same.drop(apart), once.drop(apart), rel_tol=1e-7, abs_tol=1e-9)
     if overall is not None:
@@ -164,7 +164,7 @@ def test_verdicts_about_all_pairs_are_made_in_one_step():
     critical = anytime_critical(2.5690, 1.0)  # the studentized range of four, over root 2
     log = log.scorio(run_effects="none")  # all runs are sorted by success
     pairs = log.compare(ps.avg(), planned_trials=16, simultaneous=True)
-    once = log.compare(ps.avg(), confidence=float(2 * ndtr(critical) - 1))
+    once = log.compare(ps.avg(), confidence=float(2 * ndtr(critical) - 1), simultaneous=False)
     assert_frame_equal(pairs.select(ENDS), once.select(ENDS), abs_tol=1e-4)
     ranks = log.rank(ps.avg(), planned_trials=16)
     assert ranks.select("model", "rank_lo", "rank_hi").rows() == [

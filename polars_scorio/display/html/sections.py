@@ -329,7 +329,8 @@ def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[floa
     """The difference a - b at 20 equal chances: ends of the pair's intervals."""
     asked = [replace(settings, confidence=(2 * place + 1) / _DOTS) for place in range(_DOTS // 2)]
     plans = [
-        compare(main.study, main.roles, main.lead, baseline=a, **each.report) for each in asked
+        compare(main.study, main.roles, main.lead, baseline=a, simultaneous=False, **each.report)
+        for each in asked
     ]
     gaps = [Gap.of(found, a, b) for found in pl.collect_all(plans)]
     ends = [(gap.lo, gap.hi) for gap in gaps if gap is not None]
@@ -554,7 +555,7 @@ def leaders_curve(sheet: Sheet, fan: Fan | None) -> str:
         return ""
     baseline = models[0] if len(models) > _TIGHT else None
     rows = compare(
-        main.study, main.roles, pass_at_k(list(fan.k)), baseline=baseline, simultaneous=True,
+        main.study, main.roles, pass_at_k(list(fan.k)), baseline=baseline,
         **sheet.settings.report,
     ).collect()  # fmt: skip
     two = pl.col("model_a", "model_b").cast(pl.String).is_in(models[:2])

@@ -89,7 +89,9 @@ class Story:
             gated = Gated.of(
                 verdict.counted, main, asked.baseline, settings, asked.margin, asked.gates
             )
+            candidates = gated.rows["model"].n_unique()
             level = f"one-sided {settings.level}"
+            level += f", for all {candidates} candidates at once" * (candidates > 1)
             worst = str(gated.worst["model"])
             order = list(dict.fromkeys([worst, gated.baseline, *board.models]))
             fan = Fan.of(main, settings, order) if numbered else None
