@@ -16,7 +16,7 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_batches
 from polars_scorio.maths.price import Price
-from polars_scorio.maths.questions import QuestionGroups, Strata, question_pairs
+from polars_scorio.maths.questions import QuestionGroups, Subgroups, question_pairs
 
 Ties: TypeAlias = Literal["split", "fail"]
 
@@ -210,14 +210,14 @@ class Votes(QuestionGroups):
 
 
 def vote_price(
-    votes: Votes, k: int, ties: Ties = "split", strata: Strata[Votes] | None = None
+    votes: Votes, k: int, ties: Ties = "split", strata: Subgroups[Votes] | None = None
 ) -> Price:
     """Variance estimate of the votes of k trials in each group; NaN if k exceeds some trials.
 
     Sigma is at least what one trial can change: trials that all agree seem to have no noise. Near a
     bound the estimate is worth no more Bernoulli draws than there are trials.
     """
-    sums_of = (strata or Strata.of_whole_groups(votes)).weighted_sums
+    sums_of = (strata or Subgroups.from_whole_groups(votes)).weighted_sums
     each, size = vote_success(votes.ballots, k, ties), 1 / sums_of(np.ones(votes.kind_count), 2)
     estimate, rest = sums_of(each), sums_of(1 - each)
     mean, mean_rest = ((size * part + 0.5) / (size + 1) for part in (estimate, rest))

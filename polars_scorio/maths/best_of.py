@@ -27,7 +27,7 @@ from polars_scorio.maths.draws import (
 )
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import Price, credit_prices
-from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.variance import fixed_gains
 
 
@@ -102,7 +102,7 @@ def _mean_best(levels: Floats, miss: Floats, hit: Floats) -> Floats:
 
 
 def best_prices(
-    states: States, w: Floats, sizes: list[int], strata: Strata[States] | None = None
+    states: States, w: Floats, sizes: list[int], strata: Subgroups[States] | None = None
 ) -> list[Price]:
     """Variance estimate of the expected best reward of k trials, for each k in `sizes`.
 
@@ -117,7 +117,7 @@ def best_prices(
     below = [np.flatnonzero(level <= step).tolist() for step in range(gaps.size)]
     fits = [Calibrated.fit(states.binary(own), strata and strata.binary(own)) for own in below]
     staying = [credit_prices(fit, [fixed_gains(all_success(k)) for k in sizes]) for fit in fits]
-    urns = _group_urns(states, level, fits, gaps, strata or Strata.of_whole_groups(states))
+    urns = _group_urns(states, level, fits, gaps, strata or Subgroups.from_whole_groups(states))
     results = []
     for row, k in enumerate(sizes):
         matrices = [_reward_correlations(urn, k) for urn in urns]
@@ -144,7 +144,7 @@ class _Urn(NamedTuple):
 
 
 def _group_urns(
-    states: States, level: Ints, fits: list[Calibrated], gaps: Floats, strata: Strata[States]
+    states: States, level: Ints, fits: list[Calibrated], gaps: Floats, strata: Subgroups[States]
 ) -> list[_Urn]:
     """Posteriors of each group, under the fitted correlation and mean."""
     counts = states.counts @ np.eye(gaps.size + 1, dtype=np.int64)[level]

@@ -18,7 +18,7 @@ from polars_scorio.maths.credit_numbers import (
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.price import Price, capped_price
-from polars_scorio.maths.questions import Clustered, QuestionWeights, States
+from polars_scorio.maths.questions import QuestionWeights, States, Subgroups
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import (
     CreditSum,
@@ -42,7 +42,7 @@ def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Pri
         seen = np.array([each[column] for each in means])
         if np.isnan(seen).any():
             continue
-        weights = QuestionWeights.equal(group.questions)
+        weights = QuestionWeights.from_questions(group.questions)
         both = group_moments(group, [CreditSum([(1.0, draw)]) for draw in draws], weights)
         # One more question, as the smooth fit expects it: no mean is zero then.
         centre = (group.size * seen + both.smooth_mean[:, 0]) / (group.size + 1)
@@ -76,7 +76,7 @@ def blend_numbers(
     price: Price,
     confidence: Floats | float,
     target: Target = "benchmark",
-    clusters: Clustered[States] | None = None,
+    clusters: Subgroups[States] | None = None,
 ) -> Numbers:
     """Estimate and interval of a blend of means, without forecasts.
 

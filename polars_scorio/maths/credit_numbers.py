@@ -32,7 +32,7 @@ from polars_scorio.maths.price import (
     few_short,
     short_draw,
 )
-from polars_scorio.maths.questions import Clustered, QuestionWeights, States
+from polars_scorio.maths.questions import QuestionWeights, States, Subgroups
 from polars_scorio.maths.region import largest_means
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import CreditSum, GainsOf, credit_of, fixed_gains, state_estimates
@@ -272,7 +272,7 @@ def credit_numbers(
     draws: Sequence[GainsOf],
     confidence: Floats | float,
     target: Literal["benchmark", "population"] = "benchmark",
-    clusters: Clustered[States] | None = None,
+    clusters: Subgroups[States] | None = None,
 ) -> list[Numbers]:
     """Estimates and intervals of metrics that are a credit; those of one call share most work.
 
@@ -294,7 +294,7 @@ def measured_numbers(
     draws: Sequence[GainsOf],
     confidence: Floats | float,
     target: Literal["benchmark", "population"] = "benchmark",
-    clusters: Clustered[States] | None = None,
+    clusters: Subgroups[States] | None = None,
 ) -> list[Numbers]:
     """`credit_numbers` of each metric by itself; NaN where k exceeds the trials."""
     states = fitted.states

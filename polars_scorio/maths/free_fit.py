@@ -27,7 +27,7 @@ import scipy
 
 from polars_scorio.maths.array_rows import CELLS, Floats, Ints, Mask, distinct_rows, row_slices
 from polars_scorio.maths.likelihood import EXACT, STIRLING_COST, log_rising_by_stirling
-from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States, Strata
+from polars_scorio.maths.questions import QuestionWeights, States, Subgroups
 
 # Largest step of both logits. The density has poles at a distance of pi; where all succeed, fail or
 # repeat themselves, it is a power of exp(x) times exp(-exp(x)), and the distance is as pi / 2:
@@ -586,9 +586,9 @@ class Group:
         """Weights with the largest likelihood, without a base."""
         return np.asarray(self.fits.likeliest_weights(np.array([0]))[0])
 
-    def weights(self, own: QuestionWeights) -> BatchWeights:
+    def weights(self, own: QuestionWeights) -> QuestionWeights:
         """Weights of its questions as those of a batch."""
-        return BatchWeights.stacked([own], self.fits.questions > 0)
+        return QuestionWeights.from_groups([own], self.fits.questions > 0)
 
 
 @dataclass(frozen=True, eq=False)  # no slots: cached_property needs __dict__
@@ -597,10 +597,10 @@ class Calibrated:
 
     states: States  # the questions, without prior trials
     batches: list[tuple[Ints, Fits]]  # groups that are fitted together, and their fits
-    strata: Strata[States] | None  # that weigh the same; without them all questions do
+    strata: Subgroups[States] | None  # that weigh the same; without them all questions do
 
     @classmethod
-    def fit(cls, states: States, strata: Strata[States] | None = None) -> Calibrated:
+    def fit(cls, states: States, strata: Subgroups[States] | None = None) -> Calibrated:
         """Fit every group of `states` (two categories: see `States.binary`), whatever `strata`."""
         n, c = states.n, states.counts[:, 1]
         batches: list[tuple[Ints, Fits]] = []
@@ -630,14 +630,14 @@ class Calibrated:
             return self.strata.weights(self.states)
         ends = np.searchsorted(self.states.group, np.arange(self.states.groups + 1)).tolist()
         questions = self.states.questions
-        return [QuestionWeights.equal(questions[a:b]) for a, b in pairwise(ends)]
+        return [QuestionWeights.from_questions(questions[a:b]) for a, b in pairwise(ends)]
 
-    def batch_weights(self, groups: Ints, fits: Fits) -> BatchWeights:
+    def batch_weights(self, groups: Ints, fits: Fits) -> QuestionWeights:
         """Weights of the questions of a batch."""
         if self.strata is None:
-            return BatchWeights.equal(fits.questions)
+            return QuestionWeights.from_questions(fits.questions)
         weights = [self.weights[group] for group in groups.tolist()]
-        return BatchWeights.stacked(weights, fits.questions > 0)
+        return QuestionWeights.from_groups(weights, fits.questions > 0)
 
     def of_groups(self, groups: Ints) -> Calibrated:
         """Some groups with their fits, given in ascending order."""

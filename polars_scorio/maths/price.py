@@ -32,7 +32,7 @@ from polars_scorio.maths.free_fit import Calibrated, Fits, rate_nodes
 from polars_scorio.maths.lattice import Grid, fit_categories, state_blocks
 from polars_scorio.maths.pooled_moments import trial_moments
 from polars_scorio.maths.posteriors import weighted_average
-from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States, Strata
+from polars_scorio.maths.questions import QuestionWeights, States, Subgroups
 from polars_scorio.maths.region import largest_means, reaches_mean
 from polars_scorio.maths.variance import CreditSum, GainsOf, Moments, fixed_gains, moments_of
 
@@ -79,7 +79,7 @@ def capped_prices(fitted: Calibrated, metrics: Sequence[CreditSum]) -> Floats:
 
 
 def capped_price(
-    fits: Fits, metrics: Sequence[CreditSum], moments: Moments, weights: BatchWeights
+    fits: Fits, metrics: Sequence[CreditSum], moments: Moments, weights: QuestionWeights
 ) -> CappedPrice:
     """Variance of some metrics of each group, from their moments under both fits."""
     smooth, free = moments.smooth_variance, moments.free_variance
@@ -105,7 +105,7 @@ def capped_price(
     return CappedPrice(variance, 1 + wider, share)
 
 
-def rate_variances(fits: Fits, at_rates: Floats, weights: BatchWeights, groups: Ints) -> Floats:
+def rate_variances(fits: Fits, at_rates: Floats, weights: QuestionWeights, groups: Ints) -> Floats:
     """Variance of the estimate of some groups if all their questions had one rate, (P, I)."""
     levels, place = fits.levels
     noise = np.zeros((groups.size, levels.size))
@@ -152,7 +152,7 @@ def unseen_caps(fits: Fits, groups: Ints, noise: Floats, prices: Floats) -> Floa
     return caps
 
 
-def observed_caps(fits: Fits, metric: CreditSum, weights: BatchWeights) -> Floats:
+def observed_caps(fits: Fits, metric: CreditSum, weights: QuestionWeights) -> Floats:
     """Unbiased variance estimates (G,), each plus its standard deviation; n >= 2 k throughout.
 
     The deviation is at least that of one more question of the noisiest state: questions without
@@ -352,7 +352,7 @@ def beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) ->
     return np.where(narrow, mean + z * sigma + skew, exact)
 
 
-def average_price(states: States, w: Floats, strata: Strata[States] | None = None) -> Price:
+def average_price(states: States, w: Floats, strata: Subgroups[States] | None = None) -> Price:
     """Variance estimate of the average weight of three or more categories.
 
     Two categories are a credit: `credit_prices` with the gain 1, by both fits.
@@ -360,7 +360,7 @@ def average_price(states: States, w: Floats, strata: Strata[States] | None = Non
     low, width = float(w.min()), float(w.max() - w.min())
     unit, rest = (w - low) / (width or 1.0), (w.max() - w) / (width or 1.0)
     mean, mean_rest, variance, factor = np.empty((4, states.groups))
-    strata = strata or Strata.of_whole_groups(states)
+    strata = strata or Subgroups.from_whole_groups(states)
     ends = np.searchsorted(states.group, np.arange(states.groups + 1)).tolist()
     for group, weights in enumerate(strata.weights(states)):
         part = slice(ends[group], ends[group + 1])

@@ -218,41 +218,104 @@ def _ranges_of_sizes(sizes: Ints) -> Ints:
 GroupsT_co = TypeVar("GroupsT_co", bound=QuestionGroups, covariant=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clustered(Generic[GroupsT_co]):
-    """The clusters of some groups of questions."""
+class QuestionWeights(NamedTuple):
+    """Sums over each state (..., S) of the questions' weights, their squares and fourth powers.
 
-    states: GroupsT_co  # each of its groups is a cluster
-    owner: Ints  # group of each cluster, ascending, (C,)
-    size: Ints  # questions of each group, (G,)
+    The weights of all questions of a group sum to 1. A batch has a row for each group.
+    """
+
+    first: Floats
+    second: Floats
+    fourth: Floats
+    largest: Floats  # the largest weight of a question of each group
+
+    @classmethod
+    def from_questions(cls, questions: Ints | Floats) -> QuestionWeights:
+        """The weights of means over all questions, by how many share each state."""
+        one = 1 / questions.sum(axis=-1, keepdims=True, dtype=np.float64)
+        first = questions * one
+        return cls(first, first * one, first * one**3, one[..., 0])
+
+    @classmethod
+    def from_strata(cls, states: Ints, questions: Ints, shares: Floats) -> QuestionWeights:
+        """The weights of a mean over strata that weigh the same, from states of each stratum (P,).
+
+        `states` are indices into the states of the group, `shares` the weight of one question of
+        the stratum.
+        """
+        first, second, fourth = (
+            np.bincount(states, questions * shares**power).astype(np.float64) for power in (1, 2, 4)
+        )
+        return cls(first, second, fourth, shares.max())
+
+    @classmethod
+    def from_groups(cls, weights: Sequence[QuestionWeights], here: Mask) -> QuestionWeights:
+        """A batch of groups, from the weights of each by its own states, `here` (G, S)."""
+        parts = np.zeros((3, *here.shape))
+        for row, own in enumerate(weights):
+            parts[:, row, here[row]] = own[:3]
+        return cls(parts[0], parts[1], parts[2], np.array([own.largest for own in weights]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subgroups(Generic[GroupsT_co]):
+    """The questions of G groups in parts: clusters, or strata that weigh the same."""
+
+    states: GroupsT_co  # each of its groups is a part
+    owner: Ints  # group of each part, ascending, (C,)
+    groups: int
+
+    @classmethod
+    def from_rows(
+        cls, group: Ints, part: Ints, groups: int, tally: Callable[[Ints, int], GroupsT_co]
+    ) -> Subgroups[GroupsT_co]:
+        """Parts of rows of questions; the same part of two groups means two parts.
+
+        `tally` maps the index of each row's part, and the number of parts, to the questions.
+        """
+        first, place = distinct_rows([group, part])
+        return cls(tally(place, first.size), group[first], groups)
 
     @staticmethod
     def tally(
-        counts: Ints, prior: Ints, group: Ints, cluster: Ints, questions: Ints, groups: int
-    ) -> Clustered[States]:
-        """Collect rows of counts into clusters; arguments as for `States.tally`.
+        counts: Ints, prior: Ints, group: Ints, part: Ints, questions: Ints, groups: int
+    ) -> Subgroups[States]:
+        """Collect rows of counts into parts (R,); other arguments as for `States.tally`."""
 
-        `cluster` (R,): the same number in two groups means two clusters.
-        """
+        def tally_states(own: Ints, parts: int) -> States:
+            return States.tally(counts, prior, own, questions, parts)
 
-        def tally_states(own: Ints, clusters: int) -> States:
-            return States.tally(counts, prior, own, questions, clusters)
+        return Subgroups.from_rows(group, part, groups, tally_states)
 
-        return clustered_groups(group, cluster, groups, tally_states)
+    @classmethod
+    def from_whole_groups(cls, states: GroupsT_co) -> Subgroups[GroupsT_co]:  # type: ignore[misc]  # a constructor
+        """Groups of one part each: all questions weigh the same."""
+        return cls(states, np.arange(states.groups), states.groups)
+
+    def binary(self: Subgroups[States], success: list[int]) -> Subgroups[States]:
+        """Parts of the same questions by failure and success; see `States.binary`."""
+        return replace(self, states=self.states.binary(success))
+
+    def of_groups(self: Subgroups[States], groups: Ints) -> Subgroups[States]:
+        """The parts of some groups, given in ascending order."""
+        own = np.flatnonzero(np.isin(self.owner, groups))
+        owner = np.searchsorted(groups, self.owner[own])
+        return Subgroups(self.states.of_groups(own), owner, groups.size)
+
+    @property
+    def size(self) -> Ints:
+        """Questions of each group, shape (G,)."""
+        return np.bincount(self.owner, self.states.size, self.groups).astype(np.int64)
 
     @property
     def number(self) -> Ints:
-        """Clusters of each group, K, shape (G,)."""
-        return np.bincount(self.owner, minlength=self.size.size)
+        """Parts of each group, shape (G,)."""
+        return np.bincount(self.owner, minlength=self.groups)
 
     @property
     def effective(self) -> Floats:
         """Number of equally large clusters that they count as, (G,): see `effective_number`."""
-        return effective_number(self.states.size, self.owner, self.size.size)
-
-    def binary(self: Clustered[States], success: list[int]) -> Clustered[States]:
-        """Clusters of the questions with two categories; see `States.binary`."""
-        return replace(self, states=self.states.binary(success))
+        return effective_number(self.states.size, self.owner, self.groups)
 
     def variance(self, groups: QuestionGroups, values: Floats) -> Floats:
         """`clustered_variance` of the group means, from values of each pair of group and state.
@@ -261,7 +324,7 @@ class Clustered(Generic[GroupsT_co]):
         """
         own, rows = self.owner[self.states.group], self._member_values(groups, values)
         found, number = clustered_variance(
-            rows, self.states.group, own, self.size.size, self.states.questions
+            rows, self.states.group, own, self.groups, self.states.questions
         )
         return np.where(number < self.size, found, 0.0)
 
@@ -273,22 +336,47 @@ class Clustered(Generic[GroupsT_co]):
 
     def _member_values(self, groups: QuestionGroups, values: Floats) -> Floats:
         """Value of each pair of a cluster and a state, from those of a group and a state."""
-        own, states = self.owner[self.states.group], groups.kind_count
-        pairs = groups.group * states + groups.state
-        return values[np.searchsorted(pairs, own * states + self.states.state)]
+        return values[self._pair_places(groups)]
 
+    def _pair_places(self, groups: QuestionGroups) -> Ints:
+        """Place in `groups`, which has the same questions, of each pair of a part and a state."""
+        states = groups.kind_count
+        # Both are ascending by group and state.
+        pairs = self.owner[self.states.group] * states + self.states.state
+        return np.searchsorted(groups.group * states + groups.state, pairs)
 
-def clustered_groups(
-    group: Ints, cluster: Ints, groups: int, tally: Callable[[Ints, int], GroupsT_co]
-) -> Clustered[GroupsT_co]:
-    """Clusters of rows of questions.
+    @property
+    def shares(self) -> Floats:
+        """Weight of one question of each stratum, shape (C,)."""
+        return np.asarray(1 / (np.bincount(self.owner)[self.owner] * self.states.size))
 
-    `tally` maps the index of each row's cluster, and the number of clusters, to the questions.
-    """
-    first, place = distinct_rows([group, cluster])
-    questions, owner = tally(place, first.size), group[first]
-    size = np.bincount(owner, questions.size, groups).astype(np.int64)
-    return Clustered(questions, owner, size)
+    def weighted_sums(self, values: Floats, power: int = 1) -> Floats:
+        """Sums (G,) over questions, by a power of their weights, of values of each kind (S,).
+
+        >>> counts, stratum = np.array([[1, 0], [1, 0], [0, 1]]), np.array([0, 1, 1])
+        >>> every = np.ones(3, dtype=int)
+        >>> strata = Subgroups.tally(counts, 0 * counts, 0 * every, stratum, every, 1)
+        >>> strata.weighted_sums(strata.states.counts[:, 0] / 1)  # 1/2 and 1/4
+        array([0.75])
+        """
+        # Divided last, so that means of ones are exactly 1.
+        of_stratum = self.states.sum_questions(values) / self.states.size.astype(float) ** power
+        strata = np.bincount(self.owner)
+        return np.asarray(np.bincount(self.owner, of_stratum) / strata**power, dtype=np.float64)
+
+    def weights(self, pooled: QuestionGroups) -> list[QuestionWeights]:
+        """Weights of the questions of each group, by the states of `pooled`.
+
+        `pooled` has the same questions in their groups.
+        """
+        parts, shares = self.states, self.shares[self.states.group]
+        place, group = self._pair_places(pooled), self.owner[parts.group]
+        first = np.searchsorted(pooled.group, np.arange(pooled.groups))
+        ends = np.searchsorted(group, np.arange(pooled.groups + 1)).tolist()
+        return [
+            QuestionWeights.from_strata(place[a:b] - start, parts.questions[a:b], shares[a:b])
+            for start, (a, b) in zip(first.tolist(), pairwise(ends), strict=True)
+        ]
 
 
 def clustered_variance(
@@ -319,128 +407,3 @@ def effective_number(size: Ints, group: Ints, groups: int) -> Floats:
     """
     total = np.bincount(group, size, groups)
     return np.asarray(total**2 / np.bincount(group, size.astype(np.float64) ** 2, groups))
-
-
-GroupsT = TypeVar("GroupsT", bound=QuestionGroups)
-
-
-class QuestionWeights(NamedTuple):
-    """Sums over each state (S,) of the questions' weights, their squares and fourth powers.
-
-    The weights of all questions of a group sum to 1.
-    """
-
-    first: Floats
-    second: Floats
-    fourth: Floats
-    largest: float  # the largest weight of a question
-
-    @classmethod
-    def equal(cls, questions: Ints | Floats) -> QuestionWeights:
-        """The weights of a mean over all questions, by how many share each state."""
-        one = 1 / float(questions.sum())
-        first = np.asarray(questions * one, dtype=np.float64)
-        return cls(first, first * one, first * one**3, one)
-
-    @classmethod
-    def of_strata(cls, states: Ints, questions: Ints, shares: Floats) -> QuestionWeights:
-        """The weights of a mean over strata that weigh the same, from states of each stratum (P,).
-
-        `states` are indices into the states of the group, `shares` the weight of one question of
-        the stratum.
-        """
-        first, second, fourth = (
-            np.bincount(states, questions * shares**power).astype(np.float64) for power in (1, 2, 4)
-        )
-        return cls(first, second, fourth, float(shares.max()))
-
-
-class BatchWeights(NamedTuple):
-    """`QuestionWeights` of G groups in the same states, (G, S) each."""
-
-    first: Floats
-    second: Floats
-    fourth: Floats
-    largest: Floats  # (G,)
-
-    @classmethod
-    def equal(cls, questions: Floats) -> BatchWeights:
-        """The weights of means over all questions."""
-        one = 1 / questions.sum(axis=1, keepdims=True)
-        first = questions * one
-        return cls(first, first * one, first * one**3, one[:, 0])
-
-    @classmethod
-    def stacked(cls, weights: Sequence[QuestionWeights], here: Mask) -> BatchWeights:
-        """Weights of each group, by its own states, which are `here` (G, S)."""
-        parts = np.zeros((3, *here.shape))
-        for row, own in enumerate(weights):
-            parts[:, row, here[row]] = own[:3]
-        return cls(parts[0], parts[1], parts[2], np.array([own.largest for own in weights]))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Strata(Generic[GroupsT_co]):
-    """The questions of some groups, by strata that weigh the same in the mean of their group."""
-
-    states: GroupsT_co  # the same questions and states, a group for each stratum
-    owner: Ints  # the group of each stratum, ascending
-
-    @staticmethod
-    def tally(counts: Ints, group: Ints, stratum: Ints, questions: Ints) -> Strata[States]:
-        """Collect rows of counts (R, K) in strata; those of different groups are different.
-
-        `questions` (R,): for how many questions a row stands.
-        """
-        first, row = distinct_rows([group, stratum])
-        return Strata(States.tally(counts, 0 * counts, row, questions, first.size), group[first])
-
-    def binary(self: Strata[States], success: list[int]) -> Strata[States]:
-        """The strata of the same questions by failure and success; see `States.binary`."""
-        return Strata(self.states.binary(success), self.owner)
-
-    @staticmethod
-    def of_whole_groups(states: GroupsT) -> Strata[GroupsT]:
-        """Groups whose questions all weigh the same: each has one stratum."""
-        return Strata(states, np.arange(states.groups))
-
-    @property
-    def shares(self) -> Floats:
-        """Weight of one question of each stratum, shape (strata,)."""
-        return np.asarray(1 / (np.bincount(self.owner)[self.owner] * self.states.size))
-
-    def weighted_sums(self, values: Floats, power: int = 1) -> Floats:
-        """Sums (G,) over questions, by a power of their weights, of values of each kind (S,).
-
-        >>> counts, stratum = np.array([[1, 0], [1, 0], [0, 1]]), np.array([0, 1, 1])
-        >>> every = np.ones(3, dtype=int)
-        >>> strata = Strata.tally(counts, 0 * every, stratum, every)
-        >>> strata.weighted_sums(strata.states.counts[:, 0] / 1)  # 1/2 and 1/4
-        array([0.75])
-        """
-        # Divided last, so that means of ones are exactly 1.
-        of_stratum = self.states.sum_questions(values) / self.states.size.astype(float) ** power
-        strata = np.bincount(self.owner)
-        return np.asarray(np.bincount(self.owner, of_stratum) / strata**power, dtype=np.float64)
-
-    def of_groups(self: Strata[States], groups: Ints) -> Strata[States]:
-        """The strata of some groups, given in ascending order."""
-        own = np.flatnonzero(np.isin(self.owner, groups))
-        return Strata(self.states.of_groups(own), np.searchsorted(groups, self.owner[own]))
-
-    def weights(self, pooled: QuestionGroups) -> list[QuestionWeights]:
-        """Weights of the questions of each group, by the states of `pooled`.
-
-        `pooled` has the same questions in their groups.
-        """
-        parts, shares = self.states, self.shares[self.states.group]
-        size = pooled.kind_count
-        # Both are ascending by group and state.
-        group = self.owner[parts.group]
-        place = np.searchsorted(pooled.group * size + pooled.state, group * size + parts.state)
-        first = np.searchsorted(pooled.group, np.arange(pooled.groups))
-        ends = np.searchsorted(group, np.arange(pooled.groups + 1)).tolist()
-        return [
-            QuestionWeights.of_strata(place[a:b] - start, parts.questions[a:b], shares[a:b])
-            for start, (a, b) in zip(first.tolist(), pairwise(ends), strict=True)
-        ]

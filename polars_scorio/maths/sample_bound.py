@@ -16,7 +16,7 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.free_fit import Calibrated, Group
-from polars_scorio.maths.questions import Clustered, QuestionGroups
+from polars_scorio.maths.questions import QuestionGroups, Subgroups
 from polars_scorio.maths.variance import CreditSum, rate_moments
 
 
@@ -92,7 +92,7 @@ class QuestionSample:
 
     questions: QuestionGroups
     # the same questions in their clusters, if any
-    clusters: Clustered[QuestionGroups] | None = None
+    clusters: Subgroups[QuestionGroups] | None = None
 
     def units(self, values: Floats, bias: Floats | None = None) -> UnitSample:
         """The independent units, from estimates (and their largest biases) of each state, (S,)."""

@@ -38,7 +38,7 @@ from polars_scorio.maths.draws import (
     urn_chances,
 )
 from polars_scorio.maths.free_fit import Fits, Group, Populations, rate_nodes
-from polars_scorio.maths.questions import BatchWeights, QuestionWeights, States
+from polars_scorio.maths.questions import QuestionWeights, States
 
 # The gains of a draw from a question with n trials (see `draws`), at most 1 in sum.
 GainsOf = Callable[[int], Floats]
@@ -369,7 +369,7 @@ def group_moments(group: Group, metrics: Sequence[CreditSum], weights: QuestionW
     return moments_of(group.fits, metrics, group.weights(weights))
 
 
-def moments_of(fits: Fits, metrics: Sequence[CreditSum], weights: BatchWeights) -> Moments:
+def moments_of(fits: Fits, metrics: Sequence[CreditSum], weights: QuestionWeights) -> Moments:
     """Mean and variance of some metrics of each group under both fits.
 
     Numbers of a group without an estimate, because k exceeds the trials of some question, say
@@ -403,7 +403,7 @@ class Questions(NamedTuple):
 
     @classmethod
     def from_fits(
-        cls, fits: Fits, groups: Ints, populations: Populations, weights: BatchWeights
+        cls, fits: Fits, groups: Ints, populations: Populations, weights: QuestionWeights
     ) -> Questions:
         """The questions of some groups of a batch."""
         here = np.flatnonzero(fits.questions[groups].any(axis=0))
@@ -601,7 +601,7 @@ def posterior_means(draw: Draw, a: Floats, b: Floats, n: Ints) -> tuple[Floats, 
 
 
 def _free_moments(
-    fits: Fits, metric: CreditSum, known: AtRates, weights: BatchWeights
+    fits: Fits, metric: CreditSum, known: AtRates, weights: QuestionWeights
 ) -> tuple[Floats, ...]:
     """Mean, complement, variance, and its spread between the rates of questions, (G,) each.
 

@@ -25,7 +25,7 @@ from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.pooled_moments import Joint
 from polars_scorio.maths.posteriors import QuestionPosteriors
 from polars_scorio.maths.price import Price
-from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.variance import GainsOf
 from polars_scorio.maths.variance import state_estimates as credited_estimates
 from polars_scorio.metrics.metric import (
@@ -80,7 +80,7 @@ class BlendMetric(Metric):
     def prices(
         self,
         questions: Calibrated,
-        strata: Strata[States] | None = None,
+        strata: Subgroups[States] | None = None,
     ) -> list[Price]:
         """The price of a blend of means over the questions, for each k; see `draw` for others."""
         return [

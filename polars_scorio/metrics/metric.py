@@ -30,7 +30,7 @@ from polars_scorio.maths.blend_prices import BlendOfMeans
 from polars_scorio.maths.draws import at_least, expected_credit
 from polars_scorio.maths.posteriors import QuestionPosteriors, SeparatePosteriors, normal_interval
 from polars_scorio.maths.price import Price
-from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import GainsOf, fixed_gains
 from polars_scorio.signatures import FunctionT, described_parameters
@@ -551,7 +551,7 @@ class Metric(ABC):
     def prices(
         self,
         questions: Any,  # noqa: ANN401 - by the metric
-        strata: Strata[Any] | None = None,
+        strata: Subgroups[Any] | None = None,
     ) -> list[Price]:
         """Price of the noise of the estimate for each k, if the metric is `calibrated`.
 
@@ -559,7 +559,7 @@ class Metric(ABC):
         ----------
         questions
             The states by the categories of `w`, or the fits of failure and success.
-        strata : Strata, optional
+        strata : Subgroups, optional
             Strata of the questions that weigh the same; default: all questions do. A blend of means
             has one for each stratum.
 

@@ -12,7 +12,7 @@ from polars_scorio.maths.best_of import best_moments, best_prices, expected_best
 from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.posteriors import QuestionPosteriors
 from polars_scorio.maths.price import Price
-from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import GainsOf, fixed_gains
 from polars_scorio.metrics.metric import (
@@ -67,7 +67,7 @@ class ExtremeMetric(RewardMetric):
             return None
         return fixed_gains(all_success(k) if self.worst else any_success(k))
 
-    def prices(self, questions: States, strata: Strata[States] | None = None) -> list[Price]:
+    def prices(self, questions: States, strata: Subgroups[States] | None = None) -> list[Price]:
         """The price of the best or the worst of three or more rewards, or of one, for each k."""
         sizes = [k for k in self.k if k is not None]
         found = best_prices(questions, self._ordered_weights, sizes, strata)

@@ -10,7 +10,7 @@ import numpy as np
 from polars_scorio.arguments import check_choice
 from polars_scorio.maths.ballots import Ties, Votes, vote_price, vote_success
 from polars_scorio.maths.price import Price
-from polars_scorio.maths.questions import Strata
+from polars_scorio.maths.questions import Subgroups
 from polars_scorio.metrics.metric import (
     UNIT,
     Bounds,
@@ -44,7 +44,7 @@ class VoteMetric(Metric):
         estimate = posterior.mean(vote_success(posterior.ballots, k, self.ties))
         return Summary(estimate, estimate, np.full_like(estimate, np.nan))
 
-    def prices(self, questions: Votes, strata: Strata[Votes] | None = None) -> list[Price]:
+    def prices(self, questions: Votes, strata: Subgroups[Votes] | None = None) -> list[Price]:
         """The price of the votes for each k."""
         return [vote_price(questions, k, self.ties, strata) for k in self.k if k is not None]
 

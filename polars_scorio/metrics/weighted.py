@@ -15,7 +15,7 @@ from polars_scorio.maths.posteriors import (
     weighted_average,
 )
 from polars_scorio.maths.price import Price, average_price
-from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import GainsOf, fixed_gains
 from polars_scorio.metrics.metric import (
@@ -58,7 +58,7 @@ class WeightedMetric(Metric):
         """One trial."""
         return fixed_gains(np.ones(1))
 
-    def prices(self, questions: States, strata: Strata[States] | None = None) -> list[Price]:
+    def prices(self, questions: States, strata: Subgroups[States] | None = None) -> list[Price]:
         """The price of the average of three or more weights, or of one."""
         return [average_price(questions, self.weights, strata)]
 

@@ -37,7 +37,7 @@ from polars_scorio.maths.curves import curve_critical, rising_band, tail_confide
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.price import Price, credit_prices
-from polars_scorio.maths.questions import Clustered, States, Strata
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.sample_bound import QuestionSample
 from polars_scorio.maths.variance import Draw, GainsOf, state_estimates
 from polars_scorio.metrics.metric import Metric, quiet_infinities
@@ -99,7 +99,7 @@ def macro_numbers(
 
 def _priced_credits(
     fitted: Calibrated,
-    strata: Strata[States],
+    strata: Subgroups[States],
     confidence: Floats | float,
     draws: Sequence[GainsOf],
 ) -> list[Numbers]:
@@ -111,7 +111,7 @@ def _priced_credits(
     return with_saturated_ends(fitted, draws, biased, confidence)
 
 
-def _mean_bias(strata: Strata[States], gains: GainsOf) -> Floats:
+def _mean_bias(strata: Subgroups[States], gains: GainsOf) -> Floats:
     """Largest bias of the mean over the strata of each cell."""
     states, owner = strata.states, strata.owner
     each = strata.shares[states.group] * states.questions
@@ -281,7 +281,7 @@ class CalibratedInference(Inference):
         metric: Metric,
         priced: Calibrated | States,
         cells: QuestionCells,
-        clusters: Clustered[States] | None,
+        clusters: Subgroups[States] | None,
         confidence: Floats | float,
     ) -> dict[Row, Scores]:
         """The numbers of a metric that prices itself."""
@@ -301,7 +301,7 @@ class CalibratedInference(Inference):
         price: Price,
         priced: Calibrated | States,
         cells: QuestionCells,
-        clusters: Clustered[States] | None,
+        clusters: Subgroups[States] | None,
         confidence: Floats | float,
     ) -> Numbers:
         """The numbers of a price; about a population, with the spread of the questions."""
@@ -320,7 +320,7 @@ class CalibratedInference(Inference):
         self,
         metrics: Sequence[Metric],
         fitted: Calibrated,
-        clusters: Clustered[States] | None,
+        clusters: Subgroups[States] | None,
         confidence: Floats | float,
     ) -> dict[Row, Scores]:
         """The numbers of metrics that credit the same successes: one pass for all of them."""

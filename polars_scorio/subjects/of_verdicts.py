@@ -59,7 +59,7 @@ from polars_scorio.maths.labels import (
 )
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.price import Price, credit_prices, effective_questions, priced_pairs
-from polars_scorio.maths.questions import Clustered, States
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_estimates
 from polars_scorio.metrics.metric import Metric
@@ -615,7 +615,7 @@ class JudgedNumbers:
     judges: CellJudges  # the judge of each group
     confidence: float  # of the intervals
     target: Target  # what the numbers are about
-    clusters: Clustered[States] | None = None  # the questions in them, if these are a sample
+    clusters: Subgroups[States] | None = None  # the questions in them, if these are a sample
 
     def of_metric(self, name: str, k: int | None, gains: GainsOf) -> Scores:
         """The numbers of a metric at one draw size."""

@@ -22,12 +22,12 @@ from polars_scorio.counting.checks import (
 )
 from polars_scorio.counting.log import Part, Trials, is_label
 from polars_scorio.counting.tally import success_count
-from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
+from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.ballots import Ballots, Votes
 from polars_scorio.maths.credit_numbers import Numbers, price_numbers
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.maths.price import Price
-from polars_scorio.maths.questions import Clustered, Strata, clustered_groups
+from polars_scorio.maths.questions import Subgroups
 from polars_scorio.maths.sample_bound import QuestionSample
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import Asked, Confidence, Metrics, QuestionCells, Subject
@@ -71,7 +71,7 @@ class AnswerVotes(Subject):
     ) -> dict[Row, Scores]:
         """The numbers of metrics of answers, for each draw size and cell."""
         votes = votes_of(cells)
-        clusters = clustered_votes(cells) if target == "population" else None
+        clusters = votes_of_parts(cells, cells.row_clusters()) if target == "population" else None
         sample = QuestionSample(votes, clusters)
 
         def numbers_of(metric: Metric, k: int | None, price: Price) -> Numbers:
@@ -92,7 +92,8 @@ class AnswerVotes(Subject):
         """The numbers of means over strata, but not about a population of clusters."""
         if target == "population" and cells.clusters is not None:
             return {}
-        votes, found = votes_of_strata(cells), dict[Row, Scores]()
+        votes, found = votes_of_parts(cells, cells.row_strata()), dict[Row, Scores]()
+        assert votes is not None  # of a pool of strata
         for metric in metrics:
             prices = metric.prices(votes_of(cells), votes) if target == "benchmark" else ()
             for k, price in zip_longest(metric.row_sizes, prices):
@@ -173,21 +174,12 @@ def votes_of(cells: QuestionCells) -> Votes:
     return Votes.tally(_ballots_of(cells), cells.cell_of_row, cells.states.groups)
 
 
-def clustered_votes(cells: QuestionCells) -> Clustered[Votes] | None:
-    """The answers of the same questions in clusters; None if there are none."""
-    cluster = cells.row_clusters()
-    if cluster is None:
+def votes_of_parts(cells: QuestionCells, part: Ints | None) -> Subgroups[Votes] | None:
+    """The answers of the same questions in clusters or strata; None if there are none."""
+    if part is None:
         return None
     tally = partial(Votes.tally, _ballots_of(cells))
-    return clustered_groups(cells.cell_of_row, cluster, cells.states.groups, tally)
-
-
-def votes_of_strata(cells: QuestionCells) -> Strata[Votes]:
-    """The answers of each question with a group for each stratum, and these strata."""
-    stratum = cells.row_strata()
-    assert stratum is not None  # of a pool of strata
-    first, row = distinct_rows([cells.group, stratum])
-    return Strata(Votes.tally(_ballots_of(cells), row, first.size), cells.group[first])
+    return Subgroups.from_rows(cells.cell_of_row, part, cells.states.groups, tally)
 
 
 def _ballots_of(cells: QuestionCells) -> Ballots:

@@ -20,7 +20,7 @@ from polars_scorio.counting.tally import DROPPED, TIMES
 from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
-from polars_scorio.maths.questions import Clustered, States, Strata
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_prices import QuestionRewards
 from polars_scorio.metrics.metric import Answer, Metric
 
@@ -54,8 +54,8 @@ class QuestionCells:
     fitted: States  # and in their groups; the same object if groups are the cells
     unscored: Ints  # questions without any outcome that were left out, of each group
     lost: Ints  # and the trials with them
-    clusters: Clustered[States] | None  # the questions of the groups in their clusters
-    strata: Strata[States] | None = None  # and in strata that weigh the same, of a pool of such
+    clusters: Subgroups[States] | None  # the questions of the groups in their clusters
+    strata: Subgroups[States] | None = None  # and in strata that weigh the same, of a pool of such
     stratum: Ints | None = None  # of each group, which have ranges of their own; None: all one
     study: Study | None = None  # which keeps the fits of these questions
     known: dict[str, Any] = field(default_factory=dict)  # what subjects found out of the groups
@@ -94,13 +94,13 @@ class QuestionCells:
             states = States.tally(counts, prior, np.arange(len(flat)), every, len(flat))
         clusters = None
         if CLUSTER in flat.columns:
-            clusters = Clustered.tally(
+            clusters = Subgroups.tally(
                 counts, prior, group, cluster_ranks(flat), every, len(groups)
             )
         pooled = None
         if STRATUM in flat.columns:
             stratum = flat[STRATUM].to_numpy().astype(np.int64)
-            pooled = Strata.tally(counts, group, stratum, every)
+            pooled = Subgroups.tally(counts, 0 * counts, group, stratum, every, len(groups))
         return cls(classes, flat, group, states, fitted, unscored, lost, clusters, pooled, strata)
 
     @classmethod

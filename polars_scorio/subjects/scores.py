@@ -31,7 +31,7 @@ from polars_scorio.maths.price import (
     QuestionValues,
     priced_pairs,
 )
-from polars_scorio.maths.questions import QuestionGroups, States, Strata
+from polars_scorio.maths.questions import QuestionGroups, States, Subgroups
 from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
 from polars_scorio.maths.run_effects import ScoreRuns, widened
 from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
@@ -140,7 +140,7 @@ def sampled_numbers(
 
 
 def strata_sample_numbers(
-    strata: Strata[QuestionGroups], values: Floats, bias: Floats, confidence: Floats | float
+    strata: Subgroups[QuestionGroups], values: Floats, bias: Floats, confidence: Floats | float
 ) -> Numbers:
     """The mean of strata whose questions are a sample, without its standard deviation.
 
@@ -160,7 +160,7 @@ def strata_sample_numbers(
 
 
 def strata_values(
-    metric: Metric, strata: Strata[QuestionGroups], values: Floats, confidence: Floats | float
+    metric: Metric, strata: Subgroups[QuestionGroups], values: Floats, confidence: Floats | float
 ) -> Numbers:
     """The mean of such strata by unbiased estimates on the scale of a metric."""
     low, high = metric.support

@@ -7,7 +7,7 @@ import pytest
 
 from polars_scorio.maths.lattice import fit_categories
 from polars_scorio.maths.price import average_price, clopper_pearson_interval
-from polars_scorio.maths.questions import Strata
+from polars_scorio.maths.questions import Subgroups
 from tests.maths.cases import COUNTS, QUESTIONS, W, states_of_categories
 
 
@@ -48,8 +48,12 @@ def test_the_average_of_unequal_strata_equals_plain_loops():
             noise[j] += own**2 * h / n * (nu @ W**2 / (s + n) - mean**2) * (s + n) / (s + n + 1)
     by_trials = [np.repeat(W, row).var(ddof=1) / row.sum() for row in COUNTS]
     total = max(grid.weight @ noise, (QUESTIONS * weight**2) @ by_trials)
-    strata = Strata.tally(
-        *(np.repeat(each, QUESTIONS, axis=0) for each in (COUNTS, 0 * stratum, stratum, stratum**0))
+    strata = Subgroups.tally(
+        *(
+            np.repeat(each, QUESTIONS, axis=0)
+            for each in (COUNTS, 0 * COUNTS, 0 * stratum, stratum, stratum**0)
+        ),
+        1,
     )
     price = average_price(states_of_categories(COUNTS, QUESTIONS), W, strata)
     # The mean of three means, and sums over the same grid in another order: rounding.

@@ -8,7 +8,7 @@ from polars_scorio.maths.credit_at_rates import RootDraw
 from polars_scorio.maths.credit_numbers import credit_numbers, price_numbers
 from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.questions import Clustered
+from polars_scorio.maths.questions import Subgroups
 from polars_scorio.maths.variance import fixed_gains
 from tests.documents import study_numbers
 from tests.maths.cases import CASES, states_of
@@ -73,7 +73,7 @@ def test_beyond_the_trials_a_blend_has_no_numbers():
 def test_clusters_add_to_the_noise_of_a_blend():
     group = [(4, 0, 10), (4, 4, 10)]
     counts, one = np.repeat([[4, 0], [0, 4]], 10, axis=0), np.ones(20, dtype=int)
-    pairs = Clustered.tally(counts, 0 * counts, 0 * one, np.arange(20) // 2, one, 1)
+    pairs = Subgroups.tally(counts, 0 * counts, 0 * one, np.arange(20) // 2, one, 1)
     alone, _ = numbers(group, 2, "population")
     together, _ = numbers(group, 2, "population", pairs)
     # Both means are the average here, and so is their blend, but for one more question at 1/2.

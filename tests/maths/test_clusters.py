@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.questions import Clustered, States, clustered_variance, effective_number
+from polars_scorio.maths.questions import States, Subgroups, clustered_variance, effective_number
 
 
 def test_clusters_of_one_question_have_the_variance_of_a_sample():
@@ -27,12 +27,12 @@ def test_unequal_clusters_count_as_fewer():
 
 def test_the_same_number_means_two_clusters_in_two_groups():
     counts, one = np.array([[1, 0], [0, 1]]), np.ones(2, dtype=int)
-    clustered = Clustered.tally(counts, 0 * counts, np.array([0, 1]), 5 * one, one, 2)
+    clustered = Subgroups.tally(counts, 0 * counts, np.array([0, 1]), 5 * one, one, 2)
     assert clustered.number.tolist() == [1, 1]
 
 
 def test_clusters_of_one_question_add_nothing_to_a_mean():
     counts, one, group = np.array([[1, 0], [0, 1]]), np.ones(2, dtype=int), np.zeros(2, dtype=int)
     states = States.tally(counts, 0 * counts, group, one, 1)
-    clustered = Clustered.tally(counts, 0 * counts, group, np.array([0, 1]), one, 1)
+    clustered = Subgroups.tally(counts, 0 * counts, group, np.array([0, 1]), one, 1)
     assert clustered.variance(states, states.state.astype(float)).tolist() == [0.0]

@@ -27,7 +27,7 @@ def test_a_mean_of_trials_has_the_variance_of_a_binomial_share():
 
 def test_means_and_their_complements_sum_to_one():
     group = Group.fit(*np.array(RAGGED).T)
-    moments = group_moments(group, [RATE], QuestionWeights.equal(group.questions))
+    moments = group_moments(group, [RATE], QuestionWeights.from_questions(group.questions))
     # Sums of weights that sum to 1 up to rounding.
     np.testing.assert_allclose(moments.smooth_mean + moments.smooth_rest, 1, rtol=1e-12)
     np.testing.assert_allclose(moments.free_mean + moments.free_rest, 1, rtol=1e-12)
@@ -36,7 +36,7 @@ def test_means_and_their_complements_sum_to_one():
 def test_a_metric_has_the_moments_that_it_has_alone():
     group = Group.fit(*np.array(RAGGED).T)
     # Unequal weights, of two strata in each state.
-    weights = QuestionWeights.equal(group.questions)
+    weights = QuestionWeights.from_questions(group.questions)
     weights = QuestionWeights(weights.first, 2 * weights.second, *weights[2:])
     metrics = [RATE, CreditSum([(1.0, fixed_gains(np.array([0.5, 0.5])))])]
     both = group_moments(group, metrics, weights)

@@ -11,7 +11,7 @@ from polars_scorio.maths.best_of import best_prices
 from polars_scorio.maths.draws import any_success
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import clopper_pearson_interval, credit_prices
-from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.variance import fixed_gains
 from tests.maths import oracle
 from tests.maths.cases import (
@@ -106,7 +106,7 @@ def test_the_best_of_k_equals_plain_loops(k):
 def test_the_best_of_two_rewards_over_strata_is_a_success(k):
     counts, stratum = np.array([[2, 0], [1, 1], [0, 2], [1, 1], [0, 2]]), np.array([0, 0, 0, 0, 1])
     none, one = np.zeros(5, dtype=int), np.ones(5, dtype=int)
-    strata = Strata.tally(counts, none, stratum, one)
+    strata = Subgroups.tally(counts, 0 * counts, none, stratum, one, 1)
     states = States.tally(counts, 0 * counts, none, one, 1)
     (found,) = best_prices(states, np.array([0.0, 1.0]), [k], strata)
     gains = fixed_gains(any_success(k))

@@ -17,7 +17,7 @@ from polars_scorio.maths.draws import (
 )
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import Price, credit_prices
-from polars_scorio.maths.questions import Clustered
+from polars_scorio.maths.questions import Subgroups
 from polars_scorio.maths.variance import fixed_gains
 from tests.maths.cases import CASES, HARD, states_of
 
@@ -198,7 +198,7 @@ def test_clusters_widen_the_population_and_change_nothing_with_single_questions(
     one = np.ones(20, dtype=int)
 
     def numbers(cluster):
-        clusters = Clustered.tally(counts, 0 * counts, 0 * one, cluster, one, 1)
+        clusters = Subgroups.tally(counts, 0 * counts, 0 * one, cluster, one, 1)
         return credit_numbers(fitted, [gains], 0.95, "population", clusters)[0]
 
     # Ten clusters of two questions that agree, five of which succeed.

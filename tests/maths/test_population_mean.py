@@ -7,7 +7,7 @@ from scipy import stats
 from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.questions import Clustered
+from polars_scorio.maths.questions import Subgroups
 from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
 from polars_scorio.maths.variance import fixed_gains
 from tests.documents import study_numbers
@@ -44,7 +44,7 @@ def test_clusters_are_units_with_the_mean_and_the_number_of_their_questions():
     right = np.array([1, 1, 0, 1, 0, 0])
     counts, one = np.stack([1 - right, right], axis=1), np.ones(6, dtype=int)
     cluster = np.array([0, 0, 0, 1, 1, 2])
-    clusters = Clustered.tally(counts, 0 * counts, 0 * one, cluster, one, 1)
+    clusters = Subgroups.tally(counts, 0 * counts, 0 * one, cluster, one, 1)
     states = states_of([(1, 0, 3), (1, 1, 3)])
     found = QuestionSample(states, clusters).units(states.counts[:, 1].astype(float))
     assert found.values == pytest.approx([2 / 3, 1 / 2, 0])

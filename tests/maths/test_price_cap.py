@@ -8,7 +8,7 @@ from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.draws import all_success, any_success, area_under_curve
 from polars_scorio.maths.free_fit import Calibrated, Group
 from polars_scorio.maths.price import capped_price, observed_caps, rate_variances, unseen_caps
-from polars_scorio.maths.questions import BatchWeights, QuestionWeights
+from polars_scorio.maths.questions import QuestionWeights
 from polars_scorio.maths.variance import (
     CreditSum,
     credit_of,
@@ -39,7 +39,7 @@ def metric_of(gains):
 
 def weighted(group, metric):
     """Equal weights, and the variance of the estimate at each rate."""
-    weights = QuestionWeights.equal(group.questions)
+    weights = QuestionWeights.from_questions(group.questions)
     (at_rates,) = group_moments(group, [metric], weights).at_rates
     return weights, rate_variances(group.fits, at_rates, group.weights(weights), FIRST)
 
@@ -51,7 +51,8 @@ def cap_of(group, noise, price=np.inf):
 
 def shown_cap(group, gains):
     """The cap of one group whose counts show the noise."""
-    return observed_caps(group.fits, metric_of(gains), BatchWeights.equal(group.fits.questions))
+    weights = QuestionWeights.from_questions(group.fits.questions)
+    return observed_caps(group.fits, metric_of(gains), weights)
 
 
 @pytest.mark.parametrize("name", GAINS)
@@ -76,7 +77,7 @@ def test_capped_numbers_equal_plain_loops(states, name):
 
 def test_a_cap_lies_between_the_prices_of_both_fits():
     group, metric = group_of(HALF), metric_of(GAINS["pass^2"])
-    weights = QuestionWeights.equal(group.questions)
+    weights = QuestionWeights.from_questions(group.questions)
     moments = group_moments(group, [metric], weights)
     price = capped_price(group.fits, [metric], moments, group.weights(weights))
     assert 0 < price.smooth_share.item() < 1

@@ -8,7 +8,7 @@ import pytest
 from polars_scorio.maths.draws import any_success
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.price import clopper_pearson_interval, credit_prices
-from polars_scorio.maths.questions import States, Strata
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.variance import credit_of, fixed_gains
 from tests.documents import study_numbers
 from tests.maths import oracle
@@ -25,7 +25,7 @@ def fitted_strata(n, c, stratum):
     none, strata = 0 * counts, np.array(stratum)
     pooled = States.tally(counts, none, 0 * one, one, 1)
     parts = States.tally(counts, none, strata, one, max(stratum) + 1)
-    return Calibrated.fit(pooled, Strata(parts, np.zeros(max(stratum) + 1, dtype=int)))
+    return Calibrated.fit(pooled, Subgroups(parts, np.zeros(max(stratum) + 1, dtype=int), 1))
 
 
 def test_intervals_of_the_study():
@@ -93,7 +93,9 @@ def test_groups_have_weights_of_their_own():
     one, group = np.ones(32, dtype=int), np.repeat([0, 1], 16)
     stratum = np.array(UNEQUAL + [3 + place for place in EQUAL])
     pooled = States.tally(counts, 0 * counts, group, one, 2)
-    strata = Strata(States.tally(counts, 0 * counts, stratum, one, 7), np.repeat([0, 1], [3, 4]))
+    strata = Subgroups(
+        States.tally(counts, 0 * counts, stratum, one, 7), np.repeat([0, 1], [3, 4]), 2
+    )
     both = Calibrated.fit(pooled, strata)
     alone = [fitted_strata(4, C, own) for own in (UNEQUAL, EQUAL)]
     for found, known in zip(both.weights, (own.weights[0] for own in alone), strict=True):

@@ -99,7 +99,7 @@ def test_prices_with_a_cap(case):
     states, metric = states_of(case["counts"]), CreditSum([(1.0, fixed_gains(gains(case)))])
     fitted = Calibrated.fit(states)
     (group,) = fitted.groups
-    weights = QuestionWeights.equal(group.questions)
+    weights = QuestionWeights.from_questions(group.questions)
     moments = group_moments(group, [metric], weights)
     variances = moments.smooth_variance, moments.free_variance
     assert np.ravel(variances) == pytest.approx([case["vb"], case["ve"]], abs=EXACT)

@@ -15,7 +15,7 @@ from polars_scorio.maths.ballots import (
     vote_variance,
 )
 from polars_scorio.maths.price import clopper_pearson_interval
-from polars_scorio.maths.questions import Strata
+from polars_scorio.maths.questions import Subgroups
 
 
 def ballots(votes, abstained=0):
@@ -80,7 +80,7 @@ def test_a_single_trial_has_no_price_of_its_own():
 
 def test_votes_of_unequal_strata_weigh_as_much_as_their_stratum():
     each = ballots([[2, 2], [4, 0], [3, 1]])
-    strata = Strata(Votes.tally(each, np.array([0, 1, 1]), 2), np.array([0, 0]))
+    strata = Subgroups(Votes.tally(each, np.array([0, 1, 1]), 2), np.array([0, 0]), 1)
     price = vote_price(Votes.tally(each, np.zeros(3, dtype=int), 1), 1, strata=strata)
     # (1/2 + (1 + 3/4) / 2) / 2, and of each question p (1 - p) / 3 by its squared weight: rounding.
     assert price.mu == pytest.approx([11 / 16])

@@ -7,7 +7,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.categories import Classes
-from polars_scorio.maths.questions import Clustered, States
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.subjects.question_cells import QuestionCells
 from polars_scorio.subjects.scores import cluster_samples
 
@@ -21,7 +21,7 @@ def cells(cluster: list[int] | None) -> QuestionCells:
     plain = QuestionCells.of_states(states, BINARY)
     if cluster is None:
         return plain
-    own = Clustered.tally(COUNTS, 0 * COUNTS, 0 * one, np.array(cluster), one, 1)
+    own = Subgroups.tally(COUNTS, 0 * COUNTS, 0 * one, np.array(cluster), one, 1)
     return replace(plain, clusters=own)
 
 

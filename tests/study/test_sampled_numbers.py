@@ -5,7 +5,7 @@ import pytest
 
 from polars_scorio.maths.credit_numbers import price_numbers
 from polars_scorio.maths.price import average_price
-from polars_scorio.maths.questions import Clustered, States
+from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.sample_bound import QuestionSample
 from polars_scorio.subjects.scores import sampled_numbers
 
@@ -19,9 +19,9 @@ def states() -> States:
     return States.tally(COUNTS, 0 * COUNTS, 0 * one, one, 1)
 
 
-def clustered(cluster: list[int]) -> Clustered[States]:
+def clustered(cluster: list[int]) -> Subgroups[States]:
     one = np.ones(len(COUNTS), dtype=np.int64)
-    return Clustered.tally(COUNTS, 0 * COUNTS, 0 * one, np.array(cluster), one, 1)
+    return Subgroups.tally(COUNTS, 0 * COUNTS, 0 * one, np.array(cluster), one, 1)
 
 
 def test_the_spread_of_the_questions_widens_the_interval(states):
