@@ -973,7 +973,7 @@ STUDIES = (
         ),
     ),
     Study(
-        "goals --only logs",
+        "goals --only logs --keep",
         "20 million trials on the disk",
         read_numbers(),
         (
