@@ -75,7 +75,7 @@ class PlanMethods(Accessor[FrameT]):
             by...                   the stratum
             model                   or model_a, model_b
             trials_min, trials_max  trials of a question now
-            extra                   further trials of each question, the same number for both models
+            extra_trials            further trials of each question, the same number for both models
                                     of a pair; null if `max_trials` are not enough
             total                   further trials of all questions (of both models)
             cost                    with the role `cost`: of them, at today's mean costs
@@ -92,6 +92,9 @@ class PlanMethods(Accessor[FrameT]):
 
         Notes
         -----
+        Where the numbers are about other runs (`run`), each further trial of a question is one of a
+        run of its own, and the interval is Student's by the number of runs.
+
         The answer is for one further look. Looking again and again makes false winners:
         `planned_trials`.
         For all pairs at once z is Tukey's critical value. The spread of all models
@@ -192,7 +195,8 @@ class PlanMethods(Accessor[FrameT]):
             by...             the stratum
             model_a, model_b  the models; `model_a` is the better one
             questions         questions now; with clusters, the independent ones that they equal
-            extra             further questions; null if `max_questions` do not suffice
+            extra_trials      further trials of each question, if runs differ; see below
+            extra_questions   further questions; null if `max_questions` do not suffice
             total             `questions` and `extra_questions` together
             sigma             expected sigma of the difference with `total` questions
             ================  ==================================================================
@@ -210,6 +214,10 @@ class PlanMethods(Accessor[FrameT]):
         Student's quantile with M + m - 1 degrees of freedom, and s_0 the standard error of the
         paired differences without the allowance for outcomes that were never seen.
         `extra_questions` is 0 for pairs that `compare` tells apart today.
+
+        Where the numbers are about other runs (`run`), no number of questions lowers what few runs
+        leave open. Then `extra_trials` is the number of further trials of each question, each in a
+        run of its own, with which questions and trials together are fewest; else it is 0.
 
         Examples
         --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -53,15 +54,18 @@ from polars_scorio.maths.posteriors import (
     best_allocation,
     expected_squared_sigma,
 )
-from polars_scorio.maths.power import Ahead, TrialsAhead
+from polars_scorio.maths.power import Ahead, QuestionsAhead, TrialsAhead
 from polars_scorio.maths.ranks import signal_share
 from polars_scorio.maths.reward_prices import QuestionRewards
+from polars_scorio.maths.run_effects import RunVariance
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, avg, weighted_metric
+from polars_scorio.study.dependent_trials import REPAIR, RUN_SUMS, WatchedTrials
 from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
-from polars_scorio.study.overall import check_overall, with_pool
+from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.posterior import posterior_comparison
+from polars_scorio.study.report import run_step
 from polars_scorio.study.request import (
     DecisionOptions,
     Prior,
@@ -70,7 +74,9 @@ from polars_scorio.study.request import (
     refuse_judge,
     view_of,
 )
+from polars_scorio.study.run_terms import RunWarning
 from polars_scorio.subjects.question_cells import QuestionCells
+from polars_scorio.subjects.scores import StrataModels
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -328,15 +334,20 @@ def trials_needed(
         schema = {**trials.models, **_NEEDED}
         groups = request.groups()
     refuse_repeats([*trials.strata, *schema])
-    if overall is not None:
-        check_overall(overall, trials, per_question=False)
-        groups = with_pool(groups, trials)
-    goal = half_width, float(confidence), power, max_trials, simultaneous
     today = None
     if metric.calibrated and prior is None:
         today = Request.from_trials(
             trials, [metric], confidence=confidence, planned_trials=planned_trials
         )
+        named = half_width is None
+        questions = alignment if named else "any"
+        groups = groups.then(
+            WatchedTrials(today, refuses=False, per_question=named, questions=questions)
+        )
+    if overall is not None:
+        check_overall(overall, trials, per_question=False)
+        groups = with_pool(groups, trials)
+    goal = half_width, float(confidence), power, max_trials, simultaneous
     need = _Need(request, metric, *goal, overall == "macro", planned_trials, today)
     rows = in_all_strata(groups, trials, need, schema)
     return with_plan_cost(rows, trials, [*schema][: -len(_NEEDED)])
@@ -357,34 +368,73 @@ class _Need:
     planned: int | None  # planned trials of each question, if looks are repeated
     today: Request | None  # whose intervals decide pairs today; None: posteriors do
 
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+    def __call__(self, watched: pl.DataFrame) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
+        groups = watched.drop(RUN_SUMS, REPAIR, strict=False)
         # A mean over strata has no questions of its own.
         strata = _without_means(groups) if self.means and groups.height else groups
-        expected = self._expected_scores(strata)
+        expected, today = self._expected_scores(strata), self._evaluated(watched, strata.height)
         if strata.height < groups.height:
             expected = expected.with_means(groups.height - strata.height)
         if self.half_width is not None:
             each, z = [np.arange(groups.height)], self._critical(np.ones(groups.height, np.int64))
-            ahead = expected.ahead(each, self.metric.unit, self.planned)
+            ahead = self._with_runs(
+                expected.ahead(each, self.metric.unit, self.planned), today, each
+            )
             extra = ahead.for_half_width(self.half_width, z, self.most)
             return groups.drop(QUESTIONS).hstack(self._needed_rows(expected, ahead, each, extra))
         stratum, (mu, sigma) = groups[STRATUM].to_numpy(), expected.scores()
         sign = -1 if self.request.trials.roles.lower_is_better else 1
         a, b = sides = _ranked_neighbours(stratum, sign * mu)
-        ahead = expected.ahead(sides, self.metric.unit, self.planned)
-        share = _stratum_shares(stratum, mu, sigma)[stratum[a]]
+        ahead = self._with_runs(expected.ahead(sides, self.metric.unit, self.planned), today, sides)
+        each = [np.arange(groups.height)]
+        alone = self._with_runs(expected.ahead(each, self.metric.unit, self.planned), today, each)
+        noise = sigma if alone.runs is None else alone.whole_sigma(0 * each[0])
+        share = _stratum_shares(stratum, mu, noise)[stratum[a]]
         models = np.bincount(stratum)[stratum[a]] if self.simultaneous else np.full_like(a, 2)
         z = self._critical(models)
         extra = ahead.with_assurance(share, z, self.power, self.most)
-        now = np.asarray(ahead.critical(z, np.zeros_like(a)))
-        decided = self._decided_today((mu, sigma), strata, np.stack(sides), now)
+        now = np.asarray(ahead.look(z, np.zeros_like(a)))
+        decided = self._decided_today((mu, sigma), today, np.stack(sides), now)
         # A normal interval may exclude zero although that of today does not.
         extra = np.where(decided, 0, np.maximum(extra, 1))
         (model,) = self.request.trials.models
         pairs = {"model_a": groups[model].gather(a), "model_b": groups[model].gather(b)}
         need = self._needed_rows(expected, ahead, sides, extra)
         return pl.DataFrame({STRATUM: groups[STRATUM].gather(a), **pairs}).hstack(need)
+
+    def _evaluated(self, watched: pl.DataFrame, strata: int) -> Evaluated | None:
+        """The numbers of today, of the first `strata` groups and of means over them."""
+        if self.today is None or not watched.height:
+            return None
+        found = Evaluation(self.today)(watched.head(strata))
+        if strata < watched.height:
+            found = with_means(found)
+        step = run_step(self.today.trials, decides=self.half_width is None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RunWarning)  # a plan is no number of the log
+            return found if step is None else step(found)
+
+    def _of_today(self, found: Evaluated, sides: Sequence[Ints]) -> list[tuple[Mask, StrataModels]]:
+        """The models of each side, those of single strata and those over all of them."""
+        ((row, _),) = found.views.items()
+        places = np.stack(sides, axis=1)
+        whole = places[:, 0] >= len(found.parts[0].facts)
+        return [(own, found.models(row, places[own])) for own in (~whole, whole) if own.any()]
+
+    def _with_runs(
+        self, ahead: TrialsAhead, found: Evaluated | None, sides: Sequence[Ints]
+    ) -> TrialsAhead:
+        """Further trials, with the part of runs of today."""
+        parts = [] if found is None else self._of_today(found, sides)
+        runs = np.zeros((5, ahead.diff.size))
+        for own, models in parts:
+            first = np.zeros((len(models.places), 1), np.int64)
+            alone = None if models.runs is None else models.runs.own
+            shared = alone if len(sides) == 1 else models.pair_runs(first, first + 1)
+            if shared is not None:
+                runs[:, own] = shared.in_units(ahead.unit)
+        return replace(ahead, runs=RunVariance(*runs)) if runs.any() else ahead
 
     def _critical(self, models: Ints) -> Floats:
         """Critical values of one look, if verdicts on so many models hold."""
@@ -402,24 +452,23 @@ class _Need:
         return ExpectedScores.from_rewards(questions, *subject.ranges(metric, cells))
 
     def _decided_today(
-        self, scores: tuple[Floats, Floats], groups: pl.DataFrame, pairs: Ints, z: Floats
+        self, scores: tuple[Floats, Floats], today: Evaluated | None, pairs: Ints, z: Floats
     ) -> Mask:
         """Whether the interval of the difference excludes zero, for each of `pairs`, (2, P).
 
         By the verdicts of `compare`, which knows the range and the pairing: normal errors decided
-        59 of 300 pairs with one trial that it did not. Means, after `groups`, have posteriors.
+        59 of 300 pairs with one trial that it did not.
         """
+        if today is not None:
+            decided = np.zeros(z.size, np.bool_)
+            for own, models in self._of_today(today, [*pairs]):
+                decided[own] = _excludes_zero(models.comparison(), z[own])
+            return decided
         ((metric, view),) = self.request.metrics
         mu, sigma = (metric.unit * each[pairs.T] for each in scores)
         # Calibrated numbers of rewards need their price; a plan takes them as normal.
         beta = self.request.choice.prior_of(metric, view) == "population"
-        decided = _excludes_zero(posterior_comparison(metric, mu, sigma, beta=beta), z)
-        own = pairs[0] < groups.height
-        if self.today is not None and own.any():
-            found = Evaluation(self.today)(groups)
-            (row,) = found.views
-            decided[own] = _excludes_zero(found.models(row, pairs[:, own].T).comparison(), z[own])
-        return decided
+        return _excludes_zero(posterior_comparison(metric, mu, sigma, beta=beta), z)
 
     def _needed_rows(
         self, expected: ExpectedScores, ahead: TrialsAhead, sides: Sequence[Ints], extra: Ints
@@ -433,7 +482,7 @@ class _Need:
                 "trials_max": np.max([most[side] for side in sides], axis=0),
                 "extra_trials": extra,
                 "total": extra * np.sum([sizes[side] for side in sides], axis=0),
-                "sigma": ahead.unit * ahead.sigma(extra),
+                "sigma": ahead.unit * ahead.whole_sigma(extra),
             },
             schema_overrides=_NEEDED,
         )
@@ -601,6 +650,7 @@ class _Spending:
 
 _QUESTION_COLUMNS: dict[str, pl.DataType] = {
     "questions": pl.UInt64(),
+    "extra_trials": pl.UInt64(),
     "extra_questions": pl.UInt64(),
     "total": pl.UInt64(),
     "sigma": pl.Float64(),
@@ -649,6 +699,9 @@ def questions_needed(
     return in_evaluated_strata(plan, trials, need, schema)
 
 
+_MORE_RUNS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)  # further ones that are tried
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _QuestionsNeed:
     """The function from the questions of all models to those that their neighbours need."""
@@ -679,8 +732,18 @@ class _QuestionsNeed:
         a, b = order[:, :-1], order[:, 1:]
         pairs = models.further(*self.models.better_first(a, b))
         share = np.repeat(compared.signal_share, a.shape[1])
-        extra = self._further_questions(pairs, share, a.shape[1] + 1)
-        most = self.most
+        extra, trials = self._further_questions(pairs, share, a.shape[1] + 1), np.zeros(a.size)
+        most, after = self.most, pairs.whole_sigma(extra)
+        assert isinstance(pairs, QuestionsAhead)
+        for further in _MORE_RUNS if pairs.runs is not None else ():
+            more = pairs.with_trials(further)
+            asked = self._further_questions(more, share, a.shape[1] + 1)
+            total = (pairs.trials + trials) * (
+                pairs.number + np.where(extra <= most, extra, np.inf)
+            )
+            fewer = (asked <= most) & ((pairs.trials + further) * (pairs.number + asked) < total)
+            extra, trials = np.where(fewer, asked, extra), np.where(fewer, further, trials)
+            after = np.where(fewer, more.whole_sigma(extra), after)
         known = pl.Series(extra <= most)
         need = pl.DataFrame(
             {
@@ -688,14 +751,16 @@ class _QuestionsNeed:
                 "model_a": names.gather(np.take_along_axis(block.rows, a, axis=1).ravel()),
                 "model_b": names.gather(np.take_along_axis(block.rows, b, axis=1).ravel()),
                 "questions": np.round(pairs.number).astype(np.int64),
+                "extra_trials": trials.astype(np.int64),
                 "extra_questions": extra,
                 "total": np.round(pairs.number + extra).astype(np.int64),
-                "sigma": pairs.unit * pairs.sigma(extra),
+                "sigma": pairs.unit * after,
             },
             schema_overrides=_QUESTION_COLUMNS,
         )
         return need.with_columns(
-            pl.when(known).then(name) for name in ("extra_questions", "total", "sigma")
+            pl.when(known).then(name)
+            for name in ("extra_trials", "extra_questions", "total", "sigma")
         )
 
     def _further_questions(self, pairs: Ahead, share: Floats, models: int) -> Ints:

@@ -146,7 +146,8 @@ class Scope:
             confidence=settings.confidence,
             power=POWER,
         ).collect()
-        asked = questions.select(*names, "extra_questions")
+        alone = pl.when(pl.col("extra_trials") == 0).then("extra_questions")  # in the same runs
+        asked = questions.select(*names, alone)
         return needed.join(asked, on=names, how="left", maintain_order="left")
 
     def _weight(self, trials: Trials) -> pl.Expr:

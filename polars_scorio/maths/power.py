@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -17,6 +17,7 @@ import scipy
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.covariance import Paired, of_pairs
 from polars_scorio.maths.families import anytime_critical, student_critical
+from polars_scorio.maths.run_effects import RunVariance
 
 # Standard deviations after m further trials; they do not grow with m.
 SigmaAfter = Callable[[Ints], Floats]
@@ -106,14 +107,24 @@ class Ahead(ABC):
     diff: Floats  # today, in units of `unit`
     number: Floats  # trials of a question, or questions, today
     unit: Floats | float = 1.0
+    runs: RunVariance | None = None  # their part in the differences; None: they bring nothing
+    trials: Floats | float = 1.0  # of a question today, in so many runs
 
     @abstractmethod
     def sigma(self, m: Ints) -> Floats:
-        """Expected standard deviations of the intervals."""
+        """Expected standard deviations of the intervals, in these very runs."""
 
     @abstractmethod
+    def look(self, c: Floats | float, m: Ints) -> Floats | float:
+        """Critical values at known variances, from those of one look."""
+
+    @abstractmethod
+    def runs_after(self, runs: RunVariance, m: Ints) -> RunVariance:
+        """The part of runs that is expected then."""
+
     def critical(self, c: Floats | float, m: Ints) -> Floats | float:
         """Critical values, from those of one look at known variances."""
+        return self.look(c, m)
 
     def spread(self, m: Ints) -> Floats:
         """Standard deviations of the differences themselves: `sigma` may hold what is unseen."""
@@ -121,7 +132,30 @@ class Ahead(ABC):
 
     def half_width(self, c: Floats | float, m: Ints) -> Floats:
         """Expected half-widths of the intervals."""
-        return np.asarray(self.critical(c, m) * self.sigma(m))
+        inner = np.asarray(self.critical(c, m) * self.sigma(m))
+        if self.runs is None:
+            return inner
+        look = self.look(c, m)
+        return np.hypot(inner, look * np.sqrt(self.runs_after(self.runs, m).term(look)))
+
+    def whole_sigma(self, m: Ints) -> Floats:
+        """Expected standard deviations of the intervals."""
+        if self.runs is None:
+            return self.sigma(m)
+        return np.hypot(self.sigma(m), np.sqrt(self.runs_after(self.runs, m).excess))
+
+    def whole_spread(self, m: Ints) -> Floats:
+        """Standard deviations of the differences themselves, in other runs."""
+        if self.runs is None:
+            return self.spread(m)
+        return np.hypot(self.spread(m), np.sqrt(self.runs_after(self.runs, m).excess))
+
+    def _whole_critical(self, c: Floats | float, m: Ints) -> Floats:
+        """Half-widths in standard deviations of the differences, in other runs."""
+        spread = self.whole_spread(m)
+        return np.divide(
+            self.half_width(c, m), spread, out=np.full_like(spread, np.inf), where=spread > 0
+        )
 
     def for_half_width(self, half_width: float, c: Floats | float, most: int) -> Ints:
         """The fewest further ones after which intervals are narrow; ``most + 1``: none are."""
@@ -139,9 +173,11 @@ class Ahead(ABC):
         """The fewest further ones that tell a difference from -margin with the chance `goal`."""
         margin = margin / self.unit
         today = np.abs(self.diff + margin) > self.half_width(c, np.zeros(self.diff.size, np.int64))
-        critical = partial(self.critical, c)
+        critical: CriticalAfter = partial(self.critical, c)
+        if self.runs is not None:
+            critical = partial(self._whole_critical, c)
         return trials_with_assurance(
-            self.diff, self.spread, critical, share, goal, most, margin, today=today
+            self.diff, self.whole_spread, critical, share, goal, most, margin, today=today
         )
 
 
@@ -171,7 +207,11 @@ class TrialsAhead(Ahead):
         """Expected standard deviations."""
         return np.sqrt(self.variance(m))
 
-    def critical(self, c: Floats | float, m: Ints) -> Floats | float:
+    def runs_after(self, runs: RunVariance, m: Ints) -> RunVariance:
+        """The part of more runs."""
+        return runs.after(m.astype(np.float64), self.number)
+
+    def look(self, c: Floats | float, m: Ints) -> Floats | float:
         """Critical values, if looks are repeated those of a look at so many trials."""
         return c if self.planned is None else anytime_critical(c, (self.number + m) / self.planned)
 
@@ -226,13 +266,28 @@ class QuestionsAhead(Ahead):
         """Standard errors of what the questions show."""
         return np.asarray(np.sqrt(self.variance / (self.number + m)))
 
+    def runs_after(self, runs: RunVariance, m: Ints) -> RunVariance:
+        """The part of the same runs, which more questions leave as it is."""
+        return runs.after(0, self.trials, (self.number + m) / self.number)
+
+    def with_trials(self, further: int) -> QuestionsAhead:
+        """More questions, after further trials of those of today, in other runs."""
+        assert self.runs is not None
+        runs = self.runs.after(further, self.trials)
+        seen = self.variance - self.number * (np.asarray(self.runs.of_trials) - runs.of_trials)
+        more = self.trials + further
+        return replace(self, variance=np.maximum(seen, 0.0), runs=runs, trials=more)
+
+    def look(self, c: Floats | float, m: Ints) -> Floats | float:
+        """Critical values, if looks are repeated those of a look at so many questions."""
+        if self.information is None:
+            return c
+        return anytime_critical(c, self.information * (self.number + m) / self.number)
+
     def critical(self, c: Floats | float, m: Ints) -> Floats:
         """Student's quantiles by the number of questions."""
         freedom = np.where(self.number > 1, self.number + m - 1, np.nan)
-        if self.information is None:
-            return student_critical(c, freedom)
-        share = self.information * (self.number + m) / self.number
-        return student_critical(anytime_critical(c, share), freedom)
+        return student_critical(self.look(c, m), freedom)
 
 
 _PAIRED_WINS = 0.85  # trials are used below this share of the paired half-width, as in comparisons

@@ -86,6 +86,31 @@ class RunVariance(NamedTuple):
         """The variance of differences, whose runs are independent."""
         return difference(self, other.own)
 
+    def after(self, further: Numbers, trials: Numbers, share: Numbers = 1.0) -> RunVariance:
+        """The variance that is expected after further trials of each question, in other runs.
+
+        `trials` are those of today; there are `share` times as many questions.
+
+        >>> four = RunVariance(3e-4, 1e-4, 3.0, 1.0, 3.0)
+        >>> print(four.after(4, 4, 2.0).excess, four.after(4, 4, 2.0).of_trials)
+        0.0001 2.5e-05
+        """
+        left, most = trials / (np.asarray(trials) + further), np.maximum(trials, 2.0)
+        of_trials = np.asarray(self.of_trials) * left / share
+        return self._replace(
+            variance=self.excess * left + of_trials,
+            of_trials=of_trials,
+            freedom=np.asarray(self.freedom) * (most + further - 1) / (most - 1),
+            shared=np.asarray(self.shared) * left,
+        )
+
+    def in_units(self, unit: Numbers) -> RunVariance:
+        """The variance in squares of a unit, of flat arrays."""
+        every = [np.ravel(each) for each in self]
+        scaled = (each / np.square(unit) for each in (*every[:2], every[3]))
+        variance, of_trials, shared = scaled
+        return RunVariance(variance, of_trials, every[2], shared, every[4])
+
     def run_sd(self, confidence: float = 0.95) -> tuple[float, float, float]:
         """Standard deviation of the scores of runs, with the ends of its interval."""
         tail = (1 - confidence) / 2

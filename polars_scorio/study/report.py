@@ -302,23 +302,24 @@ def evaluated_plan(
     # Nor may it change what is averaged.
     if overall == "macro":
         plan = plan.then(with_means, filters=False)
-    return _with_run_step(plan, trials, decides=named, per_question=per_question)
+    step = run_step(trials, decides=named, per_question=per_question)
+    return plan if step is None else plan.then(step, filters=step not in (these_runs, with_runs))
 
 
-def _with_run_step(
-    plan: WholePlan, trials: Trials, *, decides: bool, per_question: bool = False
-) -> WholePlan:
-    """The plan of an evaluation, with what runs bring to its numbers where a user asks for it."""
+def run_step(
+    trials: Trials, *, decides: bool, per_question: bool = False
+) -> Callable[[Evaluated], Evaluated] | None:
+    """The part of runs in evaluated numbers, where a user asks for it."""
     effects = trials.roles.effects
     if run_part(trials) is None and kept_words(trials) is None:
         if effects in {"alike", "shared"}:
             raise ValueError(f"run_effects={effects!r} is about runs, which counts do not have")
-        return plan
-    if effects == "none":
-        return plan
+        return None
+    if effects == "none" or (effects == "seen" and per_question):
+        return None
     if effects == "seen":
-        return plan if per_question else plan.then(partial(with_seen_runs, decides=decides))
-    return plan.then(these_runs if per_question else with_runs, filters=False)
+        return partial(with_seen_runs, decides=decides)
+    return these_runs if per_question else with_runs
 
 
 def _refuse_infinite(found: Evaluated, *, columns: ReportColumns) -> Evaluated:

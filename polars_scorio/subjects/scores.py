@@ -33,7 +33,7 @@ from polars_scorio.maths.price import (
 )
 from polars_scorio.maths.questions import QuestionGroups, States, Subgroups
 from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
-from polars_scorio.maths.run_effects import ScoreRuns, widened
+from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
 from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
 from polars_scorio.metrics.metric import NUMBERS, Metric, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells, QuestionTable
@@ -396,7 +396,18 @@ class StrataModels:
 
     def further(self, a: Ints, b: Ints, planned: int | None = None) -> Ahead:
         """Pairs of columns (S, P) after further trials or questions; `planned`: for all looks."""
-        return self.scores.law.further(self, a, b, planned)
+        found, runs = self.scores.law.further(self, a, b, planned), self.pair_runs(a, b)
+        if runs is None:
+            return found
+        states = self.table.cells.fitted
+        each, row = (states.trials / states.size)[self.places], np.arange(len(a))[:, None]
+        fewer = np.minimum(each[row, a], each[row, b]).ravel()
+        return replace(found, runs=runs.in_units(found.unit), trials=fewer)
+
+    def pair_runs(self, a: Ints, b: Ints) -> RunVariance | None:
+        """The part of runs in pairs of columns (S, P); None: nothing is seen."""
+        row, runs = np.arange(len(self.places))[:, None], self.runs
+        return None if runs is None else runs.at((row, a)).less(runs.at((row, b)))
 
     @property
     def reported(self) -> ModelNumbers:

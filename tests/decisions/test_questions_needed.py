@@ -108,7 +108,7 @@ def test_what_is_told_apart_today_needs_nothing(successes):
 
 def test_equal_models_have_no_difference_in_sight():
     row = counted(np.array([[[1, 3, 2, 4], [1, 3, 2, 4]]]), N).questions_needed(ps.avg()).row(0)
-    assert row[3:] == (4, None, None, None)
+    assert row[3:] == (4, None, None, None, None)
 
 
 @pytest.mark.parametrize("margin", [0, 0.1])
@@ -189,6 +189,7 @@ def test_no_trials_give_the_columns_and_no_rows(successes):
         "model_a",
         "model_b",
         "questions",
+        "extra_trials",
         "extra_questions",
         "total",
         "sigma",

@@ -194,7 +194,7 @@ def test_plans_need_more_trials_for_a_verdict_that_holds_at_every_look():
     log = pl.concat(
         long([[1] * hits + [0] * (16 - hits)] * 12, model)
         for model, hits in (("ada", 9), ("bob", 8))
-    ).scorio
+    ).scorio(run_effects="none")
     once, plan = log.trials_needed()["extra_trials"].item(), 64
     repeated = log.trials_needed(planned_trials=plan)["extra_trials"].item()
     assert repeated > once > 0

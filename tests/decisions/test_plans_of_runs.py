@@ -1,0 +1,88 @@
+"""Plans where runs differ: more runs are needed, which no number of questions replaces."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import t
+
+import polars_scorio as ps
+from tests.study.test_seen_runs import log_of, quietly
+
+LOG = log_of(0.5, runs=5)
+NAMED, THESE = LOG.scorio(run="trial"), LOG.scorio(run_effects="none")
+
+
+def half_width(log, target="benchmark"):
+    rows = log.scorio(run="trial", target=target).avg()
+    return ((rows["hi"] - rows["lo"]) / 2).to_numpy()
+
+
+def test_pairs_that_other_runs_may_turn_round_need_further_trials():
+    pairs, needed = NAMED.compare(), NAMED.trials_needed()
+    either = pl.concat(
+        [pairs, pairs.rename({"model_a": "model_b", "model_b": "model_a"})], how="diagonal"
+    )
+    told = needed.join(either, on=["model_a", "model_b"])
+    assert told["better"].null_count() > 0
+    assert (told["extra_trials"].fill_null(1) > 0).equals(told["better"].is_null())
+    these = needed.join(THESE.trials_needed(), on=["model_a", "model_b"])
+    assert (these["extra_trials"] > these["extra_trials_right"]).any()
+    assert quietly(LOG.scorio.trials_needed).equals(needed)
+
+
+def test_strata_and_what_is_over_them_are_planned_with_their_runs():
+    log = pl.concat([LOG.with_columns(by=pl.lit(name)) for name in "xy"]).scorio(
+        by="by", run="trial"
+    )
+    for overall in ("macro", "micro"):
+        needed = log.trials_needed(overall=overall, half_width=0.03)
+        own = NAMED.trials_needed(half_width=0.03)["extra_trials"].to_list()
+        assert needed["extra_trials"].to_list() == 3 * own
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wish", [0.04, 0.06])
+def test_a_log_with_the_planned_runs_has_the_wanted_width(wish):
+    plans = [log_of(0.5, seed, runs=5).scorio(run="trial") for seed in range(40)]
+    extra = np.median([plan.trials_needed(half_width=wish)["extra_trials"] for plan in plans])
+    after = [half_width(log_of(0.5, seed, runs=5 + int(extra))) for seed in range(40)]
+    assert np.mean(after) == pytest.approx(wish, rel=0.15)
+
+
+def test_no_number_of_questions_replaces_runs():
+    wish, options = 0.05, {"max_questions": 100_000}
+    needed = NAMED.questions_needed(half_width=wish, **options)
+    assert needed["extra_trials"].min() > 0
+    # The floor: what runs bring to each pair, with Student's quantile.
+    spread = NAMED.describe()["run_sd"].to_numpy() ** 2
+    for row in needed.iter_rows(named=True):
+        a, b = (int(row[side][1:]) for side in ("model_a", "model_b"))
+        runs = 5 + row["extra_trials"]
+        assert t.ppf(0.975, 2 * (runs - 1)) * np.sqrt((spread[a] + spread[b]) / runs) < wish
+    these = THESE.questions_needed(half_width=wish)
+    assert these["extra_trials"].to_list() == [0, 0]
+    wide = NAMED.questions_needed(half_width=0.4)
+    assert wide.select("extra_trials", "extra_questions").rows() == [(0, 0)] * 2
+
+
+def test_a_gate_knows_that_trials_are_runs():
+    named, these = (log.gate("m0", margin=0.01, max_trials=5000) for log in (NAMED, THESE))
+    open_pairs = named.filter(verdict="undecided").join(these, on="model")
+    assert open_pairs.height > 0
+    asked = open_pairs.filter(pl.col("extra_trials_right") > 0)
+    assert (asked["extra_trials"].fill_null(9999) >= asked["extra_trials_right"]).all()
+    decided = open_pairs.filter(pl.col("extra_trials_right") == 0)
+    assert decided["extra_trials"].fill_null(1).min() > 0
+
+
+def test_copies_are_no_trials_of_a_plan():
+    copies = pl.concat(
+        [
+            LOG.filter(pl.col("trial") == 0).with_columns(trial=pl.lit(run, pl.Int64))
+            for run in range(8)
+        ]
+    )
+    with pytest.warns(ps.CheckWarning):
+        needed = copies.scorio.trials_needed(half_width=0.05)
+    assert needed["trials_max"].to_list() == [1] * 3
+    assert needed["extra_trials"].min() > 0
