@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import is_several
 from polars_scorio.counting.log import Trials
 from polars_scorio.display.words import HIDDEN, chance_text, visible_text
-from polars_scorio.metrics.metric import DrawSizes, Metric, draw_sizes
+from polars_scorio.maths.ranks import selected_tail
+from polars_scorio.metrics.metric import Bounds, DrawSizes, Metric, draw_sizes
 
 _OVERALL = "overall"  # the rows over all strata
 _AMBIGUOUS = '"| /|/ '  # in a value of several that are joined by " / "
 _TAG = "(?i)<([!/]|script)"
+_BARS = 10  # of a histogram
 _SAME = 1e-3  # of its range: what nobody sees in a picture
 
 
@@ -221,3 +224,72 @@ def axis_values(name: str, dtype: pl.DataType) -> pl.Expr:
     if isinstance(dtype, pl.Date | pl.Datetime):
         return value.cast(pl.Datetime("us")).dt.strftime("%Y-%m-%dT%H:%M:%S%.3f")
     return value.cast(pl.Int64 if dtype.is_temporal() else pl.Float64)
+
+
+def difficulty_bars(rows: pl.DataFrame, span: Bounds) -> pl.DataFrame:
+    """Number of questions of each kind in each of ten equal parts of a range of rates.
+
+    `rows`: stratum, rate, status and reversed of each question.
+    """
+    low, high = span
+    width = (high - low) / _BARS or 1.0
+    # Without the last digits, in which .3 is less than three tenths.
+    bar = ((pl.col("rate") - low) / width + 1e-9).floor().clip(0, _BARS - 1)
+    status = pl.col("status").replace_strict(
+        {"never": "never solved", "always": "always solved"}, default=None, return_dtype=pl.String
+    )
+    kind = status.fill_null(
+        pl.when("reversed").then(pl.lit("reversed")).otherwise(pl.lit("others"))
+    )
+    counted = rows.group_by("stratum", bar.alias("bar"), kind.alias("kind")).agg(
+        pl.len().alias("questions")
+    )
+    ends = [
+        (low + width * (pl.col("bar") + place)).round(12).alias(name)
+        for place, name in enumerate(("least", "most"))
+    ]
+    return counted.sort("stratum", "bar", "kind").select("stratum", *ends, "kind", "questions")
+
+
+# Lower and upper end of the best step of a line; null at all others.
+BEST_LO, BEST_HI = "best_lo", "best_hi"
+_LINE = ["stratum", "model"]
+
+
+def with_best_steps(
+    rows: pl.DataFrame, confidence: float, rows_at: Callable[[float], pl.DataFrame]
+) -> pl.DataFrame:
+    """Add the corrected interval of the best step of each line, as `Scorio.best` has it.
+
+    `rows`: stratum, model, at, mu, lo, hi, ahead. `best_lo` and `best_hi` are null at other steps,
+    predictions, and lines of one step; the first of equal steps is best. `rows_at` runs once per
+    number of steps.
+
+    >>> rows = pl.DataFrame(
+    ...     {"stratum": "", "model": "run", "at": [0, 1], "mu": [0.4, 0.6], "lo": [0.2, 0.4],
+    ...      "hi": [0.6, 0.8], "ahead": False}
+    ... )
+    >>> wider = lambda confidence: rows.with_columns(pl.col("lo") - 0.125)
+    >>> with_best_steps(rows, 0.95, wider).select("at", "best_lo", "best_hi").rows()
+    [(0, None, None), (1, 0.275, 0.8)]
+    """
+    best = _best_rows(rows)
+    tails = selected_tail(best["steps"].to_numpy(), confidence)
+    ends = [
+        rows_at(1 - 2 * tail).join(best.filter(pl.Series(tails == tail)), on=[*_LINE, "at"])
+        for tail in np.unique(tails).tolist()
+    ]
+    columns = [*_LINE, "at", pl.col("lo").alias(BEST_LO), pl.col("hi").alias(":wider")]
+    corrected = pl.concat([rows.clear(), *ends], how="diagonal").select(columns)
+    joined = rows.join(corrected, on=[*_LINE, "at"], how="left", maintain_order="left")
+    # Selection never makes the upper end worse: it stays as it is.
+    known = pl.col(":wider").is_not_null()
+    return joined.with_columns(pl.when(known).then("hi").alias(BEST_HI)).drop(":wider")
+
+
+def _best_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """The best step of each line of two steps or more, with their number."""
+    measured = rows.filter(~pl.col("ahead"), pl.col("mu").is_not_null())
+    lines = measured.sort("mu", "at", descending=[True, False]).group_by(_LINE, maintain_order=True)
+    best = lines.agg(pl.col("at").first(), pl.len().alias("steps"))
+    return best.filter(pl.col("steps") > 1)

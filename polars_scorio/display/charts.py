@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from hashlib import blake2b
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast
 
-import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import check_choice, check_count, known_text, value_tuple
 from polars_scorio.counting.roles import Category
-from polars_scorio.display.chart_data import inert_text, spread_places
+from polars_scorio.display.chart_data import BEST_HI, BEST_LO, inert_text, spread_places
 from polars_scorio.display.html.marks import palette
 from polars_scorio.display.words import short_name
-from polars_scorio.maths.ranks import selected_tail
 from polars_scorio.metrics.metric import Bounds
 from polars_scorio.signatures import Option
 from polars_scorio.study.request import ConvergenceOptions, DecisionOptions, InferenceOptions
@@ -46,7 +44,8 @@ class LookOptions(TypedDict, total=False):
             None,
             """Models to draw in colour, all others grey; default: the seven with the best scores.
 
-            A model has one colour in all pictures of a log.""",
+            A colour follows from the name, not the place, of a model; names that want the same
+            one share out the others. With a `pl.Enum` of at most seven models it never changes.""",
         ),
     ]
     width: Annotated[int | None, Option(None, "Of a panel, in pixels.")]
@@ -91,8 +90,11 @@ class Look:
         check_choice("theme", theme, Theme)
         return cls(labels, width, height, theme), rest
 
-    def colours(self, order: Sequence[str]) -> dict[str, str]:
-        """The colour of each model that has one; `order` has the best model first."""
+    def colours(self, order: Sequence[str], known: Sequence[str] = ()) -> dict[str, str]:
+        """The colour of each model that has one; `order` has the best model first.
+
+        `known` are the names a column may have: if all have a colour, filters change none.
+        """
         unknown = [name for name in self.highlight if name not in order]
         if unknown:
             raise ValueError(
@@ -100,11 +102,13 @@ class Look:
             )
         tones = self.tones
         hues = (tones["a"], tones["b"], *_FURTHER[self.theme], tones["ink"])
-        own = dict(zip(order, hues, strict=False))
-        wanted = self.highlight or tuple(own)
-        used = {own[name] for name in wanted if name in own}
-        free = iter([colour for colour in own.values() if colour not in used] * len(wanted))
-        return {name: own[name] if name in own else next(free, tones["mark"]) for name in wanted}
+        best = order[: len(hues)]
+        usual = _named_hues(known if 0 < len(known) <= len(hues) else best, hues)
+        wanted = self.highlight or tuple(best)
+        used = {usual[name] for name in wanted if name in usual}
+        free = [hue for hue in hues if hue not in used]
+        usual |= _named_hues([name for name in wanted if name not in usual], free)
+        return {name: usual.get(name, tones["mark"]) for name in wanted}
 
     @property
     def tones(self) -> dict[str, str]:
@@ -139,6 +143,25 @@ class Look:
 
 
 _KEYS = LookOptions.__optional_keys__
+
+
+def _named_hues(names: Sequence[str], hues: Sequence[str]) -> dict[str, str]:
+    """A hue for each name by their hashes, another for each name while there are hues.
+
+    Each name weighs each hue, and the heaviest pairs are matched first: who leaves or joins changes
+    few hues of the others. The last hue, of words, waits until all others are taken.
+    """
+    most = -(-len(names) // max(len(hues), 1))
+    pairs = sorted(
+        (place == len(hues) - 1, blake2b(f"{place} {name}".encode()).digest(), place, name)
+        for place in range(len(hues))
+        for name in names
+    )
+    found: dict[str, str] = {}
+    for _, _, place, name in pairs:
+        if name not in found and [*found.values()].count(hues[place]) < most:
+            found[name] = hues[place]
+    return found
 
 
 _ROW = 26  # pixels of a model in a list
@@ -235,7 +258,7 @@ def settling_chart(rows: pl.DataFrame, heading: Heading) -> Picture:
     `rows`: stratum, n, what, value.
     """
     legend = list(dict.fromkeys(rows["what"]))
-    scale = alt.Scale(domain=legend, range=[*heading.look.colours(legend).values()])
+    scale = alt.Scale(domain=legend, range=[heading.look.tones[tone] for tone in "ab"])
     key = alt.Legend(title=None, orient="top", labelLimit=400, direction="vertical")
     colour = alt.Color("what:N", scale=scale, legend=key)
     line = alt.Chart().mark_line(size=2, point=rows["n"].n_unique() <= _DOTTED).encode(
@@ -298,29 +321,70 @@ def in_panels(
         elif len(strata) > columns and len(strata) % columns:
             # Else the axes of the last row stand below the panels that it lacks.
             picture = picture.resolve_axis(x="independent")
-    picture = picture.properties(**above)
-    picture = picture.configure(**look.config)
+    picture = themed_chart(picture.properties(**above), look.config)
     # Values, and no frame: Altair refuses frames of more than 5,000 rows.
     picture.data = alt.InlineData(values=rows.to_dicts())
-    # Altair's own attributes are parts of the chart; notebooks find this one.
-    object.__setattr__(picture, "_repr_mimebundle_", partial(shown_offline, picture))
     return cast("Picture", picture)
 
 
-def shown_offline(picture: Picture, **_: object) -> Any:  # noqa: ANN401 - as Altair says it
-    """Content for a notebook: the chart, and a picture of it for readers without network.
+class _Themed:
+    """A chart that keeps its theme where `|` and `&` join it: Altair's would refuse to join."""
 
-    Whoever has chosen a renderer of Altair gets what it makes.
-    """
-    if alt.renderers.active != "default":
-        return type(picture)._repr_mimebundle_(picture)
-    spec = picture.to_dict(context={"pre_transform": False})
-    bundle: dict[str, Any] = {f"application/vnd.vegalite.v{alt.SCHEMA_VERSION[1]}+json": spec}
-    with suppress(ImportError):
-        import vl_convert  # noqa: PLC0415 - an extra
+    config: Any
 
-        bundle["image/png"] = vl_convert.vegalite_to_png(spec, scale=2)
-    return bundle
+    def __or__(self, other: Any) -> Any:  # noqa: ANN401 - as Altair says it
+        return joined_charts(alt.hconcat, self, other)
+
+    def __and__(self, other: Any) -> Any:  # noqa: ANN401 - as Altair says it
+        return joined_charts(alt.vconcat, self, other)
+
+    def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - as Altair says it
+        """Content for a notebook: the chart, and a picture of it for readers without network.
+
+        Whoever has chosen a renderer of Altair gets what it makes.
+        """
+        if alt.renderers.active != "default":
+            return super()._repr_mimebundle_(*args, **options)  # type: ignore[misc]  # a chart's
+        spec = cast("Any", self).to_dict(context={"pre_transform": False})
+        bundle: dict[str, Any] = {f"application/vnd.vegalite.v{alt.SCHEMA_VERSION[1]}+json": spec}
+        with suppress(ImportError):
+            import vl_convert  # noqa: PLC0415 - an extra
+
+            bundle["image/png"] = vl_convert.vegalite_to_png(spec, scale=2)
+        return bundle
+
+
+class _Layers(_Themed, alt.LayerChart): ...
+
+
+class _Facets(_Themed, alt.FacetChart): ...
+
+
+class _Row(_Themed, alt.HConcatChart): ...
+
+
+class _Column(_Themed, alt.VConcatChart): ...
+
+
+_THEMED = {kind.__bases__[1]: kind for kind in (_Layers, _Facets, _Row, _Column)}
+
+
+def themed_chart(chart: Any, config: Any) -> Any:  # noqa: ANN401 - of Altair
+    """The chart with a theme that it keeps where it is joined."""
+    chart = chart.copy(deep=False)
+    chart.config = config if isinstance(config, alt.Config) else alt.Config(**config)
+    # Altair's own attributes are parts of the chart.
+    object.__setattr__(chart, "__class__", _THEMED[type(chart)])
+    return chart
+
+
+def joined_charts(join: Callable[..., Any], one: Any, other: Any) -> Any:  # noqa: ANN401 - of Altair
+    """Charts side by side, or one below the other, each with its own colours."""
+    bare = [each.copy(deep=False) for each in (one, other)]
+    for each in bare:
+        if isinstance(each, _Themed):
+            each.config = alt.Undefined
+    return themed_chart(join(*bare).resolve_scale(color="independent"), one.config)
 
 
 def number_tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
@@ -493,7 +557,6 @@ def _coloured_cells(
 
 
 _TICKS = 6  # steps of an axis of counts
-_BARS = 10
 # Kinds of questions, from the bottom of a bar to its top, with their colours on the page.
 _KINDS = {
     "others": "mark",
@@ -501,31 +564,6 @@ _KINDS = {
     "never solved": "ink",
     "always solved": "a",
 }
-
-
-def difficulty_bars(rows: pl.DataFrame, span: Bounds) -> pl.DataFrame:
-    """Number of questions of each kind in each of ten equal parts of a range of rates.
-
-    `rows`: stratum, rate, status and reversed of each question.
-    """
-    low, high = span
-    width = (high - low) / _BARS or 1.0
-    # Without the last digits, in which .3 is less than three tenths.
-    bar = ((pl.col("rate") - low) / width + 1e-9).floor().clip(0, _BARS - 1)
-    status = pl.col("status").replace_strict(
-        {"never": "never solved", "always": "always solved"}, default=None, return_dtype=pl.String
-    )
-    kind = status.fill_null(
-        pl.when("reversed").then(pl.lit("reversed")).otherwise(pl.lit("others"))
-    )
-    counted = rows.group_by("stratum", bar.alias("bar"), kind.alias("kind")).agg(
-        pl.len().alias("questions")
-    )
-    ends = [
-        (low + width * (pl.col("bar") + place)).round(12).alias(name)
-        for place, name in enumerate(("least", "most"))
-    ]
-    return counted.sort("stratum", "bar", "kind").select("stratum", *ends, "kind", "questions")
 
 
 def whole_ticks(most: int) -> list[int]:
@@ -564,50 +602,6 @@ def difficulty_histogram(rows: pl.DataFrame, heading: Heading, title: str, span:
     rows = rows.with_columns(order=pl.col("kind").replace_strict(places, return_dtype=pl.Int64))
     words = f"A histogram of {rows['questions'].sum():,} questions by their mean rate"
     return in_panels([bars], rows, heading, words, height=200)
-
-
-# Lower and upper end of the best step of a line; null at all others.
-BEST_LO, BEST_HI = "best_lo", "best_hi"
-_LINE = ["stratum", "model"]
-
-
-def with_best_steps(
-    rows: pl.DataFrame, confidence: float, rows_at: Callable[[float], pl.DataFrame]
-) -> pl.DataFrame:
-    """Add the corrected interval of the best step of each line, as `Scorio.best` has it.
-
-    `rows`: stratum, model, at, mu, lo, hi, ahead. `best_lo` and `best_hi` are null at other steps,
-    predictions, and lines of one step; the first of equal steps is best. `rows_at` runs once per
-    number of steps.
-
-    >>> rows = pl.DataFrame(
-    ...     {"stratum": "", "model": "run", "at": [0, 1], "mu": [0.4, 0.6], "lo": [0.2, 0.4],
-    ...      "hi": [0.6, 0.8], "ahead": False}
-    ... )
-    >>> wider = lambda confidence: rows.with_columns(pl.col("lo") - 0.125)
-    >>> with_best_steps(rows, 0.95, wider).select("at", "best_lo", "best_hi").rows()
-    [(0, None, None), (1, 0.275, 0.8)]
-    """
-    best = _best_rows(rows)
-    tails = selected_tail(best["steps"].to_numpy(), confidence)
-    ends = [
-        rows_at(1 - 2 * tail).join(best.filter(pl.Series(tails == tail)), on=[*_LINE, "at"])
-        for tail in np.unique(tails).tolist()
-    ]
-    columns = [*_LINE, "at", pl.col("lo").alias(BEST_LO), pl.col("hi").alias(":wider")]
-    corrected = pl.concat([rows.clear(), *ends], how="diagonal").select(columns)
-    joined = rows.join(corrected, on=[*_LINE, "at"], how="left", maintain_order="left")
-    # Selection never makes the upper end worse: it stays as it is.
-    known = pl.col(":wider").is_not_null()
-    return joined.with_columns(pl.when(known).then("hi").alias(BEST_HI)).drop(":wider")
-
-
-def _best_rows(rows: pl.DataFrame) -> pl.DataFrame:
-    """The best step of each line of two steps or more, with their number."""
-    measured = rows.filter(~pl.col("ahead"), pl.col("mu").is_not_null())
-    lines = measured.sort("mu", "at", descending=[True, False]).group_by(_LINE, maintain_order=True)
-    best = lines.agg(pl.col("at").first(), pl.len().alias("steps"))
-    return best.filter(pl.col("steps") > 1)
 
 
 def best_step_words(rows: pl.DataFrame, coloured: list[str]) -> str:
@@ -757,7 +751,7 @@ def _vertical_range(rows: pl.DataFrame) -> tuple[float, float]:
 
 def _line_of(rows: pl.DataFrame) -> list[str]:
     """The columns that tell the lines apart."""
-    return [*_LINE, *(["curve"] if "curve" in rows.columns else [])]
+    return ["stratum", "model", *(["curve"] if "curve" in rows.columns else [])]
 
 
 def _end_labels(rows: pl.DataFrame, span: tuple[float, float], gap: float) -> pl.DataFrame:

@@ -19,8 +19,15 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.log import Log, Trials, bind_roles
 from polars_scorio.counting.roles import Column, Roles
 from polars_scorio.display import charts
-from polars_scorio.display.chart_data import marked_rows, metric_heading, panel_heading, row_labels
-from polars_scorio.display.charts import BANDED, Look, with_best_steps
+from polars_scorio.display.chart_data import (
+    inert_text,
+    marked_rows,
+    metric_heading,
+    panel_heading,
+    row_labels,
+    with_best_steps,
+)
+from polars_scorio.display.charts import BANDED, Look
 from polars_scorio.display.words import (
     each_trials,
     inference_words,
@@ -80,7 +87,10 @@ class Subject:
     @property
     def colours(self) -> dict[str, str]:
         """The colours of the models, in the order of their scores over the log."""
-        return self.look.colours(charts.models_by_mean(self.scores, "estimate"))
+        types = [*self.trials.models.values()]
+        known = [*types[0].categories] if types and isinstance(types[0], pl.Enum) else []
+        order = charts.models_by_mean(self.scores, "estimate")
+        return self.look.colours(order, [inert_text(name) for name in known])
 
     @property
     def intervals(self) -> str:
@@ -162,8 +172,9 @@ class PlotBase:
         order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate", *shown)
         scores, *drawn = pl.collect_all([order, *plans], engine="streaming")
         _refuse_many(trials, scores)
-        subject.look.colours(charts.models_by_mean(scores, "estimate"))  # refuses unknown models
-        return replace(subject, scores=scores), drawn
+        subject = replace(subject, scores=scores)
+        _ = subject.colours  # refuses unknown models
+        return subject, drawn
 
     def _rows(
         self, subject: Subject, overall: Overall | None = None

@@ -21,6 +21,7 @@ from polars_scorio.display.chart_data import (
     both_ways,
     by_difficulty,
     curve_sizes,
+    difficulty_bars,
     inert_texts,
     marked_rows,
     metric_heading,
@@ -736,7 +737,7 @@ convergence, questions, frontier>
             span = float(rates.min()), float(rates.max())  # type: ignore[arg-type]  # floats
         elif view_of(metric, trials) == "rewards":
             span = given_reward_range(metric, trials.roles.bounds) or (0.0, 1.0)
-        bars = charts.difficulty_bars(
+        bars = difficulty_bars(
             rows.select(stratum_label(trials), "rate", "status", "reversed"), span
         )
         strata = rows.partition_by(*trials.strata) if trials.strata else [rows]

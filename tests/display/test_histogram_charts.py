@@ -1,6 +1,6 @@
 import polars as pl
 
-from polars_scorio.display.charts import difficulty_bars
+from polars_scorio.display.chart_data import difficulty_bars
 
 
 def rated(*rates):

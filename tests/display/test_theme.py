@@ -1,9 +1,12 @@
 """Colours of models, which are the same in all pictures of a log."""
 
+import pickle
 import re
 
+import altair as alt
 import polars as pl
 import pytest
+import vl_convert
 
 import polars_scorio as ps
 from polars_scorio.display.charts import Look
@@ -40,9 +43,9 @@ def test_a_model_has_one_colour_in_all_pictures():
     log = pl.concat([long([[1] * 4, [0] * 4], "split"), long([[1, 0, 0, 0]] * 2, "even")])
     plot = log.scorio.plot
     charts = plot.curve(8), plot.trajectory(ps.pass_at_k(8)), plot.curve([8, 16])
-    assert {tuple(colours_of(chart).items()) for chart in charts} == {
-        (("split", palette()["a"]), ("even", palette()["b"]))
-    }
+    ((best, other),) = {tuple(colours_of(chart).items()) for chart in charts}
+    assert (best[0], other[0]) == ("split", "even")
+    assert best[1] != other[1]
     dots = data_of(plot.intervals(ps.pass_at_k(8)))
     assert dict(dots.select("model", "colour").rows()) == colours_of(charts[0])
 
@@ -95,3 +98,67 @@ def test_pictures_have_the_colours_and_the_type_of_the_page():
     landing = (ROOT / "examples" / "site" / "landing.css").read_text(encoding="utf-8")
     for style in (file_text("notebook.css"), landing.partition(".term")[0]):
         assert {*re.findall(r"#[0-9a-f]{3,6}\b", style)} <= known
+
+
+def colour_of_each(frame: pl.DataFrame, **options) -> dict[str, str]:
+    drawn = data_of(frame.scorio.plot.intervals(**options))
+    return dict(drawn.select("model", "colour").rows())
+
+
+def test_a_model_keeps_its_colour_when_the_log_is_filtered_or_sorted():
+    log = ascending_models(7)
+    whole = colour_of_each(log)
+    assert len({*whole.values()}) == 7
+    assert colour_of_each(log.sort("category", "model", descending=True)) == whole
+    # Other questions, and so another order of the models: the same colours.
+    turned = log.with_columns(1 - pl.col("category"))
+    assert colour_of_each(turned) == whole
+    assert colour_of_each(turned.filter(pl.col("question") % 2 == 0)) == whole
+    # In the dark theme a model has the partner of its colour.
+    dark = colour_of_each(log, theme="dark")
+    for tone in ("a", "b", "ink"):
+        (name,) = (name for name, colour in whole.items() if colour == palette()[tone])
+        assert dark[name] == palette("dark")[tone]
+
+
+def test_few_models_change_their_colour_when_another_one_leaves():
+    names = [f"lab/model-{place}" for place in range(70)]
+    kept, changed = 0, 0
+    for first in range(0, 70, 5):
+        five = names[first : first + 5]
+        hues = Look().colours(five)
+        assert len({*hues.values()}) == 5
+        for gone in five:
+            rest = Look().colours([name for name in five if name != gone])
+            assert len({*rest.values()}) == 4
+            kept += sum(rest[name] == hues[name] for name in rest)
+            changed += sum(rest[name] != hues[name] for name in rest)
+    assert kept > 6 * changed  # by place in the order of names, as many would change as stay
+
+
+@pytest.mark.slow
+def test_pictures_can_be_joined_and_keep_their_theme():
+    plot = ascending_models(4).scorio.plot
+    one, two, three = plot.intervals(theme="dark"), plot.curve([1, 2]), plot.questions()
+    row = one | two
+    both = row & three | plot.ranks()
+    assert len(row.to_dict()["hconcat"]) == 2
+    assert pickle.loads(pickle.dumps(row)).to_dict() == row.to_dict()  # noqa: S301 - our own
+    assert row.to_dict()["config"] == one.to_dict()["config"]  # the theme of the first one
+    assert both.to_dict()["config"] == row.to_dict()["config"]
+    assert len(both.to_dict()["hconcat"][0]["vconcat"][0]["hconcat"]) == 2
+    assert "config" in one.to_dict()  # joining changes no picture
+    assert "config" in two.to_dict()
+    # Altair's charts without a theme join too, and a joined picture needs no browser.
+    plain = alt.Chart(alt.InlineData(values=[{"x": 1}])).mark_point().encode(x="x:Q")
+    assert vl_convert.vegalite_to_svg((both & plain).to_dict()).startswith("<svg")
+    assert "image/png" in row._repr_mimebundle_()
+
+
+def test_an_enum_of_models_fixes_all_colours():
+    models = pl.Enum([f"m{place:02}" for place in range(7)])
+    log = ascending_models(7).with_columns(pl.col("model").cast(models))
+    whole = colour_of_each(log)
+    for first in range(6):
+        two = log.filter(pl.col("model").cast(pl.String).is_in([f"m{first:02}", "m06"]))
+        assert colour_of_each(two) == {name: whole[name] for name in (f"m{first:02}", "m06")}
