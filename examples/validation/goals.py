@@ -475,6 +475,34 @@ def run_costs(repeats: int, share: float) -> Iterator[Row]:
         yield Row(f"{name}, {frame.height:,} rows", cpu, BARE, cpu / seconds[BARE], limit)
 
 
+def id_costs(repeats: int, share: float) -> Iterator[Row]:
+    """Two checks of ids 0, ..., n - 1: sums of their hashes, which reports take, and of bits.
+
+    Bits are exact. They cost more at each n, and a word for each 64 runs.
+    """
+    trial, counts = pl.col("trial"), (pl.len(), pl.col("category").sum())
+    for n in (4, 8, 50, 200):
+        frame = drawn_log(10, max(int(200_000 * share / n), 1), n)
+        bit = pl.lit(2, pl.UInt64).pow((trial % 64).cast(pl.UInt32)).cast(pl.UInt64)
+        here = [pl.when(trial // 64 == word).then(bit).otherwise(0) for word in range(-(-n // 64))]
+        words = [(each if n > 64 else bit).alias(f"word {i}") for i, each in enumerate(here)]
+        checks = {BARE: [], "sums of hashes": [trial.hash().alias("hash")], "sums of bits": words}
+        plans = {
+            name: frame.lazy()
+            .with_columns(each)
+            .group_by("model", "question")
+            .agg(*counts, *(pl.col(one.meta.output_name()).sum() for one in each))
+            for name, each in checks.items()
+        }
+        collected = {
+            name: partial(plan.collect, engine="streaming") for name, plan in plans.items()
+        }
+        seconds = least(collected, 3 * repeats)
+        for name in [*checks][1:]:
+            ratio = seconds[name] / seconds[BARE]
+            yield Row(f"{name} of ids, n = {n}, {frame.height:,} rows", seconds[name], BARE, ratio)
+
+
 def log_costs(repeats: int, share: float) -> Iterator[Row]:
     """Reports of logs on the disk, with their peaks of memory, and of long draws."""
     with TemporaryDirectory(prefix="goals-") as temporary:
@@ -499,6 +527,7 @@ PARTS: dict[str, Callable[[int, float], Iterator[Row]]] = {
     "calibrated": calibrated_costs,
     "calls": call_costs,
     "floats": float_costs,
+    "ids": id_costs,
     "runs": run_costs,
     "starts": fixed_costs,
     "logs": log_costs,

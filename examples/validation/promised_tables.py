@@ -24,9 +24,11 @@ from examples.validation.study_tables import (
     cost_table,
     cost_verdict_table,
     fault_table,
+    honest_table,
     inference_table,
     leader_table,
     run_decision_table,
+    run_gate_table,
     run_interval_table,
     run_worst_table,
     tail_table,
@@ -49,7 +51,15 @@ FILES = {
     "prob_best": VALIDATION / "single_claims" / "prob_best.csv",
     **{
         name: VALIDATION / "single_claims" / f"{name}.csv"
-        for name in ("run_intervals", "run_decisions", "run_worst", "run_faults")
+        for name in (
+            "run_intervals",
+            "run_decisions",
+            "run_population",
+            "run_gates",
+            "run_worst",
+            "run_faults",
+            "run_honest",
+        )
     },
 }
 MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end: \2 -->)", re.DOTALL)
@@ -72,6 +82,9 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "board_best": ("board_best", board_table),
     "run_intervals": ("run_intervals", run_interval_table),
     "run_decisions": ("run_decisions", run_decision_table),
+    "run_population": ("run_population", run_decision_table),
+    "run_gates": ("run_gates", run_gate_table),
+    "run_honest": ("run_honest", honest_table),
     "run_worst": ("run_worst", run_worst_table),
     "run_faults": ("run_faults", fault_table),
 }

@@ -191,6 +191,34 @@ def run_decision_table(measured: pl.DataFrame) -> pl.DataFrame:
     return texts.pivot("way", index=rows, values="text").select(*rows, *_WAYS.values())
 
 
+def run_gate_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Gates that let a candidate pass that is worse by the margin: mean, highest in brackets."""
+    rows = ["questions x runs", "points"]
+    shape = pl.format("{} x {}", "questions", "runs").alias(rows[0])
+    each = measured.group_by(shape, "points", pl.col("way").replace_strict(_WAYS)).agg(
+        pl.col("false_pass").mean().alias("mean"), pl.col("false_pass").max().alias("most")
+    )
+    texts = each.with_columns(mean_and_least("mean", "most", 3)).sort(*rows)
+    return texts.pivot("way", index=rows, values="text").select(*rows, *_WAYS.values())
+
+
+def honest_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Logs without a fault that hear an alarm: mean, and highest in brackets."""
+    rows = ["trials", "questions x runs"]
+    shape = pl.format("{} x {}", "questions", "runs").alias(rows[1])
+    each = measured.group_by(pl.col("design").alias(rows[0]), shape, maintain_order=True)
+    names = {"alarm": "some alarm", "stopping": "of stopping", "once": '"once"'}
+    found = each.agg(
+        *(pl.col(name).mean().alias(name) for name in names),
+        *(pl.col(name).max().alias(f"{name} most") for name in names),
+    )
+    texts = found.select(
+        *rows,
+        *(mean_and_least(name, f"{name} most", 3).alias(shown) for name, shown in names.items()),
+    )
+    return texts.with_columns(pl.col("trials").replace("none", "all there"))
+
+
 def run_worst_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Logs with a winner in the settings that were measured again with 2,000 logs."""
     texts = measured.with_columns(

@@ -138,6 +138,34 @@ def test_neither_the_names_of_runs_nor_the_engine_counts(log):
     assert_frame_equal(only, asked.filter(model="bob"))
 
 
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pytest.param(-3 * pl.col("seed") - 1, id="negative"),
+        pytest.param(10**12 * pl.col("seed"), id="sparse"),
+        pytest.param(pl.col("seed") / 2, id="fractions"),
+        pytest.param(pl.format("{}", "seed"), id="words"),
+        pytest.param(pl.col("seed").cast(pl.String).cast(pl.Categorical), id="categories"),
+    ],
+)
+def test_any_ids_name_runs_that_users_say_are_runs(log, ids):
+    asked = log.scorio(trial=None, run="seed")
+    found = log.with_columns(seed=ids).scorio(trial=None, run="seed")
+    for call in (lambda own: own.report(ps.avg(), ps.pass_at_k(2)), lambda own: own.compare()):
+        assert_frame_equal(call(found), call(asked))
+
+
+def test_trials_without_a_run_say_nothing_of_runs(log):
+    lost = log.with_columns(pl.when(pl.col("seed") > 0).then("seed"))
+    found, three = (
+        rows.scorio(trial=None, run="seed").describe()
+        for rows in (lost, log.filter(pl.col("seed") > 0))
+    )
+    columns = ["run_sd", "run_sd_lo", "run_sd_hi", "pvalue_runs"]
+    assert_frame_equal(found.select(columns), three.select(columns))
+    assert found["trials"].sum() == log.height
+
+
 def test_runs_that_vary_alike_share_their_degrees_of_freedom(log):
     own, alike = (
         log.scorio(trial=None, run="seed", run_effects=effects).avg()
@@ -227,7 +255,7 @@ def test_real_rewards_have_terms_too(log):
     assert (said["hi"] - said["lo"] > plain["hi"] - plain["lo"]).all()
 
 
-@pytest.mark.parametrize("runs", [1, 4])
+@pytest.mark.parametrize("runs", [1, 4, 6])  # 6: more than 512 ids
 def test_where_runs_cannot_be_seen_a_report_says_so(runs):
     outcomes = outcomes_of(np.random.default_rng(1), 0.0, runs=runs)
     log = log_of({"ada": outcomes})
