@@ -24,6 +24,7 @@ from polars_scorio.decisions.planner import questions_needed, trials_needed
 from polars_scorio.decisions.rank import rank
 from polars_scorio.display.log_summary import TRIALS, LogSummary, key_labels
 from polars_scorio.display.settings import Settings
+from polars_scorio.display.words import step_words
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
@@ -278,7 +279,7 @@ def page_scopes(
     if look.steps is not None:
         models = len(look.models)
         last = [name for name, part in strata.items() if part["model"].n_unique() == models][-1]
-        name, pool = f"{look.trials.by[0].name} {last}", strata[last]
+        name, pool = f"{look.trials.by[0].name} {step_words(last)}", strata[last]
     overall = Scope(name, Study(pool), roles, metrics).evaluated(settings)
     return overall, stratum_scopes(look, cells, metrics, settings)
 

@@ -405,3 +405,12 @@ def _value_range(numbers: pl.Series, unit: str) -> str:
     ends = sorted({min(values), max(values)}) if values else []
     texts = [f"{end:,.1f}".removesuffix(".0") for end in ends]
     return f"{' to '.join(texts)} {unit}{'' if ends == [1] else 's'}"
+
+
+def step_words(label: str) -> str:
+    """A step, whose thousands have commas.
+
+    >>> step_words("2000"), step_words("warm up")
+    ('2,000', 'warm up')
+    """
+    return f"{int(label):,}" if label.isascii() and label.isdigit() else label

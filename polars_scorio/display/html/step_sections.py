@@ -52,7 +52,7 @@ from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.scopes import Scope
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import lead_label, stepped_log
-from polars_scorio.display.words import count_of, short_name
+from polars_scorio.display.words import count_of, short_name, step_words
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.report import report
@@ -106,15 +106,6 @@ class Run:
         return cls(steps, at, fan, curve, Board.of(rows, order), name, ends)
 
 
-def step_words(label: str) -> str:
-    """A step, whose thousands have commas.
-
-    >>> step_words("2000"), step_words("warm up")
-    ('2,000', 'warm up')
-    """
-    return f"{int(label):,}" if label.isascii() and label.isdigit() else label
-
-
 def _gain_curve(
     main: Scope, sizes: tuple[int, ...], first: str, last: str, settings: Settings
 ) -> Curve:
@@ -163,10 +154,10 @@ def steps_hero(run: Run, level_words: str) -> str:
         + text(0, y(tick) - 5, f"{100 * tick:g}\N{NO-BREAK SPACE}%" * (tick > 0))
         for tick in (0, 0.25, 0.5, 0.75, 1)
     )
-    shown = _spread_labels(at, 6)
-    for place in shown:
+    labels = [short_name(step_words(step), 12) for step in run.steps]
+    for place in spread_labels(at, labels):
         held = "" if place == 0 else "end" if place == len(at) - 1 else "mid"
-        body += text(at[place], height - 32, short_name(step_words(run.steps[place]), 12), held)
+        body += text(at[place], height - 32, labels[place], held)
     sizes, last = fan.k, len(fan.k) - 1
     four = sizes.index(4) if 4 in sizes else last
     drawn = [(0, last, "b", f"at least 1 of {sizes[last]}"), (0, 0, "a", "one try"),
@@ -214,13 +205,24 @@ def _step_places(at: Sequence[object]) -> list[float]:
     return [float(each) for each in 100 * (numbers - numbers[0]) / (numbers[-1] - numbers[0])]
 
 
-def _spread_labels(places: Sequence[float], most: int) -> list[int]:
-    """Steps whose labels do not touch: the ends, and what lies between."""
-    kept, room = [0], 100 / most
-    for place in range(1, len(places) - 1):
-        if places[place] - places[kept[-1]] >= room and 100 - places[place] >= room:
-            kept.append(place)
-    return [*kept, len(places) - 1]
+_LETTER, _GAP = 1.4, 3.0  # percent of a picture on a phone: half a letter, and between labels
+
+
+def spread_labels(places: Sequence[float], labels: Sequence[str]) -> list[int]:
+    """Steps whose labels do not touch on a phone: both ends, and every so many between.
+
+    >>> spread_labels([0.0, 25.0, 50.0, 75.0, 100.0], ["0", "500", "1,000", "1,500", "2,000"])
+    [0, 1, 2, 4]
+    """
+    last, kept = len(places) - 1, [0]
+    half = [_LETTER * len(label) for label in labels]
+    for stride in range(1, last + 1):
+        inner = range(stride, last, stride)
+        kept = [0, *(p for p in inner if places[p] + half[p] + _GAP <= 100 - 2 * half[last])]
+        ends = [2 * half[0], *(places[p] + half[p] for p in kept[1:])]
+        if all(places[p] - half[p] >= end + _GAP for p, end in zip(kept[1:], ends, strict=False)):
+            break
+    return [*kept, last]
 
 
 def gains_section(run: Run, settings: Settings) -> Section:
@@ -324,10 +326,10 @@ def runs_section(look: LogSummary, sheet: Sheet) -> Section:
 
     ticks = zip(axis.ticks(5), score_ticks(axis, unit, 5), strict=True)
     body = "".join(level(0, 100, y(tick)) + text(0, y(tick) - 5, words) for tick, words in ticks)
-    labels = [*where]
-    for place in _spread_labels([*where.values()], 6):
+    labels, xs = [short_name(step_words(str(step)), 12) for step in where], [*where.values()]
+    for place in spread_labels(xs, labels):
         held = "" if place == 0 else "end" if place == len(labels) - 1 else "mid"
-        body += text(where[labels[place]], height - 6, short_name(labels[place], 12), held)
+        body += text(xs[place], height - 6, labels[place], held)
     inner, ends, floor = "", [], -99.0
     for place in range(len(sheet.board.models) - 1, -1, -1):
         model = sheet.board.models[place]

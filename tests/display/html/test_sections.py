@@ -24,7 +24,7 @@ from polars_scorio.display.html.sections import (
     score_ticks,
     whole_name,
 )
-from polars_scorio.display.html.step_sections import Run
+from polars_scorio.display.html.step_sections import Run, spread_labels
 from polars_scorio.display.html.write_page import page_pairs
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.scopes import page_scopes
@@ -456,6 +456,20 @@ def test_several_runs_are_ranked_at_the_last_step_that_all_have():
     assert page.headline == "At step 10: ada and bob have the same score."
     assert "steps" in sections_of(log, ps.avg(), by="step")
     assert [*page.numbers["strata"]] == ["0", "10", "20", "30"]
+
+
+def test_thousands_of_steps_have_commas_in_titles_and_on_axes():
+    run = improving_run().with_columns(step=pl.col("step") * 100)
+    log = pl.concat([run.with_columns(model=pl.lit(name)) for name in ("ada", "bob")])
+    page = page_of(log, ps.avg(), by="step")
+    assert page.headline == "At step 3,000: ada and bob have the same score."
+    assert ">1,000</text>" in page.html()
+
+
+def test_labels_of_steps_do_not_touch_on_a_phone():
+    steps = [f"{200 * place:,}" for place in range(11)]
+    kept = spread_labels([10.0 * place for place in range(11)], steps)
+    assert [steps[place] for place in kept] == ["0", "400", "800", "1,200", "2,000"]
 
 
 def test_steps_with_questions_of_their_own_are_compared_by_nobody():
