@@ -119,7 +119,7 @@ def test_real_valued_rewards_are_compared_too():
 
 
 def test_a_gate_judges_the_difference_of_both_samples():
-    sure = {"margin": 0.02, "unmatched": "unpaired"}
+    sure = {"margin": 0.02, "unmatched": "unpaired", "simultaneous": False}
     found = LOG.gate("step 000", **sure)
     known = {row["model"]: row for row in LOG.report(ps.avg()).rows(named=True)}
     shorter = norm.ppf(0.95) / norm.ppf(0.975)  # one-sided ends from those of the report
