@@ -38,6 +38,19 @@ def test_help_is_complete(name):
     assert errors == []
 
 
+@pytest.mark.parametrize("name", public())
+def test_the_first_line_of_help_names_the_result(name):
+    """People find a question in the guide: help says what comes back, or what is done."""
+    path, _, last = name.rpartition(".")
+    owner = ACCESSORS.get(name) or getattr(ACCESSORS.get(path, ps), last)
+    help_ = inspect.getdoc(owner) or ""
+    first = help_.partition("\n\n")[0]
+    assert "?" not in first
+    assert not first.startswith(("What ", "Which ", "How ", "Those ", "The same"))
+    if path == "polars_scorio.Scorio" and last not in {"__call__", "plot", "frame"}:
+        assert "See Also\n--------" in help_
+
+
 @pytest.mark.parametrize("function", EXPORTED.values(), ids=lambda function: function.__name__)
 def test_every_metric_names_its_formula_and_where_it_comes_from(function):
     help_ = inspect.getdoc(function)

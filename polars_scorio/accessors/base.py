@@ -317,6 +317,10 @@ class Accessor(Generic[FrameT]):
         ColumnNotFoundError, TypeError, ValueError
             As `report`.
 
+        See Also
+        --------
+        describe : What the log has, and what is missing.
+
         Examples
         --------
         >>> import polars as pl
@@ -473,6 +477,11 @@ class Accessor(Generic[FrameT]):
         ColumnNotFoundError, TypeError, ValueError
             As `report`.
 
+        See Also
+        --------
+        forecast : A metric at more trials than the log has.
+        report : Scores with ``prior="population"``.
+
         Examples
         --------
         >>> import polars as pl
@@ -535,6 +544,11 @@ class Accessor(Generic[FrameT]):
         ValueError
             At the call, for metrics that are no mean credit of draws (blends, `max_at_k` of three
             or more rewards, all without a k); else as `report`.
+
+        See Also
+        --------
+        trials_needed : Further trials that tell neighbours apart.
+        pass_at_k : The metric within the trials of the log.
 
         Examples
         --------

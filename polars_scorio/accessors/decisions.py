@@ -755,6 +755,10 @@ class JudgeMethods(Accessor[FrameT]):
         ColumnNotFoundError, TypeError, ValueError
             As `report`; and if no labels are named with ``truth=``.
 
+        See Also
+        --------
+        report : Scores that are corrected for the judge.
+
         References
         ----------
         .. [1] J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.

@@ -62,7 +62,7 @@ class ReaderMethods(Accessor[FrameT]):
         overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> pl.DataFrame:
-        """One row a model, the best first, with a column for each metric: a table to show.
+        """Leaderboard: a row for each model, the best first, and a column for each metric.
 
         `ps.to_great_table`, `ps.to_markdown` and `ps.to_latex` write it for a page or a paper. A
         LazyFrame is collected, because the columns depend on the strata in the log. A notebook
@@ -108,6 +108,11 @@ class ReaderMethods(Accessor[FrameT]):
         ------
         ValueError
             If two strata would give the same column name; and as `report` and `compare`.
+
+        See Also
+        --------
+        rank : The order of the models, as a tidy frame.
+        report : Scores and intervals, as a tidy frame.
 
         Examples
         --------
@@ -169,6 +174,10 @@ class ReaderMethods(Accessor[FrameT]):
             If the extra `plot` is not installed, for a .png.
         TypeError, ValueError
             As `rank`; if the file has another ending.
+
+        See Also
+        --------
+        write_html : A page with all results.
 
         Examples
         --------
@@ -251,6 +260,11 @@ class ReaderMethods(Accessor[FrameT]):
         TypeError, ValueError
             As `report`. If the rows of the log cause the error, the page that is written before it
             is raised has the message and the coverage of the log.
+
+        See Also
+        --------
+        write_card : A picture of the finding alone.
+        leaderboard : The table of the page.
 
         Examples
         --------
@@ -354,6 +368,11 @@ class QuestionMethods(Accessor[FrameT]):
             ``per="cluster"`` and the accessor has no cluster, if it is not known what success is,
             if a judge has to be corrected; and as `report`.
 
+        See Also
+        --------
+        regressions : Questions that became worse than under a baseline.
+        reruns : Flaky questions, and the noise floor.
+
         Notes
         -----
         The numbers are about these models only, which are taken as independent: name the base of
@@ -450,6 +469,10 @@ class QuestionMethods(Accessor[FrameT]):
         ValueError
             As `questions`.
 
+        See Also
+        --------
+        questions_needed : Further questions that show a difference.
+
         Notes
         -----
         Ends: the jackknife over questions, Student's t with M - 1 degrees
@@ -540,6 +563,11 @@ class CostMethods(Accessor[FrameT]):
             If the accessor has no `cost`; for metrics without a value for single questions (blends
             of the benchmark), and for several draw sizes; if models have different questions; and
             as `report`.
+
+        See Also
+        --------
+        mean_cost : The average cost of a trial.
+        rank : The order by the score alone.
 
         Notes
         -----

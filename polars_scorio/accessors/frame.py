@@ -298,6 +298,10 @@ class Scorio(
             As `Rubric.expr`; if percentiles were to be taken of rows that are already counted; and
             if there are strata, a rubric takes percentiles, and `over` is not said.
 
+        See Also
+        --------
+        report : Scores by the category of the rubric.
+
         Examples
         --------
         >>> import polars as pl

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 _SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
 _REPORT = "DataFrame or LazyFrame\n    The report of this metric alone, as `report` describes it."
+_SEE_ALSO = """report : Several metrics from one pass, and the columns of the result.
+compare : Differences between models, by any metric.
+rank : The order of the models, by any metric."""
 
 
 class MetricOptions(ReportOptions, total=False):
@@ -50,7 +53,11 @@ def with_help_of_metric(method: FunctionT) -> FunctionT:
     )
     entries = {name: entry for name, (_, entry) in shared.items()}
     return with_signature(
-        method, shown, described_parameters(function.__doc__, shown, entries, Returns=_REPORT)
+        method,
+        shown,
+        described_parameters(
+            function.__doc__, shown, entries, Returns=_REPORT, **{"See Also": _SEE_ALSO}
+        ),
     )
 
 
@@ -59,41 +66,41 @@ class MetricMethods(Accessor[FrameT]):
 
     @with_help_of_metric
     def auc_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
-        """AUC@k: how soon does a success come, if up to k trials are drawn?"""
+        """AUC@k: area under the curve of Pass@k, larger if a success comes sooner."""
         return self._report_of(metrics.auc_at_k, k, **options)
 
     @with_help_of_metric
     def avg(self, w: Weights | None = None, **options: Unpack[MetricOptions]) -> FrameT:
-        """avg@N: what is the average score of the trials, and how certain is it?"""
+        """avg@N: average score of the trials, with its interval."""
         return self._report_of(metrics.avg, w, **options)
 
     @with_help_of_metric
     def bayes(self, w: Weights | None = None, **options: Unpack[MetricOptions]) -> FrameT:
-        """Bayes@N: how good is the model on average, judged after all trials?"""
+        """Bayes@N: posterior mean of the average score, after all trials."""
         return self._report_of(metrics.bayes, w, **options)
 
     @with_help_of_metric
     def cost_per_success(
         self, *, name: str | None = None, **options: Unpack[ReportOptions]
     ) -> FrameT:
-        """Cost per success: what does the whole benchmark cost for each trial that succeeds?"""
+        """Cost per success: cost of the whole benchmark for each trial that succeeds."""
         return self._report_of(metrics.cost_per_success, name=name, **options)
 
     @with_help_of_metric
     def cost_to_solve(
         self, k: DrawSizes, *, name: str | None = None, **options: Unpack[ReportOptions]
     ) -> FrameT:
-        """Cost to solve: what does a solved question cost, if each is tried up to k times?"""
+        """Cost to solve: cost of a solved question, if each is tried up to k times."""
         return self._report_of(metrics.cost_to_solve, k, name=name, **options)
 
     @with_help_of_metric
     def g_pass_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
-        """G-Pass@k: how often do all of k trials succeed? Another name of `pass_hat_k`."""
+        """G-Pass@k: share of draws whose k trials all succeed. `pass_hat_k` by another name."""
         return self._report_of(metrics.g_pass_at_k, k, **options)
 
     @with_help_of_metric
     def g_pass_at_k_tau(self, k: DrawSizes, tau: float, **options: Unpack[DrawOptions]) -> FrameT:
-        """G-Pass@k_tau: how often does at least the share tau of k trials succeed?"""
+        """G-Pass@k_tau: share of draws of k trials of which at least tau succeed."""
         return self._report_of(metrics.g_pass_at_k_tau, k, tau, **options)
 
     @with_help_of_metric
@@ -141,7 +148,7 @@ class MetricMethods(Accessor[FrameT]):
 
     @with_help_of_metric
     def maj_at_k(self, k: DrawSizes | None = None, **options: Unpack[DrawOptions]) -> FrameT:
-        """Maj@k: how often does the majority of k trials succeed?"""
+        """Maj@k: share of draws of k trials whose majority succeeds."""
         return self._report_of(metrics.maj_at_k, k, **options)
 
     @with_help_of_metric
@@ -154,17 +161,17 @@ class MetricMethods(Accessor[FrameT]):
         name: str | None = None,
         **options: Unpack[ReportOptions],
     ) -> FrameT:
-        """Max@k: how good is the best of k trials?"""
+        """Max@k: mean score of the best of k trials."""
         return self._report_of(metrics.max_at_k, k, w, bounds=bounds, name=name, **options)
 
     @with_help_of_metric
     def mean_cost(self, *, name: str | None = None, **options: Unpack[ReportOptions]) -> FrameT:
-        """Mean cost: what does a trial cost on average?"""
+        """Mean cost: average cost of a trial."""
         return self._report_of(metrics.mean_cost, name=name, **options)
 
     @with_help_of_metric
     def mg_pass_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
-        """mG-Pass@k: how far do the successes of k trials exceed one half?"""
+        """mG-Pass@k: excess of successes over one half of k trials."""
         return self._report_of(metrics.mg_pass_at_k, k, **options)
 
     @with_help_of_metric
@@ -177,36 +184,36 @@ class MetricMethods(Accessor[FrameT]):
         name: str | None = None,
         **options: Unpack[ReportOptions],
     ) -> FrameT:
-        """Min@k: how bad is the worst of k trials?"""
+        """Min@k: mean score of the worst of k trials."""
         return self._report_of(metrics.min_at_k, k, w, bounds=bounds, name=name, **options)
 
     @with_help_of_metric
     def pass_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
-        """Pass@k: how often does at least one of k trials succeed?"""
+        """Pass@k: share of draws of k trials with at least one success."""
         return self._report_of(metrics.pass_at_k, k, **options)
 
     @with_help_of_metric
     def pass_hat_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
-        """Pass^k: how often do all of k trials succeed?"""
+        """Pass^k: share of draws of k trials that all succeed."""
         return self._report_of(metrics.pass_hat_k, k, **options)
 
     @with_help_of_metric
     def tail_pass(
         self, k: int, t: DrawSizes | None = None, **options: Unpack[DrawOptions]
     ) -> FrameT:
-        """TailPass: how often do at least 1, 2, ..., k of k trials succeed?"""
+        """TailPass: share of draws of k trials with at least 1, 2, ..., k successes."""
         return self._report_of(metrics.tail_pass, k, t, **options)
 
     @with_help_of_metric
     def threshold_spectrum_at_k(
         self, k: int, weights: ArrayLike, **options: Unpack[DrawOptions]
     ) -> FrameT:
-        """Threshold spectrum: a weighted sum of how often 1, 2, ..., k of k trials succeed."""
+        """Threshold spectrum: weighted sum of the shares with 1, 2, ..., k successes."""
         return self._report_of(metrics.threshold_spectrum_at_k, k, weights, **options)
 
     @with_help_of_metric
     def unanimous_at_k(self, k: DrawSizes, **options: Unpack[DrawOptions]) -> FrameT:
-        """Unanimous@k: how often do all of k trials succeed? Another name of `pass_hat_k`."""
+        """Unanimous@k: share of draws whose k trials all succeed. `pass_hat_k` by another name."""
         return self._report_of(metrics.unanimous_at_k, k, **options)
 
     @with_help_of_metric
@@ -216,7 +223,7 @@ class MetricMethods(Accessor[FrameT]):
         ties: Literal["split", "fail"] = "split",
         **options: Unpack[MetricOptions],
     ) -> FrameT:
-        """Vote@k, self-consistency: how often is the most frequent answer of k trials right?"""
+        """Vote@k, self-consistency: share of draws whose most frequent answer is right."""
         return self._report_of(metrics.vote_at_k, k, ties, **options)
 
     def _report_of(

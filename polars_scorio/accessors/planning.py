@@ -34,7 +34,7 @@ class PlanMethods(Accessor[FrameT]):
         planned_trials: int | None = None,
         **options: Unpack[PlanOptions],
     ) -> FrameT:
-        """How many more trials of each question tell models apart, with which chance?
+        """Sample size: further trials of each question that tell neighbours apart.
 
         `extra_trials` is the number for two neighbours in the ranking, or with `half_width` for a
         model. Part of today's difference is luck, and further trials move it: after `extra_trials`
@@ -89,6 +89,11 @@ class PlanMethods(Accessor[FrameT]):
         ValueError
             If `half_width` or `max_trials` is not positive, `power` is not between 0 and 1, or
             `simultaneous` comes with a half width; without one also as `compare`.
+
+        See Also
+        --------
+        questions_needed : Further questions in place of trials.
+        next_trials : How to spend a budget of trials.
 
         Notes
         -----
@@ -166,7 +171,7 @@ class PlanMethods(Accessor[FrameT]):
         simultaneous: bool | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
-        """How many more questions are needed to say which model is better?
+        """Sample size: further questions that show which of two neighbours is better.
 
         The plan is about the population of questions, also if the accessor has another `target`.
 
@@ -207,6 +212,11 @@ class PlanMethods(Accessor[FrameT]):
             If `half_width` or `max_questions` is not positive, `margin` is negative or comes with a
             half width or with `simultaneous`, or `power` is not between 0 and 1; and as
             `compare` of a population.
+
+        See Also
+        --------
+        trials_needed : Further trials of the same questions.
+        gate : Further questions that decide a gate.
 
         Notes
         -----
@@ -255,7 +265,7 @@ class PlanMethods(Accessor[FrameT]):
         per: Per = "question",
         **options: Unpack[PlanOptions],
     ) -> FrameT:
-        """Which questions to try again? The spending of a budget that leaves the least noise.
+        """Questions to try again: the spending of a budget that leaves the least noise.
 
         The allocation minimises the expected squared sigmas, summed over models and strata. Each
         further trial of a question gains less than the one before, so taking the largest gains one
@@ -289,6 +299,10 @@ class PlanMethods(Accessor[FrameT]):
             If the budget is not positive, or `models` are not in the log; for real-valued rewards,
             whose numbers assume that trials do not depend on them; and as `report`.
 
+        See Also
+        --------
+        trials_needed : Further trials of each question.
+
         Notes
         -----
         The gain of trial m + 1 is v T / ((T + m) (T + m + 1)) / M^2, see `trials_needed`. Who
@@ -318,7 +332,7 @@ class PlanMethods(Accessor[FrameT]):
     def trajectory(
         self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
     ) -> FrameT:
-        """How did scores and ranks develop? A report of the first n trials, for each n.
+        """Scores and ranks as they developed: a report of the first n trials, for each n.
 
         Parameters
         ----------
@@ -339,6 +353,10 @@ class PlanMethods(Accessor[FrameT]):
             If rows carry no trial ids, for several draw sizes, for the best or the worst of real-
             valued rewards (their `avg` is followed); and as `compare`.
 
+        See Also
+        --------
+        convergence : Trials after which the ranking settles.
+
         Examples
         --------
         >>> import polars as pl
@@ -357,7 +375,7 @@ class PlanMethods(Accessor[FrameT]):
     def convergence(
         self, metric: Metric | None = None, **options: Unpack[ConvergenceOptions]
     ) -> FrameT:
-        """After how many trials does the ranking settle [1]_?
+        """Number of trials after which the ranking settles [1]_.
 
         A sequence of trials converges at the smallest n from which on the ranking after n trials of
         each question is that of all trials of the log.
@@ -381,6 +399,11 @@ class PlanMethods(Accessor[FrameT]):
             As `trajectory`; with ``scheme="trial"`` for different numbers of trials.
         ImportError
             If `progress` needs a package that is not there.
+
+        See Also
+        --------
+        trajectory : Scores and ranks after the first n trials.
+        trials_needed : Further trials that tell neighbours apart.
 
         Notes
         -----

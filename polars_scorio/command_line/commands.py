@@ -135,12 +135,13 @@ def run_describe(log: Scorio[Any], asked: Namespace, call: str) -> None:
     describe_answer(reply, found)
 
 
-def run_check(log: Scorio[Any], asked: Namespace, call: str) -> int | None:
+def run_check(log: Scorio[Any], asked: Namespace, call: str) -> int:
     """Print what the checks found; an alarm is the status."""
     rows = log.check(across=asked.across)
     if asked.format != "table":
-        print_table(rows, asked.format)
-        return None
+        found = rows.lazy().collect()
+        print_table(found, asked.format)
+        return int("alarm" in found["verdict"])
     reply, (found,) = Reply.read(log, asked, call, rows)
     return check_answer(reply, found)
 

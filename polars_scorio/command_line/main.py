@@ -32,6 +32,13 @@ exit statuses:
   130  the command was interrupted
   141  the reader of its output, such as head, has left
 """
+_OF_CHECKS = """\
+exit statuses:
+  0    no alarm
+  1    an alarm: the intervals of this log do not hold; or the log is refused
+  2    the command cannot run: an unknown argument or file
+"""
+_EXITS = {"gate": (_STATUSES,), "check": (_OF_CHECKS,)}
 _SUMMARY = "summary"
 # Each command: its help, and examples.
 _COMMANDS: dict[str, tuple[str, list[str]]] = {
@@ -257,7 +264,7 @@ def command_parser(named: str | None = None, *, brief: bool = False) -> Argument
             name,
             help=text,
             description=f"{text[0].upper()}{text[1:]}.",
-            epilog=_example_lines(examples) + f"\n{_STATUSES}" * (name == "gate"),
+            epilog="\n".join([_example_lines(examples), *_EXITS.get(name, ())]),
             formatter_class=RawDescriptionHelpFormatter,
         )
         if named in {None, name}:

@@ -33,7 +33,7 @@ def count_trials(
     cluster: str | None = None,
     validate: bool = True,
 ) -> pl.DataFrame:
-    """How many trials of each question fell into each category, counted by the frame's own engine.
+    """Trials of each question and category, counted by the frame's own engine.
 
     `Scorio.counts` for logs that are not in Polars: nothing but counts is collected. They stand for
     the log: ``counts.scorio(count="count")`` gives its reports, to the last bit.

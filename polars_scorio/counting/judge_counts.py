@@ -53,7 +53,7 @@ JudgeSample: TypeAlias = Judge | ModelJudges
 
 
 def judge(*, sensitivity: tuple[int, int], specificity: tuple[int, int]) -> Judge:
-    """How often a judge agrees with people, counted on a sample of answers from elsewhere.
+    """Agreement of a judge with people, counted on a sample of answers from elsewhere.
 
     Named as ``judge=`` of an accessor, it corrects the estimates of a log of verdicts for the
     errors of the judge, and lets intervals know how few labels there were.

@@ -103,7 +103,7 @@ convergence, questions, frontier>
         overall: Overall | None = None,
         **options: Unpack[PlotOptions],
     ) -> Picture:
-        """Which models are good, and how sure is that? A forest plot.
+        """Forest plot of the models, with the interval of each score.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ convergence, questions, frontier>
         overall: Overall | None = None,
         **options: Unpack[PlotOptions],
     ) -> Picture:
-        """A metric against k: what do more draws buy?
+        """Curve of a metric against k, with a band.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ convergence, questions, frontier>
         overall: Overall | None = None,
         **options: Unpack[PlotOptions],
     ) -> Picture:
-        """Can it, and can you rely on it? A fan from one try: Pass@k above, Pass^k below.
+        """Fan of reliability, from one try: Pass@k above, Pass^k below.
 
         Parameters
         ----------
@@ -293,7 +293,7 @@ convergence, questions, frontier>
     def tail(
         self, k: int, *, overall: Overall | None = None, **options: Unpack[PlotOptions]
     ) -> Picture:
-        """How many of k trials succeed? From Pass@k, at least one, down to Pass^k, all of them.
+        """Successes in k trials: from Pass@k, at least one, down to Pass^k, all of them.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ convergence, questions, frontier>
         confidence: float | None = None,
         **options: Unpack[LookOptions],
     ) -> Picture:
-        """A metric against k beyond the trials, with its range: what would more trials show?
+        """Curve of a metric against k beyond the trials, with its range.
 
         Parameters
         ----------
@@ -389,7 +389,7 @@ convergence, questions, frontier>
     def over(
         self, step: str, metric: Metric | None = None, **options: Unpack[PlotOptions]
     ) -> Picture:
-        """How does a metric change along a stratum, such as the steps of a training?
+        """Curve of a metric along a stratum, such as the steps of a training.
 
         Parameters
         ----------
@@ -445,7 +445,7 @@ convergence, questions, frontier>
     def comparison(
         self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
     ) -> Picture:
-        """Which model beats which? A matrix of probabilities.
+        """Matrix of the probabilities that one model is better than another.
 
         Parameters
         ----------
@@ -542,7 +542,7 @@ convergence, questions, frontier>
     def trajectory(
         self, metric: Metric | None = None, **options: Unpack[DecisionPlotOptions]
     ) -> Picture:
-        """How did scores develop? Estimates after the first n trials of each question.
+        """Curve of the estimates after the first n trials of each question.
 
         Parameters
         ----------
@@ -586,7 +586,7 @@ convergence, questions, frontier>
     def convergence(
         self, metric: Metric | None = None, **options: Unpack[ConvergencePlotOptions]
     ) -> Picture:
-        """After how many trials does the ranking settle?
+        """Trials after which the ranking settles, over bootstrap replicates.
 
         Parameters
         ----------
@@ -648,7 +648,7 @@ convergence, questions, frontier>
         cells: int = _CELLS,
         **options: Unpack[PlotOptions],
     ) -> Picture:
-        """Which questions are hard, and for whom? A heat map, or a histogram.
+        """Heat map of questions and models, or a histogram of questions.
 
         Parameters
         ----------
@@ -758,7 +758,7 @@ convergence, questions, frontier>
         unmatched: Unmatched = "error",
         **options: Unpack[LookOptions],
     ) -> Picture:
-        """Which models are worth their cost? Scores against costs.
+        """Scores against costs, with the Pareto frontier.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ def cost_metrics(metrics: Iterable[Metric]) -> list[CostMetric]:
 
 @with_parameter_help
 def mean_cost(*, name: str | None = None) -> CostMetric:
-    """Mean cost: what does a trial cost on average [1]_?
+    """Mean cost: average cost of a trial [1]_.
 
     It needs the costs of the trials: name their column, as in ``df.scorio(cost="usd")``.
 
@@ -108,7 +108,7 @@ def mean_cost(*, name: str | None = None) -> CostMetric:
 
 @with_parameter_help
 def cost_per_success(*, name: str | None = None) -> CostMetric:
-    """Cost per success: what does the whole benchmark cost for each trial that succeeds [1]_?
+    """Cost per success: cost of the whole benchmark for each trial that succeeds [1]_.
 
     It needs the costs of the trials: name their column, as in ``df.scorio(cost="usd")``.
 
@@ -156,7 +156,7 @@ def cost_per_success(*, name: str | None = None) -> CostMetric:
 
 @with_parameter_help
 def cost_to_solve(k: DrawSizes, *, name: str | None = None) -> CostMetric:
-    """Cost to solve: what does a solved question cost, if each is tried up to k times [1]_?
+    """Cost to solve: cost of a solved question, if each is tried up to k times [1]_.
 
     A question is tried until the first success, at most k times; one that is never solved costs k
     tries. It needs the costs of the trials: name their column, as in ``df.scorio(cost="usd")``.

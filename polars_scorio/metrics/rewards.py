@@ -118,7 +118,7 @@ def max_at_k(
     bounds: Bounds | Literal["range"] | None = "range",
     name: str | None = None,
 ) -> ExtremeMetric:
-    """Max@k: how good is the best of k trials [1]_?
+    """Max@k: mean score of the best of k trials [1]_.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def min_at_k(
     bounds: Bounds | Literal["range"] | None = "range",
     name: str | None = None,
 ) -> ExtremeMetric:
-    """Min@k: how bad is the worst of k trials [1]_?
+    """Min@k: mean score of the worst of k trials [1]_.
 
     Parameters
     ----------

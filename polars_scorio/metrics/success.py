@@ -28,7 +28,7 @@ def pass_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
-    """Pass@k: how often does at least one of k trials succeed [1]_?
+    """Pass@k: share of draws of k trials with at least one success [1]_.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def pass_hat_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
-    """Pass^k: how often do all of k trials succeed [1]_?
+    """Pass^k: share of draws of k trials that all succeed [1]_.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def pass_hat_k(
     return draw_metric(described, all_success, k, bounds, name)
 
 
-_ALIAS = """{title}: how often do all of k trials succeed [1]_? Another name of `pass_hat_k`.
+_ALIAS = """{title}: share of draws whose k trials all succeed [1]_. `pass_hat_k` by another name.
 
 Raises
 ------

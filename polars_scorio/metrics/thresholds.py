@@ -41,7 +41,7 @@ def g_pass_at_k_tau(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
-    """G-Pass@k_tau: how often does at least the share tau of k trials succeed [1]_?
+    """G-Pass@k_tau: share of draws of k trials of which at least tau succeed [1]_.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def tail_pass(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
-    """TailPass: how often do at least 1, 2, ..., k of k trials succeed [1]_?
+    """TailPass: share of draws of k trials with at least 1, 2, ..., k successes [1]_.
 
     It is the whole curve between Pass@k (at least one) and Pass^k (all). The result has a row for
     each t, in the column t beside k.
@@ -163,7 +163,7 @@ def mg_pass_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
-    """mG-Pass@k: how far do the successes of k trials exceed one half [1]_?
+    """mG-Pass@k: excess of successes over one half of k trials [1]_.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def maj_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
-    """Maj@k: how often does the majority of k trials succeed [1]_?
+    """Maj@k: share of draws of k trials whose majority succeeds [1]_.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def auc_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
-    """AUC@k: how soon does a success come, if up to k trials are drawn [1]_?
+    """AUC@k: area under the curve of Pass@k, larger if a success comes sooner [1]_.
 
     Raises
     ------
@@ -292,7 +292,7 @@ def threshold_spectrum_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> DrawMetric:
-    """Threshold spectrum: a weighted sum of how often 1, 2, ..., k of k trials succeed [1]_.
+    """Threshold spectrum: weighted sum of the shares with 1, 2, ..., k successes [1]_.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def vote_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> VoteMetric:
-    """Vote@k, self-consistency: how often is the most frequent answer of k trials right [1]_?
+    """Vote@k, self-consistency: share of draws whose most frequent answer is right [1]_.
 
     It needs the answers of the trials: name their column, as in ``df.scorio(answer="extracted")``.
 

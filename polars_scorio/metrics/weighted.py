@@ -135,7 +135,7 @@ class TrialMean(WeightedMetric, RewardMetric):
 def bayes(
     w: Weights | None = None, *, bounds: Bounds | None = None, name: str | None = None
 ) -> PosteriorMean:
-    """Bayes@N: how good is the model on average, judged after all trials [1]_?
+    """Bayes@N: posterior mean of the average score, after all trials [1]_.
 
     It is the number of the Bayes@N paper: the posterior mean of the average score of a trial. The
     prior of each question is uniform, or has the prior trials of the report. A question with 3 of 4
@@ -177,7 +177,7 @@ def bayes(
 def avg(
     w: Weights | None = None, *, bounds: Bounds | None = None, name: str | None = None
 ) -> TrialMean:
-    """avg@N: what is the average score of the trials, and how certain is it [1]_?
+    """avg@N: average score of the trials, with its interval [1]_.
 
     It is the accuracy if outcomes are right or wrong, the mean reward if the category column has
     floats, and the mean weight if there are several categories. The trials of each question are

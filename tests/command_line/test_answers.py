@@ -131,6 +131,7 @@ def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
     printed = capsys.readouterr().out
     assert printed.startswith("\n  BIASED  No ranking of this log holds: ")
     assert printed.endswith("  exit status 1\n")
+    assert main(["check", "log.parquet", "--format", "json"]) == 1
     models(2).write_parquet("log.parquet")
     assert main(["check", "log.parquet"]) == 0
 
