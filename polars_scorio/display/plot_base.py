@@ -35,6 +35,7 @@ from polars_scorio.display.words import (
     judge_words,
     labels_of,
     question_count,
+    target_words,
 )
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric, given_reward_range
@@ -94,9 +95,9 @@ class Subject:
 
     @property
     def intervals(self) -> str:
-        """Kind and confidence of the intervals, in words."""
+        """Kind and confidence of the intervals, in words, and the questions they are about."""
         level = float(self.options.get("confidence", 0.95))
-        return interval_words(level, self.inference)
+        return target_words(interval_words(level, self.inference))
 
     @property
     def inference(self) -> str:
@@ -117,7 +118,7 @@ class Subject:
         left_out = len(self.colours) > len(self.line_colours)
         words = f"; in colour: {BANDED} models, highlight= chooses which" if left_out else ""
         held = " for the whole curve" * self.banded
-        return f"bands: {self.intervals}{held}{words}"
+        return f"bands{held}: {self.intervals}{words}"
 
     def heading(self, title: str, *lines: str) -> charts.Heading:
         """Heading of a picture: its content, and the numbers of questions and trials."""

@@ -279,7 +279,7 @@ convergence, questions, frontier>
         heading = subject.heading(
             "Can it, and can you rely on it?",
             f"above: {names[0]}, the best of k tries; below: {names[1]}, the worst; between: luck",
-            f"bands: {subject.intervals}{' for the whole curve' * subject.banded}",
+            f"bands{' for the whole curve' * subject.banded}: {subject.intervals}",
         )
         colours = subject.colours
         if heading.panels:

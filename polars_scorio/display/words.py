@@ -313,7 +313,7 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
         notes.append(f"Columns without a stratum: {', '.join(kinds)}.")
     if {"confidence", "inference"} <= known:
         found = frame.select("confidence", "inference").unique().sort("confidence", "inference")
-        words = " or ".join(_target_words(interval_words(*row)) for row in found.rows())
+        words = " or ".join(target_words(interval_words(*row)) for row in found.rows())
         notes.append(f"In brackets: {words}.")
     elif {"inference", "metric", "estimate"} <= known:  # a report, whose rows have no confidence
         notes.append(f"In brackets: intervals ({', '.join(frame['inference'].unique().sort())}).")
@@ -335,10 +335,10 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
     return " ".join(notes)
 
 
-def _target_words(intervals: str) -> str:
+def target_words(intervals: str) -> str:
     """Intervals, in words, and the questions that they are about.
 
-    >>> _target_words("90 % intervals"), _target_words("90 % intervals, questions as a sample")
+    >>> target_words("90 % intervals"), target_words("90 % intervals, questions as a sample")
     ('90 % intervals, about these questions', '90 % intervals, about questions like these')
     """
     population = ", questions as a sample"
