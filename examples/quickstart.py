@@ -1,5 +1,6 @@
 """From a log of trials to numbers with intervals. Run: python examples/quickstart.py"""
 
+import os
 import signal
 import sys
 import tempfile
@@ -9,6 +10,7 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
+from polars_scorio.command_line.main import main
 
 if hasattr(signal, "SIGPIPE"):  # `| head` ends the script, without a traceback
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -46,17 +48,10 @@ print(log.head(3))
 print("\nHow good is each model, and how sure are we?")
 print(log.scorio.report(ps.avg(), ps.pass_at_k([1, 4]), ps.pass_hat_k(4)))
 
-print("\nThe paper's numbers: posterior means mu, of a uniform prior for each question.")
-print(log.scorio.pass_at_k(4, prior="uniform"))
-
 print("\nPartial credit: labels and a weight for each of them.")
 weights = {"wrong": 0, "partial": 0.5, "correct": 1}
 verdicts = log.scorio(category="verdict")
 print(verdicts.avg(w=weights, name="partial credit"))
-
-print("\nAn earlier run with two trials of the same questions, as prior.")
-pilot = rollouts(models, questions=30, trials=2, seed=6)
-print(log.scorio.bayes(prior=pilot))
 
 print("\nThe same from Parquet, lazily: only the rows of one model are read.")
 with tempfile.TemporaryDirectory() as folder:
@@ -64,3 +59,8 @@ with tempfile.TemporaryDirectory() as folder:
     trials = pl.scan_parquet(Path(folder) / "*.parquet")
     lazy = trials.scorio.pass_hat_k([1, 2, 4, 8])
     print(lazy.filter(pl.col("model") == "comet-70b").collect())
+    print("\nOne answer, as `polars-scorio rollouts.parquet` prints it:", flush=True)
+    here = Path.cwd()
+    os.chdir(folder)
+    main(["rollouts.parquet"])
+    os.chdir(here)  # Windows deletes no folder that is in use
