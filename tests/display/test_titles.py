@@ -229,11 +229,10 @@ def test_a_ranking_has_the_title_of_the_page(log, title, tmp_path, capsys, monke
     log.write_parquet("log.parquet")
     headline = page_of(log).headline
     assert title is None or re.match(title, headline)
-    options = ["--run-effects", "none"]
-    assert main(["rank", "log.parquet", *options]) == 0
+    assert main(["rank", "log.parquet"]) == 0
     assert headline in " ".join(capsys.readouterr().out.split())
     if log["model"].n_unique() == 2:
-        assert main(["compare", "log.parquet", *options]) == 0
+        assert main(["compare", "log.parquet"]) == 0
         assert headline in " ".join(capsys.readouterr().out.split())
 
 
