@@ -26,7 +26,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_FILES = 196
 MOST_LINES = 58_904
 MOST_LINES_OF_A_FILE = 900
-WORDS_OF_A_BULLET, BULLETS_OF_A_VERSION = 25, 30  # of the changelog
+WORDS_OF_A_BULLET, BULLETS_OF_A_VERSION = 25, 25  # of the changelog
 FEWEST_LINES, FEWEST_IMPORTERS = 150, 2
 LONELY = {
     "counting/engine_frames.py",

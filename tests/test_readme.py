@@ -11,7 +11,7 @@ from tests.documents import ROOT, check_prints, code_blocks
 
 README = ROOT / "README.md"
 BLOCKS = code_blocks(README)
-LONGEST = 200  # lines
+LONGEST = 90  # lines
 PAGES_OF = {"weighted": "average", "answer_votes": "votes"}  # families whose page has another name
 
 
