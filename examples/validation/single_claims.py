@@ -391,6 +391,75 @@ def curve_cell(log: ps.Scorio, metric: ps.Metric, target: str, score: Floats) ->
     }
 
 
+def many_curves(logs: int = 60) -> Iterator[Cell]:
+    """Whole curves of five models, all pairs and k at once: coverage and false verdicts."""
+    of_pairs = ("uniform", "hard", "easy", "rare", "half", "independent")
+    for n, questions, name in product((8, 16), (30, 60, 200), of_pairs):
+        rng = np.random.default_rng([54, n, questions])
+        rates = CURVED[name](rng, (logs, 5, questions))
+        if name not in {"half", "independent"}:
+            rates = np.repeat(rates[:, :1], 5, axis=1)
+        log = counted(n, rng.binomial(n, rates))
+        metric = ps.pass_at_k(range(1, n + 1))
+        score = np.stack([(1 - (1 - rates) ** k).mean(axis=2) for k in range(1, n + 1)], axis=2)
+        cell: Cell = {"models": name, "questions": questions, "n": n, "logs": logs}
+        for kind, together in (("alone", False), ("band", True)):
+            rows = log.compare(metric, simultaneous=together)
+            rows = rows.sort("stratum", "model_a", "model_b", "k")
+            a, b = np.triu_indices(5, 1)
+            truth = score[:, a] - score[:, b]
+            lo, hi = (rows[end].to_numpy().reshape(truth.shape) for end in ("lo", "hi"))
+            inside = (lo - 1e-9 <= truth) & (truth <= hi + 1e-9)
+            wrong = ((lo > 0) & (truth < 1e-9)) | ((hi < 0) & (truth > -1e-9))
+            cell[f"{kind} held"] = inside.all(axis=(1, 2)).mean()
+            cell[f"{kind} false"] = wrong.any(axis=(1, 2)).mean()
+        yield cell
+
+
+def flips(logs: int = 400) -> Iterator[Cell]:
+    """Whether the interval of the share of questions that flip holds it, and its mean width."""
+    for (name, population), questions, n in product(
+        FIRST_POPULATIONS.items(), (30, 60, 200), (1, 2, 4, 8, 16)
+    ):
+        rng = np.random.default_rng([55, questions, n])
+        rates = population(rng, (logs, questions))
+        rows = counted(n, rng.binomial(n, rates)[:, None]).reruns().sort("stratum")
+        truth = (2 * rates * (1 - rates)).mean(axis=1)
+        lo, hi = (rows[f"flips_{end}"].to_numpy() for end in ("lo", "hi"))
+        held = (lo - 1e-9 <= truth) & (truth <= hi + 1e-9)
+        cell: Cell = {"population": name, "questions": questions, "n": n, "logs": logs}
+        yield cell | {"held": held.mean(), "width": (hi - lo).mean()}
+
+
+def tiers(logs: int = 100) -> Iterator[Cell]:
+    """False claims of tiers, contradictions with ranks and the best, and the best in tier 1."""
+    for models, questions, n, spread in product(
+        (3, 8, 20), (60, 300), ("1", "4", "2 and 8"), ("equal", "spread")
+    ):
+        rng = np.random.default_rng([56, models, questions])
+        ease = rng.normal(0, 1.5, (logs, 1, questions))
+        ability = rng.normal(0, 0 if spread == "equal" else 0.75, (logs, models, 1))
+        rates = expit(ability - ease)
+        each = np.resize([2, 8] if n == "2 and 8" else [int(n)], models)
+        stratum, model, question = np.indices(rates.shape).reshape(3, -1)
+        won = rng.binomial(each[:, None], rates).ravel()
+        columns = {"stratum": stratum, "model": model, "question": question, "n": each[model]}
+        frame = ps.from_successes(pl.DataFrame(columns | {"c": won}))
+        rows = frame.scorio(by="stratum", count="count").rank().sort("stratum", "model")
+        shape, truth = (logs, models), rates.mean(axis=2)
+        tier, first = (rows[name].to_numpy().reshape(shape) for name in ("tier", "rank_lo"))
+        possible = rows["could_be_best"].to_numpy().reshape(shape)
+        above = tier[:, None, :] == tier[:, :, None] - 1  # of each model, those of the tier above
+        better = truth[:, None, :] > truth[:, :, None] + 1e-12
+        false = (tier > 1) & ~(above & better).any(axis=2)
+        against = ((tier == 1) != (first == 1)) | (tier > first) | (possible & (tier > 1))
+        leads = truth >= truth.max(axis=1, keepdims=True) - 1e-12
+        cell: Cell = {"models": models, "questions": questions, "n": n, "spread": spread}
+        cell |= {"logs": logs, "false": false.any(axis=1).mean(), "against": against.sum()}
+        cell["best first"] = (leads & (tier == 1)).any(axis=1).mean()
+        yield cell | {"tiers": tier.max(axis=1).mean()}
+
+
 def seeds(logs: int = 400) -> Iterator[Cell]:
     """False winners of two equal recipes with three seeds each, pooled and by their seeds."""
     for spread in (0.0, 0.1, 0.2, 0.35):
@@ -704,6 +773,9 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         unlike_runs,
         reruns,
         curves,
+        many_curves,
+        flips,
+        tiers,
         seeds,
         errored,
         plain_errors,

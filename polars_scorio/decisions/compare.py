@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -36,8 +36,8 @@ from polars_scorio.decisions.models import (
     strata_blocks,
     warn_of_prior,
 )
-from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.comparison import Comparison, Differences, Family, Scope
+from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.comparison import Comparison, Differences, Family, Scope, z_of_each
 from polars_scorio.maths.curves import Path, first_stretch, last_stretch
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.calibrated import credited_classes
@@ -189,9 +189,8 @@ class _Comparison:
         self._refuse_many_pairs(groups[STRATUM])
         alone = self.models.overall == "macro"
         parts = [
-            part
+            self._block_rows(found, block, names)
             for block in strata_blocks(groups[STRATUM], columns, last_alone=alone)
-            for part in self._block_rows(found, block, names)
         ]
         pairs = pl.concat(parts) if parts else None
         if pairs is None or pairs.is_empty():
@@ -214,30 +213,55 @@ class _Comparison:
         pairs = sum(n - 1 if self.baseline is not None else n * (n - 1) // 2 for n in models)
         refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.sizes))
 
-    def _block_rows(
-        self, found: Evaluated, block: Block, names: pl.Series
-    ) -> Iterator[pl.DataFrame]:
-        """The rows of each draw size of a block."""
+    def _block_rows(self, found: Evaluated, block: Block, names: pl.Series) -> pl.DataFrame:
+        """The rows of a block, one draw size after another."""
         a, b = block.pairs()
         every = [self.models.of_k(found, k) for k in self.sizes]
         models = [rows.of_block(block) for rows in every]
         compared = [rows.comparison(each) for rows, each in zip(every, models, strict=True)]
-        beside = pl.DataFrame()
-        if not self.curves:
-            verdicts = [self.family.verdicts(each, a, b) for each in compared]
-        else:
+        if self.curves:
             c = self.family.of_curves(compared, a, b, self._path(models, compared, a, b))
             verdicts = [(np.isfinite(c), c)] * len(every)
-            bands = [each.differences(a, b, c) for each in compared]
-            sides = [names.gather(block.rows[:, side].ravel()) for side in (a, b)]
-            beside = _stretch_columns(self.sizes, bands, sides, baseline=self.baseline is not None)
-        of_k = zip(self.sizes, every, models, compared, verdicts, strict=True)
-        for k, rows, of_strata, each, verdict in of_k:
-            pairs = self._pair_rows(rows, block, of_strata, each, verdict)
-            judged = _judged_columns(rows, pairs)
-            ends = "model_a", "model_b"
-            judged[INFERENCE] = rows.pair_words(pairs, ends, ends)
-            yield pairs.hstack(beside).with_columns(**judged, k=pl.lit(k, pl.Int64))
+        else:
+            verdicts = [self.family.verdicts(each, a, b) for each in compared]
+        shown = [each.differences(a, b, c) for each, (_, c) in zip(compared, verdicts, strict=True)]
+        ends = ("model_a", a), ("model_b", b)
+        pairs = pl.DataFrame({name: block.rows[:, side].ravel() for name, side in ends})
+        parts = [
+            {
+                **self._named_numbers(differences, z),
+                INFORMATION: each.pair_information(a, b),
+                "differs": differs & differences.without_zero(),
+                PRIOR_DECIDES: rows.outweighed_pairs(of_strata, a, b),
+            }
+            for rows, of_strata, each, (differs, _), differences, z in zip(
+                every, models, compared, verdicts, shown, z_of_each(compared, a, b), strict=True
+            )
+        ]  # fmt: skip
+        # NaN says that there is no such number.
+        numbers = pl.DataFrame(
+            {name: np.concatenate([part[name].ravel() for part in parts]) for name in parts[0]},
+            nan_to_null=True,
+        )
+        times, sides = len(every), ("model_a", "model_b")
+        words = [rows.pair_words(pairs, sides, sides) for rows in every]
+        judged = [_judged_columns(rows, pairs) for rows in every]
+        beside = pl.DataFrame()
+        if self.curves:
+            of_pairs = [names.gather(pairs[name]) for name, _ in ends]
+            first = self.baseline is not None
+            beside = pl.concat(
+                [_stretch_columns(self.sizes, shown, of_pairs, baseline=first)] * times
+            )
+        k = pl.Series("k", self.sizes, pl.Int64)
+        strata = np.repeat(block.strata.astype(np.uint32), a.size)
+        return pl.concat([pairs] * times).hstack(numbers).hstack(beside).with_columns(
+            pl.Series(STRATUM, np.tile(strata, times)),
+            pl.lit(1, pl.UInt32).alias(PAIRS),
+            k.gather(np.repeat(np.arange(times), pairs.height)),
+            pl.concat(words).alias(INFERENCE),
+            *(pl.concat([each[name] for each in judged]).alias(name) for name in judged[0]),
+        )  # fmt: skip
 
     def _path(
         self, models: Sequence[StrataModels], compared: Sequence[Comparison], a: Ints, b: Ints
@@ -248,35 +272,9 @@ class _Comparison:
         success = None if judged else credited_classes(metric, view, classes)
         return pair_path(models, compared, a, b, success, self.models.request.choice.target)
 
-    def _pair_rows(
-        self,
-        rows: ModelRows,
-        block: Block,
-        models: StrataModels,
-        compared: Comparison,
-        verdicts: tuple[Mask, Floats],
-    ) -> pl.DataFrame:
-        """A row for each stratum of a block and pair, with the places of both models."""
-        (a, b), (differs, c) = block.pairs(), verdicts
-        found, z = compared.differences(a, b, c), compared.z(a, b)
-        found = found if self.models.sign > 0 else found.reversed()
-        doubts = rows.outweighed_pairs(models, a, b)
-        return pl.DataFrame(
-            {
-                STRATUM: np.repeat(block.strata.astype(np.uint32), a.size),
-                "model_a": block.rows[:, a].ravel(),
-                "model_b": block.rows[:, b].ravel(),
-                **{name: each.ravel() for name, each in self._named_numbers(found, z).items()},
-                INFORMATION: compared.pair_information(a, b).ravel(),
-                "differs": (differs & found.without_zero()).ravel(),
-                PRIOR_DECIDES: doubts.ravel(),
-                PAIRS: np.ones(doubts.size, np.uint32),
-            },
-            nan_to_null=True,  # NaN says that there is no such number
-        )
-
     def _named_numbers(self, found: Differences, z: Floats) -> dict[str, Floats]:
         """The numbers of pairs by column; those of costs, which are of logs, as ratios."""
+        found = found if self.models.sign > 0 else found.reversed()
         if self.models.metric.looks_at == "costs":
             found = cost_ratios(found)
         numbers = found.diff, found.sigma, z, scipy.special.ndtr(z), found.lo, found.hi

@@ -443,6 +443,18 @@ class ComparedPrice:
     most: Floats  # questions an estimate may be worth; inf with several trials
 
     @classmethod
+    def joined(cls, prices: Sequence[ComparedPrice]) -> ComparedPrice | None:
+        """The prices of several metrics one after another; None if their ranges differ."""
+        if len({(each.price.low, each.price.width, each.price.bounded) for each in prices}) != 1:
+            return None
+        one, most = prices[0].price, np.concatenate([each.most for each in prices])
+        estimate, rest, mean, mean_rest, variance, factor = (
+            np.concatenate([getattr(each.price, name) for each in prices]) for name in PRICE_PARTS
+        )
+        range_ = one.low, one.width, one.bounded
+        return cls(Price(estimate, rest, mean, mean_rest, variance, factor, *range_), most)
+
+    @classmethod
     def floored(cls, price: Price, variance: Floats, most: Floats) -> ComparedPrice:
         """Raise a price to `variance`, that of the mean between the questions, on the unit scale.
 
@@ -752,6 +764,23 @@ class PricedPairs:
             rest = PricedPairs(self.price, *sides, paired, self.by_pairs[some][None])
             z[some] = inverted_z(rest.ends, diff[some][None])[0]
         return z
+
+    @classmethod
+    def joined(cls, parts: Sequence[PricedPairs]) -> PricedPairs | None:
+        """The pairs of several metrics of one range, one below the other; None of other metrics."""
+        prices = [part.price for part in parts if isinstance(part.price, ComparedPrice)]
+        joined = ComparedPrice.joined(prices)
+        if joined is None or len(prices) < len(parts):
+            return None
+        first = np.cumsum([0, *(each.price.mu.size for each in prices[:-1])])
+        a = np.concatenate([start + part.a for start, part in zip(first, parts, strict=True)])
+        b = np.concatenate([start + part.b for start, part in zip(first, parts, strict=True)])
+        variance, freedom = (
+            np.concatenate([getattr(part.paired, name) for part in parts])
+            for name in ("variance", "freedom")
+        )
+        by_pairs = np.concatenate([part.by_pairs for part in parts])
+        return cls(joined, a, b, PairedPrice(variance, freedom), by_pairs)
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals by critical values."""

@@ -412,3 +412,14 @@ def test_a_verdict_inside_the_curve_is_not_denied():
     assert curve_sentence(last, 0.9).endswith(
         ": b is better at k = 4; below, this log does not decide every k."
     )
+
+
+@pytest.mark.parametrize("models", [1, 3])
+@pytest.mark.parametrize("options", [{}, {"target": "population"}])
+def test_the_roots_of_several_draws_are_those_of_single_ones(options, models):
+    """Pairs of all draw sizes share the search for z, which leaves each of them as it is."""
+    log, sizes = drawn(models + 1), [1, 2, 4, 8, 16]
+    found = log.compare(ps.pass_at_k(sizes), **options).sort("k", "model_a", "model_b")
+    alone = pl.concat([log.compare(ps.pass_at_k(k), **options) for k in sizes])
+    assert_frame_equal(found, alone.sort("k", "model_a", "model_b"), rel_tol=1e-12)
+    assert found["z"].null_count() == len(found) // len(sizes)  # draws beyond the trials
