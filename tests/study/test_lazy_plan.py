@@ -208,7 +208,8 @@ def test_a_filter_on_the_model_leaves_the_folders_of_others_alone(log, ask, tmp_
     assert_frame_equal(plan.collect(), expected, check_exact=True)
     paths["b"].unlink()
     expected = expected.filter(model="a")
-    assert_frame_equal(plan.filter(model="a").collect(), expected, check_exact=True)
+    # Fewer groups change the shape of matrix products, and with it the last bits.
+    assert_frame_equal(plan.filter(model="a").collect(), expected, rel_tol=0, abs_tol=1e-13)
     with pytest.raises(FileNotFoundError):
         plan.collect()
 
