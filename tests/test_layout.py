@@ -84,6 +84,10 @@ def part_of(path: Path, folder: Path) -> Path:
     return folder / path.relative_to(folder).parts[0]
 
 
+def classes(path: Path) -> Iterator[ast.ClassDef]:
+    return (node for node in ast.walk(syntax_tree(path)) if isinstance(node, ast.ClassDef))
+
+
 def docstrings(path: Path) -> Iterator[str]:
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     for node in ast.walk(syntax_tree(path)):
@@ -124,6 +128,19 @@ def test_no_two_modules_of_a_folder_define_a_function_of_the_same_name(folder):
     modules = [path for path in MODULES if path.parent == folder]
     names = repeated(name for path in modules for name in module_functions(path))
     assert names == set()
+
+
+def test_a_constructor_is_named_for_what_it_reads():
+    """`Unit.from_rows`, not `Unit.of`: a search for it finds one thing."""
+    vague = {
+        (relative_name(path), each.name, method.name)
+        for path in MODULES
+        for each in classes(path)
+        for method in each.body
+        if isinstance(method, ast.FunctionDef) and re.match(r"of(_|$)", method.name)
+        if any(ast.unparse(how) == "classmethod" for how in method.decorator_list)
+    }
+    assert vague == set()
 
 
 def test_a_private_function_has_a_name_of_two_words():

@@ -104,7 +104,7 @@ def report_of_states() -> None:
     states, sizes = States.tally(counts, 0 * counts, zero, zero + 1, 1), [1, 2, 4, 8, 16]
     metrics = ps.bayes(), ps.avg(), ps.pass_at_k(sizes), ps.pass_hat_k(sizes)
 
-    cells = QuestionCells.of_states(states, Classes((0, 1), (1,)))
+    cells = QuestionCells.from_states(states, Classes((0, 1), (1,)))
     asked: list[tuple[ps.Metric, View]] = [(metric, "success") for metric in metrics]
 
     def report() -> None:

@@ -149,7 +149,7 @@ class ShownFrame(pl.DataFrame):
     _drawn: Callable[[], str] | None = None  # HTML; lost by what makes another frame of it
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, drawn: Callable[[], str]) -> ShownFrame:
+    def from_frame(cls, frame: pl.DataFrame, drawn: Callable[[], str]) -> ShownFrame:
         """A frame with its drawing, which a notebook asks for."""
         shown = cls(frame)
         shown._drawn = drawn
@@ -593,7 +593,7 @@ class Accessor(Generic[FrameT]):
         found = self._returned(plan)
         if isinstance(found, pl.LazyFrame):
             return found
-        return ShownFrame.of(found, lambda: drawn(found))
+        return ShownFrame.from_frame(found, lambda: drawn(found))
 
     def _returned(self, plan: pl.LazyFrame, *, ordered: bool = True) -> FrameT:
         """Eager in, eager out; lazy in, lazy out. A wide report has its order from its metrics."""

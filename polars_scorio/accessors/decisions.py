@@ -540,7 +540,7 @@ class GateMethods(Accessor[FrameT]):
             from polars_scorio.display.html.story import Asked
             from polars_scorio.display.settings import Settings
 
-            metrics, settings = () if metric is None else (metric,), Settings.of(options)
+            metrics, settings = () if metric is None else (metric,), Settings.from_options(options)
             asked = Asked(metrics, settings, baseline, margin, rows)
             return finding_table(self._lazy(), self._roles, asked)
 

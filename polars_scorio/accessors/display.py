@@ -136,8 +136,8 @@ class ReaderMethods(Accessor[FrameT]):
         board = board.select(in_order(board.columns, self._roles))
         if overall == "macro":  # a page pools the questions of all strata
             return board
-        asked = Asked(metrics, Settings.of(options))
-        return ShownFrame.of(board, lambda: finding_table(self._lazy(), self._roles, asked))
+        asked = Asked(metrics, Settings.from_options(options))
+        return ShownFrame.from_frame(board, lambda: finding_table(self._lazy(), self._roles, asked))
 
     @takes_options()
     def write_card(
@@ -287,7 +287,9 @@ class ReaderMethods(Accessor[FrameT]):
         }
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there
-        order = Order.of(metrics, settings, self._roles, path.name, title=title, baseline=baseline)
+        order = Order.from_metrics(
+            metrics, settings, self._roles, path.name, title=title, baseline=baseline
+        )
         refusal = write_page(path, self._lazy(), self._roles, order, totals=self._tool_totals)
         if refusal is not None:
             raise refusal

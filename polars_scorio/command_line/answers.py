@@ -86,7 +86,7 @@ class Reply:
     ) -> tuple[Reply, list[pl.DataFrame]]:
         """The reply with what the plans found, all from one pass over the log where that can be."""
         cover, *found = pl.collect_all([log.describe().lazy(), *(plan.lazy() for plan in plans)])
-        return cls(log, asked, call, cover, Screen.of_output()), found
+        return cls(log, asked, call, cover, Screen.from_output()), found
 
     @property
     def strata(self) -> list[str]:
@@ -390,7 +390,7 @@ def gap_unit(metric: Metric, rows: pl.DataFrame) -> Unit:
     fractions = "bounds" in rows.columns and rows["bounds"].null_count() < rows.height
     if metric.support == (0, 1) and not fractions:
         return Unit()
-    scale = Scale.of(rows["diff"], sigma_values(rows), percent=False)
+    scale = Scale.from_values(rows["diff"], sigma_values(rows), percent=False)
     return Unit(percent=False, digits=scale.digits)
 
 
@@ -403,7 +403,7 @@ def frontier_answer(reply: Reply, rows: pl.DataFrame, ranks: pl.DataFrame) -> No
         best = own.join(leading, on=leading.columns, how="semi", nulls_equal=True)
         best = best.sort("mean_cost")
         first = own[model].is_in(best[model].implode()).to_list()
-        unit, label = Unit.of(own.with_columns(mu="estimate")), reply.label(metric, cover)
+        unit, label = Unit.from_rows(own.with_columns(mu="estimate")), reply.label(metric, cover)
         title = "No model has a rank."
         if best.height:
             price = _price_text(best["mean_cost"][0])
@@ -479,7 +479,7 @@ def _one_model_lines(reply: Reply, story: Story, label: str) -> list[str]:
     board = story.sheet.board
     rows = [(f"these {count_of(story.sheet.asked, 'question')}", board)]
     parts = story.parts if story.verdict.overall is not None else []
-    rows += [(part.name, Board.of(lead_rows(part), part.ranks)) for part in parts]
+    rows += [(part.name, Board.from_rows(lead_rows(part), part.ranks)) for part in parts]
     names = [name for name, _ in rows]
     numbers = [(float(own.lo[0]), float(own.score[0]), float(own.hi[0])) for _, own in rows]
     if story.like is not None:
@@ -531,7 +531,7 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
 
 def _where_words(story: Story) -> str:
     """The heading over strata."""
-    boards = {part.name: Board.of(lead_rows(part), part.ranks) for part in story.parts}
+    boards = {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in story.parts}
     firsts = {name: board.models[0] for name, board in boards.items()}
     sure = {name: board.leaders[0] for name, board in boards.items() if len(board.leaders) == 1}
     return strata_title(firsts, sure, story.sheet.board.models[0], story.noun)
@@ -713,7 +713,7 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
 
     def block(place: str, own: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
         own = own.sort("noise_floor", descending=True, nulls_last=True, maintain_order=True)
-        scale = Scale.of(own["estimate"], own["noise_floor"], percent=False)
+        scale = Scale.from_values(own["estimate"], own["noise_floor"], percent=False)
         unit = Unit(percent=percent, digits=1 if percent else scale.digits)
         label = reply.label(metric, cover)
         floors = [*map(_known_number, own["noise_floor"])]

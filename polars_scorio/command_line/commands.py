@@ -54,7 +54,7 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     settings = chosen_settings(asked)
     title = asked.title or _log_title(asked)
     roles, totals = log._roles, log._tool_totals
-    order = Order.of(
+    order = Order.from_metrics(
         asked.metric, settings, roles, asked.output, title=title, call=call,
         baseline=asked.baseline, log=shlex.join(map(str, asked.log)),
     )  # fmt: skip
@@ -222,7 +222,7 @@ def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | T
     wanted = Asked(tuple(asked.metric), chosen_settings(asked))
     frame, roles = log.frame.lazy(), log._roles
     _, coverage, story = read_story(frame, roles, wanted, totals=log._tool_totals)
-    reply = Reply(log, asked, call, coverage, Screen.of_output())
+    reply = Reply(log, asked, call, coverage, Screen.from_output())
     if isinstance(story, Story):
         summary_answer(reply, story)
         return None

@@ -189,7 +189,7 @@ def _gate_page(
     log: Scorio[Any], baseline: Category, rows: pl.DataFrame, asked: Namespace, call: str
 ) -> Page:
     """The page of a gate by its first metric."""
-    order = Order.of(
+    order = Order.from_metrics(
         (asked.metric or [avg()])[:1], chosen_settings(asked), log._roles, asked.html, call=call,
         title=Path(asked.html).stem, baseline=baseline, log=shlex.join(map(str, asked.log)),
     )  # fmt: skip

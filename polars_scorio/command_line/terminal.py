@@ -280,7 +280,7 @@ class Screen:
     lines: bool = True  # whether its encoding has lines and points
 
     @classmethod
-    def of_output(cls) -> Screen:
+    def from_output(cls) -> Screen:
         """The terminal that reads the output; 80 columns without colours if it is none."""
         width = shutil.get_terminal_size((_COLUMNS, 24)).columns
         encoding = sys.stdout.encoding or "utf-8"

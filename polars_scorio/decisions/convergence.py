@@ -305,7 +305,7 @@ def _question_cells(states: States, request: Request) -> QuestionCells:
     """The cells of `_outcomes`, which are failure and success for a metric of success."""
     ((_, view),) = request.metrics
     two = Classes((0, 1), (1,))
-    return QuestionCells.of_states(states, two if view == "success" else request.classes)
+    return QuestionCells.from_states(states, two if view == "success" else request.classes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

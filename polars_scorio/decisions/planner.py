@@ -626,7 +626,7 @@ class _Spending:
         self, cells: QuestionCells, owner: Ints, variance: ExpectedVariance, extra: Ints
     ) -> dict[str, Floats]:
         """Sigma of each group now, expected after equal spread, and after `extra_trials`."""
-        posterior = self.request.posterior(QuestionCells.of_states(cells.fitted, cells.classes))
+        posterior = self.request.posterior(QuestionCells.from_states(cells.fitted, cells.classes))
         now = ExpectedScores.from_posterior(posterior, self.metric)
         each, rest = divmod(self.budget, extra.size)
         equal = each + (np.arange(extra.size) < rest)

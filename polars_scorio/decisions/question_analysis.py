@@ -117,7 +117,7 @@ class QuestionTable:
         return cls(names, every, counts.sum(axis=2), outcomes, family)
 
     @classmethod
-    def of_clusters(cls, groups: pl.DataFrame, request: Request) -> QuestionTable:
+    def from_clusters(cls, groups: pl.DataFrame, request: Request) -> QuestionTable:
         """Read the clusters of one stratum; the mean of a cluster weighs its questions alike."""
         question, columns = request.trials.question.name, request.classes.columns()
         flat = _question_rows(groups, columns, [CLUSTER, question])
@@ -273,7 +273,7 @@ class _Analysis:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each question, or cluster of questions; the most suspect ones first."""
-        read = QuestionTable.of_clusters if self.per == "cluster" else QuestionTable.read
+        read = QuestionTable.from_clusters if self.per == "cluster" else QuestionTable.read
         table = read(groups, self.request)
         name = next(iter(self.schema))
         rows = pl.DataFrame({name: table.names, "questions": table.size})

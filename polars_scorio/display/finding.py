@@ -85,9 +85,9 @@ class Unit:
     digits: int = 1  # decimals
 
     @classmethod
-    def of(cls, rows: pl.DataFrame) -> Unit:
+    def from_rows(cls, rows: pl.DataFrame) -> Unit:
         """The unit of rows with mu, lo and hi: two decimals for intervals below one point."""
-        scale = Scale.of(rows["mu"], sigma_values(rows))
+        scale = Scale.from_values(rows["mu"], sigma_values(rows))
         if not scale.percent:
             return cls(percent=False, digits=scale.digits)
         width = (rows["hi"] - rows["lo"]).drop_nulls().median()
@@ -148,7 +148,7 @@ class Board:
     prob_best: Floats  # NaN where it is unknown
 
     @classmethod
-    def of(cls, rows: pl.DataFrame, ranks: pl.DataFrame, model: str = "model") -> Board:
+    def from_rows(cls, rows: pl.DataFrame, ranks: pl.DataFrame, model: str = "model") -> Board:
         """The rows of a report of one metric in the order of a ranking; of one model without."""
         columns = ["rank_lo", "rank_hi", "tier", "prob_best"]
         order = ranks.select(pl.col(model).cast(pl.String), *columns)
@@ -162,7 +162,7 @@ class Board:
             numbers[name].to_numpy()
             for name in ("mu", "lo", "hi", "rank_lo", "rank_hi", "tier", "prob_best")
         )
-        return cls(both[model].to_list(), score, lo, hi, Unit.of(rows), *ranked)
+        return cls(both[model].to_list(), score, lo, hi, Unit.from_rows(rows), *ranked)
 
     @property
     def first_tier(self) -> Mask:
@@ -217,7 +217,7 @@ class Gap:
     better: str | None
 
     @classmethod
-    def of(cls, pairs: pl.DataFrame, first: str, second: str) -> Gap | None:
+    def from_pairs(cls, pairs: pl.DataFrame, first: str, second: str) -> Gap | None:
         """The row of two models in either order; None if a number is missing."""
         columns = ("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
         a, b = pl.col("model_a"), pl.col("model_b")
@@ -291,7 +291,7 @@ def _pair_title(board: Board, gap: Gap | None) -> tuple[str, str, Mood]:
 def rank_board(ranks: pl.DataFrame, model: str) -> Board:
     """The models of a ranking of one stratum, the best first."""
     rows = ranks.rename({"estimate": "mu"}, strict=False)
-    return Board.of(rows, rows, model)
+    return Board.from_rows(rows, rows, model)
 
 
 def decided_alone(pairs: pl.DataFrame, confidence: float) -> int:

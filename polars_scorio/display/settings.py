@@ -23,7 +23,7 @@ class Settings:
     planned_questions: int | None = None  # those of a population
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Settings:
+    def from_options(cls, options: Mapping[str, Any]) -> Settings:
         """From the options of a method, which may have more."""
         return cls(**{name: options[name] for name in cls.__slots__ if name in options})
 

@@ -216,7 +216,7 @@ def _read_number(
         sigma for other in same for sigma in sigma_values(frame, other.parts[2], *other.parts[:2])
     ]
     least = -1.0 if number.name == "diff" else 0.0
-    scale = Scale.of(values, sigmas, least=least, percent=percent, digits=digits)
+    scale = Scale.from_values(values, sigmas, least=least, percent=percent, digits=digits)
     lo, hi, _, estimate = number.parts
     heat = tuple(_heat_share(value, values) for value in frame[number.value])
     rows = frame.select(number.value, lo, hi).rows()

@@ -245,7 +245,7 @@ def errored_trials(look: LogSummary, main: Scope, settings: Settings) -> Iterato
                 compare(study, roles, main.lead, **settings.report),
             ]
         )
-    percent = Scale.of(main.rows.filter(metric=main.lead.name)["mu"], ()).percent
+    percent = Scale.from_values(main.rows.filter(metric=main.lead.name)["mu"], ()).percent
     said = errored_sentences(rows, pairs, main.pairs, percent=percent)
     advice = (
         "A timeout is an outcome, and failed; trials that a broken harness lost can be run again."

@@ -34,7 +34,7 @@ class Scale:
     digits: int  # decimals
 
     @classmethod
-    def of(
+    def from_values(
         cls,
         values: Iterable[float | None],
         sigmas: Iterable[float | None],

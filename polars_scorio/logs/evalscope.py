@@ -103,7 +103,9 @@ def evalscope(
     table = log.table(_COLUMNS, reward_outcome(threshold, "score"))
     runs = log.runs_with_totals(
         lambda file, part: (file.parent, part.run.keys["benchmark"]),
-        lambda files: _benchmark_totals(_Work.of(files[0]), [log.parts[file] for file in files]),
+        lambda files: _benchmark_totals(
+            _Work.from_file(files[0]), [log.parts[file] for file in files]
+        ),
     )
     return log_accessor(table, runs, roles, by="benchmark")
 
@@ -119,7 +121,7 @@ class _Work:
     config: Mapping[str, str]  # the text of each setting; empty without a file of them
 
     @classmethod
-    def of(cls, file: Path) -> _Work:
+    def from_file(cls, file: Path) -> _Work:
         """Read the report, whose name begins that of the file; without one that is the benchmark.
 
         Both parts of a name may have underscores: of several reports it is the longest name.
@@ -181,7 +183,7 @@ def _yaml_parts(text: str) -> dict[str, str]:
 
 def _review_rows(file: Path, metric: Metrics) -> FileRows:
     """The samples of a file, then the generations that failed."""
-    work = _Work.of(file)
+    work = _Work.from_file(file)
     lines: dict[object, tuple[int, dict[str, Any]]] = {}
     for number, line in numbered_objects(file, _EXPECTED):
         with errors_name_file(file, _EXPECTED, f" in line {number}"):

@@ -128,9 +128,13 @@ def records(
     if {*named} & {*extra}:
         raise ValueError(f"keep= names a column that there is: {sorted({*named} & {*extra})}")
     columns = {**named, **extra}
-    plan = _Plan.of({name: text for name, text in columns.items() if text is not None}, where or {})
+    plan = _Plan.from_columns(
+        {name: text for name, text in columns.items() if text is not None}, where or {}
+    )
     files = _record_files(paths, plan)
-    samples = read_each(files, lambda file: _Sample.of(file, plan), roles.get("on_error", "raise"))
+    samples = read_each(
+        files, lambda file: _Sample.from_file(file, plan), roles.get("on_error", "raise")
+    )
     samples = _telling_samples(samples, plan)
     dtypes = _column_dtypes(samples, plan)
     frames = [sample.frame(file, dtypes) for file, sample in samples.items()]
@@ -220,7 +224,7 @@ class _Path:
     place: str  # index, key or line, instead of the value
 
     @classmethod
-    def of(cls, role: str, text: str) -> _Path:
+    def from_text(cls, role: str, text: str) -> _Path:
         """The path that a text spells."""
         found = _PLACE.fullmatch(text)
         body, place = found.groups() if found else (text, "")
@@ -279,13 +283,13 @@ class _Plan:
     depth: int  # lists within lists that give rows
 
     @classmethod
-    def of(cls, columns: Mapping[str, str], where: Mapping[str, object]) -> _Plan:
+    def from_columns(cls, columns: Mapping[str, str], where: Mapping[str, object]) -> _Plan:
         """The plan of columns, which spread over one list, or over parallel ones."""
         for name, text in columns.items():
             if not isinstance(text, str):
                 raise TypeError(f"{name} must be a path, a str, got {value_text(text)}")
         of_file = {name: text for name, text in columns.items() if _is_of_file(text)}
-        of_record = {n: _Path.of(n, text) for n, text in columns.items() if n not in of_file}
+        of_record = {n: _Path.from_text(n, text) for n, text in columns.items() if n not in of_file}
         if not of_record:
             raise ValueError("question= and category= lead into no record: both are constants")
         deepest = max(of_record.values(), key=lambda path: path.depth)
@@ -298,7 +302,7 @@ class _Plan:
                     "whose cross product is never meant: name fields of one list, or of lists of "
                     "the same length in one object"
                 )
-        conditions = [(_Path.of("where", text), value) for text, value in where.items()]
+        conditions = [(_Path.from_text("where", text), value) for text, value in where.items()]
         for path, _ in conditions:
             if path.depth:
                 raise ValueError(
@@ -353,7 +357,7 @@ def _file_value(file: Path, name: str, text: str) -> Any:
     if text[:1] == "'":
         return text.strip("'")
     if text[:1] == "^":
-        return _first_value(_Path.of(name, text[1:]), _numbered_records(file))
+        return _first_value(_Path.from_text(name, text[1:]), _numbered_records(file))
     side = _SIDE.fullmatch(text)
     if side is None:
         try:
@@ -367,7 +371,7 @@ def _file_value(file: Path, name: str, text: str) -> Any:
         raise FileNotFoundError(
             f"{file}: {name}={text!r} needs a file {side[1]} beside it or in a folder above"
         )
-    return _first_value(_Path.of(name, side[2]), _numbered_records(found))
+    return _first_value(_Path.from_text(name, side[2]), _numbered_records(found))
 
 
 def _first_value(path: _Path, numbered: Iterable[tuple[int, Any]]) -> Any:
@@ -432,7 +436,7 @@ class _Sample:
     whole: bool
 
     @classmethod
-    def of(cls, file: Path, plan: _Plan) -> _Sample:
+    def from_file(cls, file: Path, plan: _Plan) -> _Sample:
         """Read the first rows of a file."""
         constants = {name: _file_value(file, name, text) for name, text in plan.of_file.items()}
         rows = [*islice(plan.rows(file), _BATCH + 1)]

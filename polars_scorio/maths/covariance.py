@@ -24,7 +24,7 @@ class Paired:
     alike: Ints  # first column with the same data, (S, L): equal models share draws
 
     @classmethod
-    def of_moments(
+    def from_moments(
         cls,
         mean: Floats,
         covariance: Floats,
@@ -102,7 +102,7 @@ def paired_means(
             found[:, stratum] = means_together(
                 parts, number, span, np.isfinite(average), alike[stratum], hidden
             )
-    return Paired.of_moments(mean, found[0], freedom, found[1], alike)
+    return Paired.from_moments(mean, found[0], freedom, found[1], alike)
 
 
 def first_alike(values: Floats) -> Ints:
@@ -283,7 +283,7 @@ def adjusted_means(
     everyone = np.ones(effect.size, np.bool_)
     covariance, variance = means_together(influence, size, span, everyone, alike)
     mean = effect + level.mean()
-    return Paired.of_moments(
+    return Paired.from_moments(
         mean[None], covariance[None], np.array([freedom]), variance[None], alike[None]
     )
 

@@ -104,7 +104,7 @@ class QuestionCells:
         return cls(classes, flat, group, states, fitted, unscored, lost, clusters, pooled, strata)
 
     @classmethod
-    def of_states(cls, states: States, classes: Classes) -> QuestionCells:
+    def from_states(cls, states: States, classes: Classes) -> QuestionCells:
         """Cells of questions with their counts alone: no answers, rewards or clusters."""
         none = np.zeros(states.groups, dtype=np.int64)
         return cls(classes, pl.DataFrame(), none[:0], states, states, none, none, None)

@@ -192,7 +192,7 @@ def shared_questions(models: StrataModels) -> SharedQuestions:
 
 def shared_sample(models: StrataModels, planned: int | None) -> Sample:
     """The models of some strata, compared on questions that all of them were asked."""
-    shared, scale = shared_questions(models), Scale.of(models)
+    shared, scale = shared_questions(models), Scale.from_models(models)
     information = None if planned is None else shared.sizes / planned
     least, unit = (
         np.repeat(np.broadcast_to(each, (shared.sizes.size, 1)), shared.sizes, axis=0)
@@ -213,14 +213,14 @@ def shared_sample(models: StrataModels, planned: int | None) -> Sample:
 
 def adjusted_sample(models: StrataModels, planned: int | None) -> Sample:
     """The models of some strata, adjusted for the questions that each was asked."""
-    scale, sizes, each = Scale.of(models), list[int](), list[Paired]()
+    scale, sizes, each = Scale.from_models(models), list[int](), list[Paired]()
     units = np.broadcast_to(scale.unit, (len(models.places), 1)).ravel().tolist()
     for stratum, unit in enumerate(units):
         paired, number = _adjusted_stratum(models, stratum, unit)
         each.append(paired)
         sizes.append(number)
     moments = ("mean", "covariance", "freedom", "variance", "alike")
-    paired = Paired.of_moments(
+    paired = Paired.from_moments(
         *(np.concatenate([getattr(one, name) for one in each]) for name in moments)
     )
     return Sample(paired, scale, None, None if planned is None else np.array(sizes) / planned)
@@ -271,7 +271,7 @@ class Scale(NamedTuple):
         return lo, hi
 
     @classmethod
-    def of(cls, models: StrataModels) -> Scale:
+    def from_models(cls, models: StrataModels) -> Scale:
         """The scale of a metric, or of the rewards of the models of each stratum."""
         if not models.of_rewards:
             low, high = models.metric.support

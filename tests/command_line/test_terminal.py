@@ -165,6 +165,6 @@ def test_colours_are_for_terminals_that_want_them(
     for name in ("NO_COLOR", "TERM"):
         monkeypatch.setenv(name, variables.get(name, ""))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
-    print_lines(Screen.of_output().prose([("FAIL", "fail"), ("v2\x1b[0m is worse", "")]))
+    print_lines(Screen.from_output().prose([("FAIL", "fail"), ("v2\x1b[0m is worse", "")]))
     head = "\x1b[31mFAIL\x1b[0m" if coloured else "FAIL"
     assert capsys.readouterr().out == f"\n  {head} v2(U+001B)[0m is worse\n"

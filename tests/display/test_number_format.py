@@ -16,7 +16,7 @@ from polars_scorio.display.words import MISSING, Scale, probability_text, sigma_
     ],
 )
 def test_numbers_within_zero_and_one_are_percentages(values, scale):
-    assert Scale.of(values, [0.02]) == scale
+    assert Scale.from_values(values, [0.02]) == scale
 
 
 def test_a_number_that_is_missing_is_a_dash():
@@ -34,6 +34,6 @@ def test_sigma_is_a_quarter_of_an_interval_if_it_is_missing_or_less():
 def test_all_right_has_no_more_digits_than_its_interval_deserves():
     log = pl.DataFrame({"model": "ada", "question": [1, 2, 3, 4] * 4, "category": 1})
     rows = log.scorio(trial=None).report(ps.avg(), ps.pass_at_k(4), ps.pass_hat_k(4))
-    texts = [Scale.of([mu], sigma_values(rows[[place]])).text(mu)
+    texts = [Scale.from_values([mu], sigma_values(rows[[place]])).text(mu)
              for place, mu in enumerate(rows["estimate"])]  # fmt: skip
     assert texts == ["100.0"] * 3

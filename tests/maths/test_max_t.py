@@ -20,7 +20,7 @@ def test_two_models_need_student_t():
 
 @pytest.mark.parametrize(("models", "within"), [(3, 0.001), (6, 0.002), (20, 0.004), (50, 0.006)])
 def test_independent_models_need_the_studentized_range(models, within):
-    known = Paired.of_moments(np.zeros((1, models)), np.eye(models)[None], np.array([29.0]))
+    known = Paired.from_moments(np.zeros((1, models)), np.eye(models)[None], np.array([29.0]))
     c = norm.isf(t.sf(max_t_critical(known, everyone(models), 0.95)[0], 29))
     held = studentized_range.cdf(c * np.sqrt(2), models, np.inf)
     assert held == pytest.approx(0.95, abs=within)  # of fixed directions
@@ -41,7 +41,9 @@ def test_holds_the_confidence_of_pairs_that_estimate_their_own_variances(models)
     factor *= np.geomspace(0.2, 2, models)[:, None]
     covariance, questions = factor @ factor.T, 13
     reach = np.abs(normal_samples(covariance, questions, 500))
-    known = Paired.of_moments(np.zeros((1, models)), covariance[None], np.array([questions - 1.0]))
+    known = Paired.from_moments(
+        np.zeros((1, models)), covariance[None], np.array([questions - 1.0])
+    )
     c = max_t_critical(known, everyone(models), 0.95)[0]
     # Three standard errors of 500 samples. The value of a multivariate t holds .91 of 16 models.
     assert (reach.max(axis=(1, 2)) <= c).mean() == pytest.approx(0.95, abs=0.03)
@@ -116,7 +118,7 @@ def test_a_thousand_models_fit_into_500_megabytes():
 
 @pytest.mark.parametrize(("models", "within"), [(2, 1e-9), (4, 0.01), (20, 0.02)])
 def test_the_best_of_independent_models_needs_dunnett_s_value(models, within):
-    known = Paired.of_moments(np.zeros((1, models)), np.eye(models)[None], np.array([np.inf]))
+    known = Paired.from_moments(np.zeros((1, models)), np.eye(models)[None], np.array([np.inf]))
     oracle = best_critical(np.ones((1, models)), 0.95)
     # The error of the fixed draws.
     np.testing.assert_allclose(max_t_of_best(known, 0.95), oracle, atol=within)
@@ -124,7 +126,7 @@ def test_the_best_of_independent_models_needs_dunnett_s_value(models, within):
 
 def test_the_best_of_correlated_models_seems_worse_as_often_as_promised():
     covariance, questions = np.cov(np.random.default_rng(5).normal(size=(6, 12))), 16
-    known = Paired.of_moments(np.zeros((1, 6)), covariance[None], np.array([questions - 1.0]))
+    known = Paired.from_moments(np.zeros((1, 6)), covariance[None], np.array([questions - 1.0]))
     found = max_t_of_best(known, 0.9)[0]
     ahead = normal_samples(covariance, questions, 2_000)
     for model, c in enumerate(found):

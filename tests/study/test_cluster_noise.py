@@ -18,7 +18,7 @@ COUNTS = np.array([[4, 0], [4, 0], [0, 4], [0, 4], [2, 2], [2, 2]])
 def cells(cluster: list[int] | None) -> QuestionCells:
     one = np.ones(len(COUNTS), dtype=np.int64)
     states = States.tally(COUNTS, 0 * COUNTS, 0 * one, one, 1)
-    plain = QuestionCells.of_states(states, BINARY)
+    plain = QuestionCells.from_states(states, BINARY)
     if cluster is None:
         return plain
     own = Subgroups.tally(COUNTS, 0 * COUNTS, 0 * one, np.array(cluster), one, 1)

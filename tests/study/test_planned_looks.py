@@ -44,7 +44,7 @@ def cells_of(states):
     counts = np.array([[n - c, c] for n, c, _ in states])
     questions, every = np.array([each for *_, each in states]), np.zeros(len(states), int)
     tallied = States.tally(counts, 0 * counts, every, questions, 1)
-    return QuestionCells.of_states(tallied, Classes((0, 1), (1,)))
+    return QuestionCells.from_states(tallied, Classes((0, 1), (1,)))
 
 
 def test_information_is_the_harmonic_mean_of_the_trials_over_the_plan():

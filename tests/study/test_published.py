@@ -20,7 +20,7 @@ BINARY = Classes((0, 1), (1,))
 def cells() -> QuestionCells:
     """Two groups of one question: 1 of 4 trials succeeded, and 4 of 4."""
     counts, group = np.array([[3, 1], [0, 4]]), np.array([0, 1])
-    return QuestionCells.of_states(
+    return QuestionCells.from_states(
         States.tally(counts, 0 * counts, group, 1 + 0 * group, 2), BINARY
     )
 

@@ -18,15 +18,15 @@ def tallied(counts: np.ndarray) -> States:
 
 
 def test_failure_and_success_are_seen_as_they_are_and_more_classes_as_two():
-    two = QuestionCells.of_states(tallied(np.array([[1, 3]])), Classes((0, 1), (1,)))
+    two = QuestionCells.from_states(tallied(np.array([[1, 3]])), Classes((0, 1), (1,)))
     assert two.seen_as("success") is two.states
-    three = QuestionCells.of_states(tallied(np.array([[1, 3, 2]])), Classes((0, 1, 2), (1,)))
+    three = QuestionCells.from_states(tallied(np.array([[1, 3, 2]])), Classes((0, 1, 2), (1,)))
     assert three.seen_as("categories") is three.states
     assert three.seen_as("success").counts.tolist() == [[3, 3]]
 
 
 def test_groups_are_the_cells_unless_questions_are():
-    cells = QuestionCells.of_states(tallied(np.array([[1, 3], [2, 2]])), Classes((0, 1), (1,)))
+    cells = QuestionCells.from_states(tallied(np.array([[1, 3], [2, 2]])), Classes((0, 1), (1,)))
     assert not cells.per_question
     assert cells.group_of_cell.tolist() == [0]
 

@@ -69,7 +69,7 @@ class Prices:
     worth: dict[str, float]  # chance that no other model is as good and as cheap
 
     @classmethod
-    def of(cls, frame: pl.LazyFrame, roles: Roles, board: Board, settings: Settings,
+    def from_log(cls, frame: pl.LazyFrame, roles: Roles, board: Board, settings: Settings,
            asked: Sequence[Metric]) -> Prices | None:  # fmt: skip
         """None without costs of trials, unless a metric wants them. Costs need no judge."""
         if roles.cost is None and not asked:
@@ -297,7 +297,7 @@ def cost_advice(sheet: Sheet, prices: Prices) -> str:
     if place == 0:
         return f"Take {named(first)}: none that may be the best is cheaper."
     cheap = board.models[place]
-    gap = Gap.of(sheet.main.pairs, first, cheap)
+    gap = Gap.from_pairs(sheet.main.pairs, first, cheap)
     lead = "" if gap is None else (
         f", {board.unit.gap(gap.diff, points=True)} {board.unit.gaps(gap.lo, gap.hi)},"
     )  # fmt: skip

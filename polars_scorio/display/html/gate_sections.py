@@ -65,7 +65,7 @@ class Gated:
     unit: Unit
 
     @classmethod
-    def of(
+    def from_log(
         cls, look: LogSummary, main: Scope, baseline: Category, settings: Settings, margin: float,
         gates: pl.DataFrame | None = None,
     ) -> Gated:  # fmt: skip
@@ -109,7 +109,7 @@ class Gated:
         of_all = scores.filter(*(pl.col(name).is_null() for name in parts))
         known = dict(of_all.select(pl.col("model").cast(pl.String), "mu").rows())
         percent = metric.support == (0, 1)
-        unit = Unit(percent=percent) if percent else Unit.of(scores)
+        unit = Unit(percent=percent) if percent else Unit.from_rows(scores)
         return cls(baseline, gate_rows(rows), changes, known, label, settings.confidence, unit)
 
     @property

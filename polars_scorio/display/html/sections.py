@@ -74,10 +74,10 @@ class Sheet:
     settings: Settings
 
     @classmethod
-    def of(cls, main: Scope, settings: Settings) -> Sheet:
+    def from_scope(cls, main: Scope, settings: Settings) -> Sheet:
         """The numbers of a scope, the best model first."""
-        board = Board.of(lead_rows(main), main.ranks)
-        gap = Gap.of(main.pairs, *board.models[:2]) if len(board.models) > 1 else None
+        board = Board.from_rows(lead_rows(main), main.ranks)
+        gap = Gap.from_pairs(main.pairs, *board.models[:2]) if len(board.models) > 1 else None
         return cls(main, board, gap, settings)
 
     @property
@@ -254,7 +254,7 @@ def _other_columns(sheet: Sheet) -> list[Column]:
     for metric, k in asked:
         rows = metric_rows(main, metric, k).with_columns(pl.col("model").cast(pl.String))
         own = order.join(rows, on="model", how="left", maintain_order="left")
-        unit = Unit.of(own)
+        unit = Unit.from_rows(own)
         cells = [_score_cell(unit, *numbers) for numbers in own.select("mu", "lo", "hi").rows()]
         found.append(Column(metric.heading(k, main.each) + " (%)" * unit.percent, cells))
     return found
@@ -332,7 +332,7 @@ def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[floa
         compare(main.study, main.roles, main.lead, baseline=a, simultaneous=False, **each.report)
         for each in asked
     ]
-    gaps = [Gap.of(found, a, b) for found in pl.collect_all(plans)]
+    gaps = [Gap.from_pairs(found, a, b) for found in pl.collect_all(plans)]
     ends = [(gap.lo, gap.hi) for gap in gaps if gap is not None]
     return sorted(end for pair in ends for end in pair)
 
@@ -391,7 +391,7 @@ def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
     """A line for each stratum, the largest lead of the first model on top."""
     models, unit = sheet.board.models, sheet.board.unit
     leader = models[0]
-    boards = {part.name: Board.of(lead_rows(part), part.ranks) for part in parts}
+    boards = {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in parts}
     firsts = {name: board.models[0] for name, board in boards.items()}
     sure = {name: board.leaders[0] for name, board in boards.items() if len(board.leaders) == 1}
     if len(models) == 1:
@@ -523,7 +523,7 @@ class Fan:
     rewards: bool
 
     @classmethod
-    def of(cls, main: Scope, settings: Settings, models: Sequence[str]) -> Fan | None:
+    def from_scope(cls, main: Scope, settings: Settings, models: Sequence[str]) -> Fan | None:
         """None without several trials, or where it is unknown what succeeds."""
         rewards = holds_fractions(main.counts, main.roles)
         if main.fewest == 1 or not (rewards or knows_success(main.counts, main.roles)):
@@ -568,7 +568,7 @@ def reliability_section(fan: Fan | None, hues: Sequence[str], told: str = "") ->
     if fan is None:
         return Section("reliability", _RELIABLE, [])
     flat = pl.DataFrame(fan.numbers.reshape(-1, 3), schema=["mu", "lo", "hi"], nan_to_null=True)
-    models, unit, top = fan.models, Unit.of(flat), fan.k[-1]
+    models, unit, top = fan.models, Unit.from_rows(flat), fan.k[-1]
     can, does = fan.numbers[0, 0, -1], fan.numbers[1, 0, -1]
     leader = named(models[0])
     words = [
@@ -701,7 +701,7 @@ class QuestionFacts:
     judged: bool
 
     @classmethod
-    def of(cls, main: Scope, models: Sequence[str], settings: Settings) -> QuestionFacts:
+    def from_scope(cls, main: Scope, models: Sequence[str], settings: Settings) -> QuestionFacts:
         """Of a judge's verdicts as they are, if there is one."""
         judged, main = main.judged, main.of_verdicts()
         w = average_metric(main.lead).w

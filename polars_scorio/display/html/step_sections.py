@@ -78,7 +78,7 @@ class Run:
         return step_words(self.steps[0]), step_words(self.steps[-1])
 
     @classmethod
-    def of(cls, look: LogSummary, settings: Settings) -> Run | None:
+    def from_summary(cls, look: LogSummary, settings: Settings) -> Run | None:
         """None if the questions change along the steps, or if nothing can be drawn of them."""
         log, roles = stepped_log(look)
         (name,) = look.trials.strata
@@ -95,7 +95,7 @@ class Run:
         cells = cells.drop(name)
         main = Scope("", Study(cells), replace(roles, model="model", by=()), (avg(),))
         main = replace(main, fewest=look.fewest)
-        fan = Fan.of(main, settings, steps)
+        fan = Fan.from_scope(main, settings, steps)
         if fan is None or fan.rewards:
             return None
         order = rank(main.study, main.roles, avg(), **settings.report).collect()
@@ -103,7 +103,7 @@ class Run:
         curve = _gain_curve(main, fan.k, steps[0], steps[-1], settings)
         chosen = best(main.study, main.roles, avg(), **settings.report).collect()
         ends = chosen.select("best_lo", "best_hi").row(0)
-        return cls(steps, at, fan, curve, Board.of(rows, order), name, ends)
+        return cls(steps, at, fan, curve, Board.from_rows(rows, order), name, ends)
 
 
 def _gain_curve(
@@ -115,7 +115,7 @@ def _gain_curve(
     alone = replace(settings, confidence=1 - (1 - settings.confidence) / len(sizes))
     options = settings.report if band_of else alone.report
     rows = compare(two, main.roles, metric, simultaneous=band_of, **options).collect()
-    found = [Gap.of(rows.filter(k=k), last, first) for k in sizes]
+    found = [Gap.from_pairs(rows.filter(k=k), last, first) for k in sizes]
     numbers = np.array([(gap.diff, gap.lo, gap.hi) if gap else (np.nan,) * 3 for gap in found])
     return Curve(sizes, *numbers.T)
 
@@ -318,7 +318,7 @@ def runs_section(look: LogSummary, sheet: Sheet) -> Section:
     if at.len() < 2:
         return Section("steps", "", [])
     where = dict(zip(at.to_list(), _step_places(at.to_list()), strict=True))
-    unit = Unit.of(rows)
+    unit = Unit.from_rows(rows)
     axis = score_axis([*rows["lo"].drop_nulls(), *rows["hi"].drop_nulls()], unit)
 
     def y(value: float) -> float:

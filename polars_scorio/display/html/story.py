@@ -58,7 +58,7 @@ class Story:
     like: tuple[float, float, float] | None = None  # one model on questions like these
 
     @classmethod
-    def of(
+    def from_log(
         cls, frame: pl.LazyFrame, roles: Roles, look: LogSummary, coverage: pl.DataFrame,
         asked: Asked,
     ) -> Story:  # fmt: skip
@@ -73,7 +73,7 @@ class Story:
         asked: Asked, verdict: LogVerdict,
     ) -> Story:  # fmt: skip
         main, settings = verdict.main, asked.settings
-        sheet = Sheet.of(main, settings)
+        sheet = Sheet.from_scope(main, settings)
         board, basis = sheet.board, sheet.basis()
         one, numbered = len(board.models) == 1, bool(main.rows["mu"].count())
 
@@ -81,12 +81,12 @@ class Story:
             return cls(look, coverage, asked, verdict, sheet, finding, **parts)  # type: ignore[arg-type]
 
         if verdict.biased:
-            first = FirstTrials.of(frame, roles, main, settings)
+            first = FirstTrials.from_log(frame, roles, main, settings)
             finding = biased_finding(verdict.biased, sheet, first, verdict.worst_p)
             return told(finding, fan=None, first=first)
-        facts = QuestionFacts.of(main, board.models, settings)
+        facts = QuestionFacts.from_scope(main, board.models, settings)
         if asked.baseline is not None:
-            gated = Gated.of(
+            gated = Gated.from_log(
                 verdict.counted, main, asked.baseline, settings, asked.margin, asked.gates
             )
             candidates = gated.rows["model"].n_unique()
@@ -94,12 +94,14 @@ class Story:
             level += f", for all {candidates} candidates at once" * (candidates > 1)
             worst = str(gated.worst["model"])
             order = list(dict.fromkeys([worst, gated.baseline, *board.models]))
-            fan = Fan.of(main, settings, order) if numbered else None
+            fan = Fan.from_scope(main, settings, order) if numbered else None
             words = (f"difference in {gated.metric}", f"margin {gated.unit.margin(asked.margin)}",
                      level, basis[-1])  # fmt: skip
             return told(gate_finding(gated, words), fan=fan, facts=facts, gated=gated)
-        fan = Fan.of(main, settings, board.models) if numbered else None
-        run = Run.of(verdict.counted, settings) if look.steps is not None and one else None
+        fan = Fan.from_scope(main, settings, board.models) if numbered else None
+        run = (
+            Run.from_summary(verdict.counted, settings) if look.steps is not None and one else None
+        )
         if run is not None:
             return told(steps_finding(run, basis), fan=fan, facts=facts, run=run)
         prices = cls._prices(frame, roles, sheet, asked)
@@ -126,7 +128,7 @@ class Story:
         known = of_costs or knows_success(main.counts, main.roles, main.metrics)
         if not known:
             return None
-        return Prices.of(frame, roles, sheet.board, asked.settings, of_costs)
+        return Prices.from_log(frame, roles, sheet.board, asked.settings, of_costs)
 
     @property
     def parts(self) -> list[Scope]:
@@ -157,7 +159,7 @@ def read_story(
     try:
         # Errored trials count as failed, and an alert says what they change.
         filled = replace(roles, missing=look.roles.missing)
-        return look, coverage, Story.of(frame, filled, look, coverage, asked)
+        return look, coverage, Story.from_log(frame, filled, look, coverage, asked)
     except (ValueError, TypeError) as error:
         return look, coverage, error
 

@@ -235,7 +235,7 @@ class FirstTrials:
     ends: list[tuple[int, int, int]]  # trials, questions that end in a success, and the others
 
     @classmethod
-    def of(
+    def from_log(
         cls, frame: pl.LazyFrame, roles: Roles, main: Scope, settings: Settings
     ) -> FirstTrials | None:
         """None if the trials of the log have no order, or are counted."""
@@ -270,7 +270,7 @@ class FirstTrials:
                  (pl.col("score") < 1).sum().alias("wrong"))
             .sort("n").collect().select("n", "right", "wrong").rows()
         )  # fmt: skip
-        return cls(Sheet.of(overall, settings), rows)
+        return cls(Sheet.from_scope(overall, settings), rows)
 
     @property
     def until_success(self) -> bool:

@@ -86,7 +86,7 @@ class Order:
     gates: pl.DataFrame | None = None  # rows of a gate that was taken already
 
     @classmethod
-    def of(
+    def from_metrics(
         cls,
         metrics: Sequence[Metric],
         settings: Settings,

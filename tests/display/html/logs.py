@@ -56,7 +56,7 @@ def page_of(
 ) -> Page:
     """The page of a log."""
     asked = Roles(**roles)
-    order = Order.of(metrics, settings, asked, "log.html", baseline=baseline)
+    order = Order.from_metrics(metrics, settings, asked, "log.html", baseline=baseline)
     made, _ = made_page(log.lazy(), asked, order)
     return made
 

@@ -10,7 +10,7 @@ from polars_scorio.display.settings import Settings
 
 
 def call_of(*metrics: ps.Metric, settings: Settings | None = None, **roles: object) -> str:
-    return Order.of(metrics, settings or Settings(), Roles(**roles), "log.html").call
+    return Order.from_metrics(metrics, settings or Settings(), Roles(**roles), "log.html").call
 
 
 def test_without_any_choice_the_call_is_short():
@@ -36,12 +36,14 @@ def test_metrics_are_typed_as_they_print():
 
 
 def test_a_page_has_the_name_of_its_file_unless_it_has_a_title():
-    usual = Order.of([], Settings(), Roles(), "log.html")
+    usual = Order.from_metrics([], Settings(), Roles(), "log.html")
     assert (usual.title, usual.metrics) == ("log.html", ())
-    named = Order.of([], Settings(), Roles(), "log.html", title="Nightly", call="scorio report x")
+    named = Order.from_metrics(
+        [], Settings(), Roles(), "log.html", title="Nightly", call="scorio report x"
+    )
     assert (named.title, named.call) == ("Nightly", "scorio report x")
 
 
 def test_metrics_are_checked_before_anything_is_read():
     with pytest.raises(TypeError, match="pass_at_k"):
-        Order.of([ps.pass_at_k], Settings(), Roles(), "log.html")
+        Order.from_metrics([ps.pass_at_k], Settings(), Roles(), "log.html")

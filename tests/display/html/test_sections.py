@@ -44,7 +44,9 @@ def look_of(log: pl.DataFrame, **roles: object) -> LogSummary:
 
 
 def sheet_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> Sheet:
-    return Sheet.of(page_scopes(look_of(log, **roles), metrics or (ps.avg(),), USUAL)[0], USUAL)
+    return Sheet.from_scope(
+        page_scopes(look_of(log, **roles), metrics or (ps.avg(),), USUAL)[0], USUAL
+    )
 
 
 def sections_of(log: pl.DataFrame, *metrics: ps.Metric, **options: object) -> dict[str, object]:
@@ -173,7 +175,7 @@ def test_questions_that_broke_or_were_fixed_are_named(versions):
 
 
 def test_what_chance_breaks_is_said_where_nothing_is_named_or_the_pattern_is_rare(versions):
-    gated = Gated.of(look_of(versions, count="count"), sheet_of(versions, count="count").main,
+    gated = Gated.from_log(look_of(versions, count="count"), sheet_of(versions, count="count").main,
                      "v1", USUAL, 0.02)  # fmt: skip
     row = gated.worst
     log = versions.scorio(count="count").regressions("v1").filter(model=row["model"])
@@ -231,7 +233,7 @@ def prices():
 def test_costs_are_those_of_the_report(prices):
     accessor = prices.scorio(cost="usd")
     asked = (ps.cost_to_solve([1, 3]),)
-    found = Prices.of(prices.lazy(), accessor._roles, sheet_of(prices, cost="usd").board,  # noqa: SLF001
+    found = Prices.from_log(prices.lazy(), accessor._roles, sheet_of(prices, cost="usd").board,  # noqa: SLF001
                       USUAL, asked)  # fmt: skip
     mean = accessor.mean_cost().sort("model").select("estimate", "lo", "hi").to_numpy()
     assert found.mean == pytest.approx(mean)
@@ -359,7 +361,7 @@ def test_never_always_and_reversed_questions_are_named(faulty):
 
 def test_the_cells_of_questions_are_the_scores_the_hardest_first(faulty):
     sheet = sheet_of(faulty, count="count")
-    facts = QuestionFacts.of(sheet.main, sheet.board.models, USUAL)
+    facts = QuestionFacts.from_scope(sheet.main, sheet.board.models, USUAL)
     rates = faulty.filter(pl.col("category") == 1).select("model", "question", pl.col("count") / 8)
     known = {(str(m), q): rate for m, q, rate in rates.rows()}
     for row, model in enumerate(sheet.board.models):
@@ -441,7 +443,7 @@ def test_a_run_has_the_steps_that_may_be_best_and_the_earliest_of_them_to_take()
 
 def test_the_gains_of_a_run_are_those_of_the_comparison():
     log = improving_run()
-    run = Run.of(look_of(log, model=None, by="step", validate=False), USUAL)
+    run = Run.from_summary(look_of(log, model=None, by="step", validate=False), USUAL)
     steps = log.filter(pl.col("step").is_in([0, 30])).scorio(model="step", validate=False)
     pairs = steps.compare(ps.pass_at_k([1, 2, 4]), simultaneous=True).sort("k")
     sign = pairs.select(pl.when(pl.col("model_a") == 30).then(1).otherwise(-1)).to_series()
@@ -474,7 +476,7 @@ def test_labels_of_steps_do_not_touch_on_a_phone():
 
 def test_steps_with_questions_of_their_own_are_compared_by_nobody():
     log = improving_run().with_columns(question=pl.col("question") + 100 * pl.col("step"))
-    assert Run.of(look_of(log, model=None, by="step"), USUAL) is None
+    assert Run.from_summary(look_of(log, model=None, by="step"), USUAL) is None
     assert not page_of(log, ps.avg(), model=None, by="step").refused
 
 
@@ -503,7 +505,7 @@ def test_the_numbers_of_a_page_are_those_of_the_report(seed, number, trials):
     roles = {"run_effects": "none", "validate": False}
     page, accessor = page_of(log, **roles), log.scorio(**roles)
     rows = accessor.avg()
-    unit = Unit.of(rows.rename({"estimate": "mu"}))
+    unit = Unit.from_rows(rows.rename({"estimate": "mu"}))
     shown = page.hero.figure if number > 1 else words(page.hero.figure)
     for model, mu, lo, hi in rows.select("model", "estimate", "lo", "hi").rows():
         ends = unit.interval(lo, hi)

@@ -58,7 +58,7 @@ def test_unchecked_unequal_and_single_trials():
 def test_runs_that_are_not_whole():
     totals = pl.DataFrame({"model": ["m00", "m01"], "planned": [48, 60], "reported": [0.5, None]})
     totals = totals.with_columns(recomputed="reported")
-    order = Order.of((), Settings(), Roles(), "log.html")
+    order = Order.from_metrics((), Settings(), Roles(), "log.html")
     page, _ = made_page(models(2).lazy(), Roles(), order, totals=totals)
     (alert,) = page.alerts
     assert alert.title == "Unfinished runs"
