@@ -130,6 +130,11 @@ def test_no_two_modules_of_a_folder_define_a_function_of_the_same_name(folder):
     assert names == set()
 
 
+def test_no_two_classes_have_the_same_name():
+    names = repeated(each.name.lstrip("_") for path in MODULES for each in classes(path))
+    assert names == set()
+
+
 def test_a_constructor_is_named_for_what_it_reads():
     """`Unit.from_rows`, not `Unit.of`: a search for it finds one thing."""
     vague = {

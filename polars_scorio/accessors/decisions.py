@@ -537,11 +537,11 @@ class GateMethods(Accessor[FrameT]):
 
         def drawn(rows: pl.DataFrame) -> str:
             from polars_scorio.display.html.notebook import finding_table
-            from polars_scorio.display.html.story import Asked
+            from polars_scorio.display.html.story import Wishes
             from polars_scorio.display.settings import Settings
 
             metrics, settings = () if metric is None else (metric,), Settings.from_options(options)
-            asked = Asked(metrics, settings, baseline, margin, rows)
+            asked = Wishes(metrics, settings, baseline, margin, rows)
             return finding_table(self._lazy(), self._roles, asked)
 
         return self._drawn_rows(plan, drawn)

@@ -127,7 +127,7 @@ class ReaderMethods(Accessor[FrameT]):
             check_choice("overall", overall, Overall)
         options = self._with(options)
         from polars_scorio.display.html.notebook import finding_table
-        from polars_scorio.display.html.story import Asked
+        from polars_scorio.display.html.story import Wishes
         from polars_scorio.display.leaderboard import leaderboard
 
         board = leaderboard(
@@ -136,7 +136,7 @@ class ReaderMethods(Accessor[FrameT]):
         board = board.select(in_order(board.columns, self._roles))
         if overall == "macro":  # a page pools the questions of all strata
             return board
-        asked = Asked(metrics, Settings.from_options(options))
+        asked = Wishes(metrics, Settings.from_options(options))
         return ShownFrame.from_frame(board, lambda: finding_table(self._lazy(), self._roles, asked))
 
     @takes_options()
@@ -187,13 +187,13 @@ class ReaderMethods(Accessor[FrameT]):
         >>> path = trials.scorio(trial=None).write_card("card.png")  # doctest: +SKIP
         """
         from polars_scorio.display.html.card import card_svg, write_card
-        from polars_scorio.display.html.story import Asked, Story, read_story
+        from polars_scorio.display.html.story import Story, Wishes, read_story
 
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
         said = {"target": target, "confidence": confidence}
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
-        wanted = Asked(() if metric is None else (metric,), Settings(**asked))  # type: ignore[arg-type]
+        wanted = Wishes(() if metric is None else (metric,), Settings(**asked))  # type: ignore[arg-type]
         *_, story = read_story(self._lazy(), self._roles, wanted, totals=self._tool_totals)
         if not isinstance(story, Story):
             raise story

@@ -42,7 +42,7 @@ from polars_scorio.display.finding import (
 )
 from polars_scorio.display.html.cost_sections import price_words
 from polars_scorio.display.html.sections import next_of_ranking, without_stratum
-from polars_scorio.display.html.step_sections import Run
+from polars_scorio.display.html.step_sections import TrainingRun
 from polars_scorio.display.html.story import Story
 from polars_scorio.display.html.write_page import log_size
 from polars_scorio.display.scopes import holds_fractions
@@ -55,7 +55,7 @@ from polars_scorio.display.sentences import (
 from polars_scorio.display.table import cell_text
 from polars_scorio.display.verdict import lead_label, lead_rows
 from polars_scorio.display.words import (
-    Scale,
+    NumberFormat,
     count_of,
     judge_words,
     range_text,
@@ -390,7 +390,7 @@ def gap_unit(metric: Metric, rows: pl.DataFrame) -> Unit:
     fractions = "bounds" in rows.columns and rows["bounds"].null_count() < rows.height
     if metric.support == (0, 1) and not fractions:
         return Unit()
-    scale = Scale.from_values(rows["diff"], sigma_values(rows), percent=False)
+    scale = NumberFormat.from_values(rows["diff"], sigma_values(rows), percent=False)
     return Unit(percent=False, digits=scale.digits)
 
 
@@ -492,7 +492,7 @@ def _one_model_lines(reply: Reply, story: Story, label: str) -> list[str]:
     return [*lines, *reply.more(len(names))]
 
 
-def _step_lines(reply: Reply, run: Run) -> list[str]:
+def _step_lines(reply: Reply, run: TrainingRun) -> list[str]:
     """The steps of a run in their order; bright ones may be the best."""
     board, whole = run.board, len(run.steps)
     place = {name: at for at, name in enumerate(board.models)}
@@ -713,7 +713,7 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
 
     def block(place: str, own: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
         own = own.sort("noise_floor", descending=True, nulls_last=True, maintain_order=True)
-        scale = Scale.from_values(own["estimate"], own["noise_floor"], percent=False)
+        scale = NumberFormat.from_values(own["estimate"], own["noise_floor"], percent=False)
         unit = Unit(percent=percent, digits=1 if percent else scale.digits)
         label = reply.label(metric, cover)
         floors = [*map(_known_number, own["noise_floor"])]

@@ -40,7 +40,7 @@ from polars_scorio.command_line.terminal import (
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.html.card import card_svg, write_card
-from polars_scorio.display.html.story import Asked, Story, read_story, refusal_finding
+from polars_scorio.display.html.story import Story, Wishes, read_story, refusal_finding
 from polars_scorio.display.html.write_page import Order, made_page
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import to_great_table, to_latex
@@ -84,7 +84,7 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     output = Path(asked.output)
     refuse_missing_folder(output)
     options = Settings(confidence=asked.confidence, target=asked.target)
-    wanted = Asked(() if asked.metric is None else (asked.metric,), options)
+    wanted = Wishes(() if asked.metric is None else (asked.metric,), options)
     *_, story = read_story(log.frame.lazy(), log._roles, wanted, totals=log._tool_totals)
     if not isinstance(story, Story):
         raise story
@@ -186,7 +186,7 @@ def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
         return
     sources = log.variance_components(unmatched=asked.unmatched)
     reply, (found, advice) = Reply.read(log, asked, call, rows, sources)
-    *_, story = read_story(log.frame.lazy(), log._roles, Asked((), Settings()))
+    *_, story = read_story(log.frame.lazy(), log._roles, Wishes((), Settings()))
     questions_answer(reply, found, advice, story if isinstance(story, Story) else None)
 
 
@@ -219,7 +219,7 @@ def run_plan(log: Scorio[Any], asked: Namespace, call: str) -> None:
 
 def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:
     """Print finding, leaderboard and facts; return why the log has no report, if so."""
-    wanted = Asked(tuple(asked.metric), chosen_settings(asked))
+    wanted = Wishes(tuple(asked.metric), chosen_settings(asked))
     frame, roles = log.frame.lazy(), log._roles
     _, coverage, story = read_story(frame, roles, wanted, totals=log._tool_totals)
     reply = Reply(log, asked, call, coverage, Screen.from_output())

@@ -24,7 +24,7 @@ from polars_scorio.display.finding import gate_rows, worst_gate
 from polars_scorio.display.html.page import Page
 from polars_scorio.display.html.write_page import Order, made_page
 from polars_scorio.display.sentences import GateWords
-from polars_scorio.display.table import Column, Table, cell_text, markdown_table
+from polars_scorio.display.table import FrameColumn, Table, cell_text, markdown_table
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words import judge_words, visible_text
 from polars_scorio.metrics.metric import Metric
@@ -118,7 +118,7 @@ def _readable_rows(rows: pl.DataFrame) -> Table:
         if name not in _UNREAD
         for form in [".3g" if named.schema[name].is_float() else ""]
     }
-    return Table([Column(name, texts, right=False) for name, texts in cells.items()])
+    return Table([FrameColumn(name, texts, right=False) for name, texts in cells.items()])
 
 
 # Exit status of each verdict; 1 and 2 say that there is none.

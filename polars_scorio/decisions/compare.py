@@ -106,7 +106,7 @@ def compare(
     }
     columns = curve_columns([*trials.strata, *shown], [metric])
     refuse_repeats(columns)
-    comparison = _Comparison(models, baseline, simultaneous, warns, sizes, curves)
+    comparison = _ComparedPairs(models, baseline, simultaneous, warns, sizes, curves)
     beside = ("metric", "adjusted_for")
     schema = {name: dtype for name, dtype in shown.items() if name not in beside}
     pairs = in_evaluated_strata(plan, trials, comparison, schema)
@@ -154,7 +154,7 @@ def _pair_brackets(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Comparison:
+class _ComparedPairs:
     """The function from the results of all models to the differences of the pairs."""
 
     models: Models

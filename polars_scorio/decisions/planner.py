@@ -348,13 +348,13 @@ def trials_needed(
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
     goal = half_width, float(confidence), power, max_trials, simultaneous
-    need = _Need(request, metric, *goal, overall == "macro", planned_trials, today)
+    need = _TrialsNeeded(request, metric, *goal, overall == "macro", planned_trials, today)
     rows = in_all_strata(groups, trials, need, schema)
     return with_plan_cost(rows, trials, [*schema][: -len(_NEEDED)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Need:
+class _TrialsNeeded:
     """The function from the questions of all groups to the trials that they need."""
 
     request: Request

@@ -54,7 +54,7 @@ def named_questions(request: Request, unmatched: Unmatched) -> WholePlan:
     return request.groups(per_question=True, questions=asked)
 
 
-class Outcomes(NamedTuple):
+class UnitOutcomes(NamedTuple):
     """Outcomes of Q questions, or clusters of questions, under A models.
 
     Attributes
@@ -80,7 +80,7 @@ class Outcomes(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class QuestionTable:
+class StratumQuestions:
     """Questions, or clusters of questions, of a stratum, and what its models did there.
 
     Attributes
@@ -100,11 +100,11 @@ class QuestionTable:
     names: pl.Series
     size: Ints
     trials: Ints
-    outcomes: Outcomes
+    outcomes: UnitOutcomes
     family: Ints | None = None
 
     @classmethod
-    def read(cls, groups: pl.DataFrame, request: Request) -> QuestionTable:
+    def read(cls, groups: pl.DataFrame, request: Request) -> StratumQuestions:
         """Read the `QUESTIONS` of the models of one stratum, which have the same questions."""
         question, columns = request.trials.question.name, request.classes.columns()
         flat = _question_rows(groups, columns, [question])
@@ -117,7 +117,7 @@ class QuestionTable:
         return cls(names, every, counts.sum(axis=2), outcomes, family)
 
     @classmethod
-    def from_clusters(cls, groups: pl.DataFrame, request: Request) -> QuestionTable:
+    def from_clusters(cls, groups: pl.DataFrame, request: Request) -> StratumQuestions:
         """Read the clusters of one stratum; the mean of a cluster weighs its questions alike."""
         question, columns = request.trials.question.name, request.classes.columns()
         flat = _question_rows(groups, columns, [CLUSTER, question])
@@ -162,7 +162,7 @@ def _families_of(flat: pl.DataFrame, groups: pl.DataFrame, request: Request) -> 
     return family.replace_strict(known, range(len(known))).to_numpy().astype(np.int64)
 
 
-def _outcomes_of(flat: pl.DataFrame, counts: Ints, request: Request) -> Outcomes:
+def _outcomes_of(flat: pl.DataFrame, counts: Ints, request: Request) -> UnitOutcomes:
     """The outcomes of rows of questions, whose counts have the shape (Q, A, classes)."""
     ((metric, view),) = request.metrics
     subject, support = subject_of(request.classes, view), request.trials.roles.bounds
@@ -180,14 +180,14 @@ def _outcomes_of(flat: pl.DataFrame, counts: Ints, request: Request) -> Outcomes
 
 def _measured_outcomes(
     moments: tuple[Floats, ...], trials: Ints, support: Bounds | None
-) -> Outcomes:
+) -> UnitOutcomes:
     """Means of values, and what their range says of them."""
     mean, error, least, most = (each.reshape(trials.shape) for each in moments)
     low, high = support or (np.inf, np.inf)
-    return Outcomes(mean, trials * error**2, error**2, support, most > low, least >= high)
+    return UnitOutcomes(mean, trials * error**2, error**2, support, most > low, least >= high)
 
 
-def _weighed_outcomes(counts: Ints, w: Floats, support: Bounds) -> Outcomes:
+def _weighed_outcomes(counts: Ints, w: Floats, support: Bounds) -> UnitOutcomes:
     """Mean weights of the categories of trials."""
     trials = counts.sum(axis=2)
     mean = counts @ w / trials
@@ -197,13 +197,13 @@ def _weighed_outcomes(counts: Ints, w: Floats, support: Bounds) -> Outcomes:
     low, high = support
     ever = np.asarray(counts[:, :, w > low].any(axis=2))
     always = np.asarray(~counts[:, :, w < high].any(axis=2))
-    return Outcomes(mean, trial, trial / trials, support, ever, always)
+    return UnitOutcomes(mean, trial, trial / trials, support, ever, always)
 
 
-def _clustered_outcomes(each: Outcomes, start: Ints, size: Ints) -> Outcomes:
+def _clustered_outcomes(each: UnitOutcomes, start: Ints, size: Ints) -> UnitOutcomes:
     """The outcomes of clusters, of which each begins at a row and has so many rows."""
     number = size[:, None]
-    return Outcomes(
+    return UnitOutcomes(
         np.add.reduceat(each.mean, start) / number,
         np.add.reduceat(each.trial, start) / number,
         np.add.reduceat(each.noise, start) / number**2,
@@ -273,7 +273,7 @@ class _Analysis:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each question, or cluster of questions; the most suspect ones first."""
-        read = QuestionTable.from_clusters if self.per == "cluster" else QuestionTable.read
+        read = StratumQuestions.from_clusters if self.per == "cluster" else StratumQuestions.read
         table = read(groups, self.request)
         name = next(iter(self.schema))
         rows = pl.DataFrame({name: table.names, "questions": table.size})
@@ -282,7 +282,7 @@ class _Analysis:
         return rows.select(*self.schema).sort("qvalue", name, nulls_last=True)
 
 
-def _rate_columns(table: QuestionTable, tail: float) -> pl.DataFrame:
+def _rate_columns(table: StratumQuestions, tail: float) -> pl.DataFrame:
     """How often each question is solved, and by how many models."""
     (questions, models), outcomes = table.trials.shape, table.outcomes
     trials, ever, always = table.trials.sum(axis=1), outcomes.ever, outcomes.always
@@ -314,7 +314,7 @@ def _rate_columns(table: QuestionTable, tail: float) -> pl.DataFrame:
     return rows.drop("never", "always")
 
 
-def _signal_columns(table: QuestionTable) -> pl.DataFrame:
+def _signal_columns(table: StratumQuestions) -> pl.DataFrame:
     """How each question relates to the others."""
     mean, noise = table.outcomes.mean, table.outcomes.noise
     if table.family is not None:
@@ -368,7 +368,7 @@ class _SourceRows:
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for models, questions, their interaction and trials."""
-        table = QuestionTable.read(groups, self.request)
+        table = StratumQuestions.read(groups, self.request)
         outcomes = table.outcomes
         shares = variance_shares(outcomes.mean, outcomes.noise, outcomes.trial, self.tail)
         questions, models = table.trials.shape
@@ -399,7 +399,7 @@ def shared_difficulty(log: Log, roles: Roles) -> dict[str, float]:
     if trials.by:
         raise ValueError("like= takes a log without strata: filter one, or leave by= out")
     request = average_request(trials, None)
-    table = QuestionTable.read(named_questions(request, "error").plan().collect(), request)
+    table = StratumQuestions.read(named_questions(request, "error").plan().collect(), request)
     outcomes = table.outcomes
     if outcomes.support != (0.0, 1.0):
         raise ValueError("like= takes outcomes from 0 to 1: pass bounds=(0, 1), or divide rewards")
@@ -419,7 +419,7 @@ def shared_difficulty(log: Log, roles: Roles) -> dict[str, float]:
     return {name: value for name, value in found if not np.isnan(value)}
 
 
-def _buying_advice(table: QuestionTable, shares: VarianceShares) -> str:
+def _buying_advice(table: StratumQuestions, shares: VarianceShares) -> str:
     """One sentence on whether to buy trials or questions."""
     for unit, number in zip(("question", "model"), table.trials.shape, strict=True):
         if number == 1:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from polars_scorio.display.words import Scale, count_of, short_name, sigma_values, text_list
+from polars_scorio.display.words import NumberFormat, count_of, short_name, sigma_values, text_list
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 
 MINUS = "\N{MINUS SIGN}"
@@ -87,7 +87,7 @@ class Unit:
     @classmethod
     def from_rows(cls, rows: pl.DataFrame) -> Unit:
         """The unit of rows with mu, lo and hi: two decimals for intervals below one point."""
-        scale = Scale.from_values(rows["mu"], sigma_values(rows))
+        scale = NumberFormat.from_values(rows["mu"], sigma_values(rows))
         if not scale.percent:
             return cls(percent=False, digits=scale.digits)
         width = (rows["hi"] - rows["lo"]).drop_nulls().median()

@@ -56,7 +56,7 @@ _PANELS = 24  # more of them are no picture any more
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class PictureSubject:
     """Log, metric, options and look of a picture.
 
     `scores`: stratum, model, questions, trials and the average of each model, once collected.
@@ -137,7 +137,7 @@ class PlotBase:
 
     def _subject(
         self, metric: Metric | None, options: Mapping[str, Any], along: str | None = None
-    ) -> Subject:
+    ) -> PictureSubject:
         """Subject of a picture; its strata, except the one on the axis, must fit into panels."""
         look, own = Look.split(options)
         # Some pictures leave some of the options out, and nobody else would look at them.
@@ -149,9 +149,9 @@ class PlotBase:
         metric = avg() if metric is None else metric
         check_metric(metric, "a picture takes a metric")
         metric = on_levels(metric, trials)
-        return Subject(trials, source, metric, look, {**self._chosen, **own})
+        return PictureSubject(trials, source, metric, look, {**self._chosen, **own})
 
-    def _banded(self, subject: Subject, overall: Overall | None) -> Subject:
+    def _banded(self, subject: PictureSubject, overall: Overall | None) -> PictureSubject:
         """The subject of a curve, with a band for all of it if one is known."""
         request = Request.from_trials(subject.source, [subject.metric], **subject.options)
         ((metric, view),) = request.metrics
@@ -160,8 +160,8 @@ class PlotBase:
         return replace(subject, banded=known and several)
 
     def _collected(
-        self, subject: Subject, *plans: pl.LazyFrame
-    ) -> tuple[Subject, list[pl.DataFrame]]:
+        self, subject: PictureSubject, *plans: pl.LazyFrame
+    ) -> tuple[PictureSubject, list[pl.DataFrame]]:
         """The rows of plans, and the subject with the scores of its models, from one pass."""
         trials, w = subject.trials, subject.metric.w
         score = avg() if w is None else avg(dict(w))  # type: ignore[arg-type]  # as those of a metric
@@ -178,8 +178,8 @@ class PlotBase:
         return subject, drawn
 
     def _rows(
-        self, subject: Subject, overall: Overall | None = None
-    ) -> tuple[Subject, pl.DataFrame]:
+        self, subject: PictureSubject, overall: Overall | None = None
+    ) -> tuple[PictureSubject, pl.DataFrame]:
         """The rows of a report, with intervals that end where the metric does."""
         plan = self._tidy(
             subject.source,
@@ -203,7 +203,9 @@ class PlotBase:
             )
         return subject, marked_rows(known, subject.metric)
 
-    def _rows_over(self, subject: Subject, at: pl.Expr) -> tuple[Subject, pl.DataFrame]:
+    def _rows_over(
+        self, subject: PictureSubject, at: pl.Expr
+    ) -> tuple[PictureSubject, pl.DataFrame]:
         """The rows of lines over steps, with the corrected intervals of the best ones.
 
         Costs have none: `best` takes no metric of which less is better.

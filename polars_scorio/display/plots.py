@@ -43,7 +43,7 @@ from polars_scorio.display.charts import (
     line_chart,
     stratum_axis,
 )
-from polars_scorio.display.plot_base import PlotBase, Subject
+from polars_scorio.display.plot_base import PictureSubject, PlotBase
 from polars_scorio.display.sentences import reversal_summary
 from polars_scorio.display.words import inference_words
 from polars_scorio.metrics.metric import DrawSizes, Metric, given_reward_range
@@ -723,7 +723,7 @@ convergence, questions, frontier>
             ends = float(rows["mu"].min()), float(rows["mu"].max())  # type: ignore[arg-type]  # floats
         return charts.heat_map(shown, heading, subject.name, ends, each=each)
 
-    def _histogram(self, subject: Subject) -> Picture:
+    def _histogram(self, subject: PictureSubject) -> Picture:
         """Histogram of the questions that all models of a stratum have, by their rate."""
         metric, trials = subject.metric, subject.trials
         averages = metric.averages_weights

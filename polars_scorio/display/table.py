@@ -17,7 +17,7 @@ from polars_scorio.display.leaderboard import FACTS, JUDGED_ENDS, SEPARATOR
 from polars_scorio.display.words import (
     HEADINGS,
     MISSING,
-    Scale,
+    NumberFormat,
     column_heading,
     each_trials,
     has_tiers,
@@ -53,7 +53,7 @@ _HIDDEN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FrameColumn:
     """A column of a table for people."""
 
     head: str
@@ -75,14 +75,14 @@ class Column:
             for cell, mark in zip(self.cells, marks, strict=True)
         ]
 
-    def slice(self, start: int, stop: int | None = None) -> Column:
+    def slice(self, start: int, stop: int | None = None) -> FrameColumn:
         """The column of some rows."""
         shades = self.shades[start:stop]
         return replace(self, cells=self.cells[start:stop], shades=shades)
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberColumns:
     """Columns of a frame that have a number, its interval and its estimate."""
 
     name: str  # column of the number: its place in the table
@@ -92,7 +92,7 @@ class Number:
     parts: tuple[str, str, str, str]  # columns of lo, hi, sigma, estimate; last two optional
 
     @classmethod
-    def find(cls, columns: Sequence[str]) -> list[Number]:
+    def find(cls, columns: Sequence[str]) -> list[NumberColumns]:
         """The numbers of a leaderboard or of any other result."""
         found, known = [], set(columns)
         for name in columns:
@@ -115,7 +115,7 @@ class Number:
 class Table:
     """Columns of the same length, and what is said about them."""
 
-    columns: Sequence[Column]
+    columns: Sequence[FrameColumn]
     note: str = ""  # below the table
     caption: str = ""  # for screen readers
     kind: str = ""  # CSS class: "board", "cards", "heat", "versus" or "broad"
@@ -128,7 +128,7 @@ class Table:
         digits = None if digits is None else check_count("digits", digits, least=0, most=12)
         if not isinstance(frame, pl.DataFrame):
             raise TypeError(f"a table is made of a DataFrame, got {type(frame).__name__}")
-        numbers = Number.find(frame.columns)
+        numbers = NumberColumns.find(frame.columns)
         if not numbers:
             raise ValueError(
                 "a table is made of what leaderboard, report, compare or rank returns, with "
@@ -141,7 +141,7 @@ class Table:
         hidden -= {"tier"} if has_tiers(frame) else set()
         # One metric is said once, above its numbers.
         hidden |= {"metric"} if _only_heading(frame) else set()
-        columns: list[Column] = []
+        columns: list[FrameColumn] = []
         for name in frame.columns:
             if name in shown:
                 columns += _read_number(frame, shown[name], numbers, percent, digits)
@@ -156,7 +156,7 @@ class Table:
         return cls(columns, " ".join(filter(None, notes)))
 
     @property
-    def rows(self) -> Iterator[tuple[tuple[Column, str, str], ...]]:
+    def rows(self) -> Iterator[tuple[tuple[FrameColumn, str, str], ...]]:
         """The cells of each row: column, text, CSS class."""
         cells = (
             [(each, *cell) for cell in zip(each.cells, each.shades or repeat(""), strict=False)]
@@ -178,7 +178,7 @@ class Table:
         return replace(self, columns=columns)
 
 
-def _with_bold_names(columns: Sequence[Column], frame: pl.DataFrame) -> list[Column]:
+def _with_bold_names(columns: Sequence[FrameColumn], frame: pl.DataFrame) -> list[FrameColumn]:
     """The columns, with bold names of the models that have the first rank and no other."""
     if not {"rank", "rank_lo", "rank_hi"} <= set(frame.columns) or frame.height == 1:
         return [*columns]
@@ -190,7 +190,7 @@ def _with_bold_names(columns: Sequence[Column], frame: pl.DataFrame) -> list[Col
     ]
 
 
-def _without_twins(columns: Sequence[Column]) -> tuple[list[Column], str]:
+def _without_twins(columns: Sequence[FrameColumn]) -> tuple[list[FrameColumn], str]:
     """The columns without those of the only stratum, if the whole log has the same; its name."""
     strata = {column.group for column in columns if column.group}
     twins = [replace(column, group="") for column in columns if column.group]
@@ -201,11 +201,11 @@ def _without_twins(columns: Sequence[Column]) -> tuple[list[Column], str]:
 
 def _read_number(
     frame: pl.DataFrame,
-    number: Number,
-    numbers: Sequence[Number],
+    number: NumberColumns,
+    numbers: Sequence[NumberColumns],
     percent: bool | None,  # noqa: FBT001 - passed on
     digits: int | None,
-) -> Iterator[Column]:
+) -> Iterator[FrameColumn]:
     """A number with its interval and, where it is another, its estimate.
 
     All strata of a metric have the same unit, digits and colours.
@@ -216,7 +216,7 @@ def _read_number(
         sigma for other in same for sigma in sigma_values(frame, other.parts[2], *other.parts[:2])
     ]
     least = -1.0 if number.name == "diff" else 0.0
-    scale = Scale.from_values(values, sigmas, least=least, percent=percent, digits=digits)
+    scale = NumberFormat.from_values(values, sigmas, least=least, percent=percent, digits=digits)
     lo, hi, _, estimate = number.parts
     heat = tuple(_heat_share(value, values) for value in frame[number.value])
     rows = frame.select(number.value, lo, hi).rows()
@@ -231,18 +231,20 @@ def _read_number(
 
 def interval_columns(
     head: str,
-    scale: Scale,
+    scale: NumberFormat,
     rows: Iterable[Sequence[float | None]],
     estimates: Iterable[float | None] | None = None,
-) -> list[Column]:
+) -> list[FrameColumn]:
     """A number with its interval (of its rows: number, lo, hi), and a column of its estimates."""
-    columns = [Column(head + scale.sign, tuple(scale.cell(*row) for row in rows), interval=True)]
+    columns = [
+        FrameColumn(head + scale.sign, tuple(scale.cell(*row) for row in rows), interval=True)
+    ]
     if estimates is not None:
-        columns.append(Column(f"estimate{scale.sign}", tuple(map(scale.text, estimates))))
+        columns.append(FrameColumn(f"estimate{scale.sign}", tuple(map(scale.text, estimates))))
     return columns
 
 
-def _number_heading(frame: pl.DataFrame, number: Number) -> str:
+def _number_heading(frame: pl.DataFrame, number: NumberColumns) -> str:
     """Heading of a number: its metric, and what it is of several or of a pair of models."""
     if number.name in _TIDY:
         metric, kind = _only_heading(frame), _TIDY[number.name]
@@ -264,19 +266,21 @@ def _only_heading(frame: pl.DataFrame) -> str:
     return row_heading(found[0][0], found[0][1], each_trials(frame)) if len(found) == 1 else ""
 
 
-def _plain_column(frame: pl.DataFrame, name: str) -> Column:
+def _plain_column(frame: pl.DataFrame, name: str) -> FrameColumn:
     """A column beside the numbers: the ranks that are open, metrics as people write them."""
     if name == "rank" and {"rank_lo", "rank_hi"} <= set(frame.columns):
-        return Column(name, tuple(rank_texts(frame)))
+        return FrameColumn(name, tuple(rank_texts(frame)))
     if name == "metric" and "k" in frame.columns:
         trials, rows = each_trials(frame), frame.select(name, "k").rows()
-        return Column(name, tuple(row_heading(each, k, trials) for each, k in rows), right=False)
+        return FrameColumn(
+            name, tuple(row_heading(each, k, trials) for each, k in rows), right=False
+        )
     column = frame[name]
     if name in _CHANCES:
-        return Column(name, tuple(map(probability_text, column)))
+        return FrameColumn(name, tuple(map(probability_text, column)))
     if column.dtype.is_float():
-        return Column(name, tuple(_short_numbers(column)))
-    return Column(name, tuple(map(cell_text, column)), right=column.dtype.is_numeric())
+        return FrameColumn(name, tuple(_short_numbers(column)))
+    return FrameColumn(name, tuple(map(cell_text, column)), right=column.dtype.is_numeric())
 
 
 def rank_texts(frame: pl.DataFrame) -> Iterator[str]:
@@ -467,7 +471,7 @@ def markdown_rows(frame: pl.DataFrame) -> str:
     | --- | ---: |
     | a\|b | 2 |
     """
-    if Number.find(frame.columns):
+    if NumberColumns.find(frame.columns):
         return to_markdown(frame)
     plain = Table([_plain_column(frame, name) for name in frame.columns])
     return markdown_table(plain.written(visible_text))
@@ -578,11 +582,11 @@ def _heat_shade(share: float) -> str:
     return "#" + "".join(f"{round(part):02x}" for part in mixed)
 
 
-def _page_columns(columns: Sequence[Column]) -> Iterator[list[Column]]:
+def _page_columns(columns: Sequence[FrameColumn]) -> Iterator[list[FrameColumn]]:
     """The columns of tables that fit a page, each with those that say what a row is."""
     first = [place for place, column in enumerate(columns) if column.interval]
     keys, rest = columns[: first[0]], columns[first[0] :]
-    page: list[Column] = []
+    page: list[FrameColumn] = []
     for _, members in groupby(rest, lambda column: column.group):
         block = list(members)
         if page and len([*page, *block]) > _WIDE:
@@ -592,7 +596,7 @@ def _page_columns(columns: Sequence[Column]) -> Iterator[list[Column]]:
     yield [*keys, *page]
 
 
-def _tabular_lines(columns: Sequence[Column]) -> list[str]:
+def _tabular_lines(columns: Sequence[FrameColumn]) -> list[str]:
     alignment, cells = "", []
     for column in columns:
         long = not column.right and max(map(len, column.cells), default=0) > _LONG
@@ -604,7 +608,7 @@ def _tabular_lines(columns: Sequence[Column]) -> list[str]:
     return [*heads, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
 
 
-def _stratum_spanners(columns: Sequence[Column]) -> list[str]:
+def _stratum_spanners(columns: Sequence[FrameColumn]) -> list[str]:
     """The strata above their columns, in LaTeX."""
     if not any(column.group for column in columns):
         return []

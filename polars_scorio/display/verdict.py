@@ -27,7 +27,7 @@ from polars_scorio.display.scopes import (
 from polars_scorio.display.sentences import errored_sentences
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words import (
-    Scale,
+    NumberFormat,
     count_of,
     name_list,
     number_list,
@@ -245,7 +245,7 @@ def errored_trials(look: LogSummary, main: Scope, settings: Settings) -> Iterato
                 compare(study, roles, main.lead, **settings.report),
             ]
         )
-    percent = Scale.from_values(main.rows.filter(metric=main.lead.name)["mu"], ()).percent
+    percent = NumberFormat.from_values(main.rows.filter(metric=main.lead.name)["mu"], ()).percent
     said = errored_sentences(rows, pairs, main.pairs, percent=percent)
     advice = (
         "A timeout is an outcome, and failed; trials that a broken harness lost can be run again."

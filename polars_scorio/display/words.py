@@ -27,7 +27,7 @@ _SURE = 0.9995  # above it three digits would say that it is certain
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class NumberFormat:
     """How the numbers of a metric are written."""
 
     percent: bool
@@ -42,7 +42,7 @@ class Scale:
         least: float = 0.0,
         percent: bool | None = None,
         digits: int | None = None,
-    ) -> Scale:
+    ) -> NumberFormat:
         """Percentages of what lies within `least` and 1, and two significant digits of sigma.
 
         `percent` and `digits` win over both.

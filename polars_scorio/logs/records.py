@@ -133,7 +133,7 @@ def records(
     )
     files = _record_files(paths, plan)
     samples = read_each(
-        files, lambda file: _Sample.from_file(file, plan), roles.get("on_error", "raise")
+        files, lambda file: _RowSample.from_file(file, plan), roles.get("on_error", "raise")
     )
     samples = _telling_samples(samples, plan)
     dtypes = _column_dtypes(samples, plan)
@@ -215,7 +215,7 @@ def _named_text(value: object, name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Path:
+class _FieldPath:
     """A path into a record."""
 
     text: str
@@ -224,7 +224,7 @@ class _Path:
     place: str  # index, key or line, instead of the value
 
     @classmethod
-    def from_text(cls, role: str, text: str) -> _Path:
+    def from_text(cls, role: str, text: str) -> _FieldPath:
         """The path that a text spells."""
         found = _PLACE.fullmatch(text)
         body, place = found.groups() if found else (text, "")
@@ -278,8 +278,8 @@ class _Plan:
 
     texts: Mapping[str, str]  # the text of each column
     of_file: Mapping[str, str]
-    of_record: Mapping[str, _Path]
-    where: tuple[tuple[_Path, tuple[object, ...]], ...]
+    of_record: Mapping[str, _FieldPath]
+    where: tuple[tuple[_FieldPath, tuple[object, ...]], ...]
     depth: int  # lists within lists that give rows
 
     @classmethod
@@ -289,7 +289,9 @@ class _Plan:
             if not isinstance(text, str):
                 raise TypeError(f"{name} must be a path, a str, got {value_text(text)}")
         of_file = {name: text for name, text in columns.items() if _is_of_file(text)}
-        of_record = {n: _Path.from_text(n, text) for n, text in columns.items() if n not in of_file}
+        of_record = {
+            n: _FieldPath.from_text(n, text) for n, text in columns.items() if n not in of_file
+        }
         if not of_record:
             raise ValueError("question= and category= lead into no record: both are constants")
         deepest = max(of_record.values(), key=lambda path: path.depth)
@@ -302,7 +304,7 @@ class _Plan:
                     "whose cross product is never meant: name fields of one list, or of lists of "
                     "the same length in one object"
                 )
-        conditions = [(_Path.from_text("where", text), value) for text, value in where.items()]
+        conditions = [(_FieldPath.from_text("where", text), value) for text, value in where.items()]
         for path, _ in conditions:
             if path.depth:
                 raise ValueError(
@@ -357,7 +359,7 @@ def _file_value(file: Path, name: str, text: str) -> Any:
     if text[:1] == "'":
         return text.strip("'")
     if text[:1] == "^":
-        return _first_value(_Path.from_text(name, text[1:]), _numbered_records(file))
+        return _first_value(_FieldPath.from_text(name, text[1:]), _numbered_records(file))
     side = _SIDE.fullmatch(text)
     if side is None:
         try:
@@ -371,10 +373,10 @@ def _file_value(file: Path, name: str, text: str) -> Any:
         raise FileNotFoundError(
             f"{file}: {name}={text!r} needs a file {side[1]} beside it or in a folder above"
         )
-    return _first_value(_Path.from_text(name, side[2]), _numbered_records(found))
+    return _first_value(_FieldPath.from_text(name, side[2]), _numbered_records(found))
 
 
-def _first_value(path: _Path, numbered: Iterable[tuple[int, Any]]) -> Any:
+def _first_value(path: _FieldPath, numbered: Iterable[tuple[int, Any]]) -> Any:
     """The value of the first record that has one."""
     values = (value for number, each in numbered for value in path.values(number, each).values())
     return next((value for value in values if value is not None), None)
@@ -427,7 +429,7 @@ def _record_files(paths: Paths, plan: _Plan) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
+class _RowSample:
     """The first rows of a file, or all of them if they are few."""
 
     plan: _Plan
@@ -436,7 +438,7 @@ class _Sample:
     whole: bool
 
     @classmethod
-    def from_file(cls, file: Path, plan: _Plan) -> _Sample:
+    def from_file(cls, file: Path, plan: _Plan) -> _RowSample:
         """Read the first rows of a file."""
         constants = {name: _file_value(file, name, text) for name, text in plan.of_file.items()}
         rows = [*islice(plan.rows(file), _BATCH + 1)]
@@ -555,7 +557,7 @@ def _plain_value(value: object) -> object:
     return json_text(value) if isinstance(value, dict | list) else str(value)
 
 
-def _telling_samples(samples: Mapping[Path, _Sample], plan: _Plan) -> dict[Path, _Sample]:
+def _telling_samples(samples: Mapping[Path, _RowSample], plan: _Plan) -> dict[Path, _RowSample]:
     """The files that have questions or outcomes; a column without any value is an error."""
     if not any(sample.table.height for sample in samples.values()):
         why = "has the values of where=" if plan.where else "gives a row"
@@ -608,7 +610,7 @@ def _record_paths(value: object, start: str) -> Iterator[str]:
         yield start
 
 
-def _column_dtypes(samples: Mapping[Path, _Sample], plan: _Plan) -> dict[str, Any]:
+def _column_dtypes(samples: Mapping[Path, _RowSample], plan: _Plan) -> dict[str, Any]:
     """The dtype of each column over all files; numbers of a file that goes on may be fractions."""
     dtypes: dict[str, Any] = {}
     for name in plan.texts:

@@ -161,7 +161,7 @@ def _unseen_rates(
 _FURTHEST = 2  # draws that the free fit predicts, over the trials of the shortest question
 
 
-class Range(NamedTuple):
+class CreditRange(NamedTuple):
     """Expected credit of a draw, and its range, each of shape (G,)."""
 
     mu: Floats
@@ -174,7 +174,7 @@ def forecast_range(
     gains: Floats | RootDraw,
     confidence: Floats | float,
     where: Mask | None = None,
-) -> Range:
+) -> CreditRange:
     """Mean credit (G,) of draws of any size, with its range over all populations not rejected.
 
     NaN outside `where`; `mu` also beyond twice the trials of the shortest question, where neither
@@ -192,7 +192,7 @@ def forecast_range(
         mean, lo, hi = _likely_ranges(fits, rows, values, confidences[own])
         mean[gains.size > _FURTHEST * fitted.fewest_trials[own]] = np.nan
         numbers[:, own] = mean, lo, hi
-    return Range(*numbers)
+    return CreditRange(*numbers)
 
 
 def _likely_ranges(

@@ -36,7 +36,7 @@ _SYMMETRIC = 1e-6  # skewness below which Pearson's type III is normal
 DIFFICULTY_LEVEL = 0.002
 
 
-class Finding(NamedTuple):
+class CheckResult(NamedTuple):
     """The result of a check: its p-value, or why there is none, and the numbers of a sentence."""
 
     p: float | None
@@ -56,7 +56,9 @@ class Finding(NamedTuple):
 # Copies
 
 
-def copies(n: Ints, c: Ints, present: Flags | None = None, success: Flags | None = None) -> Finding:
+def copies(
+    n: Ints, c: Ints, present: Flags | None = None, success: Flags | None = None
+) -> CheckResult:
     """Are some trials copies of others? By pairs of runs, where these are known, and by counts.
 
     Without a mixed question among ten there is no p-value: copies and a model that is deterministic
@@ -70,11 +72,11 @@ def copies(n: Ints, c: Ints, present: Flags | None = None, success: Flags | None
     mixed = (c > 0) & (c < n)
     several = int((n > 1).sum())
     if not several:
-        return Finding(None, "one trial a question")
+        return CheckResult(None, "one trial a question")
     if not mixed.any():
         if several < FEWEST:
-            return Finding(None, "too few questions")
-        return Finding(None, "no mixed question", "once", 0, None, several)
+            return CheckResult(None, "too few questions")
+        return CheckResult(None, "no mixed question", "once", 0, None, several)
     by_counts = _copies_by_counts(n, c)
     if present is None or success is None or not names_runs(present, success):
         return by_counts
@@ -100,7 +102,7 @@ def _is_mixed(present: Flags, success: Flags) -> Flags:
     return np.asarray((c > 0) & (c < present.sum(1)))
 
 
-def _copies_by_pairs(present: Flags, success: Flags) -> Finding:
+def _copies_by_pairs(present: Flags, success: Flags) -> CheckResult:
     """The pair of runs that agrees too often on mixed questions; its p-value times all pairs."""
     mixed = _is_mixed(present, success)
     here, x = present[mixed].astype(np.float64), success[mixed].astype(np.float64)
@@ -109,14 +111,14 @@ def _copies_by_pairs(present: Flags, success: Flags) -> Finding:
         (here, x), (here, x), 1 - 2 * c * (n - c) / (n * (n - 1)), np.triu_indices
     )
     if not found.p.size:
-        return Finding(None, "no two runs share enough mixed questions")
+        return CheckResult(None, "no two runs share enough mixed questions")
     best = found.best()
     pairs = tuple(zip(found.first.tolist(), found.second.tolist(), strict=True))
     p = min(1.0, (best.p or 0.0) * found.p.size)
     return best._replace(p=p, kind="pairs", pairs=pairs, p_values=tuple(found.p.tolist()))
 
 
-class _Agreement(NamedTuple):
+class _RunAgreement(NamedTuple):
     """Pairs of runs that share enough questions, and on how many they agree."""
 
     first: Ints
@@ -126,10 +128,10 @@ class _Agreement(NamedTuple):
     expected: Floats
     p: Floats
 
-    def best(self) -> Finding:
+    def best(self) -> CheckResult:
         """The pair with the smallest p-value."""
         best = int(self.p.argmin())
-        return Finding(
+        return CheckResult(
             p=float(self.p[best]),
             seen=round(self.seen[best]),
             expected=float(self.expected[best]),
@@ -143,7 +145,7 @@ def _pair_agreement(
     other: tuple[Floats, Floats],
     chance: Floats,
     pairs: Callable[..., tuple[Ints, Ints]],
-) -> _Agreement:
+) -> _RunAgreement:
     """How often runs agree on questions: presence and success of two models, or of one twice.
 
     Tails are bounds, and where they are small, exact.
@@ -163,7 +165,7 @@ def _pair_agreement(
         counts = counts_of(-np.sort(-both * chance[:, None], axis=0)[:most])
         least = np.arange(len(counts))[:, None] >= np.rint(seen[some])
         p[some] = np.where(least, counts, 0.0).sum(axis=0)
-    return _Agreement(first, second, seen, k, expected, p)
+    return _RunAgreement(first, second, seen, k, expected, p)
 
 
 def counts_of(chances: Floats) -> Floats:
@@ -187,16 +189,16 @@ def at_least_bound(k: Floats, seen: Floats, expected: Floats) -> Floats:
     return np.where(seen >= expected + 1, tail, 1.0)
 
 
-def _copies_by_counts(n: Ints, c: Ints) -> Finding:
+def _copies_by_counts(n: Ints, c: Ints) -> CheckResult:
     """Every number of successes is a multiple of a divisor of all numbers of trials."""
     mixed, some = (c > 0) & (c < n), n > 0
     shortest = int(n[mixed].min())
     if n[mixed].max() > _MOST_COUNTED:
-        return Finding(None, f"a question has more than {_MOST_COUNTED:,} trials")
+        return CheckResult(None, f"a question has more than {_MOST_COUNTED:,} trials")
     common = int(np.gcd.reduce(n[some]))
     divisors = [d for d in range(2, min(common + 1, shortest)) if common % d == 0]
     if not divisors:
-        return Finding(None, "no common divisor of the numbers of trials")
+        return CheckResult(None, "no common divisor of the numbers of trials")
     p, times = 1.0, 1
     sizes, often = np.unique(n[mixed], return_counts=True)
     for d in divisors:
@@ -206,7 +208,7 @@ def _copies_by_counts(n: Ints, c: Ints) -> Finding:
             if own <= p:
                 p, times = own, d
     p = min(1.0, p * len(divisors))
-    return Finding(p, kind="counts", seen=times, questions=int(mixed.sum()))
+    return CheckResult(p, kind="counts", seen=times, questions=int(mixed.sum()))
 
 
 def most_multiples(n: int, d: int) -> float:
@@ -227,16 +229,16 @@ def most_multiples(n: int, d: int) -> float:
 # Runs
 
 
-def runs(present: Flags, success: Flags, *, ordered: bool) -> Finding:
+def runs(present: Flags, success: Flags, *, ordered: bool) -> CheckResult:
     """Have runs different success rates (Cochran's Q), or do they drift (if ids tell the order)?
 
     The run that is named is the one that is furthest off; `seen` says by how much, as a share.
     """
     mixed = _is_mixed(present, success)
     if mixed.sum() < FEWEST:
-        return Finding(None, "too few mixed questions")
+        return CheckResult(None, "too few mixed questions")
     if not names_runs(present, success):
-        return Finding(None, "ids name no runs")
+        return CheckResult(None, "ids name no runs")
     here, x = present[mixed].astype(np.float64), success[mixed].astype(np.float64)
     n, c = here.sum(1), x.sum(1)
     spread = c * (n - c) / (n * (n - 1))
@@ -259,10 +261,10 @@ def runs(present: Flags, success: Flags, *, ordered: bool) -> Finding:
     rates = success.sum(0) / np.maximum(present.sum(0), 1)
     if ordered and p_trend <= p_q:
         seen, expected, named = float(rates[-1]), float(rates[0]), (0, t.size - 1)
-        return Finding(p, "", "trend", seen, expected, int(mixed.sum()), named)
+        return CheckResult(p, "", "trend", seen, expected, int(mixed.sum()), named)
     others = np.delete(np.arange(t.size), off)
     rest = success[:, others].sum() / present[:, others].sum()
-    return Finding(p, "", "run", float(rates[off]), float(rest), int(mixed.sum()), (off,))
+    return CheckResult(p, "", "run", float(rates[off]), float(rest), int(mixed.sum()), (off,))
 
 
 # Stopping
@@ -270,7 +272,7 @@ def runs(present: Flags, success: Flags, *, ordered: bool) -> Finding:
 
 def stopping(
     n: Ints, c: Ints, present: Flags | None = None, success: Flags | None = None
-) -> Finding:
+) -> CheckResult:
     """Did the number of trials of a question follow its outcomes?
 
     `present` and `success`, columns in order, are given where ids tell the order of trials.
@@ -278,10 +280,10 @@ def stopping(
     some = n > 0
     n, c = n[some], c[some]
     if not n.size or n.min() == n.max():
-        return Finding(None, "equal numbers of trials")
+        return CheckResult(None, "equal numbers of trials")
     states, often = np.unique(np.stack([n, c], axis=1), axis=0, return_counts=True)
     pvalue_pattern, pattern = pattern_p_value(states[:, 0], states[:, 1], often)
-    by_pattern = Finding(
+    by_pattern = CheckResult(
         pvalue_pattern, kind="pattern", questions=int((n < n.max()).sum()), pattern=pattern
     )
     if present is None or success is None:
@@ -295,7 +297,7 @@ def stopping(
     return by_order._replace(p=min(1.0, 2 * by_order.p))
 
 
-def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Finding:
+def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> CheckResult:
     """Did trials stop at a good reward? Who does stops at the largest one so far.
 
     If trials are exchangeable, the last one is (one of) the `largest` with the chance of their
@@ -307,12 +309,12 @@ def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Fi
     (0.00099, 12)
     """
     if not n.size or n.min() == n.max():
-        return Finding(None, "equal numbers of trials")
+        return CheckResult(None, "equal numbers of trials")
     if last_is_largest is None:
-        return Finding(None, "ids do not tell which trial was the last")
+        return CheckResult(None, "ids do not tell which trial was the last")
     mixed = largest < n
     if not mixed.any():
-        return Finding(None, "too few mixed questions")
+        return CheckResult(None, "too few mixed questions")
     rates, seen = largest[mixed] / n[mixed], int(last_is_largest[mixed].sum())
     if rates.size > _MOST_CONVOLVED:
         sigma = np.sqrt((rates * (1 - rates)).sum())
@@ -322,7 +324,7 @@ def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Fi
         chances = counts_of(rates[:, None])[:, 0]
         tails = np.array([chances[: seen + 1].sum(), chances[seen:].sum()])
     expected = float(rates.sum())
-    return Finding(
+    return CheckResult(
         min(1.0, 2 * float(tails.min())), "", "rewards", seen, expected, int(mixed.sum())
     )
 
@@ -360,7 +362,7 @@ def passing_chances(n: Ints, c: Ints, stops: list[tuple[int, int]]) -> Floats:
     return np.clip(found, 0.0, 1.0)
 
 
-def _stopped_by_order(n: Ints, c: Ints, present: Flags, success: Flags) -> Finding:
+def _stopped_by_order(n: Ints, c: Ints, present: Flags, success: Flags) -> CheckResult:
     """Whoever goes on should often have stood where others stopped; under a rule nobody has."""
     stops = stops_of(n, c)
     states, which = np.unique(np.stack([n, c], axis=1), axis=0, return_inverse=True)
@@ -376,7 +378,7 @@ def _stopped_by_order(n: Ints, c: Ints, present: Flags, success: Flags) -> Findi
         p = float(counts_of(chances[:, None])[: seen + 1].sum())
     else:
         p = float(at_least_bound(*np.array([[k], [k - seen], [k - expected]])).item())
-    return Finding(min(1.0, p), "", "order", seen, expected, k)
+    return CheckResult(min(1.0, p), "", "order", seen, expected, k)
 
 
 def pattern_p_value(
@@ -478,7 +480,7 @@ def _type_three_tail(t: float, skewness: float) -> float:
 # Across questions, and across models
 
 
-def repeated_questions(present: Flags, success: Flags) -> Finding:
+def repeated_questions(present: Flags, success: Flags) -> CheckResult:
     """Are some questions others under another name? Outcomes are (models, questions, runs).
 
     Questions that have the same runs, and in each model as many successes, are alike in all
@@ -493,14 +495,14 @@ def repeated_questions(present: Flags, success: Flags) -> Finding:
     size = np.bincount(same)[same]
     told = (size > 1) & (ways > _TOLD_APART * size**2)
     if not told.any():
-        return Finding(None, "no two questions that could be told apart")
+        return CheckResult(None, "no two questions that could be told apart")
     expected = float(((size - 1) / (2 * ways))[told].sum())
     whole = np.column_stack([same, rows])[told]
     _, first, often = np.unique(whole, axis=0, return_inverse=True, return_counts=True)
     first, places = first.ravel(), np.flatnonzero(told)
     pairs = int((often * (often - 1) // 2).sum())
     alike = places[first == int(often.argmax())][:2] if pairs else places[:0]
-    return Finding(
+    return CheckResult(
         p=float(scipy.special.pdtrc(pairs - 1, expected)) if pairs else 1.0,
         kind="questions",
         seen=pairs,
@@ -510,12 +512,12 @@ def repeated_questions(present: Flags, success: Flags) -> Finding:
     )
 
 
-def shared_runs(models: Sequence[tuple[Flags, Flags]]) -> Finding:
+def shared_runs(models: Sequence[tuple[Flags, Flags]]) -> CheckResult:
     """Is a run of one model also one of another? Of each, which trials are there, and succeed.
 
     By pairs, as `copies`, over the questions that are mixed in both models.
     """
-    found, tested = list[Finding](), 0
+    found, tested = list[CheckResult](), 0
     for places in combinations(range(len(models)), 2):
         mixed = _is_mixed(*models[places[0]]) & _is_mixed(*models[places[1]])
         one, other = (
@@ -528,7 +530,7 @@ def shared_runs(models: Sequence[tuple[Flags, Flags]]) -> Finding:
         if pairs.p.size:
             found.append(pairs.best()._replace(kind="models", models=places))
     if not found:
-        return Finding(None, "too few mixed questions")
+        return CheckResult(None, "too few mixed questions")
     least = min(found, key=lambda each: each.p or 0.0)
     return least._replace(p=min(1.0, (least.p or 0.0) * tested))
 
@@ -542,7 +544,7 @@ def _all_pairs(rows: int, _: int, columns: int) -> tuple[Ints, Ints]:
 # Verdicts
 
 
-def verdicts(models: list[dict[str, Finding]]) -> list[dict[str, str]]:
+def verdicts(models: list[dict[str, CheckResult]]) -> list[dict[str, str]]:
     """Verdict of each check of each model (and stratum): the whole log shares one level.
 
     Stopping makes runs differ, and runs that differ agree too often: what another check explains is
@@ -550,14 +552,14 @@ def verdicts(models: list[dict[str, Finding]]) -> list[dict[str, str]]:
     """
     tested = sum(found.p is not None for model in models for found in model.values())
 
-    def small(model: dict[str, Finding], check: str) -> bool:
+    def small(model: dict[str, CheckResult], check: str) -> bool:
         p = model[check].p if check in model else None
         return p is not None and p < LEVEL
 
     own = ("stopping", "runs", "copies")
     any_small = any(small(model, each) for model in models for each in own)
 
-    def verdict(model: dict[str, Finding], check: str, found: Finding) -> str:
+    def verdict(model: dict[str, CheckResult], check: str, found: CheckResult) -> str:
         if found.p is None:
             return found.kind or "not tested"
         causes = own[: own.index(check)] if check in own else ()

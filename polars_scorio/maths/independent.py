@@ -81,7 +81,7 @@ _BEYOND = 7.0  # standard deviations of the baseline beyond c that still count
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rule:
+class _Nodes:
     """Nodes of the integral over half of the distribution of the baseline.
 
     Fixed nodes stay where they are; the others are shares of (0, c) and of the range beyond.
@@ -103,17 +103,17 @@ class _Rule:
         )
 
 
-def _trapezoid_rule(step: float) -> _Rule:
+def _trapezoid_rule(step: float) -> _Nodes:
     node = np.arange(0, 7 + step, step)
-    return _Rule(node, np.where(node > 0, step, step / 2), fixed=True)
+    return _Nodes(node, np.where(node > 0, step, step / 2), fixed=True)
 
 
-def _double_exponential_rule(half: int, width: float) -> _Rule:
+def _double_exponential_rule(half: int, width: float) -> _Nodes:
     """Dense at the ends of both parts, for integrands that drop at c."""
     t = np.linspace(-width, width, 2 * half + 1)
     node = 1 / (1 + np.exp(-np.pi * np.sinh(t)))
     weight = np.pi * np.cosh(t) * node * (1 - node) * (t[1] - t[0])
-    return _Rule(node, weight, fixed=False)
+    return _Nodes(node, weight, fixed=False)
 
 
 # By the smallest sigma beside the baseline's: each holds 1e-8.
@@ -148,7 +148,7 @@ def _smallest_ratio(sigma: Floats, baseline: Floats, counted: Mask) -> Floats:
 
 
 def _integral_critical(
-    sigma: Floats, baseline: Floats, counted: Mask, confidence: float, rule: _Rule
+    sigma: Floats, baseline: Floats, counted: Mask, confidence: float, rule: _Nodes
 ) -> Floats:
     if not len(sigma):
         return baseline
@@ -176,7 +176,7 @@ def _sigma_groups(sigma: Floats, counted: Mask) -> Iterator[tuple[Floats, Floats
 
 
 def _all_within(
-    c: Floats, groups: list[tuple[Floats, Floats]], baseline: Floats, rule: _Rule
+    c: Floats, groups: list[tuple[Floats, Floats]], baseline: Floats, rule: _Nodes
 ) -> Floats:
     """Chance that all differences to the baseline are at most c of their sigmas."""
     column = c[:, None]

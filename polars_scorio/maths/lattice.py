@@ -327,7 +327,7 @@ class Credits:
 
 
 @dataclass(frozen=True)
-class _Sums:
+class _NodeSums:
     """Averages over questions for each node, shape (J,)."""
 
     questions: float
@@ -388,10 +388,10 @@ def state_blocks(grid: Grid, states: Ints) -> list[Ints]:
 
 def _integrated_sums(
     grid: Grid, states: Ints, questions: Ints, evaluate: Evaluate
-) -> tuple[_Sums, Floats]:
+) -> tuple[_NodeSums, Floats]:
     """Averages per node, and for each state the mean of x and the covariance, shape (2, S)."""
     question = np.empty((2, questions.size))
-    sums = _Sums(0.0, *np.full((4, grid.weight.size), np.nan))
+    sums = _NodeSums(0.0, *np.full((4, grid.weight.size), np.nan))
     for part in state_blocks(grid, states):
         block = evaluate(states[part])
         share = _block_sums(block, questions[part])
@@ -401,26 +401,26 @@ def _integrated_sums(
     return sums, question
 
 
-def _pseudo_questions(evaluate: Evaluate, states: Ints) -> _Sums:
+def _pseudo_questions(evaluate: Evaluate, states: Ints) -> _NodeSums:
     """Questions without trials: moments of the prior."""
     nothing = np.zeros((1, states.shape[1]), dtype=states.dtype)
     return _block_sums(evaluate(nothing), np.array([_PSEUDO_QUESTIONS]))
 
 
-def _block_sums(block: Credits, questions: Ints) -> _Sums:
+def _block_sums(block: Credits, questions: Ints) -> _NodeSums:
     total = float(questions.sum())
     share = questions / total
     x, y = (share * block.x).sum(axis=1), (share * block.y).sum(axis=1)
     deviations = (block.x - x[:, None]) * (block.y - y[:, None])
     between = (share * deviations).sum(axis=1)
-    return _Sums(total, x, y, between, (share * block.covariance).sum(axis=1))
+    return _NodeSums(total, x, y, between, (share * block.covariance).sum(axis=1))
 
 
-def _merged_sums(first: _Sums, second: _Sums) -> _Sums:
+def _merged_sums(first: _NodeSums, second: _NodeSums) -> _NodeSums:
     total = first.questions + second.questions
     f, g = first.questions / total, second.questions / total
     apart = f * g * (second.x - first.x) * (second.y - first.y)
-    return _Sums(
+    return _NodeSums(
         total,
         f * first.x + g * second.x,
         f * first.y + g * second.y,
@@ -429,12 +429,14 @@ def _merged_sums(first: _Sums, second: _Sums) -> _Sums:
     )
 
 
-def _benchmark_moments(weight: Floats, sums: _Sums) -> tuple[float, float]:
+def _benchmark_moments(weight: Floats, sums: _NodeSums) -> tuple[float, float]:
     mu, covariance = _mixture_moments(weight, sums.x, sums.y, sums.within / sums.questions)
     return float(mu), float(covariance)
 
 
-def _population_moments(weight: Floats, sums: _Sums, pseudo: _Sums) -> tuple[float, float, float]:
+def _population_moments(
+    weight: Floats, sums: _NodeSums, pseudo: _NodeSums
+) -> tuple[float, float, float]:
     both = _merged_sums(sums, pseudo)
     own = sums.within * sums.questions / both.questions**2
     mu, known = _mixture_moments(weight, both.x, both.y, own)

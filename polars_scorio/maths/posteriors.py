@@ -357,7 +357,7 @@ class SeparatePosteriors:
         return nu
 
 
-class _Group(NamedTuple):
+class _PriorGroup(NamedTuple):
     """Questions to which one prior is fitted, and which of the results are theirs."""
 
     grid: Grid
@@ -375,7 +375,7 @@ class Pooled:
     fitted: States  # the same questions in the groups to which priors are fitted
     owner: Ints  # group of `fitted` of each group of `states`, ascending
     target: Target
-    groups: list[_Group]  # the fitted priors
+    groups: list[_PriorGroup]  # the fitted priors
 
     shared_prior: ClassVar[bool] = True
 
@@ -393,7 +393,7 @@ class Pooled:
             state, questions = fitted.state[part], fitted.questions[part]
             own = slice(int(first), int(last))
             place = None if states is fitted else np.searchsorted(state, states.state[own])
-            groups.append(_Group(grid, state, questions, own, place))
+            groups.append(_PriorGroup(grid, state, questions, own, place))
         return cls(states, fitted, owner, target, groups)
 
     def integrate(self, moments: Moments) -> tuple[Floats, Floats]:

@@ -45,7 +45,7 @@ def ranking_convergence(
     M. Hariri et al. (2026), arXiv:2510.04265, section 3.3. `score` maps untallied `States` (G
     groups) to scores, or is the rewards of all trials. 40 ns a trial and replicate.
     """
-    sequences = _Sequences.from_outcomes(outcomes)
+    sequences = _PrefixSequences.from_outcomes(outcomes)
     n, questions = sequences.size.shape
     if replicates and scheme == "trial" and not sequences.size.all():
         trials = outcomes.trials
@@ -128,7 +128,7 @@ def _settling_summary(first: Ints, tau: Floats) -> Convergence:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sequences:
+class _PrefixSequences:
     """Parts of sequences of N trials, for the Q questions of all models side by side.
 
     A question whose trials are used up goes on with one further trial, which counts for nothing.
@@ -142,7 +142,7 @@ class _Sequences:
     width: int  # number of such classes
 
     @classmethod
-    def from_outcomes(cls, outcomes: Outcomes) -> _Sequences:
+    def from_outcomes(cls, outcomes: Outcomes) -> _PrefixSequences:
         per_model = np.bincount(outcomes.group, minlength=outcomes.groups)
         if per_model.min() < per_model.max():
             raise ValueError(

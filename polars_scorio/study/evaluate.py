@@ -129,7 +129,7 @@ def tidy_rows(grouped: FrameT) -> FrameT:
 
 
 @dataclass(frozen=True, eq=False)  # no slots: the table is kept
-class Part:
+class EvaluatedPart:
     """Groups of a log, or the means over their strata, with their numbers."""
 
     cells: QuestionCells
@@ -186,7 +186,7 @@ class Evaluated:
     request: Request
     groups: pl.DataFrame  # keys and `QUESTIONS` of all groups
     views: dict[Row, tuple[Metric, View]]  # of each row of the report
-    parts: tuple[Part, ...]  # of the groups, in their order; the last one may be means
+    parts: tuple[EvaluatedPart, ...]  # of the groups, in their order; the last one may be means
     run_sums: pl.Series | None = None  # see `dependent_trials.run_sums`
 
     @cached_property
@@ -290,7 +290,7 @@ class Evaluation:
         notes = [repairs[place] for place in facts[GROUP]] if any(repairs) else ()
         if notes:
             numbers = {row: own.counting(notes) for row, own in numbers.items()}
-        part = Part(cells, facts, numbers, trials.question.name, notes)
+        part = EvaluatedPart(cells, facts, numbers, trials.question.name, notes)
         return Evaluated(request, groups, views, (part,), sums)
 
 

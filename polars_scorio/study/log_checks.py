@@ -30,7 +30,7 @@ from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.exchangeability import (
     FEWEST,
     LEVEL,
-    Finding,
+    CheckResult,
     copies,
     repeated_questions,
     reward_stopping,
@@ -84,7 +84,7 @@ class LogChecks:
     words: RunWords | None  # None: rows name no runs
     questions: pl.DataFrame  # with the columns of `words`
     keys: pl.DataFrame
-    findings: list[dict[str, Finding]]
+    findings: list[dict[str, CheckResult]]
     shortest: list[int]  # trials of the question of a group that has fewest
     ordered: list[bool]  # whether it is known which trials came first
     spread: list[RunVariance | None]  # of the scores of runs; None if unknown
@@ -278,7 +278,7 @@ class LogChecks:
             "models": self._model_words,
         }[check](found, place, p)
 
-    def _question_words(self, found: Finding, _: int, p: str) -> str:
+    def _question_words(self, found: CheckResult, _: int, p: str) -> str:
         """The sentence on questions that repeat others."""
         first, second = found.names
         return (
@@ -287,7 +287,7 @@ class LogChecks:
             "the repeats, or name them with cluster=."
         )
 
-    def _model_words(self, found: Finding, _: int, p: str) -> str:
+    def _model_words(self, found: CheckResult, _: int, p: str) -> str:
         """The sentence on a run that two models share."""
         (first, second), (one, other) = found.names, map(self._run_id, found.runs)
         return (
@@ -296,7 +296,7 @@ class LogChecks:
             f"expected{p}. Was a file stored under two names?"
         )
 
-    def _stopping_words(self, found: Finding, place: int, p: str) -> str:
+    def _stopping_words(self, found: CheckResult, place: int, p: str) -> str:
         """The sentence on numbers of trials that followed outcomes."""
         if found.kind == "rewards":
             return (
@@ -324,7 +324,7 @@ class LogChecks:
             "questions were given fewer by plan."
         )
 
-    def _run_words(self, found: Finding, _: int, p: str) -> str:
+    def _run_words(self, found: CheckResult, _: int, p: str) -> str:
         """The sentence on runs that differ."""
         assert found.seen is not None
         assert found.expected is not None
@@ -342,7 +342,7 @@ class LogChecks:
         run = self._run_id(found.runs[0])
         return f"run {run} is {points:.0f} points {side} the others{p}. Repeat it if it was broken."
 
-    def _copy_words(self, found: Finding, _: int, p: str) -> str:
+    def _copy_words(self, found: CheckResult, _: int, p: str) -> str:
         """The sentence on copies."""
         if found.kind == "once":
             return (
@@ -469,7 +469,7 @@ def _run_spread(questions: pl.DataFrame, words: RunWords | None) -> RunVariance 
     return run_variance(success.astype(np.float64), present)
 
 
-def _of_runs(finding: Finding, used: Ints) -> Finding:
+def _of_runs(finding: CheckResult, used: Ints) -> CheckResult:
     """A finding that names runs of the log, in place of columns."""
     first, second = used[np.array(finding.pairs, dtype=np.int64).reshape(-1, 2)].T.tolist()
     pairs = tuple(zip(first, second, strict=True))
@@ -485,7 +485,7 @@ def knows_success(trials: Trials) -> bool:
 
 def _across_findings(
     questions: pl.DataFrame, trials: Trials, words: RunWords | None
-) -> tuple[pl.DataFrame, list[dict[str, Finding]]]:
+) -> tuple[pl.DataFrame, list[dict[str, CheckResult]]]:
     """The findings across the questions, and across the models, of each stratum, with its keys."""
     whole = questions.select(trials.groups).with_columns(
         pl.lit(None, dtype).alias(name) for name, dtype in trials.models.items()
@@ -497,9 +497,9 @@ def _across_findings(
 
 def _stratum_findings(
     questions: pl.DataFrame, trials: Trials, words: RunWords | None
-) -> dict[str, Finding]:
+) -> dict[str, CheckResult]:
     """The findings across the questions, and across the models, of a stratum."""
-    none = Finding(None, "trials have no ids of runs")
+    none = CheckResult(None, "trials have no ids of runs")
     sized = TRIALS in questions.columns and words is not None
     if words is None or not sized or questions[_REPEATED].any():
         return {"questions": none, "models": none}
@@ -519,21 +519,21 @@ def _stratum_findings(
     }
 
 
-def _group_findings(questions: pl.DataFrame, words: RunWords | None) -> dict[str, Finding]:
+def _group_findings(questions: pl.DataFrame, words: RunWords | None) -> dict[str, CheckResult]:
     """The finding of each check in the questions of a group."""
     if TRIALS not in questions.columns:
-        return dict.fromkeys(_CHECKS, Finding(None, "success= does not say what succeeds"))
+        return dict.fromkeys(_CHECKS, CheckResult(None, "success= does not say what succeeds"))
     n, c = questions[TRIALS].to_numpy(), questions[SUCCESSES].to_numpy()
     if _LAST in questions.columns:
         last = questions[_LAST]
         return {
             "stopping": reward_stopping(n, c, None if last.has_nulls() else last.to_numpy()),
-            "runs": Finding(None, "rewards are real-valued"),
-            "copies": Finding(None, "rewards are real-valued"),
+            "runs": CheckResult(None, "rewards are real-valued"),
+            "copies": CheckResult(None, "rewards are real-valued"),
         }
     if words is None or questions[_REPEATED].any():
         why = "a run has several trials of a question" if words else "trials have no ids of runs"
-        return {"stopping": stopping(n, c), "runs": Finding(None, why), "copies": copies(n, c)}
+        return {"stopping": stopping(n, c), "runs": CheckResult(None, why), "copies": copies(n, c)}
     present, success = words.unpacked(questions)
     used = np.flatnonzero(present.any(0))  # by this model
     present, success = present[:, used], success[:, used]

@@ -15,7 +15,7 @@ from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.metrics.metric import NUMBERS, Metric
 from polars_scorio.study.dependent_trials import REPAIR
-from polars_scorio.study.evaluate import Evaluated, Part
+from polars_scorio.study.evaluate import Evaluated, EvaluatedPart
 from polars_scorio.study.request import Request
 from polars_scorio.subjects.question_cells import GROUP, STRATUM, QuestionCells
 from polars_scorio.subjects.scores import (
@@ -85,7 +85,7 @@ def with_means(found: Evaluated) -> Evaluated:
         for own in (strata.tolist() if part.notes else [])
     ]
     means = {row: scores.counting(notes) for row, scores in means.items()}
-    whole = Part(cells, summed, means, part.question, notes)
+    whole = EvaluatedPart(cells, summed, means, part.question, notes)
     none = pl.lit(None, groups.schema[QUESTIONS]).alias(QUESTIONS)
     keys = pl.concat([groups, pooled.with_columns(none)], how="diagonal_relaxed")
     return replace(found, groups=keys, parts=(part, whole))
@@ -96,7 +96,7 @@ def _mean_numbers(
     metric: Metric,
     view: View,
     row: Row,
-    part: Part,
+    part: EvaluatedPart,
     cells: QuestionCells,
     strata: Ints,
 ) -> Scores:
@@ -126,7 +126,9 @@ def _mean_numbers(
     return Scores.from_numbers(found.inference, known, pooled.law, found.facts)
 
 
-def _mean_facts(request: Request, numbers: Scores, part: Part, strata: Ints) -> dict[str, Values]:
+def _mean_facts(
+    request: Request, numbers: Scores, part: EvaluatedPart, strata: Ints
+) -> dict[str, Values]:
     """The facts beside the means of strata."""
     facts = {name: values[strata] for name, values in numbers.facts.items()}
     found = dict[str, Values]()

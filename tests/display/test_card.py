@@ -11,7 +11,7 @@ import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.card import card_svg
-from polars_scorio.display.html.story import Asked, Story, read_story
+from polars_scorio.display.html.story import Story, Wishes, read_story
 from polars_scorio.display.settings import Settings
 from tests.made_logs import long
 
@@ -27,7 +27,7 @@ def log_of(rates, questions=60, trials=4, seed=2):
 
 
 def found(log, metric=None, **roles) -> Story:
-    asked = Asked(() if metric is None else (metric,), Settings())
+    asked = Wishes(() if metric is None else (metric,), Settings())
     *_, story = read_story(log.lazy(), Roles(**roles), asked)
     assert isinstance(story, Story)
     return story

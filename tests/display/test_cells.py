@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from polars_scorio.display.leaderboard import HEADINGS
-from polars_scorio.display.table import Number, Table, rank_texts
+from polars_scorio.display.table import NumberColumns, Table, rank_texts
 
 DASH = "\N{EN DASH}"
 BOARD = pl.DataFrame(
@@ -29,12 +29,14 @@ def texts_of(frame: pl.DataFrame, **options: object) -> dict[str, tuple[str, ...
 
 def test_numbers_are_found_by_the_names_of_their_intervals():
     columns = ["model", "x", "x_lo", "x_hi", "web__y", "web__y_lo", "web__y_hi", "z", "z_lo"]
-    numbers = {each.name: (each.group, each.metric, each.value) for each in Number.find(columns)}
+    numbers = {
+        each.name: (each.group, each.metric, each.value) for each in NumberColumns.find(columns)
+    }
     assert numbers == {"x": ("", "x", "x"), "web__y": ("web", "y", "web__y")}
 
 
 def test_the_number_of_a_wide_report_is_its_mu():
-    (number,) = Number.find(["avg", "avg_mu", "avg_lo", "avg_hi", "avg_sigma"])
+    (number,) = NumberColumns.find(["avg", "avg_mu", "avg_lo", "avg_hi", "avg_sigma"])
     assert (number.name, number.value) == ("avg", "avg_mu")
     assert number.parts == ("avg_lo", "avg_hi", "avg_sigma", "avg")
 

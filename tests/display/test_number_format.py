@@ -4,23 +4,23 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.words import MISSING, Scale, probability_text, sigma_values
+from polars_scorio.display.words import MISSING, NumberFormat, probability_text, sigma_values
 
 
 @pytest.mark.parametrize(
     ("values", "scale"),
     [
-        ([0.2, 1.0], Scale(percent=True, digits=1)),
-        ([0.2, 1.5], Scale(percent=False, digits=3)),
-        ([-0.2, 0.5], Scale(percent=False, digits=3)),
+        ([0.2, 1.0], NumberFormat(percent=True, digits=1)),
+        ([0.2, 1.5], NumberFormat(percent=False, digits=3)),
+        ([-0.2, 0.5], NumberFormat(percent=False, digits=3)),
     ],
 )
 def test_numbers_within_zero_and_one_are_percentages(values, scale):
-    assert Scale.from_values(values, [0.02]) == scale
+    assert NumberFormat.from_values(values, [0.02]) == scale
 
 
 def test_a_number_that_is_missing_is_a_dash():
-    scale = Scale(percent=True, digits=1)
+    scale = NumberFormat(percent=True, digits=1)
     assert scale.cell(None, None, None) == MISSING
     assert scale.text(-0.0001) == "0.0"
     assert probability_text(None) == MISSING
@@ -34,6 +34,6 @@ def test_sigma_is_a_quarter_of_an_interval_if_it_is_missing_or_less():
 def test_all_right_has_no_more_digits_than_its_interval_deserves():
     log = pl.DataFrame({"model": "ada", "question": [1, 2, 3, 4] * 4, "category": 1})
     rows = log.scorio(trial=None).report(ps.avg(), ps.pass_at_k(4), ps.pass_hat_k(4))
-    texts = [Scale.from_values([mu], sigma_values(rows[[place]])).text(mu)
+    texts = [NumberFormat.from_values([mu], sigma_values(rows[[place]])).text(mu)
              for place, mu in enumerate(rows["estimate"])]  # fmt: skip
     assert texts == ["100.0"] * 3

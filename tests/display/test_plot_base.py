@@ -6,7 +6,7 @@ import pytest
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.charts import Look
-from polars_scorio.display.plot_base import PlotBase, Subject
+from polars_scorio.display.plot_base import PictureSubject, PlotBase
 from polars_scorio.metrics.metric import Metric
 from tests.made_logs import long
 
@@ -14,14 +14,14 @@ from tests.made_logs import long
 class Subjects(PlotBase):
     """Pictures whose subject can be looked at."""
 
-    def subject(self, metric: Metric | None, options: dict, along: str | None) -> Subject:
+    def subject(self, metric: Metric | None, options: dict, along: str | None) -> PictureSubject:
         subject, _ = self._collected(self._subject(metric, options, along))
         return subject
 
 
 def subject_of(
     log: pl.DataFrame, metric: Metric | None = None, along: str | None = None, **options: object
-) -> Subject:
+) -> PictureSubject:
     """The subject of a picture of a log, with the scores of its models."""
     roles = {name: options.pop(name) for name in ("by", "model") if name in options}
     return Subjects(log.lazy(), Roles(**roles), {"confidence": 0.9}).subject(metric, options, along)

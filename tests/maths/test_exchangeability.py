@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from polars_scorio.maths import exchangeability as checks
-from polars_scorio.maths.exchangeability import Finding
+from polars_scorio.maths.exchangeability import CheckResult
 from tests.documents import study_numbers
 
 VECTORS = study_numbers("checks")
@@ -113,9 +113,9 @@ def test_questions_and_models_are_compared_with_each_other(log):
 
 
 def test_what_another_check_explains_is_a_look():
-    model = {"stopping": Finding(1e-6), "runs": Finding(1e-6), "copies": Finding(1e-6)}
+    model = {"stopping": CheckResult(1e-6), "runs": CheckResult(1e-6), "copies": CheckResult(1e-6)}
     assert [*checks.verdicts([model])[0].values()] == ["alarm", "look", "look"]
-    assert checks.verdicts([{"runs": Finding(0.004)} for _ in range(5)])[0] == {"runs": "look"}
+    assert checks.verdicts([{"runs": CheckResult(0.004)} for _ in range(5)])[0] == {"runs": "look"}
 
 
 def test_questions_of_many_trials_are_not_counted_for_copies():

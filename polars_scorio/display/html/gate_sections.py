@@ -44,7 +44,7 @@ from polars_scorio.display.scopes import (
     knows_success,
 )
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.table import Column, Table
+from polars_scorio.display.table import FrameColumn, Table
 from polars_scorio.display.words import count_of, short_name, visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.report import report
@@ -356,7 +356,7 @@ def plain_lines(gated: Gated) -> Table:
     cells = [f"{unit.gap(as_number(r['diff']))} {unit.gaps(as_number(r['lo']), as_number(r['hi']))}"
              for _, r in lines]  # fmt: skip
     return Table([
-        Column("part", [short_name(label) for label, _ in lines], right=False, names=True),
-        Column("points" if unit.percent else "difference", cells),
-        Column("verdict", [str(row["verdict"]) for _, row in lines], right=False),
+        FrameColumn("part", [short_name(label) for label, _ in lines], right=False, names=True),
+        FrameColumn("points" if unit.percent else "difference", cells),
+        FrameColumn("verdict", [str(row["verdict"]) for _, row in lines], right=False),
     ])  # fmt: skip

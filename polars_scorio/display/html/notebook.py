@@ -11,12 +11,12 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.display.finding import html_text
 from polars_scorio.display.html.gate_sections import gate_hero
 from polars_scorio.display.html.marks import file_text
-from polars_scorio.display.html.story import Asked, Story, read_story
+from polars_scorio.display.html.story import Story, Wishes, read_story
 from polars_scorio.display.html.write_page import forest_picture
 from polars_scorio.display.log_summary import LogSummary
 
 
-def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Asked) -> str:
+def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
     """Title, numbers and first picture of the page of a log; nothing of one that is refused."""
     *_, story = read_story(frame, roles, asked)
     if not isinstance(story, Story):

@@ -50,7 +50,7 @@ from polars_scorio.display.scopes import (
 )
 from polars_scorio.display.sentences import curve_sentence, reversed_sentence
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.table import Column, Table
+from polars_scorio.display.table import FrameColumn, Table
 from polars_scorio.display.verdict import lead_label, lead_rows, metric_rows
 from polars_scorio.display.words import count_of, short_name
 from polars_scorio.maths.array_rows import Floats
@@ -230,9 +230,9 @@ def forest_table(sheet: Sheet) -> Table:
     label = lead_label(main) + " (%)" * board.unit.percent
     places = range(len(board.models))
     columns = [
-        Column("rank", [_rank_range(board, place) for place in places]),
-        Column("model", [*map(short_name, board.models)], right=False, names=True),
-        Column(label, [_score_cell(board.unit, *numbers) for numbers in
+        FrameColumn("rank", [_rank_range(board, place) for place in places]),
+        FrameColumn("model", [*map(short_name, board.models)], right=False, names=True),
+        FrameColumn(label, [_score_cell(board.unit, *numbers) for numbers in
                        zip(board.score, board.lo, board.hi, strict=True)]),
     ]  # fmt: skip
     return Table([*columns, *_other_columns(sheet)])
@@ -246,7 +246,7 @@ def _score_cell(unit: Unit, value: float | None, lo: float | None, hi: float | N
     return unit.score(value, sign=False) + ends
 
 
-def _other_columns(sheet: Sheet) -> list[Column]:
+def _other_columns(sheet: Sheet) -> list[FrameColumn]:
     """The metrics beside the leading one, at each k."""
     found, main = [], sheet.main
     order = pl.DataFrame({"model": sheet.board.models})
@@ -256,7 +256,7 @@ def _other_columns(sheet: Sheet) -> list[Column]:
         own = order.join(rows, on="model", how="left", maintain_order="left")
         unit = Unit.from_rows(own)
         cells = [_score_cell(unit, *numbers) for numbers in own.select("mu", "lo", "hi").rows()]
-        found.append(Column(metric.heading(k, main.each) + " (%)" * unit.percent, cells))
+        found.append(FrameColumn(metric.heading(k, main.each) + " (%)" * unit.percent, cells))
     return found
 
 

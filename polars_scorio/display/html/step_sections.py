@@ -61,7 +61,7 @@ _FDR = 0.1  # false discovery rate of single questions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class TrainingRun:
     """One run of training: Pass@k and Pass^k at each step, and the last step against the first."""
 
     steps: list[str]  # labels, ascending
@@ -78,7 +78,7 @@ class Run:
         return step_words(self.steps[0]), step_words(self.steps[-1])
 
     @classmethod
-    def from_summary(cls, look: LogSummary, settings: Settings) -> Run | None:
+    def from_summary(cls, look: LogSummary, settings: Settings) -> TrainingRun | None:
         """None if the questions change along the steps, or if nothing can be drawn of them."""
         log, roles = stepped_log(look)
         (name,) = look.trials.strata
@@ -120,7 +120,7 @@ def _gain_curve(
     return Curve(sizes, *numbers.T)
 
 
-def steps_finding(run: Run, basis: Sequence[str]) -> Finding:
+def steps_finding(run: TrainingRun, basis: Sequence[str]) -> Finding:
     """Gains and losses of a run."""
     unit, top = Unit(), run.fan.k[-1]
     first, last = run.ends
@@ -141,7 +141,7 @@ def steps_finding(run: Run, basis: Sequence[str]) -> Finding:
     return Finding(title, chip, "yes" if one else "", numbers, "", told)
 
 
-def steps_hero(run: Run, level_words: str) -> str:
+def steps_hero(run: TrainingRun, level_words: str) -> str:
     """Pass@1, Pass@4, Pass@k and Pass^4 by step with bands; below, steps that may be the best."""
     height, fan, unit = 380, run.fan, Unit()
     at = _step_places(run.at)
@@ -225,7 +225,7 @@ def spread_labels(places: Sequence[float], labels: Sequence[str]) -> list[int]:
     return [*kept, last]
 
 
-def gains_section(run: Run, settings: Settings) -> Section:
+def gains_section(run: TrainingRun, settings: Settings) -> Section:
     """The gain at each k."""
     curve, unit = run.curve, Unit()
     axis = Axis.around([0.0, *curve.lo, *curve.hi], 0.06)
@@ -246,7 +246,7 @@ def gains_section(run: Run, settings: Settings) -> Section:
     return Section("gains", title, words, line_rows(rows, 64, 168))
 
 
-def step_questions_section(run: Run, look: LogSummary) -> Section:
+def step_questions_section(run: TrainingRun, look: LogSummary) -> Section:
     """Every question at every step, the hardest at the first step on the left."""
     cells = look.cells.with_columns(model=pl.col("stratum").cast(pl.String)).drop("stratum")
     main = Scope("", Study(cells), replace(look.roles, by=()), (avg(),))
@@ -286,7 +286,7 @@ def step_questions_section(run: Run, look: LogSummary) -> Section:
     return Section("questions", title, words, f'<div class="strip">{rows}{ends}</div>{lists}')
 
 
-def next_of_steps(run: Run) -> list[str]:
+def next_of_steps(run: TrainingRun) -> list[str]:
     """The step to take."""
     may, unit, top = {*run.board.leaders}, Unit(), run.fan.k[-1]
     earliest = next(step for step in run.steps if step in may)

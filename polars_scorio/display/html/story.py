@@ -12,7 +12,7 @@ from polars_scorio.display.finding import Finding, decided_alone, named, ranking
 from polars_scorio.display.html.cost_sections import Prices, cost_words, judge_winner
 from polars_scorio.display.html.gate_sections import Gated, gate_finding
 from polars_scorio.display.html.sections import Fan, QuestionFacts, Sheet
-from polars_scorio.display.html.step_sections import Run, steps_finding
+from polars_scorio.display.html.step_sections import TrainingRun, steps_finding
 from polars_scorio.display.html.unranked_sections import (
     FirstTrials,
     biased_finding,
@@ -29,7 +29,7 @@ USUAL_MARGIN = 0.02  # of a gate, where a page names a baseline alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class Wishes:
     """Wishes about a log: metrics (none: what suits it), options, and a baseline."""
 
     metrics: tuple[Metric, ...]
@@ -45,14 +45,14 @@ class Story:
 
     look: LogSummary
     coverage: pl.DataFrame
-    asked: Asked
+    asked: Wishes
     verdict: LogVerdict
     sheet: Sheet  # of the whole log, or of its first stratum
     finding: Finding
     fan: Fan | None  # Pass@k and Pass^k
     facts: QuestionFacts | None = None
     gated: Gated | None = None
-    run: Run | None = None
+    run: TrainingRun | None = None
     first: FirstTrials | None = None
     prices: Prices | None = None
     like: tuple[float, float, float] | None = None  # one model on questions like these
@@ -60,7 +60,7 @@ class Story:
     @classmethod
     def from_log(
         cls, frame: pl.LazyFrame, roles: Roles, look: LogSummary, coverage: pl.DataFrame,
-        asked: Asked,
+        asked: Wishes,
     ) -> Story:  # fmt: skip
         """The story of a log that was counted; refuses what a report refuses."""
         verdict = log_verdict(look, coverage, asked.metrics, asked.settings)
@@ -70,7 +70,7 @@ class Story:
     @classmethod
     def _told(
         cls, frame: pl.LazyFrame, roles: Roles, look: LogSummary, coverage: pl.DataFrame,
-        asked: Asked, verdict: LogVerdict,
+        asked: Wishes, verdict: LogVerdict,
     ) -> Story:  # fmt: skip
         main, settings = verdict.main, asked.settings
         sheet = Sheet.from_scope(main, settings)
@@ -100,7 +100,9 @@ class Story:
             return told(gate_finding(gated, words), fan=fan, facts=facts, gated=gated)
         fan = Fan.from_scope(main, settings, board.models) if numbered else None
         run = (
-            Run.from_summary(verdict.counted, settings) if look.steps is not None and one else None
+            TrainingRun.from_summary(verdict.counted, settings)
+            if look.steps is not None and one
+            else None
         )
         if run is not None:
             return told(steps_finding(run, basis), fan=fan, facts=facts, run=run)
@@ -122,7 +124,7 @@ class Story:
         return told(finding, fan=fan, facts=facts, prices=prices)
 
     @staticmethod
-    def _prices(frame: pl.LazyFrame, roles: Roles, sheet: Sheet, asked: Asked) -> Prices | None:
+    def _prices(frame: pl.LazyFrame, roles: Roles, sheet: Sheet, asked: Wishes) -> Prices | None:
         of_costs = [metric for metric in asked.metrics if metric.looks_at == "costs"]
         main = sheet.main
         known = of_costs or knows_success(main.counts, main.roles, main.metrics)
@@ -146,7 +148,7 @@ class Story:
 def read_story(
     frame: pl.LazyFrame,
     roles: Roles,
-    asked: Asked,
+    asked: Wishes,
     *,
     totals: pl.DataFrame | None = None,
     tell: Callable[[str], object] = str,  # tell nobody

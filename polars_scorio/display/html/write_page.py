@@ -44,7 +44,13 @@ from polars_scorio.display.html.step_sections import (
     step_questions_section,
     steps_hero,
 )
-from polars_scorio.display.html.story import USUAL_MARGIN, Asked, Story, read_story, refusal_finding
+from polars_scorio.display.html.story import (
+    USUAL_MARGIN,
+    Story,
+    Wishes,
+    read_story,
+    refusal_finding,
+)
 from polars_scorio.display.html.unranked_sections import (
     biased_hero,
     flaky_section,
@@ -162,7 +168,7 @@ def made_page(
     `tell` gets a word before each step; `totals` has trials and score of each run as its tool gives
     them.
     """
-    asked = Asked(order.metrics, order.settings, order.baseline, order.margin, order.gates)
+    asked = Wishes(order.metrics, order.settings, order.baseline, order.margin, order.gates)
     look, coverage, story = read_story(frame, roles, asked, totals=totals, tell=tell)
     if not isinstance(story, Story):
         return _refusal_page(look, coverage, order, story), story

@@ -24,7 +24,7 @@ from polars_scorio.display.html.sections import (
     score_ticks,
     whole_name,
 )
-from polars_scorio.display.html.step_sections import Run, spread_labels
+from polars_scorio.display.html.step_sections import TrainingRun, spread_labels
 from polars_scorio.display.html.write_page import page_pairs
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.scopes import page_scopes
@@ -443,7 +443,7 @@ def test_a_run_has_the_steps_that_may_be_best_and_the_earliest_of_them_to_take()
 
 def test_the_gains_of_a_run_are_those_of_the_comparison():
     log = improving_run()
-    run = Run.from_summary(look_of(log, model=None, by="step", validate=False), USUAL)
+    run = TrainingRun.from_summary(look_of(log, model=None, by="step", validate=False), USUAL)
     steps = log.filter(pl.col("step").is_in([0, 30])).scorio(model="step", validate=False)
     pairs = steps.compare(ps.pass_at_k([1, 2, 4]), simultaneous=True).sort("k")
     sign = pairs.select(pl.when(pl.col("model_a") == 30).then(1).otherwise(-1)).to_series()
@@ -476,7 +476,7 @@ def test_labels_of_steps_do_not_touch_on_a_phone():
 
 def test_steps_with_questions_of_their_own_are_compared_by_nobody():
     log = improving_run().with_columns(question=pl.col("question") + 100 * pl.col("step"))
-    assert Run.from_summary(look_of(log, model=None, by="step"), USUAL) is None
+    assert TrainingRun.from_summary(look_of(log, model=None, by="step"), USUAL) is None
     assert not page_of(log, ps.avg(), model=None, by="step").refused
 
 
