@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -390,6 +390,17 @@ class Metric(ABC):
     w: WeightPairs | None = None
     bounds: Bounds | None = None
 
+    # The number that people mean by the name of the metric.
+    headline: ClassVar[Headline] = "estimate"
+    uses_prior: ClassVar[bool] = True  # whether prior trials change the numbers
+    # Outcomes alone, or what a subject reads: "answers", "costs".
+    looks_at: ClassVar[str] = "outcomes"
+    beyond_counts: ClassVar[str] = ""  # why counts of outcomes do not say it; empty: they do
+    # Whether it is the average of the weights of the trials.
+    averages_weights: ClassVar[bool] = False
+    # Whether mean rewards are all that it needs of real-valued rewards.
+    averages_rewards: ClassVar[bool] = False
+
     def __repr__(self) -> str:
         sizes = [size for size in self.row_sizes if size is not None]
         k = [str(sizes[0] if len(sizes) == 1 else sizes)] if sizes else []
@@ -472,26 +483,6 @@ class Metric(ABC):
         return weight_range(self.weights) or 1.0
 
     @property
-    def headline(self) -> Headline:
-        """The number that people mean by the name of the metric."""
-        return "estimate"
-
-    @property
-    def uses_prior(self) -> bool:
-        """Whether prior trials change the numbers."""
-        return True
-
-    @property
-    def looks_at(self) -> str:
-        """Outcomes alone, or what a subject reads: "answers", "costs"."""
-        return "outcomes"
-
-    @property
-    def beyond_counts(self) -> str:
-        """Why counts of outcomes do not say it; empty: they do."""
-        return ""
-
-    @property
     def unbounded(self) -> bool:
         """Whether a number can be infinite, which the report refuses."""
         return False
@@ -499,16 +490,6 @@ class Metric(ABC):
     @property
     def all_trials(self) -> bool:
         """Whether a draw is all trials of a question, however many they are."""
-        return False
-
-    @property
-    def averages_weights(self) -> bool:
-        """Whether it is the average of the weights of the trials."""
-        return False
-
-    @property
-    def averages_rewards(self) -> bool:
-        """Whether mean rewards are all that it needs of real-valued rewards."""
         return False
 
     @property
