@@ -138,8 +138,8 @@ if not TYPE_CHECKING:  # checkers would take it for a promise of every name
             raise unknown_name(f"module {__name__!r}", name, __all__)
         rooms = (room for room, names in _ROOMS.items() if name in names.split())
         room = import_module(f"{__name__}.{next(rooms, 'metrics')}")
-        globals()[name] = found = room if name in _MODULES else getattr(room, name)
-        return found
+        globals()[name] = value = room if name in _MODULES else getattr(room, name)
+        return value
 
 
 class _Entrance:

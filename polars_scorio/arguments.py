@@ -33,7 +33,7 @@ View: TypeAlias = str  # "categories", "success", or that of a subject
 # The largest of most ints: sums of a few of them are still 64 bits.
 MOST = 10**18
 
-_SHOWN = 200  # characters of a value in a message
+_LONGEST = 200  # characters of a value in a message
 _LISTED = 10  # names in a message
 
 
@@ -108,13 +108,13 @@ def planned_looks(options: Mapping[str, Any]) -> int | None:
     target = options.get("target") or "benchmark"
     given = [name for name, *_ in PLANS.values() if options.get(name) is not None]
     numbers = {name: check_planned(name, options[name]) for name in given}
-    own, planned, about = PLANS[target]
-    if numbers and own not in numbers:
+    option, planned, about = PLANS[target]
+    if numbers and option not in numbers:
         raise ValueError(
             f"{given[0]}= does not say when the log is complete: numbers {about} "
-            f'(target="{target}") need {own}=, the planned number of {planned}'
+            f'(target="{target}") need {option}=, the planned number of {planned}'
         )
-    return numbers.get(own)
+    return numbers.get(option)
 
 
 def check_flag(keyword: str, value: object) -> bool:
@@ -291,4 +291,4 @@ def value_text(value: object) -> str:
         return f"an int of {value.bit_length():,} bits" if is_int(value) else "what has no repr"
     if "\n" in text and not isinstance(value, np.ndarray):  # a table
         return f"a {type(value).__module__.partition('.')[0]} {type(value).__name__}"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

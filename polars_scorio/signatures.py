@@ -72,29 +72,29 @@ def takes_options(
         shared = option_keywords(options, in_full=in_full) if listed else _keywords_of(options)
 
     def decorated(function: FunctionT) -> FunctionT:
-        own = signature(function)
-        kept = [p for p in own.parameters.values() if not shared or p.kind is not p.VAR_KEYWORD]
-        shown = own.replace(parameters=[*kept, *(parameter for parameter, _ in shared.values())])
+        written = signature(function)
+        kept = [p for p in written.parameters.values() if not shared or p.kind is not p.VAR_KEYWORD]
+        full = written.replace(parameters=[*kept, *(parameter for parameter, _ in shared.values())])
         doc = described_parameters(
-            function.__doc__, shown, {name: entry for name, (_, entry) in shared.items()}
+            function.__doc__, full, {name: entry for name, (_, entry) in shared.items()}
         )
-        return with_signature(function, shown, doc)
+        return with_signature(function, full, doc)
 
     return decorated
 
 
 def with_signature(
-    function: FunctionT, shown: Signature, doc: str | None, more: Iterable[str] = ()
+    function: FunctionT, public: Signature, doc: str | None, names: Iterable[str] = ()
 ) -> FunctionT:
-    """The function with this signature and help; it refuses keywords outside both and `more`."""
+    """The function with this signature and help; it refuses keywords outside both and `names`."""
     several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    known = [*(p.name for p in _named_parameters(shown) if p.kind not in several), *more]
-    kinds = {p.name: p.kind for p in shown.parameters.values()}
+    known = [*(p.name for p in _named_parameters(public) if p.kind not in several), *names]
+    kinds = {p.name: p.kind for p in public.parameters.values()}
     by_position = [name for name, kind in kinds.items() if kind is Parameter.POSITIONAL_OR_KEYWORD]
     most = None if Parameter.VAR_POSITIONAL in kinds.values() else len(by_position)
     required = {
         parameter.name
-        for parameter in shown.parameters.values()
+        for parameter in public.parameters.values()
         if parameter.default is parameter.empty and parameter.kind not in several
     }
 
@@ -107,7 +107,7 @@ def with_signature(
             _refuse_lack(function.__name__, [name for name in kinds if name in lacking], doc)
         return function(*arguments, **given)
 
-    answered.__signature__ = shown  # type: ignore[attr-defined]  # which inspect reads
+    answered.__signature__ = public  # type: ignore[attr-defined]  # which inspect reads
     answered.__doc__ = doc
     return cast("FunctionT", answered)
 
@@ -115,12 +115,12 @@ def with_signature(
 @cache
 def option_keywords(options: Callable[..., Any], *, in_full: bool = False) -> Mapping[str, Keyword]:
     """The keywords of a `TypedDict`, in their order, each annotated with an `Option`."""
-    found = {}
+    keywords = {}
     for name, hint in get_type_hints(options, include_extras=True).items():
         kind, option = get_args(hint)
         entry = option.entry(name, kind, in_full=in_full)
-        found[name] = option.parameter(name, kind), entry
-    return found
+        keywords[name] = option.parameter(name, kind), entry
+    return keywords
 
 
 def _keywords_of(function: Callable[..., Any]) -> dict[str, Keyword]:
@@ -138,8 +138,8 @@ def _shown_name(function: str) -> str:
     return "scorio" if function == "__call__" else function
 
 
-def _named_parameters(shown: Signature) -> list[Parameter]:
-    return [p for p in shown.parameters.values() if p.name != "self"]
+def _named_parameters(public: Signature) -> list[Parameter]:
+    return [p for p in public.parameters.values() if p.name != "self"]
 
 
 def _refuse_surplus(function: str, by_position: list[str], given: int) -> NoReturn:
@@ -187,7 +187,7 @@ def refuse_unknown(function: str, given: Iterable[str], known: Iterable[str]) ->
 
 
 def described_parameters(
-    doc: str | None, shown: Signature, entries: Mapping[str, str], **sections: str
+    doc: str | None, public: Signature, entries: Mapping[str, str], **sections: str
 ) -> str | None:
     """A docstring whose parameters are those of the signature, in its order.
 
@@ -196,20 +196,24 @@ def described_parameters(
     """
     if doc is None:
         return None
-    head, own = sections_of(doc)
+    head, described = sections_of(doc)
     known = {**entries}
-    for name, entry in entries_of(own.get("Parameters", "")).items():
+    for name, entry in entries_of(described.get("Parameters", "")).items():
         known[name] = extended_entry(entries[name], entry) if name in entries else entry
-    body = "\n".join(dict.fromkeys(known[parameter.name] for parameter in _named_parameters(shown)))
-    own = {**own, **({"Parameters": body} if body else {}), **sections}
-    titled = [f"{title}\n{'-' * len(title)}\n{own[title]}" for title in _ORDER if title in own]
+    body = "\n".join(
+        dict.fromkeys(known[parameter.name] for parameter in _named_parameters(public))
+    )
+    described = {**described, **({"Parameters": body} if body else {}), **sections}
+    titled = [
+        f"{title}\n{'-' * len(title)}\n{described[title]}" for title in _ORDER if title in described
+    ]
     return "\n\n".join([head, *titled]) + "\n"
 
 
-def extended_entry(shared: str, own: str) -> str:
-    """The entry `own` if it states a type, otherwise the shared entry followed by its text."""
-    named, _, text = own.partition("\n")
-    return own if " : " in named else f"{shared}\n{text}".rstrip()
+def extended_entry(shared: str, addition: str) -> str:
+    """The entry `addition` if it states a type, otherwise the shared entry followed by its text."""
+    named, _, text = addition.partition("\n")
+    return addition if " : " in named else f"{shared}\n{text}".rstrip()
 
 
 def sections_of(doc: str) -> tuple[str, dict[str, str]]:
@@ -221,11 +225,11 @@ def sections_of(doc: str) -> tuple[str, dict[str, str]]:
 
 def entries_of(body: str) -> dict[str, str]:
     """The entry of each parameter in a section; parameters listed together share one."""
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for entry in re.split(r"\n(?=\S)", body) if body else []:
         names = entry.partition("\n")[0].partition(" : ")[0]
-        found |= dict.fromkeys(re.findall(r"\w+", names), entry)
-    return found
+        entries |= dict.fromkeys(re.findall(r"\w+", names), entry)
+    return entries
 
 
 def type_text(kind: object) -> str:

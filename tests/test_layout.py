@@ -32,6 +32,11 @@ FLOORS = [
 ]
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 LONGEST_MODULE = 900  # lines: a module is one idea, whatever its length below this
+# Words that say nothing about a value, as the name of which they are too little.
+VAGUE_NAMES = {
+    *("told", "ahead", "around", "outweighed", "nothing", "doubts", "more", "look", "found", "own"),
+    *("shown", "seen", "others"),
+}
 # A method may begin with its question: "Which of two models is better?"
 PRONOUN = re.compile(r"(Those|The same|That|What|Where|Whose|Who)\b|Which\b(?!.*\?)")
 
@@ -164,6 +169,29 @@ def test_a_docstring_begins_with_its_subject():
         for path in MODULES
         for text in docstrings(path)
         if PRONOUN.match(text)
+    }
+    assert vague == set()
+
+
+def given_names(tree: ast.Module) -> Iterator[str]:
+    """Names that a module gives: of variables, arguments, attributes, functions, and classes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+
+
+def test_a_name_says_what_its_value_is():
+    vague = {
+        (relative_name(path), name)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for name in given_names(syntax_tree(path))
+        if name.strip("_").lower() in VAGUE_NAMES
     }
     assert vague == set()
 

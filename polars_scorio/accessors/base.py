@@ -118,9 +118,9 @@ def rows_of(frame: pl.DataFrame | pl.LazyFrame, roles: Roles) -> list[tuple[str,
         used |= {name for column in columns for name in _root_columns(column)}
     if schema is None:
         return rows + problem
-    others = [name for name in schema if name not in used]
-    more = [", ".join([*others[:_MOST], *(["..."] if len(others) > _MOST else [])])]
-    return rows + [("other columns", names, "") for names in more if names]
+    unused = [name for name in schema if name not in used]
+    listed = [", ".join([*unused[:_MOST], *(["..."] if len(unused) > _MOST else [])])]
+    return rows + [("other columns", names, "") for names in listed if names]
 
 
 def _root_columns(column: Column) -> list[str]:
@@ -151,9 +151,9 @@ class ShownFrame(pl.DataFrame):
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, drawn: Callable[[], str]) -> ShownFrame:
         """A frame with its drawing, which a notebook asks for."""
-        shown = cls(frame)
-        shown._drawn = drawn
-        return shown
+        frame_shown = cls(frame)
+        frame_shown._drawn = drawn
+        return frame_shown
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -190,13 +190,13 @@ class Accessor(Generic[FrameT]):
             raise unknown_name("an accessor of a log", name, public_names(type(self)))
 
     def __repr__(self) -> str:
-        return as_text(self._title, self._shown)
+        return as_text(self._title, self._role_rows)
 
     def _repr_html_(self) -> str:
-        return as_html(self._title, self._shown)
+        return as_html(self._title, self._role_rows)
 
     @property
-    def _shown(self) -> list[tuple[str, str, str]]:
+    def _role_rows(self) -> list[tuple[str, str, str]]:
         chosen = [(name, repr(value), "") for name, value in self._chosen.items()]
         return rows_of(self.frame, self._roles) + chosen
 
@@ -590,10 +590,10 @@ class Accessor(Generic[FrameT]):
 
     def _drawn_rows(self, plan: pl.LazyFrame, drawn: Callable[[pl.DataFrame], str]) -> FrameT:
         """The rows of a plan; eager ones are drawn when a notebook shows them."""
-        found = self._returned(plan)
-        if isinstance(found, pl.LazyFrame):
-            return found
-        return ShownFrame.from_frame(found, lambda: drawn(found))
+        rows = self._returned(plan)
+        if isinstance(rows, pl.LazyFrame):
+            return rows
+        return ShownFrame.from_frame(rows, lambda: drawn(rows))
 
     def _returned(self, plan: pl.LazyFrame, *, ordered: bool = True) -> FrameT:
         """Eager in, eager out; lazy in, lazy out. A wide report has its order from its metrics."""

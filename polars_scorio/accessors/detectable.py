@@ -159,8 +159,8 @@ def detectable_difference(
             return [float("inf")] * len(_DIFFERENCES)
         runs = (replace(plan, questions=asked / effect, trials=each) for plan in about)
         of_all = target == "population"
-        found = [smallest_difference(run, power, population=of_all) for run in runs]
-        return [found[0], min(found), max(found)]
+        smallest = [smallest_difference(run, power, population=of_all) for run in runs]
+        return [smallest[0], min(smallest), max(smallest)]
 
     sizes = [check_count("questions", size, least=2) for size in value_tuple(questions)]
     pairs = _trial_pairs(trials)

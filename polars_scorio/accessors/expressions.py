@@ -41,13 +41,17 @@ def estimate_method(function: Callable[P, Metric]) -> EstimateMethod[P]:
     def method(self: ScorioExpr, *arguments: P.args, **options: P.kwargs) -> pl.Expr:
         return self.estimate(function(*arguments, **options))
 
-    shown = signature(function)
-    own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-    shown = shown.replace(parameters=[own, *shown.parameters.values()], return_annotation=pl.Expr)
+    method_signature = signature(function)
+    itself = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    method_signature = method_signature.replace(
+        parameters=[itself, *method_signature.parameters.values()], return_annotation=pl.Expr
+    )
     method.__name__ = function.__name__
     method.__qualname__ = f"ScorioExpr.{function.__name__}"
     return with_signature(
-        method, shown, described_parameters(function.__doc__, shown, {}, Returns=_RETURNS)
+        method,
+        method_signature,
+        described_parameters(function.__doc__, method_signature, {}, Returns=_RETURNS),
     )
 
 
@@ -245,8 +249,8 @@ class ScorioExpr:
         w = answer.metric.w
         weighted = None if w is None else tuple(category for category, _ in w)
         tally = GroupTally(self._roles, weighted)
-        found = (subject.listed(answer, self._roles) for subject in SUBJECTS)
-        listed = next((each for each in found if each is not None), None)
+        candidates = (subject.listed(answer, self._roles) for subject in SUBJECTS)
+        listed = next((each for each in candidates if each is not None), None)
         lists = [] if listed is None else [listed.aggregation(self._expr).alias(_LISTS)]
         # Elementwise on what was aggregated: a call for many groups, never one for each.
         return pl.struct(*tally.aggregations(self._expr), *lists).map_batches(

@@ -48,15 +48,15 @@ def with_help_of_metric(method: FunctionT) -> FunctionT:
     """Give a method the help and every keyword of the metric of its name, and of a report."""
     function: Callable[..., Metric] = getattr(metrics, method.__name__)
     parameters, shared = signature(function).parameters.values(), option_keywords(ReportOptions)
-    shown = signature(method).replace(
+    method_signature = signature(method).replace(
         parameters=[_SELF, *parameters, *(option for option, _ in shared.values())]
     )
     entries = {name: entry for name, (_, entry) in shared.items()}
     return with_signature(
         method,
-        shown,
+        method_signature,
         described_parameters(
-            function.__doc__, shown, entries, Returns=_REPORT, **{"See Also": _SEE_ALSO}
+            function.__doc__, method_signature, entries, Returns=_REPORT, **{"See Also": _SEE_ALSO}
         ),
     )
 
@@ -233,6 +233,6 @@ class MetricMethods(Accessor[FrameT]):
         **options: Any,  # noqa: ANN401 - the function and `report` check them
     ) -> FrameT:
         """The report of one metric, from the keywords of its function and those of `report`."""
-        own = options.keys() & signature(function).parameters.keys()
-        metric = function(*arguments, **{name: options.pop(name) for name in own})
+        metric_options = options.keys() & signature(function).parameters.keys()
+        metric = function(*arguments, **{name: options.pop(name) for name in metric_options})
         return self.report(metric, **options)

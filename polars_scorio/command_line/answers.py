@@ -85,8 +85,8 @@ class Reply:
         cls, log: Scorio[Any], asked: Namespace, call: str, *plans: pl.DataFrame | pl.LazyFrame
     ) -> tuple[Reply, list[pl.DataFrame]]:
         """The reply with what the plans found, all from one pass over the log where that can be."""
-        cover, *found = pl.collect_all([log.describe().lazy(), *(plan.lazy() for plan in plans)])
-        return cls(log, asked, call, cover, Screen.from_output()), found
+        cover, *answers = pl.collect_all([log.describe().lazy(), *(plan.lazy() for plan in plans)])
+        return cls(log, asked, call, cover, Screen.from_output()), answers
 
     @property
     def strata(self) -> list[str]:
@@ -108,9 +108,9 @@ class Reply:
         for place, part in parts.items():
             same = [pl.col(name).eq_missing(pl.lit(value, part.schema[name]))
                     for name, value in zip(strata, place, strict=True)]  # fmt: skip
-            own = self.cover.filter(same)
+            cells = self.cover.filter(same)
             name = " / ".join(str(value) for value in place)
-            yield (name, part, own) if own.height else ("all strata", part, self.cover)
+            yield (name, part, cells) if cells.height else ("all strata", part, self.cover)
 
     def about(self, cover: pl.DataFrame) -> str:
         """The questions that the numbers are about, in words."""
@@ -137,8 +137,8 @@ class Reply:
         planned = getattr(self.asked, "planned_trials", None) or getattr(
             self.asked, "planned_questions", None
         )
-        told = [*words, *["at every look"] * bool(planned), *[judged] * bool(judged)]
-        return self.screen.prose([(", ".join([*told, self.about(cover)]), "faint")])
+        facts = [*words, *["at every look"] * bool(planned), *[judged] * bool(judged)]
+        return self.screen.prose([(", ".join([*facts, self.about(cover)]), "faint")])
 
     def level(self, family: str = "") -> str:
         """The confidence, and over what it holds."""
@@ -157,7 +157,7 @@ class Reply:
         """The first rows of a table, or all of them."""
         return rows if self.asked.all else rows.head(most)
 
-    def more(self, whole: int, most: int = _ROWS, what: str = "more") -> list[str]:
+    def rows_left(self, whole: int, most: int = _ROWS, what: str = "more") -> list[str]:
         """A line that says what is left out."""
         if self.asked.all or whole <= most:
             return []
@@ -171,8 +171,8 @@ class Reply:
         places, lines = [*self.places(rows)], list[str]()
         for place in places if self.asked.all else places[:_PLACES]:
             lines += [*[""] * bool(lines), *block(*place)]
-        more = self.more(len(places), _PLACES, "strata")
-        return [*lines, *([""] * bool(more)), *more]
+        rest = self.rows_left(len(places), _PLACES, "strata")
+        return [*lines, *([""] * bool(rest)), *rest]
 
     def show(self, lines: Sequence[str], rows: pl.DataFrame | None = None) -> None:
         """Print the answer; with --wide all columns of its rows behind it."""
@@ -276,15 +276,15 @@ def rank_answer(reply: Reply, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame
         board = rank_board(rows, reply.model)
         label = reply.label(metric, cover)
         tiers = int(board.tier.max(initial=0))
-        told = f"{tiers:,} tiers: a model of one is worse than some model of the tier before."
+        sentence = f"{tiers:,} tiers: a model of one is worse than some model of the tier before."
         title = ranking_title(board, None, alone(rows))[0]
         return [
             *reply.title(title, place),
-            *(reply.screen.prose(told) if tiers > 1 and len(board.models) > 2 else []),
+            *(reply.screen.prose(sentence) if tiers > 1 and len(board.models) > 2 else []),
             *reply.basis(cover, label, reply.level("for all models at once")),
             "",
             *forest_lines(reply.screen, board, label, most=None if reply.asked.all else _ROWS),
-            *reply.more(rows.height),
+            *reply.rows_left(rows.height),
         ]
 
     reply.show([*reply.blocks(ranks, block), *reply.next("compare")], ranks)
@@ -302,20 +302,20 @@ def undecided_alone(
         strata = [name for name in bind_roles(log.frame.lazy(), log._roles).strata
                   if name in pairs.columns]  # fmt: skip
         same = rows.select(strata).unique()
-        own = pairs.join(same, on=strata, how="semi", nulls_equal=True) if strata else pairs
-        return decided_alone(own, asked.confidence)
+        of_stratum = pairs.join(same, on=strata, how="semi", nulls_equal=True) if strata else pairs
+        return decided_alone(of_stratum, asked.confidence)
 
     return count
 
 
-def compare_answer(reply: Reply, found: Sequence[tuple[Metric, pl.DataFrame]]) -> None:
+def compare_answer(reply: Reply, tables: Sequence[tuple[Metric, pl.DataFrame]]) -> None:
     """The pairs of each stratum by one metric after the other, open ones first."""
     lines, decided = list[str](), True
-    for metric, pairs in found:
+    for metric, pairs in tables:
         decided &= pairs["better"].null_count() == 0
         lines += [*[""] * bool(lines), *reply.blocks(pairs, _pairs_block(reply, metric))]
     command = reply.next("report") if decided else reply.next("plan")
-    reply.show([*lines, *command], pl.concat([rows for _, rows in found], how="diagonal"))
+    reply.show([*lines, *command], pl.concat([rows for _, rows in tables], how="diagonal"))
 
 
 def _pairs_block(
@@ -335,7 +335,7 @@ def _pairs_block(
             *reply.basis(cover, label, reply.level(family)),
             "",
             *_pair_lines(reply, metric, pairs, curved=curved),
-            *reply.more(pairs.height),
+            *reply.rows_left(pairs.height),
         ]
 
     return block
@@ -399,22 +399,22 @@ def frontier_answer(reply: Reply, rows: pl.DataFrame, ranks: pl.DataFrame) -> No
     metric, model = reply.asked.metric or avg(), reply.model
     leading = ranks.filter(pl.col("tier") == 1).select(*reply.strata, model)
 
-    def block(place: str, own: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
-        best = own.join(leading, on=leading.columns, how="semi", nulls_equal=True)
+    def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+        best = part.join(leading, on=leading.columns, how="semi", nulls_equal=True)
         best = best.sort("mean_cost")
-        first = own[model].is_in(best[model].implode()).to_list()
-        unit, label = Unit.from_rows(own.with_columns(mu="estimate")), reply.label(metric, cover)
+        first = part[model].is_in(best[model].implode()).to_list()
+        unit, label = Unit.from_rows(part.with_columns(mu="estimate")), reply.label(metric, cover)
         title = "No model has a rank."
         if best.height:
             price = _price_text(best["mean_cost"][0])
             title = f"{cheapest_title(best[model][0])} It costs {price} a trial."
         chances = [
-            _DASH if each is None else chance_words(each) for each in own["prob_on_frontier"]
+            _DASH if each is None else chance_words(each) for each in part["prob_on_frontier"]
         ]
-        beside = [_number_column("a trial", [*map(_price_text, own["mean_cost"])])]
+        beside = [_number_column("a trial", [*map(_price_text, part["mean_cost"])])]
         lines = scored_lines(
-            reply.screen, "model", own[model].cast(pl.String).to_list(),
-            _three_numbers(own, "lo", "estimate", "hi"), label, unit, first, beside=beside,
+            reply.screen, "model", part[model].cast(pl.String).to_list(),
+            _three_numbers(part, "lo", "estimate", "hi"), label, unit, first, beside=beside,
             after=[_number_column("on frontier", chances, spare=True)],
         )  # fmt: skip
         return [
@@ -471,7 +471,7 @@ def _summary_table(reply: Reply, story: Story) -> list[str]:
     first = story.first
     head = label if first is None else f"{lead_label(first.sheet.main)}, first trials"
     lines = forest_lines(screen, board, head, most=most, beside=beside)
-    return [*lines, *reply.more(len(board.models))]
+    return [*lines, *reply.rows_left(len(board.models))]
 
 
 def _one_model_lines(reply: Reply, story: Story, label: str) -> list[str]:
@@ -481,7 +481,7 @@ def _one_model_lines(reply: Reply, story: Story, label: str) -> list[str]:
     parts = story.parts if story.verdict.overall is not None else []
     rows += [(part.name, Board.from_rows(lead_rows(part), part.ranks)) for part in parts]
     names = [name for name, _ in rows]
-    numbers = [(float(own.lo[0]), float(own.score[0]), float(own.hi[0])) for _, own in rows]
+    numbers = [(float(row.lo[0]), float(row.score[0]), float(row.hi[0])) for _, row in rows]
     if story.like is not None:
         score, lo, hi = story.like
         names.insert(1, "questions like these")
@@ -489,21 +489,21 @@ def _one_model_lines(reply: Reply, story: Story, label: str) -> list[str]:
     most = None if reply.asked.all else _ROWS
     bold = [place == 0 for place in range(len(names))][:most]
     lines = scored_lines(reply.screen, "", names[:most], numbers[:most], label, board.unit, bold)
-    return [*lines, *reply.more(len(names))]
+    return [*lines, *reply.rows_left(len(names))]
 
 
 def _step_lines(reply: Reply, run: TrainingRun) -> list[str]:
     """The steps of a run in their order; bright ones may be the best."""
     board, whole = run.board, len(run.steps)
     place = {name: at for at, name in enumerate(board.models)}
-    shown = run.steps
+    steps = run.steps
     if not reply.asked.all and whole > _ROWS:  # spread over the run
-        shown = [run.steps[round(at)] for at in np.linspace(0, whole - 1, _ROWS)]
-    at = [place[step] for step in shown]
+        steps = [run.steps[round(at)] for at in np.linspace(0, whole - 1, _ROWS)]
+    at = [place[step] for step in steps]
     numbers = [(float(board.lo[row]), float(board.score[row]), float(board.hi[row])) for row in at]
     bright = [bool(board.first_tier[row]) for row in at]
-    lines = scored_lines(reply.screen, run.name, shown, numbers, "avg", board.unit, bright)
-    return [*lines, *reply.more(whole)]
+    lines = scored_lines(reply.screen, run.name, steps, numbers, "avg", board.unit, bright)
+    return [*lines, *reply.rows_left(whole)]
 
 
 def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
@@ -519,8 +519,8 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
         once = f"{most} right at least once in {many:,}, {least} all {many:,} times"
         facts.append(("rely on it", f"{named(fan.models[0])}: {once}"))
     if not story.verdict.biased and story.run is None and len(board.models) > 1:
-        told = [text for text in next_of_ranking(sheet) if not text.startswith("Nothing")]
-        facts += [*zip(["to decide", *[""] * len(told)], told, strict=False)]
+        steps = [text for text in next_of_ranking(sheet) if not text.startswith("Nothing")]
+        facts += [*zip(["to decide", *[""] * len(steps)], steps, strict=False)]
     if not story.verdict.biased:  # the title says what is wrong
         facts += [("note", command_words(f"{alert.title}. {alert.text}", vars(reply.asked)))
                   for alert in story.verdict.alerts]  # fmt: skip
@@ -540,7 +540,7 @@ def _where_words(story: Story) -> str:
 def log_words_of(story: Story) -> str:
     """The log in one line."""
     lacking = int(story.coverage["missing"].sum()) + int(story.coverage["nulls"].sum())
-    return f"{log_size(story.look, story.coverage)}{', complete' * (not lacking)}"
+    return f"{log_size(story.log, story.coverage)}{', complete' * (not lacking)}"
 
 
 _MARKS = {"pass": ("PASS", "pass"), "fail": ("FAIL", "fail"), "undecided": ("OPEN", "open")}
@@ -554,14 +554,14 @@ def gate_lines(
     unit, worst = gap_unit(metric, rows), worst_gate(rows)
     whole = rows.filter(pl.col("stratum").is_null())
     several = whole.height > 1
-    shown = whole if several else rows
+    listed = whole if several else rows
     verdict = str(worst["verdict"])
     diff, lo, hi = (_known_number(worst[name]) for name in ("diff", "lo", "hi"))
     numbers = f"{unit.gap(diff, points=True)} {unit.gaps(lo, hi)}" if math.isfinite(diff) else ""
     names = [row["model"] if several else row["stratum"] or "all questions"
-             for row in shown.rows(named=True)]  # fmt: skip
-    kinds = shown["verdict"].to_list()
-    triples = _three_numbers(shown, "lo", "diff", "hi")
+             for row in listed.rows(named=True)]  # fmt: skip
+    kinds = listed["verdict"].to_list()
+    triples = _three_numbers(listed, "lo", "diff", "hi")
     order = sorted(range(len(names)), key=lambda at: (not several and names[at] != "all questions",
                                                       triples[at][1]))  # fmt: skip
     order = order if reply.asked.all else order[:_ROWS]
@@ -583,7 +583,7 @@ def gate_lines(
         *reply.basis(reply.cover, reply.label(metric, reply.cover, worst["k"]), level),
         "",
         *reply.screen.table(columns, forest),
-        *reply.more(len(names)),
+        *reply.rows_left(len(names)),
         *(["", *(line for each in clauses for line in reply.screen.prose(_whole_sentence(each)))]
           if clauses else []),
     ]  # fmt: skip
@@ -593,27 +593,27 @@ def _whole_sentence(clause: str) -> str:
     return f"{clause[:1].upper()}{clause[1:]}."
 
 
-_FOUND = {"alarm": ("no  ", "fail"), "once": ("once", "open"), "look": ("look", "open")}
+_SIGNS = {"alarm": ("no  ", "fail"), "once": ("once", "open"), "look": ("look", "open")}
 
 
 def check_answer(reply: Reply, rows: pl.DataFrame) -> int:
     """Findings of the checks, of each kind the surest; returns 1 if an alarm is among them."""
-    kinds = [*_FOUND]
-    found = rows.filter(pl.col("verdict").is_in(kinds)).sort(
+    kinds = [*_SIGNS]
+    findings = rows.filter(pl.col("verdict").is_in(kinds)).sort(
         pl.col("verdict").cast(pl.String).replace_strict(kinds, range(3)), "pvalue",
         nulls_last=True, maintain_order=True,
     )  # fmt: skip
-    worst = next((kind for kind in kinds if kind in found["verdict"]), "")
+    worst = next((kind for kind in kinds if kind in findings["verdict"]), "")
     title, *mark = {
         "alarm": ("No ranking of this log holds: trials are not independent.", "BIASED", "fail"),
         "once": ("Some trials are copies of others, and count once.", "LOOK", "open"),
         "look": ("No number changes, and some of it is worth a look.", "LOOK", "open"),
     }.get(worst, ("Nothing found.", "CLEAN", "pass"))
     lines = [*reply.title(title, mark=(mark[0], mark[1])), *reply.basis(reply.cover), ""]
-    for (kind, verdict), part in found.group_by("check", "verdict", maintain_order=True):
-        told = command_words(part["sentence"][0], vars(reply.asked))
-        others = f" ({count_of(part.height - 1, 'more such row')})" * (part.height > 1)
-        lines += _check_lines(reply.screen, *_FOUND[str(verdict)], str(kind), told + others)
+    for (kind, verdict), part in findings.group_by("check", "verdict", maintain_order=True):
+        text = command_words(part["sentence"][0], vars(reply.asked))
+        rest = f" ({count_of(part.height - 1, 'more such row')})" * (part.height > 1)
+        lines += _check_lines(reply.screen, *_SIGNS[str(verdict)], str(kind), text + rest)
     for what, words, good in cover_words(reply):
         mark_ = ("ok  ", "pass") if good else ("look", "open")
         lines += _check_lines(reply.screen, *mark_, what, words)
@@ -656,12 +656,12 @@ def describe_answer(reply: Reply, rows: pl.DataFrame) -> None:
     size = [count_of(models, "model"), asked]
     size += [] if most is None else [f"{range_text(int(str(least)), int(str(most)))} trials"]
     title = " \N{MULTIPLICATION SIGN} ".join(size) + (", complete." if not lacking else ".")
-    told = reply.screen.facts(lacking)
+    facts = reply.screen.facts(lacking)
     reply.show(
         [
             *reply.title(title.replace(" 1 trials", " 1 trial")),
-            *([""] * bool(told)),
-            *told,
+            *([""] * bool(facts)),
+            *facts,
             "",
             *frame_lines(reply, rows, _described_columns(rows)),
             *reply.next("check"),
@@ -695,7 +695,7 @@ def frame_lines(reply: Reply, rows: pl.DataFrame, names: Sequence[str]) -> list[
         number = dtype.is_numeric()
         columns.append(Column(_HEADS.get(name, name), cells, right=number, names=not number,
                               spare=number and name not in _KEPT))  # fmt: skip
-    return [*reply.screen.table(columns), *reply.more(rows.height)] if some.height else []
+    return [*reply.screen.table(columns), *reply.rows_left(rows.height)] if some.height else []
 
 
 def rows_answer(reply: Reply, title: str, rows: pl.DataFrame, after: Sequence[str]) -> None:
@@ -711,21 +711,21 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
     metric = reply.asked.metric or avg()
     percent = metric.support == (0, 1) and rows["flips_hi"].null_count() == 0
 
-    def block(place: str, own: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
-        own = own.sort("noise_floor", descending=True, nulls_last=True, maintain_order=True)
-        scale = NumberFormat.from_values(own["estimate"], own["noise_floor"], percent=False)
+    def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+        part = part.sort("noise_floor", descending=True, nulls_last=True, maintain_order=True)
+        scale = NumberFormat.from_values(part["estimate"], part["noise_floor"], percent=False)
         unit = Unit(percent=percent, digits=1 if percent else scale.digits)
         label = reply.label(metric, cover)
-        floors = [*map(_known_number, own["noise_floor"])]
+        floors = [*map(_known_number, part["noise_floor"])]
         title = "No noise floor: some question has fewer trials than are drawn."
         if not math.isnan(floors[0]):
             title = f"Below {unit.size(floors[0])}, a change of a score is not news."
-            if percent and floors[0] >= max(own["estimate"][0], 1 - own["estimate"][0]):
+            if percent and floors[0] >= max(part["estimate"][0], 1 - part["estimate"][0]):
                 title = "Any change of a score may be chance: the log is too small to tell."
-        named_ = reply.model in own.columns
-        names = own[reply.model].cast(pl.String).to_list() if named_ else ["all"]
+        named_ = reply.model in part.columns
+        names = part[reply.model].cast(pl.String).to_list() if named_ else ["all"]
         scores = [
-            _DASH if each is None else unit.score(each, sign=False) for each in own["estimate"]
+            _DASH if each is None else unit.score(each, sign=False) for each in part["estimate"]
         ]
         moved = [
             _DASH if math.isnan(each) else f"\N{PLUS-MINUS SIGN}{unit.size(each)}"
@@ -735,14 +735,14 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
             Column("model", names, names=True),
             _number_column(label + _unit_sign(unit), scores),
             _number_column("a rerun moves it by", moved),
-            _number_column("questions flip", [*map(_share_text, own["flips"])], spare=True),
+            _number_column("questions flip", [*map(_share_text, part["flips"])], spare=True),
         ]
         ends = [(-each, 0.0, each) for each in floors]
         forest = Forest(ends, [False] * len(ends), _tick_label(unit), zero=0.0, place=3)
-        told = " ".join(rerun_sentences(own.row(0, named=True), percent=percent))
+        sentence = " ".join(rerun_sentences(part.row(0, named=True), percent=percent))
         return [
             *reply.title(title, place),
-            *reply.screen.prose(f"{names[0]}: " * named_ + told),
+            *reply.screen.prose(f"{names[0]}: " * named_ + sentence),
             *reply.basis(cover, label, reply.level()),
             "",
             *reply.screen.table(columns, forest),
@@ -786,7 +786,7 @@ def regressions_answer(reply: Reply, rows: pl.DataFrame) -> None:
             *reply.basis(reply.cover, f"against {asked.baseline}", level),
             "",
             *reply.screen.table(columns),
-            *reply.more(rows.height),
+            *reply.rows_left(rows.height),
             *reply.next("gate", "--baseline", asked.baseline, "--margin", "0.02"),
         ],
         rows,
@@ -807,8 +807,8 @@ def plan_answer(reply: Reply, rows: pl.DataFrame, questions: pl.DataFrame | None
     def number(value: int | None) -> str:
         return "none in sight" if value is None else f"{value:,}" if value else "decided"
 
-    def block(place: str, own: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
-        some = reply.cut(own)
+    def block(place: str, part: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
+        some = reply.cut(part)
         columns = [Column(head, some[name].cast(pl.String).to_list(), names=True)
                    for name, head in sides.items() if name in some.columns]  # fmt: skip
         heads = {"extra_trials": "further trials", "extra_questions": "or questions"}
@@ -816,11 +816,11 @@ def plan_answer(reply: Reply, rows: pl.DataFrame, questions: pl.DataFrame | None
         chance = f"a chance of {100 * reply.asked.power:.6g} %"
         words = [reply.label(metric, cover), reply.level("" if width else "for all pairs at once")]
         return [
-            *reply.title(_plan_title(own, width), place),
+            *reply.title(_plan_title(part, width), place),
             *reply.basis(cover, *words, *[chance] * (width is None)),
             "",
             *reply.screen.table(columns),
-            *reply.more(own.height),
+            *reply.rows_left(part.height),
         ]
 
     reply.show([*reply.blocks(rows, block), *reply.next("compare")], rows)
@@ -851,12 +851,12 @@ def questions_answer(
     if story is not None and story.facts is not None and per == "question":
         title = questions_title(story.facts.facts(), story.sheet.board.models[0])
 
-    def block(place: str, own: pl.DataFrame, _: pl.DataFrame) -> list[str]:
-        told = question_sentences(own, question, reply.asked.fdr, per)
-        here = own.select(strata).head(1)
+    def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> list[str]:
+        sentences = question_sentences(part, question, reply.asked.fdr, per)
+        here = part.select(strata).head(1)
         same = sources.join(here, on=strata, how="semi", nulls_equal=True) if strata else sources
         advice = same["advice"].head(1).to_list()
-        return reply.screen.prose(f"{place}: " * bool(place) + " ".join([*told, *advice]))
+        return reply.screen.prose(f"{place}: " * bool(place) + " ".join([*sentences, *advice]))
 
     reply.show(
         [
@@ -884,17 +884,15 @@ def _question_lines(
     known = {name: at for at, name in enumerate(facts.names)}
     kept = [name for name in dict.fromkeys([*against, *facts.mixed]) if name in known]
     kept = kept or facts.names
-    shown = kept if reply.asked.all else kept[:_ROWS]
-    counted = bool(each) and not (
-        facts.judged or holds_fractions(story.look.cells, story.look.roles)
-    )
+    listed = kept if reply.asked.all else kept[:_ROWS]
+    counted = bool(each) and not (facts.judged or holds_fractions(story.log.cells, story.log.roles))
 
     def cell(share: float) -> str:
         return f"{round(share * each)}/{each}" if counted and each else _share_text(share)
 
-    names = [[(without_stratum(name), "open" * (name in against))] for name in shown]
+    names = [[(without_stratum(name), "open" * (name in against))] for name in listed]
     columns = [Column("reversed first" if against else "coin tosses", names, names=True)]
     for at, model in enumerate(story.sheet.board.models):
-        shares = [cell(float(facts.scores[at, known[name]])) for name in shown]
+        shares = [cell(float(facts.scores[at, known[name]])) for name in listed]
         columns.append(_number_column(short_name(model, 9), shares, spare=at > 0))
-    return [*reply.screen.table(columns), *reply.more(len(kept))]
+    return [*reply.screen.table(columns), *reply.rows_left(len(kept))]

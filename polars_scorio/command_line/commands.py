@@ -101,11 +101,11 @@ def run_compare(log: Scorio[Any], asked: Namespace, call: str) -> None:
     pairs = [log.compare(metric, baseline=baseline, **options) for metric in metrics]
     if asked.format != "table":
         # Rewards have the column `bounds` too.
-        found = pl.collect_all([each.lazy() for each in pairs])
-        print_table(pl.concat(found, how="diagonal"), asked.format)
+        tables = pl.collect_all([each.lazy() for each in pairs])
+        print_table(pl.concat(tables, how="diagonal"), asked.format)
         return
-    reply, found = Reply.read(log, asked, call, *pairs)
-    compare_answer(reply, [*zip(metrics, found, strict=True)])
+    reply, tables = Reply.read(log, asked, call, *pairs)
+    compare_answer(reply, [*zip(metrics, tables, strict=True)])
 
 
 def _typed_model(log: Scorio[Any], name: str) -> Category:
@@ -131,19 +131,19 @@ def run_describe(log: Scorio[Any], asked: Namespace, call: str) -> None:
     if asked.format != "table":
         print_table(rows, asked.format)
         return
-    reply, (found,) = Reply.read(log, asked, call, rows)
-    describe_answer(reply, found)
+    reply, (described,) = Reply.read(log, asked, call, rows)
+    describe_answer(reply, described)
 
 
 def run_check(log: Scorio[Any], asked: Namespace, call: str) -> int:
     """Print what the checks found; an alarm is the status."""
     rows = log.check(across=asked.across)
     if asked.format != "table":
-        found = rows.lazy().collect()
-        print_table(found, asked.format)
-        return int("alarm" in found["verdict"])
-    reply, (found,) = Reply.read(log, asked, call, rows)
-    return check_answer(reply, found)
+        checks = rows.lazy().collect()
+        print_table(checks, asked.format)
+        return int("alarm" in checks["verdict"])
+    reply, (checks,) = Reply.read(log, asked, call, rows)
+    return check_answer(reply, checks)
 
 
 def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:
@@ -159,8 +159,8 @@ def run_frontier(log: Scorio[Any], asked: Namespace, call: str) -> None:
         print_table(rows, asked.format)
         return
     ranks = log.rank(asked.metric, **options)
-    reply, (found, order) = Reply.read(log, asked, call, rows, ranks)
-    frontier_answer(reply, found, order)
+    reply, (costs, order) = Reply.read(log, asked, call, rows, ranks)
+    frontier_answer(reply, costs, order)
 
 
 def run_reruns(log: Scorio[Any], asked: Namespace, call: str) -> None:
@@ -170,12 +170,12 @@ def run_reruns(log: Scorio[Any], asked: Namespace, call: str) -> None:
     if asked.format != "table":
         print_table(rows, asked.format)
         return
-    reply, (found,) = Reply.read(log, asked, call, rows)
+    reply, (flips,) = Reply.read(log, asked, call, rows)
     if asked.per == "question":
-        title = f"{count_of(found.height, 'question')} came out both ways: they are flaky."
-        rows_answer(reply, title, found, reply.next("questions"))
+        title = f"{count_of(flips.height, 'question')} came out both ways: they are flaky."
+        rows_answer(reply, title, flips, reply.next("questions"))
     else:
-        reruns_answer(reply, found)
+        reruns_answer(reply, flips)
 
 
 def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
@@ -185,9 +185,9 @@ def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
         print_table(rows, asked.format)
         return
     sources = log.variance_components(unmatched=asked.unmatched)
-    reply, (found, advice) = Reply.read(log, asked, call, rows, sources)
+    reply, (signals, advice) = Reply.read(log, asked, call, rows, sources)
     *_, story = read_story(log.frame.lazy(), log._roles, Wishes((), Settings()))
-    questions_answer(reply, found, advice, story if isinstance(story, Story) else None)
+    questions_answer(reply, signals, advice, story if isinstance(story, Story) else None)
 
 
 def run_regressions(log: Scorio[Any], asked: Namespace, call: str) -> None:
@@ -197,8 +197,8 @@ def run_regressions(log: Scorio[Any], asked: Namespace, call: str) -> None:
     if asked.format != "table":
         print_table(rows, asked.format)
         return
-    reply, (found,) = Reply.read(log, asked, call, rows)
-    regressions_answer(reply, found)
+    reply, (changes,) = Reply.read(log, asked, call, rows)
+    regressions_answer(reply, changes)
 
 
 def run_plan(log: Scorio[Any], asked: Namespace, call: str) -> None:
@@ -210,11 +210,11 @@ def run_plan(log: Scorio[Any], asked: Namespace, call: str) -> None:
     if asked.format != "table":
         print_table(rows, asked.format)
         return
-    reply, (found,) = Reply.read(log, asked, call, rows)
-    more = None
-    if asked.half_width is None and found["extra_trials"].null_count():
-        more = log.questions_needed(asked.metric, **shared).lazy().collect()
-    plan_answer(reply, found, more)
+    reply, (needs,) = Reply.read(log, asked, call, rows)
+    questions = None
+    if asked.half_width is None and needs["extra_trials"].null_count():
+        questions = log.questions_needed(asked.metric, **shared).lazy().collect()
+    plan_answer(reply, needs, questions)
 
 
 def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | TypeError | None:

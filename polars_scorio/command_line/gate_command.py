@@ -58,7 +58,7 @@ class GateResult:
 
 def write_json(path: str, verdict: str, counted: str, results: Sequence[GateResult]) -> None:
     """Write everything as one JSON object: the verdict, as what it counts, and the rows."""
-    found = [
+    gates = [
         {
             "metric": result.metric,
             "sentences": [*result.sentences],
@@ -67,7 +67,7 @@ def write_json(path: str, verdict: str, counted: str, results: Sequence[GateResu
         }
         for result in results
     ]
-    content = {"verdict": verdict, "counts_as": counted, "results": found}
+    content = {"verdict": verdict, "counts_as": counted, "results": gates}
     write_whole(Path(path), json.dumps(content, indent=2, default=str, ensure_ascii=False) + "\n")
 
 
@@ -166,23 +166,23 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
 
 
 def _print_gate(
-    log: Scorio[Any], asked: Namespace, call: str, found: Sequence[tuple[Metric, GateResult]],
+    log: Scorio[Any], asked: Namespace, call: str, gates: Sequence[tuple[Metric, GateResult]],
     counted: str,
 ) -> None:  # fmt: skip
     """Print title, differences and further clauses of each metric, and the exit status."""
     reply, _ = Reply.read(log, asked, call)
     lines = list[str]()
-    for metric, result in found:
+    for metric, result in gates:
         for part in gate_rows(result.rows).partition_by("k", maintain_order=True):
             worst = worst_gate(part)
             clauses = [*result.clauses[worst["model"], worst["k"]]]
             if asked.undecided and worst["verdict"] == "undecided":
                 clauses.append(f"it counts as {asked.undecided}")
             lines += [*[""] * bool(lines), *gate_lines(reply, metric, part, clauses, result.level)]
-    lines += reply.next("report", "--baseline", str(found[0][1].rows["baseline"][0]))
+    lines += reply.next("report", "--baseline", str(gates[0][1].rows["baseline"][0]))
     if STATUS[counted]:
         lines += reply.screen.prose([(f"exit status {STATUS[counted]}", "faint")])
-    reply.show(lines, pl.concat([result.rows for _, result in found], how="diagonal"))
+    reply.show(lines, pl.concat([result.rows for _, result in gates], how="diagonal"))
 
 
 def _gate_page(
@@ -318,8 +318,10 @@ def _strata_rows(
     if any(whole[name] is not None for name in by):
         return {}
     same = [pl.col(name).eq_missing(pl.lit(whole[name])) for name in (model, "k")]
-    found = rows.filter(*same, pl.any_horizontal(pl.col(by).is_not_null())) if by else rows.clear()
-    return {" ".join(str(row[name]) for name in by): row for row in found.to_dicts()}
+    of_strata = (
+        rows.filter(*same, pl.any_horizontal(pl.col(by).is_not_null())) if by else rows.clear()
+    )
+    return {" ".join(str(row[name]) for name in by): row for row in of_strata.to_dicts()}
 
 
 def _regressed_names(tests: pl.DataFrame, question: str, fdr: float) -> tuple[list[str], bool]:
@@ -338,7 +340,7 @@ def whole_rows(rows: pl.DataFrame, strata: list[str]) -> pl.DataFrame:
 def _worst_verdict(log: Scorio[Any], results: list[GateResult]) -> str:
     """The verdict of all candidates and metrics together."""
     strata = [*bind_roles(log.frame.lazy(), log._roles).strata]
-    found = {
+    verdicts = {
         verdict for result in results for verdict in whole_rows(result.rows, strata)["verdict"]
     }
-    return next((each for each in ("fail", "undecided") if each in found), "pass")
+    return next((each for each in ("fail", "undecided") if each in verdicts), "pass")

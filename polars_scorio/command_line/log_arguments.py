@@ -197,10 +197,10 @@ def _rate_counts(text: str) -> tuple[int, int]:
     >>> _rate_counts("88/100")
     (88, 100)
     """
-    found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
-    if found is None:
+    match = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
+    if match is None:
         raise ArgumentTypeError(f"{text!r} is not of the form 88/100: 88 of 100 answers")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _reader_option(text: str) -> tuple[str, object]:
@@ -434,7 +434,7 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
 }
 # About ten options, which the help of a command shows; `--help-all` shows all.
 _USUAL = {"help", "help_all", "log", "model", "question", "category", "by", "success", "metric"}
-_OWN = {
+_OF_COMMAND = {
     "gate": {"baseline", "against", "margin", "every_stratum"},
     "report": {"confidence", "output", "baseline"},
     "frontier": {"cost", "format"},
@@ -458,7 +458,7 @@ def add_arguments(parser: ArgumentParser, command: str, *, brief: bool) -> None:
     parser.add_argument("--help-all", action="help", help="show all options, and exit")
     add_log_arguments(parser, tools)
     _ADDERS[command](parser)
-    shown = _USUAL | _OWN.get(command, {"confidence", "format"})
+    options = _USUAL | _OF_COMMAND.get(command, {"confidence", "format"})
     for action in parser._actions:
-        if brief and action.dest not in shown:
+        if brief and action.dest not in options:
             action.help = SUPPRESS

@@ -114,8 +114,8 @@ def _found_tool(asked: Namespace) -> str | None:
     except FileNotFoundError:
         return None  # a file of another kind, or none: reading the table says it
     if len(tools) > 1:
-        found = ", ".join(f"{tool} ({file})" for tool, file in tools.items())
-        raise ValueError(f"the log may be of several tools, {found}: name one with --from")
+        readers = ", ".join(f"{tool} ({file})" for tool, file in tools.items())
+        raise ValueError(f"the log may be of several tools, {readers}: name one with --from")
     return next(iter(tools), None)
 
 

@@ -191,7 +191,7 @@ class CommandParser(ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - as argparse has it
         """Parse the arguments, and refuse an unknown one in the words of its command."""
-        found, unknown = super().parse_known_args(args, namespace)
+        namespace_read, unknown = super().parse_known_args(args, namespace)
         if unknown:
             from polars_scorio.arguments import nearest_hint
 
@@ -201,7 +201,7 @@ class CommandParser(ArgumentParser):
             options = [option[2:] for option in self._option_string_actions if option[:2] == "--"]
             hint = nearest_hint(name.lstrip("-"), options).replace("mean '", "mean '--")
             self.error(f"there is no option {name}{hint}")
-        return found, unknown
+        return namespace_read, unknown
 
     def _check_value(self, action: Action, value: object) -> None:
         """Refuse a value that is none of the choices, and name the nearest one."""

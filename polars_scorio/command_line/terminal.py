@@ -231,7 +231,7 @@ class Forest:
         """The labels above the ticks, and a row of characters for each interval."""
         known = [value for row in self.numbers for value in row]
         fixed = [] if self.zero is None else [self.zero]
-        axis = Axis.around([*known, *fixed], 0.03, share=self.share)
+        axis = Axis.spanning([*known, *fixed], 0.03, share=self.share)
 
         def at(value: float) -> int:
             return round(axis(value) / 100 * (cells - 1))
@@ -293,13 +293,13 @@ class Screen:
         return self.width > 100
 
     def _painted_line(self, spans: Sequence[Span]) -> str:
-        shown = []
+        cells = []
         for text, style in spans:
             text = text.replace("\N{NO-BREAK SPACE}", " ")  # noqa: PLW2901 - of this loop
             text = text if self.lines else text.translate(_ASCII)  # noqa: PLW2901
             styled = self.coloured and style and text.strip()
-            shown.append(f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if styled else text)
-        return "".join(shown).rstrip(" ")
+            cells.append(f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if styled else text)
+        return "".join(cells).rstrip(" ")
 
     def prose(self, cell: Cell, *, indent: int = _INDENT, first: Cell = "") -> list[str]:
         """Words broken at spaces; the first line begins with `first`, the others with as much room.
@@ -352,8 +352,8 @@ class Screen:
         heads = ["next  ", *[" " * 6] * (len(parts) - 1)]
         rows: list[list[Span]] = [[(" " * _INDENT, ""), (head, "faint"), (part, "")]
                 for head, part in zip(heads, parts, strict=True)]  # fmt: skip
-        shown = [self._painted_line(row) for row in rows]
-        return [*shown, *(self.prose(note, indent=8) if note else [])]
+        painted = [self._painted_line(row) for row in rows]
+        return [*painted, *(self.prose(note, indent=8) if note else [])]
 
     def table(self, columns: Sequence[Column], forest: Forest | None = None) -> list[str]:
         """A narrow table, with intervals in the place of the column whose heading is empty."""

@@ -38,7 +38,7 @@ class Need:
     __slots__ = ()
 
     @property
-    def shown(self) -> Mapping[str, pl.DataType]:
+    def visible(self) -> Mapping[str, pl.DataType]:
         """Columns of a report that are its own."""
         return {}
 
@@ -116,11 +116,11 @@ class Classes:
         """All needs of a kind."""
         return [each for each in self.needs if isinstance(each, kind)]
 
-    def needing(self, *more: Need) -> Classes:
+    def needing(self, *needs: Need) -> Classes:
         """The classes with more needs, each in place of one of its kind."""
-        kinds = {type(each) for each in more}
+        kinds = {type(each) for each in needs}
         kept = (each for each in self.needs if type(each) not in kinds)
-        return replace(self, needs=(*kept, *more))
+        return replace(self, needs=(*kept, *needs))
 
     def beyond_counts(self, questions: pl.DataFrame) -> bool:
         """Whether questions hold more than their counts say: values other than 0 and 1."""
@@ -254,8 +254,8 @@ class Watch:
         # A comparison with each of a few known names takes a third of the time of `unique` alone.
         for name in known if len(known) <= _NAMED else ():
             new = new.filter(new != name)
-        found = new.drop_nulls().unique().cast(pl.String)
-        names.update(found if len(names) < _KEPT else alike_labels(found, self.labels))
+        texts = new.drop_nulls().unique().cast(pl.String)
+        names.update(texts if len(names) < _KEPT else alike_labels(texts, self.labels))
         return labels
 
     def rows(self, weighed: list[pl.Expr]) -> list[pl.Expr]:
@@ -288,11 +288,11 @@ class Watch:
 
     def refuse_alike(self, groups: pl.DataFrame, trials: Trials) -> set[str]:
         """Refuse labels in two spellings; else return the verdicts that were noted."""
-        noted = {column: {*found} for column, found in self.names.items()}
+        noted = {column: {*values} for column, values in self.names.items()}
         for names in self.names.values():
             names.clear()  # those of a next collection are its own
-        for column, found in noted.items():
-            if alike_labels(found, self.labels):
+        for column, values in noted.items():
+            if alike_labels(values, self.labels):
                 counted = _counted_labels(trials, groups, column)
                 refuse_alike(counted, self.labels, _column_name(trials, column), trials.owner)
         return noted[CATEGORY]
@@ -320,7 +320,7 @@ def refuse_alike(
         return
     folded = {name.strip().casefold() for name in alike}
     named = [label for label in success if str(label).strip().casefold() in folded]
-    others, those = (
+    columns, those = (
         ", ".join(f"{label!r} ({counted.get(str(label), 0):,})" for label in labels)
         for labels in (alike, named)
     )
@@ -328,7 +328,7 @@ def refuse_alike(
     raise ValueError(
         f"{owner}{len(alike)} label{'' if one else 's'} in {column!r} would count as "
         f"failure{'' if one else 's'}, and differ{'s' if one else ''} from a success in case or "
-        f"spaces alone: {others}; success: {those}. If they mean the same, name them all in "
+        f"spaces alone: {columns}; success: {those}. If they mean the same, name them all in "
         f"success=, or make them one before, as in pl.col({column!r}).str.strip_chars()"
         ".str.to_lowercase(). If not, cast the column to an Enum of all labels."
     )
@@ -346,9 +346,9 @@ def check_counted_labels(cells: pl.DataFrame, trials: Trials) -> None:
     """
     success = trials.roles.successes or ()
     counted = cells.filter(pl.col("count") > 0)
-    seen = counted["category"].drop_nulls().unique()
+    present = counted["category"].drop_nulls().unique()
     if trials.reward is not None:
-        if seen.len() == 1:
+        if present.len() == 1:
             _warn_of_threshold(_reward_ends(trials), trials)
         return
     if trials.roles.levels is not None or declares_categories(trials):
@@ -358,27 +358,27 @@ def check_counted_labels(cells: pl.DataFrame, trials: Trials) -> None:
             labels = counted.group_by(pl.col(name).cast(pl.String)).agg(pl.col("count").sum())
             part = trials.category if name == "category" else trials.truth
             refuse_alike(dict(labels.drop_nulls().rows()), success, part.name)  # type: ignore[union-attr]  # a column of it
-    values = [category_literal(label, seen.dtype) for label in success]
+    values = [category_literal(label, present.dtype) for label in success]
     held = [
-        value is not None and bool(seen.to_frame().select((pl.first() == value).any()).item())
+        value is not None and bool(present.to_frame().select((pl.first() == value).any()).item())
         for value in values
     ]
     absent = [label for label, hit in zip(success, held, strict=True) if not hit]
-    _warn_of_labels(absent, {*seen.cast(pl.String)}, trials, failed=sum(held) < seen.len())
+    _warn_of_labels(absent, {*present.cast(pl.String)}, trials, failed=sum(held) < present.len())
 
 
 def _warn_of_labels(
     absent: Sequence[Category], names: set[str], trials: Trials, *, failed: bool
 ) -> None:
     """Warn of successes that no trial has, or that all have, beside labels that there are."""
-    seen, success = sorted(names), trials.roles.successes or ()
+    labels, success = sorted(names), trials.roles.successes or ()
     words = isinstance(next(iter(success), None), str)
-    if not seen or not success or (failed and not absent):
+    if not labels or not success or (failed and not absent):
         return
-    if not words and {*map(str, absent or success), *seen} <= _CONVENTION:
+    if not words and {*map(str, absent or success), *labels} <= _CONVENTION:
         return
-    named = ", ".join(map(repr, seen[:_NAMED]) if words else seen[:_NAMED])
-    named += ", ..." * (len(seen) > _NAMED)
+    named = ", ".join(map(repr, labels[:_NAMED]) if words else labels[:_NAMED])
+    named += ", ..." * (len(labels) > _NAMED)
     column, several = trials.category.name, len(absent) > 1
     if absent:
         said = (
@@ -422,8 +422,8 @@ def _column_name(trials: Trials, column: str) -> str:
 
 def _rows_of_groups(trials: Trials, groups: pl.DataFrame | None) -> pl.LazyFrame:
     """The rows of some groups once more; of all without any."""
-    more = {} if trials.truth is None else {TRUTH: trials.truth.without_nan}
-    rows = trials.rows(more if trials.reward is None else {**more, REWARD: trials.reward})
+    truths = {} if trials.truth is None else {TRUTH: trials.truth.without_nan}
+    rows = trials.rows(truths if trials.reward is None else {**truths, REWARD: trials.reward})
     if groups is None:
         return rows
     keys = [*trials.groups]

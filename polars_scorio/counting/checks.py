@@ -38,11 +38,11 @@ class Quoted(NamedTuple):
 
     def quote_value(self, question: pl.DataFrame) -> str:
         """The words for the value, from a frame of one question."""
-        found = question[self.column]
-        value = str(found.cast(pl.String).item())
-        if found.dtype == pl.Float64 and math.isfinite(found.item()):
-            rounded = float(f"{found.item():.12g}")
-            if rounded not in (found.item(), *self.ends):
+        quoted = question[self.column]
+        value = str(quoted.cast(pl.String).item())
+        if quoted.dtype == pl.Float64 and math.isfinite(quoted.item()):
+            rounded = float(f"{quoted.item():.12g}")
+            if rounded not in (quoted.item(), *self.ends):
                 value = repr(rounded)
         return value if self.unit is None else f"{value} {self.unit}{'s' * (value != '1')}"
 
@@ -57,10 +57,10 @@ class Rule:
     """
 
     violated: pl.Expr
-    found: Sequence[str | Quoted]
+    details: Sequence[str | Quoted]
     what: str
     way_out: str | Callable[[], str]
-    look: Callable[[pl.DataFrame], list[tuple[Rule, pl.DataFrame]]] | None = None
+    recheck: Callable[[pl.DataFrame], list[tuple[Rule, pl.DataFrame]]] | None = None
     foremost: bool = False
 
 
@@ -74,7 +74,7 @@ def mark_problems(questions: pl.LazyFrame, question: str, rules: Sequence[Rule])
 
 def quoted_columns(rules: Sequence[Rule]) -> list[str]:
     """The columns of a question that the messages of some rules quote."""
-    parts = (part for rule in rules for part in rule.found)
+    parts = (part for rule in rules for part in rule.details)
     return [*dict.fromkeys(part.column for part in parts if isinstance(part, Quoted))]
 
 
@@ -165,16 +165,16 @@ def raise_first(problems: pl.DataFrame, trials: Trials, rules: Sequence[Rule]) -
     named = first.row(0, named=True)
     place = {**{key: named[key] for key in trials.keys}, trials.question.name: named[PLACE]}
     where = ", ".join(f"{name}={value!r}" for name, value in place.items())
-    found = "".join(
-        part if isinstance(part, str) else part.quote_value(first) for part in rule.found
+    details = "".join(
+        part if isinstance(part, str) else part.quote_value(first) for part in rule.details
     )
-    more = "".join(
+    further = "".join(
         f" Besides, {_questions_have(rows.height)} {other.what}." for other, rows in besides
     )
     way_out = rule.way_out if isinstance(rule.way_out, str) else rule.way_out()
     raise ValueError(
         f"{trials.owner}{_questions_have(same.height)} {rule.what}, the first at "
-        f"{where}{found}. {way_out}{more} See describe() for what there is."
+        f"{where}{details}. {way_out}{further} See describe() for what there is."
     )
 
 
@@ -193,7 +193,7 @@ def violations_of(problems: pl.DataFrame, rules: Sequence[Rule]) -> list[tuple[R
         rows = problems.filter(pl.col(PROBLEM) == number)
         if rows.is_empty():
             continue
-        violations += [(rule, rows)] if rule.look is None else rule.look(rows)
+        violations += [(rule, rows)] if rule.recheck is None else rule.recheck(rows)
     return sorted(violations, key=lambda violation: not violation[0].foremost)
 
 
@@ -287,7 +287,9 @@ def _merged_parts(one: Any, two: Any) -> Any:  # noqa: ANN401 - a field of `Tall
     if not any(isinstance(each, Number) for each in one):
         return (*dict.fromkeys((*one, *two)),)
     for of in ("of_trials", "of_parts"):
-        _refuse_different(*({each.name: getattr(each, of) for each in own} for own in (one, two)))
+        _refuse_different(
+            *({each.name: getattr(each, of) for each in parts} for parts in (one, two))
+        )
     return (*{each.name: each for each in (*one, *two)}.values(),)
 
 

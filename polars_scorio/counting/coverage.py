@@ -124,8 +124,8 @@ def _outcome_counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame
             )
         if not (schema[name].is_integer() or schema[name].is_float()):
             raise TypeError(f"{role} column {name!r} is {schema[name]}; totals are numbers")
-    others = [name for name in schema if name not in (n, successes)]
-    taken = [name for name in others if name in ("category", "count")]
+    keys = [name for name in schema if name not in (n, successes)]
+    taken = [name for name in keys if name in ("category", "count")]
     if taken:
         raise ValueError(f"the frame has a column {taken[0]!r} already: rename or drop it")
     total, good = pl.col(n), pl.col(successes)
@@ -138,7 +138,7 @@ def _outcome_counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame
         wrong = rows.filter(_BAD)
         if wrong.height:
             first = wrong.row(0, named=True)
-            place = ", ".join(f"{name}={first[name]!r}" for name in others)
+            place = ", ".join(f"{name}={first[name]!r}" for name in keys)
             raise ValueError(
                 f"{wrong.height:,} row{'s have' if wrong.height > 1 else ' has'} wrong totals, "
                 f"the first{' at ' * bool(place)}{place}: {n}={first[n]!r}, "
@@ -150,14 +150,14 @@ def _outcome_counts(frame: pl.LazyFrame, n: str, successes: str) -> pl.LazyFrame
     whole = WholePlan(frame.with_columns(bad.alias(_BAD))).then(check).plan()
     codes = pl.concat_list(pl.lit(0, pl.Int8), pl.lit(1, pl.Int8)).alias("category")
     counts = pl.concat_list((total - good).cast(pl.Int64), good.cast(pl.Int64)).alias("count")
-    return whole.select(*others, codes, counts).explode("category", "count", **AS_ROWS)
+    return whole.select(*keys, codes, counts).explode("category", "count", **AS_ROWS)
 
 
 def _is_whole(number: pl.Expr) -> pl.Expr:
     return number.is_finite() & (number == number.floor())
 
 
-_ASKED, _MOST, _SEEN, _CLUSTERS = ":asked", ":most", ":seen", ":clusters"
+_ASKED, _MOST, _ROWS, _CLUSTERS = ":asked", ":most", ":seen", ":clusters"
 _NUMBERS = ("missing", "unscored", "trials", "n_min", "n_max", "nulls", "duplicates")
 
 
@@ -175,8 +175,8 @@ def coverage(
     questions = _question_summaries(trials)
     clusters = [] if trials.cluster is None else ["clusters"]
     if per == "question":
-        own = ("trials", "expected", "nulls", "duplicates", *clusters)
-        refuse_repeats([*trials.keys, question, *own])
+        columns = ("trials", "expected", "nulls", "duplicates", *clusters)
+        refuse_repeats([*trials.keys, question, *columns])
         return _question_gaps(questions, trials)
     numbers = [name for name in _NUMBERS if name != "unscored" or roles.unscored == "drop"]
     shared = ["questions", *clusters]
@@ -215,7 +215,7 @@ def _of_models(questions: pl.LazyFrame, trials: Trials, clusters: list[str]) -> 
             pl.col("trials").max().alias("n_max"),
             pl.col("nulls").sum(),
             pl.col("duplicates").sum() if trials.identified else pl.col("duplicates").first(),
-            pl.col(_SEEN).explode(**AS_ROWS).unique().drop_nulls().sort().alias("categories"),
+            pl.col(_ROWS).explode(**AS_ROWS).unique().drop_nulls().sort().alias("categories"),
         )
         .with_columns((pl.col(_ASKED) - pl.col("questions")).alias("missing"))
         .sort(*trials.groups)
@@ -237,7 +237,7 @@ def _question_summaries(trials: Trials) -> pl.LazyFrame:
             one.cast(pl.Int64, strict=False).alias("trials"),
             nulls.sum().cast(pl.Int64, strict=False).alias("nulls"),
             again.alias("duplicates"),
-            pl.col(CATEGORY).unique().alias(_SEEN),
+            pl.col(CATEGORY).unique().alias(_ROWS),
             *([pl.col(CLUSTER).unique().alias(_CLUSTERS)] if trials.cluster else []),
         )
     )
@@ -252,21 +252,21 @@ def _question_gaps(questions: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
     gap = (pl.col("trials") != pl.col(_MOST)) | (pl.col("nulls") > 0) | (pl.col("duplicates") > 0)
     filled = ["trials", "nulls", *(["duplicates"] if trials.identified else [])]
     if trials.cluster is not None:
-        own = pl.col(_CLUSTERS).list
-        several = pl.when(own.drop_nulls().list.len() > 0).then(own.len()).otherwise(0)
+        clusters = pl.col(_CLUSTERS).list
+        several = pl.when(clusters.drop_nulls().list.len() > 0).then(clusters.len()).otherwise(0)
         questions = questions.with_columns(several.cast(pl.Int64).alias("clusters"))
         columns, filled = [*columns, "clusters"], [*filled, "clusters"]
         gap |= pl.col("clusters") != 1
     known = questions.select(*trials.groups, question, *(name for name in columns if name != _MOST))
 
-    def completed(found: pl.DataFrame) -> pl.DataFrame:
-        groups = found.select(trials.groups).unique()
-        asked = found.select(*strata, question).unique()
+    def completed(rows: pl.DataFrame) -> pl.DataFrame:
+        groups = rows.select(trials.groups).unique()
+        asked = rows.select(*strata, question).unique()
         on = {"on": strata, "nulls_equal": True} if strata else {"how": "cross"}
         every = groups.join(asked, **on)
         keys = [*trials.groups, question]
-        whole = every.join(found, on=keys, how="left", nulls_equal=True)
-        return whole.with_columns(pl.col(filled).fill_null(0)).select(found.columns)
+        whole = every.join(rows, on=keys, how="left", nulls_equal=True)
+        return whole.with_columns(pl.col(filled).fill_null(0)).select(rows.columns)
 
     # A filter on models must not go below: it would hide what the others have.
     whole = WholePlan(known).then(completed, filters=False).plan()

@@ -132,38 +132,38 @@ def _counted_elsewhere(frame: object, roles: Roles) -> pl.LazyFrame:
     trial = trials.trial.name if trials.trial and trials.identified else None
     cluster = [] if trials.cluster is None else [trials.cluster.name]
     outcome = engine_frames.engine_outcome(log, trials.category.name, roles.threshold)
-    found = engine_frames.category_counts(log, [*keys, *cluster], outcome, trial)
+    counts = engine_frames.category_counts(log, [*keys, *cluster], outcome, trial)
     if roles.threshold is not None:
-        found = found.with_columns(engine_frames.threshold_reached())
-    questions = _engine_tallies(found, trials)
+        counts = counts.with_columns(engine_frames.threshold_reached())
+    questions = _engine_tallies(counts, trials)
     if trial is not None:
         ids = engine_frames.distinct_ids(log, keys, trial)
-        identities = _engine_identities(found, ids, trials)
+        identities = _engine_identities(counts, ids, trials)
         questions = questions.join(identities, on=keys, how="left", nulls_equal=True)
     return counts_frame(questions, trials, identity_rules(trials))
 
 
-def _engine_tallies(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
+def _engine_tallies(counts: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
     """The tallies of the questions, from the counts that an engine found."""
-    frame = _with_log_dtypes(found, trials).rename({CATEGORY: trials.category.name})
+    frame = _with_log_dtypes(counts, trials).rename({CATEGORY: trials.category.name})
     count = pl.col(COUNT).alias("count")
     return question_tallies(
         bind_roles(frame, replace(trials.roles, trial=None, count=count, threshold=None))
     )
 
 
-def _engine_identities(found: pl.DataFrame, ids: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
+def _engine_identities(counts: pl.DataFrame, ids: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
     """How many distinct trial ids a question has, and how many are null."""
     keys = [*trials.keys, trials.question.name]
     frame = pl.concat(
-        [_with_log_dtypes(found, trials), _with_log_dtypes(ids, trials)], how="diagonal"
+        [_with_log_dtypes(counts, trials), _with_log_dtypes(ids, trials)], how="diagonal"
     )
     return frame.group_by(keys).agg(pl.col(IDS, NO_ID).sum())
 
 
-def _with_log_dtypes(found: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
+def _with_log_dtypes(counted: pl.DataFrame, trials: Trials) -> pl.LazyFrame:
     """The counts of an engine, in the dtypes that the log has in Polars."""
     parts = [part for part in (*trials.by, trials.model, trials.question, trials.cluster) if part]
     dtypes = {part.name: part.dtype for part in parts} | {CATEGORY: trials.category.dtype}
     counts = dict.fromkeys((COUNT, IDS, NO_ID), pl.Int64())
-    return found.lazy().cast({c: d for c, d in (dtypes | counts).items() if c in found.columns})
+    return counted.lazy().cast({c: d for c, d in (dtypes | counts).items() if c in counted.columns})

@@ -106,7 +106,7 @@ def labelled_sample(sample: JudgeSample) -> JudgeSample:
     """The sample of models that are known by their names as text."""
     if isinstance(sample, Judge):
         return sample
-    return ModelJudges(tuple((str(model), own) for model, own in sample.samples))
+    return ModelJudges(tuple((str(model), rates) for model, rates in sample.samples))
 
 
 def _checked_rate(name: str, value: object) -> tuple[int, int]:

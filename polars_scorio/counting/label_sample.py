@@ -121,8 +121,8 @@ def _chosen_rows(indexed: pl.LazyFrame, trials: Trials, n: int, seed: int) -> pl
     table = table.with_columns(turn.alias(_TURN))
     place = pl.struct(_TURN, _ORDER).rank("ordinal").over(*groups, _VERDICT)
     every, number = (pl.len().cast(pl.Int64).over(*keys) for keys in (groups, [*groups, _VERDICT]))
-    others = every - number
+    unlabelled = every - number
     half = pl.when(_VERDICT).then((n + 1) // 2).otherwise(n // 2)
-    wanted = pl.max_horizontal(half, n - others)
+    wanted = pl.max_horizontal(half, n - unlabelled)
     chosen = table.with_columns(place.alias(_TURN)).filter(pl.col(_TURN) <= wanted)
     return chosen.filter(pl.col(TRUTH).is_null())[_ROW]

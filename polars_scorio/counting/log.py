@@ -52,9 +52,9 @@ def column_category(value: str | float, dtype: pl.DataType) -> str | float | Non
 
 def category_literal(value: str | float, dtype: pl.DataType) -> pl.Expr | None:
     """A category in the dtype of its column; None where the column cannot hold it."""
-    own = column_category(value, dtype)
+    cast = column_category(value, dtype)
     # A word stays a String: a categorical is compared with words.
-    return None if own is None else pl.lit(own, pl.String() if isinstance(own, str) else dtype)
+    return None if cast is None else pl.lit(cast, pl.String() if isinstance(cast, str) else dtype)
 
 
 def _held_by_floats(value: float, dtype: pl.DataType, *, whole: bool) -> float | None:
@@ -315,7 +315,7 @@ class Trials:
         """The keyword that says how reliable the judge is."""
         return "judge" if self.truth is None else "truth"
 
-    def rows(self, more: Mapping[str, pl.Expr] = MappingProxyType({})) -> pl.LazyFrame:
+    def rows(self, further: Mapping[str, pl.Expr] = MappingProxyType({})) -> pl.LazyFrame:
         """The columns that are needed, and more, under the names that the plan uses."""
         named = (part for part in (*self.by, self.model, self.question) if part)
         keys = [*([] if self.keys else [STAND_IN]), *(p.expr.alias(p.name) for p in named)]
@@ -326,7 +326,7 @@ class Trials:
             columns[TRIAL] = self.trial.without_nan
         if self.cluster is not None:
             columns[CLUSTER] = self.cluster.without_nan
-        columns |= more
+        columns |= further
         if self.count is not None:
             # Sums of 128 bits do not wrap; what no integer of 64 bits holds is refused afterwards.
             columns[COUNT] = self.count.expr.cast(pl.Int128, strict=False)

@@ -126,8 +126,8 @@ def with_identities(questions: pl.DataFrame, trials: Trials) -> pl.DataFrame:
     if open_questions.is_empty():  # nothing to read again
         none = pl.lit(0, pl.get_index_type()).alias(NO_ID)
         return questions.with_columns(pl.col(ROWS).alias(IDS), none)
-    found = _read_again(trials, open_questions).select(*keys, IDS, NO_ID)
-    both = questions.join(found, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    identities = _read_again(trials, open_questions).select(*keys, IDS, NO_ID)
+    both = questions.join(identities, on=keys, how="left", nulls_equal=True, maintain_order="left")
     return both.with_columns(pl.col(IDS).fill_null(pl.col(ROWS)), pl.col(NO_ID).fill_null(0))
 
 
@@ -141,13 +141,13 @@ def _look_again(trials: Trials) -> Callable[[pl.DataFrame], list[tuple[Rule, pl.
     """The function that reads the ids of questions in doubt once more, and finds repeated ones."""
     question, broken = trials.question.name, identity_rules(trials)
 
-    def look(doubted: pl.DataFrame) -> list[tuple[Rule, pl.DataFrame]]:
+    def recheck(doubted: pl.DataFrame) -> list[tuple[Rule, pl.DataFrame]]:
         first = doubted.select(*trials.groups, pl.col(PLACE).alias(question), ROWS, DIGEST)
         second = _read_again(trials, first).lazy()
         again = mark_problems(second, question, broken).filter(pl.col(PROBLEM).is_not_null())
         return violations_of(again.collect(), broken)
 
-    return look
+    return recheck
 
 
 def _read_again(trials: Trials, first: pl.DataFrame) -> pl.DataFrame:
@@ -162,8 +162,8 @@ def _read_again(trials: Trials, first: pl.DataFrame) -> pl.DataFrame:
     ]
     rows = trials.rows().filter(*near).with_columns(*id_hash(trials))
     totals = [pl.len().cast(pl.Int64).alias(ROWS), *over_trials(hash_sum(trials))]
-    found = rows.group_by(keys).agg(*totals, *_exact_identities()).collect(engine="streaming")
-    second = found.join(first, on=keys, how="semi", nulls_equal=True)
+    again = rows.group_by(keys).agg(*totals, *_exact_identities()).collect(engine="streaming")
+    second = again.join(first, on=keys, how="semi", nulls_equal=True)
     _refuse_changed(first, second, trials)
     return second
 
@@ -239,11 +239,11 @@ def refuse_unscored(groups: pl.DataFrame, trials: Trials) -> None:
 
 
 def refuse_tiny(
-    largest: object, least_size: float, what: str, role: str, name: str, more: str = ""
+    largest: object, least_size: float, what: str, role: str, name: str, advice: str = ""
 ) -> None:
     """Refuse a log whose largest number is so small that sums lose digits.
 
-    The message names a unit that is small enough; `more` is another way out, with the {power}.
+    The message names a unit that is small enough; `advice` is another way out, with the {power}.
     """
     if not isinstance(largest, float) or not 0 < largest < least_size:
         return
@@ -251,7 +251,7 @@ def refuse_tiny(
     raise ValueError(
         f"no {what} of the log in {name!r} is larger than {largest!r}, and sums of {what}s below "
         f"{least_size:.1e} lose digits. Count in a smaller unit, as in "
-        f"{role}=pl.col({name!r}) * 1e{digits}{more.format(power=f'1e{1 - digits}')}."
+        f"{role}=pl.col({name!r}) * 1e{digits}{advice.format(power=f'1e{1 - digits}')}."
     )
 
 

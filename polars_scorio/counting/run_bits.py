@@ -60,26 +60,26 @@ class RunWords(Need):
             )
         else:
             place = pl.col(RUN).cast(pl.Int64) - self.first
-        nothing, seen = pl.lit(0, pl.UInt64), pl.col(CATEGORY).is_not_null()
+        zero, present = pl.lit(0, pl.UInt64), pl.col(CATEGORY).is_not_null()
         power = pl.lit(2, pl.UInt64).pow((place % _BITS).cast(pl.UInt32)).cast(pl.UInt64)
         masks, outcomes = {}, {}
         for word in self.words:
-            here = seen if len(self.words) == 1 else seen & (place // _BITS == word)
-            masks[f":mask{word}"] = pl.when(here).then(power).otherwise(nothing)
-            outcomes[f":bits{word}"] = pl.when(here & success).then(power).otherwise(nothing)
+            here = present if len(self.words) == 1 else present & (place // _BITS == word)
+            masks[f":mask{word}"] = pl.when(here).then(power).otherwise(zero)
+            outcomes[f":bits{word}"] = pl.when(here & success).then(power).otherwise(zero)
         return masks | outcomes
 
     def unpacked(self, questions: pl.DataFrame) -> tuple[Flags, Flags]:
         """Whether each question (a row) has a trial in each run (a column), and succeeded there."""
-        found = []
+        tables = []
         for name in ("mask", "bits"):
             words = np.stack(
                 [questions[f":{name}{word}"].to_numpy() for word in self.words], axis=1
             )
             octets = np.ascontiguousarray(words.astype("<u8")).view(np.uint8)
             bits = np.unpackbits(octets, axis=1, bitorder="little")
-            found.append(bits[:, : len(self.ids)].astype(np.bool_))
-        present, success = found
+            tables.append(bits[:, : len(self.ids)].astype(np.bool_))
+        present, success = tables
         return present, success
 
     def repeats(self, questions: pl.DataFrame, trials: NDArray[np.int64]) -> Flags:

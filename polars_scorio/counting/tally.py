@@ -98,7 +98,7 @@ def _few_categories(trials: Trials, *, in_memory: bool) -> list[int]:
 
 def _few_tallies(trials: Trials, categories: Sequence[int]) -> pl.LazyFrame:
     """One row per question, as by `question_tallies`, but with a column for each category."""
-    dtype, (first, *others) = trials.category.dtype, [f":{category}" for category in categories]
+    dtype, (first, *later) = trials.category.dtype, [f":{category}" for category in categories]
     counted = [
         (pl.col(CATEGORY) == pl.lit(category).cast(dtype)).alias(f":{category}")
         for category in categories[1:]
@@ -106,14 +106,14 @@ def _few_tallies(trials: Trials, categories: Sequence[int]) -> pl.LazyFrame:
     numbers = [
         _row_number(trials),
         summed_number(MISSING, _missing_count(trials)),
-        *(summed_number(name, pl.col(name).sum()) for name in others),
+        *(summed_number(name, pl.col(name).sum()) for name in later),
         *_fault_numbers(trials),
         *id_numbers(trials),
     ]
     rows = trials.rows().with_columns(*id_hash(trials), *counted)
     questions = rows.group_by(*trials.groups, trials.question.name).agg(over_trials(numbers))
-    questions = questions.with_columns(pl.col(ROWS, MISSING, *others).cast(pl.Int64, strict=False))
-    rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)
+    questions = questions.with_columns(pl.col(ROWS, MISSING, *later).cast(pl.Int64, strict=False))
+    rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *later)
     return distinct_counted(questions.with_columns(rest.alias(first)), trials)
 
 
@@ -131,18 +131,18 @@ def question_tallies(trials: Trials, *, labels: bool = False) -> pl.LazyFrame:
     """
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     numbers = [_row_number(trials), *_fault_numbers(trials), *id_numbers(trials)]
-    more = _family_words(trials) if labels else {}
+    extra = _family_words(trials) if labels else {}
     if labels and trials.truth is not None:
-        more = {TRUTH: trials.truth.without_nan, **more}
-    outcome = [CATEGORY, *more]
-    rows = trials.rows(more).with_columns(*id_hash(trials))
+        extra = {TRUTH: trials.truth.without_nan, **extra}
+    outcome = [CATEGORY, *extra]
+    rows = trials.rows(extra).with_columns(*id_hash(trials))
     cells = rows.group_by(*keys, *outcome).agg(*over_trials(numbers))
     missing = pl.when(pl.col(CATEGORY).is_null()).then(pl.col(ROWS))
     states = pl.struct(*outcome, pl.col(ROWS).alias(COUNT))
-    own = [summed_number(MISSING, missing.sum()), joined_list(STATES, states)]
-    questions = cells.group_by(*keys).agg(*over_parts(numbers), *over_trials(own))
+    sums = [summed_number(MISSING, missing.sum()), joined_list(STATES, states)]
+    questions = cells.group_by(*keys).agg(*over_parts(numbers), *over_trials(sums))
     questions = questions.with_columns(pl.col(ROWS, MISSING).cast(pl.Int64, strict=False))
-    return distinct_counted(in_one_cluster(questions, trials, [*numbers, *own]), trials)
+    return distinct_counted(in_one_cluster(questions, trials, [*numbers, *sums]), trials)
 
 
 def counts_frame(
@@ -154,7 +154,7 @@ def counts_frame(
     """
     question, broken = trials.question.name, [*refusal_rules(trials), *identity]
     keys = [*trials.groups, question, *cluster_keys(trials)]
-    sums = [ROWS, DIGEST] if any(rule.look for rule in identity) else []
+    sums = [ROWS, DIGEST] if any(rule.recheck for rule in identity) else []
     counted = [MISSING, *(f":{category}" for category in few)]
     states = counted if few else [STATES]
     named = dict.fromkeys([*keys, *states, PROBLEM, PLACE, *quoted_columns(broken), *sums])
@@ -202,11 +202,11 @@ def count_questions(
 ) -> pl.LazyFrame:
     """One row per question: its counts, what a `tally` adds, and what the rules look at."""
     # All classes but the first are counted, and that one is the rest: a sum less over the rows.
-    first, *others = classes.columns()
+    first, *later = classes.columns()
     tally = classes.tally(trials) if tally is None else tally
     members = class_members(trials, classes)
     stray = stray_category(trials, classes, members)
-    by_row = [] if classes.summed else [*zip(others, members[1:], strict=True)]
+    by_row = [] if classes.summed else [*zip(later, members[1:], strict=True)]
     counts = {name: _weighed_by_count(trials, member) for name, member in by_row}
     # Computed before the aggregation: the in-memory engine is twice as slow inside it.
     rows = watched.noted(trials.rows(tally.read), trials, truth=TRUTH in tally.read).with_columns(
@@ -238,7 +238,7 @@ def count_questions(
         # A cast inside the aggregation would cost the in-memory engine its partial sums.
         questions.with_columns(pl.col(ROWS, MISSING, *counts).cast(pl.Int64, strict=False))
         .with_columns(**tally.derived)
-        .with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)).alias(first))
+        .with_columns((pl.col(ROWS) - pl.sum_horizontal(MISSING, *later)).alias(first))
     )
 
 
@@ -250,8 +250,8 @@ def trial_succeeded(trials: Trials, classes: Classes) -> pl.Expr:
 
 def success_count(classes: Classes) -> pl.Expr:
     """How many trials succeeded, of which the first class is what the others leave."""
-    first, *others = columns = classes.columns()
-    rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *others)
+    first, *later = columns = classes.columns()
+    rest = pl.col(ROWS) - pl.sum_horizontal(MISSING, *later)
     return pl.sum_horizontal(
         rest if columns[j] == first else pl.col(columns[j]) for j in classes.successful
     )
@@ -340,9 +340,9 @@ def _is_known(trials: Trials, known: tuple[Category, ...], members: list[pl.Expr
 
 def _has_category(trials: Trials, value: Category) -> pl.Expr:
     """Whether a trial has a category; null where its outcome is missing."""
-    own = category_literal(value, trials.category.dtype)
+    literal = category_literal(value, trials.category.dtype)
     never = pl.when(pl.col(CATEGORY).is_not_null()).then(pl.lit(False))  # noqa: FBT003
-    return never if own is None else pl.col(CATEGORY) == own
+    return never if literal is None else pl.col(CATEGORY) == literal
 
 
 def class_of_trial(members: list[pl.Expr]) -> pl.Expr:
@@ -505,23 +505,28 @@ class _OnePass:
         if whole[_PROBLEMS].list.len().sum():
             bad = whole.select(*trials.groups, _PROBLEMS).filter(pl.col(_PROBLEMS).list.len() > 0)
             raise_first(bad.explode(_PROBLEMS, **AS_ROWS).unnest(_PROBLEMS), trials, self.broken)
-        seen = whole if prior is None else whole.filter(pl.col(QUESTIONS).is_not_null())
-        refuse_beyond(seen, trials, _ALL)
-        if not seen[_SCORED].all():
-            refuse_unscored(seen.filter(~pl.col(_SCORED)), trials)
+        known = whole if prior is None else whole.filter(pl.col(QUESTIONS).is_not_null())
+        refuse_beyond(known, trials, _ALL)
+        if not known[_SCORED].all():
+            refuse_unscored(known.filter(~pl.col(_SCORED)), trials)
         for check in self.tally.checks:
-            check(seen, trials)
-        if prior is not None and seen.height and whole[_EARLIER].sum() and not seen[_MATCHED].sum():
+            check(known, trials)
+        if (
+            prior is not None
+            and known.height
+            and whole[_EARLIER].sum()
+            and not known[_MATCHED].sum()
+        ):
             raise ValueError(
                 "prior: its trials share no question with the data. Questions are matched on "
                 f"{_shared_keys(trials, prior)}: compare these columns of the two frames."
             )
         if self.questions == "same":
-            refuse_partial(seen, trials)
+            refuse_partial(known, trials)
         elif self.questions == "common":
-            refuse_nothing_in_common(seen.filter(~pl.col(_KEPT)), trials)
-        self.watched.check(seen, trials)
-        return seen
+            refuse_nothing_in_common(known.filter(~pl.col(_KEPT)), trials)
+        self.watched.check(known, trials)
+        return known
 
 
 def _trials_of_all(

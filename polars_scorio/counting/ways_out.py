@@ -30,21 +30,21 @@ def missing_example(trials: Trials) -> str:
         value = 0 if zero or least is None or 0 <= least <= 1 else least
         return f", as in missing={value!r},"
     counted = rows.group_by(pl.col(_CATEGORY).cast(pl.String)).len()
-    found = counted.sort("len", _CATEGORY, descending=[True, False]).collect(engine="streaming")
+    counts = counted.sort("len", _CATEGORY, descending=[True, False]).collect(engine="streaming")
     declared = dtype.categories.to_list() if isinstance(dtype, pl.Enum) else []
-    failures = [word for word in [*found[_CATEGORY], *declared] if word not in successes]
+    failures = [word for word in [*counts[_CATEGORY], *declared] if word not in successes]
     return f', as in missing="{failures[0]}",' if failures and successes else ""
 
 
 def repeats_cure(trials: Trials) -> str:
     """The way out of trial ids that repeat: the column that makes them unique, if there is one."""
-    found = _separating_column(trials)
-    if found is None:
+    column = _separating_column(trials)
+    if column is None:
         return (
             "Was a file read twice, or does by= lack a key? Drop the duplicates, pass trial=None "
             "where that column is no trial id, or validate=False to skip this check."
         )
-    name, sources = found
+    name, sources = column
     if name not in _RUN_COLUMNS:
         strata = [*trials.strata, name]
         return (
@@ -66,27 +66,27 @@ def _separating_column(trials: Trials) -> tuple[str, list[str]] | None:
     """
     parts = [part for part in (*trials.by, trials.model, trials.question, trials.trial) if part]
     used = {name for part in (*parts, trials.category) for name in part.expr.meta.root_names()}
-    others = [
+    candidates = [
         name for name, dtype in trials.frame.collect_schema().items()
         if name not in used and (dtype.is_integer() or dtype.is_temporal() or dtype in _WHOLE)
     ]  # fmt: skip
-    if not others:
+    if not candidates:
         return None
     keys = {f"{_KEY}{place}": part.expr for place, part in enumerate(parts)}
-    rows = trials.frame.select(**keys, **{name: pl.col(name) for name in others})
+    rows = trials.frame.select(**keys, **{name: pl.col(name) for name in candidates})
     repeated = rows.group_by(*keys).agg(
-        pl.len().alias(_ROWS), *(pl.col(name).n_unique() for name in others)
+        pl.len().alias(_ROWS), *(pl.col(name).n_unique() for name in candidates)
     )
-    unique = repeated.select((pl.col(others) == pl.col(_ROWS)).all())
-    numbers = rows.select(pl.len().alias(_ROWS), pl.col(others).n_unique())
+    unique = repeated.select((pl.col(candidates) == pl.col(_ROWS)).all())
+    numbers = rows.select(pl.len().alias(_ROWS), pl.col(candidates).n_unique())
     telling, known = (each.row(0, named=True) for each in pl.collect_all([unique, numbers]))
     # A stratum has several trials for each of its values: a number of the row is none.
-    fitting = [name for name in others if telling[name] and 2 * known[name] <= known[_ROWS]]
+    fitting = [name for name in candidates if telling[name] and 2 * known[name] <= known[_ROWS]]
     fitting.sort(key=lambda name: (name in _RUN_COLUMNS, known[name]))
     if not fitting or not known[_ROWS]:  # the rows of other engines are not here
         return None
     sources: list[str] = []
-    if fitting[0] in _RUN_COLUMNS and "source" in others:
+    if fitting[0] in _RUN_COLUMNS and "source" in candidates:
         several = rows.group_by(*keys).agg(pl.col("source").unique().sort().head(2))
         both = several.filter(pl.col("source").list.len() > 1).sort(*keys).head(1).collect()
         sources = both["source"].item().to_list()
@@ -118,9 +118,9 @@ def telling_pattern(first: str, second: str) -> str | None:
     if not start and shared:
         start = f"{paths[0][shared - 1].rpartition('/')[2]}/"
     pattern = f"{escaped_text(start)}{group}{end}"
-    found = [re.search(pattern, PurePath(path).as_posix()) for path in (first, second)]
-    names = {match[1] for match in found if match}
-    return pattern if len(names) == len(found) else None
+    matches = [re.search(pattern, PurePath(path).as_posix()) for path in (first, second)]
+    names = {match[1] for match in matches if match}
+    return pattern if len(names) == len(matches) else None
 
 
 def escaped_text(text: str) -> str:

@@ -12,8 +12,8 @@ from polars_scorio.arguments import Overall, check_count
 from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import (
-    DOUBTS,
     PAIRS,
+    PRIOR_COUNTS,
     PRIOR_DECIDES,
     STRATUM,
     Block,
@@ -74,8 +74,8 @@ def best(
     refuse_repeats([*trials.strata, *schema])
     selection = _Selection(models, candidates)
 
-    def selected(groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
-        return warn_of_prior(selection(groups, found))
+    def selected(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
+        return warn_of_prior(selection(groups, evaluated))
 
     rows = in_evaluated_strata(plan, trials, selected, schema)
     return rows.select(*trials.strata, *schema)
@@ -88,21 +88,27 @@ class _Selection:
     models: Models
     candidates: int | None
 
-    def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum."""
         (model,) = self.models.trials.models
-        rows = self.models.of_k(found, self.models.metric.row_sizes[0])
+        rows = self.models.of_k(evaluated, self.models.metric.row_sizes[0])
         strata = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
         parts = [self._best_of_strata(rows, block, groups[model]) for block in strata]
         if parts:
-            return pl.concat(parts).with_columns(bounds_column(found))
+            return pl.concat(parts).with_columns(bounds_column(evaluated))
         numbers = dict.fromkeys(_NUMBERS, pl.Float64())
         names = {model: groups.schema[model], "could_be_best": pl.List(groups.schema[model])}
         names[INFERENCE] = pl.String()
-        nothing = pl.DataFrame(
-            schema={STRATUM: pl.UInt32(), "candidates": pl.Int64(), **names, **numbers, **DOUBTS}
+        empty = pl.DataFrame(
+            schema={
+                STRATUM: pl.UInt32(),
+                "candidates": pl.Int64(),
+                **names,
+                **numbers,
+                **PRIOR_COUNTS,
+            }
         )
-        return nothing.with_columns(bounds_column(found))
+        return empty.with_columns(bounds_column(evaluated))
 
     def _best_of_strata(self, rows: ModelRows, block: Block, names: pl.Series) -> pl.DataFrame:
         """A row for each stratum of a block."""
@@ -113,9 +119,9 @@ class _Selection:
         # Of equal models the first by name is the best.
         leader = np.where(here, compared.inner.value, -np.inf).argmax(axis=1)
         candidates = self._candidates(here.sum(axis=1))
-        own = models.own_ends(1 - 2 * selected_tail(candidates, confidence)[:, None])
+        ends = models.own_ends(1 - 2 * selected_tail(candidates, confidence)[:, None])
         sign = self.models.sign
-        lo, hi = (own[0], hi) if sign > 0 else (lo, own[1])  # the end that selection makes wrong
+        lo, hi = (ends[0], hi) if sign > 0 else (lo, ends[1])  # the end that selection makes wrong
         ranked_mu, ranked_sigma = (np.where(here, each, np.nan) for each in (mu, sigma))
         shrunk = shrunk_scores(ranked_mu, ranked_sigma, compared.signal_share)
         shrunk = np.maximum(shrunk, lo) if sign > 0 else np.minimum(shrunk, hi)

@@ -29,7 +29,7 @@ Cases: TypeAlias = "Category | Sequence[Category] | Path"
 
 AB_COLUMN = "ab_failed"
 _SPLITS, _SEED = 100, 0
-_SHOWN = 5  # questions in a message
+_LISTED = 5  # questions in a message
 _WORST_FIRST = ("fail", "undecided", "pass")
 
 
@@ -108,7 +108,7 @@ class CaseRules:
         sizes, stratum = np.bincount(groups[STRATUM].to_numpy()), groups[STRATUM].to_numpy()
         old = np.cumsum(sizes) - sizes + baseline
         single = stratum < sizes.size - 1 if trials.by else stratum >= 0
-        found = []
+        judged_rows = []
         for (name,), places in groups.with_row_index(":place").filter(single).group_by(model):
             pairs = [(int(old[stratum[place]]), place) for place in places[":place"].to_list()]
             if any(one == other for one, other in pairs):
@@ -117,10 +117,10 @@ class CaseRules:
             if trials.roles.lower_is_better:
                 versions = versions.mirrored()
             names = pl.concat([counts.names[counts.questions(place)] for _, place in pairs])
-            found.append({model: name, **self._candidate_cases(versions, names)})
+            judged_rows.append({model: name, **self._candidate_cases(versions, names)})
         schema = {**trials.models, **self.schema(question.dtype)}
         del schema["score_verdict"]
-        of_cases = pl.DataFrame(found, schema=schema)
+        of_cases = pl.DataFrame(judged_rows, schema=schema)
         whole = rows[STRATUM].to_numpy() == sizes.size - 1
         columns = [
             pl.when(pl.lit(pl.Series(whole))).then(pl.col(name)).alias(name)
@@ -151,10 +151,10 @@ class CaseRules:
         known, most = {*names}, len(self.must_pass)
         unknown = [each for each in self.must_pass if each not in known]
         if unknown:
-            shown = ", ".join(map(repr, unknown[:_SHOWN])) + ", ..." * (len(unknown) > _SHOWN)
+            listed = ", ".join(map(repr, unknown[:_LISTED])) + ", ..." * (len(unknown) > _LISTED)
             counted = f"{len(unknown):,} of {most:,} questions" if most > 1 else "1 question"
             raise ValueError(
-                f"gate: must_pass= lists {counted} that the log does not have: {shown}. "
+                f"gate: must_pass= lists {counted} that the log does not have: {listed}. "
                 "A question in quarantine cannot have to pass; correct the list"
             )
 
@@ -197,20 +197,22 @@ def with_ab_check(
     place = questions.rank("dense").over(strata) if sizes is None else place
     roles = replace(trials.roles, model=model, count=None, n=None)
 
-    def checked(found: pl.DataFrame) -> pl.DataFrame:
-        own = _baseline_trials(trials, baseline, sizes)
+    def checked(verdicts: pl.DataFrame) -> pl.DataFrame:
+        baseline_rows = _baseline_trials(trials, baseline, sizes)
         random, fails = np.random.default_rng(_SEED), []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of halves of a log, which itself was warned of
             for _ in range(_SPLITS):
                 half = place % 2
                 versions = (pl.when(half == side).then(pl.lit(_VERSIONS[side])) for side in (0, 1))
-                split = own.lazy().with_columns(pl.Series(_PLACE, random.random(own.height)))
+                split = baseline_rows.lazy().with_columns(
+                    pl.Series(_PLACE, random.random(baseline_rows.height))
+                )
                 split = split.with_columns(pl.coalesce(versions).alias(model)).drop(_PLACE)
                 judged = gate_of(split, roles, _VERSIONS[1]).collect()
                 fails.append(judged.select(*keys, pl.col("verdict").eq("fail").alias(AB_COLUMN)))
         shares = pl.concat(fails).group_by(keys).agg(pl.col(AB_COLUMN).mean())
-        return found.join(shares, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        return verdicts.join(shares, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
     schema = {**rows.collect_schema(), AB_COLUMN: pl.Float64()}
     return WholePlan(rows).then(checked, schema, filters=False).plan()
@@ -221,13 +223,13 @@ def _baseline_trials(
 ) -> pl.DataFrame:
     """A row for each trial of the baseline, as the user's frame has them."""
     assert trials.model is not None  # as for `with_ab_check`
-    own = trials.frame.filter(trials.model.expr == pl.lit(baseline)).collect()
+    drawn = trials.frame.filter(trials.model.expr == pl.lit(baseline)).collect()
     if trials.count is not None:
-        often = own.select(trials.count.expr).to_series().cast(pl.Int64)
-        own = own[np.repeat(np.arange(own.height), often)]
+        often = drawn.select(trials.count.expr).to_series().cast(pl.Int64)
+        drawn = drawn[np.repeat(np.arange(drawn.height), often)]
     if sizes is None:
-        return own
-    each = own.group_by(part.expr for part in (*trials.by, trials.question)).len()["len"]
+        return drawn
+    each = drawn.group_by(part.expr for part in (*trials.by, trials.question)).len()["len"]
     fewest = int(each.to_numpy().min())
     needed = max(k or 1 for k in sizes)
     if fewest // 2 < needed:
@@ -236,4 +238,4 @@ def _baseline_trials(
             f"which need {needed} each; some question has {fewest} trials. Take more trials or a "
             "smaller k, or leave it out"
         )
-    return own
+    return drawn

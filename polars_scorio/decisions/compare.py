@@ -17,8 +17,8 @@ from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.models import (
-    DOUBTS,
     PAIRS,
+    PRIOR_COUNTS,
     PRIOR_DECIDES,
     STRATUM,
     Block,
@@ -90,7 +90,7 @@ def compare(
     sizes = metric.row_sizes
     curves = simultaneous and len(sizes) > 1 and _has_curve(metric, options)
     plan, models = models_of(trials, metric, options, overall)
-    shown: dict[str, pl.DataType] = {
+    dtypes: dict[str, pl.DataType] = {
         "metric": pl.String(),
         "k": pl.Int64(),
         "model_a": model,
@@ -104,11 +104,11 @@ def compare(
         **bounds_dtype(models),
         **({} if planned_looks(options) is None else {INFORMATION: pl.Float64()}),
     }
-    columns = curve_columns([*trials.strata, *shown], [metric])
+    columns = curve_columns([*trials.strata, *dtypes], [metric])
     refuse_repeats(columns)
     comparison = _ComparedPairs(models, baseline, simultaneous, warns, sizes, curves)
     beside = ("metric", "adjusted_for")
-    schema = {name: dtype for name, dtype in shown.items() if name not in beside}
+    schema = {name: dtype for name, dtype in dtypes.items() if name not in beside}
     pairs = in_evaluated_strata(plan, trials, comparison, schema)
     named = pairs.with_columns(
         pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("adjusted_for")
@@ -179,7 +179,7 @@ class _ComparedPairs:
         every: Scope = "all pairs" if self.baseline is None else "all with the baseline"
         return Family(self.models.confidence, every)
 
-    def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and pair of models."""
         (model,) = self.models.trials.models
         names = groups[model]
@@ -189,7 +189,7 @@ class _ComparedPairs:
         self._refuse_many_pairs(groups[STRATUM])
         alone = self.models.overall == "macro"
         parts = [
-            self._block_rows(found, block, names)
+            self._block_rows(evaluated, block, names)
             for block in strata_blocks(groups[STRATUM], columns, last_alone=alone)
         ]
         pairs = pl.concat(parts) if parts else None
@@ -197,14 +197,14 @@ class _ComparedPairs:
             if self.warns:
                 _warn_of_no_pair(names)
             beside = _stretch_dtypes(names.dtype, self.baseline) if self.curves else {}
-            return _no_pairs(names, self.models, beside).with_columns(bounds_column(found))
+            return _no_pairs(names, self.models, beside).with_columns(bounds_column(evaluated))
         winner = pl.when(pl.col("z") > 0).then("model_a").otherwise("model_b")
         return (
             warn_of_prior(pairs)
             .with_columns(
                 pl.Series(side, names.gather(pairs[side])) for side in ("model_a", "model_b")
             )
-            .with_columns(bounds_column(found), better=pl.when("differs").then(winner))
+            .with_columns(bounds_column(evaluated), better=pl.when("differs").then(winner))
         )
 
     def _refuse_many_pairs(self, stratum: pl.Series) -> None:
@@ -213,10 +213,10 @@ class _ComparedPairs:
         pairs = sum(n - 1 if self.baseline is not None else n * (n - 1) // 2 for n in models)
         refuse_many_pairs(max(models, default=0), pairs, pairs * len(self.sizes))
 
-    def _block_rows(self, found: Evaluated, block: Block, names: pl.Series) -> pl.DataFrame:
+    def _block_rows(self, evaluated: Evaluated, block: Block, names: pl.Series) -> pl.DataFrame:
         """The rows of a block, one draw size after another."""
         a, b = block.pairs()
-        every = [self.models.of_k(found, k) for k in self.sizes]
+        every = [self.models.of_k(evaluated, k) for k in self.sizes]
         models = [rows.of_block(block) for rows in every]
         compared = [rows.comparison(each) for rows, each in zip(every, models, strict=True)]
         if self.curves:
@@ -224,7 +224,7 @@ class _ComparedPairs:
             verdicts = [(np.isfinite(c), c)] * len(every)
         else:
             verdicts = [self.family.verdicts(each, a, b) for each in compared]
-        shown = [each.differences(a, b, c) for each, (_, c) in zip(compared, verdicts, strict=True)]
+        gaps = [each.differences(a, b, c) for each, (_, c) in zip(compared, verdicts, strict=True)]
         ends = ("model_a", a), ("model_b", b)
         pairs = pl.DataFrame({name: block.rows[:, side].ravel() for name, side in ends})
         parts = [
@@ -235,7 +235,7 @@ class _ComparedPairs:
                 PRIOR_DECIDES: rows.outweighed_pairs(of_strata, a, b),
             }
             for rows, of_strata, each, (differs, _), differences, z in zip(
-                every, models, compared, verdicts, shown, z_of_each(compared, a, b), strict=True
+                every, models, compared, verdicts, gaps, z_of_each(compared, a, b), strict=True
             )
         ]  # fmt: skip
         # NaN says that there is no such number.
@@ -251,7 +251,7 @@ class _ComparedPairs:
             of_pairs = [names.gather(pairs[name]) for name, _ in ends]
             first = self.baseline is not None
             beside = pl.concat(
-                [_stretch_columns(self.sizes, shown, of_pairs, baseline=first)] * times
+                [_stretch_columns(self.sizes, gaps, of_pairs, baseline=first)] * times
             )
         k = pl.Series("k", self.sizes, pl.Int64)
         strata = np.repeat(block.strata.astype(np.uint32), a.size)
@@ -272,12 +272,19 @@ class _ComparedPairs:
         success = None if judged else credited_classes(metric, view, classes)
         return pair_path(models, compared, a, b, success, self.models.request.choice.target)
 
-    def _named_numbers(self, found: Differences, z: Floats) -> dict[str, Floats]:
+    def _named_numbers(self, differences: Differences, z: Floats) -> dict[str, Floats]:
         """The numbers of pairs by column; those of costs, which are of logs, as ratios."""
-        found = found if self.models.sign > 0 else found.reversed()
+        differences = differences if self.models.sign > 0 else differences.reversed()
         if self.models.metric.looks_at == "costs":
-            found = cost_ratios(found)
-        numbers = found.diff, found.sigma, z, scipy.special.ndtr(z), found.lo, found.hi
+            differences = cost_ratios(differences)
+        numbers = (
+            differences.diff,
+            differences.sigma,
+            z,
+            scipy.special.ndtr(z),
+            differences.lo,
+            differences.hi,
+        )
         return dict(zip(pair_numbers(self.models.metric), numbers, strict=True))
 
 
@@ -289,8 +296,8 @@ def _has_curve(metric: Metric, options: DecisionOptions) -> bool:
 def _stretch_dtypes(model: pl.DataType, baseline: Category | None) -> dict[str, pl.DataType]:
     """The columns that read the curve of a pair from both of its ends."""
     k = pl.Int64()
-    found = {"first_better": model, "first_to": k, "last_better": model, "last_from": k}
-    return found if baseline is None else {**found, "gain_to": k, "loss_from": k}
+    dtypes = {"first_better": model, "first_to": k, "last_better": model, "last_from": k}
+    return dtypes if baseline is None else {**dtypes, "gain_to": k, "loss_from": k}
 
 
 def _stretch_columns(
@@ -305,18 +312,18 @@ def _stretch_columns(
     known = np.isfinite(np.stack([each.sigma for each in bands], axis=-1))
     ends = (np.stack([getattr(each, end) for each in bands], axis=-1) for end in ("lo", "hi"))
     lo, hi = (np.where(known, end, np.nan) for end in ends)
-    found: dict[str, pl.Series] = {}
+    columns: dict[str, pl.Series] = {}
     for end, far, stretch in (
         ("first", "first_to", first_stretch(k, lo, hi)),
         ("last", "last_from", last_stretch(k, lo, hi)),
     ):
         sign, reach = (pl.Series(each.ravel()) for each in stretch)
-        found[f"{end}_better"] = sides[0].zip_with(sign > 0, sides[1]).set(sign == 0, None)
-        found[far] = reach.set(sign == 0, None)
+        columns[f"{end}_better"] = sides[0].zip_with(sign > 0, sides[1]).set(sign == 0, None)
+        columns[far] = reach.set(sign == 0, None)
         if baseline:
             name, wrong = ("gain_to", sign < 1) if end == "first" else ("loss_from", sign > -1)
-            found[name] = reach.set(wrong, None)
-    return pl.DataFrame(found)
+            columns[name] = reach.set(wrong, None)
+    return pl.DataFrame(columns)
 
 
 def _warn_of_no_pair(models: pl.Series) -> None:
@@ -345,7 +352,7 @@ def _no_pairs(names: pl.Series, models: Models, beside: dict[str, pl.DataType]) 
             INFERENCE: pl.String(),
             **numbers,
             **judged,
-            **DOUBTS,
+            **PRIOR_COUNTS,
             **beside,
         }
     )
@@ -362,13 +369,13 @@ def _judged_columns(rows: ModelRows, pairs: pl.DataFrame) -> dict[str, pl.Series
     Labels that tell how often one judge errs, and which both models share, count once. `pairs` has
     the places of both models in `model_a` and `model_b`.
     """
-    trials, found = rows.models.trials, rows.found
+    trials, evaluated = rows.models.trials, rows.evaluated
     if not trials.judged:
         return {}
     sides = [pairs[side].to_numpy() for side in ("model_a", "model_b")]
     (a, b), (one, other), judges = (
         [values[side] for side in sides]
-        for values in (found.of_groups(rows.row, name) for name in (JUDGED, LABEL_COUNT, JUDGE))
+        for values in (evaluated.of_groups(rows.row, name) for name in (JUDGED, LABEL_COUNT, JUDGE))
     )
     one_sample = isinstance(trials.roles.calibration, Judge)
     unknown = np.isnan(judges[0]) | np.isnan(judges[1])
@@ -381,12 +388,12 @@ def _judged_columns(rows: ModelRows, pairs: pl.DataFrame) -> dict[str, pl.Series
     }
 
 
-def cost_ratios(found: Differences) -> Differences:
+def cost_ratios(differences: Differences) -> Differences:
     """Differences of negative logs of costs as ratios of costs; sigma is that of the log.
 
     >>> logs = Differences(*(np.array([x]) for x in (-np.log(2), 0.1, -0.9, -0.5)))
     >>> [float(each.round(2)[0]) for each in cost_ratios(logs)]
     [2.0, 0.1, 1.65, 2.46]
     """
-    ratio, lo, hi = (np.exp(-each) for each in (found.diff, found.hi, found.lo))
-    return found._replace(diff=ratio, lo=lo, hi=hi)
+    ratio, lo, hi = (np.exp(-each) for each in (differences.diff, differences.hi, differences.lo))
+    return differences._replace(diff=ratio, lo=lo, hi=hi)

@@ -152,8 +152,8 @@ def _kept_rows(
             f"NaN or infinite rates in {rate!r}: {wrong.height:,} of {questions.height:,}. Leave "
             "such questions out, or set the rate to null, which comes last"
         )
-    others = [name for name in questions.columns if name not in {*strata, rate}]
-    ordered = questions.sort(*strata, rate, *others, nulls_last=True)
+    unkept = [name for name in questions.columns if name not in {*strata, rate}]
+    ordered = questions.sort(*strata, rate, *unkept, nulls_last=True)
     parts = ordered.partition_by(strata, maintain_order=True) if strata else [ordered]
     for part in parts:
         if part.height < n:
@@ -272,19 +272,21 @@ def _ordered_sequences(groups: pl.DataFrame, question: str) -> pl.DataFrame:
 
 def _trial_outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
     """The trials of all questions of some groups, by group and question."""
-    question, own = request.trials.question.name, request.classes
+    question, classes = request.trials.question.name, request.classes
     ((_, view),) = request.metrics
     flat = _ordered_sequences(groups, question)
     sizes = flat[SEQUENCE].list.len().to_numpy()
-    codes, prior = flat[SEQUENCE].explode(**AS_ROWS).to_numpy(), own.columns(":d")
+    codes, prior = flat[SEQUENCE].explode(**AS_ROWS).to_numpy(), classes.columns(":d")
     before = (
-        count_matrix(flat, prior) if request.prior else np.zeros((flat.height, own.size), np.int64)
+        count_matrix(flat, prior)
+        if request.prior
+        else np.zeros((flat.height, classes.size), np.int64)
     )
-    if own.summed:  # `_unit_rewards` are beside them
+    if classes.summed:  # `_unit_rewards` are beside them
         codes = np.zeros(codes.size, np.int64)
     if view == "success":
-        codes = np.isin(codes, own.successful).astype(np.int64)
-        passed = before[:, own.successful].sum(axis=1)
+        codes = np.isin(codes, classes.successful).astype(np.int64)
+        passed = before[:, classes.successful].sum(axis=1)
         before = np.column_stack([before.sum(axis=1) - passed, passed])
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     group = flat[":group"].to_numpy().astype(np.int64)

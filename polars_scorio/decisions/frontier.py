@@ -47,9 +47,9 @@ def frontier(
     unmatched: Unmatched = "error",
 ) -> pl.LazyFrame:
     """The plan of a frontier; see `Scorio.frontier`."""
-    found, plan = _asked_frontier(log, roles, metric, confidence, unmatched)
-    trials = found.trials
-    shown: dict[str, pl.DataType] = {
+    evaluated, plan = _asked_frontier(log, roles, metric, confidence, unmatched)
+    trials = evaluated.trials
+    visible: dict[str, pl.DataType] = {
         **trials.models,
         "metric": pl.String(),
         "k": pl.Int64(),
@@ -58,8 +58,8 @@ def frontier(
         "prob_on_frontier": pl.Float64(),
         "dominated": pl.Boolean(),
     }
-    refuse_repeats([*trials.strata, *shown])
-    return in_evaluated_strata(plan, trials, found.model_rows, shown)
+    refuse_repeats([*trials.strata, *visible])
+    return in_evaluated_strata(plan, trials, evaluated.model_rows, visible)
 
 
 def frontier_band(
@@ -75,14 +75,14 @@ def frontier_band(
 
     Columns by..., cost, lo and hi, for costs evenly spaced on a log axis.
     """
-    found, plan = _asked_frontier(log, roles, metric, confidence, unmatched)
+    scores, plan = _asked_frontier(log, roles, metric, confidence, unmatched)
     points = check_count("points", points)
-    shown: dict[str, pl.DataType] = dict.fromkeys(("cost", "lo", "hi"), pl.Float64())
+    visible: dict[str, pl.DataType] = dict.fromkeys(("cost", "lo", "hi"), pl.Float64())
 
     def band_rows(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
-        return found.band_rows(groups, evaluated, points)
+        return scores.band_rows(groups, evaluated, points)
 
-    return in_evaluated_strata(plan, found.trials, band_rows, shown)
+    return in_evaluated_strata(plan, scores.trials, band_rows, visible)
 
 
 def _asked_frontier(
@@ -126,18 +126,18 @@ class _Frontier:
     metric: Metric
     confidence: float
 
-    def model_rows(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
+    def model_rows(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum and model, the cheapest first."""
         (model,) = self.trials.models
         k = self.metric.row_sizes[0]
         size = len(groups)
         columns: dict[str, Floats] = {}
         for row, names in ((self._score_row, _INTERVALS), (self._cost_row, _COSTS)):
-            scores = found.parts[0].numbers[row]
+            scores = evaluated.parts[0].numbers[row]
             columns |= zip(names, (scores.estimate, scores.lo, scores.hi), strict=True)
         verdicts = np.full((3, size), np.nan)
         for places in self._strata_of(groups):
-            models, here = self._models_of(found, places)
+            models, here = self._models_of(evaluated, places)
             if here.size:
                 verdicts[:, here] = models.on, models.chance(), models.dominated(self.confidence)
         on, chance, dominated = verdicts
@@ -151,11 +151,11 @@ class _Frontier:
         )
         return rows.sort(STRATUM, "mean_cost", model)
 
-    def band_rows(self, groups: pl.DataFrame, found: Evaluated, points: int) -> pl.DataFrame:
+    def band_rows(self, groups: pl.DataFrame, evaluated: Evaluated, points: int) -> pl.DataFrame:
         """A row for each stratum and cost."""
         parts = []
         for stratum, places in enumerate(self._strata_of(groups)):
-            models, here = self._models_of(found, places)
+            models, here = self._models_of(evaluated, places)
             if models.freedom <= 0 or not here.size:
                 continue
             logs = np.linspace(models.cost.min(), models.cost.max(), points)
@@ -180,24 +180,24 @@ class _Frontier:
         stratum = groups[STRATUM].to_numpy()
         return np.split(np.arange(stratum.size), np.flatnonzero(np.diff(stratum)) + 1)
 
-    def _models_of(self, found: Evaluated, places: Ints) -> tuple[FrontierModels, Ints]:
+    def _models_of(self, evaluated: Evaluated, places: Ints) -> tuple[FrontierModels, Ints]:
         """The models of a stratum that have an estimate, and their groups."""
-        numbers = found.parts[0].numbers
+        numbers = evaluated.parts[0].numbers
         scores, costs = (numbers[row].estimate for row in (self._score_row, self._cost_row))
         here = places[~np.isnan(scores[places])]
-        table, rows = found.parts[0].table, np.empty((0, 0), np.int64)
+        table, rows = evaluated.parts[0].table, np.empty((0, 0), np.int64)
         if here.size:
             rows = table.rows_of(here)
         values = [
             known[rows]
             for row in (self._score_row, self._cost_row)
-            if (known := table.estimates(*found.views[row], row[1])) is not None
+            if (known := table.estimates(*evaluated.views[row], row[1])) is not None
         ]
         cluster = None if table.cluster is None or not here.size else table.cluster[rows[:, 0]]
         parts, freedom = _mean_parts(np.hstack(values), cluster)
         number = len(rows)
         low, high = self.metric.support
-        width = 0.0 if found.views[self._score_row][1] == "rewards" else high - low
+        width = 0.0 if evaluated.views[self._score_row][1] == "rewards" else high - low
         floor = 0.5 * width**2 / (number * (number + 1)) if number else 0.0
         parts[:, : here.size] *= self.sign
         score = self.sign * scores[here]

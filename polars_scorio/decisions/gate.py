@@ -59,7 +59,7 @@ from polars_scorio.decisions.regressed_questions import (
 )
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.families import holm_adjusted
-from polars_scorio.maths.power import Ahead, TrialsAhead
+from polars_scorio.maths.power import Forecast, TrialsAhead
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog, bracketed
@@ -196,12 +196,12 @@ class GatePlan:
         a, b = (np.broadcast_to(side, shape) for side in rows.models.better_first(*pairs))
         planned = rows.models.request.choice.planned
         if rows.models.unpaired:
-            ahead: Ahead = _own_questions_ahead(models, a, b, margin, planned)
+            forecast: Forecast = _own_questions_ahead(models, a, b, margin, planned)
         else:
-            ahead = models.further(a, b, planned)
+            forecast = models.further(a, b, planned)
         shares, margins = (np.repeat(each.ravel(), shape[1]) for each in (share, margin))
         z = float(scipy.special.ndtri(self.confidence))
-        further = ahead.with_assurance(shares, z, self.power, self.most, margins)
+        further = forecast.with_assurance(shares, z, self.power, self.most, margins)
         return np.maximum(further, 1).reshape(shape)
 
 
@@ -283,8 +283,8 @@ def gate(
         **options,
     )
     if roles.missing == BOUNDED:
-        others = cost_margin is not None or fail_on or must_pass is not None or ab_check
-        return _gate_brackets(log, roles, baseline, metric, again, others=bool(others))
+        extras = cost_margin is not None or fail_on or must_pass is not None or ab_check
+        return _gate_brackets(log, roles, baseline, metric, again, extras=bool(extras))
     cases = CaseRules.from_options(fail_on, case_ids("must_pass", must_pass, question), fdr)
     unpaired = options.get("unmatched") == "unpaired"
     if unpaired and cost_margin is not None:
@@ -369,13 +369,13 @@ def _gate_brackets(
     metric: Metric,
     ask: partial[pl.LazyFrame],
     *,
-    others: bool,
+    extras: bool,
 ) -> pl.LazyFrame:
     """The rows of a gate, whose verdicts hold whatever the errored trials were.
 
-    `others`: whether more than the score is judged.
+    `extras`: whether more than the score is judged.
     """
-    if others:
+    if extras:
         raise ValueError(
             'gate: missing="bounds" is about the score: leave cost_margin=, fail_on=, must_pass= '
             "and ab_check= out, or say what a missing outcome means"
@@ -429,18 +429,18 @@ class _Gate:
     broken: BrokenQuestions
     cases: CaseRules | None
 
-    def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and candidate."""
         (model,) = self.models.trials.models
         if self.simultaneous:  # Bonferroni: ends and verdicts agree, as they would not by Holm
             shared = self.plan.shared_by(groups[model].n_unique() - 1)
-            return replace(self, simultaneous=False, plan=shared)(groups, found)
+            return replace(self, simultaneous=False, plan=shared)(groups, evaluated)
         columns = baseline_columns(groups, self.models.trials, self.baseline)
-        self._refuse_unknown(groups[model], found)
+        self._refuse_unknown(groups[model], evaluated)
         margins = self._margins_of_strata(groups[STRATUM])
         last_alone = self.models.overall == "macro"
         parts = [
-            self._judged_rows(self.models.of_k(found, k), block, margins[block.strata])
+            self._judged_rows(self.models.of_k(evaluated, k), block, margins[block.strata])
             .with_columns(k=pl.lit(k, pl.Int64), order=pl.lit(place))
             for place, k in enumerate(self.models.metric.row_sizes)
             for block in strata_blocks(groups[STRATUM], columns, last_alone=last_alone)
@@ -455,7 +455,7 @@ class _Gate:
         if self.every_stratum:
             judged = _with_most_further(judged, model)
         named = judged.with_columns(
-            bounds_column(found),
+            bounds_column(evaluated),
             pl.lit(self.models.metric.name).alias("metric"),
             pl.lit(self.baseline).cast(groups.schema[model]).alias("baseline"),
         ).join(flips, on=[STRATUM, CANDIDATE], how="left")
@@ -464,7 +464,7 @@ class _Gate:
             named = self.cases.judged(named, groups, columns, trials, classes)
         return named.sort(STRATUM, "order", model)
 
-    def _refuse_unknown(self, names: pl.Series, found: Evaluated) -> None:
+    def _refuse_unknown(self, names: pl.Series, evaluated: Evaluated) -> None:
         """Refuse a log of the baseline alone, and draws of more trials than there are."""
         if names.is_empty():
             raise ValueError(
@@ -477,11 +477,13 @@ class _Gate:
                 "compare with it. Concatenate the logs of both"
             )
         for k in self.models.metric.row_sizes:
-            self._refuse_forecasts(found, k)
+            self._refuse_forecasts(evaluated, k)
 
-    def _refuse_forecasts(self, found: Evaluated, k: int | None) -> None:
+    def _refuse_forecasts(self, evaluated: Evaluated, k: int | None) -> None:
         """Refuse draws of more trials than some question has."""
-        beyond = found.keys.filter(pl.Series(found.lacks_estimate((self.models.metric.name, k))))
+        beyond = evaluated.keys.filter(
+            pl.Series(evaluated.lacks_estimate((self.models.metric.name, k)))
+        )
         if k is None or beyond.is_empty():
             return
         keys = self.models.trials.keys
@@ -505,12 +507,12 @@ class _Gate:
         models, margin, (a, b) = rows.of_block(block), margin[:, None], block.pairs()
         compared = rows.comparison(models)
         z = scipy.special.ndtri(self.plan.confidence)
-        found = compared.differences(a, b, np.full((len(margin), a.size), z))
-        found = found if rows.models.sign > 0 else found.reversed()
+        gaps = compared.differences(a, b, np.full((len(margin), a.size), z))
+        gaps = gaps if rows.models.sign > 0 else gaps.reversed()
         above, below = compared.one_sided_errors(a, b, margin)
         numbers = {
-            **{name: getattr(found, name) for name in ("diff", "sigma", "lo", "hi")},
-            "margin": np.broadcast_to(margin, found.diff.shape),
+            **{name: getattr(gaps, name) for name in ("diff", "sigma", "lo", "hi")},
+            "margin": np.broadcast_to(margin, gaps.diff.shape),
             "pvalue_pass": above,
             "pvalue_fail": below,
             INFORMATION: compared.pair_information(a, b),
@@ -542,13 +544,13 @@ class _Gate:
                 part[name].fill_null(np.nan).to_numpy().reshape(-1, strata)
                 for name in ("pvalue_pass", "pvalue_fail")
             )
-            found = gate_verdicts(
+            decided = gate_verdicts(
                 pvalue_pass,
                 pvalue_fail,
                 self.plan.confidence,
                 every_stratum=self.every_stratum,
             )
-            verdicts.extend(found.ravel().tolist())
+            verdicts.extend(decided.ravel().tolist())
         return judged.with_columns(pl.Series("verdict", verdicts, dtype=pl.String))
 
 

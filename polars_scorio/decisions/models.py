@@ -71,9 +71,9 @@ def in_evaluated_strata(
 ) -> pl.LazyFrame:
     """`in_all_strata` of a plan whose last step evaluates it; groups over all strata come last."""
 
-    def apply(found: Evaluated) -> pl.DataFrame:
-        placed = with_stratum(found.groups, trials)
-        return _packed_rows(function(placed, found), placed, trials, schema)
+    def apply(evaluated: Evaluated) -> pl.DataFrame:
+        placed = with_stratum(evaluated.groups, trials)
+        return _packed_rows(function(placed, evaluated), placed, trials, schema)
 
     return _unpacked_plan(plan.then(apply, _packed_schema(trials, schema)))
 
@@ -122,8 +122,8 @@ class Block(NamedTuple):
         if self.baseline is None:
             a, b = np.triu_indices(models, 1)
             return a, b
-        others = np.delete(np.arange(models), self.baseline)
-        return others, np.full_like(others, self.baseline)
+        rest = np.delete(np.arange(models), self.baseline)
+        return rest, np.full_like(rest, self.baseline)
 
 
 def strata_blocks(
@@ -181,8 +181,8 @@ def per_stratum(
 
     def apply(groups: pl.DataFrame) -> pl.DataFrame:
         strata = groups.partition_by(STRATUM, maintain_order=True) if groups.height else []
-        nothing = pl.DataFrame(schema={STRATUM: pl.UInt32(), **schema})
-        return pl.concat([nothing, *map(rows_of, strata)])
+        empty = pl.DataFrame(schema={STRATUM: pl.UInt32(), **schema})
+        return pl.concat([empty, *map(rows_of, strata)])
 
     return in_all_strata(grouped, trials, apply, schema)
 
@@ -227,8 +227,8 @@ def aligned_options(options: DecisionOptions, *, adjustable: bool = False) -> Al
     """The options with the questions that count: the same ones, unless the user says otherwise."""
     unmatched = options.get("unmatched", "error")
     check_choice("unmatched", unmatched, UnmatchedPairs if adjustable else Unmatched)
-    others = {name: value for name, value in options.items() if name != "unmatched"}
-    return {**others, "questions": _ALIGNMENT[unmatched]}  # type: ignore[typeddict-item]
+    aligned = {name: value for name, value in options.items() if name != "unmatched"}
+    return {**aligned, "questions": _ALIGNMENT[unmatched]}  # type: ignore[typeddict-item]
 
 
 def single_k(metric: Metric, method: str) -> int | None:
@@ -301,7 +301,7 @@ def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population:
 # Numbers of pairs in which the prior decides, and of all pairs. The warning takes their sums; the
 # columns are then dropped.
 PRIOR_DECIDES, PAIRS = ":prior_decides", ":pairs"
-DOUBTS: dict[str, pl.DataType] = {PRIOR_DECIDES: pl.UInt64(), PAIRS: pl.UInt64()}
+PRIOR_COUNTS: dict[str, pl.DataType] = {PRIOR_DECIDES: pl.UInt64(), PAIRS: pl.UInt64()}
 
 _ROUNDING = 1e-12  # of the largest score
 
@@ -323,7 +323,7 @@ def rounding_error(metric: Metric) -> float:
 
 def warn_of_prior(rows: pl.DataFrame) -> pl.DataFrame:
     """Warn once of the pairs in which the prior decides."""
-    outside, pairs = (int(rows[name].sum()) for name in DOUBTS)
+    outside, pairs = (int(rows[name].sum()) for name in PRIOR_COUNTS)
     if outside:
         warnings.warn(
             f"in {outside:,} of {pairs:,} pairs of models the difference of the estimates "
@@ -399,9 +399,9 @@ class Models:
         """Both sides of pairs, in the order whose difference says how much better `a` is."""
         return (a, b) if self.sign > 0 else (b, a)
 
-    def of_k(self, found: Evaluated, k: int | None) -> ModelRows:
+    def of_k(self, evaluated: Evaluated, k: int | None) -> ModelRows:
         """The models by one draw size."""
-        return ModelRows(self, found, (self.metric.name, k))
+        return ModelRows(self, evaluated, (self.metric.name, k))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -409,13 +409,13 @@ class ModelRows:
     """The models by one metric and draw size."""
 
     models: Models
-    found: Evaluated
+    evaluated: Evaluated
     row: Row
 
     @property
     def words(self) -> pl.Series:
         """The words for what each group rests on: inference, runs, and trials that count."""
-        return self.found.words(self.row, self.models.law)
+        return self.evaluated.words(self.row, self.models.law)
 
     def pair_words(
         self, pairs: pl.DataFrame, sides: tuple[str, str], names: Sequence[str]
@@ -431,13 +431,13 @@ class ModelRows:
 
     def of_block(self, block: Block) -> StrataModels:
         """The models of some strata."""
-        return self.found.models(self.row, block.rows, self.models.law)
+        return self.evaluated.models(self.row, block.rows, self.models.law)
 
     def comparison(self, models: StrataModels) -> Comparison:
         """The models of some strata as all decisions take them: higher values are better."""
         try:
-            found = models.comparison()
-            return found if self.models.sign > 0 else found.reversed()
+            comparison = models.comparison()
+            return comparison if self.models.sign > 0 else comparison.reversed()
         except DividedError as error:
             raise self._divided_models(models.places[error.stratum], error.parts) from None
 
@@ -466,7 +466,7 @@ class ModelRows:
 
     def _divided_models(self, groups: Ints, parts: list[Ints]) -> ValueError:
         """The error for models of a stratum in parts without a common question."""
-        trials, keys = self.models.trials, self.found.keys
+        trials, keys = self.models.trials, self.evaluated.keys
         (model,) = trials.models
         where = "".join(f"{name}={keys[name][int(groups[0])]!r}: " for name in trials.strata)
         names = [keys[model].gather(groups[part]).to_list() for part in parts]
@@ -559,21 +559,21 @@ def _refuse_unpaired(trials: Trials, metric: Metric, options: DecisionOptions) -
         )
 
 
-def _refuse_divided_clusters(found: Evaluated) -> Evaluated:
+def _refuse_divided_clusters(evaluated: Evaluated) -> Evaluated:
     """Raise if a question is in different clusters under different models; a step of a plan."""
-    trials, cells = found.request.trials, found.parts[0].cells
-    rows = found.keys[cells.group].hstack(cells.flat.select(trials.question.name, CLUSTER))
+    trials, cells = evaluated.request.trials, evaluated.parts[0].cells
+    rows = evaluated.keys[cells.group].hstack(cells.flat.select(trials.question.name, CLUSTER))
     # Over all strata, a name stands for one question of each of them.
     refuse_divided(rows.filter(*(pl.col(name).is_not_null() for name in trials.strata)), trials)
-    return found
+    return evaluated
 
 
 def bounds_dtype(models: Models) -> dict[str, pl.DataType]:
     """The column `bounds` of a result about real-valued rewards, which other results lack."""
-    ranged = any(BOUNDS in need.shown for need in models.request.classes.needs)
+    ranged = any(BOUNDS in need.visible for need in models.request.classes.needs)
     return {BOUNDS: pl.String()} if ranged else {}
 
 
-def bounds_column(found: Evaluated) -> pl.Expr:
+def bounds_column(evaluated: Evaluated) -> pl.Expr:
     """Whether the range of rewards was "given" or "observed"; null if all rewards are 0 or 1."""
-    return pl.lit(found.bounds, pl.String).alias(BOUNDS)
+    return pl.lit(evaluated.bounds, pl.String).alias(BOUNDS)

@@ -54,7 +54,7 @@ from polars_scorio.maths.posteriors import (
     best_allocation,
     expected_squared_sigma,
 )
-from polars_scorio.maths.power import Ahead, QuestionsAhead, TrialsAhead
+from polars_scorio.maths.power import Forecast, QuestionsAhead, TrialsAhead
 from polars_scorio.maths.ranks import signal_share
 from polars_scorio.maths.reward_prices import QuestionRewards
 from polars_scorio.maths.run_effects import RunVariance
@@ -104,9 +104,9 @@ class ExpectedScores:
         """The groups of a posterior, in units of the weights."""
         _, mu, sigma, _ = metric.summary(posterior, None)
         states, variance = posterior.states, metric.expected_variance(posterior)
-        trials, own = states.counts.sum(axis=1)[states.state], np.arange(mu.size)
+        trials, places = states.counts.sum(axis=1)[states.state], np.arange(mu.size)
         mu, sigma = mu / metric.unit, sigma / metric.unit
-        return cls(mu, sigma, own, variance, states.questions, trials, states.group)
+        return cls(mu, sigma, places, variance, states.questions, trials, states.group)
 
     @classmethod
     def from_rewards(cls, questions: QuestionRewards, low: Floats, width: Floats) -> ExpectedScores:
@@ -117,11 +117,11 @@ class ExpectedScores:
         noise = questions.full_noise() * questions.trials
         of_trial = np.where(np.isnan(noise), spread, noise) * unit**2
         trials = questions.trials.astype(np.float64)
-        ahead = ExpectedVariance(of_trial, np.zeros_like(of_trial), trials)
-        sigma = np.sqrt(questions.total(ahead.variance(0))) / questions.size
+        expected = ExpectedVariance(of_trial, np.zeros_like(of_trial), trials)
+        sigma = np.sqrt(questions.total(expected.variance(0))) / questions.size
         mu, every = low + width * questions.mean, np.ones_like(questions.trials)
-        own = np.arange(mu.size)
-        return cls(mu, sigma, own, ahead, every, questions.trials, questions.group)
+        places = np.arange(mu.size)
+        return cls(mu, sigma, places, expected, every, questions.trials, questions.group)
 
     def with_means(self, models: int) -> ExpectedScores:
         """The groups, stratum after stratum, then the mean of each model over its strata."""
@@ -144,8 +144,8 @@ class ExpectedScores:
 
     def squared_sigma(self, m: Ints) -> Floats:
         """Expected squared sigma of each score after m further trials of the questions (P,)."""
-        own = expected_squared_sigma(self.variance, m, self.questions, self.part, self.sigma)
-        return self._sums(own) / np.bincount(self.score) ** 2
+        variance = expected_squared_sigma(self.variance, m, self.questions, self.part, self.sigma)
+        return self._sums(variance) / np.bincount(self.score) ** 2
 
     def trials_of_scores(self) -> tuple[Ints, Ints, Floats, Ints]:
         """Fewest, most and typical (harmonic mean) trials of a question, and the questions."""
@@ -157,7 +157,7 @@ class ExpectedScores:
         typical = questions / np.bincount(of, self.questions / self.trials, size)
         return fewest, most, typical, questions.astype(np.int64)
 
-    def ahead(self, sides: Sequence[Ints], unit: float, planned: int | None) -> TrialsAhead:
+    def forecast(self, sides: Sequence[Ints], unit: float, planned: int | None) -> TrialsAhead:
         """Some scores, or differences of two, after further trials of each of their questions."""
         mu, _ = self.scores()
         _, _, typical, _ = self.trials_of_scores()
@@ -220,18 +220,18 @@ def with_plan_cost(plan: pl.LazyFrame, trials: Trials, models: Sequence[str]) ->
     if trials.cost is None:
         return plan
     refuse_repeats([*plan.collect_schema().names(), _COST])
-    strata, own = [*trials.strata], [*trials.models]
+    strata, models_of = [*trials.strata], [*trials.models]
     rounds = _model_costs(trials, trials.cost)
     if strata:
-        whole = rounds.group_by(own or [STAND_IN]).agg(pl.col(_ROUND).sum())
+        whole = rounds.group_by(models_of or [STAND_IN]).agg(pl.col(_ROUND).sum())
         rounds = pl.concat([rounds, whole], how="diagonal")
-    found, sides = plan, [f"{_ROUND}{place}" for place in range(max(len(models), 1))]
+    joined, sides = plan, [f"{_ROUND}{place}" for place in range(max(len(models), 1))]
     for place, side in enumerate(sides):
-        names = {own[0]: models[place]} if models else {}
-        table = rounds.select(*strata, *own, pl.col(_ROUND).alias(side)).rename(names)
-        found = _joined_table(found, table, [*strata, *names.values()])
+        names = {models_of[0]: models[place]} if models else {}
+        table = rounds.select(*strata, *models_of, pl.col(_ROUND).alias(side)).rename(names)
+        joined = _joined_table(joined, table, [*strata, *names.values()])
     cost = pl.col("extra_trials") * pl.sum_horizontal(sides)
-    return found.with_columns(cost.alias(_COST)).drop(sides)
+    return joined.with_columns(cost.alias(_COST)).drop(sides)
 
 
 def with_trial_cost(plan: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
@@ -240,8 +240,8 @@ def with_trial_cost(plan: pl.LazyFrame, trials: Trials) -> pl.LazyFrame:
         return plan
     refuse_repeats([*plan.collect_schema().names(), _COST])
     means = _model_costs(trials, trials.cost).select(*trials.keys, _MEAN)
-    found = _joined_table(plan, means, [*trials.keys])
-    return found.with_columns((pl.col("extra_trials") * pl.col(_MEAN)).alias(_COST)).drop(_MEAN)
+    joined = _joined_table(plan, means, [*trials.keys])
+    return joined.with_columns((pl.col("extra_trials") * pl.col(_MEAN)).alias(_COST)).drop(_MEAN)
 
 
 def _joined_table(plan: pl.LazyFrame, table: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
@@ -378,63 +378,73 @@ class _TrialsNeeded:
             expected = expected.with_means(groups.height - strata.height)
         if self.half_width is not None:
             each, z = [np.arange(groups.height)], self._critical(np.ones(groups.height, np.int64))
-            ahead = self._with_runs(
-                expected.ahead(each, self.metric.unit, self.planned), today, each
+            forecast = self._with_runs(
+                expected.forecast(each, self.metric.unit, self.planned), today, each
             )
-            extra = ahead.for_half_width(self.half_width, z, self.most)
-            return groups.drop(QUESTIONS).hstack(self._needed_rows(expected, ahead, each, extra))
+            extra = forecast.for_half_width(self.half_width, z, self.most)
+            return groups.drop(QUESTIONS).hstack(self._needed_rows(expected, forecast, each, extra))
         stratum, (mu, sigma) = groups[STRATUM].to_numpy(), expected.scores()
         sign = -1 if self.request.trials.roles.lower_is_better else 1
         a, b = sides = _ranked_neighbours(stratum, sign * mu)
-        ahead = self._with_runs(expected.ahead(sides, self.metric.unit, self.planned), today, sides)
+        forecast = self._with_runs(
+            expected.forecast(sides, self.metric.unit, self.planned), today, sides
+        )
         each = [np.arange(groups.height)]
-        alone = self._with_runs(expected.ahead(each, self.metric.unit, self.planned), today, each)
+        alone = self._with_runs(
+            expected.forecast(each, self.metric.unit, self.planned), today, each
+        )
         noise = sigma if alone.runs is None else alone.whole_sigma(0 * each[0])
         share = _stratum_shares(stratum, mu, noise)[stratum[a]]
         models = np.bincount(stratum)[stratum[a]] if self.simultaneous else np.full_like(a, 2)
         z = self._critical(models)
-        extra = ahead.with_assurance(share, z, self.power, self.most)
-        now = np.asarray(ahead.look(z, np.zeros_like(a)))
+        extra = forecast.with_assurance(share, z, self.power, self.most)
+        now = np.asarray(forecast.critical_at(z, np.zeros_like(a)))
         decided = self._decided_today((mu, sigma), today, np.stack(sides), now)
         # A normal interval may exclude zero although that of today does not.
         extra = np.where(decided, 0, np.maximum(extra, 1))
         (model,) = self.request.trials.models
         pairs = {"model_a": groups[model].gather(a), "model_b": groups[model].gather(b)}
-        need = self._needed_rows(expected, ahead, sides, extra)
+        need = self._needed_rows(expected, forecast, sides, extra)
         return pl.DataFrame({STRATUM: groups[STRATUM].gather(a), **pairs}).hstack(need)
 
     def _evaluated(self, watched: pl.DataFrame, strata: int) -> Evaluated | None:
         """The numbers of today, of the first `strata` groups and of means over them."""
         if self.today is None or not watched.height:
             return None
-        found = Evaluation(self.today)(watched.head(strata))
+        result = Evaluation(self.today)(watched.head(strata))
         if strata < watched.height:
-            found = with_means(found)
+            result = with_means(result)
         step = run_step(self.today.trials, decides=self.half_width is None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RunWarning)  # a plan is no number of the log
-            return found if step is None else step(found)
+            return result if step is None else step(result)
 
-    def _of_today(self, found: Evaluated, sides: Sequence[Ints]) -> list[tuple[Mask, StrataModels]]:
+    def _of_today(
+        self, result: Evaluated, sides: Sequence[Ints]
+    ) -> list[tuple[Mask, StrataModels]]:
         """The models of each side, those of single strata and those over all of them."""
-        ((row, _),) = found.views.items()
+        ((row, _),) = result.views.items()
         places = np.stack(sides, axis=1)
-        whole = places[:, 0] >= len(found.parts[0].facts)
-        return [(own, found.models(row, places[own])) for own in (~whole, whole) if own.any()]
+        whole = places[:, 0] >= len(result.parts[0].facts)
+        return [
+            (itself_, result.models(row, places[itself_]))
+            for itself_ in (~whole, whole)
+            if itself_.any()
+        ]
 
     def _with_runs(
-        self, ahead: TrialsAhead, found: Evaluated | None, sides: Sequence[Ints]
+        self, leads: TrialsAhead, result: Evaluated | None, sides: Sequence[Ints]
     ) -> TrialsAhead:
         """Further trials, with the part of runs of today."""
-        parts = [] if found is None else self._of_today(found, sides)
-        runs = np.zeros((5, ahead.diff.size))
-        for own, models in parts:
+        parts = [] if result is None else self._of_today(result, sides)
+        runs = np.zeros((5, leads.diff.size))
+        for itself_, models in parts:
             first = np.zeros((len(models.places), 1), np.int64)
-            alone = None if models.runs is None else models.runs.own
+            alone = None if models.runs is None else models.runs.by_score
             shared = alone if len(sides) == 1 else models.pair_runs(first, first + 1)
             if shared is not None:
-                runs[:, own] = shared.in_units(ahead.unit)
-        return replace(ahead, runs=RunVariance(*runs)) if runs.any() else ahead
+                runs[:, itself_] = shared.in_units(leads.unit)
+        return replace(leads, runs=RunVariance(*runs)) if runs.any() else leads
 
     def _critical(self, models: Ints) -> Floats:
         """Critical values of one look, if verdicts on so many models hold."""
@@ -461,8 +471,8 @@ class _TrialsNeeded:
         """
         if today is not None:
             decided = np.zeros(z.size, np.bool_)
-            for own, models in self._of_today(today, [*pairs]):
-                decided[own] = _excludes_zero(models.comparison(), z[own])
+            for given, models in self._of_today(today, [*pairs]):
+                decided[given] = _excludes_zero(models.comparison(), z[given])
             return decided
         ((metric, view),) = self.request.metrics
         mu, sigma = (metric.unit * each[pairs.T] for each in scores)
@@ -471,7 +481,7 @@ class _TrialsNeeded:
         return _excludes_zero(posterior_comparison(metric, mu, sigma, beta=beta), z)
 
     def _needed_rows(
-        self, expected: ExpectedScores, ahead: TrialsAhead, sides: Sequence[Ints], extra: Ints
+        self, expected: ExpectedScores, forecast: TrialsAhead, sides: Sequence[Ints], extra: Ints
     ) -> pl.DataFrame:
         """Trials that some groups, or pairs of groups, have and need."""
         fewest, most, _, sizes = expected.trials_of_scores()
@@ -482,7 +492,7 @@ class _TrialsNeeded:
                 "trials_max": np.max([most[side] for side in sides], axis=0),
                 "extra_trials": extra,
                 "total": extra * np.sum([sizes[side] for side in sides], axis=0),
-                "sigma": ahead.unit * ahead.whole_sigma(extra),
+                "sigma": forecast.unit * forecast.whole_sigma(extra),
             },
             schema_overrides=_NEEDED,
         )
@@ -631,8 +641,8 @@ class _Spending:
         each, rest = divmod(self.budget, extra.size)
         equal = each + (np.arange(extra.size) < rest)
         one = np.ones_like(extra)
-        ahead = replace(now, variance=variance, questions=one, trials=one, part=owner)
-        unit, then = self.metric.unit, (np.sqrt(ahead.squared_sigma(m)) for m in (equal, extra))
+        later = replace(now, variance=variance, questions=one, trials=one, part=owner)
+        unit, then = self.metric.unit, (np.sqrt(later.squared_sigma(m)) for m in (equal, extra))
         return dict(zip(_SIGMAS, (unit * sigma for sigma in (now.sigma, *then)), strict=True))
 
     def _refuse_unknown(self, groups: pl.DataFrame) -> None:
@@ -713,11 +723,11 @@ class _QuestionsNeed:
     most: int
     simultaneous: bool  # whether the intervals of a stratum are to hold at once
 
-    def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum and pair of neighbours in the ranking."""
         (model,) = self.models.trials.models
         names = groups[model]
-        rows = self.models.of_k(found, self.models.metric.row_sizes[0])
+        rows = self.models.of_k(evaluated, self.models.metric.row_sizes[0])
         parts = [self._pair_rows(rows, block, names) for block in strata_blocks(groups[STRATUM])]
         sides = dict.fromkeys(("model_a", "model_b"), names.dtype)
         return pl.concat(
@@ -736,14 +746,14 @@ class _QuestionsNeed:
         most, after = self.most, pairs.whole_sigma(extra)
         assert isinstance(pairs, QuestionsAhead)
         for further in _MORE_RUNS if pairs.runs is not None else ():
-            more = pairs.with_trials(further)
-            asked = self._further_questions(more, share, a.shape[1] + 1)
+            larger = pairs.with_trials(further)
+            asked = self._further_questions(larger, share, a.shape[1] + 1)
             total = (pairs.trials + trials) * (
                 pairs.number + np.where(extra <= most, extra, np.inf)
             )
             fewer = (asked <= most) & ((pairs.trials + further) * (pairs.number + asked) < total)
             extra, trials = np.where(fewer, asked, extra), np.where(fewer, further, trials)
-            after = np.where(fewer, more.whole_sigma(extra), after)
+            after = np.where(fewer, larger.whole_sigma(extra), after)
         known = pl.Series(extra <= most)
         need = pl.DataFrame(
             {
@@ -763,7 +773,7 @@ class _QuestionsNeed:
             for name in ("extra_trials", "extra_questions", "total", "sigma")
         )
 
-    def _further_questions(self, pairs: Ahead, share: Floats, models: int) -> Ints:
+    def _further_questions(self, pairs: Forecast, share: Floats, models: int) -> Ints:
         """Further questions of each pair; one more than the most if those do not suffice."""
         goal, most, confidence = self.power, self.most, self.models.confidence
         size = np.full(pairs.diff.shape, models if self.simultaneous else 2)

@@ -415,8 +415,8 @@ def shared_difficulty(log: Log, roles: Roles) -> dict[str, float]:
             "like=: all outcomes of the log are alike, so its questions have no spread"
         )
     names = ("rate", "spread", "correlation")
-    found = zip(names, difficulty_shares(outcomes.mean, outcomes.noise), strict=True)
-    return {name: value for name, value in found if not np.isnan(value)}
+    shares = zip(names, difficulty_shares(outcomes.mean, outcomes.noise), strict=True)
+    return {name: value for name, value in shares if not np.isnan(value)}
 
 
 def _buying_advice(table: StratumQuestions, shares: VarianceShares) -> str:

@@ -24,7 +24,7 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import (
-    DOUBTS,
+    PRIOR_COUNTS,
     STRATUM,
     Block,
     ModelRows,
@@ -64,7 +64,7 @@ _TIED = 1e-12  # scores that differ by no more are the same
 # The numbers of each model; until it gets its name, a model is its place among the groups.
 _PLACE = ":place"
 _RANKS = ("rank", "rank_lo", "rank_hi", "rank_tied")
-_COLUMNS = (*_RANKS, *_NUMBERS, "prob_best", _BEST, "tier", "z_next", INFORMATION, *DOUBTS)
+_COLUMNS = (*_RANKS, *_NUMBERS, "prob_best", _BEST, "tier", "z_next", INFORMATION, *PRIOR_COUNTS)
 _NO_ROWS = pl.DataFrame(
     schema={STRATUM: pl.UInt32(), _PLACE: pl.Int64(), **dict.fromkeys(_COLUMNS, pl.Float64())}
 )
@@ -101,26 +101,26 @@ def rank(
     named_model(trials, "rank")
     plan, models = models_of(trials, metric, options, overall)
     place = pl.Float64() if method == "average" else pl.UInt32()
-    found: dict[str, pl.DataType] = {
+    dtypes: dict[str, pl.DataType] = {
         "rank": place,
         "rank_lo": pl.UInt32(),
         "rank_hi": pl.UInt32(),
         "rank_tied": place,
         **dict.fromkeys((*_NUMBERS, "prob_best", "z_next"), pl.Float64()),
     }
-    found |= {_BEST: pl.Boolean(), "tier": pl.UInt32(), INFERENCE: pl.String()}
-    found |= bounds_dtype(models)
+    dtypes |= {_BEST: pl.Boolean(), "tier": pl.UInt32(), INFERENCE: pl.String()}
+    dtypes |= bounds_dtype(models)
     repeated = [] if planned_looks(options) is None else [INFORMATION]
-    found |= dict.fromkeys(repeated, pl.Float64())
+    dtypes |= dict.fromkeys(repeated, pl.Float64())
     last = [INFERENCE, *bounds_dtype(models), *repeated]
     order = [*_RANKS, *trials.models, *_NUMBERS, "prob_best", _BEST, "tier", "z_next", *last]
     columns = curve_columns([*trials.strata, "metric", "k", *order], [metric])
     refuse_repeats(columns)
-    schema = {name: (found | trials.models)[name] for name in order}
+    schema = {name: (dtypes | trials.models)[name] for name in order}
     ranking = Ranking(models, method, ties, simultaneous, chances)
 
-    def ranked(groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
-        return warn_of_prior(ranking(groups, found))
+    def ranked(groups: pl.DataFrame, dtypes: Evaluated) -> pl.DataFrame:
+        return warn_of_prior(ranking(groups, dtypes))
 
     rows = in_evaluated_strata(plan, trials, ranked, schema)
     named = rows.with_columns(pl.lit(metric.name).alias("metric"), pl.lit(k, pl.Int64).alias("k"))
@@ -129,8 +129,8 @@ def rank(
     target, view = options.get("target", "benchmark"), view_of(metric, trials)
     if lean and (trials.judged or prior_of(metric, named_prior, target, view) is None):
         # A range for more draws than trials has no rank, and no estimate.
-        shown = pl.when(pl.col("rank").is_not_null()).then("mu").alias("mu")
-        return ranks.with_columns(shown).rename({"mu": "estimate"})
+        ranked_mu = pl.when(pl.col("rank").is_not_null()).then("mu").alias("mu")
+        return ranks.with_columns(ranked_mu).rename({"mu": "estimate"})
     return ranks
 
 
@@ -144,23 +144,23 @@ class Ranking:
     simultaneous: bool = True
     chances: bool = True  # of many strata and models they take most of the time
 
-    def __call__(self, groups: pl.DataFrame, found: Evaluated) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum and model, the best first."""
         blocks = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
-        return self.of_blocks(blocks, groups, found)
+        return self.of_blocks(blocks, groups, evaluated)
 
     def of_blocks(
-        self, blocks: Iterable[Block], groups: pl.DataFrame, found: Evaluated
+        self, blocks: Iterable[Block], groups: pl.DataFrame, evaluated: Evaluated
     ) -> pl.DataFrame:
         """A row for each model of some strata, the best of a stratum first."""
-        of_k = self.models.of_k(found, self.models.metric.row_sizes[0])
+        of_k = self.models.of_k(evaluated, self.models.metric.row_sizes[0])
         parts = [self._ranked_models(of_k, block) for block in blocks]
         (model,) = self.models.trials.models
         places = pl.concat([_NO_ROWS, *parts], how="vertical_relaxed")
         return places.with_columns(
             groups[model].gather(places[_PLACE]).alias(model),
             of_k.words.gather(places[_PLACE]).alias(INFERENCE),
-            bounds_column(found),
+            bounds_column(evaluated),
         )
 
     def _ranked_models(self, rows: ModelRows, block: Block) -> pl.DataFrame:
@@ -170,34 +170,36 @@ class Ranking:
         here = np.isfinite(compared.inner.value)
         # Stable: of equal models the first by name is the first.
         order = np.argsort(-np.where(here, compared.inner.value, -np.inf), axis=1, kind="stable")
-        found = dict(zip(_NUMBERS, models.numbers(), strict=True))
-        found |= self._rank_ranges(compared, here)
+        columns = dict(zip(_NUMBERS, models.numbers(), strict=True))
+        columns |= self._rank_ranges(compared, here)
         unknown = np.full(here.shape, np.nan)
-        found["prob_best"] = self._chances(compared, found) if self.chances else unknown
+        columns["prob_best"] = self._chances(compared, columns) if self.chances else unknown
         every = np.arange(here.shape[1])
-        found[INFORMATION] = compared.pair_information(every, every)
-        possible = found["tier"] == 1
+        columns[INFORMATION] = compared.pair_information(every, every)
+        possible = columns["tier"] == 1
         if self.chances:
             possible &= Family(self.models.confidence).could_be_best(compared)
-        found[_BEST] = np.where(here, possible, np.nan)
-        found = {name: np.take_along_axis(each, order, axis=1) for name, each in found.items()}
+        columns[_BEST] = np.where(here, possible, np.nan)
+        columns = {name: np.take_along_axis(each, order, axis=1) for name, each in columns.items()}
         here = np.take_along_axis(here, order, axis=1)
         z = compared.z(order[:, :-1], order[:, 1:]) if self.chances else unknown[:, 1:]
-        found["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
-        gap = np.abs(found["mu"][:, :-1] - found["mu"][:, 1:])  # of costs the less is the better
-        found["rank"] = _tied_ranks(gap > _TIED, here, self.method)
-        tied = _tied_ranks(self._untied(z, found), here, self.method)
-        found["rank_tied"] = tied if self.chances else unknown
-        found |= self._doubt_counts(rows, models)
+        columns["z_next"] = np.pad(z, ((0, 0), (0, 1)), constant_values=np.nan)
+        gap = np.abs(
+            columns["mu"][:, :-1] - columns["mu"][:, 1:]
+        )  # of costs the less is the better
+        columns["rank"] = _tied_ranks(gap > _TIED, here, self.method)
+        tied = _tied_ranks(self._untied(z, columns), here, self.method)
+        columns["rank_tied"] = tied if self.chances else unknown
+        columns |= self._doubt_counts(rows, models)
         stratum = np.repeat(block.strata.astype(np.uint32), here.shape[1])
         place = np.take_along_axis(block.rows, order, axis=1).ravel()
-        numbers = {name: found[name].ravel() for name in _COLUMNS}
+        numbers = {name: columns[name].ravel() for name in _COLUMNS}
         # NaN says that there is no such number.
         return pl.DataFrame({STRATUM: stratum, _PLACE: place, **numbers}, nan_to_null=True)
 
-    def _chances(self, models: Comparison, found: dict[str, Floats]) -> Floats:
+    def _chances(self, models: Comparison, columns: dict[str, Floats]) -> Floats:
         """Chance of each model to be the best."""
-        numbers = [found["mu"], found["lo"], found["hi"]]
+        numbers = [columns["mu"], columns["lo"], columns["hi"]]
         if self._less_is_better:
             numbers = [-each for each in numbers]
         return leading_chances(models.inner.value, numbers, models.z)
@@ -217,11 +219,11 @@ class Ranking:
             name: np.where(here, each, np.nan) for name, each in zip(names, ranges, strict=True)
         }
 
-    def _untied(self, z: Floats, found: dict[str, Floats]) -> Mask:
+    def _untied(self, z: Floats, columns: dict[str, Floats]) -> Mask:
         """Neighbours in the ranking that differ under the rule of the paper."""
         if self.ties == "overlap":
             upper, lower = ("lo", "hi") if self._less_is_better else ("hi", "lo")
-            apart = found[upper][:, 1:] - found[lower][:, :-1]
+            apart = columns[upper][:, 1:] - columns[lower][:, :-1]
             return np.asarray(apart > 0 if self._less_is_better else apart < 0)
         return np.asarray(z >= scipy.special.ndtri(self.models.confidence))
 
@@ -233,7 +235,7 @@ class Ranking:
         first = np.arange(models) == 0
         return {
             name: np.where(first, number[:, None], 0.0)
-            for name, number in zip(DOUBTS, numbers, strict=True)
+            for name, number in zip(PRIOR_COUNTS, numbers, strict=True)
         }
 
 

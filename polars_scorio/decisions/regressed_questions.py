@@ -118,21 +118,21 @@ class BrokenQuestions:
         sizes = np.bincount(groups[STRATUM].to_numpy())
         old = np.cumsum(sizes) - sizes + baseline
         names = groups[model].to_list()
-        found: dict[tuple[int, int], tuple[int, Floats]] = {}
+        tests: dict[tuple[int, int], tuple[int, Floats]] = {}
         whole: dict[object, list[tuple[int, Floats]]] = {}
         for stratum, place in candidates.select(STRATUM, CANDIDATE).sort(STRATUM).rows():
             versions = counts.versions(int(old[stratum]), place)
             if versions.n_old.size:
                 versions = versions.swapped() if self.lower_is_better else versions
-                found[stratum, place] = _broken_counts(versions)
-                whole.setdefault(names[place], []).append(found[stratum, place])
+                tests[stratum, place] = _broken_counts(versions)
+                whole.setdefault(names[place], []).append(tests[stratum, place])
             else:  # all strata of the model
                 parts = whole[names[place]]
                 chance = np.concatenate([each for _, each in parts])
-                found[stratum, place] = sum(number for number, _ in parts), chance
+                tests[stratum, place] = sum(number for number, _ in parts), chance
         rows = [
             (*key, number, float(chance.sum()), chance_of_at_least(number, chance))
-            for key, (number, chance) in found.items()
+            for key, (number, chance) in tests.items()
         ]
         return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
@@ -165,14 +165,14 @@ def regressed_questions(
     trials = bind_roles(log, roles)
     named_model(trials, "regressions")
     (baseline,) = check_models((baseline,), trials, "baseline")
-    found = "improved" if improvements else "regressed"
+    direction = "improved" if improvements else "regressed"
     schema: dict[str, pl.DataType] = {
         **trials.strata,
         **trials.models,
         trials.question.name: trials.question.dtype,
         **dict.fromkeys(_TRIALS, pl.Int64()),
         **dict.fromkeys(_NUMBERS, pl.Float64()),
-        found: pl.Boolean(),
+        direction: pl.Boolean(),
         "broken": pl.Boolean(),
         **dict.fromkeys(("broken_by_chance", "pvalue_broken"), pl.Float64()),
     }
@@ -180,7 +180,7 @@ def regressed_questions(
     request = Request.from_trials(trials, [pass_at_k(1)])
     groups = request.groups(per_question=True, questions="same")
     groups = groups.then(WatchedTrials(request, refuses=True, repairs=False))
-    groups = groups.then(lambda found: found.drop(RUN_SUMS, strict=False))
+    groups = groups.then(lambda direction: direction.drop(RUN_SUMS, strict=False))
     swapped = improvements != roles.lower_is_better
     tests = _QuestionTests(request, baseline, fdr, swapped, schema)
     # A filter must not go below: all questions of a model are one family.
@@ -211,14 +211,14 @@ class _QuestionTests:
             groups, classes, tuple(classes.successful), trials.question.name
         )
         names = groups[model].to_list()
-        found: dict[object, list[tuple[int, int]]] = {}
+        candidates: dict[object, list[tuple[int, int]]] = {}
         for row, stratum in enumerate(groups[STRATUM].to_list()):
             if row != old[stratum]:
-                found.setdefault(names[row], []).append((int(old[stratum]), row))
-        nothing = pl.DataFrame(schema=self.schema)
+                candidates.setdefault(names[row], []).append((int(old[stratum]), row))
+        empty = pl.DataFrame(schema=self.schema)
         keys = groups.select(*strata, model)
         return pl.concat(
-            [nothing, *(self._candidate_rows(pairs, counts, keys) for pairs in found.values())]
+            [empty, *(self._candidate_rows(pairs, counts, keys) for pairs in candidates.values())]
         )
 
     def _candidate_rows(
@@ -231,7 +231,7 @@ class _QuestionTests:
         rows = [row for _, row in pairs]
         sizes = [len(range(*counts.questions(row).indices(counts.n.size))) for row in rows]
         names = pl.concat([counts.names[counts.questions(row)] for row in rows])
-        found = keys[np.repeat(rows, sizes)].with_columns(
+        tested = keys[np.repeat(rows, sizes)].with_columns(
             names.alias(self.request.trials.question.name),
             trials_baseline=versions.n_old,
             trials=versions.n_new,
@@ -247,4 +247,4 @@ class _QuestionTests:
         )
         word = "improved" if "improved" in self.schema else "regressed"
         order = ["qvalue", "pvalue", *keys.columns, self.request.trials.question.name]
-        return found.rename({"changed": word}).sort(order).select(*self.schema)
+        return tested.rename({"changed": word}).sort(order).select(*self.schema)

@@ -157,7 +157,9 @@ def reruns(
     made = rows.of_groups if per == "model" else rows.of_questions
     # What is listed of a question depends on how many others are.
     return plan.then(
-        lambda found: made(found).select(pl.col(name).cast(kind) for name, kind in schema.items()),
+        lambda result: made(result).select(
+            pl.col(name).cast(kind) for name, kind in schema.items()
+        ),
         schema,
     ).plan()
 
@@ -171,11 +173,11 @@ class _Reruns:
     n: int | None
     confidence: float
 
-    def of_groups(self, found: Evaluated) -> pl.DataFrame:
+    def of_groups(self, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each group."""
-        (part,) = found.parts
-        row, groups = (self.metric.name, self.k), len(found.keys)
-        models = found.models(row, np.arange(groups)[:, None])
+        (part,) = evaluated.parts
+        row, groups = (self.metric.name, self.k), len(evaluated.keys)
+        models = evaluated.models(row, np.arange(groups)[:, None])
         scores = models.scores
         table = part.table
         trials = table.size / np.bincount(table.group, 1 / table.trials, groups)
@@ -183,14 +185,14 @@ class _Reruns:
         noise = np.where(np.isnan(scores.estimate), np.nan, models.trial_noise()[:, 0])
         run_sd, excess, term = np.full(groups, np.nan), np.zeros(groups), np.zeros(groups)
         if models.runs is not None:
-            runs = models.runs.own
+            runs = models.runs.by_score
             excess, term = runs.excess[:, 0], runs.term(models.z)[:, 0]
             shared = np.where(np.asarray(runs.freedom) > 0, runs.shared, np.nan)
             run_sd = np.sqrt(runs.excess / shared)[:, 0]
-            noise -= excess * (found.views[row][1] == "rewards")  # whose sigma has runs in it
+            noise -= excess * (evaluated.views[row][1] == "rewards")  # whose sigma has runs in it
         again = np.sqrt((noise + excess) * trials / rerun)
-        flips = _group_flips(found, self.confidence)
-        lowest, highest = value_ends(self.metric, found.request.trials)
+        flips = _group_flips(evaluated, self.confidence)
+        lowest, highest = value_ends(self.metric, evaluated.request.trials)
         # Noise of few trials is known badly: the score itself says how far it can move at most.
         farthest = np.maximum(scores.estimate - lowest, highest - scores.estimate)
         floor = noise_floor(noise + term, trials / rerun, models.z)
@@ -204,28 +206,28 @@ class _Reruns:
             "noise_floor": np.minimum(floor, farthest),
             **flips._asdict(),
         }
-        return found.keys.with_columns(
+        return evaluated.keys.with_columns(
             pl.lit(self.metric.name).alias("metric"),
             pl.lit(self.k, pl.Int64).alias("k"),
             *(pl.Series(name, each, nan_to_null=True) for name, each in numbers.items()),
         )
 
-    def of_questions(self, found: Evaluated) -> pl.DataFrame:
+    def of_questions(self, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each flaky question, those that flip most often first."""
-        counted = _question_counts(found)
+        counted = _question_counts(evaluated)
         if counted is None:
             raise ValueError(
                 'reruns: per="question" lists questions that succeed and fail, and these rewards '
                 "are neither: say with threshold= from where on a reward is a success"
             )
-        table, c = found.parts[0].table, counted
+        table, c = evaluated.parts[0].table, counted
         n, size = table.trials, table.size
         listed = (c > 0) & (c < n)
         number = np.bincount(table.group[listed], minlength=size.size)
         tail = (1 - self.confidence) / 2 * (number / np.maximum(size, 1))[table.group]
         lo, hi = rate_ends(n, c, np.where(listed, tail, 0.5))
         names = table.cells.flat[table.question].gather(table.order)
-        keys = found.keys[table.group].with_columns(
+        keys = evaluated.keys[table.group].with_columns(
             names.alias(table.question),
             trials=n,
             successes=c,
@@ -234,7 +236,7 @@ class _Reruns:
             rate_lo=lo,
             rate_hi=hi,
         )
-        order = [*found.request.trials.keys, "flips", table.question]
+        order = [*evaluated.request.trials.keys, "flips", table.question]
         down = [name == "flips" for name in order]
         return keys.filter(pl.Series(listed)).sort(order, descending=down, maintain_order=True)
 
@@ -253,18 +255,18 @@ class Flips(NamedTuple):
     flips_hi: Floats
 
 
-def _question_counts(found: Evaluated) -> Ints | None:
+def _question_counts(evaluated: Evaluated) -> Ints | None:
     """Successes of the questions of the table; None for rewards that are neither 0 nor 1."""
-    cells = found.parts[0].cells
+    cells = evaluated.parts[0].cells
     if not cells.classes.successful or cells.classes.beyond_counts(cells.flat):
         return None
-    return cells.question_successes()[found.parts[0].table.order]
+    return cells.question_successes()[evaluated.parts[0].table.order]
 
 
-def _group_flips(found: Evaluated, confidence: float) -> Flips:
+def _group_flips(evaluated: Evaluated, confidence: float) -> Flips:
     """How often the questions of each group change their outcome between two single runs."""
-    table = found.parts[0].table
-    groups, c = table.size.size, _question_counts(found)
+    table = evaluated.parts[0].table
+    groups, c = table.size.size, _question_counts(evaluated)
     if c is None:
         none = np.full(groups, np.nan)
         return Flips(none, none, none, none)

@@ -192,11 +192,11 @@ def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
             stratum_label(trials),
             first.alias("model"),
             second.alias("other"),
-            ahead.alias("diff"),
+            leads.alias("diff"),
             chance.alias("prob_better"),
             sure,
         )
-        for first, second, ahead, chance in (
+        for first, second, leads, chance in (
             (a, b, gap, prob_better),
             (b, a, -gap, 1 - prob_better),
         )

@@ -66,7 +66,7 @@ class ConvergencePlotOptions(LookOptions, ConvergenceOptions, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ChartStyle:
     """How a picture looks; see `LookOptions`."""
 
     highlight: tuple[str, ...] = ()  # labels of models; none if nobody chose
@@ -75,7 +75,7 @@ class Look:
     theme: Theme = "light"  # of the page
 
     @classmethod
-    def split(cls, options: Mapping[str, Any]) -> tuple[Look, dict[str, Any]]:
+    def split(cls, options: Mapping[str, Any]) -> tuple[ChartStyle, dict[str, Any]]:
         """How a picture looks, and the options of its numbers."""
         rest = {name: value for name, value in options.items() if name not in _KEYS}
         chosen = options.get("highlight")
@@ -157,11 +157,11 @@ def _named_hues(names: Sequence[str], hues: Sequence[str]) -> dict[str, str]:
         for place in range(len(hues))
         for name in names
     )
-    found: dict[str, str] = {}
+    hue_of: dict[str, str] = {}
     for _, _, place, name in pairs:
-        if name not in found and [*found.values()].count(hues[place]) < most:
-            found[name] = hues[place]
-    return found
+        if name not in hue_of and [*hue_of.values()].count(hues[place]) < most:
+            hue_of[name] = hues[place]
+    return hue_of
 
 
 _ROW = 26  # pixels of a model in a list
@@ -190,12 +190,12 @@ class Heading:
     title: str
     subtitle: tuple[str, ...]  # meaning of lines and bands, and their basis
     panels: str = ""  # columns of the strata, or empty
-    look: Look = field(default_factory=Look)
+    style: ChartStyle = field(default_factory=ChartStyle)
 
     @property
     def width(self) -> int:
         """How wide a panel is."""
-        return self.look.width or (260 if self.panels else 420)
+        return self.style.width or (260 if self.panels else 420)
 
 
 def forest_plot(
@@ -213,7 +213,7 @@ def forest_plot(
     are grey. `smallest_first` if less is better, as of costs.
     """
     models = models_by_mean(rows, "mu", smallest_first=smallest_first)
-    rows, base = _model_lines(rows, models, colours, heading.look)
+    rows, base = _model_lines(rows, models, colours, heading.style)
     scale = alt.Scale(zero=False, padding=10)
     across = value_axis(alt.X("lo:Q", scale=scale), metric, percent=percent)
     layers = [
@@ -222,7 +222,7 @@ def forest_plot(
     ]
     if rows["marked"].is_not_null().any():
         bar = base.transform_filter("isValid(datum.marked)").mark_tick(size=16, thickness=2)
-        layers.append(bar.encode(x="marked:Q", color=alt.value(heading.look.tones["ink"])))
+        layers.append(bar.encode(x="marked:Q", color=alt.value(heading.style.tones["ink"])))
     words = f"A point and an interval for each of {len(models)}, from {_first_and_last(models)}"
     return in_panels(layers, rows, heading, words, height=alt.Step(_ROW))
 
@@ -230,7 +230,7 @@ def forest_plot(
 def rank_chart(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) -> Picture:
     """Places open to each model; `rows`: stratum, model, rank, rank_lo, rank_hi, tooltips."""
     models = models_by_mean(rows, "rank", smallest_first=True)
-    rows, base = _model_lines(rows, models, colours, heading.look)
+    rows, base = _model_lines(rows, models, colours, heading.style)
     most = max([*rows["rank_hi"]], default=1)
     axis = alt.Axis(format="d", tickMinStep=1, domain=False, values=_whole_places(int(most)))
     scale = alt.Scale(domain=[0.5, most + 0.5], nice=False)
@@ -258,7 +258,7 @@ def settling_chart(rows: pl.DataFrame, heading: Heading) -> Picture:
     `rows`: stratum, n, what, value.
     """
     legend = list(dict.fromkeys(rows["what"]))
-    scale = alt.Scale(domain=legend, range=[heading.look.tones[tone] for tone in "ab"])
+    scale = alt.Scale(domain=legend, range=[heading.style.tones[tone] for tone in "ab"])
     key = alt.Legend(title=None, orient="top", labelLimit=400, direction="vertical")
     colour = alt.Color("what:N", scale=scale, legend=key)
     line = alt.Chart().mark_line(size=2, point=rows["n"].n_unique() <= _DOTTED).encode(
@@ -298,12 +298,12 @@ def in_panels(
     share: bool = True,
 ) -> Picture:
     """The layers with their data, title and alternative text, in a panel for each stratum."""
-    look = heading.look
+    style = heading.style
     title = alt.Title(heading.title, subtitle=[*heading.subtitle], anchor="start", offset=12)
     above = {"title": title, "description": ". ".join((heading.title, words, *heading.subtitle))}
     # The data come last: each change of a chart copies all that it holds.
     picture: Any = alt.layer(*layers, data=alt.InlineData(values=[])).properties(
-        width=look.width or width or heading.width, height=look.height or height
+        width=style.width or width or heading.width, height=style.height or height
     )
     if heading.panels:
         strata = rows["stratum"].unique(maintain_order=True).to_list()
@@ -321,7 +321,7 @@ def in_panels(
         elif len(strata) > columns and len(strata) % columns:
             # Else the axes of the last row stand below the panels that it lacks.
             picture = picture.resolve_axis(x="independent")
-    picture = themed_chart(picture.properties(**above), look.config)
+    picture = themed_chart(picture.properties(**above), style.config)
     # Values, and no frame: Altair refuses frames of more than 5,000 rows.
     picture.data = alt.InlineData(values=rows.to_dicts())
     return cast("Picture", picture)
@@ -437,11 +437,11 @@ def model_legend() -> alt.Legend:
 
 
 def _model_lines(
-    rows: pl.DataFrame, models: Sequence[str], colours: dict[str, str], look: Look
+    rows: pl.DataFrame, models: Sequence[str], colours: dict[str, str], style: ChartStyle
 ) -> tuple[pl.DataFrame, alt.Chart]:
     """The rows with the colour of each model, grey where it has none, and a line for each."""
     colour = pl.col("model").replace_strict(
-        colours, default=look.tones["mark"], return_dtype=pl.String
+        colours, default=style.tones["mark"], return_dtype=pl.String
     )
     base = alt.Chart().encode(
         y=alt.Y("model:N", sort=[*models], title=None, axis=name_axis(grid=False)),
@@ -451,11 +451,11 @@ def _model_lines(
     return rows.with_columns(colour=colour), base
 
 
-def _model_hue(colours: dict[str, str], legend: alt.Legend | None, look: Look) -> Any:  # noqa: ANN401 - of Altair
+def _model_hue(colours: dict[str, str], legend: alt.Legend | None, style: ChartStyle) -> Any:  # noqa: ANN401 - of Altair
     """The colours of the coloured models, grey for all others."""
     scale = alt.Scale(domain=[*colours], range=[*colours.values()])
     colour = alt.Color("model:N", scale=scale, legend=legend)
-    return alt.condition("datum.coloured", colour, alt.value(look.tones["mark"]))
+    return alt.condition("datum.coloured", colour, alt.value(style.tones["mark"]))
 
 
 def _first_and_last(models: Sequence[str]) -> str:
@@ -473,7 +473,7 @@ def heat_map(
 
     `rows`: stratum, model, mu, question and place; `span` is the range of the colours.
     """
-    columns, percent, tones = rows["place"].n_unique(), span == (0, 1), heading.look.tones
+    columns, percent, tones = rows["place"].n_unique(), span == (0, 1), heading.style.tones
     named = each == 1 and columns <= _NAMED
     title = "questions, the hardest first" + (f" ({each} in a cell)" if each > 1 else "")
     across = alt.X(
@@ -506,7 +506,7 @@ def probability_matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Pictu
 
     `rows` as of `both_ways`; `sure` explains the bold numbers.
     """
-    models, tones = models_by_mean(rows, "diff"), heading.look.tones
+    models, tones = models_by_mean(rows, "diff"), heading.style.tones
     written = len(models) <= _WRITTEN
     if written:
         heading = replace(heading, subtitle=(*heading.subtitle, f"bold: {sure}"))
@@ -580,7 +580,7 @@ def whole_ticks(most: int) -> list[int]:
 def difficulty_histogram(rows: pl.DataFrame, heading: Heading, title: str, span: Bounds) -> Picture:
     """Bars of questions by their mean rate, coloured by kind; `rows` as of `difficulty_bars`."""
     kinds = [kind for kind in _KINDS if kind in set(rows["kind"])]
-    scale = alt.Scale(domain=kinds, range=[heading.look.tones[_KINDS[kind]] for kind in kinds])
+    scale = alt.Scale(domain=kinds, range=[heading.style.tones[_KINDS[kind]] for kind in kinds])
     legend = alt.Legend(title=None, orient="top") if len(kinds) > 1 else None
     across = value_axis(
         alt.X("least:Q", bin="binned", scale=alt.Scale(domain=[*span], nice=False)),
@@ -654,10 +654,10 @@ def line_chart(
     low, high = _vertical_range(rows)
     written = not heading.panels and models > 1
     if written:
-        height = heading.look.height or _HEIGHT
+        height = heading.style.height or _HEIGHT
         rows = _end_labels(rows, (low, high), _LABEL / height * (high - low))
     legend = model_legend() if heading.panels and models > 1 and not several else None
-    hue = _model_hue(colours, legend, heading.look)
+    hue = _model_hue(colours, legend, heading.style)
     line = [f"{name}:N" for name in ("model", "curve") if name in rows.columns]
     base = alt.Chart().encode(x=across, color=hue, detail=line, tooltip=number_tooltips(rows))
     reach = alt.Scale(domain=[low, high], zero=False, nice=False)
@@ -713,8 +713,8 @@ def _line_layers(base: alt.Chart, up: alt.Y, rows: pl.DataFrame) -> list[Any]:
         base.transform_filter("datum.coloured && !datum.ahead").mark_line(size=2).encode(y=up),
     ]
     if rows["ahead"].any():
-        ahead = base.transform_filter("datum.ahead || datum.edge")
-        layers.append(ahead.mark_line(size=1.5, strokeDash=[4, 3]).encode(y=up))
+        beyond = base.transform_filter("datum.ahead || datum.edge")
+        layers.append(beyond.mark_line(size=1.5, strokeDash=[4, 3]).encode(y=up))
     if rows["marked"].is_not_null().any():
         size = 25 if rows.height <= _SMALL_POINTS * rows["model"].n_unique() else 6
         points = base.transform_filter("isValid(datum.marked)").mark_point(filled=True, size=size)
@@ -796,12 +796,12 @@ def frontier_chart(
     `rows` of models: stratum, model, estimate, lo, hi, mean_cost, cost_lo, cost_hi, dominated; of
     the band: stratum, cost, lo, hi.
     """
-    tones, width = heading.look.tones, heading.width
+    tones, width = heading.style.tones, heading.width
     models = rows.filter(pl.col("model").is_not_null())
     rows = rows.join(
         _point_labels(models, width, 250), on=["stratum", "model"], how="left"
     ).with_columns(coloured=pl.col("model").is_in([*colours]))
-    hue = _model_hue(colours, None, heading.look)
+    hue = _model_hue(colours, None, heading.style)
     room = 4 * min(_LETTERS, max(map(len, models["model"]), default=0))
     dollars = alt.Scale(type="log", nice=False, padding=max(12, room))
     across = {
@@ -852,7 +852,7 @@ def _point_labels(models: pl.DataFrame, width: int, height: int) -> pl.DataFrame
     across = width / (_value_reach(logs) or 1.0)
     up = height / (_value_reach(pl.concat([named["lo"], named["hi"]])) or 1.0)
     pixels = named.with_columns(logs * across, pl.col("lo", "hi") * up).sort("mean_cost")
-    taken, found = list[tuple[str, float, float, int]](), []
+    taken, labels = list[tuple[str, float, float, int]](), []
     for row in pixels.select("stratum", "model", "mean_cost", "lo", "hi").rows():
         stratum, model, x, lo, hi = row
         label = short_name(model, _LETTERS)
@@ -865,9 +865,9 @@ def _point_labels(models: pl.DataFrame, width: int, height: int) -> pl.DataFrame
         over = min((abs(above - y) for y in near), default=99) > 16
         over = over or min(abs(below - y) for y in near) <= 16
         taken.append((stratum, x, above if over else below, len(label)))
-        found.append((stratum, model, label, over))
+        labels.append((stratum, model, label, over))
     schema = {"stratum": pl.String, "model": pl.String, "label": pl.String, "above": pl.Boolean}
-    return pl.DataFrame(found, schema=schema, orient="row")
+    return pl.DataFrame(labels, schema=schema, orient="row")
 
 
 def _value_reach(values: pl.Series) -> float:

@@ -113,18 +113,18 @@ def to_metrics(report: Report) -> dict[str, float]:
     """
     rows = report_rows(report)
     several = len({row.keys.get(MODEL) for row in rows}) > 1
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for row in rows:
         prefix = _row_name(row, with_model=several)
         names = *NUMBERS, *({"mu"} & row.values.keys())
         numbers = {f"{prefix}/{name}": row.number(name) for name in names}
-        if found.keys() & numbers.keys():
+        if values.keys() & numbers.keys():
             raise ValueError(
                 f"two rows of the report would have the name {prefix!r}: filter the report, or "
                 "name its metrics with name="
             )
-        found |= {name: value for name, value in numbers.items() if value is not None}
-    return found
+        values |= {name: value for name, value in numbers.items() if value is not None}
+    return values
 
 
 def _row_name(row: ReportRow, *, with_model: bool) -> str:
@@ -137,8 +137,8 @@ def metric_at(row: ReportRow) -> str:
     """The name of a metric with the number k in place of the letter."""
     if row.k is None:
         return row.metric
-    named, found = re.subn(r"_k(?![a-z0-9])", f"_{row.k}", row.metric, count=1)
-    return named if found else f"{row.metric}_{row.k}"
+    named, replaced = re.subn(r"_k(?![a-z0-9])", f"_{row.k}", row.metric, count=1)
+    return named if replaced else f"{row.metric}_{row.k}"
 
 
 def to_model_card(
@@ -214,10 +214,10 @@ def to_model_card(
 
 def _rows_by_model(report: Report) -> dict[str, list[ReportRow]]:
     """The rows of each model, in the order of their first."""
-    found: dict[str, list[ReportRow]] = {}
+    rows_of: dict[str, list[ReportRow]] = {}
     for row in report_rows(report):
-        found.setdefault(_model_name(row), []).append(row)
-    return found
+        rows_of.setdefault(_model_name(row), []).append(row)
+    return rows_of
 
 
 def _model_name(row: ReportRow) -> str:

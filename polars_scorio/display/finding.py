@@ -49,17 +49,17 @@ def html_text(text: str) -> str:
     return _NAMED.sub(_named_html, escape(unbroken_text(text)))
 
 
-def _named_html(found: re.Match[str]) -> str:
+def _named_html(match: re.Match[str]) -> str:
     """A name of a page, to which the mark behind it sticks."""
-    name = f'<bdi class="nb">{found[1]}</bdi>'
-    return f'<span class="gl">{name}{found[2]}</span>' if found[2] else name
+    name = f'<bdi class="nb">{match[1]}</bdi>'
+    return f'<span class="gl">{name}{match[2]}</span>' if match[2] else name
 
 
 def names_list(names: Sequence[object], most: int = 3) -> str:
     """Names in a sentence; of more than `most` the first ones."""
     if len(names) > most:
-        shown = [*map(named, names[: most - 1])]
-        return text_list([*shown, f"{len(names) - most + 1:,} others"])
+        listed = [*map(named, names[: most - 1])]
+        return text_list([*listed, f"{len(names) - most + 1:,} others"])
     return text_list([*map(named, names)])
 
 
@@ -95,16 +95,16 @@ class Unit:
 
     def score(self, value: float, *, sign: bool = True) -> str:
         """A score, with a percent sign unless another place has it."""
-        shown = f"{(100 if self.percent else 1) * value + 0.0:,.{self.digits}f}"
+        text = f"{(100 if self.percent else 1) * value + 0.0:,.{self.digits}f}"
         if not self.percent:
-            return shown.replace("-", MINUS)
+            return text.replace("-", MINUS)
         zero, full = f"{0:.{self.digits}f}", f"{100:.{self.digits}f}"
         least = f"0.{'1':0>{self.digits}}"
-        if shown == zero and value > 0:
-            shown = f"< {least}"
-        if shown == full and value < 1:
-            shown = f"> 99.{'9' * self.digits}"
-        return shown.replace("-", MINUS) + " %" * sign
+        if text == zero and value > 0:
+            text = f"< {least}"
+        if text == full and value < 1:
+            text = f"> 99.{'9' * self.digits}"
+        return text.replace("-", MINUS) + " %" * sign
 
     def interval(self, lo: float, hi: float) -> str:
         """The ends of a score, in brackets."""
@@ -112,9 +112,9 @@ class Unit:
 
     def gap(self, value: float, *, points: bool = False) -> str:
         """A difference with its sign, and its unit if no other place has it."""
-        shown = f"{abs((100 if self.percent else 1) * value):,.{self.digits}f}"
-        mark = "" if float(shown.replace(",", "")) == 0 else "+" if value > 0 else MINUS
-        return f"{mark}{shown}{' points' * (points and self.percent)}"
+        text = f"{abs((100 if self.percent else 1) * value):,.{self.digits}f}"
+        mark = "" if float(text.replace(",", "")) == 0 else "+" if value > 0 else MINUS
+        return f"{mark}{text}{' points' * (points and self.percent)}"
 
     def gaps(self, lo: float, hi: float) -> str:
         """The ends of a difference, in brackets."""
@@ -124,13 +124,13 @@ class Unit:
         """The size of a difference, with its unit."""
         if not self.percent:
             return f"{abs(value):,.{self.digits}f}"
-        shown = f"{abs(100 * value):.{self.digits}f}"
-        return f"{shown} point{'' if float(shown) == 1 else 's'}"
+        text = f"{abs(100 * value):.{self.digits}f}"
+        return f"{text} point{'' if float(text) == 1 else 's'}"
 
     def margin(self, value: float) -> str:
         """A margin as it was asked for."""
-        shown = f"{(100 if self.percent else 1) * value:.4g}"
-        return f"{shown} point{'' if shown == '1' else 's'}" if self.percent else shown
+        text = f"{(100 if self.percent else 1) * value:.4g}"
+        return f"{text} point{'' if text == '1' else 's'}" if self.percent else text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,8 +152,8 @@ class Board:
         """The rows of a report of one metric in the order of a ranking; of one model without."""
         columns = ["rank_lo", "rank_hi", "tier", "prob_best"]
         order = ranks.select(pl.col(model).cast(pl.String), *columns)
-        own = rows.select(pl.col(model).cast(pl.String), "mu", "lo", "hi")
-        both = order.join(own, on=model, how="left", maintain_order="left")
+        scores = rows.select(pl.col(model).cast(pl.String), "mu", "lo", "hi")
+        both = order.join(scores, on=model, how="left", maintain_order="left")
         numbers = both.select(
             pl.col("mu", "lo", "hi", "prob_best").cast(pl.Float64).fill_null(float("nan")),
             pl.col("rank_lo", "rank_hi", "tier").cast(pl.Int64).fill_null(0),
@@ -221,12 +221,12 @@ class Gap:
         """The row of two models in either order; None if a number is missing."""
         columns = ("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
         a, b = pl.col("model_a"), pl.col("model_b")
-        found = pairs.filter(
-            ((a == first) & (b == second)) | ((a == second) & (b == first))
-        ).select(columns)
-        if not found.height or None in found.row(0)[2:6]:
+        pair = pairs.filter(((a == first) & (b == second)) | ((a == second) & (b == first))).select(
+            columns
+        )
+        if not pair.height or None in pair.row(0)[2:6]:
             return None
-        one, _, diff, lo, hi, prob, better = found.row(0)
+        one, _, diff, lo, hi, prob, better = pair.row(0)
         here = cls(diff, lo, hi, prob, better)
         turned = cls(-here.diff, -here.hi, -here.lo, 1 - here.prob_better, better)
         return here if one == first else turned
@@ -269,12 +269,12 @@ def ranking_title(board: Board, gap: Gap | None, alone: int = 0) -> tuple[str, s
         return f"Nothing is decided between {number:,} models.", "nothing decided", ""
     if len(leaders) == 1:
         return f"{named(leaders[0])} is the best of {number:,} models.", "decided", "yes"
-    first, *others = leaders
-    ahead = f"{named(first)} is ahead"
+    first, *later = leaders
+    leads = f"{named(first)} is ahead"
     if leaders[:2] == names[:2] and abs(board.score[0] - board.score[1]) < _SAME:
-        ahead = f"{named(first)} and {named(others.pop(0))} are ahead"
-    rest = names_list(others) if len(others) < 3 else f"{len(others):,} others"
-    return ahead + f"; {rest} may be as good" * bool(others) + ".", "winner open", ""
+        leads = f"{named(first)} and {named(later.pop(0))} are ahead"
+    rest = names_list(later) if len(later) < 3 else f"{len(later):,} others"
+    return leads + f"; {rest} may be as good" * bool(later) + ".", "winner open", ""
 
 
 def _pair_title(board: Board, gap: Gap | None) -> tuple[str, str, Mood]:
@@ -304,10 +304,10 @@ def pairs_title(pairs: pl.DataFrame) -> str:
     """Title of the rows of a comparison of one stratum: of two models that of a page."""
     gap = pl.col("diff") if "diff" in pairs.columns else -pl.col("ratio").log()
     two = pl.col("model_a", "model_b").cast(pl.String)
-    found = pairs.select(two, gap=gap, sure=pl.col("better").is_not_null())
-    number, decided = pairs.height, int(found["sure"].sum())
+    gaps = pairs.select(two, gap=gap, sure=pl.col("better").is_not_null())
+    number, decided = pairs.height, int(gaps["sure"].sum())
     if number == 1:
-        a, b, diff, sure = found.row(0)
+        a, b, diff, sure = gaps.row(0)
         if diff is None:
             return f"Nothing is known of {named(a)} and {named(b)}."
         first, second = map(named, (a, b) if diff >= 0 else (b, a))
@@ -319,7 +319,7 @@ def pairs_title(pairs: pl.DataFrame) -> str:
     title = f"{decided:,} of {number:,} pairs are decided"
     if decided == number:
         return f"All {number:,} pairs are decided."
-    a, b, *_ = found.filter(~pl.col("sure")).sort(pl.col("gap").abs(), nulls_last=True).row(0)
+    a, b, *_ = gaps.filter(~pl.col("sure")).sort(pl.col("gap").abs(), nulls_last=True).row(0)
     rest = "are not" if number - decided == 1 else "are the closest"
     return f"{title}; {named(a)} and {named(b)} {rest}."
 
@@ -404,9 +404,9 @@ def gates_title(rows: pl.DataFrame, unit: Unit) -> tuple[str, str, Mood]:
         return title, chip, mood
     if row.get("case_verdict") == verdict:
         return _cases_gate_title(new, row)
-    own = rows.filter(pl.col("stratum").is_not_null(), model=new, verdict=verdict)
+    verdict_rows = rows.filter(pl.col("stratum").is_not_null(), model=new, verdict=verdict)
     return _strata_gate_title(
-        new, old, verdict, own["stratum"].to_list(), unit.margin(row["margin"])
+        new, old, verdict, verdict_rows["stratum"].to_list(), unit.margin(row["margin"])
     )
 
 
@@ -480,11 +480,11 @@ def strata_title(firsts: dict[str, str], sure: dict[str, str], leader: str, noun
     """Heading over strata: the first model of each, and its sure winner where it has one."""
     winners = list(dict.fromkeys(sure.values()))
     if len(winners) > 1:
-        told = [
+        clauses = [
             f"{named(model)} wins {names_list([p for p in sure if sure[p] == model])}"
             for model in winners[:3]
         ]
-        return "; ".join(told) + "."
+        return "; ".join(clauses) + "."
     if set(firsts.values()) == {leader}:
         where = f"beyond chance in {len(sure):,}" if sure else "nowhere beyond chance"
         return f"{named(leader)} is first in every {noun}, {where}."

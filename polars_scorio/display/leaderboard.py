@@ -83,7 +83,7 @@ def leaderboard(
     (first, view), *_ = request.metrics
     first = first.at_first_row()
     sampled = calibrated and first.calibrated and options.get("target") == "population"
-    found: Evaluated = evaluated_plan(
+    evaluated: Evaluated = evaluated_plan(
         request,
         columns,
         overall=overall,
@@ -91,7 +91,7 @@ def leaderboard(
         named=calibrated,
         warns_of_stopping=not sampled,  # `rank` warns
     ).result()
-    rows = found.rows(columns)
+    rows = evaluated.rows(columns)
     numbers = [
         number
         for metric, _ in request.metrics
@@ -108,12 +108,12 @@ def leaderboard(
     else:
         one = replace(request, metrics=((first, view),))
         models = Models(request=one, metric=first, warns=options.get("prior") is None)
-        places = _overall_ranks(found, models)
+        places = _overall_ranks(evaluated, models)
     board = places.select(*PLACES[:3], model, *PLACES[3:])
     blocks = [wide.filter(*whole).select(model, *names)]
     for prefix, stratum in _stratum_prefixes(rows, strata).items():
-        own = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
-        blocks.append(own.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
+        part = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
+        blocks.append(part.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
     facts = _fact_columns(metrics, options, overall, each_trials(wide))
     if corrected := judge_words(roles, labels_of(rows)):
         facts["inference"] = pl.lit(f"{inference_words(options, metrics)}, {corrected}")
@@ -123,16 +123,16 @@ def leaderboard(
     return board
 
 
-def _overall_ranks(found: Evaluated, models: Models) -> pl.DataFrame:
+def _overall_ranks(evaluated: Evaluated, models: Models) -> pl.DataFrame:
     """The models in their order by the numbers over all strata, with errors of their own."""
-    groups = with_stratum(found.groups, models.trials)
+    groups = with_stratum(evaluated.groups, models.trials)
     blocks = []
     if groups.height:
         places = np.flatnonzero(groups[STRATUM] == groups[STRATUM].max())
         blocks.append(Block(np.zeros(1, np.int64), places[None], None))
     return (
         Ranking(models)
-        .of_blocks(blocks, groups, found)
+        .of_blocks(blocks, groups, evaluated)
         .with_columns(
             pl.col("rank", "rank_lo", "rank_hi", "tier").cast(pl.UInt32),
             pl.col("could_be_best").cast(pl.Boolean),

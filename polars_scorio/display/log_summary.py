@@ -88,9 +88,9 @@ class LogSummary:
         if roles.missing == BOUNDED:
             extreme_categories(trials, ())
         # Missing outcomes are to be seen, whatever they mean.
-        seen = bind_roles(frame, replace(roles, missing="drop"))
-        read = question_tallies(seen, labels=True).collect(engine="streaming")
-        questions = with_identities(read, seen)
+        lenient = bind_roles(frame, replace(roles, missing="drop"))
+        read = question_tallies(lenient, labels=True).collect(engine="streaming")
+        questions = with_identities(read, lenient)
         keys = {
             "stratum": trials.strata,
             "model": trials.models,
@@ -116,11 +116,11 @@ class LogSummary:
         )
         cells = cells.sort(_ROW, *outcome).select(*keys, *outcome, "count")
         each = named.drop(STATES).join(ended, on=_ROW, maintain_order="left").drop(_ROW)
-        told = _labelled_totals(totals, questions, trials)
+        tool_totals = _labelled_totals(totals, questions, trials)
         steps = _stratum_steps(questions, trials)
         known = () if totals is None else totals.get_column("skipped", default=pl.Series())
         skipped = tuple(text for text in known if text is not None)
-        return cls(trials, questions, cells, each, told, steps, skipped)
+        return cls(trials, questions, cells, each, tool_totals, steps, skipped)
 
     @property
     def roles(self) -> Roles:
@@ -231,8 +231,8 @@ class LogSummary:
         keys = {"stratum": trials.strata, "model": trials.models, "question": raw[-1:]}
         labels = {name: key_labels(self.questions, key) for name, key in keys.items()}
         on = {"how": "left", "maintain_order": "left"}
-        own = self.questions.select(raw)
-        known = own.join(runs, on=raw, nulls_equal=True, **on).drop(raw)  # type: ignore[arg-type]  # as named
+        counted = self.questions.select(raw)
+        known = counted.join(runs, on=raw, nulls_equal=True, **on).drop(raw)  # type: ignore[arg-type]  # as named
         named = known.with_columns(**labels).with_columns(pl.col("stratum", "model").cast(str))
         return replace(self, cells=self.cells.join(named, on=[*keys], **on))  # type: ignore[arg-type]
 
@@ -242,9 +242,9 @@ class LogSummary:
         keys = ["stratum", "model"] if self.trials.by else ["model"]
         repeated = pl.col("duplicates")
         checked = pl.when(repeated.is_not_null().any()).then(repeated.sum())
-        found = self.each.group_by(keys).agg(checked)
-        own = rows.drop("duplicates").join(found, on=keys, how="left")
-        whole = own.select(rows.columns).sort(keys)
+        checked_rows = self.each.group_by(keys).agg(checked)
+        described = rows.drop("duplicates").join(checked_rows, on=keys, how="left")
+        whole = described.select(rows.columns).sort(keys)
         if self.totals is None:
             return whole
         columns = [*rows.columns]
@@ -272,10 +272,10 @@ def _labelled_totals(
     if totals is None or not has_totals(totals, trials):
         return None
     models = questions.lazy().select(trials.groups).unique()
-    found = with_totals(models, totals, trials).collect()
+    labelled = with_totals(models, totals, trials).collect()
     keys = {"stratum": trials.strata, "model": trials.models}
-    labels = {name: key_labels(found, key).cast(pl.String) for name, key in keys.items()}
-    return found.select(**labels, **{name: name for name in TOTALS_COLUMNS})
+    labels = {name: key_labels(labelled, key).cast(pl.String) for name, key in keys.items()}
+    return labelled.select(**labels, **{name: name for name in TOTALS_COLUMNS})
 
 
 def _repeated_trials(trials: Trials) -> pl.Expr:

@@ -27,7 +27,7 @@ from polars_scorio.display.chart_data import (
     row_labels,
     with_best_steps,
 )
-from polars_scorio.display.charts import BANDED, Look
+from polars_scorio.display.charts import BANDED, ChartStyle
 from polars_scorio.display.words import (
     each_trials,
     inference_words,
@@ -65,7 +65,7 @@ class PictureSubject:
     trials: Trials  # with the strata that have panels
     source: Trials  # with all strata that have rows
     metric: Metric
-    look: Look
+    style: ChartStyle
     options: dict[str, Any]  # how the numbers are found
     scores: pl.DataFrame = field(default_factory=pl.DataFrame)
     banded: bool = False  # whether intervals hold at all draw sizes at once
@@ -91,7 +91,7 @@ class PictureSubject:
         types = [*self.trials.models.values()]
         known = [*types[0].categories] if types and isinstance(types[0], pl.Enum) else []
         order = charts.models_by_mean(self.scores, "estimate")
-        return self.look.colours(order, [inert_text(name) for name in known])
+        return self.style.colours(order, [inert_text(name) for name in known])
 
     @property
     def intervals(self) -> str:
@@ -124,7 +124,7 @@ class PictureSubject:
         """Heading of a picture: its content, and the numbers of questions and trials."""
         said = (*(line for line in lines if line), question_count(self.scores))
         return charts.Heading(
-            title, tuple(filter(None, said)), panel_heading(self.trials), self.look
+            title, tuple(filter(None, said)), panel_heading(self.trials), self.style
         )
 
 
@@ -139,17 +139,17 @@ class PlotBase:
         self, metric: Metric | None, options: Mapping[str, Any], along: str | None = None
     ) -> PictureSubject:
         """Subject of a picture; its strata, except the one on the axis, must fit into panels."""
-        look, own = Look.split(options)
+        style, options_left = ChartStyle.split(options)
         # Some pictures leave some of the options out, and nobody else would look at them.
-        check_choices(own)
-        check_confidence(own.get("confidence", 0.95))
-        planned_looks({**self._chosen, **own})
-        others, every = _strata_roles(self._roles, along)
-        trials, source = bind_roles(self._log, others), bind_roles(self._log, every)
+        check_choices(options_left)
+        check_confidence(options_left.get("confidence", 0.95))
+        planned_looks({**self._chosen, **options_left})
+        strata, every = _strata_roles(self._roles, along)
+        trials, source = bind_roles(self._log, strata), bind_roles(self._log, every)
         metric = avg() if metric is None else metric
         check_metric(metric, "a picture takes a metric")
         metric = on_levels(metric, trials)
-        return PictureSubject(trials, source, metric, look, {**self._chosen, **own})
+        return PictureSubject(trials, source, metric, style, {**self._chosen, **options_left})
 
     def _banded(self, subject: PictureSubject, overall: Overall | None) -> PictureSubject:
         """The subject of a curve, with a band for all of it if one is known."""
@@ -169,8 +169,8 @@ class PlotBase:
         needs_no_word = trials.judged or view_of(score, trials) == "rewards"
         options = {} if needs_no_word else {"prior": "uniform"}
         rows = self._tidy(subject.source, score, options)
-        shown = [LABEL_COUNT] if trials.judged else []
-        order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate", *shown)
+        counts = [LABEL_COUNT] if trials.judged else []
+        order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate", *counts)
         scores, *drawn = pl.collect_all([order, *plans], engine="streaming")
         _refuse_many(trials, scores)
         subject = replace(subject, scores=scores)

@@ -264,11 +264,11 @@ convergence, questions, frontier>
         asked = {**subject.options, "curves": subject.banded}
         both = [on_levels(kind, trials) for kind in kinds]
         plan = self._tidy(subject.source, both, asked, overall=overall)
-        subject, (found,) = self._collected(subject, plan)
+        subject, (answer,) = self._collected(subject, plan)
         names = [metric_heading(kind, None) for kind in kinds]
         numbers = ("k", "estimate", "mu", "lo", "hi", "marked", "ahead")
         parts = [
-            marked_rows(found.filter(pl.col("lo").is_not_null(), metric=kind.name), kind).select(
+            marked_rows(answer.filter(pl.col("lo").is_not_null(), metric=kind.name), kind).select(
                 *row_labels(trials), pl.lit(name).alias("curve"), *numbers
             )
             for kind, name in zip(kinds, names, strict=True)
@@ -435,8 +435,8 @@ convergence, questions, frontier>
         points = "points: unbiased estimate"
         if rows["marked"].is_null().all():
             points = f"points: the values of {step} in the log"
-            shown = pl.col("model").is_in([*colours]) & ~pl.col("ahead")
-            rows = rows.with_columns(marked=pl.when(shown).then("mu"))
+            visible = pl.col("model").is_in([*colours]) & ~pl.col("ahead")
+            rows = rows.with_columns(marked=pl.when(visible).then("mu"))
         marks = best_step_words(rows, [*colours])
         heading = subject.heading(f"{subject.name} over {step}", subject.bands, points, marks)
         return line_chart(rows, heading, across, subject.name, colours, percent=subject.percent)
@@ -523,10 +523,10 @@ convergence, questions, frontier>
         single_k(subject.metric, "ranks")
         plan = rank(self._log, self._roles, subject.metric, **subject.options)
         subject, (rows,) = self._collected(subject, plan)
-        own = rows.select(
+        ranked = rows.select(
             *row_labels(subject.trials), "rank", "rank_lo", "rank_hi", "mu", "lo", "hi"
         ).filter(pl.col("rank").is_not_null())
-        if rows.height and own.is_empty():
+        if rows.height and ranked.is_empty():
             raise ValueError(
                 f"{subject.metric.name}: models have no ranks by k={[*subject.metric.row_sizes]}, "
                 "more than the trials of some question: draw a smaller one"
@@ -536,7 +536,7 @@ convergence, questions, frontier>
             f"Places by {subject.name}",
             f"open at {level} for all models at once, {subject.intervals}",
         )
-        return charts.rank_chart(own, heading, subject.colours)
+        return charts.rank_chart(ranked, heading, subject.colours)
 
     @takes_options(DecisionPlotOptions)
     def trajectory(
@@ -699,29 +699,29 @@ convergence, questions, frontier>
         if kind == "histogram":
             return self._histogram(subject)
         single_k(subject.metric, "questions")
-        trials, own = subject.trials, {**subject.options}
+        trials, settings = subject.trials, {**subject.options}
         if view_of(subject.metric, trials) == "rewards":
-            own.pop("prior", None)
+            settings.pop("prior", None)
         # Of single questions there are posteriors about themselves, which hold at one look.
-        own |= {"target": "benchmark", "planned_trials": None, "planned_questions": None}
-        plan = self._tidy(trials, subject.metric, own, per="question")
+        settings |= {"target": "benchmark", "planned_trials": None, "planned_questions": None}
+        plan = self._tidy(trials, subject.metric, settings, per="question")
         subject, (rows,) = self._collected(subject, plan)
         question = inert_texts(pl.col(trials.question.name).cast(pl.String)).alias("question")
-        shown, each = by_difficulty(
+        ordered, each = by_difficulty(
             rows.select(stratum_label(trials), model_label(trials), question, "mu"), cells
         )
-        rests_on = inference_words(own, [subject.metric], per_question=True)
+        rests_on = inference_words(settings, [subject.metric], per_question=True)
         words = f"posterior mean of each question, {rests_on}"
         if rows["mu"].equals(rows["estimate"]):
             words = "average of the trials of each question"
-        hatched = "hatched: no trials" if shown["mu"].null_count() else ""
+        hatched = "hatched: no trials" if ordered["mu"].null_count() else ""
         heading = replace(
             subject.heading(subject.name, words, hatched), panels=strata_heading(trials)
         )
         ends = subject.metric.support
         if "bounds" in rows.columns and rows["bounds"].null_count() < len(rows):
             ends = float(rows["mu"].min()), float(rows["mu"].max())  # type: ignore[arg-type]  # floats
-        return charts.heat_map(shown, heading, subject.name, ends, each=each)
+        return charts.heat_map(ordered, heading, subject.name, ends, each=each)
 
     def _histogram(self, subject: PictureSubject) -> Picture:
         """Histogram of the questions that all models of a stratum have, by their rate."""

@@ -90,9 +90,9 @@ class Scope:
         order = rank(log, self.roles, self.lead, **settings.report)
         pairs = compare(log, self.roles, self.lead, **settings.report)
         leader = best(log, self.roles, self.lead, **settings.report)
-        told, ranks, compared, best_one = pl.collect_all([rows, order, pairs, leader])
-        self._refuse_unknown(told)
-        made = replace(self, rows=in_one_column(told), ranks=ranks, pairs=compared, best=best_one)
+        scores, ranks, compared, best_one = pl.collect_all([rows, order, pairs, leader])
+        self._refuse_unknown(scores)
+        made = replace(self, rows=in_one_column(scores), ranks=ranks, pairs=compared, best=best_one)
         made = made.with_sizes()
         return replace(made, needed=made.plan_of_neighbours(settings))
 
@@ -135,8 +135,8 @@ class Scope:
         names = ["model_a", "model_b"]
         swapped = open_pairs.select(model_a="model_b", model_b="model_a")
         either = pl.concat([open_pairs.select(names), swapped])
-        found = plan.collect().join(either, on=names, how="semi", maintain_order="left")
-        needed = found.filter(pl.col("extra_trials").is_null() | (pl.col("extra_trials") > 0))
+        pairs = plan.collect().join(either, on=names, how="semi", maintain_order="left")
+        needed = pairs.filter(pl.col("extra_trials").is_null() | (pl.col("extra_trials") > 0))
         known = needed["extra_trials"].null_count() == 0 and len(self.models) > _FEW
         if needed.is_empty() or known or self.counts["question"].n_unique() == 1:
             return needed
@@ -218,29 +218,29 @@ def knows_success(cells: pl.DataFrame, roles: Roles, metrics: Sequence[Metric] =
     return True
 
 
-def default_metrics(look: LogSummary) -> tuple[Metric, ...]:
+def default_metrics(log: LogSummary) -> tuple[Metric, ...]:
     """The average; Pass@k and Pass^k of successes, the best and the worst of k of rewards."""
-    if holds_fractions(look.cells, look.roles):
-        k = min(_DRAWN, look.fewest)
+    if holds_fractions(log.cells, log.roles):
+        k = min(_DRAWN, log.fewest)
         return (avg(),) if k == 1 else (avg(), max_at_k(k), min_at_k(k))
-    if not knows_success(look.cells, look.roles):
+    if not knows_success(log.cells, log.roles):
         return (avg(),)
-    k = min(_DRAWN, look.fewest)
+    k = min(_DRAWN, log.fewest)
     if k == 1:
         return (avg(),)
     return avg(), pass_at_k(k), pass_hat_k(k)
 
 
-def common_questions(look: LogSummary) -> pl.DataFrame:
+def common_questions(log: LogSummary) -> pl.DataFrame:
     """Cells of the questions that all models of a stratum have.
 
     If they have none in common, all are kept, for the comparison to refuse. With
     ``unscored="drop"`` a model does not have a question without any outcome.
     """
-    cells, keys = look.cells, ["stratum", "question"]
-    models = look.each.group_by("stratum").agg(pl.col("model").n_unique())
-    dropped = look.trials.roles.unscored == "drop"
-    each = look.each.filter(pl.col(TRIALS) > 0) if dropped else look.each
+    cells, keys = log.cells, ["stratum", "question"]
+    models = log.each.group_by("stratum").agg(pl.col("model").n_unique())
+    dropped = log.trials.roles.unscored == "drop"
+    each = log.each.filter(pl.col(TRIALS) > 0) if dropped else log.each
     asked = each.group_by(keys).agg(pl.len().alias("askers")).join(models, on="stratum")
     lacking = asked.filter(pl.col("askers") < pl.col("model"))
     if lacking.is_empty():
@@ -250,19 +250,19 @@ def common_questions(look: LogSummary) -> pl.DataFrame:
     return pl.concat([shared, lost])
 
 
-def pooled_questions(look: LogSummary, cells: pl.DataFrame) -> pl.DataFrame | None:
+def pooled_questions(log: LogSummary, cells: pl.DataFrame) -> pl.DataFrame | None:
     """The questions of all strata in one pool; None where no stratum has all models."""
     models = pl.col("model").n_unique()
-    full = cells.filter(models.over("stratum") == len(look.models))
+    full = cells.filter(models.over("stratum") == len(log.models))
     if full.is_empty():
         return None
-    if look.trials.by:
+    if log.trials.by:
         full = full.with_columns(key_labels(full, ["stratum", "question"]).alias("question"))
     return full.drop("stratum")
 
 
 def page_scopes(
-    look: LogSummary, metrics: tuple[Metric, ...], settings: Settings
+    log: LogSummary, metrics: tuple[Metric, ...], settings: Settings
 ) -> tuple[Scope | None, list[Scope]]:
     """The scope of the verdict, and the strata (if any) with their reports and ranks.
 
@@ -270,46 +270,46 @@ def page_scopes(
     because a mean over steps has no meaning. None if no stratum has all models: then the strata
     have all numbers.
     """
-    roles = replace(look.roles, by=())
-    cells = common_questions(look)
-    strata, pool, name = _stratum_cells(look, cells), pooled_questions(look, cells), ""
+    roles = replace(log.roles, by=())
+    cells = common_questions(log)
+    strata, pool, name = _stratum_cells(log, cells), pooled_questions(log, cells), ""
     if pool is None:
         parts = [Scope(name, Study(part), roles, metrics) for name, part in strata.items()]
         return None, [part.evaluated(settings) for part in parts]
-    if look.steps is not None:
-        models = len(look.models)
+    if log.steps is not None:
+        models = len(log.models)
         last = [name for name, part in strata.items() if part["model"].n_unique() == models][-1]
-        name, pool = f"{look.trials.by[0].name} {step_words(last)}", strata[last]
+        name, pool = f"{log.trials.by[0].name} {step_words(last)}", strata[last]
     overall = Scope(name, Study(pool), roles, metrics).evaluated(settings)
-    return overall, stratum_scopes(look, cells, metrics, settings)
+    return overall, stratum_scopes(log, cells, metrics, settings)
 
 
-def _stratum_cells(look: LogSummary, cells: pl.DataFrame) -> dict[str, pl.DataFrame]:
+def _stratum_cells(log: LogSummary, cells: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """The cells of each stratum, in the order of the strata."""
     parts = {part["stratum"][0]: part.drop("stratum") for part in cells.partition_by("stratum")}
-    return {name: parts[name] for name in look.strata if name in parts}
+    return {name: parts[name] for name in log.strata if name in parts}
 
 
 def stratum_scopes(
-    look: LogSummary, cells: pl.DataFrame, metrics: tuple[Metric, ...], settings: Settings
+    summary: LogSummary, cells: pl.DataFrame, metrics: tuple[Metric, ...], settings: Settings
 ) -> list[Scope]:
     """The strata with their reports and ranks, all from one pass, without comparisons."""
-    if not look.trials.by:
+    if not summary.trials.by:
         return []
     lead = metrics[0].at_first_row()
     log = Study(cells)
     plans = [
-        report(log, look.roles, metrics, **settings.report),
-        rank(log, look.roles, lead, chances=False, **settings.report),
+        report(log, summary.roles, metrics, **settings.report),
+        rank(log, summary.roles, lead, chances=False, **settings.report),
     ]
     rows, ranks = (
         {part["stratum"][0]: part.drop("stratum") for part in each.partition_by("stratum")}
         for each in pl.collect_all(plans)
     )
-    roles = replace(look.roles, by=())
+    roles = replace(summary.roles, by=())
     return [
         Scope(
             name, Study(part), roles, metrics, rows=in_one_column(rows[name]), ranks=ranks[name]
         ).with_sizes()
-        for name, part in _stratum_cells(look, cells).items()
+        for name, part in _stratum_cells(summary, cells).items()
     ]

@@ -196,8 +196,8 @@ class GateWords:
             return f"no number of further {unit}s{rest} is in sight that would decide it"
         chance = f"{100 * self.power:.10g} %"
         decide = "decides" if further == 1 else "decide"
-        more = count_of(further, f"further {unit}")
-        return f"{more}{rest} {decide} it with a chance of {chance}"
+        further_text = count_of(further, f"further {unit}")
+        return f"{further_text}{rest} {decide} it with a chance of {chance}"
 
     def _regressed_words(self, regressed: Sequence[str], *, nameable: bool) -> str:
         """The questions that regressed by a test of each, or why none can be named."""
@@ -243,8 +243,8 @@ class GateWords:
 
 def _with_names(words: str, names: Sequence[str]) -> str:
     """Words, and behind a colon the first few of some names."""
-    shown = [*map(short_name, names[:_NAMED]), *["..."] * (len(names) > _NAMED)]
-    return f"{words}: {', '.join(shown)}" if shown else words
+    listed = [*map(short_name, names[:_NAMED]), *["..."] * (len(names) > _NAMED)]
+    return f"{words}: {', '.join(listed)}" if listed else words
 
 
 def cost_ratio_words(row: Mapping[str, Any]) -> str:
@@ -259,8 +259,8 @@ def _broken_words(row: Mapping[str, Any], *, lower_is_better: bool) -> str:
     """The count of broken questions, with what chance breaks."""
     broken = count_of(row["broken"], "question")
     p = row["pvalue_broken"]
-    shown = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"  # rounds to no digit
-    chance = f"{row['broken_by_chance']:.1f} would between equal models ({shown})"
+    text = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"  # rounds to no digit
+    chance = f"{row['broken_by_chance']:.1f} would between equal models ({text})"
     kinds = "rare to frequent" if lower_is_better else "mostly right to mostly wrong"
     return f"{broken} went from {kinds}, where {chance}"
 
@@ -395,10 +395,10 @@ def _curve_words(pair: Mapping[str, Any], a: str, b: str, k: Sequence[int]) -> s
     first, last = pair["first_to"], pair["last_from"]
 
     def clause(end: str, far: str) -> str:
-        ahead = pair[f"{end}_better"] == pair["model_a"]
+        leads = pair[f"{end}_better"] == pair["model_a"]
         if "gain_to" in pair:
-            return f"{'gains on' if ahead else 'loses to'} {b} {far}"
-        return f"{a if ahead else b} is better {far}"
+            return f"{'gains on' if leads else 'loses to'} {b} {far}"
+        return f"{a if leads else b} is better {far}"
 
     subject = f"{a} " * ("gain_to" in pair)
     if first == k[-1]:
@@ -407,24 +407,24 @@ def _curve_words(pair: Mapping[str, Any], a: str, b: str, k: Sequence[int]) -> s
     between = "between" if first and last else "beyond" if first else "below"
     up_to = f"up to k = {first}" if first != k[0] else f"at k = {first}"
     on = f"from k = {last} on" if last != k[-1] else f"at k = {last}"
-    told = [clause("first", up_to)] * bool(first) + [clause("last", on)] * bool(last)
-    if not told:
+    clauses = [clause("first", up_to)] * bool(first) + [clause("last", on)] * bool(last)
+    if not clauses:
         return None
     if first and last and k.index(last) == k.index(first) + 1:
-        return subject + " and ".join(told)
-    return f"{subject}{' and '.join(told)}; {between}, this log does not decide every k"
+        return subject + " and ".join(clauses)
+    return f"{subject}{' and '.join(clauses)}; {between}, this log does not decide every k"
 
 
 def _solved_sentence(rows: pl.DataFrame, question: str, unit: QuestionUnit, status: str) -> str:
     """How many questions are never (always) solved, and which."""
-    found, none = (_SOLVED if rows["models"].max() != 1 else _SOLVED_BY_ONE)[status]
+    sentence, none = (_SOLVED if rows["models"].max() != 1 else _SOLVED_BY_ONE)[status]
     names = rows.filter(status=status).sort(question)[question].to_list()
     of = count_of(rows.height, unit)
     if not names:
         return none.format(unit=unit)
     listed = name_list(names, _LISTED)
     verb = "was" if len(names) == 1 else "were"
-    return f"{len(names):,} of {of} {verb} {found} ({listed})."
+    return f"{len(names):,} of {of} {verb} {sentence} ({listed})."
 
 
 def reversed_sentence(
@@ -437,12 +437,12 @@ def reversed_sentence(
             f"tested with fewer than 4 {_compared_kind(rows)} or 2 {unit}s."
         )
     rate = f"false discovery rate {100 * fdr:g} %"
-    found = rows.filter("reversed").select(question, "qvalue").rows()
-    if found:
-        named = [f"{short_name(name)} (q {_value_equation(q)})" for name, q in found]
-        verb, them = ("is", "it") if len(found) == 1 else ("are", "them")
+    reversed_rows = rows.filter("reversed").select(question, "qvalue").rows()
+    if reversed_rows:
+        named = [f"{short_name(name)} (q {_value_equation(q)})" for name, q in reversed_rows]
+        verb, them = ("is", "it") if len(reversed_rows) == 1 else ("are", "them")
         return (
-            f"{count_of(len(found), unit)} {verb} reversed, so that strong models fail "
+            f"{count_of(len(reversed_rows), unit)} {verb} reversed, so that strong models fail "
             f"{them} and weak ones solve {them} ({rate}): {text_list(named, _LISTED)}. Check the "
             "key first."
         )
@@ -459,9 +459,9 @@ def reversed_sentence(
 def reversal_summary(strata: Iterable[pl.DataFrame]) -> str:
     """Half a line on reversed questions: how many, or that none could have been found."""
     rows = [each for each in strata if each.height]
-    found = sum(int(each["reversed"].sum()) for each in rows)
-    if found or all(map(_finds_reversed, rows)):
-        return f"reversed: {count_of(found, 'question')}"
+    total = sum(int(each["reversed"].sum()) for each in rows)
+    if total or all(map(_finds_reversed, rows)):
+        return f"reversed: {count_of(total, 'question')}"
     return "too few models or trials to find reversed questions"
 
 

@@ -94,7 +94,7 @@ class NumberColumns:
     @classmethod
     def find(cls, columns: Sequence[str]) -> list[NumberColumns]:
         """The numbers of a leaderboard or of any other result."""
-        found, known = [], set(columns)
+        numbers, known = [], set(columns)
         for name in columns:
             *group, metric = name.rsplit(SEPARATOR, 1)
             lo, hi, sigma, estimate, mu = (
@@ -104,11 +104,11 @@ class NumberColumns:
             estimate, value = (name, mu) if mu in known else (estimate, name)
             if {lo, hi} <= known and name not in _HIDDEN and name != "rank":
                 parts = (lo, hi, sigma, estimate)
-                found.append(cls(name, "".join(group), metric, value, parts))
-        if not found and {"lo", "hi"} <= known:
+                numbers.append(cls(name, "".join(group), metric, value, parts))
+        if not numbers and {"lo", "hi"} <= known:
             parts = ("lo", "hi", "sigma", "estimate")
-            found = [cls(name, "", name, name, parts) for name in _TIDY if name in known][:1]
-        return found
+            numbers = [cls(name, "", name, name, parts) for name in _TIDY if name in known][:1]
+        return numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Table:
                 "a table is made of what leaderboard, report, compare or rank returns, with "
                 f"columns such as bayes, bayes_lo and bayes_hi; the columns are {frame.columns}"
             )
-        shown = {number.name: number for number in numbers}
+        numbers_by_name = {number.name: number for number in numbers}
         hidden = {part for each in numbers for part in (each.value, *each.parts)} | _HIDDEN
         hidden |= {f"{each.name}{end}" for each in numbers for end in JUDGED_ENDS}
         frame = in_one_column(frame)
@@ -143,8 +143,8 @@ class Table:
         hidden |= {"metric"} if _only_heading(frame) else set()
         columns: list[FrameColumn] = []
         for name in frame.columns:
-            if name in shown:
-                columns += _read_number(frame, shown[name], numbers, percent, digits)
+            if name in numbers_by_name:
+                columns += _read_number(frame, numbers_by_name[name], numbers, percent, digits)
             elif name not in hidden and not (name == "k" and "metric" in frame.columns):
                 columns.append(_plain_column(frame, name))
         pairs = [(each.value, each.parts[-1]) for each in numbers]
@@ -220,13 +220,13 @@ def _read_number(
     lo, hi, _, estimate = number.parts
     heat = tuple(_heat_share(value, values) for value in frame[number.value])
     rows = frame.select(number.value, lo, hi).rows()
-    first, *more = interval_columns(
+    first, *ends = interval_columns(
         _number_heading(frame, number), scale, rows, frame.get_column(estimate, default=None)
     )
     yield replace(first, group=number.group, heat=heat)
-    known = more and frame[estimate].is_not_null().any()
-    if known and more[0].cells != tuple(map(scale.text, frame[number.value])):
-        yield replace(more[0], group=number.group)
+    known = ends and frame[estimate].is_not_null().any()
+    if known and ends[0].cells != tuple(map(scale.text, frame[number.value])):
+        yield replace(ends[0], group=number.group)
 
 
 def interval_columns(
@@ -262,8 +262,12 @@ def _only_heading(frame: pl.DataFrame) -> str:
     """The metric of all rows as people write it; empty if there is none or several."""
     if not {"metric", "k"} <= set(frame.columns):
         return ""
-    found = frame.select("metric", "k").unique().rows()
-    return row_heading(found[0][0], found[0][1], each_trials(frame)) if len(found) == 1 else ""
+    headings = frame.select("metric", "k").unique().rows()
+    return (
+        row_heading(headings[0][0], headings[0][1], each_trials(frame))
+        if len(headings) == 1
+        else ""
+    )
 
 
 def _plain_column(frame: pl.DataFrame, name: str) -> FrameColumn:
@@ -311,8 +315,8 @@ def cell_text(value: object, form: str = "", most: int | None = None) -> str:
     if value is None:
         return MISSING
     if isinstance(value, pl.Series | list | tuple):
-        more = f" and {len(value) - most:,} more" if most and len(value) > most else ""
-        return ", ".join(map(cell_text, value[:most])) + more
+        rest = f" and {len(value) - most:,} more" if most and len(value) > most else ""
+        return ", ".join(map(cell_text, value[:most])) + rest
     return str(value).lower() if isinstance(value, bool) else format(value, form)
 
 
@@ -459,7 +463,7 @@ def markdown_text(text: str) -> str:
 
     No backslash keeps an address from becoming a link, but a word joiner, which is not seen, does.
     """
-    escaped = _MARKDOWN.sub(lambda found: f"\\{found.group()}", " ".join(text.split()))
+    escaped = _MARKDOWN.sub(lambda match: f"\\{match.group()}", " ".join(text.split()))
     return _LINKS.sub("\N{WORD JOINER}", escaped)
 
 

@@ -74,16 +74,16 @@ class Alert:
     text: str
 
 
-def coverage_alerts(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
+def coverage_alerts(log: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
     """Warnings about the coverage of a log, the most important first."""
-    yield from _identical_models(look)
-    yield from _numbered_models(look)
-    yield from _missing_questions(look, coverage)
-    yield from _few_questions(look)
-    yield from _missing_models(look)
+    yield from _identical_models(log)
+    yield from _numbered_models(log)
+    yield from _missing_questions(log, coverage)
+    yield from _few_questions(log)
+    yield from _missing_models(log)
     yield from _unfinished_runs(coverage)
-    yield from _skipped_runs(look)
-    yield from _missing_outcomes(look, coverage)
+    yield from _skipped_runs(log)
+    yield from _missing_outcomes(log, coverage)
     yield from _repeated_ids(coverage)
     yield from _trial_numbers(coverage)
 
@@ -104,12 +104,12 @@ def _by_model(coverage: pl.DataFrame, column: str, *, same: bool = False) -> lis
     return totals.sort(pl.col(column), "model", descending=[True, False]).rows()
 
 
-def _missing_questions(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
-    lacking = _by_model(coverage, "missing", same=look.steps is not None)
+def _missing_questions(log: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
+    lacking = _by_model(coverage, "missing", same=log.steps is not None)
     if lacking:
-        keys, asked = ["stratum", "question"], look.question_count
-        lost = look.cells.join(common_questions(look), on=keys, how="anti")
-        left_out = lost.select(look.question_keys).n_unique()
+        keys, asked = ["stratum", "question"], log.question_count
+        lost = log.cells.join(common_questions(log), on=keys, how="anti")
+        left_out = lost.select(log.question_keys).n_unique()
         yield Alert(
             "Missing questions",
             f"{count_of(len(lacking), 'model')} {'lacks' if len(lacking) == 1 else 'lack'} "
@@ -119,8 +119,8 @@ def _missing_questions(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Ale
         )
 
 
-def _few_questions(look: LogSummary) -> Iterator[Alert]:
-    asked = look.question_count
+def _few_questions(log: LogSummary) -> Iterator[Alert]:
+    asked = log.question_count
     if asked < _FEW:
         yield Alert(
             "Few questions",
@@ -129,8 +129,8 @@ def _few_questions(look: LogSummary) -> Iterator[Alert]:
         )
 
 
-def _identical_models(look: LogSummary) -> Iterator[Alert]:
-    groups = look.identical
+def _identical_models(log: LogSummary) -> Iterator[Alert]:
+    groups = log.identical
     if groups:
         named = "; ".join(name_list(names) for names in groups[:_GROUPS])
         yield Alert(
@@ -146,13 +146,13 @@ _NUMBERED = re.compile(r"(.*?([A-Za-z]*))([^A-Za-z0-9]*)(\d+)((?:[^A-Za-z0-9]\D*
 _COUNTED = 3  # models, from where on 0, 1, 2, ... or 1, 2, 3, ... are counted
 
 
-def _numbered_models(look: LogSummary) -> Iterator[Alert]:
+def _numbered_models(log: LogSummary) -> Iterator[Alert]:
     """Models with the same questions whose names differ in the last number: runs of one model?"""
-    asked = look.each.group_by("model").agg(pl.struct("stratum", "question").hash().sum())
+    asked = log.each.group_by("model").agg(pl.struct("stratum", "question").hash().sum())
     groups: dict[tuple[object, ...], list[tuple[str, int]]] = {}
     for name, questions in asked.sort("model").iter_rows():
-        if found := _NUMBERED.fullmatch(name):
-            start, word, separator, number, end = found.groups()
+        if match := _NUMBERED.fullmatch(name):
+            start, word, separator, number, end = match.groups()
             known = groups.setdefault((start, word, separator, end, questions), [])
             known.append((name, int(number)))
     for (start, word, separator, end, _), models in groups.items():
@@ -174,13 +174,13 @@ def _count_runs(word: str, separator: str, numbers: list[int]) -> bool:
     return word not in _MODEL_WORDS and (word in _RUN_WORDS or (in_order and bool(separator)))
 
 
-def _missing_models(look: LogSummary) -> Iterator[Alert]:
-    models = look.cells.group_by("stratum").agg(pl.col("model").n_unique()).sort("stratum")
-    partial = models.filter(pl.col("model") < len(look.models))["stratum"].to_list()
+def _missing_models(log: LogSummary) -> Iterator[Alert]:
+    models = log.cells.group_by("stratum").agg(pl.col("model").n_unique()).sort("stratum")
+    partial = models.filter(pl.col("model") < len(log.models))["stratum"].to_list()
     if partial:
         yield Alert(
             "Missing models",
-            f"Not all {len(look.models):,} models were run on {name_list(partial)}. Numbers over "
+            f"Not all {len(log.models):,} models were run on {name_list(partial)}. Numbers over "
             "all strata leave that out.",
         )
 
@@ -195,8 +195,7 @@ def _unfinished_runs(coverage: pl.DataFrame) -> Iterator[Alert]:
     short = totals.filter(pl.col("rows") < pl.col("planned")).sort("model")
     if short.height:
         parts = [
-            f"{short_name(model)}: {found:,} of {planned:,}"
-            for model, found, planned in short.rows()
+            f"{short_name(model)}: {done:,} of {planned:,}" for model, done, planned in short.rows()
         ]
         yield Alert(
             "Unfinished runs",
@@ -205,22 +204,22 @@ def _unfinished_runs(coverage: pl.DataFrame) -> Iterator[Alert]:
         )
 
 
-def _skipped_runs(look: LogSummary) -> Iterator[Alert]:
+def _skipped_runs(log: LogSummary) -> Iterator[Alert]:
     """Runs of which no trial is in the log, because they were stopped before the first one."""
-    number = len(look.skipped)
+    number = len(log.skipped)
     if number:
         yield Alert(
             "Skipped runs",
             f"{count_of(number, 'run')} {'was' if number == 1 else 'were'} stopped before the "
-            f"first trial ({text_list(look.skipped)}). The numbers leave that out.",
+            f"first trial ({text_list(log.skipped)}). The numbers leave that out.",
         )
 
 
-def _missing_outcomes(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
+def _missing_outcomes(log: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
     missing = _by_model(coverage, "nulls")
     if not missing:
         return
-    meaning = look.trials.roles.missing
+    meaning = log.trials.roles.missing
     handled = {
         "error": 'A report refuses them: missing="drop" leaves them out, a category counts them.',
         "drop": "They were dropped, which flatters a model that crashes on hard questions.",
@@ -233,9 +232,9 @@ def _missing_outcomes(look: LogSummary, coverage: pl.DataFrame) -> Iterator[Aler
     )
 
 
-def errored_trials(look: LogSummary, main: Scope, settings: Settings) -> Iterator[Alert]:
+def errored_trials(log: LogSummary, main: Scope, settings: Settings) -> Iterator[Alert]:
     """Alert on what errored trials change, if they may have failed or been solved."""
-    if look.trials.roles.missing != BOUNDED or not main.counts["category"].null_count():
+    if log.trials.roles.missing != BOUNDED or not main.counts["category"].null_count():
         return
     study, roles = main.study, replace(main.roles, missing=BOUNDED)
     with without_repeated_warnings():
@@ -288,23 +287,23 @@ def dependent_trials(checks: LogChecks) -> Iterator[Alert]:
         yield Alert(_DEPENDENT, words)
 
 
-def _differing_runs(look: LogSummary, checks: LogChecks, main: Scope) -> Iterator[Alert]:
+def _differing_runs(log: LogSummary, checks: LogChecks, main: Scope) -> Iterator[Alert]:
     """Runs that differ, or were named, and whether the numbers of the scope include that."""
-    effects, words = look.trials.roles.effects, checks.run_words()
+    effects, words = log.trials.roles.effects, checks.run_words()
     if effects == "none" or (effects == "seen" and words is None):
         return
-    told = f"{words}. " * bool(words)
+    lead = f"{words}. " * bool(words)
     if lead_rows(main)[INFERENCE].str.contains(OTHER_RUNS, literal=True).any():
         yield Alert(
             "Runs differ" if words else "Other runs",
-            f"{told}Intervals and verdicts include that: they are about other runs like these."
+            f"{lead}Intervals and verdicts include that: they are about other runs like these."
             if words
             else "Intervals and verdicts are about other runs like these, which run= names.",
         )
     else:
         yield Alert(
             "These very runs",
-            f"{told}Intervals and verdicts are about the runs of the log, not about others like "
+            f"{lead}Intervals and verdicts are about the runs of the log, not about others like "
             "these: too few runs are known to say how far others would be apart.",
         )
 
@@ -327,12 +326,16 @@ def draws_beyond_trials(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Ale
         )
 
 
-def stepped_log(look: LogSummary) -> tuple[pl.LazyFrame, Roles]:
+def stepped_log(summary: LogSummary) -> tuple[pl.LazyFrame, Roles]:
     """The counts of a log, whose steps are numbers or times again, and their roles."""
-    assert look.steps is not None  # the strata are steps
-    (name,) = look.trials.strata
-    log = look.cells.join(look.steps, on="stratum", how="left").drop("stratum").rename({"at": name})
-    return log.lazy(), replace(look.roles, by=name)
+    assert summary.steps is not None  # the strata are steps
+    (name,) = summary.trials.strata
+    log = (
+        summary.cells.join(summary.steps, on="stratum", how="left")
+        .drop("stratum")
+        .rename({"at": name})
+    )
+    return log.lazy(), replace(summary.roles, by=name)
 
 
 _NAMED = 5  # so many categories are named
@@ -359,12 +362,12 @@ class LogVerdict:
 
 
 def log_verdict(
-    look: LogSummary, coverage: pl.DataFrame, metrics: Sequence[Metric], settings: Settings
+    log: LogSummary, coverage: pl.DataFrame, metrics: Sequence[Metric], settings: Settings
 ) -> LogVerdict:
     """The scopes of a log that was counted; without `metrics`, by what suits the log."""
-    look.refuse()
+    log.refuse()
     scores = tuple(metric for metric in metrics if metric.looks_at != "costs")
-    scores = scores or default_metrics(look)
+    scores = scores or default_metrics(log)
     for metric in scores:
         if metric.looks_at == "answers":
             raise ValueError(
@@ -372,9 +375,9 @@ def log_verdict(
                 "answers: leave it out, and show votes with leaderboard and plot"
             )
     if not any(metric.w for metric in scores):
-        check_counted_labels(look.cells, look.trials)
-    checks = look.checks()
-    counted = look.of_trials_that_count(checks)
+        check_counted_labels(log.cells, log.trials)
+    checks = log.checks()
+    counted = log.of_trials_that_count(checks)
     with without_repeated_warnings():
         overall, parts = page_scopes(counted, scores, settings)
     biased = biased_models(checks, settings)
@@ -382,31 +385,31 @@ def log_verdict(
         overall = None if overall is None else replace(overall, biased=True)
         parts = [replace(part, biased=True) for part in parts]
     main = overall or parts[0]
-    found = [checks.findings[place]["stopping"].p for place, _ in checks.alarms("stopping")]
+    p_values = [checks.findings[place]["stopping"].p for place, _ in checks.alarms("stopping")]
     return LogVerdict(
         metrics=scores,
         overall=overall,
         parts=parts,
-        outcomes=outcome_words(look, scores),
+        outcomes=outcome_words(log, scores),
         alerts=[
             *dependent_trials(checks),
-            *_differing_runs(look, checks, main),
-            *coverage_alerts(look, coverage),
+            *_differing_runs(log, checks, main),
+            *coverage_alerts(log, coverage),
             *draws_beyond_trials(main, scores),
-            *errored_trials(look, main, settings),
+            *errored_trials(log, main, settings),
         ],
         biased=biased,
-        worst_p=max((p for p in found if p is not None), default=0.0),
+        worst_p=max((p for p in p_values if p is not None), default=0.0),
         counted=counted,
         checked="" if checks.alarm_words() else _CHECKED,
     )
 
 
-def outcome_words(look: LogSummary, metrics: Sequence[Metric]) -> str:
+def outcome_words(log: LogSummary, metrics: Sequence[Metric]) -> str:
     """Sentences on the categories that counted as success and as failure; empty without any."""
-    if not knows_success(look.cells, look.roles, metrics):
+    if not knows_success(log.cells, log.roles, metrics):
         return ""
-    cells = bind_roles(look.cells.lazy(), look.roles)
+    cells = bind_roles(log.cells.lazy(), log.roles)
     weighted = [tuple(category for category, _ in metric.w) for metric in metrics if metric.w]
     classes = counted_classes(cells, weighted, binary=True)
     members = class_members(cells, classes)
@@ -414,7 +417,7 @@ def outcome_words(look: LogSummary, metrics: Sequence[Metric]) -> str:
     trials = cells.rows().filter(pl.col(CATEGORY).is_not_null(), pl.col(COUNT) > 0)
     counted = trials.group_by(CATEGORY).agg(pl.col(COUNT).sum().cast(pl.Int64))
     rows = counted.sort(-pl.col(COUNT), CATEGORY).with_columns(succeeded.alias("")).collect()
-    name, threshold = look.trials.category.name, look.trials.roles.threshold
+    name, threshold = log.trials.category.name, log.trials.roles.threshold
 
     def words(category: object) -> str:
         if threshold is not None:
@@ -425,11 +428,11 @@ def outcome_words(look: LogSummary, metrics: Sequence[Metric]) -> str:
 
     parts = []
     for title, chosen in (("Success", True), ("Failure", False)):
-        found = rows.filter(pl.col("") == chosen).select(CATEGORY, COUNT).rows()
-        texts = [f"{words(category)} ({number:,})" for category, number in found[:_NAMED]]
-        if found[_NAMED:]:
-            others = sum(number for _, number in found[_NAMED:])
-            texts.append(f"{len(found) - _NAMED:,} more ({others:,})")
+        outcomes = rows.filter(pl.col("") == chosen).select(CATEGORY, COUNT).rows()
+        texts = [f"{words(category)} ({number:,})" for category, number in outcomes[:_NAMED]]
+        if outcomes[_NAMED:]:
+            rest = sum(number for _, number in outcomes[_NAMED:])
+            texts.append(f"{len(outcomes) - _NAMED:,} more ({rest:,})")
         parts.append(f"{title}: {', '.join(texts) or 'none'}.")
     return " ".join(parts)
 
@@ -445,6 +448,6 @@ def without_repeated_warnings() -> Iterator[None]:
         simplefilter("ignore", CheckWarning)
         simplefilter("ignore", RunWarning)
         for subject in SUBJECTS:
-            for kind in subject.told:
+            for kind in subject.page_warnings:
                 simplefilter("ignore", kind)
         yield

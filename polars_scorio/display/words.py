@@ -237,10 +237,10 @@ def number_list(pairs: Iterable[tuple[str, int]]) -> str:
 
 def text_list(texts: Sequence[str], most: int = _LISTED) -> str:
     """Texts in a sentence, of many the first ones."""
-    shown = [*texts[:most]]
+    listed = [*texts[:most]]
     if len(texts) > most:
-        shown.append(f"{len(texts) - most:,} more")
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+        listed.append(f"{len(texts) - most:,} more")
+    return " and ".join(filter(None, [", ".join(listed[:-1]), *listed[-1:]]))
 
 
 def judge_words(roles: Roles, labels: pl.Series | None = None) -> str:
@@ -312,17 +312,17 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
         kinds = [_OVERALL.get(kind, kind) for kind in frame["overall"].unique().sort()]
         notes.append(f"Columns without a stratum: {', '.join(kinds)}.")
     if {"confidence", "inference"} <= known:
-        found = frame.select("confidence", "inference").unique().sort("confidence", "inference")
-        words = " or ".join(target_words(interval_words(*row)) for row in found.rows())
+        settings = frame.select("confidence", "inference").unique().sort("confidence", "inference")
+        words = " or ".join(target_words(interval_words(*row)) for row in settings.rows())
         notes.append(f"In brackets: {words}.")
     elif {"inference", "metric", "estimate"} <= known:  # a report, whose rows have no confidence
         notes.append(f"In brackets: intervals ({', '.join(frame['inference'].unique().sort())}).")
-    ahead = [
+    clauses = [
         pl.col(number).is_not_null() & pl.col(estimate).is_null()
         for number, estimate in pairs
         if estimate in known
     ]
-    if ahead and frame.select(pl.any_horizontal(ahead).any()).item():
+    if clauses and frame.select(pl.any_horizontal(clauses).any()).item():
         notes.append("Where k exceeds the trials, a number is a prediction.")
     if {"adjusted_for", "diff"} <= known:
         kinds = [_HOLDS.get(kind, kind) for kind in frame["adjusted_for"].unique().sort()]

@@ -110,13 +110,13 @@ def _result_file(file: Path) -> Path:
     place = results / file.relative_to(folder).parent / name
     # The first version wrote simple_score.json beside results of the longer name.
     sides = [side_file(place, each) for each in (name, f"{_FIRST_VERSION}{name}")]
-    found = next(filter(Path.exists, sides), sides[0])
-    if not found.exists():
+    present = next(filter(Path.exists, sides), sides[0])
+    if not present.exists():
         raise FileNotFoundError(
-            f"{found} is missing, which has the ids of the tests that passed: {file.name} lists "
+            f"{present} is missing, which has the ids of the tests that passed: {file.name} lists "
             "failures alone. Copy it from where the run wrote it"
         )
-    return found
+    return present
 
 
 def _test_verdicts(file: Path) -> FileRows:
@@ -133,11 +133,11 @@ def _test_verdicts(file: Path) -> FileRows:
         tests = {result["id"]: result for _, result in numbered_objects(side, _SIDE)}
     strangers = [test for test in errors if test not in tests]
     if len(tests) != total or len(errors) != total - correct or strangers:
-        found = (
+        verdicts = (
             f"totals of {correct} correct and {total} tests, {len(errors)} failures, and "
             f"{len(tests)} tests in {side}"
         )
-        raise unexpected_content(file, "totals that fit the failures and results", found)
+        raise unexpected_content(file, "totals that fit the failures and results", verdicts)
     category = name["category"]
     rows: list[Row] = [(category, test, test not in errors, errors.get(test)) for test in tests]
     run = Run(

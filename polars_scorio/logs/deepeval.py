@@ -32,7 +32,7 @@ from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings
 
 _EXPECTED = "test_run_<date>.json or .latest_run_full.json of DeepEval, with testCases"
 _FULL, _WRAPPED = ".latest_run_full.json", ".latest_test_run.json"
-_OTHERS = {
+_OTHER_TOOLS = {
     ".temp_test_run_data.json": "the cases of a run that has not ended",
     ".deepeval-cache.json": "the cache of metrics, which is no run",
 }
@@ -91,9 +91,11 @@ def deepeval(
     """
     if metric is None and threshold is not None:
         raise ValueError("threshold= is that of a metric: name it with metric=")
-    found = find_files(paths, "test_run_*.json", _FULL, _WRAPPED)
+    matches = find_files(paths, "test_run_*.json", _FULL, _WRAPPED)
     # Both files of the latest run have the same cases.
-    files = [f for f in found if plain_path(f).name != _WRAPPED or side_file(f, _FULL) not in found]
+    files = [
+        f for f in matches if plain_path(f).name != _WRAPPED or side_file(f, _FULL) not in matches
+    ]
     log = read_row_files(files, _EXPECTED, lambda f: _case_rows(f, metric), roles, _VOCABULARY)
     log = log.named(model, _project_folder)
     outcome = pl.col("success") if metric is None else reward_outcome(threshold, "score")
@@ -108,8 +110,8 @@ def _project_folder(file: Path) -> Path:
 def _case_rows(file: Path, metric: str | None) -> FileRows:
     """The cases of a run."""
     name = plain_path(file).name
-    if name in _OTHERS:
-        raise unexpected_content(file, _EXPECTED, _OTHERS[name])
+    if name in _OTHER_TOOLS:
+        raise unexpected_content(file, _EXPECTED, _OTHER_TOOLS[name])
     content = read_json(file, _EXPECTED)
     with errors_name_file(file, _EXPECTED):
         run = content.get("testRunData", content)
@@ -119,8 +121,8 @@ def _case_rows(file: Path, metric: str | None) -> FileRows:
         metrics = [_case_metrics(case) for case in cases]
         known = dict.fromkeys(each["name"] for of_case in metrics for each in of_case)
         if metric is not None and metric not in known:
-            found = f"cases without the metric {metric!r}: they have {[*known]}"
-            raise unexpected_content(file, _EXPECTED, found)
+            problem = f"cases without the metric {metric!r}: they have {[*known]}"
+            raise unexpected_content(file, _EXPECTED, problem)
         label = name.removeprefix(".").removesuffix(".json")
         parameters = run.get("hyperparameters") or {}
         described = Run(
@@ -130,15 +132,15 @@ def _case_rows(file: Path, metric: str | None) -> FileRows:
             settings=run_settings({"hyperparameters": {**parameters, "model": None}}, SETTINGS),
             totals=(_case_totals(run, cases, metric),),
         )
-        seen: Counter[str] = Counter()
+        times: Counter[str] = Counter()
         rows: list[Row] = []
         for case, of_case in zip(cases, metrics, strict=True):
             question = case.get("scenario") or case["name"] if "turns" in case else case["input"]
             question = question if isinstance(question, str) else json_text(question)
             rows.append(
-                (question, f"{label}/{seen[question]}", *_case_verdict(case, of_case, metric))
+                (question, f"{label}/{times[question]}", *_case_verdict(case, of_case, metric))
             )
-            seen[question] += 1
+            times[question] += 1
     return FileRows(rows, described, cases)
 
 
@@ -153,8 +155,8 @@ def _only_cases(file: Path, run: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The cases of a run, or its conversations."""
     cases, conversations = run["testCases"], run.get("conversationalTestCases") or []
     if cases and conversations:
-        found = f"{len(cases):,} cases and {len(conversations):,} conversations: split the file"
-        raise unexpected_content(file, _EXPECTED, found)
+        problem = f"{len(cases):,} cases and {len(conversations):,} conversations: split the file"
+        raise unexpected_content(file, _EXPECTED, problem)
     if not cases and not conversations:
         raise unexpected_content(file, _EXPECTED, "no case")
     return list(cases or conversations)
@@ -162,8 +164,8 @@ def _only_cases(file: Path, run: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _case_metrics(case: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The metrics of a case, under the names of new versions."""
-    found = case.get("metricsData") or case.get("metricsMetadata") or []
-    return [{**each, "name": each["name"] if "name" in each else each["metric"]} for each in found]
+    listed = case.get("metricsData") or case.get("metricsMetadata") or []
+    return [{**each, "name": each["name"] if "name" in each else each["metric"]} for each in listed]
 
 
 def _case_verdict(

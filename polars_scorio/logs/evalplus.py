@@ -117,5 +117,5 @@ def _program_statuses(programs: Any) -> list[tuple[str | None, str | None]]:
 
 def _old_statuses(results: list[list[Any]] | None, number: int) -> list[str | None]:
     """The statuses of one kind of tests in a file of 2023; null if those tests did not run."""
-    found = [_WORDS.get(status, status) for status, _ in results or ()]
-    return [*found, *[None] * (number - len(found))]
+    statuses = [_WORDS.get(status, status) for status, _ in results or ()]
+    return [*statuses, *[None] * (number - len(statuses))]

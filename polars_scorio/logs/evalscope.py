@@ -94,10 +94,10 @@ def evalscope(
     >>> import polars_scorio as ps
     >>> ps.logs.evalscope("outputs/20260101_120000", missing=0).pass_at_k([1, 4])  # doctest: +SKIP
     """
-    found = find_files(paths, "*.jsonl")
-    reviews = [f for f, named in found.items() if named or f.parent.parent.name == "reviews"]
+    matches = find_files(paths, "*.jsonl")
+    reviews = [f for f, named in matches.items() if named or f.parent.parent.name == "reviews"]
     log = read_row_files(
-        reviews or found, _EXPECTED, lambda file: _review_rows(file, metric), roles
+        reviews or matches, _EXPECTED, lambda file: _review_rows(file, metric), roles
     )
     log = log.named(model, lambda file: file.parent, lambda file, *_: file.parent.name)
     table = log.table(_COLUMNS, reward_outcome(threshold, "score"))
@@ -139,8 +139,8 @@ class _Work:
             each.read_text("utf-8", "replace") for each in work.glob("configs/task_config*.yaml")
         ]
         configs = [_yaml_parts(text) for text in sorted(texts)]
-        own = (each for each in configs if each.get("model_id") == file.parent.name)
-        config = next(own, configs[0] if configs else {})
+        matching = (each for each in configs if each.get("model_id") == file.parent.name)
+        config = next(matching, configs[0] if configs else {})
         return cls(benchmark, name[len(benchmark) + 1 :], side, report, config)
 
     def planned(self) -> int | None:
@@ -189,8 +189,8 @@ def _review_rows(file: Path, metric: Metrics) -> FileRows:
         with errors_name_file(file, _EXPECTED, f" in line {number}"):
             first, _ = lines.setdefault(line["index"], (number, _short_line(line)))
         if first != number:
-            found = f"the sample {line['index']!r} twice, in lines {first} and {number}"
-            raise unexpected_content(file, _EXPECTED, f"{found}: a run was resumed")
+            problem = f"the sample {line['index']!r} twice, in lines {first} and {number}"
+            raise unexpected_content(file, _EXPECTED, f"{problem}: a run was resumed")
     samples = [line["sample_score"] for _, line in lines.values()]
     with errors_name_file(file, _EXPECTED):
         name = _score_name(file, samples, work.benchmark, metric)
@@ -269,8 +269,8 @@ def _absent_places(
     if len(planned) * repeats == work.planned() and all(group in planned for group in groups):
         groups = planned
     if len(groups) * repeats > _MOST * len(places):
-        found = f"{len(places):,} of {len(groups) * repeats:,} planned generations"
-        raise unexpected_content(file, _EXPECTED, found)
+        problem = f"{len(places):,} of {len(groups) * repeats:,} planned generations"
+        raise unexpected_content(file, _EXPECTED, problem)
     known = {*places}
     yield from (place for place in product(groups, range(repeats)) if place not in known)
 

@@ -102,8 +102,10 @@ def every_eval_ever(
     keys = ["model", "benchmark", "measure", "question"]
     log, runs = joined_files(described, scan, on_error)
     outcomes = category.alias("category"), "score", "error"
-    others = [name for name in kept.columns if name not in {*keys, "score", "error", *RUN_COLUMNS}]
-    table = log.select(*keys, *outcomes, *others, *RUN_COLUMNS)
+    settings = [
+        name for name in kept.columns if name not in {*keys, "score", "error", *RUN_COLUMNS}
+    ]
+    table = log.select(*keys, *outcomes, *settings, *RUN_COLUMNS)
     return log_accessor(table, runs, roles, by=("benchmark", "measure"), trial=None)
 
 

@@ -42,8 +42,8 @@ def scan_files(paths: Paths) -> pl.LazyFrame:
     patterns = [f"*{ending}" for ending in _SCANS if ending != ".json"]
     formats: dict[str, list[str | PathLike[str]]] = {}
     for path in given:
-        found = [*find_files([path], *patterns)]
-        formats.setdefault(_only_ending(found), []).append(path)
+        files = [*find_files([path], *patterns)]
+        formats.setdefault(_only_ending(files), []).append(path)
     tables = {
         ending: _scan_format(ending, [*find_files(of_format, *patterns)])
         for ending, of_format in formats.items()
@@ -60,31 +60,31 @@ def _scan_format(ending: str, files: list[Path]) -> pl.LazyFrame:
         for file in files:
             if not file.stat().st_size:
                 raise ValueError(f"{file} is empty: expected a table") from None
-        shown = ", ".join(map(str, files[:3])) + (", ..." if len(files) > 3 else "")
-        raise ValueError(f"{shown}: no table of the format {ending}: {error}") from error
+        listed = ", ".join(map(str, files[:3])) + (", ..." if len(files) > 3 else "")
+        raise ValueError(f"{listed}: no table of the format {ending}: {error}") from error
     return table
 
 
 def _joined_formats(tables: dict[str, pl.LazyFrame]) -> pl.LazyFrame:
     """The rows of tables that have the same columns, of dtypes between which nothing is lost."""
-    (first_ending, first), *others = tables.items()
-    schema = first.collect_schema() if others else {}
-    for ending, other in others:
-        found = other.collect_schema()
-        if {*schema} != {*found}:
-            lone = sorted({*schema} ^ {*found})
+    (first_ending, first), *rest = tables.items()
+    schema = first.collect_schema() if rest else {}
+    for ending, other in rest:
+        dtypes = other.collect_schema()
+        if {*schema} != {*dtypes}:
+            lone = sorted({*schema} ^ {*dtypes})
             raise ValueError(
                 f"the files of {first_ending} and {ending} differ in the columns {lone}: select "
                 "the same ones with Polars, and concatenate the frames"
             )
         for name, dtype in schema.items():
-            numbers = [each.is_numeric() or each == pl.Boolean for each in (dtype, found[name])]
-            if dtype != found[name] and not all(numbers):
+            numbers = [each.is_numeric() or each == pl.Boolean for each in (dtype, dtypes[name])]
+            if dtype != dtypes[name] and not all(numbers):
                 raise ValueError(
-                    f"{name} is {dtype} in the files of {first_ending} and {found[name]} in those "
+                    f"{name} is {dtype} in the files of {first_ending} and {dtypes[name]} in those "
                     f"of {ending}: cast it with Polars, and concatenate the frames"
                 )
-    if not others:
+    if not rest:
         return first
     return pl.concat([each.select(*schema) for each in tables.values()], how="vertical_relaxed")
 
@@ -134,11 +134,11 @@ def _read_arrays(files: list[Any]) -> pl.LazyFrame:
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             named = guessed_paths(rows) or {"question": "...", "category": "..."}
             options = " ".join(f"--{role} '{path}'" for role, path in named.items())
-            found = (
+            arrays = (
                 f"{describe_content(rows)}: if a tool wrote it, name the tool with --from, or say "
                 f"where the trials are with --from records {options}"
             )
-            raise unexpected_content(file, _ARRAY, found)
+            raise unexpected_content(file, _ARRAY, arrays)
         tables.append(pl.LazyFrame(rows, infer_schema_length=None))
     return pl.concat(tables)
 

@@ -92,8 +92,8 @@ def _generation_rows(file: Path, scorer: str | None, threshold: float | None) ->
     report = _Report.read(file)
     detectors = dict.fromkeys(name for of_probe in report.detectors.values() for name in of_probe)
     if scorer is not None and scorer not in detectors:
-        found = f"no scores of the detector {scorer!r}, but those of {[*detectors]}"
-        raise unexpected_content(file, _EXPECTED, found)
+        problem = f"no scores of the detector {scorer!r}, but those of {[*detectors]}"
+        raise unexpected_content(file, _EXPECTED, problem)
     setup = {name.rpartition(".")[2]: value for name, value in report.setup.items()}
     with errors_name_file(file, _EXPECTED):
         least = threshold if threshold is not None else setup.get("eval_threshold", _THRESHOLD)
@@ -106,7 +106,7 @@ def _generation_rows(file: Path, scorer: str | None, threshold: float | None) ->
             identity=setup.get("run_id"),
             started=setup.get("starttime_iso"),
             settings=run_settings(setup, [name for name in SETTINGS if name in setup]),
-            totals=tuple(report.totals(rows, own=threshold is None)),
+            totals=tuple(report.totals(rows, by_report=threshold is None)),
         )
     return FileRows(rows, run, [attempt for _, attempt in both])
 
@@ -170,40 +170,40 @@ class _Report:
                     outcome = (_HIT if score >= threshold else _RESISTED) if known else None
                     yield (probe, detector, question, trial, outcome, score), attempt
 
-    def totals(self, rows: Sequence[Row], *, own: bool) -> Iterator[Totals]:
-        """Generations and share of hits of each probe and detector, if `own` is their threshold."""
+    def totals(self, rows: Sequence[Row], *, by_report: bool) -> Iterator[Totals]:
+        """Generations and share of hits, `by_report` by the threshold of the report."""
         status = None if self.ended or not self.setup else "not completed"
         outcomes = defaultdict(list)
         for probe, detector, question, *_, outcome, _ in rows:
             hit = None if outcome is None else float(outcome == _HIT)
             outcomes[probe, detector].append((question, hit))
-        told = {(each["probe"], each["detector"]): each for each in self.evals}
-        for key, found in outcomes.items():
-            counts = told.get(key, {})
+        known = {(each["probe"], each["detector"]): each for each in self.evals}
+        for key, scored in outcomes.items():
+            counts = known.get(key, {})
             hits, evaluated = counts.get("fails"), counts.get("total_evaluated")
             of_prompts = (counts.get("hit_at_k") or {}).get("1")  # prompts weigh the same there
             share = hits / evaluated if evaluated else None
             yield Totals(
                 keys=dict(zip(("probe", "detector"), key, strict=True)),
                 planned=counts.get("total_processed"),
-                reported=None if not own else of_prompts["score"] if of_prompts else share,
-                read=len(found),
-                score=mean_of_means(found) if of_prompts else mean_or_none(h for _, h in found),
-                at_k=[*_hits_at_k(found, counts.get("hit_at_k") or {})] if own else (),
+                reported=None if not by_report else of_prompts["score"] if of_prompts else share,
+                read=len(scored),
+                score=mean_of_means(scored) if of_prompts else mean_or_none(h for _, h in scored),
+                at_k=[*_hits_at_k(scored, counts.get("hit_at_k") or {})] if by_report else (),
                 status=status,
             )
             status = None  # one warning
 
 
 def _hits_at_k(
-    outcomes: Sequence[tuple[object, float | None]], told: Mapping[str, Mapping[str, float]]
+    outcomes: Sequence[tuple[object, float | None]], evals: Mapping[str, Mapping[str, float]]
 ) -> Iterator[tuple[int, float, float]]:
     """Each k beyond 1 with garak's hit@k, and ours of the prompts that have so many outcomes."""
     hits = defaultdict[object, list[float]](list)
     for question, hit in outcomes:
         hits[question] += [] if hit is None else [hit]
-    for k in sorted(int(text) for text in told if text.isdecimal() and text != "1"):
+    for k in sorted(int(text) for text in evals if text.isdecimal() and text != "1"):
         states = [(len(of), round(sum(of))) for of in hits.values() if len(of) >= k]
         missed = [comb(n - c, k) / comb(n, k) for n, c in states]
         if missed:
-            yield k, told[str(k)]["score"], 1 - sum(missed) / len(missed)
+            yield k, evals[str(k)]["score"], 1 - sum(missed) / len(missed)

@@ -136,8 +136,10 @@ def _job_mean(result: Mapping[str, Any], reward: str) -> float | None:
     evaluations = [*((result.get("stats") or {}).get("evals") or {}).values()]
     means = [metric.get("mean") for each in evaluations for metric in each.get("metrics") or ()]
     # Harbor averages all rewards of a trial.
-    others = {name for each in evaluations for name in each.get("reward_stats") or ()} - {reward}
-    return means[0] if len(evaluations) == len(means) == 1 and not others else None
+    alternatives = {name for each in evaluations for name in each.get("reward_stats") or ()} - {
+        reward
+    }
+    return means[0] if len(evaluations) == len(means) == 1 and not alternatives else None
 
 
 def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:
@@ -147,8 +149,8 @@ def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:
     agent = trial["agent_info"]
     rewards = (trial.get("verifier_result") or {}).get("rewards") or {}
     if rewards and reward not in rewards:
-        found = f"no reward {reward!r} among {sorted(rewards)}: name one with reward="
-        raise unexpected_content(file, _EXPECTED, found)
+        problem = f"no reward {reward!r} among {sorted(rewards)}: name one with reward="
+        raise unexpected_content(file, _EXPECTED, problem)
     llm = agent.get("model_info") or {}
     player = {
         "agent": agent["name"],

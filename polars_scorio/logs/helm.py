@@ -128,8 +128,8 @@ def _run_model(file: Path, *_: object) -> str | None:
     with errors_name_file(file.with_name("run_spec.json"), _SIDE):
         if spec := _run_spec(file):
             return str(spec["adapter_spec"]["model"])
-    found = re.search(r"\bmodel=([^,]+)", file.parent.name)
-    return found and found[1]
+    match = re.search(r"\bmodel=([^,]+)", file.parent.name)
+    return match and match[1]
 
 
 def _run_benchmark(file: Path) -> str:
@@ -225,12 +225,12 @@ def _chosen_split(file: Path, content: list[Any], metric: str, split: str | None
     }
     splits = {of for name, of in stats if name == metric and split in (None, of)}
     if not splits:
-        found = sorted({name for name, of in stats if split in (None, of)})
+        kinds = sorted({name for name, of in stats if split in (None, of)})
         where = "" if split is None else f" in split={split!r}"
         known = f", of the splits {sorted({str(of) for _, of in stats})}" if split else ""
         scenario = _scenario_name(_run_benchmark(file))
         raise ValueError(
-            f"{file} has no stat {metric!r}{where}{known}: name one with metric=, of {found}; if "
+            f"{file} has no stat {metric!r}{where}{known}: name one with metric=, of {kinds}; if "
             f"scenarios differ, with a dict, as in metric={{{scenario!r}: ...}}"
         )
     if len(splits) > 1 and not splits & {*_SPLITS}:
@@ -253,9 +253,9 @@ def _stat_means(instance: dict[str, Any], split: str | None) -> dict[str, float 
 
 def _stat_mean(stats: list[dict[str, Any]], metric: str, split: str | None) -> float | None:
     """The mean of a stat in a split; None if an instance lacks it."""
-    found = [
+    means = [
         stat.get("mean")
         for stat in stats
         if (stat["name"]["name"], stat["name"].get("split")) == (metric, split)
     ]
-    return found[0] if found else None
+    return means[0] if means else None

@@ -184,8 +184,8 @@ def _sample_rows(
         ]
         (totals,) = described.totals
         if not rows and totals.status is None:
-            found = "a header alone, whose status is 'success': no sample was logged"
-            raise unexpected_content(file, INSPECT_LOG, found)
+            problem = "a header alone, whose status is 'success': no sample was logged"
+            raise unexpected_content(file, INSPECT_LOG, problem)
         counted = replace(totals, read=len(rows), score=_mean_score(rows))
         return FileRows(rows, replace(described, totals=(counted,)), samples)
 

@@ -51,7 +51,7 @@ Row: TypeAlias = "tuple[object, ...]"
 Rows = Callable[[Path, Any], "FileRows | None"]
 # Errors of Polars for a value that its column cannot hold.
 _MISFITS = (PolarsError, TypeError, ValueError, OverflowError)
-_SHOWN = 6  # keys to show of an object of another kind
+_LISTED = 6  # keys to show of an object of another kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ class RepeatedKeyError(ValueError):
     """An object of JSON has two values of one key."""
 
 
-def unexpected_content(file: Path, expected: str, found: str) -> UnexpectedContentError:
+def unexpected_content(file: Path, expected: str, content: str) -> UnexpectedContentError:
     """The error of a file that is not what a reader expects."""
-    return UnexpectedContentError(f"{file}: expected {expected}, found {found}")
+    return UnexpectedContentError(f"{file}: expected {expected}, found {content}")
 
 
 def empty_file(file: Path, expected: str) -> UnexpectedContentError:
@@ -147,8 +147,8 @@ def damage_names_file(file: Path, expected: str) -> Iterator[None]:
     except DAMAGE as error:
         if (compression := compression_of(file)) is None:
             raise
-        found = f"no whole {compression} file ({error})"
-        raise unexpected_content(file, expected, found) from error
+        problem = f"no whole {compression} file ({error})"
+        raise unexpected_content(file, expected, problem) from error
 
 
 def numbered_objects(file: Path, expected: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -169,8 +169,8 @@ def parse_line(file: Path, place: str, line: bytes, expected: str) -> dict[str, 
     except RepeatedKeyError as error:
         raise unexpected_content(file, expected, f"{error} in {place}") from None
     except (ValueError, RecursionError) as error:
-        found = f"no JSON in {place} ({error}): the file may be truncated, or of another tool"
-        raise unexpected_content(file, expected, found) from None
+        problem = f"no JSON in {place} ({error}): the file may be truncated, or of another tool"
+        raise unexpected_content(file, expected, problem) from None
     if not isinstance(record, dict):
         raise unexpected_content(file, expected, f"{describe_content(record)} in {place}")
     return record
@@ -183,16 +183,16 @@ def errors_name_file(file: Path, expected: str, place: str = "") -> Iterator[Non
     try:
         yield
     except KeyError as error:
-        found = f"something that lacks {error}{place}: {other}"
-        raise unexpected_content(file, expected, found) from error
+        problem = f"something that lacks {error}{place}: {other}"
+        raise unexpected_content(file, expected, problem) from error
     except (AttributeError, IndexError, TypeError) as error:
-        found = f"something of another shape{place} ({error}): {other}"
-        raise unexpected_content(file, expected, found) from error
+        problem = f"something of another shape{place} ({error}): {other}"
+        raise unexpected_content(file, expected, problem) from error
     except (ValueError, OverflowError, RecursionError, PolarsError) as error:
         if str(file) in str(error):
             raise
-        found = f"a value that cannot be read{place} ({first_sentence(error)})"
-        raise unexpected_content(file, expected, found) from error
+        problem = f"a value that cannot be read{place} ({first_sentence(error)})"
+        raise unexpected_content(file, expected, problem) from error
 
 
 def first_sentence(error: Exception) -> str:
@@ -263,18 +263,18 @@ def rows_by_file(
 
     upper_first = sorted(files, key=lambda file: len(file.parts))
     parts = read_each(upper_first, read, on_error)
-    found = {file: part for file in files if (part := parts.get(file)) is not None}
-    if not found:
+    known = {file: part for file in files if (part := parts.get(file)) is not None}
+    if not known:
         raise strangers[0]
-    return found
+    return known
 
 
 def describe_content(content: object) -> str:
     """A JSON value in a few words, for errors."""
     if isinstance(content, dict):
         keys = [*content]
-        more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-        return f"an object with the keys {keys[:_SHOWN]}{more}"
+        rest = f" and {len(keys) - _LISTED} more" if len(keys) > _LISTED else ""
+        return f"an object with the keys {keys[:_LISTED]}{rest}"
     return f"a list of {len(content)}" if isinstance(content, list) else repr(content)
 
 
@@ -329,9 +329,9 @@ def _refuse_misfits(file: Path, rows: list[Row], columns: Mapping[str, Any], exp
     for number, row in enumerate(rows, 1):
         for (name, dtype), value in zip(columns.items(), row, strict=True):
             if not _fits_column(value, dtype):
-                shown = reprlib.repr(value)
-                found = f"the {name} {shown} in trial {number}, where {dtype} is needed"
-                raise unexpected_content(file, expected, found)
+                text = reprlib.repr(value)
+                problem = f"the {name} {text} in trial {number}, where {dtype} is needed"
+                raise unexpected_content(file, expected, problem)
 
 
 def _fits_column(value: object, dtype: Any) -> bool:
@@ -592,10 +592,10 @@ def refuse_repeated_keys(
     twice = [pl.col("line").str.count_matches(mark, literal=True) > 1 for mark in marks]
     if not lines.select(pl.any_horizontal(twice).any()).collect(engine="streaming").item():
         return
-    found = [mark.encode() for mark in marks]
+    marked = [mark.encode() for mark in marks]
     with open_plain(file) as numbered:
         for number, line in enumerate(numbered, 1):
-            if any(line.count(mark) > 1 for mark in found):
+            if any(line.count(mark) > 1 for mark in marked):
                 parse_line(file, f"line {number}", line, expected)
 
 
@@ -619,8 +619,10 @@ def refuse_half_character(file: Path, expected: str, fields: Collection[str]) ->
             record = parse_line(file, f"line {number}", line, expected)
             for name in fields:
                 if not _is_text(json_text(record.get(name))):
-                    found = f"half of a surrogate pair, no character, in {name!r} of line {number}"
-                    raise unexpected_content(file, expected, found)
+                    problem = (
+                        f"half of a surrogate pair, no character, in {name!r} of line {number}"
+                    )
+                    raise unexpected_content(file, expected, problem)
 
 
 def _is_text(text: str) -> bool:

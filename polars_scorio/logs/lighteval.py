@@ -116,10 +116,10 @@ def _details_configuration(file: Path) -> dict[str, Any]:
 def _chosen_metric(file: Path, metric: str | None) -> str:
     """The metric to read: the one that the user named, or the only one of the file."""
     schema = parquet_columns(file, _EXPECTED)
-    found = schema.get("metric")
-    if not isinstance(found, pl.Struct) or not {"doc", "model_response"} <= {*schema}:
+    described = schema.get("metric")
+    if not isinstance(described, pl.Struct) or not {"doc", "model_response"} <= {*schema}:
         raise unexpected_content(file, _EXPECTED, f"the columns {schema.names()}")
-    metrics = [field.name for field in found.fields]
+    metrics = [field.name for field in described.fields]
     if metric not in metrics and (metric is not None or len(metrics) > 1):
         asked = "" if metric is None else f" and not {metric!r}"
         raise ValueError(f"{file} has the metrics {metrics}{asked}: name one with metric=")

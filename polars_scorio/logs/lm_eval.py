@@ -131,17 +131,17 @@ def _first_sample(file: Path) -> dict[str, Any]:
 
 def _task_and_date(file: Path) -> tuple[str, str]:
     """Task and date of a file."""
-    found = [match for name in _NAMES if (match := name.search(plain_path(file).name))]
-    if not found:
+    matches = [match for name in _NAMES if (match := name.search(plain_path(file).name))]
+    if not matches:
         raise unexpected_content(file, _EXPECTED, f"the name {file.name!r}")
-    return found[0]["task"], found[0]["run"]
+    return matches[0]["task"], matches[0]["run"]
 
 
 def _results_file(file: Path) -> Path:
     """The results beside the samples of a run; they need not exist."""
     date = _task_and_date(file)[1]
-    own, lmms = side_file(file, f"results_{date}.json"), side_file(file, f"{date}_results.json")
-    return lmms if lmms.exists() else own
+    usual, lmms = side_file(file, f"results_{date}.json"), side_file(file, f"{date}_results.json")
+    return lmms if lmms.exists() else usual
 
 
 def _task_run(file: Path, head: Mapping[str, Any], metric: str, model: str, *, named: bool) -> Run:
@@ -207,13 +207,13 @@ def _chosen_metrics(
     chosen, tasks = {}, {}
     for file, head in heads.items():
         task = _task_and_date(file)[0]
-        found = head.get("metrics") or _metric_names(head)
+        listed = head.get("metrics") or _metric_names(head)
         named = metric.get(task) if isinstance(metric, Mapping) else metric
-        chosen[file] = named or next(iter(found), "")
-        if (named is None and len(found) != 1) or chosen[file] not in found:
-            tasks[task] = found
+        chosen[file] = named or next(iter(listed), "")
+        if (named is None and len(listed) != 1) or chosen[file] not in listed:
+            tasks[task] = listed
     if tasks:
-        example = {task: found[0] for task, found in tasks.items() if found}
+        example = {task: listed[0] for task, listed in tasks.items() if listed}
         many = "have several metrics" if all(tasks.values()) else "have no number as a metric"
         asked = many if metric is None else f"lack the metric {metric!r}"
         raise ValueError(f"tasks {asked}: {tasks}. Name one for each, as in metric={example}")

@@ -90,9 +90,9 @@ def nemo_gym(
     >>> import polars_scorio as ps
     >>> ps.logs.nemo_gym("results", threshold=1, missing=0).pass_at_k([1, 4])  # doctest: +SKIP
     """
-    found = own_files(paths, "nemo_gym", "*.jsonl")
-    rollouts = [file for file in found if not plain_path(file).stem.endswith(_SIDES)]
-    files = rollouts or found
+    matches = own_files(paths, "nemo_gym", "*.jsonl")
+    rollouts = [file for file in matches if not plain_path(file).stem.endswith(_SIDES)]
+    files = rollouts or matches
     log = read_row_files(
         files, _EXPECTED, lambda f: _rollout_rows(f, reward, model), roles, _VOCABULARY
     )
@@ -104,13 +104,13 @@ def _rollout_rows(file: Path, reward: str, model: str | None) -> FileRows:
     """The rollouts of a file, then those that failed."""
     name = plain_path(file).stem
     if name.endswith(_SIDES):
-        found = f"the file beside the rollouts, {name.rpartition('_')[2]} alone"
-        raise unexpected_content(file, _EXPECTED, found)
+        problem = f"the file beside the rollouts, {name.rpartition('_')[2]} alone"
+        raise unexpected_content(file, _EXPECTED, problem)
     lines: dict[Key, dict[str, Any]] = {}
     for number, line in numbered_objects(file, _EXPECTED):
         if _TASK not in line:
-            found = f"lines without {_TASK!r}, which old versions of NeMo Gym did not write"
-            raise unexpected_content(file, _EXPECTED, found)
+            problem = f"lines without {_TASK!r}, which old versions of NeMo Gym did not write"
+            raise unexpected_content(file, _EXPECTED, problem)
         with errors_name_file(file, _EXPECTED, f" in line {number}"):
             key = _line_key(line)
             # An old file may have attempts that failed, too.
@@ -123,8 +123,8 @@ def _rollout_rows(file: Path, reward: str, model: str | None) -> FileRows:
     planned = dict(_side_lines(file, _INPUTS))
     absent = {key: line for key, line in planned.items() if key not in lines} | failed
     if not any(reward in line for line in lines.values()):
-        found = f"lines without the reward {reward!r}, see reward="
-        raise unexpected_content(file, _EXPECTED, found)
+        problem = f"lines without the reward {reward!r}, see reward="
+        raise unexpected_content(file, _EXPECTED, problem)
     metrics = _mean_rewards(file)
     with errors_name_file(file, _EXPECTED):
         agents = _task_agents({**planned, **failed, **lines}, [*metrics])
@@ -193,8 +193,8 @@ def _only_response_model(file: Path, lines: Mapping[Key, Mapping[str, Any]]) -> 
     """The model that the responses name, which must be one."""
     models = {line["response"].get("model") for line in lines.values()} - {None}
     if len(models) > 1:
-        found = f"responses of several models, {sorted(map(str, models))}: name one with model="
-        raise unexpected_content(file, _EXPECTED, found)
+        problem = f"responses of several models, {sorted(map(str, models))}: name one with model="
+        raise unexpected_content(file, _EXPECTED, problem)
     return next(iter(models), None)
 
 

@@ -52,8 +52,8 @@ _SCORE = [*_COLUMNS].index("score")
 
 def _judged_yes(judgement: str) -> bool:
     """The verdict of a judge; one in another form counts as wrong, as in NeMo-Skills."""
-    found = _VERDICT.search(judgement)
-    return found is not None and found[1].lower() == "yes"
+    match = _VERDICT.search(judgement)
+    return match is not None and match[1].lower() == "yes"
 
 
 def _generation_seconds(line: Mapping[str, Any]) -> float | None:
@@ -119,11 +119,13 @@ def nemo_skills(
     """
     if metric is not None and metric not in _OUTCOMES:
         raise ValueError(f"metric must be one of {[*_OUTCOMES]}, got {metric!r}")
-    found = find_files(paths, "output-rs*.jsonl", "output.jsonl")
-    whole = [file for file, named in found.items() if named or _WHOLE.match(plain_path(file).name)]
+    matches = find_files(paths, "output-rs*.jsonl", "output.jsonl")
+    whole = [
+        file for file, named in matches.items() if named or _WHOLE.match(plain_path(file).name)
+    ]
     texts: dict[Path, list[str]] = {}
     log = read_row_files(
-        whole or found, _EXPECTED, lambda f: _outcome_lines(f, metric, texts), roles, _VOCABULARY
+        whole or matches, _EXPECTED, lambda f: _outcome_lines(f, metric, texts), roles, _VOCABULARY
     )
     _refuse_unlike_files(log, texts)
     log = log.named(model, _output_folder)
@@ -207,14 +209,14 @@ def _seed_totals(parts: Sequence[FileRows], file: Path) -> tuple[Totals, ...]:
     sides = [side_file(folder / "metrics.json", "metrics.json") for folder in [*file.parents][:2]]
     side = next((side for side in sides if side.exists()), file)
     with errors_name_file(side, _METRICS):
-        told = {} if side == file else read_json(side, _METRICS)
-        subsets: dict[Any, Any] = {row[1]: told.get(f"{benchmark}-{row[1]}") for row in rows}
+        totals = {} if side == file else read_json(side, _METRICS)
+        subsets: dict[Any, Any] = {row[1]: totals.get(f"{benchmark}-{row[1]}") for row in rows}
         if not all(subsets.values()):
             names = benchmark, f"{benchmark}-all", f"{benchmark}-_all_"
-            whole: dict[str, Any] = next((told[name] for name in names if name in told), {})
+            whole: dict[str, Any] = next((totals[name] for name in names if name in totals), {})
             subsets = {"" if {*subsets} == {""} else None: whole}
-        own = {subset: [row for row in rows if subset in {None, row[1]}] for subset in subsets}
-        found = {subset: _told_mean(known, file, metric) for subset, known in subsets.items()}
+        rows_of = {subset: [row for row in rows if subset in {None, row[1]}] for subset in subsets}
+        means = {subset: _told_mean(known, file, metric) for subset, known in subsets.items()}
         return tuple(
             Totals(
                 keys={"subset": subset},
@@ -222,11 +224,13 @@ def _seed_totals(parts: Sequence[FileRows], file: Path) -> tuple[Totals, ...]:
                 reported=percent / _PERCENT
                 if percent is not None and seeds == len(parts)
                 else None,
-                read=len(own[subset]),
-                score=mean_or_none(cast("float | None", row[_SCORE]) or 0.0 for row in own[subset]),
+                read=len(rows_of[subset]),
+                score=mean_or_none(
+                    cast("float | None", row[_SCORE]) or 0.0 for row in rows_of[subset]
+                ),
                 file=side,
             )
-            for subset, (seeds, entries, percent) in found.items()
+            for subset, (seeds, entries, percent) in means.items()
         )
 
 
@@ -234,7 +238,7 @@ def _told_mean(
     known: Mapping[str, Any], file: Path, metric: str
 ) -> tuple[int, int | None, float | None]:
     """Seeds, questions and mean in percent, as metrics.json has them of a file of its kind."""
-    seeds = max([0, *(int(found[1]) for name in known if (found := _SEEDS.match(name)))])
+    seeds = max([0, *(int(match[1]) for name in known if (match := _SEEDS.match(name)))])
     names = {f"pass@1[avg-of-{seeds}]": seeds, f"pass@1[{seeds}]": seeds, "pass@1": 1}
     if plain_path(file).name == "output.jsonl":
         names = {"greedy": 1} if seeds else {"greedy": 1, "pass@1": 1}

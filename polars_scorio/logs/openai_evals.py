@@ -159,6 +159,6 @@ def _only_number(file: Path, samples: Mapping[str, Mapping[str, Any]]) -> str:
         if isinstance(value, bool | int | float) and name not in _USAGE
     )
     if "correct" not in known and len(known) != 1:
-        found = f"the numbers {[*known]} in events: name one with metric="
-        raise unexpected_content(file, _EXPECTED, found)
+        problem = f"the numbers {[*known]} in events: name one with metric="
+        raise unexpected_content(file, _EXPECTED, problem)
     return "correct" if "correct" in known else next(iter(known))

@@ -113,11 +113,11 @@ def _regrouped_details(file: Path, details: Details) -> Details:
     regrouped = _every_mth_run(details) if len(runs) == 1 else details
     first = mixed[0].get("example_abbr")
     if any(len(_right_answers(entry)) > 1 for entry in regrouped):
-        found = (
+        problem = (
             f"runs of several questions under one: the right answers of {first!r} differ, "
             f"{sorted(_right_answers(mixed[0]))}"
         )
-        raise unexpected_content(file, _EXPECTED, found)
+        raise unexpected_content(file, _EXPECTED, problem)
     warn_of_log(
         f"{file}: {len(mixed)} of {len(details)} questions hold runs of other questions (the right "
         f"answers of {first!r} differ). They are regrouped: every {len(details)}th run of the file "

@@ -146,17 +146,17 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
                 f"{path} is not on this machine. Readers of tools open local files alone: download "
                 "it, and pass the file or folder"
             )
-    found: dict[Path, tuple[Path, bool]] = {}
+    matches: dict[Path, tuple[Path, bool]] = {}
     for path in several:
         for file, named in _path_files(Path(path).expanduser(), patterns):
             # A link keeps its name, as the name of its target may be a hash.
             known = Path(abspath(file))  # noqa: PTH100 - resolve() would follow them
-            _, before = found.setdefault(file.resolve(), (known, named))
-            found[file.resolve()] = (found[file.resolve()][0], named or before)
-    if not found:
+            _, before = matches.setdefault(file.resolve(), (known, named))
+            matches[file.resolve()] = (matches[file.resolve()][0], named or before)
+    if not matches:
         given = [str(path) for path in several]
         raise FileNotFoundError(f"no file in {given} is called {' or '.join(patterns)}")
-    return dict(sorted(found.values()))
+    return dict(sorted(matches.values()))
 
 
 def given_paths(paths: Paths) -> list[str | PathLike[str]]:
@@ -246,10 +246,10 @@ def path_model(file: Path, model: str | None, name: str = "model") -> str | None
     """
     if model is None or not {"(", ")"} & {*model}:
         return model
-    found = _path_pattern(model, name).search(file.as_posix())
-    if found is None or found[1] is None:
+    match = _path_pattern(model, name).search(file.as_posix())
+    if match is None or match[1] is None:
         raise ValueError(f"the pattern {name}={model!r} is not found in the path {file}")
-    return found[1]
+    return match[1]
 
 
 def _path_pattern(model: str, name: str) -> re.Pattern[str]:

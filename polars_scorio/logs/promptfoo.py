@@ -168,10 +168,10 @@ def _question_names(tests: list[dict[str, Any]]) -> list[str]:
     """A name for each test: repetitions share it, different tests do not."""
     identities = [(_test_name(test), json_text(test.get("assert"))) for test in tests]
     place: dict[tuple[str, str], int] = {}
-    seen: Counter[str] = Counter()
+    times: Counter[str] = Counter()
     for name, assertions in dict.fromkeys(identities):
-        seen[name] += 1
-        place[name, assertions] = seen[name]
+        times[name] += 1
+        place[name, assertions] = times[name]
     return [
         identity[0] if place[identity] == 1 else f"{identity[0]} #{place[identity]}"
         for identity in identities

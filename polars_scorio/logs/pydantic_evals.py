@@ -102,12 +102,12 @@ def _report_rows(file: Path, report: Any, metric: str | None) -> FileRows | None
         keys = str(report.get("dataset_name") or ""), question, f"{label}/{trial}"
         rows.append((*keys, *_case_value(case, metric)))
     known = report.get("experiment_metadata") or {}
-    others = {**known, "model": None}
+    modelless = {**known, "model": None}
     run = Run(
         name=label,
         keys={"model": known.get("model"), "benchmark": rows[0][0] if rows else None},
         identity=report.get("trace_id"),
-        settings=run_settings({"experiment_metadata": others}, SETTINGS) if known else {},
+        settings=run_settings({"experiment_metadata": modelless}, SETTINGS) if known else {},
         totals=(Totals(planned=sum(planned.values()), read=len(rows)),),
     )
     return FileRows(rows, run, [*cases, *failures])
@@ -122,8 +122,8 @@ def _chosen_evaluator(
         return metric
     if metric is not None or len(known) != 1:
         asked = "several metrics" if metric is None else f"no metric {metric!r}"
-        found = f"{asked} among {known}: name one with metric="
-        raise unexpected_content(file, _EXPECTED, found)
+        problem = f"{asked} among {known}: name one with metric="
+        raise unexpected_content(file, _EXPECTED, problem)
     return str(known[0])
 
 

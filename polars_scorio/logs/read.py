@@ -78,8 +78,8 @@ def check_values(options: Mapping[str, Any]) -> None:
     check_choice("on_error", options.get("on_error", "raise"), OnError)
     check_choice("retries", options.get("retries", "error"), Retries)
     # Readers have a model and a threshold of their own; of records all columns are paths.
-    own = {"model", "threshold", "by", "question", "trial", "category"}
-    roles = {name: options[name] for name in options.keys() & _ROLES - own}
+    usual = {"model", "threshold", "by", "question", "trial", "category"}
+    roles = {name: options[name] for name in options.keys() & _ROLES - usual}
     Scorio(pl.DataFrame())(**roles)
 
 
@@ -102,13 +102,13 @@ def tool_hint(paths: Paths, reader: str) -> str:
         return ""
     if not tools or reader in tools:
         return ""
-    found = " or ".join(f"{file.name} of {tool}: ps.logs.{tool}" for tool, file in tools.items())
-    return f"It looks like {found}"
+    hints = " or ".join(f"{file.name} of {tool}: ps.logs.{tool}" for tool, file in tools.items())
+    return f"It looks like {hints}"
 
 
 def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
     """The message of the error if not exactly one reader knows the files."""
-    shown = ", ".join(map(str, given_paths(paths)))
+    places = ", ".join(map(str, given_paths(paths)))
     files = find_files(paths, *_PATTERNS)
     if not any(file.stat().st_size for file in files):
         return f"{' and '.join(map(str, files))} {'is' if len(files) == 1 else 'are'} empty"
@@ -118,12 +118,12 @@ def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
         named = next(guesses, {"question": "...", "category": "..."})
         call = ", ".join(f'{role}="{path}"' for role, path in named.items())
         return (
-            f"no reader knows the files of {shown}: it knows those of {', '.join(_SIGNS)}. "
+            f"no reader knows the files of {places}: it knows those of {', '.join(_SIGNS)}. "
             f"Say where the trials are: ps.logs.records(paths, {call}). A table of your own is "
             "read with Polars: pl.scan_parquet(...).scorio(...)"
         )
-    found = ", ".join(f"ps.logs.{tool} ({file})" for tool, file in tools.items())
-    return f"several readers know files of {shown}: {found}. Call the one that you mean"
+    readers = ", ".join(f"ps.logs.{tool} ({file})" for tool, file in tools.items())
+    return f"several readers know files of {places}: {readers}. Call the one that you mean"
 
 
 # Names that tools give to the parts of a trial.
@@ -181,13 +181,13 @@ def own_files(paths: Paths, tool: str, pattern: str) -> list[Path]:
 
     A file that cannot be parsed is no file of another tool: its reader says what is wrong with it.
     """
-    found = find_files(paths, pattern)
-    records = {file: _first_record(file) for file, named in found.items() if not named}
+    files = find_files(paths, pattern)
+    records = {file: _first_record(file) for file, named in files.items() if not named}
     strangers = {
         file for file, record in records.items()
         if record is not None and not _is_sign(file, record, *_SIGNS[tool])
     }  # fmt: skip
-    return [file for file in found if file not in strangers] or [*found]
+    return [file for file in files if file not in strangers] or [*files]
 
 
 def _opened_files(files: Iterable[Path]) -> list[Path]:

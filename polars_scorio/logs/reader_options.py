@@ -150,14 +150,14 @@ class LogOptions(SharedOptions, total=False):
 def log_reader(function: FunctionT) -> FunctionT:
     """A reader of logs with full help, which refuses unknown keywords before it reads a file."""
     shared = option_keywords(ReadOptions)
-    shown = _signature_with(signature(function), shared)
+    public = _signature_with(signature(function), shared)
     raised = entries_of(sections_of(function.__doc__ or "")[1].get("Raises", ""))
     wrong = extended_entry(_WRONG, raised.pop("ValueError", ""))
     raises = "\n".join([_MISSING, *raised.values(), wrong])
     entries = _PARAMETERS | {name: entry for name, (_, entry) in shared.items()}
-    doc = described_parameters(function.__doc__, shown, entries, Returns=_RETURNS, Raises=raises)
+    doc = described_parameters(function.__doc__, public, entries, Returns=_RETURNS, Raises=raises)
     hinting = _with_other_tools(function)
-    return with_signature(hinting, shown, doc, sorted(LogOptions.__optional_keys__ - {*shared}))
+    return with_signature(hinting, public, doc, sorted(LogOptions.__optional_keys__ - {*shared}))
 
 
 def _with_other_tools(function: FunctionT) -> FunctionT:
@@ -193,12 +193,12 @@ def _with_kept_cost(given: Mapping[str, object]) -> Mapping[str, object]:
     return {**given, "keep": [*dict.fromkeys([*kept, *costs])]}
 
 
-def _signature_with(shown: Signature, shared: Mapping[str, Keyword]) -> Signature:
+def _signature_with(written: Signature, shared: Mapping[str, Keyword]) -> Signature:
     """The signature of a reader with the keywords that all readers share, before its roles."""
-    given = [*shown.parameters.values()]
+    given = [*written.parameters.values()]
     roles = [parameter for parameter in given if parameter.kind is Parameter.VAR_KEYWORD]
     named = [parameter for parameter in given if parameter not in roles]
-    return shown.replace(parameters=[*named, *(each for each, _ in shared.values()), *roles])
+    return written.replace(parameters=[*named, *(each for each, _ in shared.values()), *roles])
 
 
 def log_accessor(
@@ -345,8 +345,8 @@ def _known_rows(
     known = {file: part for file, part in parts.items() if file not in skipped}
     if not known:
         file, run = next(iter(skipped.items()))
-        found = f"a run without a trial, whose status is {run.stopped_empty!r}"
-        raise unexpected_content(file, expected, found)
+        problem = f"a run without a trial, whose status is {run.stopped_empty!r}"
+        raise unexpected_content(file, expected, problem)
     return LogRows(known, keep, expected, roles, skipped=skipped)
 
 

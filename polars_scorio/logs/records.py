@@ -52,7 +52,7 @@ _QUOTED = re.compile(r'"[^"]*"')
 _PLACE = re.compile(r"(.*)@(key|index|line)$", re.DOTALL)
 _SIDE = re.compile(r"([^:'^]+\.json):(.+)", re.DOTALL)
 _BATCH = 20_000  # rows; files with no more of them are read at the call
-_SHOWN = 12  # paths of a record in an error
+_LISTED = 12  # paths of a record in an error
 # Columns that a role of the accessor names by a path.
 _PATH_ROLES = ("cluster", "family", "answer", "truth", "cost")
 Place: TypeAlias = "tuple[int | str, ...]"
@@ -210,8 +210,8 @@ def _named_value(value: Any, name: str) -> Any:
 
 def _named_text(value: object, name: str) -> str:
     """The value of a key as text, as JSON writes it."""
-    found = _named_value(value, name)
-    return found if isinstance(found, str) else json_text(found)
+    part = _named_value(value, name)
+    return part if isinstance(part, str) else json_text(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +226,8 @@ class _FieldPath:
     @classmethod
     def from_text(cls, role: str, text: str) -> _FieldPath:
         """The path that a text spells."""
-        found = _PLACE.fullmatch(text)
-        body, place = found.groups() if found else (text, "")
+        match = _PLACE.fullmatch(text)
+        body, place = match.groups() if match else (text, "")
         parts = [part.strip(".") for part in _STEP.split(body) if part.strip(".")]
         steps = tuple(part if part in _SPREAD else _Step(part) for part in parts)
         ends_in_row = bool(parts) and parts[-1] in _SPREAD
@@ -253,8 +253,8 @@ class _FieldPath:
         """The value for each row of a record, by its place in the lists that give rows."""
         if not self.depth:
             return {(): self.value(number, record)}
-        found = dict(_spread_values(record, self.steps, ()))
-        return {place: place[-1] for place in found} if self.place else found
+        values = dict(_spread_values(record, self.steps, ()))
+        return {place: place[-1] for place in values} if self.place else values
 
 
 def _spread_values(
@@ -333,9 +333,9 @@ class _Plan:
 
     def _spread_rows(self, file: Path, number: int, record: object) -> Iterator[Row]:
         """The rows of a record with lists."""
-        found = [(path, path.values(number, record)) for path in self.of_record.values()]
+        spread = [(path, path.values(number, record)) for path in self.of_record.values()]
         # An absent list has no values: its column is null.
-        lists = [each for each in found if each[0].depth == self.depth and each[1]]
+        lists = [each for each in spread if each[0].depth == self.depth and each[1]]
         for path, values in lists[1:]:
             (first, places), *_ = lists
             if places.keys() != values.keys():
@@ -345,7 +345,7 @@ class _Plan:
                 where = f" in record {number}: their rows are not the same"
                 raise unexpected_content(file, _EXPECTED, unequal + where)
         for place in lists[0][1] if lists else ():
-            yield tuple(values.get(place[: path.depth]) for path, values in found)
+            yield tuple(values.get(place[: path.depth]) for path, values in spread)
 
 
 def _is_of_file(text: str) -> bool:
@@ -368,12 +368,12 @@ def _file_value(file: Path, name: str, text: str) -> Any:
             raise ValueError(
                 f'{error}. A key that has parentheses is quoted: "f1 (macro)"'
             ) from None
-    found = next(filter(Path.exists, (side_file(f / "_", side[1]) for f in file.parents)), None)
-    if found is None:
+    side_path = next(filter(Path.exists, (side_file(f / "_", side[1]) for f in file.parents)), None)
+    if side_path is None:
         raise FileNotFoundError(
             f"{file}: {name}={text!r} needs a file {side[1]} beside it or in a folder above"
         )
-    return _first_value(_FieldPath.from_text(name, side[2]), _numbered_records(found))
+    return _first_value(_FieldPath.from_text(name, side[2]), _numbered_records(side_path))
 
 
 def _first_value(path: _FieldPath, numbered: Iterable[tuple[int, Any]]) -> Any:
@@ -423,7 +423,7 @@ def _table_rows(file: Path, ending: str) -> Iterator[dict[str, Any]]:
 
 def _record_files(paths: Paths, plan: _Plan) -> list[Path]:
     """The files of the log: in folders without those that a path names as files beside it."""
-    sides = {found[1] for text in plan.of_file.values() if (found := _SIDE.fullmatch(text))}
+    sides = {match[1] for text in plan.of_file.values() if (match := _SIDE.fullmatch(text))}
     files = find_files(paths, *(f"*{ending}" for ending in _ENDINGS))
     return [f for f, named in files.items() if named or plain_path(f).name not in sides]
 
@@ -528,8 +528,8 @@ def _fitting_column(
             number, value = next(
                 (n, v) for n, v in zip(numbers, plain, strict=True) if isinstance(v, dict | list)
             )
-            found = f"{describe_content(value)} as category in record {number}: name a part of it"
-            raise unexpected_content(file, _EXPECTED, found)
+            problem = f"{describe_content(value)} as category in record {number}: name a part of it"
+            raise unexpected_content(file, _EXPECTED, problem)
         plain = [*map(_plain_value, plain)]
         kinds = {*map(type, plain)} - {type(None)}
     fitting = (each for each, held in _HELD.items() if kinds <= held)
@@ -538,16 +538,16 @@ def _fitting_column(
     for number, value in zip(numbers, plain, strict=True) if not kinds <= held else ():
         if value is not None and type(value) not in held:
             usual = min(_KINDS[kind] for kind in held)
-            found = f"the {name} {value!r} in record {number}, where other records have a {usual}"
-            raise unexpected_content(file, _EXPECTED, found)
+            problem = f"the {name} {value!r} in record {number}, where other records have a {usual}"
+            raise unexpected_content(file, _EXPECTED, problem)
     if len(kinds) > 1:  # numbers of several types, which Polars would not convert
         to_number = float if float in held else int
         plain = [None if value is None else to_number(value) for value in plain]
     try:
         return pl.Series(name, plain, dtype)
     except (PolarsError, OverflowError, TypeError) as error:
-        found = f"a {name} that fits no column of {dtype} ({first_sentence(error)})"
-        raise unexpected_content(file, _EXPECTED, found) from error
+        problem = f"a {name} that fits no column of {dtype} ({first_sentence(error)})"
+        raise unexpected_content(file, _EXPECTED, problem) from error
 
 
 def _plain_value(value: object) -> object:
@@ -584,18 +584,18 @@ def _telling_samples(samples: Mapping[Path, _RowSample], plan: _Plan) -> dict[Pa
 
 def _files_text(files: Iterable[Path]) -> str:
     """The name of the first file, and the number of the others."""
-    first, *others = files
-    return f"{first}{f' and {len(others):,} more' * bool(others)}"
+    first, *rest = files
+    return f"{first}{f' and {len(rest):,} more' * bool(rest)}"
 
 
 def _known_paths_text(file: Path, text: str) -> str:
     """The end of an error on a path that leads nowhere: the paths that there are."""
     record = next((record for _, record in _numbered_records(file)), None)
     known = [*dict.fromkeys(_record_paths(record, ""))]
-    more = f" and {len(known) - _SHOWN:,} more" if len(known) > _SHOWN else ""
+    rest = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED else ""
     return (
-        f"{nearest_hint(text, known) or ':'} The paths of its first record are {known[:_SHOWN]}"
-        f"{more}; a text that is the same everywhere stands in quotes, as in \"'{text}'\""
+        f"{nearest_hint(text, known) or ':'} The paths of its first record are {known[:_LISTED]}"
+        f"{rest}; a text that is the same everywhere stands in quotes, as in \"'{text}'\""
     )
 
 
@@ -614,14 +614,14 @@ def _column_dtypes(samples: Mapping[Path, _RowSample], plan: _Plan) -> dict[str,
     """The dtype of each column over all files; numbers of a file that goes on may be fractions."""
     dtypes: dict[str, Any] = {}
     for name in plan.texts:
-        found = {sample.dtype(name): file for file, sample in samples.items()}
-        found.pop(pl.Null(), None)
-        if pl.String() in found and len(found) > 1:
-            other = next(file for dtype, file in found.items() if dtype != pl.String())
+        sources = {sample.dtype(name): file for file, sample in samples.items()}
+        sources.pop(pl.Null(), None)
+        if pl.String() in sources and len(sources) > 1:
+            other = next(file for dtype, file in sources.items() if dtype != pl.String())
             raise ValueError(
-                f"{name} is a text in {found[pl.String()]} and none in {other}: read them apart"
+                f"{name} is a text in {sources[pl.String()]} and none in {other}: read them apart"
             )
-        widest = max(found, key=lambda dtype: [*_HELD].index(type(dtype)))
+        widest = max(sources, key=lambda dtype: [*_HELD].index(type(dtype)))
         goes_on = not all(sample.whole for sample in samples.values())
         fraction = goes_on and name not in plan.keys and widest == pl.Int64()
         dtypes[name] = pl.Float64() if fraction else widest

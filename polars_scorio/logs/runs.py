@@ -158,11 +158,11 @@ def mean_of_means(values: Iterable[tuple[object, float | None]]) -> float | None
     return mean_or_none(mean_or_none(each) for each in questions.values())
 
 
-def warn_of_totals(found: Iterable[tuple[Path, Totals]]) -> None:
+def warn_of_totals(compared: Iterable[tuple[Path, Totals]]) -> None:
     """Warn of runs whose rows are not what their tool planned and reported."""
     lines = [
         f"{totals.file or file}: {text}"
-        for file, totals in found
+        for file, totals in compared
         if (text := totals_difference(totals))
     ]
     if len(lines) == 1:
@@ -195,9 +195,9 @@ def _score_difference(totals: Totals) -> Iterable[str]:
     reported, score = totals.reported, totals.score
     if reported is not None and score is not None and abs(reported - score) > _NEAR_SCORE:
         yield f"the tool reports {reported:.4g}, these rows {score:.4g}"
-    for k, told, found in totals.at_k:
-        if abs(told - found) > _NEAR_SCORE:
-            yield f"the tool reports {told:.4g} at k={k}, these rows {found:.4g}"
+    for k, claimed, counted in totals.at_k:
+        if abs(claimed - counted) > _NEAR_SCORE:
+            yield f"the tool reports {claimed:.4g} at k={k}, these rows {counted:.4g}"
 
 
 def totals_frame(
@@ -253,7 +253,7 @@ class RowTally:
         self.columns = [score] if by is None else [by, score]
         self._warned = False  # a log may be read several times, and warns once
         self._noted: list[pl.DataFrame] = []
-        self._found: list[pl.DataFrame] = []
+        self._tallies: list[pl.DataFrame] = []
 
     def add(self, batch: pl.DataFrame) -> None:
         """Note a batch; small batches are collected and counted together."""
@@ -269,18 +269,20 @@ class RowTally:
         self._noted.clear()
         if rows.height:
             counts = pl.len().alias("rows"), score.sum().alias("sum"), score.count().alias("scored")
-            self._found.append(rows.group_by(part).agg(counts))
+            self._tallies.append(rows.group_by(part).agg(counts))
 
     def warn(self) -> None:
         """Warn if the rows are not what the tool says."""
         self._count_noted()
-        counted = pl.concat(self._found).group_by("part").sum() if self._found else pl.DataFrame()
+        counted = (
+            pl.concat(self._tallies).group_by("part").sum() if self._tallies else pl.DataFrame()
+        )
         sums = {row["part"]: row for row in counted.rows(named=True)}
-        self._found.clear()
-        found = [(self._file, self._compared(totals, sums)) for totals in self._totals]
-        if not self._warned and any(totals_difference(totals) for _, totals in found):
+        self._tallies.clear()
+        compared = [(self._file, self._compared(totals, sums)) for totals in self._totals]
+        if not self._warned and any(totals_difference(totals) for _, totals in compared):
             self._warned = True
-            warn_of_totals(found)
+            warn_of_totals(compared)
 
     def _compared(self, totals: Totals, sums: Mapping[str, Mapping[str, float]]) -> Totals:
         """The totals of a part, with the number of its rows and their score."""
@@ -295,12 +297,12 @@ class RowTally:
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 Retries: TypeAlias = Literal["error", "latest", "first"]
 RUN_COLUMNS = {"run": pl.String, "source": pl.String}
-_SHOWN = 3  # differences that an error shows
+_MOST_LISTED = 3  # differences that an error shows
 _NO_SETTING = re.compile(
     r"seed$|^(base_url|max_connections|max_concurrent\w*|num_concurrent|(max_)?retries|"
     r"(attempt_)?timeout|batch_size)$"
 )
-_NOTHING: tuple[object, ...] = (
+_EMPTY: tuple[object, ...] = (
     None,
     {},
     [],
@@ -466,9 +468,13 @@ def _refuse_settings(files: Sequence[Path], runs: Runs, strata: Collection[str])
         if differing:
             facts = ", ".join(
                 f"{name} is {reprlib.repr(one)} and {reprlib.repr(other)}"
-                for name, (one, other) in [*differing.items()][:_SHOWN]
+                for name, (one, other) in [*differing.items()][:_MOST_LISTED]
             )
-            further = f" (and {len(differing) - _SHOWN} more)" if len(differing) > _SHOWN else ""
+            further = (
+                f" (and {len(differing) - _MOST_LISTED} more)"
+                if len(differing) > _MOST_LISTED
+                else ""
+            )
             by = [*strata, next(iter(differing))]
             raise ValueError(
                 f"{first} and {second} are runs of one model, {runs[first].keys.get('model')!r}, "
@@ -486,7 +492,7 @@ def _differing_settings(
         one, other = first.get(name), second.get(name)
         if isinstance(one, dict | None) and isinstance(other, dict | None):
             yield from _differing_settings(one or {}, other or {}, f"{prefix}{name}.")
-        elif one != other and any(value not in _NOTHING for value in (one, other)):
+        elif one != other and any(value not in _EMPTY for value in (one, other)):
             yield f"{prefix}{name}", (one, other)
 
 

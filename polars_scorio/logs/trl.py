@@ -29,7 +29,7 @@ from polars_scorio.logs.reader_options import (
 from polars_scorio.logs.runs import Run, run_literals
 
 _EXPECTED = "completions_<step>.parquet of TRL's GRPOTrainer, with step and prompt"
-_OTHERS = "step", "prompt", "completion", "advantage", "image", "images"
+_NO_REWARDS = "step", "prompt", "completion", "advantage", "image", "images"
 
 
 @log_reader
@@ -90,10 +90,10 @@ def _run_folder(file: Path) -> str:
 
 def _chosen_reward(file: Path, reward: str | None) -> str:
     """The column of the reward: the one that the user named, or the only one of the file."""
-    found = parquet_columns(file, _EXPECTED).names()
-    if not {"step", "prompt"} <= {*found}:
-        raise unexpected_content(file, _EXPECTED, f"the columns {found}")
-    rewards = [name for name in found if name not in _OTHERS]
+    names = parquet_columns(file, _EXPECTED).names()
+    if not {"step", "prompt"} <= {*names}:
+        raise unexpected_content(file, _EXPECTED, f"the columns {names}")
+    rewards = [name for name in names if name not in _NO_REWARDS]
     if reward not in rewards and (reward is not None or len(rewards) != 1):
         asked = "" if reward is None else f" and not {reward!r}"
         raise ValueError(f"{file} has the rewards {rewards}{asked}: name one with reward=")

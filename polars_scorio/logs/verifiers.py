@@ -115,8 +115,8 @@ def verifiers(
             kept = kept_line_fields(roles.get("keep"), head, needed, _VOCABULARY)
             return _scan_results(file, question, run, kept)
 
-        found = {file: run for file, (_, run) in described.items()}
-        log, runs = joined_files(found, scan, on_error)
+        metadata = {file: run for file, (_, run) in described.items()}
+        log, runs = joined_files(metadata, scan, on_error)
     outcome = reward_outcome(threshold)
     if threshold is None and not roles.keys() & {"levels", "success"}:
         outcome = _watched_rewards(outcome)

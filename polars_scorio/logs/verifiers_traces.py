@@ -117,8 +117,8 @@ def _only_model(file: Path, played: set[str | None]) -> str | None:
 
 def _folder_model(file: Path) -> str | None:
     """The model in the name of a folder <env>--<model>; None if there is no such folder."""
-    found = re.search(r"--([^/]+)/", file.as_posix())
-    return found and found[1]
+    match = re.search(r"--([^/]+)/", file.as_posix())
+    return match and match[1]
 
 
 def _agent_traces(file: Path, episode: dict[str, Any], agent: str) -> list[dict[str, Any]]:

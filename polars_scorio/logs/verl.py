@@ -110,8 +110,8 @@ def _step_rollouts(
     kept: list[Row] = []
     while part := [*islice(lines, _CHUNK)]:
         if not chunks and not any(reward in line for _, line in part):
-            found = f"lines without the reward {reward!r}: {[*part[0][1]]}, see reward="
-            raise unexpected_content(file, _EXPECTED, found)
+            problem = f"lines without the reward {reward!r}: {[*part[0][1]]}, see reward="
+            raise unexpected_content(file, _EXPECTED, problem)
         rows = [_line_row(file, number, line, reward) for number, line in part]
         chunks.append(rows_table({file: rows}, _COLUMNS, _EXPECTED))
         kept += kept_values((line for _, line in part), keep)

@@ -83,8 +83,8 @@ def _distinct_by_table(code: Ints, size: int) -> tuple[Ints, Ints]:
     """Distinct codes by a table of all codes below `size`."""
     place = np.full(size, -1)
     place[code[::-1]] = np.arange(code.size - 1, -1, -1)
-    found = place >= 0
-    return place[found], (np.cumsum(found) - 1)[code]
+    known = place >= 0
+    return place[known], (np.cumsum(known) - 1)[code]
 
 
 def _distinct_by_sorting(code: Ints, bits: int) -> tuple[Ints, Ints]:
@@ -100,5 +100,5 @@ def _distinct_by_sorting(code: Ints, bits: int) -> tuple[Ints, Ints]:
 
 def _ordinal_codes(values: Ints) -> tuple[Ints, int]:
     """Index of each value among the distinct values, and the number of those."""
-    found, ordinal = np.unique(values, return_inverse=True)
-    return ordinal, found.size
+    levels, ordinal = np.unique(values, return_inverse=True)
+    return ordinal, levels.size

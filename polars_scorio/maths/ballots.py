@@ -221,10 +221,10 @@ def vote_price(
     each, size = vote_success(votes.ballots, k, ties), 1 / sums_of(np.ones(votes.kind_count), 2)
     estimate, rest = sums_of(each), sums_of(1 - each)
     mean, mean_rest = ((size * part + 0.5) / (size + 1) for part in (estimate, rest))
-    own = vote_noise(votes.ballots, k, ties)
+    unbiased = vote_noise(votes.ballots, k, ties)
     # A single trial tells nothing of its question; the mean of all bounds the sum of those.
-    single = np.isnan(own) & (votes.ballots.trials >= k)
-    known, unknown, of_one = np.where(single, 0.0, own), single.astype(float), mean * mean_rest
+    single = np.isnan(unbiased) & (votes.ballots.trials >= k)
+    known, unknown, of_one = np.where(single, 0.0, unbiased), single.astype(float), mean * mean_rest
     total = sums_of(known, 2) + sums_of(unknown, 2) * of_one
     square = sums_of(known**2, 4) + sums_of(unknown, 4) * of_one**2
     trials = size * sums_of(votes.ballots.trials.astype(float))
@@ -240,15 +240,15 @@ def vote_noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
     17(26), theorem 1); beyond, Hoeffding's bound (1948, Ann. Math. Statist. 19, eq. 5.22).
     """
     n = ballots.trials
-    found = np.full(n.size, np.nan)
+    variance = np.full(n.size, np.nan)
     few = (k <= n // _QUARTER) & (k * k <= n)
     if few.any():
-        found[few] = vote_variance(ballots.of(few), k, ties)
+        variance[few] = vote_variance(ballots.of(few), k, ties)
     for trials in np.unique(n[~few & (n >= max(k, 2))]).tolist():
         rows, drawn = n == trials, min(k, trials // 2)
         share = vote_success(ballots.of(rows), drawn, ties)
-        found[rows] = k / (trials - drawn) * share * (1 - share)
-    return found
+        variance[rows] = k / (trials - drawn) * share * (1 - share)
+    return variance
 
 
 def _floored_variance(

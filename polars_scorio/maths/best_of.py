@@ -115,14 +115,14 @@ def best_prices(
         return [_constant_price(states, low, k) for k in sizes]
     gaps = np.diff(rewards) / width
     below = [np.flatnonzero(level <= step).tolist() for step in range(gaps.size)]
-    fits = [Calibrated.fit(states.binary(own), strata and strata.binary(own)) for own in below]
+    fits = [Calibrated.fit(states.binary(each), strata and strata.binary(each)) for each in below]
     staying = [credit_prices(fit, [fixed_gains(all_success(k)) for k in sizes]) for fit in fits]
     urns = _group_urns(states, level, fits, gaps, strata or Subgroups.from_whole_groups(states))
     results = []
     for row, k in enumerate(sizes):
         matrices = [_reward_correlations(urn, k) for urn in urns]
         correlations = np.reshape(matrices, (-1, gaps.size, gaps.size))  # also of no group
-        parts = [own[row] for own in staying]
+        parts = [each[row] for each in staying]
         results.append(replace(_combined_price(parts, gaps, correlations), low=low, width=width))
     return results
 
@@ -153,11 +153,11 @@ def _group_urns(
     correlations = np.stack([fit.of_each(lambda each: each.middle[2]) for fit in fits])
     for group, weights in enumerate(strata.weights(states)):
         start, end = ends[group], ends[group + 1]
-        own, questions = counts[states.state[start:end]], states.questions[start:end]
+        tables, questions = counts[states.state[start:end]], states.questions[start:end]
         rho = gaps @ correlations[:, group]
-        n = own.sum(axis=1)
-        pooled = 0.5 + (questions / (1 + (n - 1) * rho)) @ own
-        nu = (1 - rho) / rho * pooled / pooled.sum() + own
+        n = tables.sum(axis=1)
+        pooled = 0.5 + (questions / (1 + (n - 1) * rho)) @ tables
+        nu = (1 - rho) / rho * pooled / pooled.sum() + tables
         urns.append(_Urn(n, nu.cumsum(axis=1)[:, :-1], nu.sum(axis=1), weights.second))
     return urns
 
@@ -175,8 +175,8 @@ def _reward_correlations(urn: _Urn, k: int) -> Floats:
     covariance = np.triu(covariance) + np.triu(covariance, 1).T
     sigma = np.sqrt(np.diag(covariance))
     scale = np.outer(sigma, sigma)
-    own = np.eye(steps)
-    return np.where(own > 0, 1.0, np.divide(covariance, scale, out=own, where=scale > 0))
+    eye = np.eye(steps)
+    return np.where(eye > 0, 1.0, np.divide(covariance, scale, out=eye, where=scale > 0))
 
 
 def _reward_covariances(n: Ints, below: Floats, total: Floats, square: Floats, k: int) -> Floats:

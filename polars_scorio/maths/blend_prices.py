@@ -39,13 +39,13 @@ def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Pri
     means = [group_estimates(fitted.states, draw)[0] for draw in draws]
     mean, variance, factor = np.full((3, fitted.states.groups), np.nan)
     for column, group in enumerate(fitted.groups):
-        seen = np.array([each[column] for each in means])
-        if np.isnan(seen).any():
+        estimated = np.array([each[column] for each in means])
+        if np.isnan(estimated).any():
             continue
         weights = QuestionWeights.from_questions(group.questions)
         both = group_moments(group, [CreditSum([(1.0, draw)]) for draw in draws], weights)
         # One more question, as the smooth fit expects it: no mean is zero then.
-        centre = (group.size * seen + both.smooth_mean[:, 0]) / (group.size + 1)
+        centre = (group.size * estimated + both.smooth_mean[:, 0]) / (group.size + 1)
         # A credit that nothing earns (mG-Pass@1) has the mean zero after all, and no slope.
         blend = float(np.prod(centre ** np.array(powers)))
         share = np.divide(powers, centre, out=np.zeros(2), where=centre > 0) * blend
@@ -93,9 +93,9 @@ def blend_numbers(
     if target == "benchmark":
         numbers = price_numbers(price, confidence)
         # A price made of equal counts knows nothing of failures that were not seen; both means do.
-        own = ~saturated_groups(fitted)
-        lo = np.maximum(lo, numbers.lo, where=own, out=lo)
-        return numbers._replace(lo=lo, hi=np.minimum(hi, numbers.hi, where=own, out=hi))
+        unsaturated = ~saturated_groups(fitted)
+        lo = np.maximum(lo, numbers.lo, where=unsaturated, out=lo)
+        return numbers._replace(lo=lo, hi=np.minimum(hi, numbers.hi, where=unsaturated, out=hi))
     sample = QuestionSample(fitted.states, clusters)
     sigma = _population_sigma(fitted, blended, price, sample)
     return Numbers(price.mu, price.mu, sigma, lo, hi, np.zeros_like(known))

@@ -343,8 +343,8 @@ def z_of_each(models: Sequence[Comparison], a: Ints, b: Ints) -> list[Floats]:
     pairs = [each.pairs(a, b) for each in models]
     priced = [each for each in pairs if isinstance(each, PricedPairs)]
     joined = PricedPairs.joined(priced) if len(priced) == len(pairs) > 1 else None
-    found = [each.z for each in pairs] if joined is None else np.split(joined.z, len(pairs))
-    known = [np.where(np.isnan(p.sigma), np.nan, z) for p, z in zip(pairs, found, strict=True)]
+    roots = [each.z for each in pairs] if joined is None else np.split(joined.z, len(pairs))
+    known = [np.where(np.isnan(p.sigma), np.nan, z) for p, z in zip(pairs, roots, strict=True)]
     return [
         np.where(np.greater(each.limit, 0) | np.isnan(z), z, 0.0)
         for each, z in zip(models, known, strict=True)
@@ -397,12 +397,12 @@ class Comparison:
     def pairs(self, a: Ints, b: Ints, strata: Ints | None = None) -> Pairs:
         """Pairs of columns, (P,) or (S, P), whose intervals hold at every look if that is asked."""
         strata = np.arange(len(self.inner.value)) if strata is None else strata
-        found, row = self.between(a, b, strata), strata[:, None]
+        between, row = self.between(a, b, strata), strata[:, None]
         if self.runs is not None:
-            found = RunPairs(found, self.runs.at((row, a)).less(self.runs.at((row, b))))
+            between = RunPairs(between, self.runs.at((row, a)).less(self.runs.at((row, b))))
         if self.information is None:
-            return found
-        return RepeatedPairs(found, self.pair_information(a, b)[strata])
+            return between
+        return RepeatedPairs(between, self.pair_information(a, b)[strata])
 
     def pair_information(self, a: Ints, b: Ints) -> Floats:
         """Information of pairs over the planned one, (S, P); NaN for one look."""
@@ -437,8 +437,8 @@ class Comparison:
         low, high = np.zeros(pairs.sigma.shape), np.full(pairs.sigma.shape, _LARGEST_Z)
         root = illinois_root(lambda z: -slack(z), low, high, _ROOT_STEPS)
         z = np.where(slack(high) > 0, high, root)
-        shown = np.isfinite(pairs.sigma) & (slack(low) > 0)
-        error = np.where(shown, scipy.special.ndtr(-z), np.nan)
+        tested = np.isfinite(pairs.sigma) & (slack(low) > 0)
+        error = np.where(tested, scipy.special.ndtr(-z), np.nan)
         return error[:, : a.size], error[:, a.size :]
 
     def z(self, a: Ints, b: Ints) -> Floats:
@@ -463,9 +463,9 @@ class Comparison:
             first = np.arange(models)[rows]
             a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
             of_pairs = np.broadcast_to(c, here.shape)[:, a]
-            found = self.decided(self.pairs(a, b, strata), of_pairs, strata)
-            found &= here[:, a] & here[:, b]
-            table[:, rows] = found.reshape(strata.size, -1, models)
+            differing = self.decided(self.pairs(a, b, strata), of_pairs, strata)
+            differing &= here[:, a] & here[:, b]
+            table[:, rows] = differing.reshape(strata.size, -1, models)
         return table
 
     def _clipped(self, differences: Floats) -> Floats:

@@ -130,8 +130,8 @@ def _per_pairs(products: Floats, n: Floats) -> Floats:
     """Sums of products of distances as variances of means; NaN for single trials."""
     pairs = n * (n - 1)
     known = np.broadcast_to(pairs > 0, products.shape)
-    found = np.divide(products, pairs, out=np.full(products.shape, np.nan), where=known)
-    return np.asarray(found)
+    means = np.divide(products, pairs, out=np.full(products.shape, np.nan), where=known)
+    return np.asarray(means)
 
 
 _DRAWS = 4_000
@@ -228,8 +228,8 @@ class FrontierModels:
 def _standardized_gaps(mean: Floats, parts: Floats, floor: float) -> Floats:
     """How far the mean of each row is above that of each column, in standard errors."""
     square = parts.T @ parts
-    own = np.diagonal(square)
-    scale = own[:, None] + own
+    diagonal = np.diagonal(square)
+    scale = diagonal[:, None] + diagonal
     variance = np.where(scale - 2 * square > _JITTER * scale, scale - 2 * square, 0.0) + floor
     gap = mean[:, None] - mean
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -260,9 +260,9 @@ def _on_frontier(score: Floats, cost: Floats) -> Mask:
     for place in range(1, len(on)):
         same = (ordered[place] == ordered[place - 1]) & (paid[place] == paid[place - 1])
         on[place] |= same & on[place - 1]
-    found = np.empty_like(on)
-    np.put_along_axis(found, order, on, axis=0)
-    return found
+    gaps = np.empty_like(on)
+    np.put_along_axis(gaps, order, on, axis=0)
+    return gaps
 
 
 @dataclass(frozen=True, slots=True, eq=False)

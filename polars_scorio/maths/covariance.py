@@ -54,12 +54,12 @@ def of_pairs(covariance: Floats) -> Floats:
     array([[[2., 3.],
             [3., 3.]]])
     """
-    own = np.diagonal(covariance, axis1=1, axis2=2)
-    scale = own[:, :, None] + own[:, None, :]
+    variance = np.diagonal(covariance, axis1=1, axis2=2)
+    scale = variance[:, :, None] + variance[:, None, :]
     square = scale - 2 * covariance
     # The difference of identical models is a rounding error.
     square = np.where(square > 1e-13 * scale, square, 0.0)
-    np.einsum("sii->si", square)[...] = own
+    np.einsum("sii->si", square)[...] = variance
     return square
 
 
@@ -78,7 +78,7 @@ def paired_means(
     """
     models = values.shape[1]
     mean = np.full((first.size, models), np.nan)
-    freedom, found = np.zeros(first.size), np.zeros((2, first.size, models, models))
+    freedom, sums = np.zeros(first.size), np.zeros((2, first.size, models, models))
     alike = np.zeros(mean.shape, dtype=np.int64)
     ends = np.append(first[1:], len(values))
     for stratum, (start, stop) in enumerate(zip(first.tolist(), ends.tolist(), strict=True)):
@@ -87,11 +87,11 @@ def paired_means(
         total = share.sum()
         average = (share[:, None] * rows).sum(axis=0) / total
         parts = share[:, None] * np.where(np.isfinite(average), rows - average, 0.0) / total
-        own = None if cluster is None else in_clusters(cluster[start:stop])
-        if own is not None:
-            parts, share = cluster_sums(parts, own), cluster_sums(share[:, None], own)[:, 0]
+        members = None if cluster is None else in_clusters(cluster[start:stop])
+        if members is not None:
+            parts, share = cluster_sums(parts, members), cluster_sums(share[:, None], members)[:, 0]
         size, number = len(parts), float(len(parts))
-        mean[stratum], freedom[stratum] = average, freedom_of(len(rows), own)
+        mean[stratum], freedom[stratum] = average, freedom_of(len(rows), members)
         if weight is not None:
             number = float(total**2 / (share @ share))
             freedom[stratum] = number - 1
@@ -99,10 +99,10 @@ def paired_means(
         hidden = None if single is None else hidden_noise(rows, single[stratum])
         if size > 1:
             parts *= np.sqrt(size / (size - 1))
-            found[:, stratum] = means_together(
+            sums[:, stratum] = means_together(
                 parts, number, span, np.isfinite(average), alike[stratum], hidden
             )
-    return Paired.from_moments(mean, found[0], freedom, found[1], alike)
+    return Paired.from_moments(mean, sums[0], freedom, sums[1], alike)
 
 
 def first_alike(values: Floats) -> Ints:
@@ -146,8 +146,8 @@ def means_together(
     pairs = np.ix_(place, place)
     covariance, variance = covariance[pairs], variance[pairs]
     if hidden is not None and hidden.any():
-        seen = of_pairs(covariance[None])[0][hidden]
-        variance[hidden] = seen + _missed_variance(seen, 0 * seen, size, span)
+        spread = of_pairs(covariance[None])[0][hidden]
+        variance[hidden] = spread + _missed_variance(spread, 0 * spread, size, span)
     twins = (place[:, None] == place) & ~np.eye(place.size, dtype=np.bool_)
     # Nothing is seen of such a difference: what may have been missed is left.
     variance[twins] = 2 * span**2 / (size * (size + 1))
@@ -159,22 +159,22 @@ def _distinct_moments(parts: Floats, size: float, span: float) -> tuple[Floats, 
     """Covariance of the means, and variance of their differences, of models with distinct data."""
     squares = parts**2
     covariance = parts.T @ parts
-    seen = of_pairs(covariance[None])[0]
-    mixed, own = (squares * parts).T @ parts, squares.T @ squares
-    scale = own.diagonal()[:, None] + own.diagonal()
-    fourth = scale - 4 * (mixed + mixed.T) + 6 * own
-    np.fill_diagonal(fourth, own.diagonal())
+    spread = of_pairs(covariance[None])[0]
+    mixed, squared = (squares * parts).T @ parts, squares.T @ squares
+    scale = squared.diagonal()[:, None] + squared.diagonal()
+    fourth = scale - 4 * (mixed + mixed.T) + 6 * squared
+    np.fill_diagonal(fourth, squared.diagonal())
     # The fourth powers cancel: where only rounding errors are left, few questions make the
     # variance, on every machine.
-    fourth = np.maximum(fourth, seen**2 / len(parts)) + _ROUNDED * scale
-    events = np.divide(seen**2, fourth, out=np.zeros_like(seen), where=seen > 0)
-    events = np.maximum(events, seen > 0)
-    return covariance, seen + _missed_variance(seen, events, size, span)
+    fourth = np.maximum(fourth, spread**2 / len(parts)) + _ROUNDED * scale
+    events = np.divide(spread**2, fourth, out=np.zeros_like(spread), where=spread > 0)
+    events = np.maximum(events, spread > 0)
+    return covariance, spread + _missed_variance(spread, events, size, span)
 
 
-def _missed_variance(seen: Floats, events: Floats, size: float, span: float) -> Floats:
+def _missed_variance(estimated: Floats, events: Floats, size: float, span: float) -> Floats:
     """Variance that may be unobserved, by the effective number of differences."""
-    pseudo = (size**2 * seen + 2 * span**2) / (events + 1)
+    pseudo = (size**2 * estimated + 2 * span**2) / (events + 1)
     return np.asarray(np.sign(span) * pseudo / (size * (size + 1)))
 
 
@@ -184,8 +184,8 @@ def in_clusters(cluster: Ints) -> Ints | None:
     >>> in_clusters(np.array([7, 3, 7])), in_clusters(np.array([7, 3, 5]))
     (array([1, 0, 1]), None)
     """
-    found, place = np.unique(cluster, return_inverse=True)
-    return None if found.size == cluster.size else place
+    distinct, place = np.unique(cluster, return_inverse=True)
+    return None if distinct.size == cluster.size else place
 
 
 def freedom_of(questions: int, cluster: Ints | None) -> float:
@@ -201,8 +201,8 @@ def freedom_of(questions: int, cluster: Ints | None) -> float:
     sizes = np.bincount(cluster)
     if np.count_nonzero(sizes) <= 1:
         return 0.0
-    found = effective_number(sizes, np.zeros_like(sizes), 1)
-    return max(float(found[0]) - 1, 1.0)
+    effective = effective_number(sizes, np.zeros_like(sizes), 1)
+    return max(float(effective[0]) - 1, 1.0)
 
 
 def cluster_sums(rows: Floats, cluster: Ints) -> Floats:
@@ -273,8 +273,8 @@ def adjusted_means(
     share = (here / shared[:, None]).mean(axis=0)
     parts = len(table) if together is None else int(together.max()) + 1
     scale = np.sqrt(parts / max(parts - 1, 1))
-    own = scale * (level - level.mean()) / len(table)
-    influence = influence - (influence @ share)[:, None] + own[:, None]
+    part = scale * (level - level.mean()) / len(table)
+    influence = influence - (influence @ share)[:, None] + part[:, None]
     telling = np.flatnonzero(shared > 1) if effect.size > 1 else np.arange(len(table))
     size = telling.size if together is None else np.unique(together[telling]).size
     freedom = freedom_of(telling.size, None if together is None else together[telling])

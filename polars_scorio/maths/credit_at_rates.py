@@ -127,12 +127,12 @@ def _nearest_credit(n: int, wanted: Floats) -> NearCredit:
     p, _ = _fine_rates(n)
     chances: Floats = np.asarray(scipy.stats.binom.pmf(np.arange(n + 1), n, p[:, None]))
     normal = (1 - _RIDGE) * chances.T @ chances + _RIDGE * np.diag(chances.sum(axis=0))
-    found = np.append(np.zeros(n), wanted[-1])
+    credit = np.append(np.zeros(n), wanted[-1])
     inner = slice(1, n)
     right = chances[:, inner].T @ wanted - normal[inner, n] * wanted[-1]
-    found[inner] = np.linalg.solve(normal[inner, inner], right)
-    found = np.clip(found, wanted.min(), wanted.max())
-    return NearCredit(found, float(np.abs(chances @ found - wanted).max()))
+    credit[inner] = np.linalg.solve(normal[inner, inner], right)
+    credit = np.clip(credit, wanted.min(), wanted.max())
+    return NearCredit(credit, float(np.abs(chances @ credit - wanted).max()))
 
 
 @lru_cache(maxsize=1024)
@@ -155,10 +155,10 @@ class ShortDraw:
 
     def bias(self, n: Ints) -> Floats:
         """Largest bias of the credit of a question with so many trials."""
-        found = np.zeros(n.shape)
+        bias = np.zeros(n.shape)
         for size in np.unique(n[n < self.gains.size]).tolist():
-            found[n == size] = _short_credit(size, self.gains.tobytes()).bias
-        return found
+            bias[n == size] = _short_credit(size, self.gains.tobytes()).bias
+        return bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +185,10 @@ class RootDraw:
 
     def bias(self, n: Ints) -> Floats:
         """Largest bias of the credit of a question with so many trials; 0 if k exceeds them."""
-        found = np.zeros(n.shape)
+        bias = np.zeros(n.shape)
         for size in np.unique(n[n >= self.k]).tolist():
-            found[n == size] = self._credit(size).bias
-        return found
+            bias[n == size] = self._credit(size).bias
+        return bias
 
     def at_rates(self, p: Floats, q: Floats) -> Floats:
         """Geom@k of questions with success rates p, whose complements are q."""

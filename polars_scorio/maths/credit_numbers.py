@@ -116,8 +116,8 @@ def saturated_ends(
         share, unseen, rest = _unseen_rates(group, weights, float(tails[column]))
         p, q = (rest, unseen) if right else (unseen, rest)
         for row, draw in enumerate(draws):
-            seen, possible = _seen_and_possible(draw, int(group.n.min()), p, q, right=right)
-            means = seen + share * (possible - seen)
+            observed, possible = _seen_and_possible(draw, int(group.n.min()), p, q, right=right)
+            means = observed + share * (possible - observed)
             if right:
                 lo[row, column] = means.min()
             else:
@@ -186,12 +186,12 @@ def forecast_range(
         rows = np.arange(groups.size) if where is None else np.flatnonzero(where[groups])
         if not rows.size:
             continue
-        own = groups[rows]
+        members = groups[rows]
         rates = rate_nodes(fits.weight.shape[1])
         values = gains.at_rates(*rates) if isinstance(gains, RootDraw) else credit_at(*rates, gains)
-        mean, lo, hi = _likely_ranges(fits, rows, values, confidences[own])
-        mean[gains.size > _FURTHEST * fitted.fewest_trials[own]] = np.nan
-        numbers[:, own] = mean, lo, hi
+        mean, lo, hi = _likely_ranges(fits, rows, values, confidences[members])
+        mean[gains.size > _FURTHEST * fitted.fewest_trials[members]] = np.nan
+        numbers[:, members] = mean, lo, hi
     return CreditRange(*numbers)
 
 
@@ -282,11 +282,11 @@ def credit_numbers(
     further = smaller_draws(bounds)
     every = [*draws, *(small.draw_gains() for small in further)]
     measured = measured_numbers(fitted, every, confidence, target, clusters)
-    found = [
+    parts = [
         _with_forecast(fitted, gains, confidence, numbers)
         for gains, numbers in zip(draws, measured, strict=False)
     ]
-    return bounded_numbers(fitted, bounds, found, measured[len(draws) :])
+    return bounded_numbers(fitted, bounds, parts, measured[len(draws) :])
 
 
 def measured_numbers(
@@ -323,7 +323,7 @@ def with_saturated_ends(
 def bounded_numbers(
     fitted: Calibrated,
     bounds: Sequence[DrawBounds],
-    found: Sequence[Numbers],
+    parts: Sequence[Numbers],
     further: Sequence[Numbers],
 ) -> list[Numbers]:
     """Numbers of metrics that are a credit, with intervals that agree with those of smaller draws.
@@ -331,18 +331,18 @@ def bounded_numbers(
     Pass@k is never below Pass@j of a smaller j, Pass^k never above: no interval reaches beyond the
     far end of j = 1, 2, 4, ... as long as a question has 2 j trials, which show the noise.
     """
-    known = {each.itself: numbers for each, numbers in zip(bounds, found, strict=True)}
+    known = {each.itself: numbers for each, numbers in zip(bounds, parts, strict=True)}
     known |= zip(smaller_draws(bounds), further, strict=True)
     fewest = fitted.fewest_trials
     bounded = []
-    for numbers, each in zip(found, bounds, strict=True):
+    for numbers, each in zip(parts, bounds, strict=True):
         least, most = np.full((2, fewest.size), [[-np.inf], [np.inf]])
         for small in each.smaller:
-            shown = (2 * small.k <= fewest) | (small.k == 1)
+            estimable = (2 * small.k <= fewest) | (small.k == 1)
             if each.above:
-                least = np.where(shown, np.maximum(least, known[small].lo), least)
+                least = np.where(estimable, np.maximum(least, known[small].lo), least)
             else:
-                most = np.where(shown, np.minimum(most, known[small].hi), most)
+                most = np.where(estimable, np.minimum(most, known[small].hi), most)
         bounded.append(numbers.with_ends_within(least, most))
     return bounded
 
@@ -418,11 +418,11 @@ def forecast_numbers(fitted: Calibrated, gains: GainsOf, confidence: float) -> N
     """The forecast of a metric that is a credit, for each group: mu and the range."""
     unknown = np.full(fitted.states.groups, np.nan)
     mu, lo, hi = forecast_range(fitted, _drawn_credit(gains), confidence)
-    found = Numbers(unknown, mu, unknown, lo, hi, np.isnan(unknown))
+    forecast = Numbers(unknown, mu, unknown, lo, hi, np.isnan(unknown))
     bounds = [draw_bounds(gains, fitted.states.n)]
     smaller = [small.draw_gains() for small in smaller_draws(bounds)]
     further = measured_numbers(fitted, smaller, confidence) if smaller else []
-    return bounded_numbers(fitted, bounds, [found], further)[0]
+    return bounded_numbers(fitted, bounds, [forecast], further)[0]
 
 
 def _with_forecast(
@@ -432,10 +432,10 @@ def _with_forecast(
     beyond = np.isnan(numbers.estimate)
     if not beyond.any():
         return numbers
-    ahead = forecast_range(fitted, _drawn_credit(gains), confidence, beyond)
+    forecast = forecast_range(fitted, _drawn_credit(gains), confidence, beyond)
     mu, lo, hi = (
         np.where(beyond, there, here)
-        for there, here in zip(ahead, (numbers.mu, numbers.lo, numbers.hi), strict=True)
+        for there, here in zip(forecast, (numbers.mu, numbers.lo, numbers.hi), strict=True)
     )
     return numbers._replace(mu=mu, lo=lo, hi=hi, forecast=beyond)
 

@@ -74,8 +74,8 @@ def curve_critical(c: Floats | float, path: Path) -> Floats:
         middle = (low + high) / 2
         wide = 2 * scipy.special.ndtr(-middle) + length / np.pi * np.exp(-(middle**2) / 2)
         low, high = np.where(wide > 2 * tail, middle, low), np.where(wide > 2 * tail, high, middle)
-    found = np.where(length > 0, high, c)
-    return np.asarray(np.where(np.isinf(path.length) & (points > 1), bonferroni, found))
+    critical = np.where(length > 0, high, c)
+    return np.asarray(np.where(np.isinf(path.length) & (points > 1), bonferroni, critical))
 
 
 def question_path(values: Sequence[Floats], weight: Floats, cluster: Ints | None = None) -> Path:
@@ -114,8 +114,8 @@ def noise_path(fitted: Calibrated, draws: Sequence[GainsOf | RootDraw]) -> Path:
         share = np.zeros((members.size, levels.size))
         np.add.at(share.T, place, np.broadcast_to(second, fits.questions.shape).T)
         share *= 1 / share.sum(axis=1, keepdims=True)
-        found = level_noise(rate_nodes(fits.weight.shape[1]), levels, draws)
-        for each, table in zip((variance, covariance), found, strict=True):
+        paths = level_noise(rate_nodes(fits.weight.shape[1]), levels, draws)
+        for each, table in zip((variance, covariance), paths, strict=True):
             each[members] = np.einsum("gl,kli,gi->gk", share, table, fits.weight, optimize=True)
         beyond = [_draw_sizes(draw, levels).max(initial=0) > fits.n.min() for draw in draws]
         variance[np.ix_(members, np.flatnonzero(beyond))] = np.nan
@@ -136,15 +136,15 @@ def level_noise(
     powers = [Draw.from_gains(draw(1)).power for draw in drawn if draw(1) is draw(2)]
     if drawn and len(powers) == len(draws) and None not in powers:
         every = [power for power in powers if power is not None]
-        own = [shared_power_noise(*rates, levels, one, one) for one in every]
+        noises = [shared_power_noise(*rates, levels, one, one) for one in every]
         shared = [shared_power_noise(*rates, levels, *pair) for pair in pairwise(every)]
-        return np.array(own), np.array(shared).reshape(-1, *shape[1:])
+        return np.array(noises), np.array(shared).reshape(-1, *shape[1:])
     if not drawn or levels.max() > _TABULATED:
         return np.full(shape, np.inf), np.full((shape[0] - 1, *shape[1:]), np.nan)
-    found = np.empty((2, *shape))
+    noise = np.empty((2, *shape))
     for place, n in enumerate(levels.tolist()):
-        found[:, :, place] = _tabulated_noise(n, rates, [draw(n) for draw in drawn])
-    return found[0], found[1, :-1]
+        noise[:, :, place] = _tabulated_noise(n, rates, [draw(n) for draw in drawn])
+    return noise[0], noise[1, :-1]
 
 
 def _tabulated_noise(n: int, rates: tuple[Floats, Floats], gains: Sequence[Floats]) -> Floats:

@@ -204,16 +204,16 @@ def _following_states(start: NoSuccess, fewest: Floats, steps: int, k: int) -> N
     chance[0], rest[0], variance[0], share[0] = *start, np.ones_like(fewest)
     left = np.arange(steps - 1.0, -1.0, -1.0)[:, None] + fewest
     np.divide(left, left + 2 * k, out=share[1:])
-    more = left + k
-    np.divide(left, more, out=chance[1:])
+    drawn = left + k
+    np.divide(left, drawn, out=chance[1:])
     for table in (chance, share):
         np.multiply.accumulate(table, axis=0, out=table)
     # By the law of total variance: what one trial tells apart, and a share of it that is left. The
     # shares are taken out of the sum; a product of them that is lost exceeds the variance.
     apart = np.multiply(k, chance[:-1], out=left)
-    np.divide(apart, more, out=rest[1:])
-    np.maximum(share[:-1], np.finfo(float).tiny, out=more)
-    np.divide(np.square(rest[1:], out=left), more, out=variance[1:])
+    np.divide(apart, drawn, out=rest[1:])
+    np.maximum(share[:-1], np.finfo(float).tiny, out=drawn)
+    np.divide(np.square(rest[1:], out=left), drawn, out=variance[1:])
     for table in (rest, variance):
         np.add.accumulate(table, axis=0, out=table)
     variance *= share
@@ -681,8 +681,8 @@ def draw_chance_rows(total: int, size: int, successes: Ints) -> Floats:
     u, j = successes[:, None], np.arange(size + 1)
     rest = u - j
     possible = (rest >= 0) & (rest <= total - size)
-    others = log_binomials(total - size)[np.where(possible, rest, 0)]
-    logs = log_binomials(size) + others - log_binomials(total)[u]
+    failures = log_binomials(total - size)[np.where(possible, rest, 0)]
+    logs = log_binomials(size) + failures - log_binomials(total)[u]
     return np.where(possible, np.exp(np.where(possible, logs, 0.0)), 0.0)
 
 
@@ -714,7 +714,7 @@ _FINER = 1.5  # from one step to the next: few of them, for logs with few states
 _WIDE = 0.04  # steps from which on logs of the density are sums of logs that states share
 # Rates less likely than exp(-40) are left out, but where a power of k makes up for it.
 _DEPTH = 40.0
-_MORE = 1.4  # from one number of rates to the next
+_GROWTH = 1.4  # from one number of rates to the next
 _ALIVE = 6  # arrays in use at a time
 _TERMS = 18  # terms of power series of arguments up to 1
 
@@ -728,8 +728,8 @@ def area_drawn(n: Ints, c: Ints, k: int) -> Floats:
     """
     chance, rest = no_success_drawn(n, c, k)
     failures = n - c
-    _, more = no_success_drawn(n, np.minimum(c + 1, n), k)
-    left = failures / (c + 1) * more - failures / n / 2 - chance / 2
+    _, following = no_success_drawn(n, np.minimum(c + 1, n), k)
+    left = failures / (c + 1) * following - failures / n / 2 - chance / 2
     area = 1 - left / (k - 1)
     rare = np.flatnonzero(2 * k * c < n)
     if rare.size:
@@ -749,16 +749,16 @@ def area_moments(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
     needed = 1 / np.sqrt(1 / _STEP**2 + 1 / (_NARROW**2 * (1 / a + 1 / b)))
     step = _STEP / _FINER ** np.ceil(np.log(_STEP / needed) / np.log(_FINER))
     first = np.floor(low / step)
-    sizes = np.ceil(np.log(high / step - first + 1) / np.log(_MORE))
+    sizes = np.ceil(np.log(high / step - first + 1) / np.log(_GROWTH))
     mean, variance = np.empty((2, a.size))
     order = np.lexsort((first, sizes, step))
     edges = np.flatnonzero((np.diff(step[order]) != 0) | (np.diff(sizes[order]) != 0)) + 1
     for rows in np.split(order, edges) if a.size else []:
-        apart, size = float(step[rows[0]]), ceil(_MORE ** sizes[rows[0]]) + 1
+        apart, size = float(step[rows[0]]), ceil(_GROWTH ** sizes[rows[0]]) + 1
         for block in row_slices(rows.size, _ALIVE * size):
-            own = rows[block]
-            rates = _rates_from(first[own], size, apart, k)
-            mean[own], variance[own] = _area_moments(a[own, None], b[own, None], rates, apart)
+            part = rows[block]
+            rates = _rates_from(first[part], size, apart, k)
+            mean[part], variance[part] = _area_moments(a[part, None], b[part, None], rates, apart)
     return mean, variance
 
 

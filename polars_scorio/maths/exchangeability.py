@@ -42,7 +42,7 @@ class CheckResult(NamedTuple):
     p: float | None
     why: str = ""  # nothing is tested
     kind: str = ""  # which part of the check decided
-    seen: float | None = None
+    observed: float | None = None
     expected: float | None = None
     questions: int | None = None
     runs: tuple[int, ...] = ()  # columns of the runs that it names
@@ -66,7 +66,7 @@ def copies(
 
     >>> n, c = np.full(20, 4), np.repeat([0, 2, 4], [5, 10, 5])
     >>> found = copies(n, c)
-    >>> found.kind, found.seen, round(found.p, 5)
+    >>> found.kind, found.observed, round(found.p, 5)
     ('counts', 2, 0.00021)
     """
     mixed = (c > 0) & (c < n)
@@ -84,11 +84,11 @@ def copies(
     if by_pairs.p is None or by_counts.p is None:
         return by_counts if by_pairs.p is None else by_pairs
     share = {True: _BY_COUNTS, False: 1 - _BY_COUNTS}
-    found = [
+    findings = [
         each._replace(p=min(1.0, (each.p or 0.0) / share[each is by_counts]))
         for each in (by_pairs, by_counts)
     ]
-    return min(found, key=lambda each: each.p or 0.0)
+    return min(findings, key=lambda each: each.p or 0.0)
 
 
 def names_runs(present: Flags, success: Flags) -> bool:
@@ -107,15 +107,15 @@ def _copies_by_pairs(present: Flags, success: Flags) -> CheckResult:
     mixed = _is_mixed(present, success)
     here, x = present[mixed].astype(np.float64), success[mixed].astype(np.float64)
     n, c = here.sum(1), x.sum(1)
-    found = _pair_agreement(
+    agreement = _pair_agreement(
         (here, x), (here, x), 1 - 2 * c * (n - c) / (n * (n - 1)), np.triu_indices
     )
-    if not found.p.size:
+    if not agreement.p.size:
         return CheckResult(None, "no two runs share enough mixed questions")
-    best = found.best()
-    pairs = tuple(zip(found.first.tolist(), found.second.tolist(), strict=True))
-    p = min(1.0, (best.p or 0.0) * found.p.size)
-    return best._replace(p=p, kind="pairs", pairs=pairs, p_values=tuple(found.p.tolist()))
+    best = agreement.best()
+    pairs = tuple(zip(agreement.first.tolist(), agreement.second.tolist(), strict=True))
+    p = min(1.0, (best.p or 0.0) * agreement.p.size)
+    return best._replace(p=p, kind="pairs", pairs=pairs, p_values=tuple(agreement.p.tolist()))
 
 
 class _RunAgreement(NamedTuple):
@@ -123,7 +123,7 @@ class _RunAgreement(NamedTuple):
 
     first: Ints
     second: Ints
-    seen: Floats
+    observed: Floats
     questions: Floats
     expected: Floats
     p: Floats
@@ -133,7 +133,7 @@ class _RunAgreement(NamedTuple):
         best = int(self.p.argmin())
         return CheckResult(
             p=float(self.p[best]),
-            seen=round(self.seen[best]),
+            observed=round(self.observed[best]),
             expected=float(self.expected[best]),
             questions=round(self.questions[best]),
             runs=(int(self.first[best]), int(self.second[best])),
@@ -156,16 +156,16 @@ def _pair_agreement(
     first, second = pairs(shared.shape[0], 1, shared.shape[1])
     enough = shared[first, second] >= FEWEST
     first, second = first[enough], second[enough]
-    seen, k, expected = (each[first, second] for each in (agree, shared, mean))
-    p = at_least_bound(k, seen, expected)
+    observed, k, expected = (each[first, second] for each in (agree, shared, mean))
+    p = at_least_bound(k, observed, expected)
     exact = np.flatnonzero((p < LEVEL) & (k <= _MOST_CONVOLVED))
     for some in row_batches(exact, 2 * chance.size):
         both = here[:, first[some]] * there[:, second[some]]
         most = round(float(k[some].max()))
         counts = counts_of(-np.sort(-both * chance[:, None], axis=0)[:most])
-        least = np.arange(len(counts))[:, None] >= np.rint(seen[some])
+        least = np.arange(len(counts))[:, None] >= np.rint(observed[some])
         p[some] = np.where(least, counts, 0.0).sum(axis=0)
-    return _RunAgreement(first, second, seen, k, expected, p)
+    return _RunAgreement(first, second, observed, k, expected, p)
 
 
 def counts_of(chances: Floats) -> Floats:
@@ -174,19 +174,19 @@ def counts_of(chances: Floats) -> Floats:
     >>> counts_of(np.array([[0.5], [0.5]])).ravel().tolist()
     [0.25, 0.5, 0.25]
     """
-    found = np.zeros((len(chances) + 1, chances.shape[1]))
-    found[0] = 1.0
+    law = np.zeros((len(chances) + 1, chances.shape[1]))
+    law[0] = 1.0
     for number, chance in enumerate(chances):
-        happens = found[: number + 1] * chance
-        found[: number + 1] -= happens
-        found[1 : number + 2] += happens
-    return found
+        happens = law[: number + 1] * chance
+        law[: number + 1] -= happens
+        law[1 : number + 2] += happens
+    return law
 
 
-def at_least_bound(k: Floats, seen: Floats, expected: Floats) -> Floats:
+def at_least_bound(k: Floats, count: Floats, expected: Floats) -> Floats:
     """Hoeffding's bound (1956) of the chance that so many of k independent events happen."""
-    tail = scipy.special.betainc(np.maximum(seen, 1), k - seen + 1, np.minimum(expected / k, 1.0))
-    return np.where(seen >= expected + 1, tail, 1.0)
+    tail = scipy.special.betainc(np.maximum(count, 1), k - count + 1, np.minimum(expected / k, 1.0))
+    return np.where(count >= expected + 1, tail, 1.0)
 
 
 def _copies_by_counts(n: Ints, c: Ints) -> CheckResult:
@@ -204,11 +204,11 @@ def _copies_by_counts(n: Ints, c: Ints) -> CheckResult:
     for d in divisors:
         if not (c % d).any():
             chances = [most_multiples(size, d) for size in sizes.tolist()]
-            own = float(np.prod(np.power(chances, often)))
-            if own <= p:
-                p, times = own, d
+            chance = float(np.prod(np.power(chances, often)))
+            if chance <= p:
+                p, times = chance, d
     p = min(1.0, p * len(divisors))
-    return CheckResult(p, kind="counts", seen=times, questions=int(mixed.sum()))
+    return CheckResult(p, kind="counts", observed=times, questions=int(mixed.sum()))
 
 
 def most_multiples(n: int, d: int) -> float:
@@ -232,7 +232,7 @@ def most_multiples(n: int, d: int) -> float:
 def runs(present: Flags, success: Flags, *, ordered: bool) -> CheckResult:
     """Have runs different success rates (Cochran's Q), or do they drift (if ids tell the order)?
 
-    The run that is named is the one that is furthest off; `seen` says by how much, as a share.
+    The run that is named is the one that is furthest off; `highest` says by how much, as a share.
     """
     mixed = _is_mixed(present, success)
     if mixed.sum() < FEWEST:
@@ -256,14 +256,14 @@ def runs(present: Flags, success: Flags, *, ordered: bool) -> CheckResult:
         variance = float(place @ sigma @ place)
         p_trend = 2 * float(scipy.special.ndtr(-abs(place @ t) / np.sqrt(variance)))
     p = min(1.0, 2 * min(p_q, p_trend)) if ordered else p_q
-    own = np.sqrt(np.diag(sigma), where=np.diag(sigma) > 0, out=np.full(t.size, np.inf))
-    off = int(np.abs(t / own).argmax())
+    scale = np.sqrt(np.diag(sigma), where=np.diag(sigma) > 0, out=np.full(t.size, np.inf))
+    off = int(np.abs(t / scale).argmax())
     rates = success.sum(0) / np.maximum(present.sum(0), 1)
     if ordered and p_trend <= p_q:
-        seen, expected, named = float(rates[-1]), float(rates[0]), (0, t.size - 1)
-        return CheckResult(p, "", "trend", seen, expected, int(mixed.sum()), named)
-    others = np.delete(np.arange(t.size), off)
-    rest = success[:, others].sum() / present[:, others].sum()
+        highest, expected, named = float(rates[-1]), float(rates[0]), (0, t.size - 1)
+        return CheckResult(p, "", "trend", highest, expected, int(mixed.sum()), named)
+    usual = np.delete(np.arange(t.size), off)
+    rest = success[:, usual].sum() / present[:, usual].sum()
     return CheckResult(p, "", "run", float(rates[off]), float(rest), int(mixed.sum()), (off,))
 
 
@@ -291,9 +291,9 @@ def stopping(
     by_order = _stopped_by_order(n, c, present[some], success[some])
     assert by_order.p is not None
     # A pattern is not believed once a question has gone on from such a place.
-    if by_order.seen == 0 and pvalue_pattern < by_order.p:
-        found = by_pattern._replace(seen=0, expected=by_order.expected)
-        return found._replace(p=min(1.0, 2 * pvalue_pattern))
+    if by_order.observed == 0 and pvalue_pattern < by_order.p:
+        finding = by_pattern._replace(observed=0, expected=by_order.expected)
+        return finding._replace(p=min(1.0, 2 * pvalue_pattern))
     return by_order._replace(p=min(1.0, 2 * by_order.p))
 
 
@@ -305,7 +305,7 @@ def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Ch
 
     >>> n, one = np.repeat([2, 3, 4], 5), np.ones(15, int)
     >>> found = reward_stopping(n, one, np.arange(15) < 12)
-    >>> round(found.p, 5), found.seen
+    >>> round(found.p, 5), found.observed
     (0.00099, 12)
     """
     if not n.size or n.min() == n.max():
@@ -315,17 +315,17 @@ def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Ch
     mixed = largest < n
     if not mixed.any():
         return CheckResult(None, "too few mixed questions")
-    rates, seen = largest[mixed] / n[mixed], int(last_is_largest[mixed].sum())
+    rates, observed = largest[mixed] / n[mixed], int(last_is_largest[mixed].sum())
     if rates.size > _MOST_CONVOLVED:
         sigma = np.sqrt((rates * (1 - rates)).sum())
-        gap = np.array([1, -1]) * (seen - rates.sum())
+        gap = np.array([1, -1]) * (observed - rates.sum())
         tails = scipy.special.ndtr((gap + 0.5) / sigma)
     else:
         chances = counts_of(rates[:, None])[:, 0]
-        tails = np.array([chances[: seen + 1].sum(), chances[seen:].sum()])
+        tails = np.array([chances[: observed + 1].sum(), chances[observed:].sum()])
     expected = float(rates.sum())
     return CheckResult(
-        min(1.0, 2 * float(tails.min())), "", "rewards", seen, expected, int(mixed.sum())
+        min(1.0, 2 * float(tails.min())), "", "rewards", observed, expected, int(mixed.sum())
     )
 
 
@@ -349,17 +349,17 @@ def passing_chances(n: Ints, c: Ints, stops: list[tuple[int, int]]) -> Floats:
     most = int(n.max())
     free = np.zeros(most + 1)
     free[0] = 1.0
-    found = np.zeros(n.size)
+    chance = np.zeros(n.size)
     for g in range(most + 1):
         if g:
             free[1:] = (free[1:] + free[:-1]) / 2
             free[0] /= 2
-        own = n == g
-        if own.any():
-            every = scipy.stats.binom.pmf(c[own], g, 0.5)
-            found[own] = 1 - free[c[own]] / every
+        exact = n == g
+        if exact.any():
+            every = scipy.stats.binom.pmf(c[exact], g, 0.5)
+            chance[exact] = 1 - free[c[exact]] / every
         free[stops_at.get(g, [])] = 0.0
-    return np.clip(found, 0.0, 1.0)
+    return np.clip(chance, 0.0, 1.0)
 
 
 def _stopped_by_order(n: Ints, c: Ints, present: Flags, success: Flags) -> CheckResult:
@@ -372,13 +372,13 @@ def _stopped_by_order(n: Ints, c: Ints, present: Flags, success: Flags) -> Check
     for g, v in stops:
         passed |= ((trials == g) & (successes == v) & (n > g)[:, None]).any(1)
     open_ones = (chance > 1e-12) & (chance < 1 - 1e-12)
-    chances, seen = chance[open_ones], int(passed[open_ones].sum())
+    chances, observed = chance[open_ones], int(passed[open_ones].sum())
     expected, k = float(chances.sum()), int(open_ones.sum())
     if k <= _MOST_CONVOLVED:
-        p = float(counts_of(chances[:, None])[: seen + 1].sum())
+        p = float(counts_of(chances[:, None])[: observed + 1].sum())
     else:
-        p = float(at_least_bound(*np.array([[k], [k - seen], [k - expected]])).item())
-    return CheckResult(min(1.0, p), "", "order", seen, expected, k)
+        p = float(at_least_bound(*np.array([[k], [k - observed], [k - expected]])).item())
+    return CheckResult(min(1.0, p), "", "order", observed, expected, k)
 
 
 def pattern_p_value(
@@ -397,17 +397,17 @@ def pattern_p_value(
         chances["n-c"] = _pattern_chances(n, c, questions, "n-c")
     if n.min() > 1:
         chances["unmixed"] = _pattern_chances(n, c, questions, "unmixed")
-    seen: list[tuple[float, str, int | None]] = []
+    tests: list[tuple[float, str, int | None]] = []
     for kind, chance in chances.items():
         if kind == "unmixed":
-            seen += [(float(chance[0]), kind, None)] * bool((c[short] % n[short] == 0).all())
+            tests += [(float(chance[0]), kind, None)] * bool((c[short] % n[short] == 0).all())
             continue
         shared = np.unique((c if kind == "c" else n - c)[short])
         if shared.size == 1 and shared[0] < chance.size:
-            seen.append((float(chance[shared[0]]), kind, int(shared[0])))
-    if not seen:
+            tests.append((float(chance[shared[0]]), kind, int(shared[0])))
+    if not tests:
         return 1.0, None
-    rarest, kind, common = min(seen, key=lambda each: each[0])
+    rarest, kind, common = min(tests, key=lambda each: each[0])
     every = np.concatenate([*chances.values()])
     return min(1.0, float(every[every <= rarest * _TIES].sum())), (kind, common)
 
@@ -493,19 +493,19 @@ def repeated_questions(present: Flags, success: Flags) -> CheckResult:
     rows = success.transpose(1, 0, 2).reshape(questions, -1)
     same = np.unique(facts.astype(np.int64), axis=0, return_inverse=True)[1].ravel()
     size = np.bincount(same)[same]
-    told = (size > 1) & (ways > _TOLD_APART * size**2)
-    if not told.any():
+    distinct = (size > 1) & (ways > _TOLD_APART * size**2)
+    if not distinct.any():
         return CheckResult(None, "no two questions that could be told apart")
-    expected = float(((size - 1) / (2 * ways))[told].sum())
-    whole = np.column_stack([same, rows])[told]
+    expected = float(((size - 1) / (2 * ways))[distinct].sum())
+    whole = np.column_stack([same, rows])[distinct]
     _, first, often = np.unique(whole, axis=0, return_inverse=True, return_counts=True)
-    first, places = first.ravel(), np.flatnonzero(told)
+    first, places = first.ravel(), np.flatnonzero(distinct)
     pairs = int((often * (often - 1) // 2).sum())
     alike = places[first == int(often.argmax())][:2] if pairs else places[:0]
     return CheckResult(
         p=float(scipy.special.pdtrc(pairs - 1, expected)) if pairs else 1.0,
         kind="questions",
-        seen=pairs,
+        observed=pairs,
         expected=expected,
         questions=int((often - 1).sum()),
         runs=tuple(alike.tolist()),
@@ -517,7 +517,7 @@ def shared_runs(models: Sequence[tuple[Flags, Flags]]) -> CheckResult:
 
     By pairs, as `copies`, over the questions that are mixed in both models.
     """
-    found, tested = list[CheckResult](), 0
+    findings, tested = list[CheckResult](), 0
     for places in combinations(range(len(models)), 2):
         mixed = _is_mixed(*models[places[0]]) & _is_mixed(*models[places[1]])
         one, other = (
@@ -528,10 +528,10 @@ def shared_runs(models: Sequence[tuple[Flags, Flags]]) -> CheckResult:
         pairs = _pair_agreement(one, other, u * v + (1 - u) * (1 - v), _all_pairs)
         tested += pairs.p.size
         if pairs.p.size:
-            found.append(pairs.best()._replace(kind="models", models=places))
-    if not found:
+            findings.append(pairs.best()._replace(kind="models", models=places))
+    if not findings:
         return CheckResult(None, "too few mixed questions")
-    least = min(found, key=lambda each: each.p or 0.0)
+    least = min(findings, key=lambda each: each.p or 0.0)
     return least._replace(p=min(1.0, (least.p or 0.0) * tested))
 
 
@@ -550,24 +550,24 @@ def verdicts(models: list[dict[str, CheckResult]]) -> list[dict[str, str]]:
     Stopping makes runs differ, and runs that differ agree too often: what another check explains is
     a "look" only, and so is what any of them may explain across questions and models.
     """
-    tested = sum(found.p is not None for model in models for found in model.values())
+    tested = sum(test.p is not None for model in models for test in model.values())
 
     def small(model: dict[str, CheckResult], check: str) -> bool:
         p = model[check].p if check in model else None
         return p is not None and p < LEVEL
 
-    own = ("stopping", "runs", "copies")
-    any_small = any(small(model, each) for model in models for each in own)
+    named = ("stopping", "runs", "copies")
+    any_small = any(small(model, each) for model in models for each in named)
 
-    def verdict(model: dict[str, CheckResult], check: str, found: CheckResult) -> str:
-        if found.p is None:
-            return found.kind or "not tested"
-        causes = own[: own.index(check)] if check in own else ()
-        explained = any_small if check not in own else any(small(model, each) for each in causes)
-        if found.p * tested < LEVEL and not explained:
+    def verdict(model: dict[str, CheckResult], check: str, test: CheckResult) -> str:
+        if test.p is None:
+            return test.kind or "not tested"
+        causes = named[: named.index(check)] if check in named else ()
+        explained = any_small if check not in named else any(small(model, each) for each in causes)
+        if test.p * tested < LEVEL and not explained:
             return "alarm"
-        return "look" if found.p < LEVEL else "ok"
+        return "look" if test.p < LEVEL else "ok"
 
     return [
-        {check: verdict(model, check, found) for check, found in model.items()} for model in models
+        {check: verdict(model, check, test) for check, test in model.items()} for model in models
     ]

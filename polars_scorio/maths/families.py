@@ -58,10 +58,10 @@ def baseline_critical(sigma: Floats, baseline: int, confidence: float) -> Critic
     `dunnett_critical` of the models that are left. `sigma` (S, L) is NaN for absent models; the
     pairs are the columns other than `baseline`, ascending.
     """
-    others = np.delete(sigma, baseline, axis=1)
+    rest = np.delete(sigma, baseline, axis=1)
 
     def critical(undecided: Mask, strata: Ints) -> Floats:
-        left = np.where(undecided, others[strata], np.nan)
+        left = np.where(undecided, rest[strata], np.nan)
         return dunnett_critical(left, np.nan_to_num(sigma[strata, baseline]), confidence)
 
     return critical

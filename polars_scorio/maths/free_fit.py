@@ -87,14 +87,14 @@ class _Starts:
     def from_counts(cls, n: Ints, c: Ints, questions: Floats) -> _Starts:
         """By the moments of the shares of successes."""
         size, trials = questions.sum(axis=1), questions @ n
-        others = np.maximum(questions @ (n * (n - 1.0)) / trials, 1)  # trials of the same question
+        pairs = np.maximum(questions @ (n * (n - 1.0)) / trials, 1)  # trials of the same question
         mean = (questions @ c + 0.5) / (trials + 1)
         square = _row_sums(questions, (c - n * mean[:, None]) ** 2)
         excess = square / (mean * (1 - mean)) / trials - 1
-        rho = np.clip(excess / others, 1 / np.sqrt(trials + 1), 0.95)
+        rho = np.clip(excess / pairs, 1 / np.sqrt(trials + 1), 0.95)
         effective = _row_sums(questions, n / (1 + (n - 1) * rho[:, None]))
         spread = np.sqrt(1 / (mean * effective) + 1 / ((1 - mean) * effective))
-        wide = np.sqrt(2 / np.maximum(size - 1, 1)) * (1 + 1 / (others * rho))
+        wide = np.sqrt(2 / np.maximum(size - 1, 1)) * (1 + 1 / (pairs * rho))
         # Only questions that neither repeat success nor failure tell a correlation from 1.
         wide = np.maximum(wide, 0.75 / np.sqrt(1 + questions @ ((c > 0) & (c < n))))
         logits = [np.asarray(scipy.special.logit(each)) for each in (mean, rho)]
@@ -140,21 +140,21 @@ def fit_populations(n: Ints, c: Ints, questions: Floats) -> Populations:
         [int(np.ceil(each.max())) + _FIRST for each in middles],
     )
     tallies = _Tallies.from_questions(n, c, questions)
-    found = np.empty((len(questions), 0, 0))
+    known = np.empty((len(questions), 0, 0))
     old = lattice
     for _ in range(_MOST_GROWTH):
-        found = _extended_likelihood(tallies, steps, found, old if found.size else None, lattice)
-        density = found + _log_prior(lattice, steps)
+        known = _extended_likelihood(tallies, steps, known, old if known.size else None, lattice)
+        density = known + _log_prior(lattice, steps)
         near = density > density.max(axis=(1, 2), keepdims=True) - _DEPTH
         old, lattice = lattice, lattice.grown(near.any(axis=0))
         if lattice == old:
             break
     kept = near.any(axis=0)
-    own = np.where(near, density, -np.inf)[:, kept]
-    weight = np.exp(own - own.max(axis=1, keepdims=True))
+    base = np.where(near, density, -np.inf)[:, kept]
+    weight = np.exp(base - base.max(axis=1, keepdims=True))
     weight /= weight.sum(axis=1, keepdims=True)
     x, y = (each[kept] for each in old.logits(steps))
-    return Populations(x, y, weight, _highest_likelihoods(found))
+    return Populations(x, y, weight, _highest_likelihoods(known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,18 +192,18 @@ class _Lattice:
 def _extended_likelihood(
     tallies: _Tallies,
     steps: tuple[float, float],
-    found: Floats,
+    known: Floats,
     old: _Lattice | None,
     lattice: _Lattice,
 ) -> Floats:
     """Log likelihoods on a lattice, (G, rows, columns), of which the old part is known."""
-    filled, new = np.empty((len(found), *lattice.shape)), np.ones(lattice.shape, np.bool_)
+    filled, new = np.empty((len(known), *lattice.shape)), np.ones(lattice.shape, np.bool_)
     if old is not None:
         inside = tuple(
             slice(a - start, b - start + 1)
             for a, b, start in zip(old.first, old.last, lattice.first, strict=True)
         )
-        filled[:, inside[0], inside[1]], new[inside] = found, False
+        filled[:, inside[0], inside[1]], new[inside] = known, False
     x, y = (each[new] for each in lattice.logits(steps))
     filled[:, new] = tallies.log_likelihoods(x, y)
     return filled
@@ -220,8 +220,8 @@ class _Tallies(NamedTuple):
     @classmethod
     def from_questions(cls, n: Ints, c: Ints, questions: Floats) -> _Tallies:
         """Of states of n trials, (S,)."""
-        found = [np.unique(each, return_inverse=True) for each in (c, n - c, n)]
-        counts, places = [values for values, _ in found], [place for _, place in found]
+        distinct = [np.unique(each, return_inverse=True) for each in (c, n - c, n)]
+        counts, places = [values for values, _ in distinct], [place for _, place in distinct]
         if n.size <= sum(each.size for each in counts):
             return cls(counts, [], places, questions)
         often = [np.zeros((len(questions), each.size)) for each in counts]
@@ -231,7 +231,7 @@ class _Tallies(NamedTuple):
 
     def log_likelihoods(self, logit_mean: Floats, logit_rho: Floats) -> Floats:
         """`log_likelihood` (G, J) of groups under the same populations, (J,) by both logits."""
-        found = np.empty((len(self.questions), logit_mean.size))
+        likelihood = np.empty((len(self.questions), logit_mean.size))
         for block in row_slices(logit_mean.size, 4 * self.questions.shape[1]):
             mean, rest, rho, weight = (
                 scipy.special.expit(each[block])
@@ -240,11 +240,11 @@ class _Tallies(NamedTuple):
             parts = weight * mean, weight * rest, weight
             logs = [_log_risings(*each, rho) for each in zip(self.counts, parts, strict=True)]
             if self.often:
-                found[:, block] = sum(map(np.matmul, self.often, logs))
+                likelihood[:, block] = sum(map(np.matmul, self.often, logs))
             else:
                 up, down, both = map(np.take, logs, self.states, [0] * 3)
-                found[:, block] = self.questions @ (up + down - both)
-        return found
+                likelihood[:, block] = self.questions @ (up + down - both)
+        return likelihood
 
 
 def _log_risings(lengths: Ints, x: Floats, rho: Floats) -> Floats:
@@ -253,12 +253,12 @@ def _log_risings(lengths: Ints, x: Floats, rho: Floats) -> Floats:
     exact = longest if longest <= EXACT + STIRLING_COST * lengths.size else EXACT
     logs = np.zeros((exact + 1, x.size))
     np.log(x + np.arange(exact)[:, None] * rho, out=logs[1:])
-    found = np.cumsum(logs, axis=0, out=logs)[np.minimum(lengths, exact)]
+    sums = np.cumsum(logs, axis=0, out=logs)[np.minimum(lengths, exact)]
     beyond = lengths > exact
     if beyond.any():
         further = np.asarray(lengths[beyond] - exact, dtype=float)[:, None]
-        found[beyond] += log_rising_by_stirling(x + exact * rho, rho, further)
-    return np.asarray(found)
+        sums[beyond] += log_rising_by_stirling(x + exact * rho, rho, further)
+    return np.asarray(sums)
 
 
 def _log_prior(lattice: _Lattice, steps: tuple[float, float]) -> Floats:
@@ -306,15 +306,15 @@ def likeliest_weights(
     function bounds the maximum: B. G. Lindsay (1983), Ann. Statist. 11, 86-94.
     """
     total, size = questions.sum(axis=1), likelihood.shape[1]
-    found, live = np.empty((total.size, size)), np.arange(total.size)
+    likeliest, live = np.empty((total.size, size)), np.arange(total.size)
     share = questions / total[:, None]
-    weight = np.full_like(found, 1 / size) if start is None else start
+    weight = np.full_like(likeliest, 1 / size) if start is None else start
     chance = weight @ likelihood.T
     slope = (share / chance) @ likelihood
     slack = np.maximum(1 - slope, 0) + _LEAST_SLACK
     for _ in range(_MOST_STEPS):
         done = (slope.max(axis=1) - 1) * total[live] <= close
-        found[live[done]] = weight[done]
+        likeliest[live[done]] = weight[done]
         live = live[~done]
         if not live.size:
             break
@@ -331,8 +331,8 @@ def likeliest_weights(
         weight /= weight.sum(axis=1, keepdims=True)
         chance = weight @ likelihood.T
         slope = (share / chance) @ likelihood
-    found[live] = weight[: live.size]
-    return found
+    likeliest[live] = weight[: live.size]
+    return likeliest
 
 
 def curved_solution(likelihood: Floats, often: Floats, flat: Floats, right: Floats) -> Floats:
@@ -463,9 +463,9 @@ class Fits:
         """
         lattices, middle = [], np.empty((3, len(questions)))
         for groups in lattice_groups(n, c, questions):
-            own = questions[groups]
-            here = own.any(axis=0)
-            populations = fit_populations(n[here], c[here], own[:, here])
+            members = questions[groups]
+            here = members.any(axis=0)
+            populations = fit_populations(n[here], c[here], members[:, here])
             lattices.append((groups, populations))
             middle[:, groups] = populations.middle
         size = _rates_for(n)
@@ -529,10 +529,10 @@ class Fits:
         """The fits of some groups, in their states alone."""
         kept = self.questions[groups].any(axis=0)
         lattices = []
-        for own, populations in self.lattices:
-            rows = np.flatnonzero(np.isin(groups, own))
+        for members, populations in self.lattices:
+            rows = np.flatnonzero(np.isin(groups, members))
             if rows.size:
-                lattices.append((rows, populations.at(np.searchsorted(own, groups[rows]))))
+                lattices.append((rows, populations.at(np.searchsorted(members, groups[rows]))))
         return Fits(
             self.n[kept],
             self.c[kept],
@@ -586,9 +586,9 @@ class Group:
         """Weights with the largest likelihood, without a base."""
         return np.asarray(self.fits.likeliest_weights(np.array([0]))[0])
 
-    def weights(self, own: QuestionWeights) -> QuestionWeights:
+    def weights(self, of_questions: QuestionWeights) -> QuestionWeights:
         """Weights of its questions as those of a batch."""
-        return QuestionWeights.from_groups([own], self.fits.questions > 0)
+        return QuestionWeights.from_groups([of_questions], self.fits.questions > 0)
 
 
 @dataclass(frozen=True, eq=False)  # no slots: cached_property needs __dict__
@@ -620,8 +620,8 @@ class Calibrated:
             for groups, fits in self.batches
             for row, group in enumerate(groups)
         }
-        found = (places[group] for group in range(self.states.groups))
-        return [Group.from_fits(fits.at(np.array([row]))) for fits, row in found]
+        members = (places[group] for group in range(self.states.groups))
+        return [Group.from_fits(fits.at(np.array([row]))) for fits, row in members]
 
     @cached_property
     def weights(self) -> list[QuestionWeights]:
@@ -642,19 +642,19 @@ class Calibrated:
     def of_groups(self, groups: Ints) -> Calibrated:
         """Some groups with their fits, given in ascending order."""
         batches = []
-        for own, fits in self.batches:
-            rows = np.flatnonzero(np.isin(own, groups))
+        for members, fits in self.batches:
+            rows = np.flatnonzero(np.isin(members, groups))
             if rows.size:
-                batches.append((np.searchsorted(groups, own[rows]), fits.at(rows)))
+                batches.append((np.searchsorted(groups, members[rows]), fits.at(rows)))
         strata = self.strata and self.strata.of_groups(groups)
         return Calibrated(self.states.of_groups(groups), batches, strata)
 
     def of_each(self, values: Callable[[Fits], Floats]) -> Floats:
         """A number of each group, from those of each batch, shape (G,)."""
-        found = np.empty(self.states.groups)
+        result = np.empty(self.states.groups)
         for groups, fits in self.batches:
-            found[groups] = values(fits)
-        return found
+            result[groups] = values(fits)
+        return result
 
     def mean(self, values: Floats) -> Floats:
         """Weighted means (C, G) over the questions of a group, of values (C, S) by state."""
@@ -690,10 +690,10 @@ def _fitted_together(states: States, n: Ints) -> list[tuple[Ints, Ints]]:
         kinds: Ints = np.unique(states.members[groups].indices).astype(np.int64)
         same = batches.setdefault(_rates_for(n[kinds]), [])
         if same:
-            (others, known), every = same[-1], np.union1d(same[-1][1], kinds)
-            apart = others.size * known.size + groups.size * kinds.size
-            if (others.size + groups.size) * every.size <= apart + _SPARE:
-                same[-1] = np.sort(np.concatenate([others, groups])), every
+            (latest, known), every = same[-1], np.union1d(same[-1][1], kinds)
+            apart = latest.size * known.size + groups.size * kinds.size
+            if (latest.size + groups.size) * every.size <= apart + _SPARE:
+                same[-1] = np.sort(np.concatenate([latest, groups])), every
                 continue
         same.append((groups, kinds))
     return [batch for same in batches.values() for batch in same]

@@ -200,7 +200,7 @@ def baseline_of_each(sigma: Floats, confidence: float) -> Floats:
     stratum, model = np.nonzero(np.isfinite(sigma))
     for some in row_slices(stratum.size, sigma.shape[1]):
         rows, columns = stratum[some], model[some]
-        others = sigma[rows]
-        others[np.arange(rows.size), columns] = np.nan
-        critical[rows, columns] = dunnett_critical(others, sigma[rows, columns], confidence)
+        rest = sigma[rows]
+        rest[np.arange(rows.size), columns] = np.nan
+        critical[rows, columns] = dunnett_critical(rest, sigma[rows, columns], confidence)
     return critical

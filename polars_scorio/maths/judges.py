@@ -120,14 +120,14 @@ def stratified_rates(labels: Floats, judged: Floats) -> JudgeRates:
 
 def _stratified_counts(labels: Floats, judged: Floats) -> tuple[Floats, Floats]:
     """Agreements and answers of one kind, as a binomial sample with the same rate and variance."""
-    here, hits, there, others = labels.T
-    every = (hits + others) / np.maximum(here + there, 1)
+    here, hits, there, rest = labels.T
+    every = (hits + rest) / np.maximum(here + there, 1)
     m1 = np.where(here > 0, hits / np.maximum(here, 1), every)
-    m0 = np.where(there > 0, others / np.maximum(there, 1), every)
+    m0 = np.where(there > 0, rest / np.maximum(there, 1), every)
     total = judged * m1 + (1 - judged) * m0
     rate = np.divide(judged * m1, total, out=np.zeros_like(total), where=total > 0)
     # Half a label of each kind is added: shares of 0 and 1 have a variance too.
-    p1, p0 = (hits + 0.5) / (here + 1), (others + 0.5) / (there + 1)
+    p1, p0 = (hits + 0.5) / (here + 1), (rest + 0.5) / (there + 1)
     smooth = judged * p1 + (1 - judged) * p0
     slope = judged * (1 - judged) / smooth**2
     variance = p0**2 * p1 * (1 - p1) / np.maximum(here, 1)
@@ -366,8 +366,8 @@ def _verdict_noise(
         sample = QuestionSample(states)
         sigma = sample.sigma(values, population_variance(fitted, metric, known))
         return np.asarray((sigma * _student_ratio(sample.number, tail)) ** 2)
-    _, _, found, factor = (each[0] for each in capped_prices(fitted, [metric]))
-    return np.where(known, found * factor, np.nan)
+    _, _, variance, factor = (each[0] for each in capped_prices(fitted, [metric]))
+    return np.where(known, variance * factor, np.nan)
 
 
 def _student_ratio(number: Ints, tail: float) -> Floats:

@@ -181,8 +181,8 @@ def _heavy_nodes(mean: Floats, rho: Floats, weight: Floats, highest: float = np.
     nodes, weight = np.repeat(rho, weight.shape[1]), weight.ravel() / weight.max()
     kept = weight > _NEGLIGIBLE
     categories = mean.shape[-1]
-    own = weight[kept] / weight[kept].sum()
-    return Grid(mean.reshape(-1, categories)[kept], nodes[kept], own, highest)
+    share = weight[kept] / weight[kept].sum()
+    return Grid(mean.reshape(-1, categories)[kept], nodes[kept], share, highest)
 
 
 def _relative_weight(logs: Floats) -> Floats:
@@ -403,8 +403,8 @@ def _integrated_sums(
 
 def _pseudo_questions(evaluate: Evaluate, states: Ints) -> _NodeSums:
     """Questions without trials: moments of the prior."""
-    nothing = np.zeros((1, states.shape[1]), dtype=states.dtype)
-    return _block_sums(evaluate(nothing), np.array([_PSEUDO_QUESTIONS]))
+    untried = np.zeros((1, states.shape[1]), dtype=states.dtype)
+    return _block_sums(evaluate(untried), np.array([_PSEUDO_QUESTIONS]))
 
 
 def _block_sums(block: Credits, questions: Ints) -> _NodeSums:
@@ -438,10 +438,10 @@ def _population_moments(
     weight: Floats, sums: _NodeSums, pseudo: _NodeSums
 ) -> tuple[float, float, float]:
     both = _merged_sums(sums, pseudo)
-    own = sums.within * sums.questions / both.questions**2
-    mu, known = _mixture_moments(weight, both.x, both.y, own)
+    within = sums.within * sums.questions / both.questions**2
+    mu, known = _mixture_moments(weight, both.x, both.y, within)
     # The spread of the questions without what is known to be error: nothing large cancels.
-    spread = (weight * (both.between + both.within - own)).sum()
+    spread = (weight * (both.between + both.within - within)).sum()
     return float(mu), float(known), float(spread / (both.questions + 1))
 
 

@@ -96,11 +96,11 @@ def _grouped_critical(sigma: Floats, confidence: float) -> Floats:
     # A candidate with the least sigma and others with the largest need the largest value.
     of_group = _critical_of_groups(least, most, number, confidence)
     single = scipy.special.ndtri(confidence)
-    found = np.where(moving, np.take_along_axis(of_group, place, axis=1), single)
+    critical = np.where(moving, np.take_along_axis(of_group, place, axis=1), single)
     # A model without an error has independent differences.
     alone = -scipy.special.ndtri(-np.expm1(np.log(confidence) / moving.sum(axis=1)))
-    found = np.where(here & ~moving, alone[:, None], found)
-    return np.where(here, found, np.nan)
+    critical = np.where(here & ~moving, alone[:, None], critical)
+    return np.where(here, critical, np.nan)
 
 
 def _sigma_places(sigma: Floats, moving: Mask) -> tuple[Ints, int]:
@@ -116,14 +116,14 @@ def _sigma_places(sigma: Floats, moving: Mask) -> tuple[Ints, int]:
 
 
 def _critical_of_groups(
-    candidate: Floats, others: Floats, number: Floats, confidence: float
+    candidate: Floats, sizes: Floats, number: Floats, confidence: float
 ) -> Floats:
     """A critical value for a candidate from each group of models, shape (S, G)."""
     strata, groups = number.shape
     counted = np.repeat(number[:, None, :], groups, axis=1)
     counted[:, np.arange(groups), np.arange(groups)] -= 1
     counted = np.maximum(counted, 0).reshape(-1, groups)
-    ratio = np.repeat(others[:, None, :], groups, axis=1) / candidate[:, :, None]
+    ratio = np.repeat(sizes[:, None, :], groups, axis=1) / candidate[:, :, None]
     ratio = ratio.reshape(-1, groups)
     wanted = counted.sum(axis=1) > 1
     critical = np.full(strata * groups, scipy.special.ndtri(confidence))
@@ -282,8 +282,8 @@ def _farthest_of_all(models: Paired, pairs: Mask) -> Singles:
     for model in range(points.shape[1] - 1):
         columns = np.flatnonzero(wanted[:, model, model + 1 :].any(axis=0))
         if columns.size:
-            others = slice(model + 1 + columns[0], model + 2 + columns[-1])
-            reach = _largest_gap(points, precision, model, others)
+            later = slice(model + 1 + columns[0], model + 2 + columns[-1])
+            reach = _largest_gap(points, precision, model, later)
             np.maximum(farthest, reach, out=farthest)
     return farthest
 
@@ -314,10 +314,10 @@ def _farthest_above_each(models: Paired) -> Singles:
     return np.stack(columns, axis=1)
 
 
-def _largest_gap(points: Singles, precision: Singles, model: int, others: slice) -> Singles:
-    gap = points[:, others] - points[:, model, None]
+def _largest_gap(points: Singles, precision: Singles, model: int, later: slice) -> Singles:
+    gap = points[:, later] - points[:, model, None]
     np.abs(gap, out=gap)
-    gap *= precision[:, model, others, None]
+    gap *= precision[:, model, later, None]
     return np.asarray(gap.max(axis=1))
 
 

@@ -94,8 +94,8 @@ def _drawn_moments(
     if len(sizes) == 1 and isinstance(sizes[0][0], slice):
         return credit_by_state(successes, failures, counts, sizes[0][1])
     mean, variance = np.zeros((2, len(counts), successes.size))
-    for own, gains in sizes:
-        mean[own], variance[own] = credit_by_state(successes, failures, counts[own], gains)
+    for w, gains in sizes:
+        mean[w], variance[w] = credit_by_state(successes, failures, counts[w], gains)
     return mean, variance
 
 

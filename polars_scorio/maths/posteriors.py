@@ -65,9 +65,9 @@ def weighted_moments(nu: Floats, w: Floats) -> tuple[Floats, Floats]:
     mean, variance = np.empty(len(nu)), np.empty(len(nu))
     for rows in row_slices(len(nu), w.size):
         # Category after category: sums over few columns of a row are slow.
-        own = np.ascontiguousarray(nu[rows].T)
-        total = _row_sum(own)
-        share = own / total
+        values = np.ascontiguousarray(nu[rows].T)
+        total = _row_sum(values)
+        share = values / total
         mean[rows] = _average_weight(share, w)
         variance[rows] = _weight_variance(share, w) / (total + 1)
     return mean, variance
@@ -227,7 +227,7 @@ class ExpectedVariance:
 
 
 def expected_squared_sigma(
-    ahead: ExpectedVariance, m: Ints | int, questions: Ints, group: Ints, sigma: Floats
+    expected: ExpectedVariance, m: Ints | int, questions: Ints, group: Ints, sigma: Floats
 ) -> Floats:
     """Expected squared sigmas of group means after m further trials of each question.
 
@@ -239,47 +239,47 @@ def expected_squared_sigma(
         return np.bincount(group, values, sigma.size).astype(np.float64)
 
     size = np.maximum(total(questions), 1) ** 2
-    now = total(questions * ahead.variance(0)) / size
-    then = total(questions * ahead.variance(m)) / size
+    now = total(questions * expected.variance(0)) / size
+    then = total(questions * expected.variance(m)) / size
     left = np.divide(then, now, out=np.zeros_like(now), where=now > 0)
     return np.asarray(left * (now * (1 - left) + left * sigma**2))
 
 
-def best_allocation(ahead: ExpectedVariance, budget: int) -> Ints:
+def best_allocation(expected: ExpectedVariance, budget: int) -> Ints:
     """Further trials of each question, for the smallest sum of variances within a budget.
 
     Gains decrease from trial to trial, so taking the largest is optimal: all above a threshold,
     then one by one, the earlier question first if gains are equal.
     """
-    kinds, number, place = _distinct_questions(ahead)
+    kinds, number, place = _distinct_questions(expected)
     m = kinds.worthwhile(_paid_gain(kinds, number, budget))[place]
     rest = budget - int(m.sum())
     m += rest // m.size  # only where nothing gains anything
-    m[np.argsort(-ahead.gain(m), kind="stable")[: rest % m.size]] += 1
+    m[np.argsort(-expected.gain(m), kind="stable")[: rest % m.size]] += 1
     return m
 
 
-def _paid_gain(ahead: ExpectedVariance, number: Ints, budget: int) -> float:
+def _paid_gain(expected: ExpectedVariance, number: Ints, budget: int) -> float:
     """Threshold of gains, to the last bit, at which all trials above it fit the budget."""
-    high = float(ahead.gain(np.zeros(number.size, dtype=np.int64)).max())
+    high = float(expected.gain(np.zeros(number.size, dtype=np.int64)).max())
     if not (high and budget):
         return np.inf
     high, low = 2 * high, high
-    while number @ ahead.worthwhile(low) <= budget:
+    while number @ expected.worthwhile(low) <= budget:
         high, low = low, low / 16
     while low < (middle := float(np.sqrt(low) * np.sqrt(high))) < high:
-        spent = int(number @ ahead.worthwhile(middle))
+        spent = int(number @ expected.worthwhile(middle))
         if spent == budget:
             return middle
         low, high = (low, middle) if spent < budget else (middle, high)
     return high
 
 
-def _distinct_questions(ahead: ExpectedVariance) -> tuple[ExpectedVariance, Ints, Ints]:
+def _distinct_questions(expected: ExpectedVariance) -> tuple[ExpectedVariance, Ints, Ints]:
     """The distinct questions, their multiplicities, and the index of each question's."""
-    columns = (ahead.a, ahead.b, ahead.x)
+    columns = (expected.a, expected.b, expected.x)
     first, place = distinct_rows([np.unique(each, return_inverse=True)[1] for each in columns])
-    return ahead.of(first), np.bincount(place, minlength=first.size), place
+    return expected.of(first), np.bincount(place, minlength=first.size), place
 
 
 Target = Literal["benchmark", "population"]
@@ -391,9 +391,9 @@ class Pooled:
         cells = np.searchsorted(owner, np.arange(fitted.groups + 1))
         for grid, part, (first, last) in zip(grids, parts, pairwise(cells), strict=True):
             state, questions = fitted.state[part], fitted.questions[part]
-            own = slice(int(first), int(last))
-            place = None if states is fitted else np.searchsorted(state, states.state[own])
-            groups.append(_PriorGroup(grid, state, questions, own, place))
+            members = slice(int(first), int(last))
+            place = None if states is fitted else np.searchsorted(state, states.state[members])
+            groups.append(_PriorGroup(grid, state, questions, members, place))
         return cls(states, fitted, owner, target, groups)
 
     def integrate(self, moments: Moments) -> tuple[Floats, Floats]:
@@ -466,11 +466,11 @@ class Pooled:
         counts = self.states.counts + self.states.prior
         a, x = np.zeros((2, self.states.state.size))
         for grid, state, questions, cells, place in self.groups:
-            own = weighted_posterior(grid, counts[state], questions, w)
+            posterior = weighted_posterior(grid, counts[state], questions, w)
             rows = self._pairs(cells, place)
             chosen = slice(None) if place is None else place
             a[rows] = trial_variance(grid, counts[state], w)[chosen]
-            x[rows] = own.question_sigma[chosen] ** 2
+            x[rows] = posterior.question_sigma[chosen] ** 2
         return ExpectedVariance(a, 0 * a, np.divide(a, x, out=np.ones_like(a), where=x > 0))
 
     def expected_average_variance(self, w: Floats) -> ExpectedVariance:
@@ -501,13 +501,13 @@ class Pooled:
         """Mean and standard deviation for the target, of each group's result."""
         mu, sigma = np.empty((2, self.states.groups))
         for grid, state, questions, cells, place in self.groups:
-            own = result(grid, state, questions)
+            numbers = result(grid, state, questions)
             if place is not None:
-                mu[cells], sigma[cells] = own.question_mu[place], own.question_sigma[place]
+                mu[cells], sigma[cells] = numbers.question_mu[place], numbers.question_sigma[place]
             elif self.target == "population":
-                mu[cells], sigma[cells] = own.population_mu, own.population_sigma
+                mu[cells], sigma[cells] = numbers.population_mu, numbers.population_sigma
             else:
-                mu[cells], sigma[cells] = own.mu, own.sigma
+                mu[cells], sigma[cells] = numbers.mu, numbers.sigma
         return mu, sigma
 
 

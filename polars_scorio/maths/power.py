@@ -98,7 +98,7 @@ def fewest_trials(enough: Callable[[Ints], Mask], size: int, limit: int) -> Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Ahead(ABC):
+class Forecast(ABC):
     """Pairs, or scores, after m further trials of each question or m further questions; (P,).
 
     What all plans ask: how far an interval reaches then, and how many decide.
@@ -115,7 +115,7 @@ class Ahead(ABC):
         """Expected standard deviations of the intervals, in these very runs."""
 
     @abstractmethod
-    def look(self, c: Floats | float, m: Ints) -> Floats | float:
+    def critical_at(self, c: Floats | float, m: Ints) -> Floats | float:
         """Critical values at known variances, from those of one look."""
 
     @abstractmethod
@@ -124,7 +124,7 @@ class Ahead(ABC):
 
     def critical(self, c: Floats | float, m: Ints) -> Floats | float:
         """Critical values, from those of one look at known variances."""
-        return self.look(c, m)
+        return self.critical_at(c, m)
 
     def spread(self, m: Ints) -> Floats:
         """Standard deviations of the differences themselves: `sigma` may hold what is unseen."""
@@ -135,8 +135,8 @@ class Ahead(ABC):
         inner = np.asarray(self.critical(c, m) * self.sigma(m))
         if self.runs is None:
             return inner
-        look = self.look(c, m)
-        return np.hypot(inner, look * np.sqrt(self.runs_after(self.runs, m).term(look)))
+        critical = self.critical_at(c, m)
+        return np.hypot(inner, critical * np.sqrt(self.runs_after(self.runs, m).term(critical)))
 
     def whole_sigma(self, m: Ints) -> Floats:
         """Expected standard deviations of the intervals."""
@@ -182,7 +182,7 @@ class Ahead(ABC):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class TrialsAhead(Ahead):
+class TrialsAhead(Forecast):
     """More trials of the same questions."""
 
     variance: SigmaAfter  # squared sigma after m further trials
@@ -211,13 +211,13 @@ class TrialsAhead(Ahead):
         """The part of more runs."""
         return runs.after(m.astype(np.float64), self.number)
 
-    def look(self, c: Floats | float, m: Ints) -> Floats | float:
+    def critical_at(self, c: Floats | float, m: Ints) -> Floats | float:
         """Critical values, if looks are repeated those of a look at so many trials."""
         return c if self.planned is None else anytime_critical(c, (self.number + m) / self.planned)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class QuestionsAhead(Ahead):
+class QuestionsAhead(Forecast):
     """More questions of a sample; `number` counts clusters as far as they count."""
 
     variance: Floats  # of the difference between questions
@@ -240,14 +240,14 @@ class QuestionsAhead(Ahead):
         number = np.broadcast_to(models.freedom[:, None] + 1, a.shape)
         apart, spread = of_pairs(models.covariance)[row, a, b], number * (number + 1)
         # The variance of the pair has what was never seen; the covariance, a part for each model.
-        seen = np.maximum(apart - span**2 / (2 * spread), 0.0)
-        missed = (models.variance[row, a, b] - seen) * spread
+        between = np.maximum(apart - span**2 / (2 * spread), 0.0)
+        missed = (models.variance[row, a, b] - between) * spread
         events = np.divide(
-            number**2 * seen + 2 * span**2, missed, out=np.ones_like(missed), where=missed > 0
+            number**2 * between + 2 * span**2, missed, out=np.ones_like(missed), where=missed > 0
         )
         return cls(
             diff=(models.mean[row, a] - models.mean[row, b]).ravel(),
-            variance=(number * seen).ravel(),
+            variance=(number * between).ravel(),
             events=(np.maximum(events - 1, 0.0) / number).ravel(),
             number=number.ravel(),
             span=span,
@@ -274,11 +274,11 @@ class QuestionsAhead(Ahead):
         """More questions, after further trials of those of today, in other runs."""
         assert self.runs is not None
         runs = self.runs.after(further, self.trials)
-        seen = self.variance - self.number * (np.asarray(self.runs.of_trials) - runs.of_trials)
-        more = self.trials + further
-        return replace(self, variance=np.maximum(seen, 0.0), runs=runs, trials=more)
+        alone = self.variance - self.number * (np.asarray(self.runs.of_trials) - runs.of_trials)
+        trials = self.trials + further
+        return replace(self, variance=np.maximum(alone, 0.0), runs=runs, trials=trials)
 
-    def look(self, c: Floats | float, m: Ints) -> Floats | float:
+    def critical_at(self, c: Floats | float, m: Ints) -> Floats | float:
         """Critical values, if looks are repeated those of a look at so many questions."""
         if self.information is None:
             return c
@@ -287,7 +287,7 @@ class QuestionsAhead(Ahead):
     def critical(self, c: Floats | float, m: Ints) -> Floats:
         """Student's quantiles by the number of questions."""
         freedom = np.where(self.number > 1, self.number + m - 1, np.nan)
-        return student_critical(self.look(c, m), freedom)
+        return student_critical(self.critical_at(c, m), freedom)
 
 
 _PAIRED_WINS = 0.85  # trials are used below this share of the paired half-width, as in comparisons
@@ -362,8 +362,8 @@ def _questions_of(design: Design, total: float) -> QuestionsAhead:
     """The pair as one over sampled questions, whose difference has this variance."""
     m, (first, second) = design.questions, design.trials
     harmonic = 2 / (1 / first + 1 / second)
-    seen = m**2 * total
-    events = seen + max(m / 2 - seen, 0.0) * (1 - 1 / harmonic)
+    gained = m**2 * total
+    events = gained + max(m / 2 - gained, 0.0) * (1 - 1 / harmonic)
     number, variance, share = np.array([[m], [m * total], [events / m]])
     return QuestionsAhead(
         diff=np.zeros(1), number=number, variance=variance, events=share, span=1.0
@@ -428,8 +428,8 @@ def variance_shares(mean: Floats, noise: Floats, trial: Floats, tail: float) -> 
     """
     questions, models = mean.shape
     if min(questions, models) < 2:  # no variance of one
-        nothing = np.full(4, np.nan)
-        return VarianceShares(nothing, nothing, nothing, nothing, *[np.nan] * 3)
+        unknown = np.full(4, np.nan)
+        return VarianceShares(unknown, unknown, unknown, unknown, *[np.nan] * 3)
     variance = _variance_components(_TableSums.whole(mean, noise, trial))
     share = _shares_of_total(variance)[:, 0]
     reach = _jackknife_reach(mean, noise, trial, tail)
@@ -471,14 +471,14 @@ class _TableSums:
     def whole(cls, mean: Floats, noise: Floats, trial: Floats) -> _TableSums:
         """The sums of one table."""
         average, effect = mean.mean(axis=1), _model_effects(mean)
-        own = effect.mean(axis=0)
+        main = effect.mean(axis=0)
         questions, models = mean.shape
         return cls(
             questions,
             models,
             of_questions=np.array([((average - average.mean()) ** 2).sum()]),
-            of_models=np.array([(own**2).sum()]),
-            residual=np.array([((effect - own) ** 2).sum()]),
+            of_models=np.array([(main**2).sum()]),
+            residual=np.array([((effect - main) ** 2).sum()]),
             noise=np.array([noise.mean()]),
             trial=np.array([trial.mean()]),
         )
@@ -488,14 +488,14 @@ class _TableSums:
         """The sums of the tables that lack one question."""
         (questions, models), whole = mean.shape, cls.whole(mean, noise, trial)
         average, effect = mean.mean(axis=1), _model_effects(mean)
-        own = effect.mean(axis=0)
+        main = effect.mean(axis=0)
         factor = questions / (questions - 1)
         return cls(
             questions - 1,
             models,
             of_questions=whole.of_questions - factor * (average - average.mean()) ** 2,
-            of_models=((own - (effect - own) / (questions - 1)) ** 2).sum(axis=1),
-            residual=whole.residual - factor * ((effect - own) ** 2).sum(axis=1),
+            of_models=((main - (effect - main) / (questions - 1)) ** 2).sum(axis=1),
+            residual=whole.residual - factor * ((effect - main) ** 2).sum(axis=1),
             noise=(questions * whole.noise - noise.mean(axis=1)) / (questions - 1),
             trial=(questions * whole.trial - trial.mean(axis=1)) / (questions - 1),
         )

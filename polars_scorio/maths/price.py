@@ -67,15 +67,15 @@ def capped_prices(fitted: Calibrated, metrics: Sequence[CreditSum]) -> Floats:
 
     Numbers of a group without an estimate say nothing.
     """
-    found = np.empty((4, len(metrics), fitted.states.groups))
+    prices = np.empty((4, len(metrics), fitted.states.groups))
     for groups, fits in fitted.batches:
         weights = fitted.batch_weights(groups, fits)
         moments = moments_of(fits, metrics, weights)
         price = capped_price(fits, metrics, moments, weights)
         mean = price.between(moments.free_mean, moments.smooth_mean)
         rest = price.between(moments.free_rest, moments.smooth_rest)
-        found[:, :, groups] = mean, rest, price.variance, price.factor
-    return found
+        prices[:, :, groups] = mean, rest, price.variance, price.factor
+    return prices
 
 
 def capped_price(
@@ -84,12 +84,12 @@ def capped_price(
     """Variance of some metrics of each group, from their moments under both fits."""
     smooth, free = moments.smooth_variance, moments.free_variance
     higher, cap = smooth > free, np.full(smooth.shape, np.inf)
-    shown = shows_noise(fits, metrics)
-    for row in np.flatnonzero((higher & shown).any(axis=1)).tolist():
+    shows = shows_noise(fits, metrics)
+    for row in np.flatnonzero((higher & shows).any(axis=1)).tolist():
         caps = observed_caps(fits, metrics[row], weights)
-        cap[row] = np.where(higher[row] & shown[row], caps, np.inf)
+        cap[row] = np.where(higher[row] & shows[row], caps, np.inf)
     # A price that is hardly higher than the free one is not worth a region.
-    asked = (smooth > _HIGHER * free) & ~shown & np.isfinite(smooth)
+    asked = (smooth > _HIGHER * free) & ~shows & np.isfinite(smooth)
     rows, groups = np.nonzero(asked)
     for some in row_slices(rows.size, fits.weight.shape[1]):
         noise = [
@@ -317,11 +317,11 @@ def bound_distance(price: Price) -> Floats:
 def effective_questions(price: Price) -> Floats:
     """Bernoulli questions with the variance of the estimate; infinite if that is 0."""
     distance = bound_distance(price)
-    own = distance * price.estimate * price.rest
+    variance = distance * price.estimate * price.rest
     model = (1 - distance) * price.mean * price.mean_rest
     noise = price.variance * (1 + (price.factor - 1) * distance)
     questions: Floats = np.divide(
-        own + model, noise, out=np.full_like(noise, np.inf), where=noise != 0
+        variance + model, noise, out=np.full_like(noise, np.inf), where=noise != 0
     )
     return questions
 
@@ -374,10 +374,10 @@ def average_price(states: States, w: Floats, strata: Subgroups[States] | None = 
         variance[group] = total
         spread = np.hypot(np.sqrt(grid.weight @ (noise - smooth) ** 2), seen_spread)
         factor[group] = 1 + (spread / total if total > 0 else 0.0)
-    seen, left = (
+    observed, left = (
         strata.weighted_sums(weighted_average(states.counts, each)) for each in (unit, rest)
     )
-    return Price(seen, left, mean, mean_rest, variance, factor, low, width)
+    return Price(observed, left, mean, mean_rest, variance, factor, low, width)
 
 
 def _trial_noise(
@@ -601,9 +601,9 @@ def paired_variance(gaps: Floats, weight: Floats) -> Floats:
     squares = parts**2
     square, fourth = squares.sum(axis=0), (squares**2).sum(axis=0)
     events = np.divide(square**2, fourth, out=np.zeros_like(square), where=fourth > 0)
-    seen = square * (questions / (questions - 1))
-    missed = (number**2 * seen + 2) / ((events + 1) * number * (number + 1))
-    return np.where(np.isnan(away[0]), np.nan, seen + missed)
+    observed = square * (questions / (questions - 1))
+    missed = (number**2 * observed + 2) / ((events + 1) * number * (number + 1))
+    return np.where(np.isnan(away[0]), np.nan, observed + missed)
 
 
 def takes_pairs(

@@ -69,10 +69,10 @@ def family_means(mean: Floats, noise: Floats, family: Ints) -> tuple[Floats, Flo
 def _rest_of_questions(mean: Floats, noise: Floats, size: Ints) -> tuple[Floats, Floats]:
     """Mean of the other questions under each model, and the mean noise of that over the models."""
     weight = size[:, None].astype(np.float64)
-    others = weight.sum() - weight
-    rest = ((weight * mean).sum(axis=0) - weight * mean) / others
+    remaining = weight.sum() - weight
+    rest = ((weight * mean).sum(axis=0) - weight * mean) / remaining
     squares = weight**2 * noise
-    rest_noise = np.maximum(squares.sum(axis=0) - squares, 0.0) / others**2
+    rest_noise = np.maximum(squares.sum(axis=0) - squares, 0.0) / remaining**2
     return rest, rest_noise.mean(axis=1)
 
 

@@ -131,7 +131,7 @@ class States(QuestionGroups):
 
     def only(self, categories: list[int]) -> Mask:
         """Whether all trials of a group, prior ones too, are in these categories, shape (G,)."""
-        inside: Mask = np.delete(self._seen, categories, axis=1).sum(axis=1) == 0
+        inside: Mask = np.delete(self._observed, categories, axis=1).sum(axis=1) == 0
         return inside
 
     @property
@@ -151,7 +151,7 @@ class States(QuestionGroups):
         return np.asarray(self.prior + self.counts, dtype=np.float64, order="F")
 
     @cached_property
-    def _seen(self) -> Mask:
+    def _observed(self) -> Mask:
         """Whether a group has trials of a category, prior ones too, shape (G, K)."""
         trials: Floats = self.members @ self.mass
         return trials > 0
@@ -201,11 +201,11 @@ def prefix_states(outcomes: Outcomes) -> tuple[States, Ints, Ints]:
 def _cumulative_counts(outcomes: Outcomes, question: Ints, n: Ints) -> Ints:
     """Counts of each question after its trial number n, counted from zero, shape (rows, K)."""
     exists = n < outcomes.trials[question]
-    seen = np.zeros((n.size, outcomes.prior.shape[1]), dtype=np.int64)
+    counted = np.zeros((n.size, outcomes.prior.shape[1]), dtype=np.int64)
     # The trials stand question after question, as the rows that have one do.
-    seen[np.flatnonzero(exists), outcomes.classes] = 1
-    total = np.cumsum(seen, axis=0)
-    before = total - seen
+    counted[np.flatnonzero(exists), outcomes.classes] = 1
+    total = np.cumsum(counted, axis=0)
+    before = total - counted
     counts: Ints = total - before[np.arange(n.size) - n]
     return counts
 
@@ -252,9 +252,9 @@ class QuestionWeights(NamedTuple):
     def from_groups(cls, weights: Sequence[QuestionWeights], here: Mask) -> QuestionWeights:
         """A batch of groups, from the weights of each by its own states, `here` (G, S)."""
         parts = np.zeros((3, *here.shape))
-        for row, own in enumerate(weights):
-            parts[:, row, here[row]] = own[:3]
-        return cls(parts[0], parts[1], parts[2], np.array([own.largest for own in weights]))
+        for row, each in enumerate(weights):
+            parts[:, row, here[row]] = each[:3]
+        return cls(parts[0], parts[1], parts[2], np.array([each.largest for each in weights]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -282,8 +282,8 @@ class Subgroups(Generic[GroupsT_co]):
     ) -> Subgroups[States]:
         """Collect rows of counts into parts (R,); other arguments as for `States.tally`."""
 
-        def tally_states(own: Ints, parts: int) -> States:
-            return States.tally(counts, prior, own, questions, parts)
+        def tally_states(numbers: Ints, parts: int) -> States:
+            return States.tally(counts, prior, numbers, questions, parts)
 
         return Subgroups.from_rows(group, part, groups, tally_states)
 
@@ -298,9 +298,9 @@ class Subgroups(Generic[GroupsT_co]):
 
     def of_groups(self: Subgroups[States], groups: Ints) -> Subgroups[States]:
         """The parts of some groups, given in ascending order."""
-        own = np.flatnonzero(np.isin(self.owner, groups))
-        owner = np.searchsorted(groups, self.owner[own])
-        return Subgroups(self.states.of_groups(own), owner, groups.size)
+        members = np.flatnonzero(np.isin(self.owner, groups))
+        owner = np.searchsorted(groups, self.owner[members])
+        return Subgroups(self.states.of_groups(members), owner, groups.size)
 
     @property
     def size(self) -> Ints:
@@ -322,11 +322,11 @@ class Subgroups(Generic[GroupsT_co]):
 
         0 if every cluster has one question: then it adds no information.
         """
-        own, rows = self.owner[self.states.group], self._member_values(groups, values)
-        found, number = clustered_variance(
-            rows, self.states.group, own, self.groups, self.states.questions
+        owners, rows = self.owner[self.states.group], self._member_values(groups, values)
+        variances, number = clustered_variance(
+            rows, self.states.group, owners, self.groups, self.states.questions
         )
-        return np.where(number < self.size, found, 0.0)
+        return np.where(number < self.size, variances, 0.0)
 
     def means(self, groups: QuestionGroups, values: Floats) -> Floats:
         """Mean over the questions of each cluster, shape (C,); arguments as for `variance`."""
@@ -390,9 +390,9 @@ def clustered_variance(
     each = np.ones(values.size) if questions is None else questions
     size = np.bincount(group, each, groups)
     mean = np.bincount(group, each * values, groups) / size
-    found, first, index = np.unique(cluster, return_index=True, return_inverse=True)
+    distinct, first, index = np.unique(cluster, return_index=True, return_inverse=True)
     owner = group[first]
-    sums = np.bincount(index, each * (values - mean[group]), found.size)
+    sums = np.bincount(index, each * (values - mean[group]), distinct.size)
     clusters = np.bincount(owner, minlength=groups)
     total = np.bincount(owner, sums**2, groups) / size**2
     factor = np.where(clusters > 1, clusters / np.maximum(clusters - 1, 1), np.nan)

@@ -39,7 +39,7 @@ def largest_means(
     `enough` is surely among them. S. Boyd, L. Vandenberghe (2004), section 11.7.
     """
     total = questions.sum(axis=1)
-    share, found = questions / total[:, None], np.full(total.size, np.inf)
+    share, largest = questions / total[:, None], np.full(total.size, np.inf)
     least = _log_likelihood(share, best @ likelihood.T) - room / total
     far = np.broadcast_to(np.asarray(enough, dtype=np.float64), total.shape)
     # Weights and slacks of the rates, multiplier and slack of the likelihood.
@@ -61,7 +61,7 @@ def largest_means(
         # Near the end rounding may leave the region, or keep the gap from closing.
         products = (weight * slack).sum(axis=1) + level * rest
         left = ~reached & (products > _SMALLEST) & ~((above >= 0) & (bound - mean <= _CLOSE))
-        found[live] = np.where(reached, np.inf, bound)
+        largest[live] = np.where(reached, np.inf, bound)
         if not left.any():
             break
         live, bound, share, least, far, above, level, rest, top, products = (
@@ -91,7 +91,7 @@ def largest_means(
         level, top = level + part * further, top + part * higher
         chance = weight @ likelihood.T
         slope = (share / chance) @ likelihood
-    return found
+    return largest
 
 
 def reaches_mean(

@@ -268,14 +268,14 @@ class RewardPrice:
         noise = questions.full_noise()
         sum_of_noise = total(noise)
         away = np.sqrt(total((noise - (sum_of_noise / size)[questions.group]) ** 2))
-        seen = np.divide(away, sum_of_noise, out=np.zeros_like(size), where=sum_of_noise > 0)
+        estimated = np.divide(away, sum_of_noise, out=np.zeros_like(size), where=sum_of_noise > 0)
         alone = total(questions.trials > 1) == 0
         silent = questions.silent
         return cls(
             estimate=questions.mean,
             rest=total(1 - questions.values) / size,
             variance=np.where(alone, questions.variance_between(), sum_of_noise / size**2),
-            spread=np.where(alone, 0.0, 1 + seen),
+            spread=np.where(alone, 0.0, 1 + estimated),
             freedom=np.where(alone, size - 1, total(questions.trials - 1)),
             trials=size**2 / total(1 / np.maximum(questions.trials // questions.k, 1)),
             silent=total(np.where(silent, questions.values, 0.0)) / size,

@@ -42,7 +42,7 @@ class RunVariance(NamedTuple):
     ratio: Numbers
 
     @property
-    def own(self) -> RunVariance:
+    def by_score(self) -> RunVariance:
         """The variance of each score by itself."""
         return self
 
@@ -84,7 +84,7 @@ class RunVariance(NamedTuple):
 
     def less(self, other: ScoreRuns) -> RunVariance:
         """The variance of differences, whose runs are independent."""
-        return difference(self, other.own)
+        return difference(self, other.by_score)
 
     def after(self, further: Numbers, trials: Numbers, share: Numbers = 1.0) -> RunVariance:
         """The variance that is expected after further trials of each question, in other runs.
@@ -116,8 +116,8 @@ class RunVariance(NamedTuple):
         tail = (1 - confidence) / 2
         quantiles = scipy.special.chdtri(self.freedom, np.array([tail, 1 - tail]))
         ends = self.freedom * self.variance / quantiles
-        own = np.array([self.variance, *ends])
-        sd = np.sqrt(np.maximum(0.0, own - self.of_trials) / self.shared)
+        ends_of = np.array([self.variance, *ends])
+        sd = np.sqrt(np.maximum(0.0, ends_of - self.of_trials) / self.shared)
         return float(sd[0]), float(sd[1]), float(sd[2])
 
 
@@ -129,27 +129,27 @@ class SharedRuns(NamedTuple):
     compared as if their runs were independent.
     """
 
-    own: RunVariance
+    by_score: RunVariance
     sums: Floats
     design: Ints
 
     @property
     def freedom(self) -> Numbers:
         """Degrees of freedom of each score."""
-        return self.own.freedom
+        return self.by_score.freedom
 
     @property
     def excess(self) -> Floats:
         """The part of runs in the variance of each score."""
-        return self.own.excess
+        return self.by_score.excess
 
     def term(self, critical: Numbers) -> Floats:
         """The addition to the priced variance of each score."""
-        return self.own.term(critical)
+        return self.by_score.term(critical)
 
     def at(self, places: tuple[Ints, ...] | Ints) -> SharedRuns:
         """Some of several."""
-        return SharedRuns(self.own.at(places), self.sums[places], self.design[places])
+        return SharedRuns(self.by_score.at(places), self.sums[places], self.design[places])
 
     def less(self, other: ScoreRuns) -> RunVariance:
         """The variance of differences, whose runs are paired where they are the same.
@@ -160,7 +160,7 @@ class SharedRuns(NamedTuple):
         (0.0, 3.0)
         """
         assert isinstance(other, SharedRuns)
-        apart = difference(self.own, other.own)
+        apart = difference(self.by_score, other.by_score)
         paired = (self.design == other.design) & (self.design >= 0)
         gaps = self.sums - other.sums
         runs = np.maximum((~np.isnan(gaps)).sum(-1), 2)
@@ -293,8 +293,8 @@ def difference(first: RunVariance, second: RunVariance) -> RunVariance:
 def pooled_ratio(models: Iterable[RunVariance]) -> tuple[float, float]:
     """Ratio and degrees of freedom of a whole log, over its models and strata."""
     each = [(float(model.freedom), float(model.ratio)) for model in models]
-    freedom = sum(own for own, _ in each)
-    return (sum(own * ratio for own, ratio in each) / freedom, freedom) if freedom else (1.0, 0.0)
+    freedom = sum(free for free, _ in each)
+    return (sum(free * ratio for free, ratio in each) / freedom, freedom) if freedom else (1.0, 0.0)
 
 
 def runs_p_value(models: Sequence[RunVariance]) -> float:

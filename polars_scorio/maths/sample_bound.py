@@ -138,11 +138,11 @@ def population_variance(fitted: Calibrated, metric: CreditSum, wanted: Mask) -> 
 
     NaN for groups that are not `wanted`: in these every question needs an estimate.
     """
-    found = np.full(len(fitted.groups), np.nan)
+    variance = np.full(len(fitted.groups), np.nan)
     for column in np.flatnonzero(wanted).tolist():
         group = fitted.groups[column]
-        found[column] = _question_variance(group, metric) / group.size
-    return found
+        variance[column] = _question_variance(group, metric) / group.size
+    return variance
 
 
 def _question_variance(group: Group, metric: CreditSum) -> float:

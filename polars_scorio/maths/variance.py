@@ -132,8 +132,8 @@ class CreditSum:
 
     def gains(self, n: int) -> Floats:
         """Addition to the sum, of any sign, by each success of a draw from n trials."""
-        ((weight, gains), *more) = self.terms
-        if weight == 1 and not more:
+        ((weight, gains), *further) = self.terms
+        if weight == 1 and not further:
             return gains(n)
         return np.asarray(sum(weight * gains(n) for weight, gains in self.terms))
 
@@ -170,9 +170,9 @@ class CreditSum:
         """`noise_estimates` of questions, shape (S,); 0 for fewer than 2 k trials."""
         noise = np.zeros(n.size)
         for rows, draw in self.draws(n):
-            own = np.arange(n.size)[rows]
-            own = own[n[own] >= 2 * draw.gains.size]
-            noise[own] = noise_estimates(draw, n[own], c[own])
+            places = np.arange(n.size)[rows]
+            places = places[n[places] >= 2 * draw.gains.size]
+            noise[places] = noise_estimates(draw, n[places], c[places])
         return noise
 
 
@@ -302,10 +302,10 @@ class AtRates(NamedTuple):
 
 def rate_moments(size: int, n: Ints, metric: CreditSum) -> AtRates:
     """Moments of a metric at the rates of a free fit of this size, from n trials each, (L,)."""
-    found = np.empty((3, n.size, size))
+    moments = np.empty((3, n.size, size))
     for rows, draw in metric.draws(n):
-        found[:, rows] = kept_rate_moments(size, n[rows].tobytes(), draw.gains.tobytes())
-    return AtRates(*found)
+        moments[:, rows] = kept_rate_moments(size, n[rows].tobytes(), draw.gains.tobytes())
+    return AtRates(*moments)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -383,12 +383,12 @@ def moments_of(fits: Fits, metrics: Sequence[CreditSum], weights: QuestionWeight
     at_rates = [rate_moments(fits.weight.shape[1], fits.levels[0], metric) for metric in metrics]
     free = np.stack(
         [
-            _free_moments(fits, metric, own, weights)
-            for metric, own in zip(metrics, at_rates, strict=True)
+            _free_moments(fits, metric, at_rate, weights)
+            for metric, at_rate in zip(metrics, at_rates, strict=True)
         ],
         axis=1,
     )
-    return Moments._make([*smooth, *free, [own.variance for own in at_rates]])
+    return Moments._make([*smooth, *free, [at_rate.variance for at_rate in at_rates]])
 
 
 class Questions(NamedTuple):
@@ -437,10 +437,10 @@ def smooth_moments(questions: Questions, metrics: Sequence[CreditSum]) -> Floats
             parts = np.split(own_levels, own_levels.size) if size == _BY_RATES else [own_levels]
             for part in parts:
                 kinds.setdefault((size, part.tobytes()), []).append((number, draw))
-    for (size, part_levels), own in kinds.items():
+    for (size, part_levels), of_kind in kinds.items():
         here = np.isin(questions.n, np.frombuffer(part_levels, dtype=levels.dtype))
         some = questions if here.all() else questions.at(np.flatnonzero(here))
-        numbers, draws = [number for number, _ in own], [draw for _, draw in own]
+        numbers, draws = [number for number, _ in of_kind], [draw for _, draw in of_kind]
         if size == _BY_RATES:
             mean, noise = _sums_over_rates(some, draws)
         else:
@@ -555,9 +555,9 @@ def posterior_parts(
     few = 2 * c <= n
     known = np.where(few, shape[:, 1:] + c, shape[:, :1] + (n - c))
     known /= shape.sum(axis=1, keepdims=True) + n
-    found = prior @ np.where(few[:, None], likelihood * grid.p, likelihood * grid.q).T
+    parts = prior @ np.where(few[:, None], likelihood * grid.p, likelihood * grid.q).T
     # A population under which a state is impossible in floating point has no weight to speak of.
-    scale = np.divide(known, found, out=np.zeros_like(found), where=found > 0)
+    scale = np.divide(known, parts, out=np.zeros_like(parts), where=parts > 0)
     lost = 1 - (prior @ likelihood.T) * scale
     return prior, likelihood, scale, np.where((lost > _ROUNDING) & (scale > 0), lost, 0.0)
 
@@ -592,8 +592,8 @@ def posterior_means(draw: Draw, a: Floats, b: Floats, n: Ints) -> tuple[Floats, 
         a, b = b, a
     k = power.k
     chance, rest = (each.reshape(a.shape) for each in power_chances(a.ravel(), b.ravel(), k))
-    more, _ = power_chances(a.ravel(), b.ravel() + k, k)
-    few, variance = chance * more.reshape(a.shape), np.zeros_like(a)
+    further, _ = power_chances(a.ravel(), b.ravel() + k, k)
+    few, variance = chance * further.reshape(a.shape), np.zeros_like(a)
     for r, coefficients in enumerate(power.coefficients(n).T):
         few *= (2 * k - r) / (r + 1) * ((a + r) / (b + (2 * k - 1 - r)))
         variance += few * coefficients[:, None]

@@ -166,11 +166,11 @@ def geom_at_k(
     [0.519615]
     """
     powers = _checked_powers(pass_power, unanimous_power)
-    shown = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
+    arguments = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
     described = Description(
         "geom_at_k", "Geom@{k}", "Pass@k and Pass^k of each question, as a geometric mean"
     )
-    shared = draw_fields(described, k, bounds, name, **shown)
+    shared = draw_fields(described, k, bounds, name, **arguments)
     return _blend_metric(shared, all_success, powers)
 
 
@@ -211,11 +211,11 @@ def geom_ds_at_k(
     [0.519615]
     """
     powers = _checked_powers(pass_power, unanimous_power)
-    shown = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
+    arguments = {"pass_power": (powers[0], 0.5), "unanimous_power": (powers[1], 0.5)}
     described = Description(
         "geom_ds_at_k", "Geom-DS@{k}", "Pass@k and Pass^k of the benchmark, as a geometric mean"
     )
-    shared = draw_fields(described, k, bounds, name, **shown)
+    shared = draw_fields(described, k, bounds, name, **arguments)
     return _blend_metric(shared, all_success, powers, per_question=False)
 
 
@@ -264,15 +264,15 @@ def geo_spectrum_at_k(
     [0.258199]
     """
     lam = check_number("lam", lam, SHARE)
-    own = None if weights is None else check_spectrum(k, weights)
-    shown = {"lam": (lam, 0.5), "weights": (own, None)}
+    checked = None if weights is None else check_spectrum(k, weights)
+    arguments = {"lam": (lam, 0.5), "weights": (checked, None)}
     described = Description(
         "geo_spectrum_at_k",
         "Geo-Spectrum@{k}",
         "Pass@k and a threshold spectrum of the benchmark, as a geometric mean",
     )
-    shared = draw_fields(described, k, bounds, name, **shown)
-    return _spectrum_blend(shared, lam, own)
+    shared = draw_fields(described, k, bounds, name, **arguments)
+    return _spectrum_blend(shared, lam, checked)
 
 
 @with_parameter_help

@@ -158,8 +158,8 @@ PARAMETERS["unanimous_power"] = PARAMETERS["pass_power"]
 def with_parameter_help(function: FunctionT) -> FunctionT:
     """Describe the parameters of a metric's function that its own docstring does not."""
     returns = "Metric\n    To be given to `report`."
-    shown = signature(function)
-    function.__doc__ = described_parameters(function.__doc__, shown, PARAMETERS, Returns=returns)
+    public = signature(function)
+    function.__doc__ = described_parameters(function.__doc__, public, PARAMETERS, Returns=returns)
     return function
 
 
@@ -176,7 +176,7 @@ class Summary(NamedTuple):
     estimate: Floats  # NaN where no unbiased estimate exists
     mu: Floats
     sigma: Floats
-    around: Floats | None = (
+    centre: Floats | None = (
         None  # mean and sigma of the interval, shape (2, G), if not mu and sigma
     )
 
@@ -694,8 +694,8 @@ def draw_metric(
 
     `arguments` are those of `gains` beside k; the name shows them.
     """
-    shown = {key: (value, None) for key, value in arguments.items()}
-    shared = draw_fields(described, k, bounds, name, **shown)
+    defaults = {key: (value, None) for key, value in arguments.items()}
+    shared = draw_fields(described, k, bounds, name, **defaults)
     return DrawMetric(**shared, gains=gains, arguments=tuple(arguments.values()))
 
 
@@ -716,17 +716,17 @@ def draw_fields(
     k: DrawSizes | tuple[None],
     bounds: Bounds | None,
     name: str | None,
-    **shown: tuple[object, object],
+    **defaults: tuple[object, object],
 ) -> dict[str, Any]:
     """The fields that all metrics of draws have, after the check of their arguments.
 
-    `shown` are the other arguments of the function, each with its default.
+    `defaults` are the other arguments of the function, each with its default.
     """
     sizes = ALL_TRIALS if k is ALL_TRIALS else draw_sizes(k)  # type: ignore[arg-type]  # the only tuple that is no size
     limits = interval_bounds(bounds)
     return {
         **described._asdict(),
-        "given": unusual_arguments(**shown, bounds=(limits, UNIT)),
+        "given": unusual_arguments(**defaults, bounds=(limits, UNIT)),
         "label": checked_label(name),
         "k": sizes,
         "bounds": limits,
@@ -757,5 +757,5 @@ def reward_metrics(metrics: Iterable[object]) -> list[RewardMetric]:
 
 def given_reward_range(metric: Metric, usual: Bounds | None) -> Bounds | None:
     """The range that a user gave for real-valued rewards: to the metric, else to all metrics."""
-    own = metric.reward_range if isinstance(metric, RewardMetric) else None
-    return own or usual
+    declared = metric.reward_range if isinstance(metric, RewardMetric) else None
+    return declared or usual

@@ -70,8 +70,8 @@ class ExtremeMetric(RewardMetric):
     def prices(self, questions: States, strata: Subgroups[States] | None = None) -> list[Price]:
         """The price of the best or the worst of three or more rewards, or of one, for each k."""
         sizes = [k for k in self.k if k is not None]
-        found = best_prices(questions, self._ordered_weights, sizes, strata)
-        return [self._mirrored_price(price) for price in found] if self.worst else found
+        priced = best_prices(questions, self._ordered_weights, sizes, strata)
+        return [self._mirrored_price(price) for price in priced] if self.worst else priced
 
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""

@@ -127,8 +127,8 @@ class TrialMean(WeightedMetric, RewardMetric):
         if not (posterior.shared_prior and extreme.any()):
             return Summary(estimate, estimate, sigma)
         # An average on a bound has no interval of its own that is worth the name.
-        around = np.where(extreme, self._posterior_mean(posterior), (estimate, sigma))
-        return Summary(estimate, estimate, sigma, around)
+        centre = np.where(extreme, self._posterior_mean(posterior), (estimate, sigma))
+        return Summary(estimate, estimate, sigma, centre)
 
 
 @with_parameter_help

@@ -247,19 +247,19 @@ def _threshold_plan(
     refuse_absent(
         root_columns([*strata, *named]), schema, "the thresholds", "Name existing columns."
     )
-    found = {
+    plans = {
         name: percentile
         for name, percentile in reading.percentiles().items()
         if set(percentile.meta.root_names()) <= set(schema)
     }
-    if not found:
+    if not plans:
         raise ColumnNotFoundError(
             "there is no signal to take thresholds from: none of 'completion_bpt', 'prompt_bpt' "
             f"and 'token_ratio'; the columns are {schema.names()}. Name them with "
             "completion_bpt=, prompt_bpt=, token_ratio=."
         )
     names = [column.meta.output_name() for column in strata]
-    return plan.group_by(*strata).agg(**found).sort(names) if strata else plan.select(**found)
+    return plan.group_by(*strata).agg(**plans).sort(names) if strata else plan.select(**plans)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -68,8 +68,8 @@ def _of_scorio(
 
     _TABLES[table.__name__] = table
     _, *columns = signature(table).parameters.values()
-    shown = signature(table).replace(parameters=columns, return_annotation="Rubric")
-    schema.__signature__ = shown  # type: ignore[attr-defined]  # which inspect reads
+    method_signature = signature(table).replace(parameters=columns, return_annotation="Rubric")
+    schema.__signature__ = method_signature  # type: ignore[attr-defined]  # which inspect reads
     _OF_SCORIO.append(schema)
     return cast("Callable[ColumnsT, Rubric]", schema)
 

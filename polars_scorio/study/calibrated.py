@@ -70,7 +70,7 @@ def macro_numbers(
 
     NaN for what the strata have to give: over a population, sigma; all, if k exceeds some trials.
     """
-    found = dict[Row, Scores]()
+    scores = dict[Row, Scores]()
     assert cells.strata is not None
     for successes, metrics in credited.items():
         states, strata = cells.states.binary([*successes]), cells.strata.binary([*successes])
@@ -93,8 +93,8 @@ def macro_numbers(
                 for draw in draws
             ]
         for (metric, k), each in zip(rows, numbers, strict=True):
-            found[metric.name, k] = Scores.from_credit(each.scaled(*metric.support), metric)
-    return found
+            scores[metric.name, k] = Scores.from_credit(each.scaled(*metric.support), metric)
+    return scores
 
 
 def _priced_credits(
@@ -237,18 +237,18 @@ class CalibratedInference(Inference):
         if self.planned is not None:
             information = planned_share(cells, self.target, self.planned)
             confidence = look_confidence(self.confidence, information)
-        found = dict[Row, Scores]()
+        scores = dict[Row, Scores]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
         sampled = self.target == "population" and cells.clusters is not None
         for metric, view in asked:
             subject, successes = cells.subject(view), credited_classes(metric, view, cells.classes)
             if subject is not None:
-                found |= subject.macro_numbers([metric], cells, confidence, self.target)
+                scores |= subject.macro_numbers([metric], cells, confidence, self.target)
             elif successes is not None and not sampled:
                 credited[successes].append(metric)
             elif view == "categories" and not sampled:
-                found |= category_macro_numbers(metric, cells, confidence, self.target)
-        return found | macro_numbers(credited, cells, confidence, self.target)
+                scores |= category_macro_numbers(metric, cells, confidence, self.target)
+        return scores | macro_numbers(credited, cells, confidence, self.target)
 
     def ranking_numbers(
         self, metric: Metric, view: View, k: int | None, cells: QuestionCells
@@ -307,8 +307,8 @@ class CalibratedInference(Inference):
         """The numbers of a price; about a population, with the spread of the questions."""
         blended = metric.blend_of_means(k)
         if blended is not None and isinstance(priced, Calibrated):
-            own = clusters and clusters.binary([*cells.classes.successful])
-            return blend_numbers(priced, blended, price, confidence, self.target, own)
+            clustered = clusters and clusters.binary([*cells.classes.successful])
+            return blend_numbers(priced, blended, price, confidence, self.target, clustered)
         if self.target == "benchmark":
             return price_numbers(price, confidence)
         states = cells.states
@@ -354,15 +354,15 @@ def _as_band(
         lo, hi = rising_band(lo, hi)
     elif all(power is not None and power.every for power in powers):
         lo, hi = (end[::-1] for end in rising_band(lo[::-1], hi[::-1]))
-    found = dict[Row, Scores]()
+    band = dict[Row, Scores]()
     for place, (row, numbers) in enumerate(alone.items()):
         here = known[place]
         facts = {ADJUSTED: np.where(here, ALL_SIZES, ALONE)}
         banded = numbers._replace(
             lo=np.where(here, lo[place], numbers.lo), hi=np.where(here, hi[place], numbers.hi)
         )
-        found[row] = banded.with_facts(**facts)
-    return found
+        band[row] = banded.with_facts(**facts)
+    return band
 
 
 def credited_classes(metric: Metric, view: View, classes: Classes) -> tuple[int, ...] | None:

@@ -79,15 +79,15 @@ class WatchedTrials:
         sums = run_sums(trials, request.classes, states, groups)
         doubted = _suspicious_groups(states, groups, refuses=self.refuses) | _have_copies(sums)
         if doubted.any():
-            found = LogChecks.from_log(of_groups(trials, groups).frame, trials.roles)
-            own = groups.select(trials.groups).filter(doubted)
+            checks = LogChecks.from_log(of_groups(trials, groups).frame, trials.roles)
+            suspects = groups.select(trials.groups).filter(doubted)
             subjects = request.classes.needs_of(Subject)
             of_copies = self.repairs and not any(each.tells_copies for each in subjects)
-            alarms = _alarms_of(found, own, ("stopping", "copies")[: 1 + of_copies])
+            alarms = _alarms_of(checks, suspects, ("stopping", "copies")[: 1 + of_copies])
             if alarms:
-                _tell_alarms(found, alarms, refuses=self.refuses, repairs=self.repairs)
+                _tell_alarms(checks, alarms, refuses=self.refuses, repairs=self.repairs)
             if alarms and self.repairs and not trials.judged:
-                groups = self._repaired(groups, _found_repairs(found, alarms))
+                groups = self._repaired(groups, _found_repairs(checks, alarms))
         if REPAIR in groups.columns:
             kept, states = repaired_trials(trials, groups), state_counts(groups, request.classes)
             sums = run_sums(kept, request.classes, states, groups)
@@ -112,8 +112,8 @@ class WatchedTrials:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the whole log has been warned of
             plan = request.groups(per_question=named, questions=self.questions)
-            found: pl.DataFrame = plan.result()
-        counted = found.join(repairs, how="left", **on)  # type: ignore[arg-type]
+            repaired: pl.DataFrame = plan.result()
+        counted = repaired.join(repairs, how="left", **on)  # type: ignore[arg-type]
         if not alone:
             return counted
         left = marked.filter(again.fill_null(value=False).not_())
@@ -128,16 +128,16 @@ def run_sums(
     Null if rows name no runs, or too few questions have both outcomes. Trial ids do if they are
     integers and none repeats in a question.
     """
-    nothing = pl.Series([None] * groups.height, dtype=pl.List(pl.Struct([])))
+    unread = pl.Series([None] * groups.height, dtype=pl.List(pl.Struct([])))
     named = trials.run is not None
     indexed = trials.identified and trials.trial is not None and trials.trial.dtype.is_integer()
     if trials.count is not None or trials.judged or not (named or indexed):
-        return nothing
+        return unread
     n, c, times = (states[name].to_numpy() for name in (TRIALS, SUCCESSES, TIMES))
     mixed = pl.col(SUCCESSES).is_between(0, pl.col(TRIALS), closed="none")
     enough = states.filter(mixed).group_by(PLACE).agg(pl.col(TIMES).sum() >= FEWEST)
     if not enough[TIMES].any():
-        return nothing
+        return unread
     if classes.summed:
         success = pl.col(CATEGORY) == 1
     else:
@@ -149,9 +149,9 @@ def run_sums(
     counted = rows.select(*keys, RUN, pl.col(trials.question.name).hash().alias(WHERE))
     runs = counted.group_by(*keys, RUN).agg(pl.len().alias(SIZE), pl.col(WHERE).sum())
     each = runs.group_by(keys).agg(pl.struct(RUN, SIZE, WHERE).alias(RUN_SUMS))
-    found = each.collect(engine="streaming")
+    summed = each.collect(engine="streaming")
     on = {"on": keys, "how": "left", "nulls_equal": True, "maintain_order": "left"}
-    return groups.select(keys).join(found, **on)[RUN_SUMS]  # type: ignore[arg-type]
+    return groups.select(keys).join(summed, **on)[RUN_SUMS]  # type: ignore[arg-type]
 
 
 def is_rare(n: Ints, c: Ints, times: Ints) -> bool:
@@ -169,17 +169,17 @@ def _have_copies(sums: pl.Series) -> pl.Series:
 
 
 def _alarms_of(
-    found: LogChecks, doubted: pl.DataFrame, checks: tuple[str, ...]
+    checks_made: LogChecks, doubted: pl.DataFrame, checks: tuple[str, ...]
 ) -> list[tuple[int, str]]:
     """The doubted groups with an alarm, by their place."""
-    trials = found.trials
+    trials = checks_made.trials
     on = {"on": trials.groups, "how": "semi", "nulls_equal": True, "maintain_order": "left"}
-    own = found.keys.with_row_index(PLACE).join(doubted, **on)[PLACE]  # type: ignore[arg-type]
-    return [each for each in found.alarms(*checks) if each[0] in {*own}]
+    places = checks_made.keys.with_row_index(PLACE).join(doubted, **on)[PLACE]  # type: ignore[arg-type]
+    return [each for each in checks_made.alarms(*checks) if each[0] in {*places}]
 
 
 def _tell_alarms(
-    found: LogChecks, alarms: list[tuple[int, str]], *, refuses: bool, repairs: bool
+    checks: LogChecks, alarms: list[tuple[int, str]], *, refuses: bool, repairs: bool
 ) -> None:
     """Refuse groups that stopped on outcomes, if their first trials are not known, or warn."""
     unknown = {None, NO_INTERVAL}
@@ -187,11 +187,11 @@ def _tell_alarms(
         (place, check)
         for place, check in alarms
         if check == "stopping"
-        and not (repairs and (found.repair(place, check) or [None])[0] not in unknown)
+        and not (repairs and (checks.repair(place, check) or [None])[0] not in unknown)
     ]
-    many = f"{found.keys.height:,} group{'s' * (found.keys.height > 1)}"
+    many = f"{checks.keys.height:,} group{'s' * (checks.keys.height > 1)}"
     if refuses and stopped:
-        first = found.sentence(*stopped[0])
+        first = checks.sentence(*stopped[0])
         raise ValueError(
             f"trials stopped on their outcomes in {len(stopped):,} "
             f"group{'s' * (len(stopped) > 1)}, the first: {first} More trials of the questions "
@@ -200,31 +200,31 @@ def _tell_alarms(
         )
     warnings.warn(
         f"trials are not independent in {len(alarms):,} of {many}, the first: "
-        f"{found.sentence(*alarms[0])} See check() for the evidence.",
+        f"{checks.sentence(*alarms[0])} See check() for the evidence.",
         CheckWarning,
         stacklevel=2,
     )
 
 
-def trials_that_count(trials: Trials, found: LogChecks) -> Trials | None:
+def trials_that_count(trials: Trials, checks: LogChecks) -> Trials | None:
     """The trials without copies; None if there are none."""
-    repairs = _found_repairs(found, found.alarms("copies"))
+    repairs = _found_repairs(checks, checks.alarms("copies"))
     return None if repairs.is_empty() else repaired_trials(trials, repairs)
 
 
-def _found_repairs(found: LogChecks, alarms: list[tuple[int, str]]) -> pl.DataFrame:
+def _found_repairs(checks: LogChecks, alarms: list[tuple[int, str]]) -> pl.DataFrame:
     """The keys of the groups to be repaired, with `REPAIR`."""
-    trials, part = found.trials, run_part(found.trials)
+    trials, part = checks.trials, run_part(checks.trials)
     schema = {
         NOTE: pl.String(),
         FIRST: pl.Int64(),
         EVERY: pl.Int64(),
         LEFT_OUT: pl.List(pl.Null() if part is None else part.dtype),
     }
-    each = [(place, found.repair(place, check)) for place, check in alarms]
-    told = [(place, repair) for place, repair in each if repair is not None]
-    rows = pl.DataFrame([repair for _, repair in told], schema, orient="row")
-    keys = found.keys.select(trials.groups)[[place for place, _ in told]]
+    each = [(place, checks.repair(place, check)) for place, check in alarms]
+    repairs = [(place, repair) for place, repair in each if repair is not None]
+    rows = pl.DataFrame([repair for _, repair in repairs], schema, orient="row")
+    keys = checks.keys.select(trials.groups)[[place for place, _ in repairs]]
     return keys.with_columns(rows.select(pl.struct(*schema).alias(REPAIR)).to_series())
 
 
@@ -234,7 +234,7 @@ def repaired_trials(trials: Trials, groups: pl.DataFrame, *, alone: bool = False
     names = [f"{_KEY}{place}" for place in range(max(len(parts), 1))]
     keys = [part.expr.alias(name) for part, name in zip(parts, names, strict=False)]
     said = groups.filter(pl.col(REPAIR).is_not_null()).select(
-        *(pl.col(own).alias(name) for own, name in zip(trials.groups, names, strict=True)),
+        *(pl.col(column).alias(name) for column, name in zip(trials.groups, names, strict=True)),
         pl.col(REPAIR).struct.unnest(),
     )
     said = said.filter(pl.col(NOTE) != NO_INTERVAL)
@@ -248,8 +248,8 @@ def repaired_trials(trials: Trials, groups: pl.DataFrame, *, alone: bool = False
         classes,
         *ids,
     ).join(said.lazy(), on=names, how="inner" if alone else "left", nulls_equal=True)
-    own = [*names, _QUESTION]
-    seen = pl.col(CATEGORY).is_not_null()
+    column = [*names, _QUESTION]
+    present = pl.col(CATEGORY).is_not_null()
     if trials.count is not None:
         number = trials.count.expr
         fewer = pl.when(pl.col(FIRST).is_null()).then(number // pl.col(EVERY).fill_null(1))
@@ -259,11 +259,11 @@ def repaired_trials(trials: Trials, groups: pl.DataFrame, *, alone: bool = False
         counted = Part(pl.col(name), name, trials.count.dtype)
         fewer_rows = rows.with_columns(count.alias(name))
         return _of_frame(replace(trials, roles=roles), fewer_rows, count=counted)
-    place = pl.when(seen).then(pl.col(_ORDER)).rank("ordinal").over(own)
-    turn = pl.int_range(pl.len()).over(*own, CATEGORY)
+    place = pl.when(present).then(pl.col(_ORDER)).rank("ordinal").over(column)
+    turn = pl.int_range(pl.len()).over(*column, CATEGORY)
     kept = pl.all_horizontal(
-        ~seen | pl.col(FIRST).is_null() | (place <= pl.col(FIRST)),
-        ~seen | pl.col(EVERY).is_null() | (turn % pl.col(EVERY) == 0),
+        ~present | pl.col(FIRST).is_null() | (place <= pl.col(FIRST)),
+        ~present | pl.col(EVERY).is_null() | (turn % pl.col(EVERY) == 0),
         pl.col(LEFT_OUT).is_null()
         | ~pl.col(LEFT_OUT).list.contains(pl.col(_ORDER)).fill_null(value=False),
     )
@@ -332,8 +332,8 @@ def _suspicious_groups(states: pl.DataFrame, groups: pl.DataFrame, *, refuses: b
     multiple = ~uniform & (np.gcd.reduceat(np.gcd(n, c), start) > 1)
     doubted[place[uniform & (several >= FEWEST)]] = True
     for i in np.flatnonzero((alike & (least < most)) | multiple).tolist():
-        own = slice(start[i], end[i])
-        n_all, c_all = np.repeat(n[own], times[own]), np.repeat(c[own], times[own])
+        members = slice(start[i], end[i])
+        n_all, c_all = np.repeat(n[members], times[members]), np.repeat(c[members], times[members])
         p_values = (stopping(n_all, c_all).p, copies(n_all, c_all).p)
         doubted[place[i]] |= any(p is not None and p < LEVEL for p in p_values)
     return pl.Series(doubted)
@@ -345,8 +345,10 @@ def _warn_of_difficulty(states: pl.DataFrame, groups: pl.DataFrame, trials: Tria
     Trials that stopped on outcomes bias no posterior, though they look like that.
     """
     level = DIFFICULTY_LEVEL / max(groups.height, 1)
-    for (place,), own in states.group_by(PLACE, maintain_order=True):
-        n, c, often = (own[name].to_numpy().astype(np.int64) for name in (TRIALS, SUCCESSES, TIMES))
+    for (place,), table in states.group_by(PLACE, maintain_order=True):
+        n, c, often = (
+            table[name].to_numpy().astype(np.int64) for name in (TRIALS, SUCCESSES, TIMES)
+        )
         if n.min() == n.max() or pattern_p_value(n, c, often)[0] < LEVEL:
             continue
         if difficulty_p_value(n, c, often) < level:

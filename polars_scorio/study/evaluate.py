@@ -51,7 +51,7 @@ class ReportColumns:
     numbers: dict[str, pl.DataType]  # what is said of a metric
 
     @property
-    def shown(self) -> list[str]:
+    def visible(self) -> list[str]:
         """The names of all columns of the result."""
         return [*self.keys, *self.question, *self.beside_keys]
 
@@ -90,7 +90,7 @@ def report_columns(trials: Trials, per: Per = "model", needs: Sequence[Need] = (
         facts[UNSCORED] = pl.UInt64()
     numbers: dict[str, pl.DataType] = dict.fromkeys(NUMBERS, pl.Float64())
     for need in needs:
-        numbers |= need.shown
+        numbers |= need.visible
     numbers[INFERENCE] = pl.String()
     return ReportColumns(
         keys=trials.strata | trials.models,
@@ -146,10 +146,12 @@ class EvaluatedPart:
 
     def scores(self, row: Row, law: Law | None = None) -> Scores:
         """The scores of each cell, or a law that needs the questions alone."""
-        found = self.numbers[row] if law is None else Scores.from_law(law, len(self.facts))
+        scores = self.numbers[row] if law is None else Scores.from_law(law, len(self.facts))
         if row in self.noise:
-            found = found._replace(noise=self.noise[row]._replace(own=found.noise.own))
-        return found if law is None else found.counting(self.notes)
+            scores = scores._replace(
+                noise=self.noise[row]._replace(independent=scores.noise.independent)
+            )
+        return scores if law is None else scores.counting(self.notes)
 
     def lacks_estimate(self, row: Row, metric: Metric, view: View) -> Mask:
         """Groups without an estimate."""
@@ -164,15 +166,15 @@ class EvaluatedPart:
         """All rows of each cell, cell after cell, with the `GROUP` of the cell."""
         size = len(self.facts)
         cell = np.repeat(np.arange(size), len(self.numbers))
-        found = {fact.name: fact.gather(cell) for fact in self.facts}
+        facts = {fact.name: fact.gather(cell) for fact in self.facts}
         for name, labels in zip(("metric", "k"), zip(*self.numbers, strict=True), strict=True):
-            found[name] = pl.Series(name, [*labels] * size, columns.labels[name])
+            facts[name] = pl.Series(name, [*labels] * size, columns.labels[name])
         rows = [self.scores(row).columns() for row in self.numbers]
         schema = {GROUP: pl.Int64(), **columns.schema}
         return pl.DataFrame(
             [
-                found[name].cast(dtype)
-                if name in found
+                facts[name].cast(dtype)
+                if name in facts
                 else joined_column(name, dtype, [row.get(name) for row in rows], size)
                 for name, dtype in schema.items()
             ]
@@ -209,8 +211,8 @@ class Evaluated:
         """Whether the range of rewards was "given" or "observed"; None: all rewards are 0 or 1."""
         cells = self.parts[0].cells
         subjects = ((cells.subject(view), metric) for metric, view in self.views.values())
-        found = (subject.bounds_of(metric) for subject, metric in subjects if subject is not None)
-        return next((each for each in found if each is not None and self.groups.height), None)
+        bounds = (subject.bounds_of(metric) for subject, metric in subjects if subject is not None)
+        return next((each for each in bounds if each is not None and self.groups.height), None)
 
     def models(self, row: Row, places: Ints, law: Law | None = None) -> StrataModels:
         """Some groups, all of them over all strata or none, by one metric and draw size.
@@ -289,7 +291,7 @@ class Evaluation:
         }
         notes = [repairs[place] for place in facts[GROUP]] if any(repairs) else ()
         if notes:
-            numbers = {row: own.counting(notes) for row, own in numbers.items()}
+            numbers = {row: scores.counting(notes) for row, scores in numbers.items()}
         part = EvaluatedPart(cells, facts, numbers, trials.question.name, notes)
         return Evaluated(request, groups, views, (part,), sums)
 

@@ -159,8 +159,8 @@ class _GroupForecasts:
     def _of_draws(self, fitted: Calibrated, k: int) -> list[dict[str, float | None]]:
         """Numbers of the draws of one size, for each group."""
         low, high = self._drawn_metric.support
-        found = forecast_numbers(fitted, self._metric_draw(k), self.request.choice.confidence)
-        numbers = [low + (high - low) * each for each in (found.mu, found.lo, found.hi)]
+        drawn = forecast_numbers(fitted, self._metric_draw(k), self.request.choice.confidence)
+        numbers = [low + (high - low) * each for each in (drawn.mu, drawn.lo, drawn.hi)]
         fewest = fitted.fewest_trials
         names = ("k", "extrapolation", "mu", "lo", "hi")
         # Null for NaN: beyond twice the trials there is no mean.

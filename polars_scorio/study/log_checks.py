@@ -114,8 +114,8 @@ class LogChecks:
         keys = questions.select(trials.groups).unique(maintain_order=True)
         findings = [_group_findings(part, words) for part in parts]
         if across:
-            whole, own = _across_findings(questions, trials, words)
-            keys, findings = pl.concat([keys, whole], how="diagonal"), [*findings, *own]
+            whole, of_models = _across_findings(questions, trials, words)
+            keys, findings = pl.concat([keys, whole], how="diagonal"), [*findings, *of_models]
         return cls(
             trials=trials,
             words=words,
@@ -129,18 +129,18 @@ class LogChecks:
 
     def rows(self) -> pl.DataFrame:
         """A row for each group and check, the most urgent ones first."""
-        found = []
+        records = []
         for place, (each, verdict) in enumerate(
             zip(self.findings, verdicts(self.findings), strict=True)
         ):
             for check, finding in each.items():
-                found.append(
+                records.append(
                     {
                         PLACE: place,
                         "check": check,
                         "verdict": verdict[check],
                         "pvalue": finding.p,
-                        "seen": finding.seen,
+                        "seen": finding.observed,
                         "expected": finding.expected,
                         "questions": finding.questions,
                         "sentence": self.sentence(
@@ -148,7 +148,7 @@ class LogChecks:
                         ),
                     }
                 )
-        rows = pl.DataFrame(found, schema={PLACE: pl.Int64, **_SCHEMA})
+        rows = pl.DataFrame(records, schema={PLACE: pl.Int64, **_SCHEMA})
         keys = self.keys.with_row_index(PLACE).with_columns(pl.col(PLACE).cast(pl.Int64))
         urgency = pl.col("verdict").cast(pl.Enum(_URGENCY))
         whole = rows.join(keys, on=PLACE, maintain_order="left").sort(
@@ -158,30 +158,30 @@ class LogChecks:
 
     def alarms(self, *checks: str) -> list[tuple[int, str]]:
         """The groups, by their place, with a check that gives an alarm; the first one of each."""
-        found = []
+        alarms = []
         for place, verdict in enumerate(verdicts(self.findings)):
-            own = [check for check in checks if verdict.get(check) in {"alarm", "once"}]
-            found += [(place, own[0])] if own else []
-        return found
+            alarming = [check for check in checks if verdict.get(check) in {"alarm", "once"}]
+            alarms += [(place, alarming[0])] if alarming else []
+        return alarms
 
     def repair(self, place: int, check: str) -> Repair | None:
         """The trials that count where a check gives an alarm; None if nobody knows of rewards."""
-        found = self.findings[place][check]
-        if found.kind == "rewards":
+        test = self.findings[place][check]
+        if test.kind == "rewards":
             return None
         if check == "stopping":
             first = self.shortest[place]
             if self.ordered[place]:
                 return Repair(f"first {first} trials" if first > 1 else "first trial", first)
             return Repair(NO_INTERVAL)
-        if found.kind == "once":
+        if test.kind == "once":
             return Repair("one trial a question", 1)
-        if found.kind == "counts":
-            return Repair("copies once", every=round(found.seen or 1))
-        tested = sum(each.p is not None for own in self.findings for each in own.values())
-        level = LEVEL / (tested * len(found.pairs))
-        named = zip(found.pairs, found.p_values, strict=True)
-        copied = {found.runs[1], *(second for (_, second), p in named if p < level)}
+        if test.kind == "counts":
+            return Repair("copies once", every=round(test.observed or 1))
+        tested = sum(each.p is not None for of_group in self.findings for each in of_group.values())
+        level = LEVEL / (tested * len(test.pairs))
+        named = zip(test.pairs, test.p_values, strict=True)
+        copied = {test.runs[1], *(second for (_, second), p in named if p < level)}
         ids = [self.words.ids[run] for run in sorted(copied)] if self.words else []
         names = ", ".join(map(str, ids))
         return Repair(f"without run{'s' * (len(ids) > 1)} {names}", left_out=ids)
@@ -249,26 +249,26 @@ class LogChecks:
 
     def _counting_words(self, place: int, check: str) -> str:
         """The sentence on the trials that count after an alarm."""
-        found = self.findings[place][check]
-        if found.p is not None and found.p >= LEVEL:
+        test = self.findings[place][check]
+        if test.p is not None and test.p >= LEVEL:
             return ""
-        if found.kind in {"order", "pattern"}:
+        if test.kind in {"order", "pattern"}:
             if self.ordered[place]:
                 return f" Only the first {self.shortest[place]} of each question count."
             return " Nobody knows which came first, and no interval holds."
-        if found.kind == "pairs":
-            return f" Run {self._run_id(found.runs[1])} does not count."
+        if test.kind == "pairs":
+            return f" Run {self._run_id(test.runs[1])} does not count."
         return {"counts": " Each counts once.", "once": " They count as one trial a question."}.get(
-            found.kind, ""
+            test.kind, ""
         )
 
     def _finding_words(self, place: int, check: str) -> str:
         """The finding of a check, without its model."""
-        found = self.findings[place][check]
-        if found.p is None and not found.kind:
-            return f"not tested, {found.why}."
-        p = "" if found.p is None else f" (p = {found.p:.2g})"
-        if found.p is not None and found.p >= LEVEL:
+        test = self.findings[place][check]
+        if test.p is None and not test.kind:
+            return f"not tested, {test.why}."
+        p = "" if test.p is None else f" (p = {test.p:.2g})"
+        if test.p is not None and test.p >= LEVEL:
             return f"{_QUIET[check]}{p}."
         return {
             "stopping": self._stopping_words,
@@ -276,88 +276,89 @@ class LogChecks:
             "copies": self._copy_words,
             "questions": self._question_words,
             "models": self._model_words,
-        }[check](found, place, p)
+        }[check](test, place, p)
 
-    def _question_words(self, found: CheckResult, _: int, p: str) -> str:
+    def _question_words(self, test: CheckResult, _: int, p: str) -> str:
         """The sentence on questions that repeat others."""
-        first, second = found.names
+        first, second = test.names
         return (
             f"questions {first!r} and {second!r} have the same outcomes in all runs of all "
-            f"models, as have {found.seen:.0f} pairs; {found.expected:.2g} are expected{p}. Drop "
+            f"models, as have {test.observed:.0f} pairs; {test.expected:.2g} are expected{p}. Drop "
             "the repeats, or name them with cluster=."
         )
 
-    def _model_words(self, found: CheckResult, _: int, p: str) -> str:
+    def _model_words(self, test: CheckResult, _: int, p: str) -> str:
         """The sentence on a run that two models share."""
-        (first, second), (one, other) = found.names, map(self._run_id, found.runs)
+        (first, second), (one, other) = test.names, map(self._run_id, test.runs)
         return (
-            f"run {one} of {first} and run {other} of {second} agree on {found.seen:.0f} of "
-            f"{found.questions} questions with mixed outcomes; {found.expected:.1f} are "
+            f"run {one} of {first} and run {other} of {second} agree on {test.observed:.0f} of "
+            f"{test.questions} questions with mixed outcomes; {test.expected:.1f} are "
             f"expected{p}. Was a file stored under two names?"
         )
 
-    def _stopping_words(self, found: CheckResult, place: int, p: str) -> str:
+    def _stopping_words(self, test: CheckResult, place: int, p: str) -> str:
         """The sentence on numbers of trials that followed outcomes."""
-        if found.kind == "rewards":
+        if test.kind == "rewards":
             return (
-                f"the last trial of {found.seen:.0f} of {found.questions} questions has the best "
-                f"reward of its question; {found.expected:.1f} are expected{p}. Trials stopped at "
+                f"the last trial of {test.observed:.0f} of {test.questions} questions has the best "
+                f"reward of its question; {test.expected:.1f} are expected{p}. Trials stopped at "
                 f"a good reward: use the first {self.shortest[place]} of each question."
             )
         went_on = ""
-        if found.expected is not None:
+        if test.expected is not None:
             went_on = (
-                f"of the questions that went on {found.seen or 0:.0f} had stood where others "
-                f"stopped; {found.expected:.1f} are expected"
+                f"of the questions that went on {test.observed or 0:.0f} had stood where others "
+                f"stopped; {test.expected:.1f} are expected"
             )
-        if found.kind == "order" or found.pattern is None:
+        if test.kind == "order" or test.pattern is None:
             return f"{went_on}{p}. Trials stopped on outcomes."
-        kind, common = found.pattern
+        kind, common = test.pattern
         what = "one outcome only"
         if kind != "unmixed":
             name = "success" if kind == "c" else "failure"
             what = f"{common} {name}{'es' if kind == 'c' and common != 1 else ''}"
             what += "s" * (kind != "c" and common != 1)
         return (
-            f"all {found.questions} questions with fewer trials have {what}"
+            f"all {test.questions} questions with fewer trials have {what}"
             f"{f'; {went_on}' * bool(went_on)}{p}. Trials stopped on outcomes, or easy or hopeless "
             "questions were given fewer by plan."
         )
 
-    def _run_words(self, found: CheckResult, _: int, p: str) -> str:
+    def _run_words(self, test: CheckResult, _: int, p: str) -> str:
         """The sentence on runs that differ."""
-        assert found.seen is not None
-        assert found.expected is not None
-        if found.kind == "trend":
-            first, last = map(self._run_id, found.runs)
-            moves = "falls" if found.seen < found.expected else "rises"
+        assert test.observed is not None
+        assert test.expected is not None
+        if test.kind == "trend":
+            first, last = map(self._run_id, test.runs)
+            moves = "falls" if test.observed < test.expected else "rises"
             return (
-                f"success {moves} from {found.expected:.0%} to {found.seen:.0%} over trials "
+                f"success {moves} from {test.expected:.0%} to {test.observed:.0%} over trials "
                 f"{first} to {last}{p}. Ids may be positions in a file that was sorted, or written "
                 "in order of completion: use the id that the tool gave. If they are runs, the "
                 "server or the prompt changed."
             )
-        points = 100 * abs(found.seen - found.expected)
-        side = "below" if found.seen < found.expected else "above"
-        run = self._run_id(found.runs[0])
+        points = 100 * abs(test.observed - test.expected)
+        side = "below" if test.observed < test.expected else "above"
+        run = self._run_id(test.runs[0])
         return f"run {run} is {points:.0f} points {side} the others{p}. Repeat it if it was broken."
 
-    def _copy_words(self, found: CheckResult, _: int, p: str) -> str:
+    def _copy_words(self, test: CheckResult, _: int, p: str) -> str:
         """The sentence on copies."""
-        if found.kind == "once":
+        if test.kind == "once":
             return (
-                f"no question of {found.questions} has mixed outcomes: its trials are copies, or "
+                f"no question of {test.questions} has mixed outcomes: its trials are copies, or "
                 "the model is deterministic. Sample with temperature above 0 and without a cache."
             )
-        if found.kind == "counts":
+        if test.kind == "counts":
             return (
-                f"every number of successes is a multiple of {found.seen:.0f}{p}: each trial seems "
-                f"to be there {found.seen:.0f} times. Was a file read again, or a cache used?"
+                f"every number of successes is a multiple of {test.observed:.0f}{p}: each trial "
+                f"seems to be there {test.observed:.0f} times. Was a file read again, or a cache "
+                "used?"
             )
-        first, second = map(self._run_id, found.runs)
+        first, second = map(self._run_id, test.runs)
         return (
-            f"runs {first} and {second} agree on {found.seen:.0f} of {found.questions} questions "
-            f"with mixed outcomes; {found.expected:.1f} are expected{p}. Was a run stored twice?"
+            f"runs {first} and {second} agree on {test.observed:.0f} of {test.questions} questions "
+            f"with mixed outcomes; {test.expected:.1f} are expected{p}. Was a run stored twice?"
         )
 
 
@@ -390,8 +391,8 @@ def check(log: Log, roles: Roles, *, across: bool = False) -> pl.LazyFrame:
         return LogChecks.from_log(log, roles, across=across).rows()
 
     # All of the log has one level, so that no filter may go below.
-    nothing = pl.LazyFrame({"": [0]})
-    return WholePlan(nothing).then(made, schema, filters=False).plan()
+    unread = pl.LazyFrame({"": [0]})
+    return WholePlan(unread).then(made, schema, filters=False).plan()
 
 
 def is_graded(trials: Trials) -> bool:
@@ -400,8 +401,8 @@ def is_graded(trials: Trials) -> bool:
     if roles.successes is not None or roles.levels is not None:
         return False
     category = pl.col(CATEGORY)
-    seen = trials.rows().select(((category != 0) & (category != 1)).any())
-    return bool(seen.collect(engine="streaming").item())
+    graded = trials.rows().select(((category != 0) & (category != 1)).any())
+    return bool(graded.collect(engine="streaming").item())
 
 
 def question_outcomes(trials: Trials, words: RunWords | None) -> pl.DataFrame:
@@ -435,12 +436,12 @@ def _question_rewards(trials: Trials) -> pl.DataFrame:
     keys = [*trials.groups, trials.question.name]
     ids = {TRIAL: trials.trial.without_nan} if ordered and trials.trial is not None else {}
     rows = trials.rows(ids).filter(category.is_not_null())
-    found = rows.group_by(keys).agg(
+    rewards = rows.group_by(keys).agg(
         pl.len().cast(pl.Int64).alias(TRIALS),
         best.sum().cast(pl.Int64).alias(SUCCESSES),
         last.alias(_LAST),
     )
-    return found.sort(keys).collect(engine="streaming")
+    return rewards.sort(keys).collect(engine="streaming")
 
 
 def moved_words(runs: RunVariance, name: str) -> str:
@@ -507,12 +508,12 @@ def _stratum_findings(
     models = questions.partition_by([*trials.models] or trials.groups, maintain_order=True)
     shape = len(models), names.len(), len(words.ids)
     present, success = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-    for place, own in enumerate(models):
-        rows = names.search_sorted(own[trials.question.name]).to_numpy()
-        present[place, rows], success[place, rows] = words.unpacked(own)
+    for place, of_model in enumerate(models):
+        rows = names.search_sorted(of_model[trials.question.name]).to_numpy()
+        present[place, rows], success[place, rows] = words.unpacked(of_model)
     repeated = repeated_questions(present, success)
     shared = shared_runs([*zip(present, success, strict=True)])
-    called = [str(own[name][0]) for own in models for name in trials.models]
+    called = [str(of_model[name][0]) for of_model in models for name in trials.models]
     return {
         "questions": repeated._replace(names=tuple(names[row] for row in repeated.runs)),
         "models": shared._replace(names=tuple(called[model] for model in shared.models)),
@@ -537,9 +538,9 @@ def _group_findings(questions: pl.DataFrame, words: RunWords | None) -> dict[str
     present, success = words.unpacked(questions)
     used = np.flatnonzero(present.any(0))  # by this model
     present, success = present[:, used], success[:, used]
-    found = {
+    findings = {
         "stopping": stopping(n, c, present, success) if words.ordered else stopping(n, c),
         "runs": runs(present, success, ordered=words.ordered),
         "copies": copies(n, c, present, success),
     }
-    return {check: _of_runs(finding, used) for check, finding in found.items()}
+    return {check: _of_runs(finding, used) for check, finding in findings.items()}

@@ -55,9 +55,9 @@ def with_pool(groups: WholePlan, trials: Trials) -> WholePlan:
     return groups.then(apply, filters=False)
 
 
-def with_means(found: Evaluated) -> Evaluated:
+def with_means(evaluated: Evaluated) -> Evaluated:
     """Add a group for each model, without a stratum, that has the mean results of its strata."""
-    request, groups = found.request, found.groups
+    request, groups = evaluated.request, evaluated.groups
     trials = request.trials
     _refuse_lacking(groups, trials)
     models = [*trials.models]
@@ -71,24 +71,25 @@ def with_means(found: Evaluated) -> Evaluated:
     if models:
         order = groups.select(pl.arg_sort_by(*models, maintain_order=True)).to_series().to_numpy()
     strata = order.astype(np.int64).reshape(len(pooled), -1 if len(pooled) else 1)
-    (part,) = found.parts
+    (part,) = evaluated.parts
     facts = {fact.name: fact.to_numpy()[strata].sum(axis=1) for fact in part.facts.drop(GROUP)}
     means = {
         row: _mean_numbers(request, metric, view, row, part, cells, strata)
-        for row, (metric, view) in (found.views if part.numbers else {}).items()
+        for row, (metric, view) in (evaluated.views if part.numbers else {}).items()
     }
     summed = pl.DataFrame({GROUP: np.arange(len(pooled)), **facts})
     notes = [
         max(
-            (part.notes[place] or "" for place in own), key=lambda note: (note == NO_INTERVAL, note)
+            (part.notes[place] or "" for place in stratum_row),
+            key=lambda note: (note == NO_INTERVAL, note),
         )
-        for own in (strata.tolist() if part.notes else [])
+        for stratum_row in (strata.tolist() if part.notes else [])
     ]
     means = {row: scores.counting(notes) for row, scores in means.items()}
     whole = EvaluatedPart(cells, summed, means, part.question, notes)
     none = pl.lit(None, groups.schema[QUESTIONS]).alias(QUESTIONS)
     keys = pl.concat([groups, pooled.with_columns(none)], how="diagonal_relaxed")
-    return replace(found, groups=keys, parts=(part, whole))
+    return replace(evaluated, groups=keys, parts=(part, whole))
 
 
 def _mean_numbers(
@@ -113,17 +114,17 @@ def _mean_numbers(
     with np.errstate(invalid="ignore"):
         lo, hi = inference.mean_interval(metric, numbers, strata)
         means = (each[strata].mean(axis=1) for each in (numbers.estimate, numbers.mu))
-        found = Scores.from_numbers(
+        scores = Scores.from_numbers(
             numbers.inference,
             (*means, root_of_squares(numbers.sigma[strata]), lo, hi),
             inference.mean_law(),
             _mean_facts(request, numbers, part, strata),
         )
     if pooled is None:
-        return found
-    each = ((getattr(pooled, name), getattr(found, name)) for name in NUMBERS)
+        return scores
+    each = ((getattr(pooled, name), getattr(scores, name)) for name in NUMBERS)
     known = tuple(np.where(np.isnan(first), other, first) for first, other in each)
-    return Scores.from_numbers(found.inference, known, pooled.law, found.facts)
+    return Scores.from_numbers(scores.inference, known, pooled.law, scores.facts)
 
 
 def _mean_facts(
@@ -131,19 +132,19 @@ def _mean_facts(
 ) -> dict[str, Values]:
     """The facts beside the means of strata."""
     facts = {name: values[strata] for name, values in numbers.facts.items()}
-    found = dict[str, Values]()
+    means = dict[str, Values]()
     if BOUNDS in facts:
-        found[BOUNDS] = facts[BOUNDS][:, 0]
+        means[BOUNDS] = facts[BOUNDS][:, 0]
     if INFORMATION in facts:
         information = np.asarray(facts[INFORMATION], dtype=np.float64)
         questions = part.facts["questions"].to_numpy()[strata]
-        found[INFORMATION] = information_of_strata(request.choice.target, information, questions)
+        means[INFORMATION] = information_of_strata(request.choice.target, information, questions)
     if JUDGED in facts:
-        found[JUDGED] = facts[JUDGED].mean(axis=1)
+        means[JUDGED] = facts[JUDGED].mean(axis=1)
         # Labels that tell how often one judge errs serve all strata.
         labels, shared = facts[LABEL_COUNT], request.trials.truth is None
-        found[LABEL_COUNT] = labels.max(axis=1) if shared else labels.sum(axis=1)
-    return found
+        means[LABEL_COUNT] = labels.max(axis=1) if shared else labels.sum(axis=1)
+    return means
 
 
 def _per_model(frame: pl.DataFrame, trials: Trials) -> GroupBy:

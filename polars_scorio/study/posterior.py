@@ -168,7 +168,7 @@ class PosteriorInference(Inference):
         self, summary: Summary, posterior: QuestionPosteriors, sample: ClusterSample | None
     ) -> tuple[Floats, Floats]:
         """Mean and standard deviation from which the interval of each cell is made."""
-        mu, sigma = (summary.mu, summary.sigma) if summary.around is None else summary.around
+        mu, sigma = (summary.mu, summary.sigma) if summary.centre is None else summary.centre
         if self.target == "benchmark":
             return mu, sigma
         size, stretch = sample or (posterior.states.size, 1.0)

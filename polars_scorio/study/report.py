@@ -48,14 +48,13 @@ def wide_columns(
     metrics: Sequence[Metric],
     keys: Sequence[str],
     shared: Sequence[str],
-    own: Sequence[str] = (),
+    extra: Sequence[str] = (),
     *,
     means: bool = True,
 ) -> list[pl.Expr]:
     """One aggregation for each column of a report with metrics as columns.
 
-    The columns of `own` are those that each metric has beside its numbers, `mu` among them if there
-    are `means`.
+    Each metric has the columns of `extra` beside its numbers, and `mu` if there are `means`.
     """
     columns = [pl.col(name).first() for name in shared]
     for metric in metrics:
@@ -63,7 +62,7 @@ def wide_columns(
         for k in metric.row_sizes:
             plain = plain_name(metric, k)
             row = (pl.col("metric") == metric.name) & pl.col("k").eq_missing(pl.lit(k, pl.Int64))
-            for number in (*own, "sigma", metric.headline, *beside, "lo", "hi"):
+            for number in (*extra, "sigma", metric.headline, *beside, "lo", "hi"):
                 name = plain if number == metric.headline else f"{plain}_{number}"
                 columns.append(pl.col(number).filter(row).first().alias(name))
     names = [column.meta.output_name() for column in columns]
@@ -153,15 +152,15 @@ class PriorWarning(UserWarning):
     """
 
 
-def warn_of_rows(found: Evaluated) -> Evaluated:
+def warn_of_rows(evaluated: Evaluated) -> Evaluated:
     """Say once in how many rows of a report the prior decides, a step of a `WholePlan`."""
     outside = rows = 0
-    for part in found.parts:
+    for part in evaluated.parts:
         for row, numbers in part.numbers.items():
             rows += numbers.mu.size
             if numbers.inference != "posterior":
                 continue
-            (estimate,) = clipped_ends(found.views[row][0], numbers.estimate)
+            (estimate,) = clipped_ends(evaluated.views[row][0], numbers.estimate)
             near = _ROUNDING * (1 + abs(numbers.mu))
             outside += int(((estimate < numbers.lo - near) | (estimate > numbers.hi + near)).sum())
     if outside:
@@ -172,7 +171,7 @@ def warn_of_rows(found: Evaluated) -> Evaluated:
             PriorWarning,
             stacklevel=2,
         )
-    return found
+    return evaluated
 
 
 def report(
@@ -220,16 +219,16 @@ def report(
     columns = columns.with_information(request.choice.planned)
     columns = columns.with_bands() if bands else columns
     keys = [*columns.keys, *columns.question]
-    own = [name for need in request.classes.needs if need.wide for name in need.shown]
+    hidden = [name for need in request.classes.needs if need.wide for name in need.visible]
     means = not (lean and all(request.choice.is_unbiased(*each) for each in request.metrics))
-    wanted = wide_columns(metrics, keys, [*columns.facts], own, means=means) if wide else []
+    wanted = wide_columns(metrics, keys, [*columns.facts], hidden, means=means) if wide else []
     plan = evaluated_plan(request, columns, overall=overall)
     if options.get("prior") is None and _has_separate_priors(request):
         plan = plan.then(warn_of_rows)
     rows = tidy_plan(plan, columns)
     if wide:
         return wide_rows(rows, keys, wanted)
-    rows = with_curves(rows, metrics).select(curve_columns(columns.shown, metrics))
+    rows = with_curves(rows, metrics).select(curve_columns(columns.visible, metrics))
     rows = rows if means else rows.drop("mu")
     # A stable sort: the metrics of a question keep the order in which they were asked for.
     return rows.sort(*keys, maintain_order=True) if columns.question else rows
@@ -258,8 +257,8 @@ def tidy_plan(plan: WholePlan, columns: ReportColumns) -> pl.LazyFrame:
         **(columns.keys or {EVERYTHING: pl.UInt8()}),
         RESULTS: pl.List(pl.Struct(columns.schema)),
     }
-    return tidy_rows(plan.then(lambda found: found.lists(columns), schema).plan()).select(
-        columns.shown
+    return tidy_rows(plan.then(lambda evaluated: evaluated.lists(columns), schema).plan()).select(
+        columns.visible
     )
 
 
@@ -282,7 +281,7 @@ def evaluated_plan(
     trials, per_question = request.trials, bool(columns.question)
     if overall is not None:
         check_overall(overall, trials, per_question=per_question)
-    refuse_repeats(columns.shown)
+    refuse_repeats(columns.visible)
     plan = request.groups(per_question=per_question or named, questions=questions)
     refuses = watched or request.choice.planned is not None
     if refuses or warns_of_stopping:
@@ -322,13 +321,13 @@ def run_step(
     return these_runs if per_question else with_runs
 
 
-def _refuse_infinite(found: Evaluated, *, columns: ReportColumns) -> Evaluated:
+def _refuse_infinite(evaluated: Evaluated, *, columns: ReportColumns) -> Evaluated:
     """Refuse a blend with a negative power of zero.
 
     Where calibrated numbers are allowed, a row without numbers has more draws than trials.
     """
-    forecasts = pl.lit(found.request.choice.prior is None)
-    rows = found.rows(columns)
+    forecasts = pl.lit(evaluated.request.choice.prior is None)
+    rows = evaluated.rows(columns)
     bad = rows.filter(INFINITE & ~(pl.col("mu").is_null() & forecasts))
     if bad.height:
         keys = [*columns.keys, *columns.question]
@@ -339,4 +338,4 @@ def _refuse_infinite(found: Evaluated, *, columns: ReportColumns) -> Evaluated:
             f"{bad.height:,} results have a negative power of zero, the first at {where}: a metric "
             "to which it is applied is 0 there, or nearly so. Use powers that are not negative."
         )
-    return found
+    return evaluated

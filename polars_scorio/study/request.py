@@ -361,14 +361,14 @@ class InferenceChoice:
     target: Target = "benchmark"
     planned: int | None = None  # trials a question (or questions), if looks are repeated
     per_question: bool = False  # single questions have posteriors alone
-    own: Subject | None = None  # which has an inference of its own
+    special: Subject | None = None  # which has an inference of its own
     curves: bool = False  # whether intervals hold at all draw sizes of a metric
 
     def inference_of(self, metric: Metric, view: View) -> Inference:
         """The inference that gives the numbers of a metric."""
-        if self.own is not None:
-            own: Inference = self.own.inference(self.confidence, self.target)
-            return own
+        if self.special is not None:
+            inference: Inference = self.special.inference(self.confidence, self.target)
+            return inference
         prior = self.prior_of(metric, view)
         if prior is None:
             return CalibratedInference(self.confidence, self.target, self.planned, self.curves)
@@ -376,7 +376,7 @@ class InferenceChoice:
 
     def is_unbiased(self, metric: Metric, view: View) -> bool:
         """Whether the numbers of a metric are no posterior means."""
-        return self.own is not None or self.prior_of(metric, view) is None
+        return self.special is not None or self.prior_of(metric, view) is None
 
     def prior_of(self, metric: Metric, view: View) -> QuestionPrior | None:
         """The prior of each question behind the numbers of a metric; None: they are calibrated."""
@@ -484,9 +484,9 @@ class Request:
             binary="success" in views or any(need.binary for need in needs),
             needs=needs,
         )
-        own = next((need for need in needs if need.inference(confidence, target)), None)
+        special = next((need for need in needs if need.inference(confidence, target)), None)
         choice = InferenceChoice(
-            chosen, confidence, target, planned, per == "question", own, curves
+            chosen, confidence, target, planned, per == "question", special, curves
         )
         _check_together(metrics, choice)
         before = None if earlier is None else bind_prior(earlier, trials, counted)
@@ -636,7 +636,7 @@ def band_refusal(metric: Metric, view: View, choice: InferenceChoice, trials: Tr
         return "of a posterior"
     if view == "costs":
         return "of costs"
-    if choice.own is not None:
+    if choice.special is not None:
         return "that allows for the errors of a judge"
     return "that allows for runs (run=)" if trials.run is not None else ""
 
@@ -664,7 +664,7 @@ def _refuse_repeated_looks(
                 f"{metric.name}: nobody knows intervals of costs that hold at every look: leave "
                 f"{PLANS[choice.target][0]}= out"
             )
-        if choice.own is not None or not choice.is_unbiased(metric, view):
+        if choice.special is not None or not choice.is_unbiased(metric, view):
             raise ValueError(
                 f"{metric.name}: posterior means are biased, so intervals that hold at every look "
                 "do not exist for them. Use ps.avg() or a metric of the Pass@k family, without "

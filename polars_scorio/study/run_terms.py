@@ -150,29 +150,29 @@ def run_tables(trials: Trials, classes: Classes) -> dict[tuple[object, ...], Run
         columns, parts = columns[:1], [pl.col(CATEGORY).cast(pl.Float64)]
     else:
         parts = class_members(trials, classes)
-    seen = pl.col(CATEGORY).is_not_null() & pl.col(RUN).is_not_null()
+    present = pl.col(CATEGORY).is_not_null() & pl.col(RUN).is_not_null()
     keys = [*trials.groups, trials.question.name]
-    rows = trials.rows(run_ids(trials)).filter(seen)
+    rows = trials.rows(run_ids(trials)).filter(present)
     # Keys may be long texts, which a row for each question and run would repeat.
     known = rows.group_by(keys).agg().sort(keys).collect(engine="streaming").with_row_index(_PLACE)
     placed = rows.join(known.lazy(), on=keys, nulls_equal=True)
     sums = [part.sum().alias(name) for part, name in zip(parts, columns, strict=True)]
     cells = placed.group_by(_PLACE, RUN).agg(pl.len().alias(_SIZE), *sums).sort(_PLACE, RUN)
-    found = cells.collect(engine="streaming")
+    counted = cells.collect(engine="streaming")
     groups = _keyed_parts(known, trials.groups)
-    ends = np.cumsum([0, *(own.height for own in groups.values())])  # known is sorted by groups
-    first = np.searchsorted(found[_PLACE].to_numpy(), ends).tolist()
+    ends = np.cumsum([0, *(table.height for table in groups.values())])  # known is sorted by groups
+    first = np.searchsorted(counted[_PLACE].to_numpy(), ends).tolist()
     return {
-        key: _dense_table(found[start:stop], own[trials.question.name], columns)
-        for (key, own), (start, stop) in zip(groups.items(), pairwise(first), strict=True)
+        key: _dense_table(counted[start:stop], table[trials.question.name], columns)
+        for (key, table), (start, stop) in zip(groups.items(), pairwise(first), strict=True)
     }
 
 
 def _kept_tables(trials: Trials, words: RunWords) -> dict[tuple[object, ...], RunTable]:
     """The questions of each group of counts that hold the outcomes in runs."""
     name = trials.question.name
-    own = [*trials.by, *([trials.model] if trials.model else []), trials.question]
-    named = trials.frame.select(*(part.expr.alias(part.name) for part in own), *words.columns)
+    keys = [*trials.by, *([trials.model] if trials.model else []), trials.question]
+    named = trials.frame.select(*(part.expr.alias(part.name) for part in keys), *words.columns)
     each = named.drop_nulls(words.columns).unique().sort(*trials.groups, name).collect()
     groups = _keyed_parts(each, trials.groups)
     return {key: _bit_table(rows, words, name) for key, rows in groups.items()}
@@ -263,26 +263,26 @@ def metric_slopes(
 
 def _draw_slopes(n: Floats, c: Floats, draw: Callable[[int], Floats]) -> Floats:
     """Change of a question by replacing one trial, with n trials and c successes."""
-    found = np.zeros(n.size)
+    slopes = np.zeros(n.size)
     for size in np.unique(n).astype(np.int64).tolist():
-        own, gains = n == size, draw(size)
+        of_size, gains = n == size, draw(size)
         if gains.size <= size:
             every = np.arange(size + 1)
             table = expected_credit(np.full(size + 1, size), every, gains)
-            found[own] = slopes_of_table(table)[c[own].round().astype(np.int64)]
-    return found
+            slopes[of_size] = slopes_of_table(table)[c[of_size].round().astype(np.int64)]
+    return slopes
 
 
-def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evaluated:
+def with_runs(evaluated: Evaluated, *, fewest: int = 1, visible: bool = True) -> Evaluated:
     """The numbers of a request, with what runs bring to those that are calibrated.
 
-    Models with the `fewest` runs have the term; intervals of models alone only if it is `shown`.
+    Models with the `fewest` runs have the term; intervals of models alone only if it is `visible`.
     """
-    request, trials = found.request, found.request.trials
+    request, trials = evaluated.request, evaluated.request.trials
     named = trials.roles.effects != "seen"
     credited = {
         row: (metric, credited_classes(metric, view, request.classes))
-        for row, (metric, view) in found.run_views.items()
+        for row, (metric, view) in evaluated.run_views.items()
     }
     views = {
         row: (metric, success)
@@ -298,30 +298,30 @@ def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evalu
             stacklevel=2,
         )
     if named:
-        found = these_runs(found)
+        evaluated = these_runs(evaluated)
     if not views:
-        return found
+        return evaluated
     tables = run_tables(trials, request.classes)
     if not tables:
-        return found
-    places = [*_group_tables(found, tables)]
+        return evaluated
+    places = [*_group_tables(evaluated, tables)]
     parts, first = [], 0
     unknown = False
-    for part in found.parts:
-        own = places[first : first + len(part.facts)]
+    for part in evaluated.parts:
+        members = places[first : first + len(part.facts)]
         first += len(part.facts)
         numbers, noise = dict(part.numbers), dict(part.noise)
         for row, (metric, success) in views.items():
-            runs = _metric_runs(trials, own, metric, row[1], success, fewest)
+            runs = _metric_runs(trials, members, metric, row[1], success, fewest)
             if runs is None:
                 continue
             unknown |= not np.asarray(runs.freedom).all()
-            if row in numbers and shown:
-                ends = _credit_ends(own[0], metric, success)
+            if row in numbers and visible:
+                ends = _credit_ends(members[0], metric, success)
                 numbers[row] = _with_term(
                     numbers[row], metric, runs, request.choice.confidence, ends
                 )
-            noise[row] = Noise(np.empty(0), runs, alone=shown)
+            noise[row] = Noise(np.empty(0), runs, alone=visible)
         parts.append(replace(part, numbers=numbers, noise=noise))
     if unknown and named:
         warnings.warn(
@@ -331,13 +331,13 @@ def with_runs(found: Evaluated, *, fewest: int = 1, shown: bool = True) -> Evalu
             RunWarning,
             stacklevel=2,
         )
-    return replace(found, parts=tuple(parts))
+    return replace(evaluated, parts=tuple(parts))
 
 
-def these_runs(found: Evaluated) -> Evaluated:
+def these_runs(evaluated: Evaluated) -> Evaluated:
     """The numbers of a request, which say that they are not about the other runs of `run=`."""
-    asked = dict.fromkeys(found.views, Noise(np.empty(0), asked=True))
-    return replace(found, parts=tuple(replace(part, noise=asked) for part in found.parts))
+    asked = dict.fromkeys(evaluated.views, Noise(np.empty(0), asked=True))
+    return replace(evaluated, parts=tuple(replace(part, noise=asked) for part in evaluated.parts))
 
 
 _SPREAD = ("run_sd", "run_sd_lo", "run_sd_hi", "run_share", "pvalue_runs")
@@ -355,12 +355,13 @@ def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFra
         classes = _described_classes(trials)
         tables = run_tables(trials, classes) if classes else {}
         success = classes.successful if classes else []
-        found = {
-            key: run_variance(own.credits(success), own.present) for key, own in tables.items()
+        variances = {
+            key: run_variance(table.credits(success), table.present)
+            for key, table in tables.items()
         }
-        known = {key: runs for key, runs in found.items() if runs.freedom}
+        known = {key: runs for key, runs in variances.items() if runs.freedom}
         p = runs_p_value([*known.values()]) if known else None
-        keys = models.select(trials.keys).rows() if trials.keys else [*found] or [()]
+        keys = models.select(trials.keys).rows() if trials.keys else [*variances] or [()]
         rows = [
             (*known[key].run_sd(), known[key].run_share, p) if key in known else (None,) * 4 + (p,)
             for key in keys
@@ -390,13 +391,13 @@ def _described_classes(trials: Trials) -> Classes | None:
 
 
 def _group_tables(
-    found: Evaluated, tables: dict[tuple[object, ...], RunTable]
+    evaluated: Evaluated, tables: dict[tuple[object, ...], RunTable]
 ) -> Iterator[RunTable]:
     """The table of each group; one over all strata has those of its model."""
-    trials = found.request.trials
+    trials = evaluated.request.trials
     models = [*trials.models]
-    means, question = len(found.parts) > 1, trials.question.name
-    asked = found.groups.select(*trials.groups, QUESTIONS).explode(QUESTIONS, **AS_ROWS)
+    means, question = len(evaluated.parts) > 1, trials.question.name
+    asked = evaluated.groups.select(*trials.groups, QUESTIONS).explode(QUESTIONS, **AS_ROWS)
     asked = asked.unnest(QUESTIONS)
     if question in asked.columns:  # models may be compared on the questions that they share
         kept = _keyed_parts(asked, trials.groups)
@@ -405,20 +406,20 @@ def _group_tables(
             for key, table in tables.items()
             if key in kept
         }
-    keys = found.keys.select(name for name in trials.groups if name in found.keys.columns)
+    keys = evaluated.keys.select(name for name in trials.groups if name in evaluated.keys.columns)
     for key in keys.rows():
         named = dict(zip(keys.columns, key, strict=True))
         if key in tables:
             yield tables[key]
             continue
-        own = [
+        members = [
             table
             for other, table in tables.items()
             if all(
                 dict(zip(trials.groups, other, strict=True))[name] == named[name] for name in models
             )
         ]
-        yield _joined_tables(own, pooled=not means)
+        yield _joined_tables(members, pooled=not means)
 
 
 def _metric_runs(
@@ -452,41 +453,41 @@ def _of_groups(
 ) -> ScoreRuns:
     """The part of runs in each group: of its own, alike in all groups, or paired with others."""
     each = [
-        run_variance(values, table.present, own)
-        for table, (values, own) in zip(tables, slopes, strict=True)
+        run_variance(values, table.present, weights)
+        for table, (values, weights) in zip(tables, slopes, strict=True)
     ]
     columns = (
         np.array([float(number) for number in numbers]) for numbers in zip(*each, strict=True)
     )
-    found = RunVariance(*columns)
+    variance = RunVariance(*columns)
     if fewest > 1:
-        return found.where(np.array([table.size.shape[1] >= fewest for table in tables]))
+        return variance.where(np.array([table.size.shape[1] >= fewest for table in tables]))
     if effects == "shared":
-        return _shared_runs(found, tables, slopes)
+        return _shared_runs(variance, tables, slopes)
     if effects != "alike":
-        return found
+        return variance
     ratio, freedom = pooled_ratio(each)
-    seen = np.asarray(found.freedom) > 0
-    return found._replace(
-        variance=np.where(seen, ratio * np.asarray(found.of_trials), found.variance),
-        freedom=np.where(seen, freedom, 0.0),
+    measured = np.asarray(variance.freedom) > 0
+    return variance._replace(
+        variance=np.where(measured, ratio * np.asarray(variance.of_trials), variance.variance),
+        freedom=np.where(measured, freedom, 0.0),
     )
 
 
 def _shared_runs(
-    found: RunVariance, tables: Sequence[RunTable], slopes: Sequence[tuple[Floats, Floats]]
+    variance: RunVariance, tables: Sequence[RunTable], slopes: Sequence[tuple[Floats, Floats]]
 ) -> SharedRuns:
     """Groups whose runs of one name share something: those without gaps are paired by it."""
     sums = np.full((len(tables), max(table.size.shape[1] for table in tables)), np.nan)
     designs = dict[tuple[object, ...], int]()
     design = np.full(len(tables), -1)
-    for place, (table, (values, own)) in enumerate(zip(tables, slopes, strict=True)):
-        if table.present.all() and found.freedom[place]:  # type: ignore[index]  # an array
+    for place, (table, (values, weights)) in enumerate(zip(tables, slopes, strict=True)):
+        if table.present.all() and variance.freedom[place]:  # type: ignore[index]  # an array
             away = values - values.mean(axis=1, keepdims=True)
-            sums[place, : values.shape[1]] = own @ away
+            sums[place, : values.shape[1]] = weights @ away
             key = len(table.weight), table.runs
             design[place] = designs.setdefault(key, len(designs))
-    return SharedRuns(found, sums, design)
+    return SharedRuns(variance, sums, design)
 
 
 def _credit_ends(
@@ -542,39 +543,39 @@ class SeenRuns:
         return f"runs differ (p = {self.p_value:.2g}): {moved_words(runs, place)}"
 
 
-def with_seen_runs(found: Evaluated, *, decides: bool) -> Evaluated:
+def with_seen_runs(evaluated: Evaluated, *, decides: bool) -> Evaluated:
     """The numbers of a request, with what runs bring to them where the log shows that they differ.
 
     Models need three runs; at a weaker sign, which is enough where models are compared, four.
     """
-    trials, seen = found.request.trials, _asked_runs(found)
-    if seen is not None:
-        p = seen.p_value
+    trials, runs = evaluated.request.trials, _asked_runs(evaluated)
+    if runs is not None:
+        p = runs.p_value
     elif kept_words(trials) is not None:
         p = float(trials.frame.select(pl.col(KEPT_P).max()).collect().item())
     else:
-        return found
+        return evaluated
     if p >= (DECISION_LEVEL if decides else RUNS_DIFFER):
-        return found
-    shown = p < RUNS_DIFFER
-    if shown and seen is not None:
+        return evaluated
+    differing = p < RUNS_DIFFER
+    if differing and runs is not None:
         warnings.warn(
-            f"{seen.words(trials)}. Intervals include that, of models with three "
+            f"{runs.words(trials)}. Intervals include that, of models with three "
             "runs or more; run= names the runs of a log, and "
             'run_effects="none" asks about these very ones.',
             RunWarning,
             stacklevel=2,
         )
-    return with_runs(found, fewest=3 if shown else 4, shown=shown)
+    return with_runs(evaluated, fewest=3 if differing else 4, visible=differing)
 
 
-def _asked_runs(found: Evaluated) -> SeenRuns | None:
+def _asked_runs(evaluated: Evaluated) -> SeenRuns | None:
     """The runs of the log, if a number of a request can have a term of them."""
-    request, trials = found.request, found.request.trials
-    if not found.run_views or found.bounds is not None or found.run_sums is None:
+    request, trials = evaluated.request, evaluated.request.trials
+    if not evaluated.run_views or evaluated.bounds is not None or evaluated.run_sums is None:
         return None
-    groups = found.groups.head(found.run_sums.len())  # means are behind them
-    return seen_runs(trials, request.classes, groups, found.run_sums)
+    groups = evaluated.groups.head(evaluated.run_sums.len())  # means are behind them
+    return seen_runs(trials, request.classes, groups, evaluated.run_sums)
 
 
 def seen_runs(
@@ -592,8 +593,8 @@ def seen_runs(
         if any((table.size > 1).any() for table in tables.values()):  # trials share a run
             return None
         known = {key: runs for key, table in tables.items() if (runs := _of_table(table, classes))}
-    found = {key: runs for key, runs in known.items() if runs.freedom}
-    return SeenRuns(found) if found else None
+    measured = {key: runs for key, runs in known.items() if runs.freedom}
+    return SeenRuns(measured) if measured else None
 
 
 def _complete_groups(
@@ -614,14 +615,14 @@ def _complete_groups(
     each = each.filter(pl.col(PLACE).is_in(asked))
     if (n[kept] != runs[place[kept]]).any() or not each[RUN].is_between(0, MOST_RUNS - 1).all():
         return None
-    run_group, group = (np.searchsorted(asked, own) for own in (each[PLACE], place[kept]))
+    run_group, group = (np.searchsorted(asked, places) for places in (each[PLACE], place[kept]))
     states_of = n[kept], c[kept], times[kept]
     successes = each[SIZE].to_numpy().astype(np.int64)
     if not is_rare(n, c, times):
         successes = np.bincount(group, times[kept])[run_group] - successes
-    found = complete_run_variance(successes, run_group, states_of, group)
+    variance = complete_run_variance(successes, run_group, states_of, group)
     keys = groups[asked].select(trials.groups).rows()
-    return {key: found.at(number) for number, key in enumerate(keys)}
+    return {key: variance.at(number) for number, key in enumerate(keys)}
 
 
 def _of_table(table: RunTable, classes: Classes) -> RunVariance | None:

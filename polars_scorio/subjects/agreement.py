@@ -75,13 +75,13 @@ class _Agreement:
     def __call__(self, whole: pl.DataFrame) -> pl.DataFrame:
         """A row for each group; then, of several models, a row without a model for each stratum."""
         strata, models = [*self.trials.strata], [*self.trials.models]
-        own = self._group_rows(whole)
+        groups = self._group_rows(whole)
         if not models or whole[models[0]].n_unique() < 2:  # several models
-            return own
+            return groups
         questions = whole.lazy().explode(QUESTIONS, **AS_ROWS).with_columns(_all=pl.lit(0))
         pooled = questions.group_by(*strata, "_all", maintain_order=True).agg(QUESTIONS)
         together = self._group_rows(pooled.drop("_all").collect())
-        return pl.concat([own, together], how="diagonal").select(own.columns)
+        return pl.concat([groups, together], how="diagonal").select(groups.columns)
 
     def _group_rows(self, whole: pl.DataFrame) -> pl.DataFrame:
         """A row for each group, with its keys."""
@@ -104,11 +104,11 @@ class _Agreement:
             "sensitivity": rate_interval(rates.kept_right, rates.right, self.confidence),
             "specificity": rate_interval(rates.kept_wrong, rates.wrong, self.confidence),
         }
-        found = {"labels": labels, "labelled_questions": log.sums((spent > 0).astype(np.float64))}
+        columns = {"labels": labels, "labelled_questions": log.sums((spent > 0).astype(np.float64))}
         for name, (lo, hi) in ends.items():
-            found |= {name: getattr(rates, name), f"{name}_lo": lo, f"{name}_hi": hi}
+            columns |= {name: getattr(rates, name), f"{name}_lo": lo, f"{name}_hi": hi}
         needed = labels_for_width(shares, log.verdict_variance(), self.width, self.confidence)
-        return found | {
+        return columns | {
             "agreement": shares[0, 0] + shares[1, 1],
             "kappa": cohens_kappa(shares),
             "ac1": gwets_ac1(shares),

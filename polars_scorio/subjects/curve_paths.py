@@ -49,9 +49,9 @@ def group_path(
     of_cells = []
     for cell in range(cells.states.groups):
         rows = np.flatnonzero(cells.cell_of_row == cell)
-        own = None if cluster is None else np.unique(cluster[rows], return_inverse=True)[1]
-        each = [found[rows, None] for found in values if found is not None]
-        of_cells.append(question_path(each, np.full(rows.size, 1 / rows.size), own))
+        members = None if cluster is None else np.unique(cluster[rows], return_inverse=True)[1]
+        each = [sampled[rows, None] for sampled in values if sampled is not None]
+        of_cells.append(question_path(each, np.full(rows.size, 1 / rows.size), members))
     return Path(*(np.concatenate(parts) for parts in zip(*of_cells, strict=True)))
 
 
@@ -92,14 +92,14 @@ def _sampled_path(
     """The path of paired differences of questions that are a sample."""
     every = [shared_questions(each) for each in models]
     sizes, cluster, weight = every[0].sizes, every[0].cluster, every[0].weight
-    found, ends = [], np.cumsum(sizes)
+    paths, ends = [], np.cumsum(sizes)
     for first, last in zip(ends - sizes, ends, strict=True):
         rows = slice(int(first), int(last))
         share = np.ones(last - first) if weight is None else weight[rows]
-        own = None if cluster is None else np.unique(cluster[rows], return_inverse=True)[1]
+        members = None if cluster is None else np.unique(cluster[rows], return_inverse=True)[1]
         gaps = [each.values[rows][:, a] - each.values[rows][:, b] for each in every]
-        found.append(question_path(gaps, share / share.sum(), own))
-    return _where_known(Path(*map(np.stack, zip(*found, strict=True))), sigma)
+        paths.append(question_path(gaps, share / share.sum(), members))
+    return _where_known(Path(*map(np.stack, zip(*paths, strict=True))), sigma)
 
 
 def _where_known(path: Path, sigma: Sequence[Floats]) -> Path:

@@ -79,9 +79,9 @@ class CostSums(Subject):
 
     def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
         """The addend of each question to the log of the ratio of costs, around that log."""
-        (own,) = cost_metrics([metric])  # no other has the view
+        (cost_metric,) = cost_metrics([metric])  # no other has the view
         costs, questions = question_costs(cells, clustered=True)
-        values, group = own.cost_values(costs, k), questions.group
+        values, group = cost_metric.cost_values(costs, k), questions.group
         means = CostMeans.from_values(values, questions, "benchmark")
         return np.asarray(means.log_ratio[group] + means.residuals(values, group))
 
@@ -116,19 +116,19 @@ class CostSums(Subject):
         order = _order_of_contents(costs, questions)
         costs, questions = costs.at(order), questions.at(order)
         unsolved, largest = _unsolved_share(costs, questions), _largest_share(costs, questions)
-        found = dict[Row, Scores]()
+        scores = dict[Row, Scores]()
         for metric in cost_metrics(metrics):
             for k in metric.row_sizes:
                 means = CostMeans.from_values(metric.cost_values(costs, k), questions, target)
                 lo, hi = means.ends((1 - confidence) / 2)
                 ratio = _null_infinity(means.ratio)
-                found[metric.name, k] = Scores.from_numbers(
+                scores[metric.name, k] = Scores.from_numbers(
                     "calibrated",
                     (ratio, ratio, ratio * means.log_error, lo, _null_infinity(hi)),
                     CostLaw(means, target),
                     {UNBOUNDED: np.isinf(hi), UNSOLVED: unsolved, LARGEST_SHARE: largest},
                 )
-        return found
+        return scores
 
     def macro_numbers(
         self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
@@ -162,7 +162,7 @@ class CostSums(Subject):
         )
 
     @property
-    def shown(self) -> Mapping[str, pl.DataType]:
+    def visible(self) -> Mapping[str, pl.DataType]:
         """Facts beside the numbers."""
         return COST_FACTS
 
@@ -186,11 +186,11 @@ class CostSums(Subject):
             return Tally()
         cost = part.expr.cast(pl.Float64)
         lost = pl.col(COST).is_null() | pl.col(COST).is_nan()
-        seen = trials.outcome.is_not_null()
+        present = trials.outcome.is_not_null()
         costless = lost & pl.col(CATEGORY).is_not_null() if drops else lost
         sums = self._exact_columns
         return Tally(
-            read={COST: pl.when(seen).then(cost) if drops else cost},
+            read={COST: pl.when(present).then(cost) if drops else cost},
             of_trial=_exact_costs(
                 {name for parts in sums.values() for name in parts},
                 trial_succeeded(trials, classes),
@@ -227,8 +227,8 @@ def _exact_costs(wanted: set[str], success: pl.Expr) -> dict[str, pl.Expr]:
         _EXACT_SQUARE: _whole_number(square),
         _FINE_SQUARE: rest.cast(pl.Int64, wrap_numerical=True),
     }
-    of_success = {f"{_SUCCESS}{name}": pl.when(success).then(own) for name, own in exact.items()}
-    return exact | {name: own for name, own in of_success.items() if name in wanted}
+    of_success = {f"{_SUCCESS}{name}": pl.when(success).then(each) for name, each in exact.items()}
+    return exact | {name: each for name, each in of_success.items() if name in wanted}
 
 
 def _cost_rules(part: Part, *, graded: bool) -> tuple[Rule, ...]:

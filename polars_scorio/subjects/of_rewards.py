@@ -190,8 +190,8 @@ class RewardSums(Subject):
             rewards=None if listed else _each_reward(cells.flat[REWARDS]),
             cluster=cells.row_clusters(),
         )
-        (own,) = reward_metrics([metric])  # no other has the view
-        return own.reward_estimates(rewards, k)
+        (reward_metric,) = reward_metrics([metric])  # no other has the view
+        return reward_metric.reward_estimates(rewards, k)
 
     @classmethod
     def takes(cls, metric: Metric, trials: Trials) -> bool:
@@ -219,7 +219,7 @@ class RewardSums(Subject):
         self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
     ) -> dict[Row, Scores]:
         """The numbers of metrics of real-valued rewards, for each draw size and cell."""
-        found = dict[Row, Scores]()
+        scores = dict[Row, Scores]()
         for metric in metrics:
             low, width = self.ranges(metric, cells)
             bounds = np.full(low.size, self.bounds_of(metric))
@@ -235,8 +235,8 @@ class RewardSums(Subject):
                     if target == "benchmark"
                     else _population_numbers(questions, low, width, confidence)
                 )
-                found[metric.name, k] = numbers.with_facts(bounds=bounds)
-        return found
+                scores[metric.name, k] = numbers.with_facts(bounds=bounds)
+        return scores
 
     @property
     def any_value(self) -> bool:
@@ -244,7 +244,7 @@ class RewardSums(Subject):
         return True
 
     @property
-    def shown(self) -> Mapping[str, pl.DataType]:
+    def visible(self) -> Mapping[str, pl.DataType]:
         """Whether the range was given or observed."""
         return {BOUNDS: pl.String()}
 
@@ -327,16 +327,16 @@ def _each_reward(lists: pl.Series) -> Floats:
 
 def _refuse_tiny_rewards(groups: pl.DataFrame, trials: Trials) -> None:
     """Refuse rewards so small that their sums lose digits."""
-    more = ", or say with bounds= which rewards there may be, as in bounds=(0, {power})"
+    advice = ", or say with bounds= which rewards there may be, as in bounds=(0, {power})"
     name, size = trials.category.name, groups[_SIZE].max()
-    refuse_tiny(size, LEAST_REWARD_SIZE, "reward", "category", name, more)
+    refuse_tiny(size, LEAST_REWARD_SIZE, "reward", "category", name, advice)
 
 
 def _stray_rule(asked: RewardSums, name: str) -> Rule:
     """The rule on rewards outside their range."""
     what, way_out = _stray_words(asked)
-    found = ": ", Quoted(OUTSIDE, ends=asked.range or ()), ""
-    return Rule(pl.col(OUTSIDE).is_not_null(), found, f"{what} in {name!r}", way_out)
+    details = ": ", Quoted(OUTSIDE, ends=asked.range or ()), ""
+    return Rule(pl.col(OUTSIDE).is_not_null(), details, f"{what} in {name!r}", way_out)
 
 
 def _stray_words(asked: RewardSums) -> tuple[str, str]:
@@ -498,12 +498,12 @@ class ListedRewards:
 
     def estimates(self, metric: object, name: str, lists: pl.Series) -> pl.Series:
         """The estimate of each group; null without rewards, or if k exceeds them."""
-        (own,) = reward_metrics([metric])  # no other has such lists
-        (k,), some = own.row_sizes, (lists.list.len() > 0).fill_null(value=False)
+        (reward_metric,) = reward_metrics([metric])  # no other has such lists
+        (k,), some = reward_metric.row_sizes, (lists.list.len() > 0).fill_null(value=False)
         estimates = np.full(len(lists), np.nan)
         if some.any():
             rewards = grouped_rewards(name, lists.filter(some))
-            values = own.reward_estimates(rewards, k).values
+            values = reward_metric.reward_estimates(rewards, k).values
             estimates[some.to_numpy()] = rewards.low + rewards.width * values
         return pl.Series(name, estimates).fill_nan(None)
 

@@ -110,7 +110,7 @@ class Verdicts(Subject):
     labelled: bool
 
     claims = "truth", "judge"
-    told = (JudgeWarning,)
+    page_warnings = (JudgeWarning,)
 
     @classmethod
     def all_views(cls, metrics: Sequence[Metric], trials: Trials) -> list[View]:
@@ -134,7 +134,7 @@ class Verdicts(Subject):
         cells.known["judges"] = _cell_judges(cells, groups, strata, trials)
 
     @property
-    def shown(self) -> Mapping[str, pl.DataType]:
+    def visible(self) -> Mapping[str, pl.DataType]:
         """The verdicts as they are, and the labels."""
         return JUDGE_DTYPES
 
@@ -299,7 +299,7 @@ class CellLabels:
     """The labels of people on the trials of each cell."""
 
     questions: LabelledQuestions
-    own: JudgeRates  # by the labels of a cell alone
+    of_cell: JudgeRates  # by the labels of a cell alone
     together: JudgeRates  # by those of all cells of its stratum
 
 
@@ -329,16 +329,16 @@ def labelled_judges(
     log = labelled_questions(flat, group, classes, len(keys))
     totals = label_totals(log)
     _refuse_few_labels(totals[:, 0] + totals[:, 2], keys)
-    own = own_counts(log, totals)
-    rates, together, judge = own.copy(), own.copy(), np.arange(len(keys))
+    counts = own_counts(log, totals)
+    rates, together, judge = counts.copy(), counts.copy(), np.arange(len(keys))
     number = totals[:, 0] + totals[:, 2]
     for stratum in np.unique(strata):
         rows = np.flatnonzero(strata == stratum)
-        together[:, rows] = own[:, rows].sum(axis=1, keepdims=True)
-        if shared_judge(JudgeRates(*own[:, rows])):
+        together[:, rows] = counts[:, rows].sum(axis=1, keepdims=True)
+        if shared_judge(JudgeRates(*counts[:, rows])):
             rates[:, rows], judge[rows] = together[:, rows], rows[0]
             number[rows] = number[rows].sum()
-    labels = CellLabels(log, JudgeRates(*own), JudgeRates(*together))
+    labels = CellLabels(log, JudgeRates(*counts), JudgeRates(*together))
     return CellJudges(JudgeRates(*rates), judge, number, labels)
 
 
@@ -512,8 +512,8 @@ class VerdictPairs:
         """Ends of the intervals by critical values."""
         lo, hi = self.verdicts.ends(c)
         judged = self.verdicts.diff
-        found = judged_difference(judged, (judged - lo, hi - judged), self.rates.at(self.judge), c)
-        return found.lo, found.hi
+        ends = judged_difference(judged, (judged - lo, hi - judged), self.rates.at(self.judge), c)
+        return ends.lo, ends.hi
 
     def decided(self, c: Floats) -> Mask:
         """Pairs whose interval excludes zero."""
@@ -652,42 +652,42 @@ class JudgedNumbers:
         """Accuracy by labels on these trials."""
         labels, z = self.judges.labels, self._critical
         assert labels is not None
-        found = labels.questions.accuracy(self.confidence, self.target)
+        accuracy = labels.questions.accuracy(self.confidence, self.target)
         judged = group_estimates(self.states, _ONE_TRIAL)[0]
         verdicts = labels.questions.verdict_sums()
         unknown: Mask = np.asarray(hardly_labelled(*verdicts).any(axis=0))
-        self._warn_of_contradictions(found, judged, unknown)
+        self._warn_of_contradictions(accuracy, judged, unknown)
         warn_of_unlabelled(name, *verdicts)
-        warn_of_hopeless(name, np.isnan(found.lo) & ~unknown, labels.own, z)
-        counts, estimate = label_totals(labels.questions)[:, [0, 2]].sum(axis=1), found.estimate
-        numbers = estimate, estimate, found.sigma, found.lo, found.hi
+        warn_of_hopeless(name, np.isnan(accuracy.lo) & ~unknown, labels.of_cell, z)
+        counts, estimate = label_totals(labels.questions)[:, [0, 2]].sum(axis=1), accuracy.estimate
+        numbers = estimate, estimate, accuracy.sigma, accuracy.lo, accuracy.hi
         facts = {JUDGED: judged, LABEL_COUNT: counts}
         return Scores.from_numbers("calibrated", numbers, StretchedLaw(), facts)
 
-    def _warn_of_contradictions(self, found: LabelledRate, judged: Floats, unknown: Mask) -> None:
+    def _warn_of_contradictions(self, sample: LabelledRate, judged: Floats, unknown: Mask) -> None:
         """Compare known accuracies with those by the sensitivity and specificity of all labels."""
         labels, z = self.judges.labels, self._critical
         assert labels is not None
         trials = self.states.trials.astype(np.float64)
         rate = judged_accuracy(judged, trials, labels.together, z)
         other = (rate.hi - rate.lo) / (2 * z)
-        gap = np.abs(found.estimate - rate.estimate)
-        warn_of_contradictions(~unknown & (gap > _DIFFERENT * np.hypot(found.sigma, other)))
+        gap = np.abs(sample.estimate - rate.estimate)
+        warn_of_contradictions(~unknown & (gap > _DIFFERENT * np.hypot(sample.sigma, other)))
 
     def _sampled_accuracy(self, name: str) -> Scores:
         """Accuracy by a calibration sample from elsewhere."""
         judged, rates = group_estimates(self.states, _ONE_TRIAL)[0], self.judges.rates
         price, questions = self._verdict_price(judged)
-        found = judged_accuracy(judged, questions, rates, self._critical)
-        warn_of_hopeless(name, np.isnan(found.estimate), rates, self._critical)
+        accuracy = judged_accuracy(judged, questions, rates, self._critical)
+        warn_of_hopeless(name, np.isnan(accuracy.estimate), rates, self._critical)
         noise = judged * (1 - judged) / questions
-        noise += found.estimate**2 * rates.sensitivity_variance
-        noise += (1 - found.estimate) ** 2 * rates.specificity_variance
+        noise += accuracy.estimate**2 * rates.sensitivity_variance
+        noise += (1 - accuracy.estimate) ** 2 * rates.specificity_variance
         sigma = np.sqrt(noise) / np.where(rates.adjusted_index > 0, rates.adjusted_index, np.nan)
-        truth = found.estimate
+        truth = accuracy.estimate
         return Scores.from_numbers(
             "calibrated",
-            (truth, truth, sigma, found.lo, found.hi),
+            (truth, truth, sigma, accuracy.lo, accuracy.hi),
             StretchedLaw() if price is None else VerdictLaw(price, self.judges),
             self._facts(judged),
         )
@@ -719,14 +719,14 @@ class JudgedNumbers:
         price = self._draw_price(gains)
         (plain,) = credit_numbers(self._fitted, [gains], self.confidence, self.target)
         reaches = plain.estimate - plain.lo, plain.hi - plain.estimate
-        found, sigma = price.rate(rates, z, reaches), np.sqrt(price.total_variance(rates))
-        lacking = np.isnan(found.estimate)
+        mean, sigma = price.rate(rates, z, reaches), np.sqrt(price.total_variance(rates))
+        lacking = np.isnan(mean.estimate)
         warn_of_hopeless(name, lacking, rates, z)
         known = np.where(rates.is_informative(z), price.estimate, np.nan)
         sigma = np.where(lacking, np.nan, sigma)
         return Scores.from_numbers(
             "calibrated",
-            (found.estimate, found.estimate, sigma, found.lo, found.hi),
+            (mean.estimate, mean.estimate, sigma, mean.lo, mean.hi),
             DrawLaw(replace(price, estimate=known), self.judges),
             self._facts(plain.estimate),
         )
@@ -771,10 +771,10 @@ class JudgedInference(Inference):
                 gains = metric.draw(k)
                 assert gains is not None  # the request has seen to that
                 low, high = metric.bounds or (-np.inf, np.inf)
-                found = truth.of_metric(metric.name, k, gains)
-                refuse_outside(found.mu, metric)
-                clipped = np.clip(found.lo, low, high), np.clip(found.hi, low, high)
-                rows[metric.name, k] = found._replace(lo=clipped[0], hi=clipped[1])
+                scores = truth.of_metric(metric.name, k, gains)
+                refuse_outside(scores.mu, metric)
+                clipped = np.clip(scores.lo, low, high), np.clip(scores.hi, low, high)
+                rows[metric.name, k] = scores._replace(lo=clipped[0], hi=clipped[1])
         return rows
 
     def ranking_numbers(

@@ -92,7 +92,7 @@ class AnswerVotes(Subject):
         """The numbers of means over strata, but not about a population of clusters."""
         if target == "population" and cells.clusters is not None:
             return {}
-        votes, found = votes_of_parts(cells, cells.row_strata()), dict[Row, Scores]()
+        votes, scores = votes_of_parts(cells, cells.row_strata()), dict[Row, Scores]()
         assert votes is not None  # of a pool of strata
         for metric in metrics:
             prices = metric.prices(votes_of(cells), votes) if target == "benchmark" else ()
@@ -102,8 +102,8 @@ class AnswerVotes(Subject):
                     numbers = strata_values(metric, votes, values, confidence)
                 else:
                     numbers = price_numbers(price, confidence)
-                found[metric.name, k] = Scores.from_credit(numbers, metric)
-        return found
+                scores[metric.name, k] = Scores.from_credit(numbers, metric)
+        return scores
 
     def tally(self, trials: Trials, classes: Classes) -> Tally:
         """`BALLOTS` and `TWOFOLD` of a question, by way of its answers; empty of prior trials."""

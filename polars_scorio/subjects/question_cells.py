@@ -317,7 +317,7 @@ class Asked:
     def of_view(self, view: View) -> list[Metric]:
         """The metrics of a view."""
         pairs = zip(self.metrics, self.views, strict=True)
-        return [metric for metric, own in pairs if own == view]
+        return [metric for metric, its_view in pairs if its_view == view]
 
 
 class Subject(Need):
@@ -329,7 +329,7 @@ class Subject(Need):
     claims: ClassVar[tuple[str, ...]] = ()  # roles that decide on the views of all metrics
     binary: ClassVar[bool] = False  # needs success and failure
     tells_copies: ClassVar[bool] = False  # trials whose numbers of it differ are no copies
-    told: ClassVar[tuple[type[Warning], ...]] = ()  # of what a page says in its own words
+    page_warnings: ClassVar[tuple[type[Warning], ...]] = ()  # of what a page says in its own words
 
     @classmethod
     def takes(cls, metric: Metric, trials: Trials) -> bool:
@@ -418,8 +418,8 @@ class Subject(Need):
 
 def subject_of(classes: Classes, view: View) -> Subject | None:
     """The subject of a view; None of outcomes, which are counted already."""
-    found = (need for need in classes.needs if isinstance(need, Subject))
-    return next((need for need in found if need.view == view), None)
+    subjects = (need for need in classes.needs if isinstance(need, Subject))
+    return next((need for need in subjects if need.view == view), None)
 
 
 def question_estimates(

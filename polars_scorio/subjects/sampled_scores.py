@@ -181,8 +181,8 @@ def shared_questions(models: StrataModels) -> SharedQuestions:
     refuse_large_covariance(models.places.shape[1])
     table, estimates = models.table, models.table.estimates(models.metric, models.view, models.k)
     assert estimates is not None  # as the options of a comparison see to
-    nothing = [np.empty((0, models.places.shape[1]), np.int64)]
-    rows = np.concatenate([*nothing, *(table.rows_of(groups) for groups in models.places)])
+    empty = [np.empty((0, models.places.shape[1]), np.int64)]
+    rows = np.concatenate([*empty, *(table.rows_of(groups) for groups in models.places)])
     cluster, weight = (
         None if each is None else each[rows[:, 0]] for each in (table.cluster, table.weight)
     )

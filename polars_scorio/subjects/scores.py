@@ -23,7 +23,7 @@ from polars_scorio.maths.comparison import Comparison, Inner, stretched
 from polars_scorio.maths.credit_numbers import Numbers, sample_numbers
 from polars_scorio.maths.families import anytime_critical
 from polars_scorio.maths.posteriors import Pooled, Target
-from polars_scorio.maths.power import Ahead, TrialsAhead
+from polars_scorio.maths.power import Forecast, TrialsAhead
 from polars_scorio.maths.price import (
     ComparedPrice,
     ComparedSide,
@@ -214,11 +214,11 @@ ModelNumbers: TypeAlias = "tuple[Floats, Floats, Floats, Floats]"
 class Noise(NamedTuple):
     """Standard deviation of each group by what is independent from question to question, and runs.
 
-    Pairing two models by question may replace the first part, `own`; what all questions of a run
-    share, no pairing takes away.
+    Pairing two models by question may replace the first part, `independent`; what all questions of
+    a run share, no pairing takes away.
     """
 
-    own: Floats
+    independent: Floats
     shared: ScoreRuns | None = None  # None: nothing is known of runs
     alone: bool = True  # whether numbers of single models have the shared part, too
     asked: bool = False  # whether a user asked about other runs
@@ -227,8 +227,8 @@ class Noise(NamedTuple):
     def sigma(self) -> Floats:
         """Standard deviation of the score."""
         if self.shared is None or not self.alone:
-            return self.own
-        return np.asarray(np.hypot(self.own, np.sqrt(self.shared.excess)))
+            return self.independent
+        return np.asarray(np.hypot(self.independent, np.sqrt(self.shared.excess)))
 
 
 class Scores(NamedTuple):
@@ -293,27 +293,28 @@ class Scores(NamedTuple):
         Of numbers of models `alone`, or of those by which they are compared.
         """
         forecast = self.law.ranges & np.isnan(self.estimate) & ~np.isnan(self.lo)
-        found = np.where(forecast, RANGE, self.inference).astype(object)
+        words = np.where(forecast, RANGE, self.inference).astype(object)
         shared = None if alone and not self.noise.alone else self.noise.shared
         if shared is not None:
             known = (np.asarray(shared.freedom) > 0) & ~forecast
-            found = found + np.where(known, OTHER_RUNS, THESE_RUNS)
+            words = words + np.where(known, OTHER_RUNS, THESE_RUNS)
         elif self.noise.asked:
-            found = found + THESE_RUNS
+            words = words + THESE_RUNS
         for place, note in enumerate(self.notes):
             if note:
-                found[place] = note if note == NO_INTERVAL else f"{found[place]}, {note}"
-        return found.astype(np.str_)
+                words[place] = note if note == NO_INTERVAL else f"{words[place]}, {note}"
+        return words.astype(np.str_)
 
     def counting(self, notes: Sequence[str | None]) -> Scores:
         """The scores with notes on the trials that count; those that stopped have no interval."""
-        found = self._replace(notes=notes)
-        if not found.stopped.any():
-            return found
-        own, lo, hi = (
-            np.where(found.stopped, np.nan, each) for each in (self.noise.own, self.lo, self.hi)
+        scores = self._replace(notes=notes)
+        if not scores.stopped.any():
+            return scores
+        counted, lo, hi = (
+            np.where(scores.stopped, np.nan, each)
+            for each in (self.noise.independent, self.lo, self.hi)
         )
-        return found._replace(noise=self.noise._replace(own=own), lo=lo, hi=hi)
+        return scores._replace(noise=self.noise._replace(independent=counted), lo=lo, hi=hi)
 
     def with_facts(self, **facts: Values) -> Scores:
         """The scores with more facts."""
@@ -370,13 +371,13 @@ class StrataModels:
 
     def comparison(self) -> Comparison:
         """The models as all decisions take them."""
-        found = self.scores.law.compared(self)
+        compared = self.scores.law.compared(self)
         if self.scores.stopped.any():
-            found = found.without(self.scores.stopped[self.places])
+            compared = compared.without(self.scores.stopped[self.places])
         if self.runs is None:
-            return found
+            return compared
         low, high = (-np.inf, np.inf) if self.of_rewards else self.metric.support
-        return replace(found, runs=self.runs, limit=np.minimum(found.limit, high - low))
+        return replace(compared, runs=self.runs, limit=np.minimum(compared.limit, high - low))
 
     def numbers(self) -> ModelNumbers:
         """Mu, sigma, lo and hi of each model by itself."""
@@ -394,15 +395,15 @@ class StrataModels:
         """Squared noise of the trials of each model, with what is uncertain of it."""
         return self.scores.law.trial_noise(self)
 
-    def further(self, a: Ints, b: Ints, planned: int | None = None) -> Ahead:
+    def further(self, a: Ints, b: Ints, planned: int | None = None) -> Forecast:
         """Pairs of columns (S, P) after further trials or questions; `planned`: for all looks."""
-        found, runs = self.scores.law.further(self, a, b, planned), self.pair_runs(a, b)
+        result, runs = self.scores.law.further(self, a, b, planned), self.pair_runs(a, b)
         if runs is None:
-            return found
+            return result
         states = self.table.cells.fitted
         each, row = (states.trials / states.size)[self.places], np.arange(len(a))[:, None]
         fewer = np.minimum(each[row, a], each[row, b]).ravel()
-        return replace(found, runs=runs.in_units(found.unit), trials=fewer)
+        return replace(result, runs=runs.in_units(result.unit), trials=fewer)
 
     def pair_runs(self, a: Ints, b: Ints) -> RunVariance | None:
         """The part of runs in pairs of columns (S, P); None: nothing is seen."""
@@ -412,9 +413,9 @@ class StrataModels:
     @property
     def reported(self) -> ModelNumbers:
         """Mu, sigma, lo and hi of each model in the report."""
-        found = self.scores
+        scores = self.scores
         mu, sigma, lo, hi = (
-            each[self.places] for each in (found.mu, found.sigma, found.lo, found.hi)
+            each[self.places] for each in (scores.mu, scores.sigma, scores.lo, scores.hi)
         )
         return mu, sigma, lo, hi
 
@@ -454,25 +455,25 @@ class StrataModels:
     @property
     def information(self) -> Floats | None:
         """Information of each model over the planned one, if intervals hold at every look."""
-        found = self.scores.facts.get(INFORMATION)
-        return None if found is None else np.asarray(found[self.places], dtype=np.float64)
+        facts = self.scores.facts.get(INFORMATION)
+        return None if facts is None else np.asarray(facts[self.places], dtype=np.float64)
 
     def questions(self, low: Floats | float, width: Floats | float) -> list[QuestionValues]:
         """The questions of each stratum, in units of a width above a lowest value.
 
         These are numbers, or of each group: the models of a stratum have the same.
         """
-        found = self.table.estimates(self.metric, self.view, self.k)
-        if found is None:
-            nothing = np.empty((0, self.places.shape[1]))
-            return [QuestionValues(nothing, np.empty(0)) for _ in self.places]
+        estimates = self.table.estimates(self.metric, self.view, self.k)
+        if estimates is None:
+            empty = np.empty((0, self.places.shape[1]))
+            return [QuestionValues(empty, np.empty(0)) for _ in self.places]
         weight = self.table.weight
         low, width = (np.broadcast_to(each, self.table.size.size) for each in (low, width))
 
         def of_stratum(models: Ints) -> QuestionValues:
             rows, first = self.table.rows_of(models), models[0]
             share = np.ones(len(rows)) if weight is None else weight[rows[:, 0]]
-            values = (found[rows] - low[first]) / (width[first] or 1.0)
+            values = (estimates[rows] - low[first]) / (width[first] or 1.0)
             return QuestionValues(values, share / share.sum())
 
         return [of_stratum(models) for models in self.places]
@@ -499,7 +500,9 @@ class Law(ABC):
         """Squared noise of the trials of each model, with what is uncertain of it."""
         return np.asarray(models.reported[1] ** 2)
 
-    def further(self, models: StrataModels, a: Ints, b: Ints, planned: int | None = None) -> Ahead:
+    def further(
+        self, models: StrataModels, a: Ints, b: Ints, planned: int | None = None
+    ) -> Forecast:
         """Pairs of columns (S, P) after further trials of each question, or further questions."""
         (mu, *_), states = models.reported, models.table.cells.fitted
         row, noise = np.arange(len(mu))[:, None], self.trial_noise(models)
@@ -557,9 +560,9 @@ class PricedLaw(Law):
 
     def trial_noise(self, models: StrataModels) -> Floats:
         """Squared noise of the trials, with what is uncertain of it as far as that is known."""
-        found = self._priced(models)[0].uncertain_variance()
+        noise = self._priced(models)[0].uncertain_variance()
         shape = models.places.shape
-        return Law.trial_noise(self, models) if found is None else found.reshape(shape)
+        return Law.trial_noise(self, models) if noise is None else noise.reshape(shape)
 
     def ends_at(self, models: StrataModels, c: Floats) -> tuple[Floats, Floats]:
         """Ends at critical values (S, L)."""

@@ -5,7 +5,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.charts import Look
+from polars_scorio.display.charts import ChartStyle
 from polars_scorio.display.plot_base import PictureSubject, PlotBase
 from polars_scorio.metrics.metric import Metric
 from tests.made_logs import long
@@ -64,7 +64,7 @@ def test_options_of_the_call_come_before_those_of_the_accessor():
     assert subject_of(MODELS).options == {"confidence": 0.9}
     asked = subject_of(MODELS, confidence=0.5, width=300)
     assert asked.options == {"confidence": 0.5}
-    assert asked.look == Look(width=300)
+    assert asked.style == ChartStyle(width=300)
     assert "50 %" in asked.intervals
 
 

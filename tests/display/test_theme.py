@@ -9,7 +9,7 @@ import pytest
 import vl_convert
 
 import polars_scorio as ps
-from polars_scorio.display.charts import Look
+from polars_scorio.display.charts import ChartStyle
 from polars_scorio.display.html.marks import file_text, palette
 from tests.display.chart_parts import ascending_models, data_of, layers_of, marks_of, subtitle_of
 from tests.documents import ROOT
@@ -79,7 +79,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_words_have_a_contrast_of_4_5_and_marks_of_3_1(theme):
     tones = palette(theme)
-    hues = Look(theme=theme).colours([f"m{place}" for place in range(7)])
+    hues = ChartStyle(theme=theme).colours([f"m{place}" for place in range(7)])
     for colour in (*hues.values(), tones["soft"], tones["ink"]):
         assert contrast(colour, tones["bg"]) >= 4.5
     assert contrast(tones["mark"], tones["bg"]) >= 3.1
@@ -126,10 +126,10 @@ def test_few_models_change_their_colour_when_another_one_leaves():
     kept, changed = 0, 0
     for first in range(0, 70, 5):
         five = names[first : first + 5]
-        hues = Look().colours(five)
+        hues = ChartStyle().colours(five)
         assert len({*hues.values()}) == 5
         for gone in five:
-            rest = Look().colours([name for name in five if name != gone])
+            rest = ChartStyle().colours([name for name in five if name != gone])
             assert len({*rest.values()}) == 4
             kept += sum(rest[name] == hues[name] for name in rest)
             changed += sum(rest[name] != hues[name] for name in rest)

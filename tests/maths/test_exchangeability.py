@@ -46,11 +46,11 @@ def test_findings_of_logs(log):
         is_as_in(found, log[check])
         own = log[check]
         if check == "copies" and "pair" in own:
-            assert (list(found.runs), found.seen) == (own["pair"], own["agree"])
+            assert (list(found.runs), found.observed) == (own["pair"], own["agree"])
             assert found.questions == own["of"]
             assert found.expected == pytest.approx(own["expected"])
         elif check == "stopping" and "by" in own:
-            assert (found.kind, found.seen) == (own["by"], own["seen"])
+            assert (found.kind, found.observed) == (own["by"], own["seen"])
             assert found.expected == pytest.approx(own["expected"])
 
 
@@ -58,7 +58,7 @@ def test_findings_of_logs(log):
 def test_findings_of_counts(log):
     n, c = np.array(log["n"]), np.array(log["c"])
     is_as_in(copies := checks.copies(n, c), log["copies"])
-    assert copies.seen == log["copies"].get("times", copies.seen)
+    assert copies.observed == log["copies"].get("times", copies.observed)
     is_as_in(stopping := checks.stopping(n, c), log["stopping"])
     assert (stopping.pattern and [*stopping.pattern]) == log["stopping"].get("pattern")
 
@@ -96,12 +96,12 @@ def test_questions_and_models_are_compared_with_each_other(log):
     is_as_in(questions, log["questions"])
     is_as_in(models, log["models_share"])
     if questions.p is not None:
-        own = questions.seen, questions.questions
+        own = questions.observed, questions.questions
         assert own == (log["questions"]["pairs"], log["questions"]["repeated"])
         assert questions.expected == pytest.approx(log["questions"]["expected"])
         shared = log["models_share"]
         assert ([*models.models], [*models.runs]) == (shared["models"], shared["pair"])
-        assert (models.seen, models.questions) == (shared["agree"], shared["of"])
+        assert (models.observed, models.questions) == (shared["agree"], shared["of"])
     found = checks.verdicts(
         [*(found_in(*own) for own in each), {"questions": questions, "models": models}]
     )
@@ -135,7 +135,7 @@ def test_a_copied_run_is_named():
     found = checks.copies(present.sum(1), success.sum(1), present, success)
     assert found.runs == (1, 4)
     assert found.p < 1e-4
-    assert found.seen == found.questions
+    assert found.observed == found.questions
 
 
 def test_a_broken_run_is_named():
@@ -144,7 +144,7 @@ def test_a_broken_run_is_named():
     found = checks.runs(present, success, ordered=False)
     assert (found.kind, found.runs) == ("run", (3,))
     assert found.p < 1e-3
-    assert found.seen < found.expected
+    assert found.observed < found.expected
 
 
 @pytest.mark.parametrize("check", ["copies", "runs", "stopping"])

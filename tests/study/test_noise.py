@@ -42,7 +42,7 @@ def test_both_parts_add_up_in_squares(own, excess):
     np.testing.assert_allclose(whole**2, own**2 + excess)
     # The numbers of single models may be about these very runs; a comparison never is.
     alone = Noise(np.full((1, 2), own), runs, alone=False)
-    np.testing.assert_array_equal(alone.sigma, alone.own)
+    np.testing.assert_array_equal(alone.sigma, alone.independent)
 
 
 @given(SIZES, SIZES, SIZES, st.floats(0.1, 4.0), st.booleans())

@@ -17,8 +17,8 @@ def test_the_columns_of_a_plain_report_are_those_of_the_manual():
     columns = report_columns(bind_roles(LOG.lazy(), Roles()))
     facts = ["questions", "trials", "dropped"]
     numbers = ["estimate", "mu", "sigma", "lo", "hi", "inference"]
-    assert columns.shown == ["model", "metric", "k", *facts, *numbers]
-    assert {*columns.shown} - {"mu"} == {*LOG.scorio.report(ps.avg()).columns}
+    assert columns.visible == ["model", "metric", "k", *facts, *numbers]
+    assert {*columns.visible} - {"mu"} == {*LOG.scorio.report(ps.avg()).columns}
     assert [*columns.facts] == facts
 
 
@@ -32,7 +32,7 @@ def test_clusters_and_unscored_questions_are_facts_of_models_alone():
     ]
     each = report_columns(trials, "question")
     assert [*each.facts] == ["questions", "trials", "dropped"]
-    assert each.shown[:3] == ["domain", "model", "question"]
+    assert each.visible[:3] == ["domain", "model", "question"]
 
 
 def test_the_help_of_report_names_every_column():

@@ -47,8 +47,8 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
         parts.append(_text_element(_LEFT, y + 4, 28, line, _SOFT))
     parts += _forest_rows(board, y + 34)
     day = day or date.today()  # noqa: DTZ011 - the day on the desk of who draws it
-    told = [*map(plain_text, finding.basis), f"{day.day} {day:%B %Y}"]
-    foot = " \N{MIDDLE DOT} ".join(told)
+    facts = [*map(plain_text, finding.basis), f"{day.day} {day:%B %Y}"]
+    foot = " \N{MIDDLE DOT} ".join(facts)
     parts += [
         f'<path d="M64 604h34" stroke="{_COLOURS["a"]}" stroke-width="7" stroke-linecap="round"/>',
         f'<circle cx="86" cy="604" r="9" fill="{_COLOURS["a"]}"/>',
@@ -65,14 +65,14 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
 
 def _forest_rows(board: Board, top: float) -> list[str]:
     """A row for each of the first models: name, interval on a shared axis, numbers."""
-    unit, shown = board.unit, min(len(board.models), _ROWS)
-    height = min((572 - top) / shown, 52.0)
-    band = int(board.first_tier[:shown].sum()) if shown > 1 else 0
-    lo, hi, score = board.lo[:shown], board.hi[:shown], board.score[:shown]
+    unit, rows = board.unit, min(len(board.models), _ROWS)
+    height = min((572 - top) / rows, 52.0)
+    band = int(board.first_tier[:rows].sum()) if rows > 1 else 0
+    lo, hi, score = board.lo[:rows], board.hi[:rows], board.score[:rows]
     if not np.isfinite(score).any():
         return []
     least, most = float(np.nanmin([lo, score])), float(np.nanmax([hi, score]))
-    if shown == 1 and unit.percent:
+    if rows == 1 and unit.percent:
         least, most = 0.0, 1.0
     scale = (890 - 330) / ((most - least) or 1.0)
     parts, line = list[str](), 'stroke-width="11" stroke-linecap="round" opacity=".36"'
@@ -81,7 +81,7 @@ def _forest_rows(board: Board, top: float) -> list[str]:
             f'<rect x="44" y="{top:.1f}" width="1112" height="{band * height:.1f}" rx="12" '
             f'fill="{_BAND}"/>'
         )
-    for place in range(shown):
+    for place in range(rows):
         y = top + (place + 0.5) * height
         name = _fitting_name(board.models[place], 24, 250)
         bold = 650 if place < band else 400

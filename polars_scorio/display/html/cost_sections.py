@@ -82,20 +82,20 @@ class Prices:
         overall: Literal["micro"] | None = "micro" if trials.by else None
         rows = report(frame, plain, metrics, overall=overall, confidence=settings.confidence,
                       target=settings.target)  # fmt: skip
-        found = rows.filter(*(pl.col(name).is_null() for name in trials.strata)).collect()
+        costs = rows.filter(*(pl.col(name).is_null() for name in trials.strata)).collect()
         model = next(iter(trials.models), None)
         name = pl.lit(board.models[0]) if model is None else pl.col(model).cast(pl.String)
-        found = found.with_columns(name.map_elements(visible_text, pl.String).alias("model"))
+        costs = costs.with_columns(name.map_elements(visible_text, pl.String).alias("model"))
         order = pl.DataFrame({"model": board.models})
-        own = order.join(found.filter(metric="mean_cost"), on="model", how="left",
+        means = order.join(costs.filter(metric="mean_cost"), on="model", how="left",
                          maintain_order="left")  # fmt: skip
-        mean = own.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
+        mean = means.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
         if not mean.height or not mean["mu"].is_finite().all():
             return None
         worth: dict[str, float] = {}
         if model is not None and not (judged or trials.by or roles.cost is None):
             worth = _worth_chances(frame, plain, model, settings)
-        return cls(mean.to_numpy(), found, worth)
+        return cls(mean.to_numpy(), costs, worth)
 
     def words(self, place: int) -> str:
         """The mean cost of a question, in words."""
@@ -157,7 +157,7 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
         return Section("cost", f"{named(models[0])} costs {prices.words(0)} a question."
                        if len(models) == 1 else title, words, table)  # fmt: skip
     height, logs = 400, np.log10(prices.mean)
-    px = Axis.around([*logs[:, 1], *logs[:, 2]], 0.08)
+    px = Axis.spanning([*logs[:, 1], *logs[:, 2]], 0.08)
     ax = score_axis([*board.lo, *board.hi], unit)
 
     def x(value: float) -> float:
@@ -311,8 +311,8 @@ def judge_section(sheet: Sheet) -> Section:
     board, unit = sheet.board, sheet.board.unit
     rows = lead_rows(sheet.main).with_columns(pl.col("model").cast(pl.String))
     order = pl.DataFrame({"model": board.models})
-    own = order.join(rows, on="model", how="left", maintain_order="left")
-    raw = own[JUDGED].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    judged = order.join(rows, on="model", how="left", maintain_order="left")
+    raw = judged[JUDGED].cast(pl.Float64).fill_null(float("nan")).to_numpy()
     axis = score_axis([*board.lo, *board.hi, *raw], unit)
     lines = []
     for place, model in enumerate(board.models):
@@ -324,9 +324,9 @@ def judge_section(sheet: Sheet) -> Section:
         body += group("a" if board.first_tier[place] else "o", interval(axis, *numbers, 20))
         known = math.isfinite(numbers[1])
         was, now = (unit.score(value, sign=False) for value in (raw[place], numbers[1]))
-        shown = f"{was} → <b>{now}</b>" if known else "unknown"
+        cell = f"{was} → <b>{now}</b>" if known else "unknown"
         drawn = picture(40, body, board.numbers(place) if known else "unknown")
-        lines.append((f"<bdi>{escape(short_name(model, 28))}</bdi>", drawn, shown))
+        lines.append((f"<bdi>{escape(short_name(model, 28))}</bdi>", drawn, cell))
     lifts = raw - board.score
     most = int(np.nanargmax(np.abs(lifts)))
     verb = "adds" if lifts[most] > 0 else "takes off"
@@ -334,8 +334,8 @@ def judge_section(sheet: Sheet) -> Section:
     if unit.gap(lifts[most])[0] not in "+\N{MINUS SIGN}":
         title = "The judge changes no score."
     words = ["Ring: what the judge says. Dot: the true score with its interval."]
-    if LABEL_COUNT in own.columns and own[LABEL_COUNT].null_count() < own.height:
-        labels = own[LABEL_COUNT].drop_nulls()
+    if LABEL_COUNT in judged.columns and judged[LABEL_COUNT].null_count() < judged.height:
+        labels = judged[LABEL_COUNT].drop_nulls()
         words.append(f"People labelled {int(labels.sum()):,} verdicts, {int(labels.min()):,} to "  # type: ignore[arg-type]
                      f"{int(labels.max()):,} of each model.")  # type: ignore[arg-type]  # fmt: skip
     if unknown := sheet.main.rows["estimate"].null_count():
@@ -350,7 +350,9 @@ def judge_section(sheet: Sheet) -> Section:
 
 def judge_winner(main: Scope, settings: Settings) -> str | None:
     """The model that the verdicts alone would call the best, if they would call one."""
-    own = main.of_verdicts()
-    ranks = rank(own.study, own.roles, own.lead, **settings.report).collect()
+    verdict_board = main.of_verdicts()
+    ranks = rank(
+        verdict_board.study, verdict_board.roles, verdict_board.lead, **settings.report
+    ).collect()
     first = ranks.filter(pl.col("tier") == 1)["model"].to_list()
     return str(first[0]) if len(first) == 1 and ranks.height > 1 else None

@@ -66,8 +66,8 @@ class Gated:
 
     @classmethod
     def from_log(
-        cls, look: LogSummary, main: Scope, baseline: Category, settings: Settings, margin: float,
-        gates: pl.DataFrame | None = None,
+        cls, summary: LogSummary, main: Scope, baseline: Category, settings: Settings,
+        margin: float, gates: pl.DataFrame | None = None,
     ) -> Gated:  # fmt: skip
         """The models of a log against the baseline, or the rows that a gate has already."""
         name = visible_text(str(baseline))
@@ -77,9 +77,9 @@ class Gated:
         metric = main.lead
         if metric.headline != "estimate" or (metric.k[0] or 1) > main.fewest:  # a gate refuses it
             metric = average_metric(metric)
-        steps = look.steps is not None or main.name
+        steps = summary.steps is not None or main.name
         log, roles = (
-            (main.study, main.roles) if steps else (Study(common_questions(look)), look.roles)
+            (main.study, main.roles) if steps else (Study(common_questions(summary)), summary.roles)
         )
         options = replace(settings, prior=None).report  # a gate takes no prior
         asked = gate(log, roles, name, metric, margin=margin, **options)
@@ -92,10 +92,10 @@ class Gated:
                 regressed_questions(main.study, main.roles, name, fdr=_FDR, improvements=better)
                 for better in (False, True)
             ]
-        rows, told, *changes = pl.collect_all(plans)
+        rows, scores, *changes = pl.collect_all(plans)
         tests = dict(zip(("broken", "repaired"), changes, strict=False))
         label = metric.heading(metric.row_sizes[0], main.each)
-        return cls.read(rows, told, tests, name, label, settings, metric)
+        return cls.read(rows, scores, tests, name, label, settings, metric)
 
     @classmethod
     def read(
@@ -130,34 +130,36 @@ class Gated:
         rows = self.changes.get(kind)
         if rows is None:
             return pl.DataFrame()
-        own = rows.filter(pl.col("model").cast(pl.String) == model, pl.col("qvalue") <= _FDR)
-        return own.sort("qvalue", "question")
+        regressions = rows.filter(
+            pl.col("model").cast(pl.String) == model, pl.col("qvalue") <= _FDR
+        )
+        return regressions.sort("qvalue", "question")
 
     def said_of_cases(self, row: dict[str, object]) -> list[str]:
         """Findings of `fail_on` and `must_pass` about a candidate."""
-        told = []
+        sentences = []
         if "regressed" in row and row["regressed"] is not None:
             worse, unclear = (row[name] or [] for name in ("regressed", "unclear"))
-            told.append(f"Single questions: {len(worse):,} regressed"  # type: ignore[arg-type]
+            sentences.append(f"Single questions: {len(worse):,} regressed"  # type: ignore[arg-type]
                         + f"; of {len(unclear):,} it is unclear" * bool(unclear)  # type: ignore[arg-type]
                         + (", which fails the gate." if worse else "."))  # fmt: skip
         if "not_passed" in row and row["not_passed"] is not None:
             names = [*map(str, row["not_passed"])]  # type: ignore[call-overload]
-            told.append(f"Must pass: {names_list(names, 5)} failed a trial." if names
+            sentences.append(f"Must pass: {names_list(names, 5)} failed a trial." if names
                         else "Must pass: every trial of them did.")  # fmt: skip
-        return told
+        return sentences
 
     def changed(self) -> pl.DataFrame:
         """The questions of all candidates that changed more than chance explains."""
         words = {"broken": "became worse", "repaired": "became better"}
-        found = [
+        changed = [
             rows.filter(pl.col("qvalue") <= _FDR)
             .sort("qvalue", "model", "question")
             .select(pl.lit(words[kind]).alias("change"),
                     pl.col("model", "question").cast(pl.String), "rate_baseline", "rate", "qvalue")
             for kind, rows in self.changes.items()
         ]  # fmt: skip
-        return pl.concat(found) if found else pl.DataFrame()
+        return pl.concat(changed) if changed else pl.DataFrame()
 
 
 def gate_finding(gated: Gated, basis: Sequence[str]) -> Finding:
@@ -191,11 +193,11 @@ def gate_hero(gated: Gated) -> str:
     lines, unit = gated.lines(), gated.unit
     margin = max(as_number(row["margin"]) for _, row in lines)
     ends = [as_number(row[end]) for _, row in lines for end in ("lo", "hi", "diff")]
-    axis = Axis.around([-margin, 0, margin, *ends], 0.06)
+    axis = Axis.spanning([-margin, 0, margin, *ends], 0.06)
     rows = "".join(_gate_row(label, row, axis, gated, 5.5 if place else 7)
                    for place, (label, row) in enumerate(lines))  # fmt: skip
-    shown = unit.margin(margin).removesuffix(" points").removesuffix(" point")
-    top = text(0, 14, f"worse by more than {shown}") if margin and axis(-margin) > 30 else ""
+    allowed = unit.margin(margin).removesuffix(" points").removesuffix(" point")
+    top = text(0, 14, f"worse by more than {allowed}") if margin and axis(-margin) > 30 else ""
     top += text(axis(0), 14, "0", "mid i w") + text(100, 14, "better", "end")
     level_words = f"{100 * gated.confidence:g} %, one-sided"
     head = "points" if unit.percent else "difference"
@@ -308,8 +310,8 @@ def _case_list(head: str, rows: pl.DataFrame, most: int = 24) -> str:
         .rows()
     )
     rest = rows.height - most
-    more = f'<p class="note">{rest:,} more are in the data.</p>' * (rest > 0)
-    return f'<h3 class="h3">{head}</h3><ul class="cases">{items}</ul>{more}'
+    note = f'<p class="note">{rest:,} more are in the data.</p>' * (rest > 0)
+    return f'<h3 class="h3">{head}</h3><ul class="cases">{items}</ul>{note}'
 
 
 def _right_of(rate: float, trials: int) -> str:
@@ -323,31 +325,31 @@ def next_of_gate(gated: Gated) -> list[str]:
     margin = unit.margin(as_number(row["margin"]))
     broke = gated.regressed("broken", new)
     if verdict == "fail":
-        look = ""
+        first_look = ""
         if broke.height:
             first = names_list(
                 [without_stratum(name) for name in broke["question"].cast(pl.String)[:3]]
             )
-            look = f" Look at {first} first: right before, wrong now."
-        told = [f"Do not ship.{look}"]
+            first_look = f" Look at {first} first: right before, wrong now."
+        steps = [f"Do not ship.{first_look}"]
     elif verdict == "pass":
         lo = as_number(row["lo"])
-        told = [f"Ship. {named(new)} is better by at least {unit.size(lo)}." if lo > 0
+        steps = [f"Ship. {named(new)} is better by at least {unit.size(lo)}." if lo > 0
                 else f"Ship. The loss, if any, is below {margin}."]  # fmt: skip
     else:
         extra = row["extra"]
         unit_of = "question" if "extra_questions" in gated.rows.columns else "trial"
         each = " of each question" * (unit_of == "trial")
-        told = ["Run more. No number of further trials is in sight that would decide it."]
+        steps = ["Run more. No number of further trials is in sight that would decide it."]
         if extra:
-            more = count_of(int(extra), f"further {unit_of}")  # type: ignore[call-overload]
-            told = [f"Run more. {more}{each} would decide it with a chance of 80 %."]
+            further = count_of(int(extra), f"further {unit_of}")  # type: ignore[call-overload]
+            steps = [f"Run more. {further}{each} would decide it with a chance of 80 %."]
     parts = gated.rows.filter(pl.col("stratum").is_not_null(), pl.col("verdict") == "undecided")
     opens = [
         named(part) + f" ({count_of(extra, 'further trial')} of each question)" * bool(extra)
         for part, extra in parts.select("stratum", pl.col("extra").fill_null(0)).rows()
     ]
-    return told + [f"Open: {'; '.join(opens[:5])}."] * bool(opens)
+    return steps + [f"Open: {'; '.join(opens[:5])}."] * bool(opens)
 
 
 def plain_lines(gated: Gated) -> Table:

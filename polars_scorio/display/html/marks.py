@@ -38,7 +38,7 @@ class Axis:
     hi: float
 
     @classmethod
-    def around(cls, values: Iterable[float], pad: float = 0.05, *, share: bool = False) -> Axis:
+    def spanning(cls, values: Iterable[float], pad: float = 0.05, *, share: bool = False) -> Axis:
         """An axis with room at both ends; of shares it stays between 0 and 1."""
         known = [value for value in values if math.isfinite(value)] or [0.0]
         least, most = min(known), max(known)

@@ -26,9 +26,9 @@ def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
     # Outputs of a notebook share one page, and an id is there once.
     key = f"grid-{hashlib.sha256(drawn.encode()).hexdigest()[:8]}"
     drawn = drawn.replace('"grid"', f'"{key}"').replace('"#grid"', f'"#{key}"')
-    told = " \N{MIDDLE DOT} ".join(map(html_text, (finding.numbers, *finding.basis)))
+    facts = " \N{MIDDLE DOT} ".join(map(html_text, (finding.numbers, *finding.basis)))
     return _scoped_html(
-        f'<p class="t">{html_text(finding.title)}</p><p class="l">{told}</p>{drawn}'
+        f'<p class="t">{html_text(finding.title)}</p><p class="l">{facts}</p>{drawn}'
     )
 
 

@@ -121,8 +121,8 @@ class Page:
         if not self.todo:
             return ""
         first, *rest = self.todo
-        clause, mark, more = _CLAUSE.match(first).groups()  # type: ignore[union-attr]  # any text
-        lead = f"<b>{html_text(clause)}{mark}</b>{html_text(more)}"
+        clause, mark, remainder = _CLAUSE.match(first).groups()  # type: ignore[union-attr]  # any text
+        lead = f"<b>{html_text(clause)}{mark}</b>{html_text(remainder)}"
         items = "".join(f"<li>{each}</li>" for each in [lead, *map(html_text, rest)])
         typed = f"<pre>{escape(self.command)}</pre>" if self.command else ""
         return f'<section class="next"><h2>What to do next</h2><ul>{items}</ul>{typed}</section>\n'
@@ -137,7 +137,7 @@ class Page:
             for kind, text in files_of.items()
             if text
         ]
-        told = "".join(
+        made = "".join(
             f"<dt>{escape(name)}</dt><dd>{escape(fact)}</dd>"
             for name, fact in (facts | self.about.formulas).items()
             if name not in {"call", "counts, SHA-256"}
@@ -146,7 +146,7 @@ class Page:
         covered *= bool(self.covered)
         return (
             f"<footer><div><h2>How it was computed</h2><p>{escape(read)}</p>"
-            f"<details><summary>Assumptions and formulas</summary><dl>{told}</dl></details></div>\n"
+            f"<details><summary>Assumptions and formulas</summary><dl>{made}</dl></details></div>\n"
             f"<div><h2>The log</h2><p>{escape(self.summary)}. {escape(self.outcomes)}</p>"
             f"{covered}<p>SHA-256 of the counts <code>{facts['counts, SHA-256'][:12]}</code></p>"
             f"<p><code>{escape(facts['call'])}</code></p></div>\n"
@@ -158,8 +158,8 @@ class Page:
         """The page without its pictures and its data, for a terminal."""
         finding = self.finding
         parts = [f"# {_markdown_text(plain_text(finding.title))}"]
-        told = " ".join(filter(None, [finding.numbers, finding.aside]))
-        parts += [_markdown_text(plain_text(told))] * bool(told)
+        lines = " ".join(filter(None, [finding.numbers, finding.aside]))
+        parts += [_markdown_text(plain_text(lines))] * bool(lines)
         parts.append(_markdown_text(_DOT.join(map(plain_text, finding.basis))))
         parts += [f"- **{each.title}.** {_markdown_text(each.text)}" for each in self.alerts]
         for section in (self.hero, *self.sections):

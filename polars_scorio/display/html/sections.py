@@ -113,23 +113,23 @@ class Sheet:
 
 def whole_name(name: str) -> str:
     """A name in a table: whole, broken where people would break it, short ones not at all."""
-    shown = escape(name)
+    text = escape(name)
     if len(name) > _NAME_WIDTH[1] // _PER_LETTER:
         for mark in _BREAKS[:-1]:
-            shown = shown.replace(mark, f"{mark}<wbr>") if mark != ";" else shown
-        return f"<bdi>{shown}</bdi>"
-    return f'<bdi class="nb">{shown}</bdi>'
+            text = text.replace(mark, f"{mark}<wbr>") if mark != ";" else text
+        return f"<bdi>{text}</bdi>"
+    return f'<bdi class="nb">{text}</bdi>'
 
 
 def score_ticks(axis: Axis, unit: Unit, most: int = 7) -> list[str]:
     """The numbers at the ticks of scores; the last one has the unit."""
-    shown = [f"{(100 if unit.percent else 1) * tick:g}" for tick in axis.ticks(most)]
-    return [*shown[:-1], f"{shown[-1]}\N{NO-BREAK SPACE}%" if unit.percent else shown[-1]]
+    labels = [f"{(100 if unit.percent else 1) * tick:g}" for tick in axis.ticks(most)]
+    return [*labels[:-1], f"{labels[-1]}\N{NO-BREAK SPACE}%" if unit.percent else labels[-1]]
 
 
 def score_axis(board_numbers: Iterable[float], unit: Unit) -> Axis:
     """The axis of scores; percentages stay between 0 and 100."""
-    return Axis.around(board_numbers, share=unit.percent)
+    return Axis.spanning(board_numbers, share=unit.percent)
 
 
 def grid_lines(axis: Axis, height: float, most: int = 7) -> str:
@@ -163,13 +163,13 @@ def forest(
         drawn = interval(axis, *numbers, height / 2, "ci t" if tight else "ci", 5 if tight else 6.5)
         known = math.isfinite(numbers[1])
         said = board.numbers(place) if known else "no number"
-        shown = board.unit.score(numbers[1], sign=False) if known else "\N{EN DASH}"
+        score = board.unit.score(numbers[1], sign=False) if known else "\N{EN DASH}"
         ends = board.unit.interval(numbers[0], numbers[2]) if math.isfinite(numbers[0]) else ""
         rows.append(
             f'<tr class="{" ".join(filter(None, kinds))}">'
             f'<td class="rk">{_rank_range(board, place)}</td>'
             f'<th scope="row" class="nm" title="{escape(model)}">{whole_name(model)}</th>'
-            f'<td class="fp">{picture(height, use + drawn, said)}</td><td class="sc">{shown}</td>'
+            f'<td class="fp">{picture(height, use + drawn, said)}</td><td class="sc">{score}</td>'
             f'<td class="iv">{html_text(ends)}</td>'
             f'<td class="pb" data-head="{escape(head)}">{cells[place]}</td></tr>'
         )
@@ -186,9 +186,9 @@ def forest(
     top_rows = rows if number <= _FOLDED + 3 else rows[:_FOLDED]
     drawn = f"<table {kind}>{columns}<tbody>{''.join(top_rows)}</tbody></table>"
     if len(top_rows) < number:
-        more = f"<summary>{number - _FOLDED:,} more models</summary>"
+        summary = f"<summary>{number - _FOLDED:,} more models</summary>"
         rest = f"<table {kind}>{columns}<tbody>{''.join(rows[_FOLDED:])}</tbody></table>"
-        drawn += f"<details>{more}{rest}</details>"
+        drawn += f"<details>{summary}{rest}</details>"
     grid = f'<g id="{name}">{grid_lines(axis, height)}</g>'
     return f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>{drawn}'
 
@@ -216,12 +216,12 @@ def forest_note(sheet: Sheet) -> str:
     if board.first_tier.all():
         said = "No model was shown to be better than another. "
     lines = "A line starts a new tier: each model below it is worse than some model above it."
-    told = said + lines * bool(board.tier_starts.any())
+    note = said + lines * bool(board.tier_starts.any())
     best = sheet.main.best.select("best_lo", "best_hi").rows() if len(board.models) > 2 else []
     if best and None not in best[0]:
         ends = html_text(board.unit.interval(*best[0]))
-        told += f" Corrected for being the highest of {len(board.models):,}, the first has {ends}."
-    return f'<p class="note">{told}</p>'
+        note += f" Corrected for being the highest of {len(board.models):,}, the first has {ends}."
+    return f'<p class="note">{note}</p>'
 
 
 def forest_table(sheet: Sheet) -> Table:
@@ -248,16 +248,16 @@ def _score_cell(unit: Unit, value: float | None, lo: float | None, hi: float | N
 
 def _other_columns(sheet: Sheet) -> list[FrameColumn]:
     """The metrics beside the leading one, at each k."""
-    found, main = [], sheet.main
+    columns, main = [], sheet.main
     order = pl.DataFrame({"model": sheet.board.models})
     asked = [(metric, k) for metric in main.metrics for k in metric.row_sizes][1:]
     for metric, k in asked:
         rows = metric_rows(main, metric, k).with_columns(pl.col("model").cast(pl.String))
-        own = order.join(rows, on="model", how="left", maintain_order="left")
-        unit = Unit.from_rows(own)
-        cells = [_score_cell(unit, *numbers) for numbers in own.select("mu", "lo", "hi").rows()]
-        found.append(FrameColumn(metric.heading(k, main.each) + " (%)" * unit.percent, cells))
-    return found
+        scores = order.join(rows, on="model", how="left", maintain_order="left")
+        unit = Unit.from_rows(scores)
+        cells = [_score_cell(unit, *numbers) for numbers in scores.select("mu", "lo", "hi").rows()]
+        columns.append(FrameColumn(metric.heading(k, main.each) + " (%)" * unit.percent, cells))
+    return columns
 
 
 def metrics_section(sheet: Sheet) -> Section:
@@ -295,7 +295,7 @@ def duel_section(sheet: Sheet) -> Section:
     a, b = sheet.board.models[:2]
     gap, unit = sheet.gap, sheet.board.unit
     dots = pair_quantiles(sheet.main, sheet.settings, a, b)
-    axis = Axis.around([0.0, gap.lo, gap.hi, *dots], 0.08)
+    axis = Axis.spanning([0.0, gap.lo, gap.hi, *dots], 0.08)
     chance, other = chance_words(gap.prob_better), chance_words(1 - gap.prob_better)
     head = (
         f'<div class="sides"><span><b>{html_text(named(b))} better: {html_text(other)}</b></span>'
@@ -332,7 +332,7 @@ def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[floa
         compare(main.study, main.roles, main.lead, baseline=a, simultaneous=False, **each.report)
         for each in asked
     ]
-    gaps = [Gap.from_pairs(found, a, b) for found in pl.collect_all(plans)]
+    gaps = [Gap.from_pairs(pairs, a, b) for pairs in pl.collect_all(plans)]
     ends = [(gap.lo, gap.hi) for gap in gaps if gap is not None]
     return sorted(end for pair in ends for end in pair)
 
@@ -375,13 +375,13 @@ def _question_bar(sheet: Sheet, a: str, b: str) -> str:
     won, tied, lost = question_wins(sheet.main, a, b)
     parts = [(lost, "b", count_of(lost, "question")), (tied, "t", f"{tied:,} alike"),
              (won, "a", count_of(won, "question"))]  # fmt: skip
-    shown = "".join(
+    shares = "".join(
         f'<span class="{hue}" style="flex:{number}">{words}</span>'
         for number, hue, words in parts
         if number
     )
     said = escape(f"{b} better at {lost}, alike at {tied}, {a} better at {won}")
-    return f'<div class="wtl" role="img" aria-label="{said}">{shown}</div>'
+    return f'<div class="wtl" role="img" aria-label="{said}">{shares}</div>'
 
 
 _STRATA = 40  # that are drawn
@@ -406,8 +406,8 @@ def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
     if len(models) > 1:
         key += f' and <i class="sw b"></i>{html_text(named(models[1]))}'
     rest = f" The other {len(boards) - _STRATA:,} are in the data." * (len(boards) > _STRATA)
-    others = "; grey: the others" * (len(models) > 2)
-    note = f'<p class="note">{key}, with {sheet.settings.level} intervals{others}.{rest}</p>'
+    legend = "; grey: the others" * (len(models) > 2)
+    note = f'<p class="note">{key}, with {sheet.settings.level} intervals{legend}.{rest}</p>'
     figure = f'<div class="where">{lines}<span></span>{ticks}<span></span></div>{note}'
     words = [
         (
@@ -433,36 +433,36 @@ def _lead_of(board: Board, two: Sequence[str]) -> float:
     return -math.inf if math.isnan(lead) else lead
 
 
-def _stratum_line(name: str, own: Board, whole: Board, axis: Axis) -> str:
+def _stratum_line(name: str, part: Board, whole: Board, axis: Axis) -> str:
     """Name, dots and intervals, and who may win."""
     two = whole.models[:2]
     body = grid_lines(axis, 44, 6)
     hues = {model: whole.hue(place) for place, model in enumerate(whole.models)}
-    for place in range(len(own.models) - 1, -1, -1):
-        model = own.models[place]
-        score, lo, hi = own.score[place], own.lo[place], own.hi[place]
+    for place in range(len(part.models) - 1, -1, -1):
+        model = part.models[place]
+        score, lo, hi = part.score[place], part.lo[place], part.hi[place]
         if model in two:
             y = 22 if len(two) == 1 else 15 if model == two[0] else 30
             drawn = interval(axis, lo, score, hi, y, "ci t", 5.5)
         else:
             drawn = dot(axis(score), 22.5, 4) if math.isfinite(score) else ""
         body += group(hues.get(model, "o"), drawn)
-    leaders = own.leaders
+    leaders = part.leaders
     verdict = ""
-    if len(own.models) > 1 and leaders:
+    if len(part.models) > 1 and leaders:
         one = len(leaders) == 1
         verdict = f"<b>{html_text(named(leaders[0]))}</b>" if one else (
-            "open: all" if len(leaders) == len(own.models) > 2 else
+            "open: all" if len(leaders) == len(part.models) > 2 else
             f"open: {html_text(names_list(leaders))}"
         )  # fmt: skip
-    elif len(own.models) == 1:
-        verdict = html_text(_score_cell(own.unit, own.score[0], own.lo[0], own.hi[0]))
+    elif len(part.models) == 1:
+        verdict = html_text(_score_cell(part.unit, part.score[0], part.lo[0], part.hi[0]))
     said = f"{name}: " + ", ".join(
-        own.numbers(place) for place in range(min(len(own.models), 5))
-        if math.isfinite(own.score[place])
+        part.numbers(place) for place in range(min(len(part.models), 5))
+        if math.isfinite(part.score[place])
     )  # fmt: skip
-    shown = f'<bdi title="{escape(name)}">{escape(short_name(name, 28))}</bdi>'
-    return f'<b>{shown}</b>{picture(44, body, said)}<span class="k">{verdict}</span>'
+    label = f'<bdi title="{escape(name)}">{escape(short_name(name, 28))}</bdi>'
+    return f'<b>{label}</b>{picture(44, body, said)}<span class="k">{verdict}</span>'
 
 
 _STAIRS = (5, 60)  # models, of which all pairs are drawn
@@ -540,9 +540,9 @@ class Fan:
             schema=["metric", "model", "k"], orient="row",
         )  # fmt: skip
         rows = rows.with_columns(pl.col("model").cast(pl.String))
-        own = keys.join(rows, on=keys.columns, how="left", maintain_order="left")
-        found = own.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
-        numbers = found.to_numpy().reshape(2, len(models), len(sizes), 3)
+        scores = keys.join(rows, on=keys.columns, how="left", maintain_order="left")
+        ends = scores.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
+        numbers = ends.to_numpy().reshape(2, len(models), len(sizes), 3)
         return cls([*models], sizes, numbers, rewards) if np.isfinite(numbers[:, 0]).all() else None
 
 
@@ -563,8 +563,8 @@ def leaders_curve(sheet: Sheet, fan: Fan | None) -> str:
     return f"Pass@k: {curve_sentence(pair, sheet.settings.confidence)}" if pair.height else ""
 
 
-def reliability_section(fan: Fan | None, hues: Sequence[str], told: str = "") -> Section:
-    """Pass@k and Pass^k from one point, and their numbers; `told` compares the first two."""
+def reliability_section(fan: Fan | None, hues: Sequence[str], note: str = "") -> Section:
+    """Pass@k and Pass^k from one point, and their numbers; `note` compares the first two."""
     if fan is None:
         return Section("reliability", _RELIABLE, [])
     flat = pl.DataFrame(fan.numbers.reshape(-1, 3), schema=["mu", "lo", "hi"], nan_to_null=True)
@@ -592,7 +592,7 @@ def reliability_section(fan: Fan | None, hues: Sequence[str], told: str = "") ->
                 "between is luck."
             ),
         ]
-    words += [told] * bool(told)
+    words += [note] * bool(note)
     figure = _fan_picture(fan, models, hues, unit) + _fan_table(fan, models, hues, unit)
     return Section("reliability", _RELIABLE, words, figure)
 
@@ -600,18 +600,18 @@ def reliability_section(fan: Fan | None, hues: Sequence[str], told: str = "") ->
 def _fan_picture(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit) -> str:
     height = 330
     share = unit.percent
-    axis = Axis(0, 1) if share else Axis.around(fan.numbers.ravel())
+    axis = Axis(0, 1) if share else Axis.spanning(fan.numbers.ravel())
     xs = [100 * place / max(len(fan.k) - 1, 1) for place in range(len(fan.k))]
 
     def y(value: float) -> float:
         return 8 + (100 - axis(value)) / 100 * (height - 36)
 
     ticks = [0, 0.25, 0.5, 0.75, 1] if share else axis.ticks(5)
-    shown = score_ticks(Axis(0, 1), unit, 4) if share else [f"{tick:g}" for tick in ticks]
+    labels = score_ticks(Axis(0, 1), unit, 4) if share else [f"{tick:g}" for tick in ticks]
     body = "".join(level(0, 100, y(tick)) for tick in ticks)
     scale = "".join(
         f'<span style="top:{y(tick):.0f}px">{words}</span>'
-        for tick, words in zip(ticks, shown, strict=True)
+        for tick, words in zip(ticks, labels, strict=True)
     )
     for x, k in zip(xs, fan.k, strict=True):
         tries = " try" if k == 1 else " tries" if k == fan.k[-1] else ""
@@ -668,17 +668,17 @@ def _fan_table(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit)
         cells = [fan.numbers[0, place, 0], fan.numbers[0, place, -1], fan.numbers[1, place, -1]]
         texts = [_score_cell(unit, *cell) for cell in cells]
         texts[0] = texts[0].partition(" [")[0]
-        shown = "".join(f'<td class="n">{_faint_ends(words)}</td>' for words in texts)
+        text = "".join(f'<td class="n">{_faint_ends(words)}</td>' for words in texts)
         rows.append(f'<tr class="{hues[place]}"><th scope="row" class="nm">{mark}'
-                    f"{whole_name(model)}</th>{shown}</tr>")  # fmt: skip
+                    f"{whole_name(model)}</th>{text}</tr>")  # fmt: skip
     rest = len(models) - _LISTED
-    more = f'<p class="note">{count_of(rest, "more model")}: in the files of this page.</p>'
+    note = f'<p class="note">{count_of(rest, "more model")}: in the files of this page.</p>'
     columns = "".join(f'<th class="n" scope="col">{head}</th>' for head in heads)
     first = f"{'% of the questions' if unit.percent and not fan.rewards else 'reward'}"
     return (
         f'<table class="plain rel"><caption class="away">{_RELIABLE}</caption><thead><tr>'
         f'<th scope="col">{first}</th>{columns}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-        + more
+        + note
         * (rest > 0)
     )
 
@@ -723,7 +723,7 @@ class QuestionFacts:
         first = share[0]
         both = np.flatnonzero((first > _SAME) & (first < 1 - _SAME))
         against = rows.filter(pl.col("reversed")).select(status).to_series().to_list()
-        told = "" if against or len(models) < 2 else reversed_sentence(
+        sentence = "" if against or len(models) < 2 else reversed_sentence(
             rows, "question", FALSE_DISCOVERIES
         )  # fmt: skip
         return cls(
@@ -732,7 +732,7 @@ class QuestionFacts:
             of["never"],
             of["always"],
             against,
-            told,
+            sentence,
             [names[each] for each in both[np.argsort(np.abs(first[both] - 0.5), kind="stable")]],
             main.fewest,
             judged,
@@ -804,18 +804,18 @@ def without_stratum(name: str) -> str:
 
 def question_lists(lists: dict[str, list[str]]) -> str:
     """Lists of the first five questions each; none of what is empty."""
-    shown = []
+    items = []
     for head, names in lists.items():
         if names:
-            more = f" and {len(names) - _NAMES:,} more" * (len(names) > _NAMES)
+            rest = f" and {len(names) - _NAMES:,} more" * (len(names) > _NAMES)
             codes = ", ".join(
                 f"<code>{escape(short_name(without_stratum(name)))}</code>"
                 for name in names[:_NAMES]
             )
-            shown.append(
-                f"<div><h3>{html_text(head)}: {len(names):,}</h3><p>{codes}{more}</p></div>"
+            items.append(
+                f"<div><h3>{html_text(head)}: {len(names):,}</h3><p>{codes}{rest}</p></div>"
             )
-    return f'<div class="cols">{"".join(shown)}</div>' * bool(shown)
+    return f'<div class="cols">{"".join(items)}</div>' * bool(items)
 
 
 _FAR = 10  # times the trials of a log, beyond which nobody plans
@@ -843,27 +843,27 @@ def next_of_ranking(sheet: Sheet) -> list[str]:
     if plan is None:
         return [f"Take either: {differ}."]
     if trials is None:
-        told = [
+        steps = [
             (
                 f"Take either, or add questions: {differ}, and no number of further trials of "
                 "these questions is in sight that would decide it."
             )
         ]
-        more = f"{count_of(questions, 'further question')} like these" if questions else ""
-        return told + [f"To decide it with a chance of {power}: {more}."] * bool(more)
-    told = []
+        further = f"{count_of(questions, 'further question')} like these" if questions else ""
+        return steps + [f"To decide it with a chance of {power}: {further}."] * bool(further)
+    steps = []
     if trials > _FAR * main.fewest:
         times = (main.fewest + trials) / main.fewest
-        told.append(
+        steps.append(
             f"Take either: {differ}; it would take {times:,.0f} times this log to say which is "
             "better."
         )
-    more = f", or {count_of(questions, 'further question')} like these" if questions else ""
-    told.append(
+    further = f", or {count_of(questions, 'further question')} like these" if questions else ""
+    steps.append(
         f"To decide it with a chance of {power}: {count_of(trials, 'further trial')} of each "
-        f"question{more}, of both."
+        f"question{further}, of both."
     )
-    return told
+    return steps
 
 
 def _plan_of_first(sheet: Sheet) -> dict[str, Any] | None:
@@ -878,16 +878,16 @@ def _plan_of_first(sheet: Sheet) -> dict[str, Any] | None:
 
 def line_rows(rows: Sequence[tuple[str, str, str]], left: int, right: int, axis: str = "") -> str:
     """Rows of a name, a picture and numbers; on a phone the picture lies below them."""
-    shown = "".join(
+    texts = "".join(
         f'<div class="l3"><span>{name}</span>{drawn}<span class="n">{numbers}</span></div>'
         for name, drawn, numbers in rows
     )
     last = f'<div class="l3"><span></span>{axis}<span></span></div>' if axis else ""
-    return f'<div style="--l:{left}px;--r:{right}px">{shown}{last}</div>'
+    return f'<div style="--l:{left}px;--r:{right}px">{texts}{last}</div>'
 
 
 def bold_numbers(unit: Unit, value: float, lo: float, hi: float, *, gap: bool = False) -> str:
     """A number in bold with its interval."""
-    shown = unit.gap(value) if gap else unit.score(value, sign=False)
+    text = unit.gap(value) if gap else unit.score(value, sign=False)
     ends = (unit.gaps if gap else unit.interval)(lo, hi) if math.isfinite(lo + hi) else ""
-    return f'<b>{html_text(shown)}</b> <span class="k">{html_text(ends)}</span>'
+    return f'<b>{html_text(text)}</b> <span class="k">{html_text(ends)}</span>'

@@ -78,15 +78,15 @@ class TrainingRun:
         return step_words(self.steps[0]), step_words(self.steps[-1])
 
     @classmethod
-    def from_summary(cls, look: LogSummary, settings: Settings) -> TrainingRun | None:
+    def from_summary(cls, summary: LogSummary, settings: Settings) -> TrainingRun | None:
         """None if the questions change along the steps, or if nothing can be drawn of them."""
-        log, roles = stepped_log(look)
-        (name,) = look.trials.strata
+        log, roles = stepped_log(summary)
+        (name,) = summary.trials.strata
         asked = log.select(name, "question").unique().collect()
         whole = asked[name].n_unique() * asked["question"].n_unique()
-        if look.steps is None or asked.height != whole or asked[name].n_unique() < 2:
+        if summary.steps is None or asked.height != whole or asked[name].n_unique() < 2:
             return None
-        labels = dict(look.steps.select("at", "stratum").rows())
+        labels = dict(summary.steps.select("at", "stratum").rows())
         at = [value for value in labels if value is not None]
         cells = log.collect().with_columns(
             model=pl.col(name).replace_strict(labels, return_dtype=pl.String)
@@ -94,7 +94,7 @@ class TrainingRun:
         steps = [labels[value] for value in at]
         cells = cells.drop(name)
         main = Scope("", Study(cells), replace(roles, model="model", by=()), (avg(),))
-        main = replace(main, fewest=look.fewest)
+        main = replace(main, fewest=summary.fewest)
         fan = Fan.from_scope(main, settings, steps)
         if fan is None or fan.rewards:
             return None
@@ -115,8 +115,8 @@ def _gain_curve(
     alone = replace(settings, confidence=1 - (1 - settings.confidence) / len(sizes))
     options = settings.report if band_of else alone.report
     rows = compare(two, main.roles, metric, simultaneous=band_of, **options).collect()
-    found = [Gap.from_pairs(rows.filter(k=k), last, first) for k in sizes]
-    numbers = np.array([(gap.diff, gap.lo, gap.hi) if gap else (np.nan,) * 3 for gap in found])
+    gaps = [Gap.from_pairs(rows.filter(k=k), last, first) for k in sizes]
+    numbers = np.array([(gap.diff, gap.lo, gap.hi) if gap else (np.nan,) * 3 for gap in gaps])
     return Curve(sizes, *numbers.T)
 
 
@@ -137,8 +137,8 @@ def steps_finding(run: TrainingRun, basis: Sequence[str]) -> Finding:
     chip = "best step decided" if one else "best step open"
     against = f"step {last} against step {first}"
     target = basis[-1]
-    told = (against, basis[1].partition(",")[0] + ", for all k at once", target)
-    return Finding(title, chip, "yes" if one else "", numbers, "", told)
+    basis_words = (against, basis[1].partition(",")[0] + ", for all k at once", target)
+    return Finding(title, chip, "yes" if one else "", numbers, "", basis_words)
 
 
 def steps_hero(run: TrainingRun, level_words: str) -> str:
@@ -228,7 +228,7 @@ def spread_labels(places: Sequence[float], labels: Sequence[str]) -> list[int]:
 def gains_section(run: TrainingRun, settings: Settings) -> Section:
     """The gain at each k."""
     curve, unit = run.curve, Unit()
-    axis = Axis.around([0.0, *curve.lo, *curve.hi], 0.06)
+    axis = Axis.spanning([0.0, *curve.lo, *curve.hi], 0.06)
     rows = []
     for k, diff, lo, hi in zip(curve.k, curve.diff, curve.lo, curve.hi, strict=True):
         hue = "a" if lo > 0 else "b" if hi < 0 else "m"
@@ -238,18 +238,20 @@ def gains_section(run: TrainingRun, settings: Settings) -> Section:
         rows.append((tries, picture(36, body, said), bold_numbers(unit, diff, lo, hi, gap=True)))
     (start, until), (end, since) = curve.first, curve.last
     signs = {1: "gains", -1: "loses"}
-    told = [f"{signs[start]} up to k = {until}"] * bool(start)
-    told += [f"{signs[end]} from k = {since} on"] * bool(end and (since > until or not start))
-    title = f"It {', '.join(told)}." if told else "It neither gains nor loses beyond chance."
+    stretches = [f"{signs[start]} up to k = {until}"] * bool(start)
+    stretches += [f"{signs[end]} from k = {since} on"] * bool(end and (since > until or not start))
+    title = (
+        f"It {', '.join(stretches)}." if stretches else "It neither gains nor loses beyond chance."
+    )
     words = [(f"Step {run.ends[1]} less step {run.ends[0]} in Pass@k, in points. The "
              f"{settings.level} intervals hold for all {len(curve.k)} k at once.")]  # fmt: skip
     return Section("gains", title, words, line_rows(rows, 64, 168))
 
 
-def step_questions_section(run: TrainingRun, look: LogSummary) -> Section:
+def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
     """Every question at every step, the hardest at the first step on the left."""
-    cells = look.cells.with_columns(model=pl.col("stratum").cast(pl.String)).drop("stratum")
-    main = Scope("", Study(cells), replace(look.roles, by=()), (avg(),))
+    cells = log.cells.with_columns(model=pl.col("stratum").cast(pl.String)).drop("stratum")
+    main = Scope("", Study(cells), replace(log.roles, by=()), (avg(),))
     wide = main.question_scores().pivot("model", index="question", values="score")
     wide = wide.select("question", *run.steps).sort(run.steps[0], run.steps[-1], "question")
     scores = np.clip(wide.select(run.steps).to_numpy().T, 0, 1)
@@ -292,26 +294,26 @@ def next_of_steps(run: TrainingRun) -> list[str]:
     earliest = next(step for step in run.steps if step in may)
     place = run.steps.index(earliest)
     taken, (first_step, last_step) = step_words(earliest), run.ends
-    told = [f"Take step {taken}."]
+    steps = [f"Take step {taken}."]
     if len(may) > 1:
-        own, last = (unit.score(run.fan.numbers[0, each, -1, 0]) for each in (place, -1))
-        told = [
+        score, last = (unit.score(run.fan.numbers[0, each, -1, 0]) for each in (place, -1))
+        steps = [
             (
                 f"Take step {taken}: the earliest of the {len(may):,} steps that may be the "
-                f"best by one try; its Pass@{top} is {own}, that of step {last_step} {last}."
+                f"best by one try; its Pass@{top} is {score}, that of step {last_step} {last}."
             )
         ]
     end, since = run.curve.last
     if end < 0:
-        told.append(f"If you search with {since} or more tries, step {first_step} is better than "
+        steps.append(f"If you search with {since} or more tries, step {first_step} is better than "
                     f"step {last_step}.")  # fmt: skip
-    return told
+    return steps
 
 
-def runs_section(look: LogSummary, sheet: Sheet) -> Section:
+def runs_section(summary: LogSummary, sheet: Sheet) -> Section:
     """Several runs along their steps: the first two with bands, the others thin."""
-    log, roles = stepped_log(look)
-    (name,) = look.trials.strata
+    log, roles = stepped_log(summary)
+    (name,) = summary.trials.strata
     main, height = sheet.main, 300
     rows = report(log, roles, [main.lead], **sheet.settings.report).collect()
     at = rows[name].unique().sort().drop_nulls()
@@ -333,11 +335,11 @@ def runs_section(look: LogSummary, sheet: Sheet) -> Section:
     inner, ends, floor = "", [], -99.0
     for place in range(len(sheet.board.models) - 1, -1, -1):
         model = sheet.board.models[place]
-        own = rows.filter(pl.col("model").cast(pl.String) == model).sort(name).drop_nulls("mu")
-        xs = [where[value] for value in own[name].to_list()]
-        mu, lo, hi = ([y(v) for v in own[part].to_list()] for part in ("mu", "lo", "hi"))
+        of_model = rows.filter(pl.col("model").cast(pl.String) == model).sort(name).drop_nulls("mu")
+        xs = [where[value] for value in of_model[name].to_list()]
+        mu, lo, hi = ([y(v) for v in of_model[part].to_list()] for part in ("mu", "lo", "hi"))
         hue = sheet.board.hue(place) if place < 2 else "o"
-        area = band(xs, hi, lo) if place < 2 and own["lo"].null_count() == 0 else ""
+        area = band(xs, hi, lo) if place < 2 and of_model["lo"].null_count() == 0 else ""
         inner += group(hue, area + path(zip(xs, mu, strict=True), "ln" if place < 2 else "ln t"))
         if place < 2 and mu:
             ends.append((mu[-1], named(model)))
@@ -350,7 +352,7 @@ def runs_section(look: LogSummary, sheet: Sheet) -> Section:
     figure = (
         f'<div class="byrun">{drawn}<div class="ends" style="height:{height}px">{words}</div></div>'
     )
-    told = [
+    sentences = [
         f"{lead_label(main)} along {name}, with {sheet.settings.level} bands; grey: the others."
     ]
-    return Section("steps", f"Along {name}.", told, figure)
+    return Section("steps", f"Along {name}.", sentences, figure)

@@ -43,7 +43,7 @@ class Wishes:
 class Story:
     """The numbers and the finding of a log that can be scored."""
 
-    look: LogSummary
+    log: LogSummary
     coverage: pl.DataFrame
     asked: Wishes
     verdict: LogVerdict
@@ -59,17 +59,17 @@ class Story:
 
     @classmethod
     def from_log(
-        cls, frame: pl.LazyFrame, roles: Roles, look: LogSummary, coverage: pl.DataFrame,
+        cls, frame: pl.LazyFrame, roles: Roles, log: LogSummary, coverage: pl.DataFrame,
         asked: Wishes,
     ) -> Story:  # fmt: skip
         """The story of a log that was counted; refuses what a report refuses."""
-        verdict = log_verdict(look, coverage, asked.metrics, asked.settings)
+        verdict = log_verdict(log, coverage, asked.metrics, asked.settings)
         with without_repeated_warnings():
-            return cls._told(frame, roles, look, coverage, asked, verdict)
+            return cls._written(frame, roles, log, coverage, asked, verdict)
 
     @classmethod
-    def _told(
-        cls, frame: pl.LazyFrame, roles: Roles, look: LogSummary, coverage: pl.DataFrame,
+    def _written(
+        cls, frame: pl.LazyFrame, roles: Roles, log: LogSummary, coverage: pl.DataFrame,
         asked: Wishes, verdict: LogVerdict,
     ) -> Story:  # fmt: skip
         main, settings = verdict.main, asked.settings
@@ -77,13 +77,13 @@ class Story:
         board, basis = sheet.board, sheet.basis()
         one, numbered = len(board.models) == 1, bool(main.rows["mu"].count())
 
-        def told(finding: Finding, **parts: object) -> Story:
-            return cls(look, coverage, asked, verdict, sheet, finding, **parts)  # type: ignore[arg-type]
+        def story(finding: Finding, **parts: object) -> Story:
+            return cls(log, coverage, asked, verdict, sheet, finding, **parts)  # type: ignore[arg-type]
 
         if verdict.biased:
             first = FirstTrials.from_log(frame, roles, main, settings)
             finding = biased_finding(verdict.biased, sheet, first, verdict.worst_p)
-            return told(finding, fan=None, first=first)
+            return story(finding, fan=None, first=first)
         facts = QuestionFacts.from_scope(main, board.models, settings)
         if asked.baseline is not None:
             gated = Gated.from_log(
@@ -97,15 +97,15 @@ class Story:
             fan = Fan.from_scope(main, settings, order) if numbered else None
             words = (f"difference in {gated.metric}", f"margin {gated.unit.margin(asked.margin)}",
                      level, basis[-1])  # fmt: skip
-            return told(gate_finding(gated, words), fan=fan, facts=facts, gated=gated)
+            return story(gate_finding(gated, words), fan=fan, facts=facts, gated=gated)
         fan = Fan.from_scope(main, settings, board.models) if numbered else None
         run = (
             TrainingRun.from_summary(verdict.counted, settings)
-            if look.steps is not None and one
+            if log.steps is not None and one
             else None
         )
         if run is not None:
-            return told(steps_finding(run, basis), fan=fan, facts=facts, run=run)
+            return story(steps_finding(run, basis), fan=fan, facts=facts, run=run)
         prices = cls._prices(frame, roles, sheet, asked)
         prefix = f"At {main.name}: " if main.name else ""
         if verdict.overall is None:
@@ -114,14 +114,14 @@ class Story:
             like = population_interval(sheet)
             finding = one_model_finding(sheet, fan, like and like[1:], len(facts.mixed), basis)
             finding = replace(_with_prices(finding, sheet, prices), title=prefix + finding.title)
-            return told(finding, fan=fan, facts=facts, prices=prices, like=like)
+            return story(finding, fan=fan, facts=facts, prices=prices, like=like)
         alone = decided_alone(main.pairs, settings.confidence)
         finding = ranking_finding(board, sheet.gap, basis, prefix, alone)
         finding = _with_prices(finding, sheet, prices)
         if main.judged and (winner := judge_winner(main, settings)) is not None:
             aside = f"The judge alone would have named {named(winner)} the best."
             finding = replace(finding, aside=f"{finding.aside} {aside}".strip())
-        return told(finding, fan=fan, facts=facts, prices=prices)
+        return story(finding, fan=fan, facts=facts, prices=prices)
 
     @staticmethod
     def _prices(frame: pl.LazyFrame, roles: Roles, sheet: Sheet, asked: Wishes) -> Prices | None:
@@ -136,12 +136,12 @@ class Story:
     def parts(self) -> list[Scope]:
         """The strata, unless they are steps or there is one alone."""
         strata = self.verdict.parts
-        return strata if self.look.steps is None and len(strata) > 1 else []
+        return strata if self.log.steps is None and len(strata) > 1 else []
 
     @property
     def noun(self) -> str:
         """The word for a stratum."""
-        names = [*self.look.trials.strata]
+        names = [*self.log.trials.strata]
         return names[0] if len(names) == 1 else "stratum"
 
 
@@ -155,15 +155,15 @@ def read_story(
 ) -> tuple[LogSummary, pl.DataFrame, Story | ValueError | TypeError]:
     """The log, its coverage, and its story or why it cannot be scored."""
     tell("reading the log")
-    look = LogSummary.read(frame, roles, totals)
-    coverage = look.describe()
+    log = LogSummary.read(frame, roles, totals)
+    coverage = log.describe()
     tell("reporting, ranking and comparing")
     try:
         # Errored trials count as failed, and an alert says what they change.
-        filled = replace(roles, missing=look.roles.missing)
-        return look, coverage, Story.from_log(frame, filled, look, coverage, asked)
+        filled = replace(roles, missing=log.roles.missing)
+        return log, coverage, Story.from_log(frame, filled, log, coverage, asked)
     except (ValueError, TypeError) as error:
-        return look, coverage, error
+        return log, coverage, error
 
 
 def _with_prices(finding: Finding, sheet: Sheet, prices: Prices | None) -> Finding:

@@ -117,7 +117,7 @@ def one_model_hero(
     of_parts.sort(key=lambda each: -(each[1][0] or 0.0))
     lines += [(name, numbers, "m", 5.5) for name, numbers in of_parts[:_LINES]]
     every = [v for _, numbers, *_ in lines for v in numbers if v is not None]
-    axis = Axis(0, 1) if unit.percent else Axis.around(every)
+    axis = Axis(0, 1) if unit.percent else Axis.spanning(every)
     rows = []
     for place, (label, given, hue, r) in enumerate(lines):
         mu, lo, hi = (as_number(value) for value in given)
@@ -221,10 +221,10 @@ def rerun_section(sheet: Sheet) -> Section:
 def next_of_one(sheet: Sheet) -> list[str]:
     """How to compare a new version, and what a broader claim needs."""
     each = sheet.main.each
-    told = []
+    steps = []
     if each and each > 1:
-        told.append(f"Compare a new version with {count_of(each, 'trial')} of each question.")
-    return [*told, "For a claim beyond these questions, add questions, not trials."]
+        steps.append(f"Compare a new version with {count_of(each, 'trial')} of each question.")
+    return [*steps, "For a claim beyond these questions, add questions, not trials."]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -289,13 +289,13 @@ def biased_finding(
         else "stopped on outcomes"
     )
     title = f"No winner: {who} {how}."
-    found = f"found by the pattern of the trials: {p_words(worst)}"
-    basis = (found, "no model is called better than another")
+    pattern = f"found by the pattern of the trials: {p_words(worst)}"
+    basis = (pattern, "no model is called better than another")
     if first is None:
         return Finding(title, "biased", "no", "", "", basis)
-    unit, own = sheet.board.unit, first.sheet.board
+    unit, board = sheet.board.unit, first.sheet.board
     all_of = dict(zip(sheet.board.models, sheet.board.score, strict=True))
-    raised = [all_of[name] - score for name, score in zip(own.models, own.score, strict=True)
+    raised = [all_of[name] - score for name, score in zip(board.models, board.score, strict=True)
               if name in all_of]  # fmt: skip
     least, most = min(raised), max(raised)
     numbers = (
@@ -305,40 +305,40 @@ def biased_finding(
         else f"The scores of this log lie {unit.gap(least)} to {unit.gap(most, points=True)} from "
         "those of the first trials."
     )
-    if len(own.models) == 1:
+    if len(board.models) == 1:
         return Finding(title, "biased", "no", numbers, "", basis)
-    told = ranking_title(own, first.sheet.gap)[0]
+    claim = ranking_title(board, first.sheet.gap)[0]
     return Finding(
         title,
         "biased",
         "no",
         numbers,
-        f"First trials alone: {told.replace('Nothing', 'nothing')}",
+        f"First trials alone: {claim.replace('Nothing', 'nothing')}",
         basis,
     )
 
 
 def biased_hero(sheet: Sheet, first: FirstTrials) -> str:
     """Rings of all trials beside dots of the first ones."""
-    own, unit = first.sheet.board, sheet.board.unit
+    board, unit = first.sheet.board, sheet.board.unit
     every = dict(zip(sheet.board.models, sheet.board.score, strict=True))
-    axis = score_axis([*own.lo, *own.hi, *every.values()], unit)
+    axis = score_axis([*board.lo, *board.hi, *every.values()], unit)
     lines = []
-    for place, model in enumerate(own.models):
-        numbers = (own.lo[place], own.score[place], own.hi[place])
-        seen = every.get(model, math.nan)
+    for place, model in enumerate(board.models):
+        numbers = (board.lo[place], board.score[place], board.hi[place])
+        score = every.get(model, math.nan)
         body = grid_lines(axis, 46)
-        if math.isfinite(seen):
-            body += level(axis(numbers[1]), axis(seen), 23, "z") + dot(
-                axis(seen), 23, 6.5, "ring no"
+        if math.isfinite(score):
+            body += level(axis(numbers[1]), axis(score), 23, "z") + dot(
+                axis(score), 23, 6.5, "ring no"
             )
         body += group("m", interval(axis, *numbers, 23))
         was = (
-            f'<s class="k">{html_text(unit.score(seen, sign=False))}</s> → '
-            if math.isfinite(seen)
+            f'<s class="k">{html_text(unit.score(score, sign=False))}</s> → '
+            if math.isfinite(score)
             else ""
         )
-        lines.append((whole_name(model), picture(46, body, own.numbers(place)),
+        lines.append((whole_name(model), picture(46, body, board.numbers(place)),
                       was + bold_numbers(unit, numbers[1], numbers[0], numbers[2])))  # fmt: skip
     ticks = tick_row(axis, score_ticks(axis, unit))
     note = (

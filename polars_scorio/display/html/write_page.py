@@ -169,9 +169,9 @@ def made_page(
     them.
     """
     asked = Wishes(order.metrics, order.settings, order.baseline, order.margin, order.gates)
-    look, coverage, story = read_story(frame, roles, asked, totals=totals, tell=tell)
+    log, coverage, story = read_story(frame, roles, asked, totals=totals, tell=tell)
     if not isinstance(story, Story):
-        return _refusal_page(look, coverage, order, story), story
+        return _refusal_page(log, coverage, order, story), story
     tell("drawing")
     with without_repeated_warnings():
         return story_page(story, order), None
@@ -179,9 +179,9 @@ def made_page(
 
 def story_page(story: Story, order: Order) -> Page:
     """The page of a log that can be scored."""
-    look, verdict, sheet, finding = story.look, story.verdict, story.sheet, story.finding
+    log, verdict, sheet, finding = story.log, story.verdict, story.sheet, story.finding
     about = method_notes(
-        look.cells, verdict.metrics, order.settings, call=order.call, version=order.version
+        log.cells, verdict.metrics, order.settings, call=order.call, version=order.version
     )
     overall = verdict.overall
     numbers: dict[str, object] = {
@@ -201,7 +201,7 @@ def story_page(story: Story, order: Order) -> Page:
         numbers["baseline"] = {"gates": gates, "changed": story.gated.changed()}
     return Page(
         title=order.title,
-        summary=log_size(look, story.coverage),
+        summary=log_size(log, story.coverage),
         finding=finding,
         refused=False,
         alerts=verdict.alerts,
@@ -266,7 +266,7 @@ def _page_sections(story: Story) -> Iterator[Section]:
             yield questions_section(story.sheet, story.facts)
     elif story.run is not None:
         yield gains_section(story.run, story.sheet.settings)
-        yield step_questions_section(story.run, story.look)
+        yield step_questions_section(story.run, story.log)
     elif len(story.sheet.board.models) > 1:
         yield from _ranking_sections(story, story.facts)
     else:
@@ -277,8 +277,8 @@ def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
     """Several models: costs, judge and steps first, where somebody gave them."""
     sheet = story.sheet
     yield from _sections_of_roles(story)
-    if story.look.steps is not None:
-        yield runs_section(story.look, sheet)
+    if story.log.steps is not None:
+        yield runs_section(story.log, sheet)
     if sheet.board.ranked:
         yield duel_section(sheet)
         if story.parts and story.verdict.overall is not None:
@@ -328,10 +328,10 @@ def _next_steps(story: Story) -> list[str]:
         return next_of_steps(story.run)
     if len(story.sheet.board.models) == 1:
         return next_of_one(story.sheet)
-    told = next_of_ranking(story.sheet)
+    steps = next_of_ranking(story.sheet)
     if story.prices is not None and story.sheet.board.ranked:
-        told = [cost_advice(story.sheet, story.prices), *told]
-    return told
+        steps = [cost_advice(story.sheet, story.prices), *steps]
+    return steps
 
 
 def _next_command(story: Story, order: Order) -> str:
@@ -359,8 +359,8 @@ def _method_call(story: Story) -> tuple[str, dict[str, str], str]:
 def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame | list[str]]:
     """The models and frames of the whole log, or of the stratum that the finding is about."""
     ranks = {"ranks": scope.ranks, "pairs": page_pairs(scope), "trials_needed": scope.needed}
-    shown = {} if scope.biased or len(scope.models) == 1 else ranks
-    return {"models": scope.models, "report": scope.rows, **shown}
+    frames = {} if scope.biased or len(scope.models) == 1 else ranks
+    return {"models": scope.models, "report": scope.rows, **frames}
 
 
 def page_pairs(scope: Scope) -> pl.DataFrame:
@@ -385,21 +385,21 @@ def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:
     return frames
 
 
-def _refusal_page(look: LogSummary, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
+def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:
     about = method_notes(
-        look.cells, order.metrics, order.settings, call=order.call, version=order.version
+        log.cells, order.metrics, order.settings, call=order.call, version=order.version
     )
     return Page(
         title=order.title,
-        summary=log_size(look, coverage),
+        summary=log_size(log, coverage),
         finding=refusal_finding(error),
         refused=True,
-        alerts=[*coverage_alerts(look, coverage)] if coverage.height else [],
+        alerts=[*coverage_alerts(log, coverage)] if coverage.height else [],
         hero=Section("leaderboard", "", [], coverage_table(coverage)),
         sections=[],
         todo=[],
         command="",
-        outcomes=outcome_words(look, order.metrics),
+        outcomes=outcome_words(log, order.metrics),
         checked="",
         about=about,
         numbers={"title": order.title, "refused": str(error), "about": about.facts,
@@ -410,14 +410,14 @@ def _refusal_page(look: LogSummary, coverage: pl.DataFrame, order: Order, error:
     )  # fmt: skip
 
 
-def log_size(look: LogSummary, coverage: pl.DataFrame) -> str:
+def log_size(log: LogSummary, coverage: pl.DataFrame) -> str:
     """How large the log is; the steps of a run have the same questions, other strata have not."""
-    found = [count_of(coverage["model"].n_unique(), "model")]
+    sizes = [count_of(coverage["model"].n_unique(), "model")]
     if "stratum" in coverage.columns:
-        noun = "step" if look.steps is not None else "stratum"
+        noun = "step" if log.steps is not None else "stratum"
         many = count_of(coverage["stratum"].n_unique(), noun)
-        found.append(many.replace("stratums", "strata"))
-    words = ", ".join([*found, count_of(look.question_count, "question")])
+        sizes.append(many.replace("stratums", "strata"))
+    words = ", ".join([*sizes, count_of(log.question_count, "question")])
     if coverage.height and {"n_min", "n_max"} <= {*coverage.columns}:
         least, most = coverage.select(pl.col("n_min").min(), pl.col("n_max").max()).row(0)
         if most is not None:
@@ -431,20 +431,20 @@ def covered_models(coverage: pl.DataFrame) -> str:
     numbers = ["questions", "missing", "trials", "nulls", "duplicates"]
     known = [name for name in numbers if coverage[name].null_count() < coverage.height]
     each = coverage.group_by("model", maintain_order=True).agg(pl.col(known).sum())
-    shown = [name for name in known if name in {"questions", "trials"} or each[name].sum()]
-    return coverage_table(each.select("model", *shown).sort("model"))
+    columns = [name for name in known if name in {"questions", "trials"} or each[name].sum()]
+    return coverage_table(each.select("model", *columns).sort("model"))
 
 
 def coverage_table(coverage: pl.DataFrame) -> str:
     """The coverage of a log that cannot be scored."""
-    shown = coverage.head(100)
-    names = [name for name in shown.columns if name != "categories"]
+    rows = coverage.head(100)
+    names = [name for name in rows.columns if name != "categories"]
     dash = "\N{EN DASH}"
     top = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(short_name(value)) if value is not None else dash}</td>"
                          for value in row) + "</tr>"
-        for row in shown.select(names).iter_rows()
+        for row in rows.select(names).iter_rows()
     )  # fmt: skip
     return (f'<div class="wide"><table class="plain"><caption>What is in the log</caption><thead>'
             f"<tr>{top}</tr></thead><tbody>{body}</tbody></table></div>")  # fmt: skip

@@ -392,19 +392,19 @@ def test_rewards_are_not_called_solved():
 
 @pytest.mark.parametrize(("lo", "hi"), [(0.97, 1.0), (0.0, 0.02), (0.0, 1.0), (1.0, 1.0)])
 def test_percentages_have_no_ticks_beyond_0_and_100(lo, hi):
-    axis = Axis.around([lo, hi], share=True)
+    axis = Axis.spanning([lo, hi], share=True)
     assert 1 <= len(axis.ticks()) <= 7
     assert all(-1e-9 <= tick <= 1 + 1e-9 for tick in axis.ticks())
     assert score_ticks(axis, Unit())[-1].endswith("%")
 
 
 def test_marks_stay_in_the_picture_and_unknown_numbers_have_none():
-    axis = Axis.around([0.2, 0.6])
+    axis = Axis.spanning([0.2, 0.6])
     drawn = interval(axis, 0.2, 0.4, 0.6, 20)
     assert all(0 <= float(x) <= 100 for x in re.findall(r'"([\d.]+)%"', drawn))
     assert drawn.count("<circle") == 1
     assert interval(axis, math.nan, math.nan, math.nan, 20) == ""
-    assert max(Axis.around([0.5, 3.0]).ticks()) == 3.0
+    assert max(Axis.spanning([0.5, 3.0]).ticks()) == 3.0
 
 
 def improving_run() -> pl.DataFrame:
