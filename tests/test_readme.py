@@ -41,7 +41,7 @@ def metric_rows() -> list[str]:
     for name in metrics.__all__:
         made = getattr(metrics, name)
         question = (made.__doc__ or "").splitlines()[0].removesuffix(".").replace(" [1]_", "")
-        if name[0].islower() and "Another name" not in question:
+        if name[0].islower() and "by another name" not in question:
             family = made.__module__.rpartition(".")[2]
             page = f"examples/guide/metrics/{PAGES_OF.get(family, family)}.md"
             rows.append(f"| [`{name}`]({page}) | {question.partition(': ')[2]} |")

@@ -334,7 +334,7 @@ def test_a_gate_has_one_title_on_page_terminal_and_notebook(
     log = models(2, strata=strata, questions=30)
     log.write_parquet("log.parquet")
     roles = {"by": "bench"} if strata else {}
-    page = page_of(log, baseline=baseline, **roles)
+    page = page_of(log, baseline=baseline, run_effects="none", **roles)
     options, alone = ["--by", "bench"] if strata else [], ["--run-effects", "none"]
     main(["gate", "log.parquet", "--baseline", baseline, "--margin", "0.02", *options, *alone])
     assert page.headline in " ".join(capsys.readouterr().out.split())
