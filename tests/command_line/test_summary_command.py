@@ -16,7 +16,10 @@ def test_a_log_alone_is_summarised(log, capsys):
     assert main([log, "--by", "bench"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("\n  m01 is ahead; m00 may be as good.\n  52.1 % against 42.7 %: ")
-    assert "for all pairs at once, about these 24 questions\n\n  rank  model  avg@4 (%)" in printed
+    assert (
+        "for all pairs at once, about these 24 questions\n\n  rank  tier  model  avg@4 (%)"
+        in printed
+    )
     assert "  counted     Success: 1 (" in printed
     times = "24 questions \N{MULTIPLICATION SIGN} 4 trials, complete"
     assert f"  log         3 models, 2 strata, {times}\n" in printed
@@ -50,7 +53,7 @@ def test_what_draws_no_picture_needs_no_package_that_draws(log):
     call = "from polars_scorio.command_line.main import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", f"{absent}; {call}", log, "--by", "bench"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")  # noqa: S603 - its own words
-    assert "rank  model  avg@4 (%)" in done.stdout
+    assert "rank  tier  model  avg@4 (%)" in done.stdout
 
 
 def test_a_refused_log_gets_its_coverage_and_the_reason(log, capsys):
@@ -101,7 +104,7 @@ def test_models_that_lack_a_part_are_summarised_as_the_page_reports_them(lacking
     log.write_parquet("partial.parquet")
     assert main(["summary", "partial.parquet", "--by", "bench"]) == 0
     printed = capsys.readouterr().out
-    assert printed.count("rank  model  avg@4 (%)") == 1
+    assert printed.replace("rank  tier", "rank").count("rank  model  avg@4 (%)") == 1
     headline = printed.splitlines()[1].strip()
     assert said in headline
     assert main(["report", "partial.parquet", "--by", "bench", "-o", "-"]) == 0

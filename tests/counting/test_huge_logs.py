@@ -70,7 +70,8 @@ def test_a_filter_on_the_stratum_leaves_the_folders_of_others_alone(log, tmp_pat
     assert_frame_equal(plan.collect(), expected, check_exact=True)
     (tmp_path / "domain=air" / "0.parquet").write_bytes(b"no Parquet")
     web = plan.filter(pl.col("domain") == "web").collect()
-    assert_frame_equal(web, expected.filter(domain="web"), check_exact=True)
+    # Fewer groups change the shape of matrix products, and with it the last bits.
+    assert_frame_equal(web, expected.filter(domain="web"), rel_tol=0, abs_tol=1e-13)
 
 
 # --- day by day

@@ -212,7 +212,7 @@ def spread_labels(places: Sequence[float], labels: Sequence[str]) -> list[int]:
     """Steps whose labels do not touch on a phone: both ends, and every so many between.
 
     >>> spread_labels([0.0, 25.0, 50.0, 75.0, 100.0], ["0", "500", "1,000", "1,500", "2,000"])
-    [0, 1, 2, 4]
+    [0, 1, 2, 3, 4]
     """
     last, kept = len(places) - 1, [0]
     half = [_LETTER * len(label) for label in labels]
