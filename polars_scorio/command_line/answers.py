@@ -84,8 +84,10 @@ class Reply:
     def read(
         cls, log: Scorio[Any], asked: Namespace, call: str, *plans: pl.DataFrame | pl.LazyFrame
     ) -> tuple[Reply, list[pl.DataFrame]]:
-        """The reply with what the plans found, all from one pass over the log where that can be."""
-        cover, *answers = pl.collect_all([log.describe().lazy(), *(plan.lazy() for plan in plans)])
+        """The reply with what the plans give, and what is in the log."""
+        # Alone: Polars 1.35 may wait for ever if two plans at once collect within their steps.
+        cover = log.describe().lazy().collect()
+        answers = pl.collect_all([plan.lazy() for plan in plans])
         return cls(log, asked, call, cover, Screen.from_output()), answers
 
     @property
