@@ -93,7 +93,7 @@ def board_table(measured: pl.DataFrame) -> pl.DataFrame:
     return measured.select(
         pl.col("board").alias("models of"),
         "models",
-        pl.format("{} x {}", "questions", "n").alias("questions x trials"),
+        pl.concat_str("questions", "n", separator=" x ").alias("questions x trials"),
         *(text.alias(name) for text, name in zip(texts, names, strict=True)),
     )
 
@@ -182,7 +182,7 @@ def run_interval_table(measured: pl.DataFrame) -> pl.DataFrame:
 
 def run_decision_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Logs with a winner among equal models whose runs differ: mean, and highest in brackets."""
-    shape = pl.format("{} x {}", "questions", "runs").alias("questions x runs")
+    shape = pl.concat_str("questions", "runs", separator=" x ").alias("questions x runs")
     rows = ["questions x runs", "points"]
     each = measured.group_by(shape, "points", pl.col("way").replace_strict(_WAYS)).agg(
         pl.col("false_winner").mean().alias("mean"), pl.col("false_winner").max().alias("most")
@@ -194,7 +194,7 @@ def run_decision_table(measured: pl.DataFrame) -> pl.DataFrame:
 def run_gate_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Gates that let a candidate pass that is worse by the margin: mean, highest in brackets."""
     rows = ["questions x runs", "points"]
-    shape = pl.format("{} x {}", "questions", "runs").alias(rows[0])
+    shape = pl.concat_str("questions", "runs", separator=" x ").alias(rows[0])
     each = measured.group_by(shape, "points", pl.col("way").replace_strict(_WAYS)).agg(
         pl.col("false_pass").mean().alias("mean"), pl.col("false_pass").max().alias("most")
     )
@@ -205,7 +205,7 @@ def run_gate_table(measured: pl.DataFrame) -> pl.DataFrame:
 def honest_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Logs without a fault that hear an alarm: mean, and highest in brackets."""
     rows = ["trials", "questions x runs"]
-    shape = pl.format("{} x {}", "questions", "runs").alias(rows[1])
+    shape = pl.concat_str("questions", "runs", separator=" x ").alias(rows[1])
     each = measured.group_by(pl.col("design").alias(rows[0]), shape, maintain_order=True)
     names = {"alarm": "some alarm", "stopping": "of stopping", "once": '"once"'}
     found = each.agg(
@@ -222,7 +222,7 @@ def honest_table(measured: pl.DataFrame) -> pl.DataFrame:
 def run_worst_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Logs with a winner in the settings that were measured again with 2,000 logs."""
     texts = measured.with_columns(
-        pl.format("{} x {}", "questions", "runs").alias("questions x runs"),
+        pl.concat_str("questions", "runs", separator=" x ").alias("questions x runs"),
         pl.col("way").replace_strict(_WAYS),
     )
     rows = ["models", "questions x runs", "points"]
@@ -231,7 +231,7 @@ def run_worst_table(measured: pl.DataFrame) -> pl.DataFrame:
 
 def fault_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Mean and least share of logs whose fault raised its alarm, and other alarms."""
-    shape = pl.format("{} x {}", "questions", "runs")
+    shape = pl.concat_str("questions", "runs", separator=" x ")
     each = measured.group_by("fault", shape.alias("shape"), maintain_order=True).agg(
         pl.col("found").mean().alias("mean"), pl.col("found").min().alias("least")
     )

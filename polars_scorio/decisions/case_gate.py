@@ -192,9 +192,12 @@ def with_ab_check(
     refuse_repeats([*rows.collect_schema().names(), AB_COLUMN])
     keys, model = [*trials.strata, "metric", "k"], trials.model.name
     groups = [part.expr for part in (*trials.by, trials.question)]
-    strata, questions = [*groups[:-1], pl.lit(0)], pl.col(_PLACE).first().over(groups)
-    place = pl.col(_PLACE).rank("ordinal").over(groups)
-    place = questions.rank("dense").over(strata) if sizes is None else place
+    place = pl.col(_PLACE)
+    if sizes is None:
+        ranked, within = place.first(), [*groups[:-1], pl.lit(0)]
+    else:
+        ranked, within = place, groups
+    half = place.rank("dense").over(within) % 2
     roles = replace(trials.roles, model=model, count=None, n=None)
 
     def checked(verdicts: pl.DataFrame) -> pl.DataFrame:
@@ -203,11 +206,11 @@ def with_ab_check(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of halves of a log, which itself was warned of
             for _ in range(_SPLITS):
-                half = place % 2
                 versions = (pl.when(half == side).then(pl.lit(_VERSIONS[side])) for side in (0, 1))
                 split = baseline_rows.lazy().with_columns(
                     pl.Series(_PLACE, random.random(baseline_rows.height))
                 )
+                split = split.with_columns(ranked.over(groups))
                 split = split.with_columns(pl.coalesce(versions).alias(model)).drop(_PLACE)
                 judged = gate_of(split, roles, _VERSIONS[1]).collect()
                 fails.append(judged.select(*keys, pl.col("verdict").eq("fail").alias(AB_COLUMN)))
