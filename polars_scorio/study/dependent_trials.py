@@ -247,7 +247,13 @@ def repaired_trials(trials: Trials, groups: pl.DataFrame, *, alone: bool = False
         trials.question.expr.alias(_QUESTION),
         classes,
         *ids,
-    ).join(said.lazy(), on=names, how="inner" if alone else "left", nulls_equal=True)
+    ).join(
+        said.lazy(),
+        on=names,
+        how="inner" if alone else "left",
+        nulls_equal=True,
+        maintain_order="left",  # a second read of ids is to keep the same trials
+    )
     column = [*names, _QUESTION]
     present = pl.col(CATEGORY).is_not_null()
     if trials.count is not None:
@@ -260,7 +266,7 @@ def repaired_trials(trials: Trials, groups: pl.DataFrame, *, alone: bool = False
         fewer_rows = rows.with_columns(count.alias(name))
         return _of_frame(replace(trials, roles=roles), fewer_rows, count=counted)
     place = pl.when(present).then(pl.col(_ORDER)).rank("ordinal").over(column)
-    turn = pl.int_range(pl.len()).over(*column, CATEGORY)
+    turn = pl.col(_ORDER).rank("ordinal").over(*column, CATEGORY)
     kept = pl.all_horizontal(
         ~present | pl.col(FIRST).is_null() | (place <= pl.col(FIRST)),
         ~present | pl.col(EVERY).is_null() | (turn % pl.col(EVERY) == 0),

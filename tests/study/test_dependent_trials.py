@@ -8,6 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from tests import made_logs
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 M, R = 120, 6
@@ -124,6 +125,14 @@ def test_counted_logs_count_copies_once():
         assert row["inference"].item() == f"calibrated, {note}"
         wanted = log_of("m", kept).scorio(validate=False).avg()
         assert_frame_equal(row.drop("inference"), wanted.drop("inference"))
+
+
+def test_the_same_copies_are_left_out_at_each_read():
+    whole = made_logs.outcomes({(50, 25): 30}, "sure")
+    log = pl.concat([made_logs.outcomes({(4, 0): 24, (4, 2): 6}), whole])
+    for _ in range(20):  # ids that are not 0, 1, ... are read twice
+        row = log.scorio.avg().row(by_predicate=pl.col("model") == "sure", named=True)
+        assert (row["trials"], row["inference"]) == (60, "calibrated, copies once")
 
 
 def test_trials_that_stopped_in_an_unknown_order_have_no_interval():
