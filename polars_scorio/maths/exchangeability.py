@@ -9,6 +9,7 @@ question and a column for each run; `n` and `c` are their sums.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import combinations
 from typing import NamedTuple
 
@@ -29,6 +30,7 @@ _MOST_LEVELS = 32  # numbers of trials, the smallest first, that a pattern is te
 _STOPS_HOLD = 0.9  # of the short questions
 _TOLD_APART = 10  # ways to arrange outcomes, over the square of questions that are alike so
 _BY_COUNTS = 0.01  # share of the level of copies that is spent on counts, where runs are known
+_BLOCK = 32  # events whose law is made step by step, before laws are convolved
 _TIES = 1 + 1e-9  # probabilities that differ by rounding count as equal
 _GRID = 2_001  # rates at which a chance is maximized
 _FEWEST_CORRELATED = 3  # questions that have a correlation
@@ -46,7 +48,7 @@ class CheckResult(NamedTuple):
     expected: float | None = None
     questions: int | None = None
     runs: tuple[int, ...] = ()  # columns of the runs that it names
-    pairs: tuple[tuple[int, int], ...] = ()  # of runs, with the p-values of all of them
+    pairs: tuple[tuple[int, int], ...] = ()  # of runs that agree too often, with p-values
     p_values: tuple[float, ...] = ()
     pattern: tuple[str, int | None] | None = None
     models: tuple[int, ...] = ()  # places of the models that it names
@@ -112,10 +114,12 @@ def _copies_by_pairs(present: Flags, success: Flags) -> CheckResult:
     )
     if not agreement.p.size:
         return CheckResult(None, "no two runs share enough mixed questions")
-    best = agreement.best()
-    pairs = tuple(zip(agreement.first.tolist(), agreement.second.tolist(), strict=True))
-    p = min(1.0, (best.p or 0.0) * agreement.p.size)
-    return best._replace(p=p, kind="pairs", pairs=pairs, p_values=tuple(agreement.p.tolist()))
+    p = agreement.p * agreement.p.size
+    rare = p < LEVEL
+    pairs = tuple(zip(*(each[rare].tolist() for each in agreement[:2]), strict=True))
+    return agreement.best()._replace(
+        p=min(1.0, float(p.min())), kind="pairs", pairs=pairs, p_values=tuple(p[rare].tolist())
+    )
 
 
 class _RunAgreement(NamedTuple):
@@ -158,7 +162,7 @@ def _pair_agreement(
     first, second = first[enough], second[enough]
     observed, k, expected = (each[first, second] for each in (agree, shared, mean))
     p = at_least_bound(k, observed, expected)
-    exact = np.flatnonzero((p < LEVEL) & (k <= _MOST_CONVOLVED))
+    exact = np.flatnonzero((p < min(LEVEL, 1 / max(p.size, 1))) & (k <= _MOST_CONVOLVED))
     for some in row_batches(exact, 2 * chance.size):
         both = here[:, first[some]] * there[:, second[some]]
         most = round(float(k[some].max()))
@@ -174,13 +178,17 @@ def counts_of(chances: Floats) -> Floats:
     >>> counts_of(np.array([[0.5], [0.5]])).ravel().tolist()
     [0.25, 0.5, 0.25]
     """
-    law = np.zeros((len(chances) + 1, chances.shape[1]))
-    law[0] = 1.0
-    for number, chance in enumerate(chances):
-        happens = law[: number + 1] * chance
-        law[: number + 1] -= happens
-        law[1 : number + 2] += happens
-    return law
+    events, columns = chances.shape
+    blocks = np.zeros((_BLOCK, -(-events // _BLOCK) or 1, columns))
+    blocks.reshape(-1, columns)[:events] = chances
+    laws = np.zeros((_BLOCK + 1, *blocks.shape[1:]))
+    laws[0] = 1.0
+    for number, chance in enumerate(blocks):
+        happens = laws[: number + 1] * chance
+        laws[: number + 1] -= happens
+        laws[1 : number + 2] += happens
+    each = [reduce(np.convolve, laws[..., column].T) for column in range(columns)]
+    return np.array(each).reshape(columns, -1)[:, : events + 1].T
 
 
 def at_least_bound(k: Floats, count: Floats, expected: Floats) -> Floats:
@@ -349,15 +357,14 @@ def passing_chances(n: Ints, c: Ints, stops: list[tuple[int, int]]) -> Floats:
     most = int(n.max())
     free = np.zeros(most + 1)
     free[0] = 1.0
-    chance = np.zeros(n.size)
+    every, chance = scipy.special.binom(n, c) * 0.5**n, np.zeros(n.size)
     for g in range(most + 1):
         if g:
             free[1:] = (free[1:] + free[:-1]) / 2
             free[0] /= 2
         exact = n == g
         if exact.any():
-            every = scipy.stats.binom.pmf(c[exact], g, 0.5)
-            chance[exact] = 1 - free[c[exact]] / every
+            chance[exact] = 1 - free[c[exact]] / every[exact]
         free[stops_at.get(g, [])] = 0.0
     return np.clip(chance, 0.0, 1.0)
 
@@ -367,10 +374,10 @@ def _stopped_by_order(n: Ints, c: Ints, present: Flags, success: Flags) -> Check
     stops = stops_of(n, c)
     states, which = np.unique(np.stack([n, c], axis=1), axis=0, return_inverse=True)
     chance = passing_chances(states[:, 0], states[:, 1], stops)[which.reshape(-1)]
+    is_stop = np.zeros((int(n.max()) + 1, int(n.max()) + 1), np.bool_)
+    is_stop[tuple(np.transpose(stops))] = True
     trials, successes = present.cumsum(1), success.cumsum(1)
-    passed = np.zeros(n.size, np.bool_)
-    for g, v in stops:
-        passed |= ((trials == g) & (successes == v) & (n > g)[:, None]).any(1)
+    passed = (is_stop[trials, successes] & (trials < n[:, None])).any(1)
     open_ones = (chance > 1e-12) & (chance < 1 - 1e-12)
     chances, observed = chance[open_ones], int(passed[open_ones].sum())
     expected, k = float(chances.sum()), int(open_ones.sum())

@@ -18,7 +18,7 @@ from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import CATEGORY, EVERYTHING, RUN, Part, Trials
-from polars_scorio.counting.run_bits import run_ids, run_part
+from polars_scorio.counting.run_bits import has_few_ids, run_ids, run_part
 from polars_scorio.counting.tally import QUESTIONS, TIMES, class_members
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.exchangeability import (
@@ -49,6 +49,7 @@ REPAIR = ":repair"  # of a group: which of its trials count; null for most
 RUN_SUMS, SIZE, WHERE = ":run_sums", ":size", ":where"  # see `run_sums`
 NOTE, FIRST, EVERY, LEFT_OUT = "note", "first", "every", "left_out"
 _KEY, _QUESTION, _ORDER = ":key", ":question", ":order"
+_LARGE = 100_000  # trials of a log
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +137,8 @@ def run_sums(
     n, c, times = (states[name].to_numpy() for name in (TRIALS, SUCCESSES, TIMES))
     mixed = pl.col(SUCCESSES).is_between(0, pl.col(TRIALS), closed="none")
     enough = states.filter(mixed).group_by(PLACE).agg(pl.col(TIMES).sum() >= FEWEST)
-    if not enough[TIMES].any():
+    large = n @ times > _LARGE  # then a look at the ids is much cheaper than to group by them
+    if not enough[TIMES].any() or (large and not has_few_ids(of_groups(trials, groups))):
         return unread
     if classes.summed:
         success = pl.col(CATEGORY) == 1

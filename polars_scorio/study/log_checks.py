@@ -179,9 +179,8 @@ class LogChecks:
         if test.kind == "counts":
             return Repair("copies once", every=round(test.observed or 1))
         tested = sum(each.p is not None for of_group in self.findings for each in of_group.values())
-        level = LEVEL / (tested * len(test.pairs))
         named = zip(test.pairs, test.p_values, strict=True)
-        copied = {test.runs[1], *(second for (_, second), p in named if p < level)}
+        copied = {test.runs[1], *(second for (_, second), p in named if p < LEVEL / tested)}
         ids = [self.words.ids[run] for run in sorted(copied)] if self.words else []
         names = ", ".join(map(str, ids))
         return Repair(f"without run{'s' * (len(ids) > 1)} {names}", left_out=ids)

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 from polars_scorio.counting.categories import counted_classes
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.run_bits import found_words
+from polars_scorio.counting.run_bits import found_words, has_few_ids
 from polars_scorio.counting.tally import count_questions
 
 M, R = 100, 8
@@ -303,3 +303,19 @@ def test_one_unnamed_model_shares_no_runs():
     log = crossed(repeated=True).filter(model="ada").drop("model")
     rows = log.scorio(model=None).check(across=True)
     assert rows.filter(check="models")["verdict"].to_list() == ["not tested"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "few"),
+    [
+        (np.arange(1_200) % 12 - 5, True),
+        (np.arange(1_200) % 12 * 10**15, True),
+        (np.arange(1_200) * 2**50, False),
+        ([f"run-{i % 300}" for i in range(1_200)], True),
+        ([f"run-{i}" for i in range(1_200)], False),
+    ],
+)
+def test_ids_of_which_each_is_there_once_name_no_runs(ids, few):
+    question = np.arange(1_200) // 12
+    log = pl.DataFrame({"question": question, "trial": ids, "category": [0, 1] * 600})
+    assert has_few_ids(bind_roles(log.lazy(), Roles(model=None))) is few
