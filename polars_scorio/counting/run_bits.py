@@ -121,27 +121,10 @@ def kept_words(trials: Trials) -> RunWords | None:
 _LEAST, _MOST = ":least", ":most"
 
 
-def _id_range(trials: Trials) -> range | None:
-    """From the least to the highest id, if ids are numbers of a small range."""
-    part = run_part(trials)
-    if part is None or not part.dtype.is_integer():
-        return None
-    ids = trials.rows(run_ids(trials)).select(
-        pl.col(RUN).min().alias(_LEAST), pl.col(RUN).max().alias(_MOST)
-    )
-    least, most = ids.collect(engine="streaming").row(0)
-    if least is None:
-        return range(0)
-    return range(least, most + 1) if most - least < MOST_RUNS else None
-
-
 def has_few_ids(trials: Trials) -> bool:
-    """Whether the ids of a log are so few that they can be those of runs."""
-    if _id_range(trials) is not None:
-        return True
-    number = trials.rows(run_ids(trials)).select(pl.col(RUN).approx_n_unique())
-    about = int(number.collect(engine="streaming").item())  # off by a few percent
-    return about <= 2 * MOST_RUNS
+    """Whether the first rows have so few ids that they can be those of runs."""
+    ids = trials.rows(run_ids(trials)).select(RUN).head(4 * MOST_RUNS)
+    return int(ids.collect().to_series().n_unique()) <= MOST_RUNS + 1  # and a null
 
 
 def found_words(trials: Trials) -> RunWords | None:
@@ -152,10 +135,14 @@ def found_words(trials: Trials) -> RunWords | None:
     part = run_part(trials)
     if part is None or trials.count is not None or part.dtype in (pl.Boolean, pl.Null):
         return None
-    near = _id_range(trials)
-    if near is not None:
-        return RunWords(tuple(near), ordered=True, first=near.start) if near else None
     ids = trials.rows(run_ids(trials)).select(RUN)
+    if part.dtype.is_integer():
+        ends = ids.select(pl.col(RUN).min().alias(_LEAST), pl.col(RUN).max().alias(_MOST))
+        least, most = ends.collect(engine="streaming").row(0)
+        if least is None:
+            return None
+        if most - least < MOST_RUNS:
+            return RunWords(tuple(range(least, most + 1)), ordered=True, first=least)
     known = ids.drop_nulls().unique().collect(engine="streaming").to_series()
     if not 0 < known.len() <= MOST_RUNS:
         return None
