@@ -80,11 +80,16 @@ class WatchedTrials:
         sums = run_sums(trials, request.classes, states, groups)
         doubted = _suspicious_groups(states, groups, refuses=self.refuses) | _have_copies(sums)
         if doubted.any():
-            checks = LogChecks.from_log(of_groups(trials, groups).frame, trials.roles)
             suspects = groups.select(trials.groups).filter(doubted)
             subjects = request.classes.needs_of(Subject)
             of_copies = self.repairs and not any(each.tells_copies for each in subjects)
-            alarms = _alarms_of(checks, suspects, ("stopping", "copies")[: 1 + of_copies])
+            asked = ("stopping", "copies")[: 1 + of_copies]
+            # Without an alarm alone a group has none among others, which more tests share.
+            for some in [suspects, groups][suspects.height == groups.height :]:
+                checks = LogChecks.from_log(of_groups(trials, some).frame, trials.roles)
+                alarms = _alarms_of(checks, suspects, asked)
+                if not alarms:
+                    break
             if alarms:
                 _tell_alarms(checks, alarms, refuses=self.refuses, repairs=self.repairs)
             if alarms and self.repairs and not trials.judged:
@@ -162,11 +167,15 @@ def is_rare(n: Ints, c: Ints, times: Ints) -> bool:
 
 
 def _have_copies(sums: pl.Series) -> pl.Series:
-    """Whether two runs of a group have the rarer outcome at the very same questions."""
+    """Whether two runs of a group have the rarer outcome at the very same questions.
+
+    Not at so few that some of many runs have the same by chance: last runs of ragged trials do.
+    """
     if not sums.dtype.inner.fields:  # type: ignore[attr-defined]  # a list
         return pl.Series([False] * sums.len(), dtype=pl.Boolean)
     places = pl.element().struct.field(SIZE, WHERE)
-    outcomes = sums.list.eval(pl.struct(places))
+    many = pl.element().struct.field(SIZE) > pl.len().log()
+    outcomes = sums.list.eval(pl.struct(places).filter(many))
     return (outcomes.list.n_unique() < outcomes.list.len()).fill_null(value=False)
 
 

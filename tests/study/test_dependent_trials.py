@@ -8,6 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.study.log_checks import LogChecks
 from tests import made_logs
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
@@ -125,6 +126,24 @@ def test_counted_logs_count_copies_once():
         assert row["inference"].item() == f"calibrated, {note}"
         wanted = log_of("m", kept).scorio(validate=False).avg()
         assert_frame_equal(row.drop("inference"), wanted.drop("inference"))
+
+
+@pytest.mark.parametrize(("shared", "looks"), [(3, 0), (12, 1), (40, 2)])
+def test_a_log_is_checked_as_far_as_there_is_doubt(monkeypatch, shared, looks):
+    """Two late runs agree on questions that are too few for doubt, for an alarm, or enough."""
+    outcomes = outcomes_of(7, 60, 30)
+    present = np.ones_like(outcomes)
+    present[shared:, 28:] = False
+    outcomes[:, 29] = outcomes[:, 28] = np.arange(60) % 2
+    log = pl.concat([log_of("m", outcomes, present), log_of("fair", outcomes_of(2))])
+    checked, from_log = [], LogChecks.from_log
+    monkeypatch.setattr(
+        LogChecks, "from_log", lambda frame, roles: checked.append(frame) or from_log(frame, roles)
+    )
+    report = log.scorio.avg()
+    models = [frame.select("model").collect()["model"].n_unique() for frame in checked]
+    assert models == [1, 2][:looks]
+    assert report["inference"].str.contains("without").any() == (looks == 2)
 
 
 def test_the_same_copies_are_left_out_at_each_read():
