@@ -27,28 +27,45 @@ log.with_columns(value=0.3 * pl.col("question")).{asked}
 SILENT = (
     *("counting/test_groups.py", "counting/test_tally_numbers.py", "counting/test_refusals.py"),
     *("counting/test_engines.py", "study/test_published.py", "study/test_priced_scores.py"),
-    *("study/test_planned_looks.py", "study/test_options.py", "decisions/test_decided_pairs.py"),
-    *("decisions/test_strata.py", "decisions/test_overall.py", "decisions/test_gate_verdicts.py"),
+    *("study/test_options.py", "decisions/test_strata.py", "decisions/test_gate_verdicts.py"),
 )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SUBJECTS)
-def test_a_subject_can_be_deleted_by_its_file_and_its_line(name, tmp_path):
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """One copy for all subjects, so that Python compiles it once."""
+    folder = tmp_path_factory.mktemp("checkout")
     for part in ("polars_scorio", "tests"):
-        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    kind, asked, said = SUBJECTS[name]
-    listed = tmp_path / "polars_scorio/subjects/__init__.py"
-    listed.with_name(f"of_{name}.py").unlink()
-    lines = listed.read_text(encoding="utf-8").splitlines(keepends=True)
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+@pytest.fixture
+def without(checkout, request):
+    """The checkout without the file and the line of a subject, which are put back."""
+    listed = checkout / "polars_scorio/subjects/__init__.py"
+    file, text = listed.with_name(f"of_{request.param}.py"), listed.read_text(encoding="utf-8")
+    kind = SUBJECTS[request.param][0]
+    kept = file.rename(checkout / "kept")
+    lines = text.splitlines(keepends=True)
     listed.write_text("".join(line for line in lines if kind not in line), encoding="utf-8")
+    yield checkout, request.param
+    kept.rename(file)
+    listed.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("without", SUBJECTS, indirect=True)
+def test_a_subject_can_be_deleted_by_its_file_and_its_line(without):
+    folder, name = without
+    _, asked, said = SUBJECTS[name]
 
     def run(*command):
         return subprocess.run(  # noqa: S603 - our own code
             [sys.executable, *command],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(folder), "PYTEST_ADDOPTS": ""},
             capture_output=True,
             text=True,
             check=False,

@@ -107,7 +107,10 @@ def test_posterior_means_are_integrals_over_the_rate(shape, n, k, a, b):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("n", "k"), [(2, 1), (9, 1), (9, 4), (60, 30), (900, 300)])
+@pytest.mark.parametrize(
+    ("n", "k"),
+    [(2, 1), (9, 1), (9, 4), (60, 30), pytest.param(900, 300, marks=pytest.mark.slow)],
+)
 def test_estimates_of_the_noise_are_unbiased(shape, n, k):
     gains, every, p = SHAPES[shape](k), np.arange(n + 1), 1 / k**0.7 / 2
     noise = noise_estimates(Draw.from_gains(gains), np.full(n + 1, n), every)
