@@ -330,6 +330,20 @@ def calibrated_costs(repeats: int, share: float) -> Iterator[Row]:
     yield Row("compare of 10 x 200 x 8", spent, goal=0.008)
 
 
+def curve_costs(repeats: int) -> Iterator[Row]:
+    """Whole curves of two models at once, beside one k."""
+    log = drawn_log(2, 500, 16)
+    asked = {"k = 8": ps.pass_at_k(8), "k = 1 .. 16 at once": ps.pass_at_k(range(1, 17))}
+    for target in ("benchmark", "population"):
+        compared = ps.scorio(log, target=target)
+        cases = {
+            f"compare of 2 x 500 x 16, {target}, {k}": partial(compared.compare, metric)
+            for k, metric in asked.items()
+        }
+        (one, alone), (many, together) = least(cases, 10 * repeats).items()
+        yield Row(many, together, one, together / alone, 2.0)
+
+
 def page_costs(repeats: int) -> Iterator[Row]:
     """Pages of one log, which is evaluated for all their sections at once."""
     with TemporaryDirectory(prefix="pages-") as folder:
@@ -518,6 +532,7 @@ def log_costs(repeats: int, share: float) -> Iterator[Row]:
 
 def call_costs(repeats: int, share: float) -> Iterator[Row]:
     """Pages, counts, and questions with very many trials."""
+    yield from curve_costs(repeats)
     yield from page_costs(repeats)
     yield from counted_costs(repeats, share)
     yield from large_counts(repeats)

@@ -24,14 +24,17 @@ from examples.validation.study_tables import (
     cost_table,
     cost_verdict_table,
     fault_table,
+    flip_table,
     honest_table,
     inference_table,
     leader_table,
+    many_curve_table,
     run_decision_table,
     run_gate_table,
     run_interval_table,
     run_worst_table,
     tail_table,
+    tier_table,
     vote_table,
 )
 
@@ -59,6 +62,9 @@ FILES = {
             "run_worst",
             "run_faults",
             "run_honest",
+            "flips",
+            "tiers",
+            "many_curves",
         )
     },
 }
@@ -87,6 +93,9 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "run_honest": ("run_honest", honest_table),
     "run_worst": ("run_worst", run_worst_table),
     "run_faults": ("run_faults", fault_table),
+    "flips": ("flips", flip_table),
+    "tiers": ("tiers", tier_table),
+    "many_curves": ("many_curves", many_curve_table),
 }
 
 

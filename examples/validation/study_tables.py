@@ -241,3 +241,48 @@ def fault_table(measured: pl.DataFrame) -> pl.DataFrame:
     )
     table = texts.pivot("shape", index="fault", values="text")
     return table.join(other, on="fault", maintain_order="left")
+
+
+def flip_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Intervals of the share of questions that flip: mean coverage, and lowest in brackets."""
+    each = measured.group_by("n", "questions", maintain_order=True).agg(
+        pl.col("held").mean().alias("mean"), pl.col("held").min().alias("least")
+    )
+    table = one_row_each(
+        each.with_columns(mean_and_least("mean", "least", 3)), ["n"], (30, 60, 200)
+    )
+    return table.rename({"n": "trials"})
+
+
+def tier_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Tiers of models: how many, false claims, and whether the best is in the first."""
+    each = measured.group_by("models", "spread", maintain_order=True).agg(
+        pl.col("tiers").mean().round(1),
+        pl.col("false").mean().alias("mean"),
+        pl.col("false").max().alias("most"),
+        pl.col("best first").min().alias("best in tier 1, lowest"),
+        pl.col("against").sum().alias("against ranks"),
+    )
+    texts = each.with_columns(mean_and_least("mean", "most", 3).alias("some tier is false"))
+    names = ("tiers", "some tier is false", "best in tier 1, lowest", "against ranks")
+    return texts.select("models", pl.col("spread").replace("spread", "unlike"), *names)
+
+
+def many_curve_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Ten differences of five curves: shares of logs, and those of the worst setting."""
+    kinds = {"alone": "each pair and k by itself", "band": "all pairs and k at once"}
+    found = [
+        measured.select(
+            pl.lit(shown).alias("intervals"),
+            pl.col(f"{kind} held").mean().alias("mean"),
+            pl.col(f"{kind} held").min().alias("least"),
+            pl.col(f"{kind} false").mean().alias("of winners"),
+            pl.col(f"{kind} false").max().alias("most"),
+        )
+        for kind, shown in kinds.items()
+    ]
+    return pl.concat(each.head(1) for each in found).select(
+        "intervals",
+        mean_and_least("mean", "least", 3).alias("all ten hold at all k"),
+        mean_and_least("of winners", "most", 3).alias("some winner is false"),
+    )
