@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.base import Accessor, FrameT
-from polars_scorio.arguments import FailOn, Overall, Per, RankMethod, RankTies
+from polars_scorio.arguments import FailOn, Overall, Per, RankMethod, RankTies, Unmatched
 from polars_scorio.counting.roles import Category
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.signatures import takes_options
@@ -548,7 +548,12 @@ class GateMethods(Accessor[FrameT]):
 
     @takes_options()
     def regressions(
-        self, baseline: Category, *, fdr: float = 0.1, improvements: bool = False
+        self,
+        baseline: Category,
+        *,
+        fdr: float = 0.1,
+        improvements: bool = False,
+        unmatched: Unmatched = "error",
     ) -> FrameT:
         """Questions that became worse from a baseline to a candidate, tested one by one [1]_.
 
@@ -561,6 +566,8 @@ class GateMethods(Accessor[FrameT]):
             named.
         improvements : bool
             Whether to look for questions that became better, in place of worse.
+        unmatched : "error" or "drop"
+            As in `compare`.
 
         Returns
         -------
@@ -623,7 +630,12 @@ class GateMethods(Accessor[FrameT]):
         from polars_scorio.decisions.regressed_questions import regressed_questions
 
         plan = regressed_questions(
-            self._log_study(), self._roles, baseline, fdr=fdr, improvements=improvements
+            self._log_study(),
+            self._roles,
+            baseline,
+            fdr=fdr,
+            improvements=improvements,
+            unmatched=unmatched,
         )
         return self._returned(plan)
 

@@ -56,6 +56,7 @@ from polars_scorio.display.table import cell_text
 from polars_scorio.display.verdict import lead_label, lead_rows
 from polars_scorio.display.words import (
     NumberFormat,
+    about_words,
     count_of,
     judge_words,
     range_text,
@@ -67,6 +68,7 @@ from polars_scorio.metrics.weighted import avg
 
 _PAIRED = 60  # models, all of whose pairs are compared for a title
 _ROWS, _PLACES = 15, 5  # of a table, and of strata with one each, unless --all is asked for
+_COMPARING = {"rank", "compare", "plan", "gate", "questions", "frontier"}  # take --unmatched
 _DASH = "\N{EN DASH}"
 
 
@@ -118,14 +120,8 @@ class Reply:
         """The questions that the numbers are about, in words."""
         known = dict.fromkeys([*self.strata, "stratum"])
         strata = [name for name in known if name in cover.columns]
-        whole = pl.col("questions") + pl.col("missing")
-        total = cover.group_by(strata).agg(whole.max())["questions"] if strata else None
-        number = int(cover.select(whole.max()).item() if total is None else total.sum())
-        if getattr(self.asked, "target", None) == "population":
-            return f"about questions like these {number:,}"
-        if cover["missing"].sum() and getattr(self.asked, "unmatched", None) == "drop":
-            return "about the questions that all models have"
-        return "about this question" if number == 1 else f"about these {number:,} questions"
+        target, unmatched = (getattr(self.asked, name, None) for name in ("target", "unmatched"))
+        return about_words(cover, strata, target, common=unmatched == "drop")
 
     def label(self, metric: Metric, cover: pl.DataFrame, k: int | None = None) -> str:
         """The metric as people write it."""
@@ -153,7 +149,11 @@ class Reply:
 
     def next(self, command: str, *options: str, note: str = "") -> list[str]:
         """The command to type next, with the log of this call and its roles."""
-        return ["", *self.screen.command([command, *log_words(self.call), *options], note)]
+        words = log_words(self.call)
+        words = [*(name for name in map(str, self.asked.log) if name not in words), *words]
+        if command in _COMPARING and self.cover["missing"].sum():
+            words += ["--unmatched", getattr(self.asked, "unmatched", "drop")]
+        return ["", *self.screen.command([command, *words, *options], note)]
 
     def cut(self, rows: pl.DataFrame, most: int = _ROWS) -> pl.DataFrame:
         """The first rows of a table, or all of them."""

@@ -70,8 +70,11 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     else:
         write_whole(Path(asked.output), made.html())
         basis = " \N{MIDDLE DOT} ".join(made.finding.basis)
-        lines = [made.finding.words(), basis, made.outcomes, asked.output]
-        print_text("\n".join(filter(None, lines)))
+        notes = [f"{alert.title}. {alert.text}" for alert in made.alerts]
+        parts = [made.finding.words(), basis, *notes, made.outcomes]
+        screen = Screen.from_output()
+        lines = [line for part in filter(None, parts) for line in screen.prose(part, indent=0)]
+        print_text("\n".join([*lines, asked.output]))
     return refusal
 
 
@@ -193,7 +196,8 @@ def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
 def run_regressions(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print the questions that became worse than under a baseline."""
     baseline = _typed_model(log, asked.baseline)
-    rows = log.regressions(baseline, fdr=asked.fdr, improvements=asked.improvements)
+    options: dict[str, Any] = {"improvements": asked.improvements, "unmatched": asked.unmatched}
+    rows = log.regressions(baseline, fdr=asked.fdr, **options)
     if asked.format != "table":
         print_table(rows, asked.format)
         return

@@ -350,6 +350,7 @@ def _add_regressions(parser: ArgumentParser) -> None:
     fdr = "limit the share of unchanged questions among those named (default: %(default)s)"
     add("--fdr", type=plain_number, default=0.1, metavar="RATE", help=fdr)
     add("--improvements", action="store_true", help="print questions that became better instead")
+    _add_compared(add)
 
 
 def _add_plan(parser: ArgumentParser) -> None:

@@ -36,6 +36,8 @@ TableFormat: TypeAlias = Literal["table", "csv", "json", "markdown"]
 BoardFormat: TypeAlias = Literal["markdown", "latex", "html", "csv", "json"]
 # In messages these keywords say where something is, or belong to Python alone.
 _PLACES = {"log", "model", "question", "trial", "category", "metric"}
+# Options of commands that a message names, whatever command it is the message of.
+_OF_COMPARISONS = {"target", "unmatched"}
 # Ways out that the command has no option for.
 _PYTHON_ALONE = (
     r",? or (?:weigh them all with w=(?:\{[^}]*\})?"
@@ -135,7 +137,7 @@ def command_words(text: str, options: Collection[str]) -> str:
     text = re.sub(r'(?<![\w.])model=r("[^"]*")', r"--model \1", text)
     text = re.sub(r"(?<![\w.])(model|question|trial|category)=(?=[\s,;:.)]|$)", r"--\1", text)
     text = re.sub(r"(?<![\w.])by=\[('[^\]]*')\]", _repeated_option, text)
-    names = "|".join(sorted({*options} - _PLACES))
+    names = "|".join(sorted({*options, *_OF_COMPARISONS} - _PLACES))
     # Other lists and expressions stay as they are: the command spells them in other ways.
     value, end = r"""("[^"]*"|'[^']*'|-?\w+(?:\.\d+)?)?""", r"(?![^\s,;:.)]|\.\w)"
     option = rf"(?<![\w.])({names})={value}{end}"

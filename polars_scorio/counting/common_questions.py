@@ -48,7 +48,8 @@ def refuse_partial(groups: pl.DataFrame, trials: Trials) -> None:
         f"others have, the first at {place}: {len(first[PARTIAL]):,} missing ({names}). Means over "
         'different questions cannot be compared: pass unmatched="drop" to keep those that all '
         'models have, or filter the log. describe(per="question") lists them. Samples of one '
-        'population are compared with target="population" and unmatched="unpaired".'
+        'population are compared with target="population" and unmatched="unpaired", by compare, '
+        "rank and gate."
     )
 
 

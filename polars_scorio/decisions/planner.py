@@ -212,16 +212,19 @@ def _excludes_zero(models: Comparison, z: Floats) -> Mask:
 _ROUND, _MEAN, _COST = ":round", ":mean", "cost"
 
 
-def with_plan_cost(plan: pl.LazyFrame, trials: Trials, models: Sequence[str]) -> pl.LazyFrame:
+def with_plan_cost(
+    plan: pl.LazyFrame, trials: Trials, models: Sequence[str], *, common: bool
+) -> pl.LazyFrame:
     """The rows of a plan, with the `cost` of their `extra_trials` if the log has costs.
 
-    `models` are the columns that name models; a null stratum stands for all strata.
+    `models` are the columns that name models; a null stratum stands for all strata. `common`: only
+    questions that all models have are asked again.
     """
     if trials.cost is None:
         return plan
     refuse_repeats([*plan.collect_schema().names(), _COST])
     strata, models_of = [*trials.strata], [*trials.models]
-    rounds = _model_costs(trials, trials.cost)
+    rounds = _model_costs(trials, trials.cost, common=common)
     if strata:
         whole = rounds.group_by(models_of or [STAND_IN]).agg(pl.col(_ROUND).sum())
         rounds = pl.concat([rounds, whole], how="diagonal")
@@ -254,7 +257,7 @@ def _joined_table(plan: pl.LazyFrame, table: pl.LazyFrame, keys: list[str]) -> p
 _COST_UNIT = 2.0**-74  # of which costs are made multiples, so that their sums are exact
 
 
-def _model_costs(trials: Trials, cost: Part) -> pl.LazyFrame:
+def _model_costs(trials: Trials, cost: Part, *, common: bool = False) -> pl.LazyFrame:
     """Cost of a trial of all questions, and of one on average; null if a trial has no cost."""
     question = trials.question.name
     named = [part.expr.alias(part.name) for part in (*trials.by, trials.model) if part]
@@ -266,6 +269,10 @@ def _model_costs(trials: Trials, cost: Part) -> pl.LazyFrame:
     # Sums of integers, and then of floats in one order: the same on each run.
     total = pl.when(pl.col(_MEAN).null_count() == 0).then(pl.col(_MEAN).sum())
     each = rows.group_by(*keys, question).agg(total, pl.len().alias(_ROUND))
+    if common and trials.model is not None:
+        strata, models = [*trials.strata], pl.col(trials.model.name).n_unique()
+        models = models.over(strata) if strata else models
+        each = each.filter(pl.len().over(*strata, question) == models)
     mean = pl.col(_MEAN).cast(pl.Float64) * _COST_UNIT / pl.col(_ROUND)
     known = pl.when(pl.col(_MEAN).null_count() == 0)
     return (
@@ -350,7 +357,8 @@ def trials_needed(
     goal = half_width, float(confidence), power, max_trials, simultaneous
     need = _TrialsNeeded(request, metric, *goal, overall == "macro", planned_trials, today)
     rows = in_all_strata(groups, trials, need, schema)
-    return with_plan_cost(rows, trials, [*schema][: -len(_NEEDED)])
+    common = half_width is None and unmatched == "drop"
+    return with_plan_cost(rows, trials, [*schema][: -len(_NEEDED)], common=common)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import CHANCE, check_flag, check_number
+from polars_scorio.arguments import CHANCE, Unmatched, check_flag, check_number
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
-from polars_scorio.decisions.models import STRATUM, baseline_columns, check_models, named_model
+from polars_scorio.decisions.models import (
+    STRATUM,
+    aligned_options,
+    baseline_columns,
+    check_models,
+    named_model,
+)
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.regressions import VersionCounts, chance_of_at_least, regression_tests
 from polars_scorio.metrics.metric import Metric, given_reward_range
@@ -158,6 +164,7 @@ def regressed_questions(
     *,
     fdr: float = 0.1,
     improvements: bool = False,
+    unmatched: Unmatched = "error",
 ) -> pl.LazyFrame:
     """The plan of the tests of single questions; see `Scorio.regressions`."""
     fdr = check_number("fdr", fdr, CHANCE)
@@ -178,7 +185,8 @@ def regressed_questions(
     }
     refuse_repeats([*schema])
     request = Request.from_trials(trials, [pass_at_k(1)])
-    groups = request.groups(per_question=True, questions="same")
+    alignment = aligned_options({"unmatched": unmatched})["questions"]
+    groups = request.groups(per_question=True, questions=alignment)
     groups = groups.then(WatchedTrials(request, refuses=True, repairs=False))
     groups = groups.then(lambda direction: direction.drop(RUN_SUMS, strict=False))
     swapped = improvements != roles.lower_is_better

@@ -260,8 +260,8 @@ def ranking_title(board: Board, gap: Gap | None, alone: int = 0) -> tuple[str, s
     number = len(names)
     if not board.ranked:
         return "No ranking: some questions have too few trials.", "not ranked", ""
-    if number == 2:
-        return _pair_title(board, gap)
+    if number < 3:
+        return _few_title(board, gap)
     if len(leaders) == number and alone:
         title = f"{count_of(alone, 'pair')} would be decided alone, none with all at once."
         return title, "nothing decided", ""
@@ -277,7 +277,10 @@ def ranking_title(board: Board, gap: Gap | None, alone: int = 0) -> tuple[str, s
     return leads + f"; {rest} may be as good" * bool(later) + ".", "winner open", ""
 
 
-def _pair_title(board: Board, gap: Gap | None) -> tuple[str, str, Mood]:
+def _few_title(board: Board, gap: Gap | None) -> tuple[str, str, Mood]:
+    """Title and chip of one model, or two."""
+    if len(board.models) == 1:
+        return f"{named(board.models[0])} is the only model.", "one model", ""
     first, second = map(named, board.models)
     if len(board.leaders) == 1:
         winner = board.leaders[0] == board.models[0]
@@ -316,7 +319,7 @@ def pairs_title(pairs: pl.DataFrame) -> str:
         if abs(diff) < _SAME:
             return f"{first} and {second} have the same score."
         return f"{first} is ahead; {second} may be as good."
-    title = f"{decided:,} of {number:,} pairs are decided"
+    title = f"{decided:,} of {number:,} pairs {'is' if decided == 1 else 'are'} decided"
     if decided == number:
         return f"All {number:,} pairs are decided."
     a, b, *_ = gaps.filter(~pl.col("sure")).sort(pl.col("gap").abs(), nulls_last=True).row(0)

@@ -16,6 +16,7 @@ from polars_scorio.arguments import (
     check_confidence,
     planned_looks,
 )
+from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import Log, Trials, bind_roles
 from polars_scorio.counting.roles import Column, Roles
 from polars_scorio.display import charts
@@ -168,7 +169,8 @@ class PlotBase:
         # Rewards of any value have calibrated numbers alone; with a prior no average needs a fit.
         needs_no_word = trials.judged or view_of(score, trials) == "rewards"
         options = {} if needs_no_word else {"prior": "uniform"}
-        rows = self._tidy(subject.source, score, options)
+        common = subject.options.get("unmatched") == "drop"
+        rows = self._tidy(subject.source, score, options, common=common)
         counts = [LABEL_COUNT] if trials.judged else []
         order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate", *counts)
         scores, *drawn = pl.collect_all([order, *plans], engine="streaming")
@@ -232,11 +234,14 @@ class PlotBase:
         *,
         per: Per = "model",
         overall: Overall | None = None,
+        common: bool = False,
     ) -> pl.LazyFrame:
         metrics = [metrics] if isinstance(metrics, Metric) else metrics
         request = Request.from_trials(trials, metrics, per=per, **options)
         columns = report_columns(trials, per, request.classes.needs)
-        return tidy_plan(evaluated_plan(request, columns, overall=overall), columns)
+        asked: Alignment = "common" if common and trials.model is not None else "any"
+        plan = evaluated_plan(request, columns, overall=overall, questions=asked)
+        return tidy_plan(plan, columns)
 
 
 def _strata_roles(roles: Roles, along: str | None) -> tuple[Roles, Roles]:

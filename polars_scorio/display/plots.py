@@ -731,6 +731,7 @@ convergence, questions, frontier>
             raise ValueError(f'{metric.name}: kind="histogram" is of mean outcomes: take ps.avg()')
         w = None if metric.w is None else dict(metric.w)
         plan = question_analysis(self._log, self._roles, w, unmatched="drop")  # type: ignore[arg-type]  # words or numbers
+        subject = replace(subject, options={**subject.options, "unmatched": "drop"})
         subject, (rows,) = self._collected(subject, plan)
         rates, span = rows["rate"], metric.support
         if rows["solved_by"].null_count():  # rewards of an unknown range
@@ -742,9 +743,10 @@ convergence, questions, frontier>
         )
         strata = rows.partition_by(*trials.strata) if trials.strata else [rows]
         title = f"mean of {subject.name} over the models"
+        several = trials.model is not None
         heading = subject.heading(
             "Difficulty of the questions",
-            "average of the trials of each question",
+            "average of the trials of each question" + " that all models have" * several,
             reversal_summary(strata),
         )
         return charts.difficulty_histogram(bars, heading, title, span)
@@ -794,7 +796,7 @@ convergence, questions, frontier>
         >>> [(row["model"], row["mean_cost"]) for row in chart.data.values if row["model"]]
         [('ada', 2.5), ('bob', 7.5)]
         """
-        subject = self._subject(metric, options)
+        subject = self._subject(metric, {**options, "unmatched": unmatched})
         chosen = self._chosen.get("confidence", 0.95) if confidence is None else confidence
         plans = (
             each(self._log, self._roles, subject.metric, confidence=chosen, unmatched=unmatched)

@@ -398,7 +398,10 @@ def _curve_words(pair: Mapping[str, Any], a: str, b: str, k: Sequence[int]) -> s
         leads = pair[f"{end}_better"] == pair["model_a"]
         if "gain_to" in pair:
             return f"{'gains on' if leads else 'loses to'} {b} {far}"
-        return f"{a if leads else b} is better {far}"
+        if end == "last" and first:  # the subject is that of the clause before
+            same = pair["first_better"] == pair["last_better"]
+            return far if same else f"worse {far}"
+        return f"{a if leads else b} is better than {b if leads else a} {far}"
 
     subject = f"{a} " * ("gain_to" in pair)
     if first == k[-1]:

@@ -357,6 +357,22 @@ def question_count(frame: pl.DataFrame) -> str:
     return f"{questions}, {_value_range(each, 'trial')} per question"
 
 
+def about_words(cover: pl.DataFrame, strata: Sequence[str], target: object, *, common: bool) -> str:
+    """The questions that numbers are about; `cover` has `questions` and `missing` of each model."""
+    whole = pl.col("questions") + pl.col("missing")
+    total = cover.group_by(strata).agg(whole.max())["questions"] if strata else None
+    number = int(cover.select(whole.max()).item() if total is None else total.sum())
+    lacking = cover.filter(pl.col("missing") > 0)
+    if target == "population":
+        return f"about questions like these {number:,}"
+    if not common or lacking.is_empty():
+        return "about this question" if number == 1 else f"about these {number:,} questions"
+    if lacking.height > lacking.select(*strata, pl.lit(0)).n_unique():
+        return "about the questions that all models have"  # some may lack the same ones
+    left = number - int(lacking["missing"].sum())
+    return f"about the {left:,} of {number:,} questions that all models have"
+
+
 def each_trials(frame: pl.DataFrame) -> int | None:
     """The trials of a question, if all have the same number."""
     if not {"questions", "trials"} <= set(frame.columns):

@@ -289,7 +289,7 @@ def test_versions_with_prompts_of_their_own_are_judged_as_two_samples(gate, caps
     asked = ["--baseline", "v1", "--margin", 0.3]
     status, _, errors = gate("log.parquet", *asked)
     assert status == 1
-    assert "are compared with --target population and --unmatched unpaired." in errors
+    assert "are compared with --target population and --unmatched unpaired, by" in errors
     asked += ["--target", "population", "--unmatched", "unpaired"]
     status, last, _ = gate("log.parquet", *asked)
     found = log.scorio(by="domain", target="population").gate(

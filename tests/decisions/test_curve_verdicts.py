@@ -375,8 +375,8 @@ def test_the_sentence_reads_both_ends_of_the_curve():
     row = log.compare(ps.pass_at_k(range(1, 17)), simultaneous=True).row(0, named=True)
     first, last = row["first_to"], row["last_from"]
     assert told(log, range(1, 17)) == (
-        f"With 95 % confidence for the whole curve (k = 1 to 16): rl is better up to k = {first} "
-        f"and base is better from k = {last} on; between, this log does not decide every k."
+        f"With 95 % confidence for the whole curve (k = 1 to 16): rl is better than base up to "
+        f"k = {first} and worse from k = {last} on; between, this log does not decide every k."
     )
     assert told(log, [1, 8, 16], baseline="base") == (
         "With 95 % confidence for the whole curve (k = 1, 8 and 16): rl gains on base at k = 1 and "
@@ -394,7 +394,9 @@ def test_the_sentence_says_where_nothing_is_decided():
         "a and b have too few trials for these k."
     )
     better = counted({"a": [8, 7] * 20, "b": [2, 1] * 20})
-    assert told(better, range(1, 3)).endswith("(k = 1 to 2): a is better at every k from 1 to 2.")
+    assert told(better, range(1, 3)).endswith(
+        "(k = 1 to 2): a is better than b at every k from 1 to 2."
+    )
     assert told(better, range(1, 9)).endswith("; beyond, this log does not decide every k.")
 
 
@@ -410,7 +412,7 @@ def test_a_verdict_inside_the_curve_is_not_denied():
     )
     last = INSIDE.with_columns(last_better=pl.lit("b"), last_from=4)
     assert curve_sentence(last, 0.9).endswith(
-        ": b is better at k = 4; below, this log does not decide every k."
+        ": b is better than a at k = 4; below, this log does not decide every k."
     )
 
 

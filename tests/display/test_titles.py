@@ -39,6 +39,7 @@ def board(names, tier, scores=None):
 @pytest.mark.parametrize(
     ("names", "tier", "diff", "title", "chip"),
     [
+        ("a", (1,), 0.2, "a is the only model.", "one model"),
         ("ab", (1, 2), 0.2, "a beats b.", "decided"),
         ("ab", (2, 1), 0.2, "b beats a.", "decided"),
         ("ab", (1, 1), 0.2, "a is ahead; b may be as good.", "winner open"),
@@ -241,7 +242,7 @@ def test_a_ranking_has_the_title_of_the_page(log, title, tmp_path, capsys, monke
     [
         ([("a", "b", 0.2, "a"), ("a", "c", 0.3, "a")], "All 2 pairs are decided."),
         ([("a", "b", -0.1, None), ("a", "c", 0.3, "a")],
-         "1 of 2 pairs are decided; a and b are not."),
+         "1 of 2 pairs is decided; a and b are not."),
         ([("a", "b", 0.1, None), ("a", "c", -0.05, None)],
          "0 of 2 pairs are decided; a and c are the closest."),
         ([("a", "b", -0.1, "b")], "b beats a."),

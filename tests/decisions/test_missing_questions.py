@@ -1,0 +1,164 @@
+"""One rule for questions that some model lacks, wherever models are compared.
+
+What compares models refuses them and names the way out, which is to keep the questions that all
+models have; pages and the summary keep those and say so; what is about each model by itself has
+all questions of that model.
+"""
+
+import inspect
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import polars_scorio as ps
+from polars_scorio import metrics
+from polars_scorio.command_line.main import main
+from tests.golden.logs import made_log
+
+WHOLE = made_log(3, 12, 4, 0).with_columns(cost=1.0 + pl.col("trial"))
+GONE = WHOLE["question"].unique().sort().tail(3).implode()
+LACKING = WHOLE.filter((pl.col("model") != "m2") | ~pl.col("question").is_in(GONE))
+COMMON = WHOLE.filter(~pl.col("question").is_in(GONE))
+
+COMPARING = {
+    "compare": lambda log, **drop: log.compare(**drop),
+    "rank": lambda log, **drop: log.rank(**drop),
+    "best": lambda log, **drop: log.best(**drop),
+    "gate": lambda log, **drop: log.gate("m0", margin=0.1, **drop),
+    "regressions": lambda log, **drop: log.regressions("m0", **drop),
+    "leaderboard": lambda log, **drop: log.leaderboard(ps.avg(), **drop),
+    "questions": lambda log, **drop: log.questions(**drop),
+    "variance_components": lambda log, **drop: log.variance_components(**drop),
+    "frontier": lambda log, **drop: log.frontier(**drop),
+    "trials_needed": lambda log, **drop: log.trials_needed(**drop),
+    "questions_needed": lambda log, **drop: log.questions_needed(**drop),
+    "trajectory": lambda log, **drop: log.trajectory(**drop),
+    "convergence": lambda log, **drop: log.convergence(replicates=20, **drop),
+}
+PICTURES = {
+    "comparison": lambda log, **drop: log.plot.comparison(**drop),
+    "ranks": lambda log, **drop: log.plot.ranks(**drop),
+    "frontier": lambda log, **drop: log.plot.frontier(**drop),
+    "trajectory": lambda log, **drop: log.plot.trajectory(**drop),
+    "convergence": lambda log, **drop: log.plot.convergence(replicates=20, **drop),
+}
+EACH_MODEL = {
+    **dict.fromkeys(name for name in metrics.__all__ if name.islower()),  # reports of one metric
+    "report": lambda log: log.report(ps.avg(), ps.pass_at_k(2), ps.mean_cost()),
+    "reruns": lambda log: log.reruns(),
+    "population": lambda log: log.population(),
+    "forecast": lambda log: log.forecast([4, 16]),
+    "counts": lambda log: log.counts(),
+    "describe": lambda log: log.describe().drop("missing"),
+    "check": lambda log: log.check().drop("sentence"),
+}
+PAGES = {"write_html", "write_card"}
+NO_MODEL_COMPARED = {"rubric", "judge_agreement", "next_trials", "plot", "frame"}
+
+
+@pytest.mark.parametrize("name", COMPARING)
+def test_what_compares_models_refuses_or_keeps_the_common_questions(name):
+    call = COMPARING[name]
+    with pytest.raises(ValueError, match=r'1 model lacks .*: 3 missing .*pass unmatched="drop" to'):
+        call(LACKING.scorio(cost="cost"))
+    kept = call(LACKING.scorio(cost="cost"), unmatched="drop")
+    assert_frame_equal(pl.DataFrame(kept), pl.DataFrame(call(COMMON.scorio(cost="cost"))))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_of_comparisons_do_as_the_methods_of_their_name(name):
+    with pytest.raises(ValueError, match='pass unmatched="drop" to keep those'):
+        PICTURES[name](LACKING.scorio(cost="cost"))
+    kept = PICTURES[name](LACKING.scorio(cost="cost"), unmatched="drop").to_dict()
+    assert kept == PICTURES[name](COMMON.scorio(cost="cost")).to_dict()
+
+
+def test_a_histogram_of_questions_says_which_it_leaves_out():
+    picture = LACKING.scorio.plot.questions(kind="histogram").to_json()
+    assert "average of the trials of each question that all models have" in picture
+    assert "9 questions, 4 trials per question" in picture
+
+
+@pytest.mark.parametrize("name", [name for name, call in EACH_MODEL.items() if call])
+def test_what_is_about_each_model_has_all_its_questions(name):
+    found, whole = (EACH_MODEL[name](log.scorio(cost="cost")) for log in (LACKING, WHOLE))
+    other = pl.col("model") != "m2"
+    assert_frame_equal(found.filter(other), whole.filter(other))
+
+
+def test_every_method_follows_the_rule():
+    log = WHOLE.scorio
+    methods = {name for name in dir(log) if not name.startswith("_")}
+    assert methods == {*COMPARING, *EACH_MODEL, *PAGES, *NO_MODEL_COMPARED}
+    choosing = {name for name in methods - {"frame", "plot"} if takes_unmatched(log, name)}
+    assert choosing == {*COMPARING}
+    pictures = {name for name in dir(log.plot) if not name.startswith("_")}
+    assert {name for name in pictures if takes_unmatched(log.plot, name)} == {*PICTURES}
+
+
+def takes_unmatched(owner, name):
+    """Whether a method has the keyword that chooses the questions."""
+    return "unmatched" in inspect.signature(getattr(owner, name)).parameters
+
+
+@pytest.fixture
+def lacking(tmp_path, monkeypatch):
+    """The file of the log with missing questions, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    LACKING.write_parquet("log.parquet")
+    return "log.parquet"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare"],
+        ["rank"],
+        ["gate", "--baseline", "m0", "--margin", "0.1"],
+        ["regressions", "--baseline", "m0"],
+        ["leaderboard"],
+        ["questions"],
+        ["frontier", "--cost", "cost"],
+        ["plan"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_commands_of_comparisons_name_the_way_out_and_take_it(lacking, capsys, command):
+    name, *options = command
+    assert main([name, lacking, *options]) == 1
+    errors = capsys.readouterr().err
+    assert "pass --unmatched drop to keep those that all models have" in errors
+    assert "=" not in errors.split("missing (")[1]  # no keyword of Python
+    assert main([name, "--unmatched", "drop", lacking, *options]) in {0, 3, 4}  # of a gate
+    printed = capsys.readouterr().out
+    about = "9 questions" if name == "leaderboard" else "the 9 of 12 questions that all models have"
+    assert about in printed
+    if "next  " in printed and "next  polars-scorio report" not in printed:
+        assert "log.parquet --unmatched drop" in printed
+
+
+def test_pages_and_the_summary_keep_the_common_questions_and_say_so(lacking, capsys):
+    sentence = "The numbers leave out 3 of 12 questions, which not all models have."
+    for command in (["summary"], ["report", "-o", "-"], ["report", "-o", "page.html"]):
+        assert main([command[0], lacking, *command[1:]]) == 0
+        printed = " ".join(capsys.readouterr().out.split())
+        assert sentence in printed
+        assert "about these 9 questions" in printed
+    LACKING.scorio.write_html("again.html")
+    LACKING.scorio.write_card("card.svg")
+    for page in ("page.html", "again.html"):
+        assert sentence in Path(page).read_text(encoding="utf-8")
+    card = Path("card.svg").read_text(encoding="utf-8")
+    assert "these 9 questions" in card.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_describe_and_check_name_the_gap_and_the_way_on(lacking, capsys):
+    assert main(["describe", lacking]) == 0
+    assert "12 questions for 3 models, 3 missing" in capsys.readouterr().out
+    assert main(["check", lacking]) == 0
+    printed = capsys.readouterr().out
+    assert "12 questions for 3 models, 3 missing" in printed
+    assert "next  polars-scorio rank log.parquet --unmatched drop" in printed
