@@ -277,6 +277,11 @@ def python_scalar(value: object) -> object:
     return value.item() if single else value  # type: ignore[attr-defined]  # one of NumPy's
 
 
+def p_words(p: float) -> str:
+    """A p-value behind its name: ``p = 0.012``, or ``p < 0.001``."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
+
+
 def value_text(value: object) -> str:
     """A value as messages show it, cut where it is long; of several lines, only its type.
 

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
+from polars_scorio.arguments import p_words
 from polars_scorio.command_line.log_arguments import log_words
 from polars_scorio.command_line.terminal import (
     Cell,
@@ -32,7 +33,6 @@ from polars_scorio.display.finding import (
     decided_alone,
     gates_title,
     named,
-    p_words,
     pairs_title,
     questions_title,
     rank_board,

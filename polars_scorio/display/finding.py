@@ -72,11 +72,6 @@ def chance_words(value: float) -> str:
     return "> 99 %" if value > _SURE else "< 1 %" if value < 1 - _SURE else f"{100 * value:.0f} %"
 
 
-def p_words(p: float) -> str:
-    """A p-value behind its name: ``p = 0.012``, or ``p < 0.001``."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
-
-
 @dataclass(frozen=True, slots=True)
 class Unit:
     """How scores and their differences are written: in percent and points, or in their own unit."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_scorio.arguments import QuestionUnit
+from polars_scorio.arguments import QuestionUnit, p_words
 from polars_scorio.display.words import (
     count_of,
     name_list,
@@ -258,9 +258,8 @@ def cost_ratio_words(row: Mapping[str, Any]) -> str:
 def _broken_words(row: Mapping[str, Any], *, lower_is_better: bool) -> str:
     """The count of broken questions, with what chance breaks."""
     broken = count_of(row["broken"], "question")
-    p = row["pvalue_broken"]
-    text = "p < 0.001" if p < 0.0005 else f"p = {p:.3f}"  # rounds to no digit
-    chance = f"{row['broken_by_chance']:.1f} would between equal models ({text})"
+    by_chance, p = row["broken_by_chance"], p_words(row["pvalue_broken"])
+    chance = f"{by_chance:.1f} would between equal models ({p})"
     kinds = "rare to frequent" if lower_is_better else "mostly right to mostly wrong"
     return f"{broken} went from {kinds}, where {chance}"
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from polars_scorio.arguments import p_words
 from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import WholePlan, mark_problems, refuse_bad
 from polars_scorio.counting.log import (
@@ -201,7 +202,7 @@ class LogChecks:
         if p >= RUNS_DIFFER:
             return None
         place = max(known, key=lambda place: known[place].run_share)
-        return f"Runs differ (p = {p:.2g}): {moved_words(known[place], self._group_name(place))}"
+        return f"Runs differ ({p_words(p)}): {moved_words(known[place], self._group_name(place))}"
 
     def kept_runs(self) -> pl.DataFrame | None:
         """The outcomes of each question in its runs, for counts of the log; None if unknown."""
@@ -266,7 +267,7 @@ class LogChecks:
         test = self.findings[place][check]
         if test.p is None and not test.kind:
             return f"not tested, {test.why}."
-        p = "" if test.p is None else f" (p = {test.p:.2g})"
+        p = "" if test.p is None else f" ({p_words(test.p)})"
         if test.p is not None and test.p >= LEVEL:
             return f"{_QUIET[check]}{p}."
         return {

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import value_text
+from polars_scorio.arguments import p_words, value_text
 from polars_scorio.counting.categories import Classes, Need, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
@@ -540,7 +540,7 @@ class SeenRuns:
         place = ", ".join(
             f"{name}={value_text(value)}" for name, value in zip(trials.keys, key, strict=False)
         )
-        return f"runs differ (p = {self.p_value:.2g}): {moved_words(runs, place)}"
+        return f"runs differ ({p_words(self.p_value)}): {moved_words(runs, place)}"
 
 
 def with_seen_runs(evaluated: Evaluated, *, decides: bool) -> Evaluated:

@@ -68,7 +68,7 @@ def test_each_fault_is_named_and_nothing_else_is():
 def test_sentences_say_which_runs_and_what_to_do():
     said = dict(planted().scorio.check().select("model", "sentence").head(4).rows())
     assert said["copied"].startswith("copied: runs 2 and 6 agree on 61 of 61 questions")
-    assert said["broken"].startswith("broken: run 3 is 31 points below the others (p = ")
+    assert said["broken"].startswith("broken: run 3 is 31 points below the others (p < 0.001).")
     assert "Only the first 2 of each question count" in said["adaptive"]
     assert said["cached"].startswith("cached: no question of 100 has mixed outcomes")
 

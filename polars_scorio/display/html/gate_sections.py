@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import known_text, value_text
+from polars_scorio.arguments import known_text, p_words, value_text
 from polars_scorio.counting.log import Study
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.gate import gate
@@ -24,7 +24,6 @@ from polars_scorio.display.finding import (
     html_text,
     named,
     names_list,
-    p_words,
     worst_gate,
 )
 from polars_scorio.display.html.marks import Axis, box, group, interval, picture, text, upright

@@ -11,6 +11,7 @@ from html import escape
 import numpy as np
 import polars as pl
 
+from polars_scorio.arguments import p_words
 from polars_scorio.counting.log import COUNT, bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.reruns import reruns
@@ -20,7 +21,6 @@ from polars_scorio.display.finding import (
     named,
     names_list,
     one_model_title,
-    p_words,
     ranking_title,
 )
 from polars_scorio.display.html.gate_sections import as_number
