@@ -196,6 +196,18 @@ def test_a_name_says_what_its_value_is():
     assert vague == set()
 
 
+def test_a_price_is_an_amount_of_money():
+    # A variance is called variance or noise: pages of costs stand beside it.
+    of_money = ("display/html/cost_sections", "display/html/story", "command_line/answers")
+    priced = {
+        (relative_name(path), name)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for name in [path.stem, *given_names(syntax_tree(path))]
+        if "price" in name.lower() and relative_name(path) not in of_money
+    }
+    assert priced == set()
+
+
 def test_a_module_is_not_longer_than_one_idea():
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
     long = {relative_name(path) for path, count in lines.items() if count > LONGEST_MODULE}

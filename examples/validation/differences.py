@@ -26,7 +26,7 @@ METRICS = {
 
 
 def intervals(differences):
-    """Of many samples of questions at once, a row for each: with all that is priced, and by t."""
+    """Intervals of many samples of questions at once: by both fits, and by t."""
     samples, questions = differences.shape
     both = np.stack([differences.ravel(), np.zeros(differences.size)], axis=1)
     t = stdtrit(questions - 1, 0.975)

@@ -245,7 +245,7 @@ class ReaderMethods(Accessor[FrameT]):
             scores        with intervals, and the ranks that the data allow
             finding       the title: who is best, or what is open; alerts above it
             leaderboard   with the models that may be the best, or with `baseline` the differences
-                          of each stratum, of steps the curves, of costs the prices
+                          of each stratum, of steps the curves, of costs the variances
             sections      the first two, who wins where, all pairs, Pass@k and Pass^k, costs, the
                           judge, flaky questions, reruns: those that the log has content for
             questions     all of them, and those that nobody or everybody solved

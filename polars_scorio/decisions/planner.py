@@ -56,7 +56,7 @@ from polars_scorio.maths.posteriors import (
 )
 from polars_scorio.maths.power import Forecast, QuestionsAhead, TrialsAhead
 from polars_scorio.maths.ranks import signal_share
-from polars_scorio.maths.reward_prices import QuestionRewards
+from polars_scorio.maths.reward_variances import QuestionRewards
 from polars_scorio.maths.run_effects import RunVariance
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
@@ -484,7 +484,7 @@ class _TrialsNeeded:
             return decided
         ((metric, view),) = self.request.metrics
         mu, sigma = (metric.unit * each[pairs.T] for each in scores)
-        # Calibrated numbers of rewards need their price; a plan takes them as normal.
+        # Calibrated numbers of rewards need their variance; a plan takes them as normal.
         beta = self.request.choice.prior_of(metric, view) == "population"
         return _excludes_zero(posterior_comparison(metric, mu, sigma, beta=beta), z)
 

@@ -24,8 +24,8 @@ from polars_scorio.arguments import (
 from polars_scorio.counting.log import bind_roles, refuse_repeats
 from polars_scorio.decisions.models import metric_of, refuse_costs, single_k, value_ends
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.price import beta_quantile
 from polars_scorio.maths.sample_bound import UnitSample
+from polars_scorio.maths.variance_estimates import beta_quantile
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan
 from polars_scorio.study.request import Request, on_levels, refuse_judge

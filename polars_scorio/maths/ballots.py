@@ -15,8 +15,8 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_batches
-from polars_scorio.maths.price import Price
 from polars_scorio.maths.questions import QuestionGroups, Subgroups, question_pairs
+from polars_scorio.maths.variance_estimates import Estimate
 
 Ties: TypeAlias = Literal["split", "fail"]
 
@@ -209,9 +209,9 @@ class Votes(QuestionGroups):
         return Votes.tally(self.ballots, np.arange(self.kind_count), self.kind_count)
 
 
-def vote_price(
+def vote_estimate(
     votes: Votes, k: int, ties: Ties = "split", strata: Subgroups[Votes] | None = None
-) -> Price:
+) -> Estimate:
     """Variance estimate of the votes of k trials in each group; NaN if k exceeds some trials.
 
     Sigma is at least what one trial can change: trials that all agree seem to have no noise. Near a
@@ -230,7 +230,7 @@ def vote_price(
     trials = size * sums_of(votes.ballots.trials.astype(float))
     variance = _floored_variance(total, estimate, rest, of_one, trials)
     factor = 1 + np.sqrt(square) / variance
-    return Price(estimate, rest, mean, mean_rest, variance, factor)
+    return Estimate(estimate, rest, mean, mean_rest, variance, factor)
 
 
 def vote_noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:

@@ -26,9 +26,9 @@ from polars_scorio.maths.draws import (
     power_chances,
 )
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.price import Price, credit_prices
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.variance import fixed_gains
+from polars_scorio.maths.variance_estimates import Estimate, credit_variances
 
 
 def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
@@ -101,9 +101,9 @@ def _mean_best(levels: Floats, miss: Floats, hit: Floats) -> Floats:
     return mean
 
 
-def best_prices(
+def best_variances(
     states: States, w: Floats, sizes: list[int], strata: Subgroups[States] | None = None
-) -> list[Price]:
+) -> list[Estimate]:
     """Variance estimate of the expected best reward of k trials, for each k in `sizes`.
 
     NaN in groups where k exceeds the trials of some question. Two rewards give the result of
@@ -112,26 +112,26 @@ def best_prices(
     rewards, level = np.unique(w, return_inverse=True)
     low, width = float(rewards[0]), float(rewards[-1] - rewards[0])
     if not width:
-        return [_constant_price(states, low, k) for k in sizes]
+        return [_constant_variance(states, low, k) for k in sizes]
     gaps = np.diff(rewards) / width
     below = [np.flatnonzero(level <= step).tolist() for step in range(gaps.size)]
     fits = [Calibrated.fit(states.binary(each), strata and strata.binary(each)) for each in below]
-    staying = [credit_prices(fit, [fixed_gains(all_success(k)) for k in sizes]) for fit in fits]
+    staying = [credit_variances(fit, [fixed_gains(all_success(k)) for k in sizes]) for fit in fits]
     urns = _group_urns(states, level, fits, gaps, strata or Subgroups.from_whole_groups(states))
     results = []
     for row, k in enumerate(sizes):
         matrices = [_reward_correlations(urn, k) for urn in urns]
         correlations = np.reshape(matrices, (-1, gaps.size, gaps.size))  # also of no group
         parts = [each[row] for each in staying]
-        results.append(replace(_combined_price(parts, gaps, correlations), low=low, width=width))
+        results.append(replace(_combined_variance(parts, gaps, correlations), low=low, width=width))
     return results
 
 
-def _constant_price(states: States, value: float, k: int) -> Price:
-    """Price if all rewards are equal: no noise; NaN if k exceeds the trials of some question."""
+def _constant_variance(states: States, value: float, k: int) -> Estimate:
+    """Variance if all rewards are equal: no noise; NaN if k exceeds the trials of some question."""
     lacking = states.mean((states.n < k).astype(np.float64)) > 0
     none, estimate = np.zeros(states.groups), np.where(lacking, np.nan, 0.0)
-    return Price(estimate, estimate + 1, none, none + 1, estimate, none + 1, value, 0.0)
+    return Estimate(estimate, estimate + 1, none, none + 1, estimate, none + 1, value, 0.0)
 
 
 class _Urn(NamedTuple):
@@ -198,8 +198,8 @@ def _reward_covariances(n: Ints, below: Floats, total: Floats, square: Floats, k
     return covariance
 
 
-def _combined_price(staying: list[Price], gaps: Floats, correlations: Floats) -> Price:
-    """Price of the sum over the steps, from the prices of staying below each."""
+def _combined_variance(staying: list[Estimate], gaps: Floats, correlations: Floats) -> Estimate:
+    """Variance of the sum over the steps, from the variances of staying below each."""
 
     def total(values: list[Floats]) -> Floats:
         summed: Floats = gaps @ np.stack(values)
@@ -209,7 +209,7 @@ def _combined_price(staying: list[Price], gaps: Floats, correlations: Floats) ->
     wider = noise * np.stack([each.factor for each in staying])
     variance = np.einsum("lg,glm,mg->g", noise, correlations, noise)
     widened = np.einsum("lg,glm,mg->g", wider, correlations, noise)
-    return Price(
+    return Estimate(
         total([each.rest for each in staying]),
         total([each.estimate for each in staying]),
         total([each.mean_rest for each in staying]),

@@ -33,9 +33,9 @@ from polars_scorio.maths.families import (
 from polars_scorio.maths.independent import baseline_of_each, illinois_root, tukey_critical
 from polars_scorio.maths.max_t import best_critical, max_t_of_best, max_t_of_each
 from polars_scorio.maths.posteriors import beta_interval
-from polars_scorio.maths.price import PairedPrice, PricedPairs, excludes_zero
 from polars_scorio.maths.ranks import better_and_worse, signal_share, signal_share_paired, tiers
 from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
+from polars_scorio.maths.variance_estimates import NoisyPairs, PairedNoise, excludes_zero
 
 _LARGEST_Z, _ROOT_STEPS = 8.0, 16  # of one-sided errors
 
@@ -149,7 +149,7 @@ class StudentPairs:
     """Pairs of means over a sample of questions, with the degrees of freedom of each stratum."""
 
     of_unit: Floats  # differences, in units
-    paired: PairedPrice  # in units, as squares of large numbers are too large
+    paired: PairedNoise  # in units, as squares of large numbers are too large
     unit: Floats  # (S, 1)
 
     @property
@@ -179,7 +179,7 @@ class StudentPairs:
 
     def of_strata(self, strata: Ints) -> StudentPairs:
         """The pairs of some of the strata."""
-        paired = PairedPrice(self.paired.variance[strata], self.paired.freedom[strata])
+        paired = PairedNoise(self.paired.variance[strata], self.paired.freedom[strata])
         return StudentPairs(self.of_unit[strata], paired, self.unit[strata])
 
 
@@ -341,8 +341,8 @@ def z_of_each(models: Sequence[Comparison], a: Ints, b: Ints) -> list[Floats]:
     A root takes fourteen intervals, each as dear for one pair as for a hundred.
     """
     pairs = [each.pairs(a, b) for each in models]
-    priced = [each for each in pairs if isinstance(each, PricedPairs)]
-    joined = PricedPairs.joined(priced) if len(priced) == len(pairs) > 1 else None
+    estimates = [each for each in pairs if isinstance(each, NoisyPairs)]
+    joined = NoisyPairs.joined(estimates) if len(estimates) == len(pairs) > 1 else None
     roots = [each.z for each in pairs] if joined is None else np.split(joined.z, len(pairs))
     known = [np.where(np.isnan(p.sigma), np.nan, z) for p, z in zip(pairs, roots, strict=True)]
     return [
@@ -513,8 +513,8 @@ def sampled(
     def between(a: Ints, b: Ints, strata: Ints) -> StudentPairs:
         row, freedom = strata[:, None], known[strata]
         diff = np.where(freedom > 0, joint.mean[row, a] - joint.mean[row, b], np.nan)
-        price = PairedPrice(variance[row, a, b], freedom)
-        return StudentPairs(diff, price, units[strata])
+        noisy = PairedNoise(variance[row, a, b], freedom)
+        return StudentPairs(diff, noisy, units[strata])
 
     none = np.full_like(joint.mean, np.nan)
     inner = Inner(joint.mean * units, none, none, none, none)

@@ -24,18 +24,18 @@ from polars_scorio.maths.draws import (
     only_success,
 )
 from polars_scorio.maths.free_fit import Calibrated, Fits, Group, rate_nodes
-from polars_scorio.maths.price import (
-    MOST_BIAS,
-    Price,
-    clopper_pearson_interval,
-    credit_prices,
-    few_short,
-    short_draw,
-)
 from polars_scorio.maths.questions import QuestionWeights, States, Subgroups
 from polars_scorio.maths.region import largest_means
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import CreditSum, GainsOf, credit_of, fixed_gains, state_estimates
+from polars_scorio.maths.variance_estimates import (
+    MOST_BIAS,
+    Estimate,
+    clopper_pearson_interval,
+    credit_variances,
+    few_short,
+    short_draw,
+)
 
 
 class SuccessDraw(NamedTuple):
@@ -244,7 +244,7 @@ class Numbers(NamedTuple):
     lo: Floats  # interval, or range of a forecast, up to `hi`
     hi: Floats
     forecast: Mask  # whether it is one
-    price: Price | None = None  # the variance estimate, for comparisons; None about a population
+    noisy: Estimate | None = None  # for comparisons; None about a population
 
     def scaled(self, low: float, high: float) -> Numbers:
         """Rescale to a metric that is `low` for a credit of 0 and `high` for a credit of 1."""
@@ -252,8 +252,8 @@ class Numbers(NamedTuple):
         estimate, mu, lo, hi = (
             low + width * number for number in (self.estimate, self.mu, self.lo, self.hi)
         )
-        price = self.price and replace(self.price, low=low, width=width)
-        return Numbers(estimate, mu, width * self.sigma, lo, hi, self.forecast, price)
+        noisy = self.noisy and replace(self.noisy, low=low, width=width)
+        return Numbers(estimate, mu, width * self.sigma, lo, hi, self.forecast, noisy)
 
     def with_ends_within(self, least: Floats, most: Floats) -> Numbers:
         """The numbers, with the interval clipped to two bounds, but never past `mu`."""
@@ -301,10 +301,10 @@ def measured_numbers(
     if target == "population":
         sample = QuestionSample(states, clusters)
         return [_population_numbers(fitted, gains, sample, confidence) for gains in draws]
-    priced = _numbers_of_each(credit_prices(fitted, draws), confidence)
+    estimates = _numbers_of_each(credit_variances(fitted, draws), confidence)
     biased = [
         with_bias(numbers, _mean_bias(states, gains)) if isinstance(gains, RootDraw) else numbers
-        for gains, numbers in zip(draws, priced, strict=True)
+        for gains, numbers in zip(draws, estimates, strict=True)
     ]
     return with_saturated_ends(fitted, draws, biased, confidence)
 
@@ -347,20 +347,22 @@ def bounded_numbers(
     return bounded
 
 
-def price_numbers(price: Price, confidence: Floats | float) -> Numbers:
-    """Estimate and interval of a blend, of Max@k or of an average, from its price."""
-    lo, hi = clopper_pearson_interval(price, confidence)
-    certain = np.zeros_like(price.estimate, dtype=np.bool_)
-    return Numbers(price.mu, price.mu, price.sigma, lo, hi, certain, price)
+def variance_numbers(noisy: Estimate, confidence: Floats | float) -> Numbers:
+    """Estimate and interval of a blend, of Max@k or of an average, from its variance."""
+    lo, hi = clopper_pearson_interval(noisy, confidence)
+    certain = np.zeros_like(noisy.estimate, dtype=np.bool_)
+    return Numbers(noisy.mu, noisy.mu, noisy.sigma, lo, hi, certain, noisy)
 
 
-def _numbers_of_each(prices: Sequence[Price], confidence: Floats | float) -> list[Numbers]:
-    """`price_numbers` of some prices on the unit scale, with the ends of all at once."""
-    stacked = Price.stacked(prices)
+def _numbers_of_each(variances: Sequence[Estimate], confidence: Floats | float) -> list[Numbers]:
+    """`variance_numbers` of some variances on the unit scale, with the ends of all at once."""
+    stacked = Estimate.stacked(variances)
     ends = clopper_pearson_interval(stacked, confidence)
     return [
-        Numbers(mu, mu, sigma, lo, hi, np.zeros_like(lo, dtype=np.bool_), price)
-        for price, mu, sigma, lo, hi in zip(prices, stacked.mu, stacked.sigma, *ends, strict=True)
+        Numbers(mu, mu, sigma, lo, hi, np.zeros_like(lo, dtype=np.bool_), noisy)
+        for noisy, mu, sigma, lo, hi in zip(
+            variances, stacked.mu, stacked.sigma, *ends, strict=True
+        )
     ]
 
 

@@ -11,10 +11,10 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.price import capped_prices
 from polars_scorio.maths.questions import States
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import CreditSum, GainsOf, credit_of, mean_drawn_credit
+from polars_scorio.maths.variance_estimates import capped_noises
 
 # P-value from which on groups are taken to share a rate.
 SAME = 0.05
@@ -270,7 +270,7 @@ _MOST_WEIGHT = 1e6  # largest weight of a draw of verdicts: beyond, noise exceed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JudgedPrice:
+class JudgedNoise:
     """A metric of the truth in each group, by verdicts of one judge, arrays of shape (G,)."""
 
     estimate: Floats  # unbiased at the adjusted rates; NaN if k > trials or too many errors
@@ -302,12 +302,12 @@ class JudgedPrice:
         return JudgedRate(*(np.where(known, number, np.nan) for number in numbers))
 
 
-def judged_price(
+def judged_variance(
     fitted: Calibrated,
     gains: GainsOf,
     rates: JudgeRates,
     tail: float | None = None,
-) -> JudgedPrice:
+) -> JudgedNoise:
     """Variance estimate of a metric of draws from the verdicts of one judge, rates of shape (1,).
 
     A metric like any other, by `corrected_credit`. `tail`, the chance beyond either end, is for a
@@ -319,7 +319,7 @@ def judged_price(
     most = max(gains(n).size for n in np.unique(states.n).tolist())
     weight = max(se, sp, 1 - se, 1 - sp) / max(se + sp - 1, np.finfo(float).tiny)
     if se + sp <= 1 or most * np.log(weight) > np.log(_MOST_WEIGHT):
-        return JudgedPrice(*[unknown] * len(fields(JudgedPrice)))
+        return JudgedNoise(*[unknown] * len(fields(JudgedNoise)))
 
     def estimate(sensitivity: float, specificity: float) -> Floats:
         return states.mean(_state_credits(states, gains, sensitivity, specificity))
@@ -330,7 +330,7 @@ def judged_price(
         (estimate(up_se, sp) - estimate(se - _STEP, sp)) / (up_se - se + _STEP),
         (estimate(se, up_sp) - estimate(se, sp - _STEP)) / (up_sp - sp + _STEP),
     )
-    return JudgedPrice(estimate(se, sp), _verdict_noise(fitted, gains, se, sp, tail), *slopes)
+    return JudgedNoise(estimate(se, sp), _verdict_noise(fitted, gains, se, sp, tail), *slopes)
 
 
 def _state_credits(
@@ -366,7 +366,7 @@ def _verdict_noise(
         sample = QuestionSample(states)
         sigma = sample.sigma(values, population_variance(fitted, metric, known))
         return np.asarray((sigma * _student_ratio(sample.number, tail)) ** 2)
-    _, _, variance, factor = (each[0] for each in capped_prices(fitted, [metric]))
+    _, _, variance, factor = (each[0] for each in capped_noises(fitted, [metric]))
     return np.where(known, variance * factor, np.nan)
 
 

@@ -3,7 +3,7 @@
 A run that is two points better is so on every question, and more questions do not average it away.
 For each run the sum over questions of "this trial minus the mean of its question" says how far it
 is from the others; where the variance of these sums exceeds what independent trials explain, the
-excess is added to the price of the score [1]_, [2]_.
+excess is added to the variance of the score [1]_, [2]_.
 
 References
 ----------
@@ -62,7 +62,7 @@ class RunVariance(NamedTuple):
         return float(self.excess / self.variance) if self.variance else 0.0
 
     def term(self, critical: Numbers) -> Floats:
-        """The addition to the priced variance, so that it holds at this critical value.
+        """The addition to the variance, so that it holds at this critical value.
 
         >>> RunVariance(2e-4, 1e-4, 15.0, 1.0, 2.0).term(1.96).round(8).item()
         0.00013653
@@ -144,7 +144,7 @@ class SharedRuns(NamedTuple):
         return self.by_score.excess
 
     def term(self, critical: Numbers) -> Floats:
-        """The addition to the priced variance of each score."""
+        """The addition to the variance of each score."""
         return self.by_score.term(critical)
 
     def at(self, places: tuple[Ints, ...] | Ints) -> SharedRuns:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from polars_scorio.arguments import SHARE, check_number
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.blend_prices import BlendOfMeans, blend_price
+from polars_scorio.maths.blend_variances import BlendOfMeans, blend_variance
 from polars_scorio.maths.credit_at_rates import RootDraw, blend_means, blend_moments
 from polars_scorio.maths.draws import (
     all_success,
@@ -24,10 +24,10 @@ from polars_scorio.maths.draws import (
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.pooled_moments import Joint
 from polars_scorio.maths.posteriors import QuestionPosteriors
-from polars_scorio.maths.price import Price
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.variance import GainsOf
 from polars_scorio.maths.variance import state_estimates as credited_estimates
+from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.metrics.metric import (
     UNIT,
     Bounds,
@@ -77,14 +77,14 @@ class BlendMetric(Metric):
         """The blend whose estimate is a credit of each question, if that is known."""
         return replace(self, credited=self.per_question and self.calibrated)
 
-    def prices(
+    def variances(
         self,
         questions: Calibrated,
         strata: Subgroups[States] | None = None,
-    ) -> list[Price]:
-        """The price of a blend of means over the questions, for each k; see `draw` for others."""
+    ) -> list[Estimate]:
+        """The variance of a blend of means over the questions, for each k; others have `draw`."""
         return [
-            blend_price(questions, any_success(k), self.gains(k, *self.arguments), self.powers)
+            blend_variance(questions, any_success(k), self.gains(k, *self.arguments), self.powers)
             for k in self.k
             if k is not None
         ]

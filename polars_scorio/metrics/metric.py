@@ -26,13 +26,13 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.roles import Category, Column
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, weight_range
-from polars_scorio.maths.blend_prices import BlendOfMeans
+from polars_scorio.maths.blend_variances import BlendOfMeans
 from polars_scorio.maths.draws import at_least, expected_credit
 from polars_scorio.maths.posteriors import QuestionPosteriors, SeparatePosteriors, normal_interval
-from polars_scorio.maths.price import Price
 from polars_scorio.maths.questions import States, Subgroups
-from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
+from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import GainsOf, fixed_gains
+from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.signatures import FunctionT, described_parameters
 
 if TYPE_CHECKING:
@@ -499,7 +499,7 @@ class Metric(ABC):
 
     @property
     def calibrated(self) -> bool:
-        """Whether calibrated intervals are known: the metric has a `draw`, or `prices`."""
+        """Whether calibrated intervals are known: the metric has a `draw`, or `variances`."""
         return False
 
     def weighing(self, w: WeightPairs) -> Self:
@@ -529,12 +529,12 @@ class Metric(ABC):
         """The two means over the questions that the metric blends; None if it blends none."""
         return None
 
-    def prices(
+    def variances(
         self,
         questions: Any,  # noqa: ANN401 - by the metric
         strata: Subgroups[Any] | None = None,
-    ) -> list[Price]:
-        """Price of the noise of the estimate for each k, if the metric is `calibrated`.
+    ) -> list[Estimate]:
+        """Variance of the noise of the estimate for each k, if the metric is `calibrated`.
 
         Parameters
         ----------
@@ -546,8 +546,8 @@ class Metric(ABC):
 
         Returns
         -------
-        list of Price
-            Empty for a metric that has a `draw`, which prices itself, and for one without
+        list of Variance
+            Empty for a metric that has a `draw`, which variances itself, and for one without
             calibrated intervals.
         """
         return []

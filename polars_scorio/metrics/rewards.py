@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.best_of import best_moments, best_prices, expected_best
+from polars_scorio.maths.best_of import best_moments, best_variances, expected_best
 from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.posteriors import QuestionPosteriors
-from polars_scorio.maths.price import Price
 from polars_scorio.maths.questions import States, Subgroups
-from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
+from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import GainsOf, fixed_gains
+from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.metrics.metric import (
     Bounds,
     DrawSizes,
@@ -67,11 +67,13 @@ class ExtremeMetric(RewardMetric):
             return None
         return fixed_gains(all_success(k) if self.worst else any_success(k))
 
-    def prices(self, questions: States, strata: Subgroups[States] | None = None) -> list[Price]:
-        """The price of the best or the worst of three or more rewards, or of one, for each k."""
+    def variances(
+        self, questions: States, strata: Subgroups[States] | None = None
+    ) -> list[Estimate]:
+        """The variance of the best or the worst of three or more rewards, or of one, for each k."""
         sizes = [k for k in self.k if k is not None]
-        priced = best_prices(questions, self._ordered_weights, sizes, strata)
-        return [self._mirrored_price(price) for price in priced] if self.worst else priced
+        estimates = best_variances(questions, self._ordered_weights, sizes, strata)
+        return [self._mirrored_variance(noisy) for noisy in estimates] if self.worst else estimates
 
     def summary(self, posterior: QuestionPosteriors, k: int | None) -> Summary:
         """Estimate and posterior of each group."""
@@ -98,15 +100,15 @@ class ExtremeMetric(RewardMetric):
         """The weights, of which the metric is about the largest; negative for the worst."""
         return -self.weights if self.worst else self.weights
 
-    def _mirrored_price(self, price: Price) -> Price:
-        """The price of a reward from that of its negative."""
+    def _mirrored_variance(self, noisy: Estimate) -> Estimate:
+        """The variance of a reward from that of its negative."""
         return replace(
-            price,
-            estimate=price.rest,
-            rest=price.estimate,
-            mean=price.mean_rest,
-            mean_rest=price.mean,
-            low=-price.low - price.width,
+            noisy,
+            estimate=noisy.rest,
+            rest=noisy.estimate,
+            mean=noisy.mean_rest,
+            mean_rest=noisy.mean,
+            low=-noisy.low - noisy.width,
         )
 
 

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from polars_scorio.arguments import check_choice
-from polars_scorio.maths.ballots import Ties, Votes, vote_price, vote_success
-from polars_scorio.maths.price import Price
+from polars_scorio.maths.ballots import Ties, Votes, vote_estimate, vote_success
 from polars_scorio.maths.questions import Subgroups
+from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.metrics.metric import (
     UNIT,
     Bounds,
@@ -39,14 +39,14 @@ class VoteMetric(Metric):
     )
 
     def summary(self, posterior: Votes, k: int | None) -> Summary:
-        """The estimate of each group, which has no posterior but its price."""
+        """The estimate of each group, which has no posterior but its variance."""
         assert k is not None  # the report asks for a k of this metric
         estimate = posterior.mean(vote_success(posterior.ballots, k, self.ties))
         return Summary(estimate, estimate, np.full_like(estimate, np.nan))
 
-    def prices(self, questions: Votes, strata: Subgroups[Votes] | None = None) -> list[Price]:
-        """The price of the votes for each k."""
-        return [vote_price(questions, k, self.ties, strata) for k in self.k if k is not None]
+    def variances(self, questions: Votes, strata: Subgroups[Votes] | None = None) -> list[Estimate]:
+        """The variance of the votes for each k."""
+        return [vote_estimate(questions, k, self.ties, strata) for k in self.k if k is not None]
 
 
 @with_parameter_help

@@ -14,10 +14,10 @@ from polars_scorio.maths.posteriors import (
     QuestionPosteriors,
     weighted_average,
 )
-from polars_scorio.maths.price import Price, average_price
 from polars_scorio.maths.questions import States, Subgroups
-from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards
+from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import GainsOf, fixed_gains
+from polars_scorio.maths.variance_estimates import Estimate, average_variance
 from polars_scorio.metrics.metric import (
     Bounds,
     Description,
@@ -58,9 +58,11 @@ class WeightedMetric(Metric):
         """One trial."""
         return fixed_gains(np.ones(1))
 
-    def prices(self, questions: States, strata: Subgroups[States] | None = None) -> list[Price]:
-        """The price of the average of three or more weights, or of one."""
-        return [average_price(questions, self.weights, strata)]
+    def variances(
+        self, questions: States, strata: Subgroups[States] | None = None
+    ) -> list[Estimate]:
+        """The variance of the average of three or more weights, or of one."""
+        return [average_variance(questions, self.weights, strata)]
 
     def _estimate(self, states: States) -> Floats:
         """The average weight of the trials of the questions of each group."""

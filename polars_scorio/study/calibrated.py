@@ -1,10 +1,10 @@
 """Calibrated numbers: outcomes, rewards, votes, means over strata.
 
 Each stratum alone would have a fit of its own, and intervals that are twice as wide as needed where
-strata are small. One fit prices the questions of all of them, which have the weights of their
+strata are small. One fit variances the questions of all of them, which have the weights of their
 strata.
 
-The price is the larger of two estimates of the variance, under a smooth and a free fit of the
+The variance is the larger of two estimates of the variance, under a smooth and a free fit of the
 questions; the interval is that of Clopper and Pearson with an effective number of questions.
 """
 
@@ -21,25 +21,25 @@ import scipy
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.blend_prices import blend_numbers
+from polars_scorio.maths.blend_variances import blend_numbers
 from polars_scorio.maths.credit_at_rates import RootDraw, largest_bias
 from polars_scorio.maths.credit_numbers import (
     Numbers,
     bounded_numbers,
     credit_numbers,
     draw_bounds,
-    price_numbers,
     smaller_draws,
+    variance_numbers,
     with_bias,
     with_saturated_ends,
 )
 from polars_scorio.maths.curves import curve_critical, rising_band, tail_confidence
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
-from polars_scorio.maths.price import Price, credit_prices
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.sample_bound import QuestionSample
 from polars_scorio.maths.variance import Draw, GainsOf, state_estimates
+from polars_scorio.maths.variance_estimates import Estimate, credit_variances
 from polars_scorio.metrics.metric import Metric, quiet_infinities
 from polars_scorio.subjects.curve_paths import group_path
 from polars_scorio.subjects.question_cells import QuestionCells, Subject
@@ -80,8 +80,10 @@ def macro_numbers(
             fitted = cells.calibrated(successes, pooled=True)
             bounds = [draw_bounds(draw, states.n) for draw in draws]
             every = [*draws, *(small.draw_gains() for small in smaller_draws(bounds))]
-            priced = _priced_credits(fitted, strata, confidence, every)
-            numbers = bounded_numbers(fitted, bounds, priced[: len(draws)], priced[len(draws) :])
+            estimates = _estimated_credits(fitted, strata, confidence, every)
+            numbers = bounded_numbers(
+                fitted, bounds, estimates[: len(draws)], estimates[len(draws) :]
+            )
         else:
             numbers = [
                 strata_sample_numbers(
@@ -97,16 +99,16 @@ def macro_numbers(
     return scores
 
 
-def _priced_credits(
+def _estimated_credits(
     fitted: Calibrated,
     strata: Subgroups[States],
     confidence: Floats | float,
     draws: Sequence[GainsOf],
 ) -> list[Numbers]:
-    """The numbers of metrics that are a credit, from their prices."""
+    """The numbers of metrics that are a credit, from their variances."""
     biased = [
-        with_bias(price_numbers(price, confidence), _mean_bias(strata, draw))
-        for draw, price in zip(draws, credit_prices(fitted, draws), strict=True)
+        with_bias(variance_numbers(noisy, confidence), _mean_bias(strata, draw))
+        for draw, noisy in zip(draws, credit_variances(fitted, draws), strict=True)
     ]
     return with_saturated_ends(fitted, draws, biased, confidence)
 
@@ -130,8 +132,8 @@ def category_macro_numbers(
     strata = cells.strata
     assert strata is not None
     if target == "benchmark":
-        prices = metric.prices(cells.states, strata)
-        each = [price_numbers(price, confidence) for price in prices]
+        variances = metric.variances(cells.states, strata)
+        each = [variance_numbers(noisy, confidence) for noisy in variances]
     else:
         alone = SeparatePosteriors(strata.states.alone)
         values = [metric.summary(alone, k).estimate for k in metric.row_sizes]
@@ -144,7 +146,7 @@ def category_macro_numbers(
 class CalibratedInference(Inference):
     """Mu is the unbiased estimate; for k beyond the trials, lo and hi are the range of a forecast.
 
-    Metrics that credit successes share a fit, others price themselves, those of subjects ask them.
+    Metrics that credit successes share a fit; others, and subjects, have their own variance.
     """
 
     confidence: float
@@ -218,8 +220,8 @@ class CalibratedInference(Inference):
             rows |= subject.numbers(metrics, cells, confidence, self.target)
         for metric, view in counted:
             success = tuple(cells.classes.successful)
-            priced = fit(success) if view == "success" else cells.states
-            rows |= self._priced_numbers(metric, priced, cells, clusters, confidence)
+            estimates = fit(success) if view == "success" else cells.states
+            rows |= self._estimated_numbers(metric, estimates, cells, clusters, confidence)
         for successes, metrics in credited.items():
             clustered = clusters and clusters.binary([*successes])
             rows |= self._credited_numbers(metrics, fit(successes), clustered, confidence)
@@ -276,45 +278,46 @@ class CalibratedInference(Inference):
         below = np.where(measured, mean - root_of_squares(mu - lo), lo.mean(axis=1))
         return below, np.where(measured, mean + root_of_squares(hi - mu), hi.mean(axis=1))
 
-    def _priced_numbers(
+    def _estimated_numbers(
         self,
         metric: Metric,
-        priced: Calibrated | States,
+        estimates: Calibrated | States,
         cells: QuestionCells,
         clusters: Subgroups[States] | None,
         confidence: Floats | float,
     ) -> dict[Row, Scores]:
-        """The numbers of a metric that prices itself."""
+        """The numbers of a metric that estimates its own variance."""
         with quiet_infinities(metric):
-            prices = zip(metric.row_sizes, metric.prices(priced), strict=True)
+            variances = zip(metric.row_sizes, metric.variances(estimates), strict=True)
             return {
                 (metric.name, k): Scores.from_credit(
-                    self._of_price(metric, k, price, priced, cells, clusters, confidence), metric
+                    self._of_variance(metric, k, noisy, estimates, cells, clusters, confidence),
+                    metric,
                 )
-                for k, price in prices
+                for k, noisy in variances
             }
 
-    def _of_price(
+    def _of_variance(
         self,
         metric: Metric,
         k: int | None,
-        price: Price,
-        priced: Calibrated | States,
+        noisy: Estimate,
+        estimates: Calibrated | States,
         cells: QuestionCells,
         clusters: Subgroups[States] | None,
         confidence: Floats | float,
     ) -> Numbers:
-        """The numbers of a price; about a population, with the spread of the questions."""
+        """The numbers of a variance; about a population, with the spread of the questions."""
         blended = metric.blend_of_means(k)
-        if blended is not None and isinstance(priced, Calibrated):
+        if blended is not None and isinstance(estimates, Calibrated):
             clustered = clusters and clusters.binary([*cells.classes.successful])
-            return blend_numbers(priced, blended, price, confidence, self.target, clustered)
+            return blend_numbers(estimates, blended, noisy, confidence, self.target, clustered)
         if self.target == "benchmark":
-            return price_numbers(price, confidence)
+            return variance_numbers(noisy, confidence)
         states = cells.states
         values = metric.summary(SeparatePosteriors(states.alone), k).estimate
         sample = QuestionSample(states, clusters)
-        return sampled_numbers(price, sample, values, confidence)
+        return sampled_numbers(noisy, sample, values, confidence)
 
     def _credited_numbers(
         self,

@@ -45,7 +45,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import DROPPED, QUESTIONS, SEQUENCE
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.maths.reward_prices import GroupRewards, QuestionRewards, RewardPrice
+from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards, RewardNoise
 from polars_scorio.metrics.metric import Answer, Bounds, Metric, given_reward_range, reward_metrics
 from polars_scorio.subjects.question_cells import (
     GROUP,
@@ -230,7 +230,7 @@ class RewardSums(Subject):
                 questions = questions.ordered()
                 numbers = (
                     _benchmark_numbers(
-                        RewardPrice.from_questions(questions, low, width), confidence
+                        RewardNoise.from_questions(questions, low, width), confidence
                     )
                     if target == "benchmark"
                     else _population_numbers(questions, low, width, confidence)
@@ -287,11 +287,11 @@ class RewardSums(Subject):
         )
 
 
-def _benchmark_numbers(price: RewardPrice, confidence: Floats | float) -> Scores:
+def _benchmark_numbers(noisy: RewardNoise, confidence: Floats | float) -> Scores:
     """The numbers of a mean on these very questions."""
-    lo, hi = (price.low + price.width * end for end in price.ends((1 - confidence) / 2))
+    lo, hi = (noisy.low + noisy.width * end for end in noisy.ends((1 - confidence) / 2))
     return Scores.from_numbers(
-        "calibrated", (price.mu, price.mu, price.sigma, lo, hi), RewardLaw(price)
+        "calibrated", (noisy.mu, noisy.mu, noisy.sigma, lo, hi), RewardLaw(noisy)
     )
 
 

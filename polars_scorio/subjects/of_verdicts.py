@@ -41,12 +41,12 @@ from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.judges import (
     SAME,
-    JudgedPrice,
+    JudgedNoise,
     JudgeRates,
     homogeneity_p,
     judged_accuracy,
     judged_difference,
-    judged_price,
+    judged_variance,
     rates_of_labels,
     shared_judge,
     stratified_rates,
@@ -58,10 +58,15 @@ from polars_scorio.maths.labels import (
     hardly_labelled,
 )
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.maths.price import Price, credit_prices, effective_questions, priced_pairs
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import CreditSum, GainsOf, fixed_gains, group_estimates
+from polars_scorio.maths.variance_estimates import (
+    Estimate,
+    credit_variances,
+    effective_questions,
+    pairs_by_variance,
+)
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import Asked, QuestionCells, Subject
 from polars_scorio.subjects.scores import (
@@ -69,9 +74,9 @@ from polars_scorio.subjects.scores import (
     JUDGE_DTYPES,
     JUDGED,
     LABEL_COUNT,
+    EstimateLaw,
     Inference,
     Law,
-    PriceLaw,
     Row,
     RowScores,
     Scores,
@@ -417,7 +422,7 @@ def _cell_judges(
 class VerdictLaw(Law):
     """Accuracies by a calibration sample from elsewhere."""
 
-    price: Price  # of the verdicts as they are
+    noisy: Estimate  # of the verdicts as they are
     judges: CellJudges
 
     def compared(self, models: StrataModels) -> Comparison:
@@ -426,12 +431,12 @@ class VerdictLaw(Law):
         if (judge != judge[:, :1]).any():
             return StretchedLaw().compared(models)
         low, high = models.metric.support
-        law = PriceLaw(replace(self.price, low=low, width=high - low))
+        law = EstimateLaw(replace(self.noisy, low=low, width=high - low))
         asked, rates = models.questions(0.0, 1.0), self.judges.rates.at(places)
         side = law.side(models, asked)
 
         def between(a: Ints, b: Ints, strata: Ints) -> VerdictPairs:
-            verdicts = priced_pairs(side, asked, a, b, strata)
+            verdicts = pairs_by_variance(side, asked, a, b, strata)
             return VerdictPairs(verdicts, rates, verdicts.a, models.limit)
 
         return Comparison(Inner.from_numbers(*models.reported), between, models.limit)
@@ -441,32 +446,32 @@ class VerdictLaw(Law):
 class DrawLaw(Law):
     """Metrics of draws, by credits that are corrected for the errors of a judge."""
 
-    price: JudgedPrice  # estimates that are not clipped; NaN if the judge tells nothing
+    noisy: JudgedNoise  # estimates that are not clipped; NaN if the judge tells nothing
     judges: CellJudges
 
     def compared(self, models: StrataModels) -> Comparison:
         """The models of some strata; under one judge slopes subtract before they are squared."""
-        if np.isnan(self.price.variance[models.places]).all():
+        if np.isnan(self.noisy.variance[models.places]).all():
             return StretchedLaw().compared(models)
 
         def between(a: Ints, b: Ints, strata: Ints) -> ReachPairs:
             row = strata[:, None]
             first, other = models.places[row, a], models.places[row, b]
             noise = np.sqrt(self._variances(first, other))
-            gap = self.price.estimate[first] - self.price.estimate[other]
+            gap = self.noisy.estimate[first] - self.noisy.estimate[other]
             return ReachPairs(gap, noise, noise, noise, models.limit)
 
         return Comparison(Inner.from_numbers(*models.reported), between, models.limit)
 
     def _variances(self, first: Ints, other: Ints) -> Floats:
         """Variances of the differences of groups, (S, P)."""
-        price, judges = self.price, self.judges
+        noisy, judges = self.noisy, self.judges
         one, two = judges.rates.at(first), judges.rates.at(other)
-        noise = price.variance[first] + price.variance[other]
+        noise = noisy.variance[first] + noisy.variance[other]
         same = judges.judge[first] == judges.judge[other]
         for slope, variance in (
-            (price.sensitivity_slope, "sensitivity_variance"),
-            (price.specificity_slope, "specificity_variance"),
+            (noisy.sensitivity_slope, "sensitivity_variance"),
+            (noisy.specificity_slope, "specificity_variance"),
         ):
             up, down = slope[first], slope[other]
             shared = (up - down) ** 2 * getattr(one, variance)
@@ -677,7 +682,7 @@ class JudgedNumbers:
     def _sampled_accuracy(self, name: str) -> Scores:
         """Accuracy by a calibration sample from elsewhere."""
         judged, rates = group_estimates(self.states, _ONE_TRIAL)[0], self.judges.rates
-        price, questions = self._verdict_price(judged)
+        noisy, questions = self._verdict_estimate(judged)
         accuracy = judged_accuracy(judged, questions, rates, self._critical)
         warn_of_hopeless(name, np.isnan(accuracy.estimate), rates, self._critical)
         noise = judged * (1 - judged) / questions
@@ -688,7 +693,7 @@ class JudgedNumbers:
         return Scores.from_numbers(
             "calibrated",
             (truth, truth, sigma, accuracy.lo, accuracy.hi),
-            StretchedLaw() if price is None else VerdictLaw(price, self.judges),
+            StretchedLaw() if noisy is None else VerdictLaw(noisy, self.judges),
             self._facts(judged),
         )
 
@@ -697,11 +702,11 @@ class JudgedNumbers:
         judges = self.judges
         return {JUDGED: judged, LABEL_COUNT: judges.number, JUDGE: judges.judge}
 
-    def _verdict_price(self, judged: Floats) -> tuple[Price | None, Floats]:
-        """The price of the rate of verdicts "right", and its effective number of questions."""
+    def _verdict_estimate(self, judged: Floats) -> tuple[Estimate | None, Floats]:
+        """The variance of the rate of verdicts "right", and its effective number of questions."""
         if self.target == "benchmark":
-            (price,) = credit_prices(self._fitted, [_ONE_TRIAL])
-            return price, effective_questions(price)
+            (noisy,) = credit_variances(self._fitted, [_ONE_TRIAL])
+            return noisy, effective_questions(noisy)
         sample = QuestionSample(self.states, self.clusters)
         every = np.ones(self.states.groups, np.bool_)
         values = self.states.counts[:, 1] / self.states.n
@@ -716,33 +721,33 @@ class JudgedNumbers:
     def _draw_numbers(self, name: str, gains: GainsOf) -> Scores:
         """A metric of draws of several trials."""
         rates, z = self.judges.rates, self._critical
-        price = self._draw_price(gains)
+        noisy = self._draw_estimate(gains)
         (plain,) = credit_numbers(self._fitted, [gains], self.confidence, self.target)
         reaches = plain.estimate - plain.lo, plain.hi - plain.estimate
-        mean, sigma = price.rate(rates, z, reaches), np.sqrt(price.total_variance(rates))
+        mean, sigma = noisy.rate(rates, z, reaches), np.sqrt(noisy.total_variance(rates))
         lacking = np.isnan(mean.estimate)
         warn_of_hopeless(name, lacking, rates, z)
-        known = np.where(rates.is_informative(z), price.estimate, np.nan)
+        known = np.where(rates.is_informative(z), noisy.estimate, np.nan)
         sigma = np.where(lacking, np.nan, sigma)
         return Scores.from_numbers(
             "calibrated",
             (mean.estimate, mean.estimate, sigma, mean.lo, mean.hi),
-            DrawLaw(replace(price, estimate=known), self.judges),
+            DrawLaw(replace(noisy, estimate=known), self.judges),
             self._facts(plain.estimate),
         )
 
-    def _draw_price(self, gains: GainsOf) -> JudgedPrice:
-        """The price of a metric of draws, worked out for each judge."""
+    def _draw_estimate(self, gains: GainsOf) -> JudgedNoise:
+        """The variance of a metric of draws, worked out for each judge."""
         tail = self._tail if self.target == "population" else None
-        names = [field.name for field in fields(JudgedPrice)]
+        names = [field.name for field in fields(JudgedNoise)]
         numbers = {name: np.full(self.states.groups, np.nan) for name in names}
         for judge in np.unique(self.judges.judge).tolist():
             groups: Ints = np.flatnonzero(self.judges.judge == judge)
             one: JudgeRates = self.judges.rates.at(groups[:1])
-            price = judged_price(self._fitted.of_groups(groups), gains, one, tail)
+            noisy = judged_variance(self._fitted.of_groups(groups), gains, one, tail)
             for name in names:
-                numbers[name][groups] = getattr(price, name)
-        return JudgedPrice(**numbers)
+                numbers[name][groups] = getattr(noisy, name)
+        return JudgedNoise(**numbers)
 
 
 @dataclass(frozen=True, slots=True)

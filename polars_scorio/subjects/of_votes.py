@@ -24,11 +24,11 @@ from polars_scorio.counting.log import Part, Trials, is_label
 from polars_scorio.counting.tally import success_count
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.ballots import Ballots, Votes
-from polars_scorio.maths.credit_numbers import Numbers, price_numbers
+from polars_scorio.maths.credit_numbers import Numbers, variance_numbers
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.maths.price import Price
 from polars_scorio.maths.questions import Subgroups
 from polars_scorio.maths.sample_bound import QuestionSample
+from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import Asked, Confidence, Metrics, QuestionCells, Subject
 from polars_scorio.subjects.scores import Row, Scores, sampled_numbers, strata_values
@@ -74,16 +74,16 @@ class AnswerVotes(Subject):
         clusters = votes_of_parts(cells, cells.row_clusters()) if target == "population" else None
         sample = QuestionSample(votes, clusters)
 
-        def numbers_of(metric: Metric, k: int | None, price: Price) -> Numbers:
+        def numbers_of(metric: Metric, k: int | None, noisy: Estimate) -> Numbers:
             if target == "benchmark":
-                return price_numbers(price, confidence)
+                return variance_numbers(noisy, confidence)
             values = metric.summary(votes.alone, k).estimate
-            return sampled_numbers(price, sample, values, confidence)
+            return sampled_numbers(noisy, sample, values, confidence)
 
         return {
-            (metric.name, k): Scores.from_credit(numbers_of(metric, k, price), metric)
+            (metric.name, k): Scores.from_credit(numbers_of(metric, k, noisy), metric)
             for metric in metrics
-            for k, price in zip(metric.row_sizes, metric.prices(votes), strict=True)
+            for k, noisy in zip(metric.row_sizes, metric.variances(votes), strict=True)
         }
 
     def macro_numbers(
@@ -95,13 +95,13 @@ class AnswerVotes(Subject):
         votes, scores = votes_of_parts(cells, cells.row_strata()), dict[Row, Scores]()
         assert votes is not None  # of a pool of strata
         for metric in metrics:
-            prices = metric.prices(votes_of(cells), votes) if target == "benchmark" else ()
-            for k, price in zip_longest(metric.row_sizes, prices):
-                if price is None:
+            variances = metric.variances(votes_of(cells), votes) if target == "benchmark" else ()
+            for k, noisy in zip_longest(metric.row_sizes, variances):
+                if noisy is None:
                     values = metric.summary(votes.states.alone, k).estimate
                     numbers = strata_values(metric, votes, values, confidence)
                 else:
-                    numbers = price_numbers(price, confidence)
+                    numbers = variance_numbers(noisy, confidence)
                 scores[metric.name, k] = Scores.from_credit(numbers, metric)
         return scores
 

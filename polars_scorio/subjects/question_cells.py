@@ -21,7 +21,7 @@ from polars_scorio.maths.array_rows import Floats, Ints, distinct_rows
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.questions import States, Subgroups
-from polars_scorio.maths.reward_prices import QuestionRewards
+from polars_scorio.maths.reward_variances import QuestionRewards
 from polars_scorio.metrics.metric import Answer, Metric
 
 if TYPE_CHECKING:

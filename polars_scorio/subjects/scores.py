@@ -24,17 +24,17 @@ from polars_scorio.maths.credit_numbers import Numbers, sample_numbers
 from polars_scorio.maths.families import anytime_critical
 from polars_scorio.maths.posteriors import Pooled, Target
 from polars_scorio.maths.power import Forecast, TrialsAhead
-from polars_scorio.maths.price import (
-    ComparedPrice,
-    ComparedSide,
-    Price,
-    QuestionValues,
-    priced_pairs,
-)
 from polars_scorio.maths.questions import QuestionGroups, States, Subgroups
-from polars_scorio.maths.reward_prices import ComparedRewards, RewardPrice
+from polars_scorio.maths.reward_variances import ComparedRewards, RewardNoise
 from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
 from polars_scorio.maths.sample_bound import QuestionSample, UnitSample
+from polars_scorio.maths.variance_estimates import (
+    ComparedNoise,
+    ComparedSide,
+    Estimate,
+    QuestionValues,
+    pairs_by_variance,
+)
 from polars_scorio.metrics.metric import NUMBERS, Metric, quiet_infinities
 from polars_scorio.subjects.question_cells import QuestionCells, QuestionTable
 
@@ -125,7 +125,7 @@ def _variance_ratio(above: Floats, below: Floats) -> Floats:
 
 
 def sampled_numbers(
-    price: Price, sample: QuestionSample, values: Floats, confidence: Floats | float
+    noisy: Estimate, sample: QuestionSample, values: Floats, confidence: Floats | float
 ) -> Numbers:
     """The numbers of a metric that is no credit, about the population of the questions.
 
@@ -133,10 +133,10 @@ def sampled_numbers(
     never below the noise of the trials: questions that all say the same are no proof that others
     do.
     """
-    unit = (values - price.low) / (price.width or 1.0)
-    independent = np.maximum(sample.variance_between(unit), price.variance)
+    unit = (values - noisy.low) / (noisy.width or 1.0)
+    independent = np.maximum(sample.variance_between(unit), noisy.variance)
     sigma = sample.sigma(unit, independent)
-    return sample_numbers(unit, sigma, sample, confidence).scaled(price.low, price.width)
+    return sample_numbers(unit, sigma, sample, confidence).scaled(noisy.low, noisy.width)
 
 
 def strata_sample_numbers(
@@ -272,7 +272,9 @@ class Scores(NamedTuple):
         refuse_outside(numbers.mu, metric)
         lo, hi = clipped_ends(metric, numbers.lo, numbers.hi)
         law = (
-            StretchedLaw() if numbers.price is None else PriceLaw.from_price(numbers.price, metric)
+            StretchedLaw()
+            if numbers.noisy is None
+            else EstimateLaw.from_noisy(numbers.noisy, metric)
         )
         return cls("calibrated", numbers.estimate, numbers.mu, Noise(numbers.sigma), lo, hi, law)
 
@@ -520,7 +522,7 @@ class Law(ABC):
         return np.minimum(np.maximum(lowest, low), lo), np.maximum(np.minimum(highest, high), hi)
 
     def ends_at(self, models: StrataModels, c: Floats) -> tuple[Floats, Floats]:
-        """Ends at critical values (S, L): without a price, intervals are stretched."""
+        """Ends at critical values (S, L): without a variance, intervals are stretched."""
         mu, _, *ends = models.reported
         wider = c / models.look_critical(models.confidence)
         lo, hi = (mu - wider * (mu - end) for end in ends)
@@ -528,7 +530,7 @@ class Law(ABC):
 
 
 class StretchedLaw(Law):
-    """Intervals without a price, such as those of means over strata, which differences stretch."""
+    """Intervals without a variance, such as means over strata, which differences stretch."""
 
     def compared(self, models: StrataModels) -> Comparison:
         """Differences reach as far as the intervals of both models."""
@@ -536,37 +538,37 @@ class StretchedLaw(Law):
         return stretched(models.reported, z, models.limit, models.information)
 
 
-class PricedLaw(Law):
-    """Intervals that are made of a variance: each pair has the price of its trials, or of pairs."""
+class VarianceLaw(Law):
+    """Intervals made from a variance: each pair has the variance of its trials, or of pairs."""
 
-    price: Price | RewardPrice
+    noisy: Estimate | RewardNoise
 
     @abstractmethod
     def side(self, models: StrataModels, questions: list[QuestionValues]) -> ComparedSide:
-        """The price of the models, stratum after stratum."""
+        """The variance of the models, stratum after stratum."""
 
     def compared(self, models: StrataModels) -> Comparison:
-        """Differences have the price of the trials or of the pairs."""
-        between = partial(priced_pairs, *self._priced(models))
+        """Differences have the variance of the trials or of the pairs."""
+        between = partial(pairs_by_variance, *self._compared(models))
         inner = Inner.from_numbers(*models.reported)
         return Comparison(inner, between, models.limit, information=models.information)
 
-    def _priced(self, models: StrataModels) -> tuple[ComparedSide, list[QuestionValues]]:
-        """The price of the models, and their questions."""
+    def _compared(self, models: StrataModels) -> tuple[ComparedSide, list[QuestionValues]]:
+        """The variance of the models, and their questions."""
         if self not in models.known:
-            questions = models.questions(self.price.low, self.price.width)
+            questions = models.questions(self.noisy.low, self.noisy.width)
             models.known[self] = self.side(models, questions), questions
         return models.known[self]  # type: ignore[no-any-return]  # as stored
 
     def trial_noise(self, models: StrataModels) -> Floats:
         """Squared noise of the trials, with what is uncertain of it as far as that is known."""
-        noise = self._priced(models)[0].uncertain_variance()
+        noise = self._compared(models)[0].uncertain_variance()
         shape = models.places.shape
         return Law.trial_noise(self, models) if noise is None else noise.reshape(shape)
 
     def ends_at(self, models: StrataModels, c: Floats) -> tuple[Floats, Floats]:
         """Ends at critical values (S, L)."""
-        ends = self._priced(models)[0].ends(scipy.special.ndtr(-c).ravel())
+        ends = self._compared(models)[0].ends(scipy.special.ndtr(-c).ravel())
         lo, hi = (end.reshape(c.shape) for end in ends)
         if models.runs is None:
             return lo, hi
@@ -574,20 +576,20 @@ class PricedLaw(Law):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PriceLaw(PricedLaw):
-    """Outcomes, and all that is priced as they are."""
+class EstimateLaw(VarianceLaw):
+    """Outcomes, and all values on the scale of the outcomes."""
 
-    price: Price
+    noisy: Estimate
 
     @classmethod
-    def from_price(cls, price: Price, metric: Metric) -> PriceLaw:
-        """The law of a price, on the scale of a metric."""
+    def from_noisy(cls, noisy: Estimate, metric: Metric) -> EstimateLaw:
+        """The law of a noisy estimate, on the scale of a metric."""
         low, high = metric.support
         bounded = not metric.unbounded
-        return cls(replace(price, low=low, width=high - low, bounded=bounded))
+        return cls(replace(noisy, low=low, width=high - low, bounded=bounded))
 
     def side(self, models: StrataModels, questions: list[QuestionValues]) -> ComparedSide:
-        """The price, raised for models that have single trials only."""
+        """The variance, raised for models that have single trials only."""
         single = models.single
         variance, most = np.zeros(single.shape), np.full(single.shape, np.inf)
         for stratum in np.flatnonzero(single.any(axis=1)).tolist():
@@ -595,16 +597,16 @@ class PriceLaw(PricedLaw):
             if asked.known:
                 variance[stratum] = np.where(single[stratum], asked.mean_variance(), 0.0)
                 most[stratum] = np.where(single[stratum], asked.number, np.inf)
-        price = self.price.at(models.places.ravel())
-        return ComparedPrice.floored(price, variance.ravel(), most.ravel())
+        noisy = self.noisy.at(models.places.ravel())
+        return ComparedNoise.floored(noisy, variance.ravel(), most.ravel())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RewardLaw(PricedLaw):
+class RewardLaw(VarianceLaw):
     """Real-valued rewards, of which each stratum has one range for all models."""
 
-    price: RewardPrice
+    noisy: RewardNoise
 
     def side(self, models: StrataModels, questions: list[QuestionValues]) -> ComparedSide:
-        """The price as it is."""
-        return ComparedRewards(self.price.at(models.places.ravel()))
+        """The variance as it is."""
+        return ComparedRewards(self.noisy.at(models.places.ravel()))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 import polars_scorio as ps
-from polars_scorio.maths.price import ComparedPrice, PairedPrice, Price, PricedPairs
+from polars_scorio.maths.variance_estimates import ComparedNoise, Estimate, NoisyPairs, PairedNoise
 from tests.decisions.counted import counted
 from tests.documents import study_numbers
 from tests.golden.logs import kinds_of_logs
@@ -117,20 +117,20 @@ def test_contradictions_of_the_past_are_gone(successes, n, chances):
         assert log.compare()["prob_better"].item() == pytest.approx(chances[0], abs=5e-4)
 
 
-def priced_pair(case):
-    """A pair of one stratum from the prices of both models, and the paired one."""
+def estimated_pair(case):
+    """A pair of one stratum from the variances of both models, and the paired one."""
     most = [np.inf if case[name] is None else case[name] for name in ("most_a", "most_b")]
     mu, centre, variance, factor = np.array([case["price_a"], case["price_b"]]).T
-    price = Price(mu, 1 - mu, centre, 1 - centre, variance, factor)
+    noisy = Estimate(mu, 1 - mu, centre, 1 - centre, variance, factor)
     paired = np.nan if case["paired_variance"] is None else case["paired_variance"]
-    by = PairedPrice(np.array([[paired]]), np.array([[case["freedom"]]]))
+    by = PairedNoise(np.array([[paired]]), np.array([[case["freedom"]]]))
     a, b = np.array([[0]]), np.array([[1]])
-    return PricedPairs.from_price(ComparedPrice(price, np.array(most)), a, b, by)
+    return NoisyPairs.from_noisy(ComparedNoise(noisy, np.array(most)), a, b, by)
 
 
 @pytest.mark.parametrize("case", study_numbers("repairs")["pair"], ids=lambda case: case["name"])
 def test_z_and_intervals_of_pairs_are_those_of_the_study(case):
-    pair = priced_pair(case)
+    pair = estimated_pair(case)
     assert pair.by_pairs.item() == (case["by"] == "pairs")
     assert pair.z.item() == pytest.approx(case["z"], abs=1e-9)
     assert ndtr(pair.z).item() == pytest.approx(case["prob"], abs=1e-9)

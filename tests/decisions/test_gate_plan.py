@@ -11,7 +11,7 @@ from tests.made_logs import long
 
 
 def test_without_other_models_the_number_is_that_of_the_study():
-    # The study takes the difference as it is (a share of 1) and both priced variances.
+    # The study takes the difference as it is (a share of 1) and both variances.
     vectors = study_numbers("decisions")
     for case in vectors["gate"]["verdicts"][:1]:  # the others reach less far than their noise
         z = 1.6448536269514722

@@ -9,7 +9,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import metric_of, models_of
 from polars_scorio.study.posterior import PosteriorLaw
 from polars_scorio.subjects.sampled_scores import SampleLaw
-from polars_scorio.subjects.scores import PriceLaw
+from polars_scorio.subjects.scores import EstimateLaw
 from tests.made_logs import drawn, long
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
@@ -25,7 +25,7 @@ def test_a_population_is_compared_by_its_questions():
     assert found.parts[0].table.size.tolist() == [6] * 6
 
 
-@pytest.mark.parametrize(("prior", "law"), [("population", PosteriorLaw), (None, PriceLaw)])
+@pytest.mark.parametrize(("prior", "law"), [("population", PosteriorLaw), (None, EstimateLaw)])
 def test_an_inference_says_how_its_numbers_are_compared(prior, law):
     plan, models = models_of(TRIALS, ps.avg(), {"prior": prior})
     assert models.law is None

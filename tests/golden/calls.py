@@ -39,7 +39,7 @@ SUCCESSES = (
     ps.geo_spectrum_star_at_k([2, 4]),
 )
 POSTERIORS = (ps.bayes(), *SUCCESSES[1:])
-# One of each way in which differences are priced.
+# One of each way to estimate the variance of a difference.
 COMPARED = (ps.avg(), ps.pass_at_k(2), ps.pass_hat_k(2), ps.geom_ds_at_k(2), ps.pass_at_k(9))
 
 

@@ -43,8 +43,8 @@ def states_of_categories(counts, questions):
     return States.tally(counts, 0 * counts, 0 * questions, questions, 1)
 
 
-def assert_prices_equal(found, known, tolerance):
-    """Assert that all numbers of two prices agree."""
+def assert_variances_equal(found, known, tolerance):
+    """Assert that all numbers of two variances agree."""
     for name in ("estimate", "rest", "mean", "mean_rest", "variance", "factor"):
         np.testing.assert_allclose(
             getattr(found, name), getattr(known, name), rtol=0, atol=tolerance, err_msg=name

@@ -13,9 +13,9 @@ from scipy import stats
 Z = NormalDist().inv_cdf(0.975)
 
 
-def side_reach(price, c, floor=0.0, most=inf):
+def side_reach(noisy, c, floor=0.0, most=inf):
     """Reach down and up of one side, split into its noise and the rest."""
-    u, m, variance, factor = price
+    u, m, variance, factor = noisy
     factor = max(factor, floor / variance)
     noise = c * sqrt(variance * factor)
     nearer = min(u, 1 - u)
@@ -54,11 +54,11 @@ def pair_variance(one, other):
     return float(spread / size + (size * spread + 2) / ((events + 1) * size * (size + 1)))
 
 
-def pair_interval(values, prices, trials, c):
+def pair_interval(values, variances, trials, c):
     """Difference, lo, hi, sigma, and what decides: "pairs" or "trials".
 
-    `values` and `prices` are of both sides; `trials` says whether a side has several trials of some
-    question.
+    `values` and `variances` are of both sides; `trials` says whether a side has several
+    trials of some question.
     """
     size = len(values[0])
     floors, most = [0.0, 0.0], [inf, inf]
@@ -67,13 +67,13 @@ def pair_interval(values, prices, trials, c):
             mean = sum(values[side]) / size
             floors[side] = sum((x - mean) ** 2 for x in values[side]) / size**2
             most[side] = size
-    diff = prices[0][0] - prices[1][0]
+    diff = variances[0][0] - variances[1][0]
     variance = pair_variance(*values)
     half = [stats.t(size - 1).isf(NormalDist().cdf(-x)) * sqrt(variance) for x in (Z, c)]
-    ends = [trial_interval(*prices, x, floors, most)[:2] for x in (Z, c)]
+    ends = [trial_interval(*variances, x, floors, most)[:2] for x in (Z, c)]
     if max(ends[0]) < 0.85 * half[0]:
         down, up, by = *ends[1], "trials"
-        sigma = hypot(*(sqrt(price[2]) for price in prices))
+        sigma = hypot(*(sqrt(noisy[2]) for noisy in variances))
     else:
         down, up, by, sigma = half[1], half[1], "pairs", sqrt(variance)
     return diff, max(diff - down, -1), min(diff + up, 1), sigma, by

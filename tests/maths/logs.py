@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from polars_scorio.maths.reward_prices import (
+from polars_scorio.maths.reward_variances import (
     QuestionRewards,
-    RewardPrice,
+    RewardNoise,
     best_noise,
     best_of_rewards,
 )
@@ -21,8 +21,8 @@ def question_rewards(logs, bounds, k=1):
     return QuestionRewards(values, noise, trials, 0 * trials, 1, k).ordered()
 
 
-def reward_price(logs, bounds, k=1):
-    """Their price."""
+def reward_variance(logs, bounds, k=1):
+    """Their variance."""
     low, high = bounds
     questions = question_rewards(logs, bounds, k)
-    return RewardPrice.from_questions(questions, np.array([low]), np.array([high - low]))
+    return RewardNoise.from_questions(questions, np.array([low]), np.array([high - low]))

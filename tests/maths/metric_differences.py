@@ -1,11 +1,17 @@
-"""The difference of a metric on the same questions, in the steps of `maths.price`."""
+"""The difference of a metric on the same questions, in the steps of `maths.variance_estimates`."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from polars_scorio.maths.array_rows import Floats
-from polars_scorio.maths.price import CHOICE, ComparedPrice, PairedPrice, interval_ends, takes_pairs
+from polars_scorio.maths.variance_estimates import (
+    CHOICE,
+    ComparedNoise,
+    PairedNoise,
+    interval_ends,
+    takes_pairs,
+)
 
 
 class Difference(NamedTuple):
@@ -18,17 +24,17 @@ class Difference(NamedTuple):
 
 
 def metric_difference(
-    first: ComparedPrice, second: ComparedPrice, paired: PairedPrice, c: Floats | float
+    first: ComparedNoise, second: ComparedNoise, paired: PairedNoise, c: Floats | float
 ) -> Difference:
     """Difference of a metric on these very questions, at critical value `c`.
 
-    Away from the bounds both sides add their priced noise, at a bound what is left of their own
+    Away from the bounds both sides add their estimated noise, at a bound what is left of their own
     interval: two models that always succeed may still differ. `paired` is NaN without estimates of
     single questions.
     """
     chosen = takes_pairs(first, second, first.reach(CHOICE), second.reach(CHOICE), paired)
     lo, hi = interval_ends(first, second, (first.reach(c), second.reach(c)), paired, chosen, c)
-    width = max(first.price.width, second.price.width)
-    by_trials = np.hypot(first.price.sigma, second.price.sigma)
+    width = max(first.noisy.width, second.noisy.width)
+    by_trials = np.hypot(first.noisy.sigma, second.noisy.sigma)
     sigma = np.where(chosen, width * np.sqrt(paired.variance), by_trials)
-    return Difference(first.price.mu - second.price.mu, sigma, lo, hi)
+    return Difference(first.noisy.mu - second.noisy.mu, sigma, lo, hi)

@@ -101,7 +101,7 @@ def product(credit):
 
 
 def cap(group, credits_of):
-    """The cap of the price if each question has 2 k trials; the region is left to the vectors."""
+    """The cap of the variance if each question has 2 k trials; vectors test the region."""
     noise, most = [], 0.0
     for n, c, h in group:
         credit = credits_of(n)
@@ -117,7 +117,7 @@ def cap(group, credits_of):
     return (sum(noise) + sqrt(max(spread, 0) + most**2)) / size**2
 
 
-def price(group, credits_of):
+def noisy(group, credits_of):
     """m, s2 and F of a metric with the credit ``credits_of(n)``: rules 1 to 3'."""
     smooth, p, weight = fits(tuple(group))
     size = sum(h for _, _, h in group)
@@ -196,7 +196,7 @@ def numbers(group, credits_of, confidence, target="benchmark"):
 
         mu, sigma, lo, hi = numbers(mirrored, other, confidence)
         return 1 - mu, sigma, 1 - hi, 1 - lo
-    m, s2, factor = price(group, credits_of)
+    m, s2, factor = noisy(group, credits_of)
     near = u**2 / s2
     far = near / (near + 1)
     n = (far * u * (1 - u) + (1 - far) * m * (1 - m)) / (s2 * (1 + (factor - 1) * far))

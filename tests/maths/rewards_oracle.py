@@ -77,8 +77,8 @@ def _with_singles(values, noise, n):
     others = [trials * v for v, trials in zip(noise, n, strict=True) if trials > 1]
     mean = sum(alone) / len(alone)
     between = sum((x - mean) ** 2 for x in alone) / (len(alone) - 1) if len(alone) > 1 else 0.0
-    price = max(sum(others) / len(others), between)
-    return [price if trials == 1 else v for v, trials in zip(noise, n, strict=True)]
+    noisy = max(sum(others) / len(others), between)
+    return [noisy if trials == 1 else v for v, trials in zip(noise, n, strict=True)]
 
 
 def beta_quantile(a, b, share):

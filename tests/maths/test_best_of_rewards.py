@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.maths.reward_prices import best_noise, best_of_rewards
+from polars_scorio.maths.reward_variances import best_noise, best_of_rewards
 from tests.maths.rewards_oracle import best_estimate
 
 EIGHTHS = st.integers(-40, 40).map(lambda i: i / 8)  # exact, and often tied

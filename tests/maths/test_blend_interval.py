@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.blend_prices import BlendOfMeans, blend_numbers, blend_price
+from polars_scorio.maths.blend_variances import BlendOfMeans, blend_numbers, blend_variance
 from polars_scorio.maths.credit_at_rates import RootDraw
-from polars_scorio.maths.credit_numbers import credit_numbers, price_numbers
+from polars_scorio.maths.credit_numbers import credit_numbers, variance_numbers
 from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.questions import Subgroups
@@ -20,8 +20,8 @@ HALVES = (0.5, 0.5)
 def numbers(group, k, target, clusters=None):
     fitted = Calibrated.fit(states_of(group))
     blended = BlendOfMeans(any_success(k), all_success(k), HALVES)
-    price = blend_price(fitted, blended.x, blended.y, HALVES)
-    return blend_numbers(fitted, blended, price, 0.95, target, clusters), price
+    noisy = blend_variance(fitted, blended.x, blended.y, HALVES)
+    return blend_numbers(fitted, blended, noisy, 0.95, target, clusters), noisy
 
 
 def test_vectors_of_blends_of_a_population():
@@ -56,8 +56,8 @@ def test_without_a_failure_both_means_say_how_far_the_interval_reaches():
 @pytest.mark.parametrize("name", ["two questions", "hard", "99 %", "half"])
 def test_about_these_questions_the_shorter_interval_counts_on_each_side(name):
     group = CASES[name]
-    found, price = numbers(group, 2, "benchmark")
-    alone = price_numbers(price, 0.95)
+    found, noisy = numbers(group, 2, "benchmark")
+    alone = variance_numbers(noisy, 0.95)
     assert (found.lo >= alone.lo).all()
     assert (found.hi <= alone.hi).all()
     assert (found.lo <= found.estimate).all()

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from polars_scorio.maths.price import PairedPrice, interval_ends
-from polars_scorio.maths.reward_prices import ComparedRewards
+from polars_scorio.maths.reward_variances import ComparedRewards
+from polars_scorio.maths.variance_estimates import PairedNoise, interval_ends
 from tests.documents import study_numbers
-from tests.maths.logs import reward_price
+from tests.maths.logs import reward_variance
 
 CASES = study_numbers("rewards")["differences"]
 FIRST = [[0.9, 0.8, 0.7], [0.6, 0.9], [0.5, 0.7, 0.2]]
@@ -15,9 +15,9 @@ SECOND = [[0.4, 0.2, 0.7], [0.6, 0.5, 0.1], [0.5, 0.3]]
 
 
 def ends_by_trials(first, second, bounds, k=1, confidence=0.95):
-    sides = [ComparedRewards(reward_price(logs, bounds, k)) for logs in (first, second)]
+    sides = [ComparedRewards(reward_variance(logs, bounds, k)) for logs in (first, second)]
     c = np.array([-ndtri((1 - confidence) / 2)])
-    no_pairs = PairedPrice(np.array([np.nan]), np.array([1.0]))
+    no_pairs = PairedNoise(np.array([np.nan]), np.array([1.0]))
     reaches = sides[0].reach(c), sides[1].reach(c)
     ends = interval_ends(*sides, reaches, no_pairs, np.array([False]), c)
     return [end.item() for end in ends]
@@ -44,6 +44,6 @@ def test_rewards_and_range_may_be_rescaled():
 
 
 def test_lower_ends_are_those_of_the_interval():
-    price = reward_price(FIRST, (-1, 3))
-    lower = ComparedRewards(price).ends(np.array([0.025]))[0].item()
-    assert lower == pytest.approx(-1 + 4 * price.ends(0.025)[0].item(), rel=1e-12)
+    noisy = reward_variance(FIRST, (-1, 3))
+    lower = ComparedRewards(noisy).ends(np.array([0.025]))[0].item()
+    assert lower == pytest.approx(-1 + 4 * noisy.ends(0.025)[0].item(), rel=1e-12)

@@ -131,7 +131,7 @@ def test_one_question_is_no_sample():
     assert not found.unbounded(TAIL)[0]
 
 
-def test_questions_with_too_few_trials_are_priced_by_their_spread():
+def test_questions_with_too_few_trials_are_estimated_by_their_spread():
     known = np.stack([np.full(10, 0.1), np.zeros(10), np.full(10, 0.05)])
     half_known = known.copy()
     half_known[:, 3] = np.nan

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_scorio.maths.reward_prices import GroupRewards
+from polars_scorio.maths.reward_variances import GroupRewards
 
 EIGHTHS = st.integers(-40, 40).map(lambda i: i / 8)
 LOGS = st.lists(st.lists(EIGHTHS, min_size=3, max_size=6), min_size=1, max_size=4)

@@ -13,7 +13,7 @@ from scorio import eval as scorio
 from polars_scorio.maths import array_rows
 from polars_scorio.maths.best_of import best_moments, expected_best
 from polars_scorio.maths.posteriors import weighted_average, weighted_moments
-from polars_scorio.maths.reward_prices import best_of_rewards
+from polars_scorio.maths.reward_variances import best_of_rewards
 
 # Sums and products of at most 12 trials and rewards of at most 5: a few units in the last
 # place of 5, also where rewards of different sign cancel.

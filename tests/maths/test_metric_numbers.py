@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from polars_scorio.maths.credit_at_rates import ShortDraw
-from polars_scorio.maths.credit_numbers import credit_numbers, price_numbers
+from polars_scorio.maths.credit_numbers import credit_numbers, variance_numbers
 from polars_scorio.maths.draws import (
     all_success,
     any_success,
@@ -16,9 +16,9 @@ from polars_scorio.maths.draws import (
     majority_gains,
 )
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.price import Price, credit_prices
 from polars_scorio.maths.questions import Subgroups
 from polars_scorio.maths.variance import fixed_gains
+from polars_scorio.maths.variance_estimates import Estimate, credit_variances
 from tests.maths.cases import CASES, HARD, states_of
 
 SHAPES = [any_success, all_success, majority_gains, excess_over_half]
@@ -52,7 +52,7 @@ def test_the_squared_bias_of_few_short_questions_counts_as_variance():
     fitted = Calibrated.fit(states_of([(8, 3, 60), (8, 7, 30), (7, 2, 10)]))
     short = ShortDraw(any_success(8))
     (whole,), (found,) = (
-        credit_prices(fitted, [each]) for each in (short, fixed_gains(short.gains))
+        credit_variances(fitted, [each]) for each in (short, fixed_gains(short.gains))
     )
     bias = 0.1 * short.bias(np.array([7]))[0]
     assert found.estimate == pytest.approx(whole.estimate, rel=1e-12)
@@ -86,7 +86,7 @@ def test_an_area_is_bounded_by_the_success_rate():
     fitted = Calibrated.fit(states_of([(4, 4, 12), (4, 0, 3)]))
     draws = [fixed_gains(gains) for gains in (np.ones(1), area_under_curve(4))]
     average, area = credit_numbers(fitted, draws, 0.95)
-    alone = price_numbers(*credit_prices(fitted, draws[1:]), 0.95)
+    alone = variance_numbers(*credit_variances(fitted, draws[1:]), 0.95)
     assert alone.lo[0] < average.lo[0] == area.lo[0]
 
 
@@ -101,7 +101,7 @@ def test_a_group_does_not_bound_another_one():
 def test_metrics_on_both_sides_of_the_success_rate_keep_their_intervals():
     fitted, draw = Calibrated.fit(states_of([(4, 4, 30)])), fixed_gains(majority_gains(4))
     (found,) = credit_numbers(fitted, [draw], 0.95)
-    alone = price_numbers(*credit_prices(fitted, [draw]), 0.95)
+    alone = variance_numbers(*credit_variances(fitted, [draw]), 0.95)
     assert (found.lo, found.hi) == (alone.lo, alone.hi)
 
 
@@ -148,7 +148,7 @@ def test_64_trials_of_which_all_succeed():
     # Digits of 1 - p are lost unless the metric is mirrored: lo was 0 then, says the study.
     fitted = Calibrated.fit(states_of([(64, 64, 30)]))
     draw = fixed_gains(any_success(64))
-    found = price_numbers(*credit_prices(fitted, [draw]), 0.95)
+    found = variance_numbers(*credit_variances(fitted, [draw]), 0.95)
     assert found.hi[0] == 1
     # Half a unit of the third digit, the last that the study prints.
     assert found.lo[0] == pytest.approx(0.884, abs=5e-4)
@@ -188,7 +188,7 @@ def test_no_groups():
 
 def test_without_noise_the_interval_is_the_estimate():
     half = np.array([0.5])
-    assert price_numbers(Price(half, half, half, half, 0 * half, half), 0.95).hi == half
+    assert variance_numbers(Estimate(half, half, half, half, 0 * half, half), 0.95).hi == half
 
 
 def test_clusters_widen_the_population_and_change_nothing_with_single_questions():

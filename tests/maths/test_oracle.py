@@ -87,5 +87,5 @@ def test_groups_do_not_know_of_each_other():
         alone = credit_numbers(Calibrated.fit(states_of(group)), draws, 0.9)
         for both, own in zip(together, alone, strict=True):
             # Metrics beyond the trials leave the others; then degrees, and roundings, differ.
-            found = [number[row] for number in both[:-1]]  # the last is the price of them
+            found = [number[row] for number in both[:-1]]  # the last is the variance of them
             np.testing.assert_allclose(found, np.ravel(own[:-1]), rtol=0, atol=1e-11)

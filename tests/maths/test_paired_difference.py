@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.price import (
+from polars_scorio.maths.variance import fixed_gains, state_estimates
+from polars_scorio.maths.variance_estimates import (
     CHOICE,
-    ComparedPrice,
-    PairedPrice,
-    Price,
+    ComparedNoise,
+    Estimate,
+    PairedNoise,
     clopper_pearson_interval,
-    credit_prices,
+    credit_variances,
     paired_variance,
 )
-from polars_scorio.maths.variance import fixed_gains, state_estimates
 from tests.documents import study_numbers
 from tests.maths.cases import HARD, states_of
 from tests.maths.difference_oracle import (
@@ -49,19 +49,19 @@ def values_of(n, c, gains):
     )
 
 
-def compared(price, values, n):
-    """A price of four numbers, with those of the questions if each has one trial."""
-    u, m, variance, factor = (np.array([number]) for number in price)
+def compared(noisy, values, n):
+    """A variance of four numbers, with those of the questions if each has one trial."""
+    u, m, variance, factor = (np.array([number]) for number in noisy)
     single, size = max(n) == 1, len(n)
     spread = np.array([np.var(values) / size if single else 0.0])
     most = np.array([size if single else np.inf])
-    return ComparedPrice.floored(Price(u, 1 - u, m, 1 - m, variance, factor), spread, most)
+    return ComparedNoise.floored(Estimate(u, 1 - u, m, 1 - m, variance, factor), spread, most)
 
 
 def pair_of(one, other, questions):
     gaps = (np.asarray(one) - other)[:, None]
     variance = paired_variance(gaps, np.full(questions, 1 / questions))
-    return PairedPrice(variance, np.array([questions - 1.0]))
+    return PairedNoise(variance, np.array([questions - 1.0]))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ class TestVectors:
             for side, own in zip("ab", values, strict=True)
         ]
         for side, floored in zip(sides, ("floored_a", "floored_b"), strict=True):
-            assert side.price.factor[0] == pytest.approx(case[floored], abs=TOLERANCE)
+            assert side.noisy.factor[0] == pytest.approx(case[floored], abs=TOLERANCE)
         both = pair_of(*values, len(case["n_a"]))
         assert both.variance[0] == pytest.approx(case["paired_variance"], abs=TOLERANCE)
         found = metric_difference(*sides, both, critical(case["confidence"]))
@@ -87,8 +87,8 @@ class TestVectors:
         gains = GAINS[case["metric"]](case["k"])
         values = [values_of(case[f"n_{side}"], case[f"c_{side}"], gains) for side in "ab"]
         trials = [max(case[f"n_{side}"]) > 1 for side in "ab"]
-        c, prices_ = critical(case["confidence"]), [case["price_a"], case["price_b"]]
-        *numbers, by = pair_interval(values, prices_, trials, c)
+        c, variances_ = critical(case["confidence"]), [case["price_a"], case["price_b"]]
+        *numbers, by = pair_interval(values, variances_, trials, c)
         known = [case[name] for name in ("diff", "lo", "hi", "sigma")]
         np.testing.assert_allclose(numbers, known, rtol=0, atol=TOLERANCE)
         assert by == case["by"]
@@ -97,7 +97,7 @@ class TestVectors:
             for own, many in zip(values, trials, strict=True)
         ]
         most = [np.inf if many else own.size for own, many in zip(values, trials, strict=True)]
-        ends = trial_interval(*prices_, c, floors, most)
+        ends = trial_interval(*variances_, c, floors, most)
         known = [case[name] for name in ("reach_down", "reach_up", "w")]
         np.testing.assert_allclose(ends, known, rtol=0, atol=TOLERANCE)
 
@@ -115,16 +115,16 @@ def logs(draw):
 
 
 def sides_of(log):
-    """The two prices of a log, and the values of the questions."""
+    """The two variances of a log, and the values of the questions."""
     n, *successes = log
     gains, compared_, values = np.ones(1), [], []
     for c in successes:
-        (price,) = credit_prices(
+        (noisy,) = credit_variances(
             Calibrated.fit(states_of([*zip(n, c, np.ones_like(n), strict=True)])),
             [fixed_gains(gains)],
         )
         own = np.array(c) / np.array(n)
-        four = price.estimate[0], price.mean[0], price.variance[0], price.factor[0]
+        four = noisy.estimate[0], noisy.mean[0], noisy.variance[0], noisy.factor[0]
         compared_.append(compared(four, own, n))
         values.append(own)
     return compared_, values
@@ -138,7 +138,7 @@ def test_equals_the_second_calculation(log, confidence):
     found = metric_difference(one, other, pair_of(*values, len(n)), c)
     four = [
         [number[0] for number in (p.estimate, p.mean, p.variance, p.factor)]
-        for p in (one.price, other.price)
+        for p in (one.noisy, other.noisy)
     ]
     diff, lo, hi, sigma, _ = pair_interval(values, four, [max(n) > 1] * 2, c)
     # Two inverses of the Beta integral, in different libraries' loops: 1e-12 or so.
@@ -188,7 +188,7 @@ def test_single_trials_that_all_agree_leave_what_was_not_seen():
     assert found.hi == pytest.approx(2.2621571627409915 * (2 / 110) ** 0.5)
 
 
-# --- prices
+# --- variances
 
 
 def test_the_variance_of_pairs_is_that_of_a_sample_of_questions():
@@ -207,29 +207,31 @@ def test_a_constant_difference_is_no_evidence():
     assert found == pytest.approx(2 / 12)
 
 
-def test_a_single_question_has_no_paired_price():
+def test_a_single_question_has_no_paired_variance():
     assert np.isnan(paired_variance(np.ones((1, 1)), np.ones(1)))
 
 
-def test_a_question_without_an_estimate_leaves_no_paired_price():
+def test_a_question_without_an_estimate_leaves_no_paired_variance():
     gaps = np.array([[0.2, 0.2], [0.1, np.nan], [0.4, 0.4]])
     assert np.isnan(paired_variance(gaps, np.full(3, 1 / 3))).tolist() == [False, True]
 
 
 def test_a_single_trial_of_each_question_is_worth_no_more_than_its_questions():
     right = np.ones(100)
-    price = (1.0, 0.999, 5e-6, 2.0)
-    single = compared(price, right, [1] * 100)
+    noisy = (1.0, 0.999, 5e-6, 2.0)
+    single = compared(noisy, right, [1] * 100)
     # Clopper and Pearson's lower end of 100 of 100: .025^(1/100).
     assert single.reach(CHOICE).down[0] == pytest.approx(1 - 0.025 ** (1 / 100), rel=1e-3)
-    several = compared(price, right, [2] * 100)
+    several = compared(noisy, right, [2] * 100)
     assert several.reach(CHOICE).down < single.reach(CHOICE).down
 
 
 def test_saturated_models_may_differ():
-    (sure,) = credit_prices(Calibrated.fit(states_of([(4, 4, 30)])), [fixed_gains(all_success(4))])
-    side = ComparedPrice.floored(sure, np.zeros(1), np.array([np.inf]))
-    found = metric_difference(side, side, PairedPrice(np.array([np.nan]), np.array([29.0])), CHOICE)
+    (sure,) = credit_variances(
+        Calibrated.fit(states_of([(4, 4, 30)])), [fixed_gains(all_success(4))]
+    )
+    side = ComparedNoise.floored(sure, np.zeros(1), np.array([np.inf]))
+    found = metric_difference(side, side, PairedNoise(np.array([np.nan]), np.array([29.0])), CHOICE)
     lo, _ = clopper_pearson_interval(sure, 0.95)
     assert found.diff == 0
     # Each may be as low as its own end, none higher than it is.
@@ -238,31 +240,31 @@ def test_saturated_models_may_differ():
 
 
 def test_differences_stay_in_range():
-    (ends,) = credit_prices(
+    (ends,) = credit_variances(
         Calibrated.fit(states_of([(1, 0, 2)], [(1, 1, 2)])), [fixed_gains(np.ones(1))]
     )
-    both = ComparedPrice.floored(ends, np.zeros(2), np.full(2, np.inf))
+    both = ComparedNoise.floored(ends, np.zeros(2), np.full(2, np.inf))
     low, high = (both.at(np.array([row])) for row in (0, 1))
-    found = metric_difference(high, low, PairedPrice(np.array([np.nan]), np.array([1.0])), 3.29)
+    found = metric_difference(high, low, PairedNoise(np.array([np.nan]), np.array([1.0])), 3.29)
     assert (found.diff, found.hi) == (1, 1)
     assert -1 <= found.lo < 1
 
 
 def test_a_draw_beyond_the_trials_has_no_interval():
-    (price,) = credit_prices(Calibrated.fit(states_of(HARD)), [fixed_gains(any_success(9))])
-    side = ComparedPrice.floored(price, np.zeros(1), np.array([np.inf]))
-    found = metric_difference(side, side, PairedPrice(np.array([np.nan]), np.array([29.0])), CHOICE)
+    (noisy,) = credit_variances(Calibrated.fit(states_of(HARD)), [fixed_gains(any_success(9))])
+    side = ComparedNoise.floored(noisy, np.zeros(1), np.array([np.inf]))
+    found = metric_difference(side, side, PairedNoise(np.array([np.nan]), np.array([29.0])), CHOICE)
     assert np.isnan(found).all()
 
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_single_trials_that_are_all_right_are_not_paired_with_several(swapped):
-    (both,) = credit_prices(
+    (both,) = credit_variances(
         Calibrated.fit(states_of([(1, 1, 15)], [(16, 13, 15)])), [fixed_gains(np.ones(1))]
     )
-    quiet = PairedPrice(np.array([1e-4]), np.array([14.0]))
+    quiet = PairedNoise(np.array([1e-4]), np.array([14.0]))
     for most, sigma in ((np.inf, np.hypot(*both.sigma)), (15.0, 0.01)):
-        sides = ComparedPrice.floored(both, np.zeros(2), np.array([15.0, most]))
+        sides = ComparedNoise.floored(both, np.zeros(2), np.array([15.0, most]))
         first, second = (sides.at(np.array([row])) for row in ([1, 0] if swapped else [0, 1]))
         found = metric_difference(first, second, quiet, CHOICE)
         assert found.sigma == pytest.approx(sigma)

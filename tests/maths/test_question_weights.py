@@ -7,9 +7,9 @@ import pytest
 
 from polars_scorio.maths.draws import any_success
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.price import clopper_pearson_interval, credit_prices
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.variance import credit_of, fixed_gains
+from polars_scorio.maths.variance_estimates import clopper_pearson_interval, credit_variances
 from tests.documents import study_numbers
 from tests.maths import oracle
 
@@ -32,15 +32,15 @@ def test_intervals_of_the_study():
     equal = VECTORS["macro_benchmark_equal_weights_is_micro"] | {"k": 1, "stratum": EQUAL}
     for case in [*VECTORS["macro_benchmark"], equal]:
         fitted = fitted_strata(case["n"], case["c"], case["stratum"])
-        (price,) = credit_prices(fitted, [fixed_gains(any_success(case["k"]))])
+        (noisy,) = credit_variances(fitted, [fixed_gains(any_success(case["k"]))])
         # As the study says.
-        assert np.ravel(clopper_pearson_interval(price, 0.95)) == pytest.approx(
+        assert np.ravel(clopper_pearson_interval(noisy, 0.95)) == pytest.approx(
             [case["lo"], case["hi"]], abs=1e-6
         )
 
 
 @pytest.mark.parametrize("k", [1, 2])
-def test_a_price_equals_plain_loops(k):
+def test_a_variance_equals_plain_loops(k):
     values = credit_of(any_success(k)).tolist()
     sizes = np.bincount(UNEQUAL)
     weights = [1 / (3 * sizes[stratum]) for stratum in UNEQUAL]
@@ -65,21 +65,21 @@ def test_a_price_equals_plain_loops(k):
     cap += sqrt(16 / 15 * away + most**2)
     s2 = max(ve, min(vb, cap))
     omega = (s2 - ve) / (vb - ve) if vb > ve else 1
-    (price,) = credit_prices(fitted_strata(4, C, UNEQUAL), [fixed_gains(any_success(k))])
+    (noisy,) = credit_variances(fitted_strata(4, C, UNEQUAL), [fixed_gains(any_success(k))])
     mean = sum(w * seen[c] for w, c in zip(weights, C, strict=True))
     # A sum of 16 terms in another order.
-    assert price.estimate[0] == pytest.approx(mean, rel=1e-12)
+    assert noisy.estimate[0] == pytest.approx(mean, rel=1e-12)
     # The two grids of the smooth fit differ.
-    assert price.variance[0] == pytest.approx(s2, rel=1e-6)
+    assert noisy.variance[0] == pytest.approx(s2, rel=1e-6)
     factor = 1 + sqrt((omega * spread_b) ** 2 + spread_w) / s2
-    assert price.factor[0] == pytest.approx(factor, rel=1e-5)
+    assert noisy.factor[0] == pytest.approx(factor, rel=1e-5)
 
 
 def test_equal_strata_have_the_interval_of_all_questions():
     draws = [fixed_gains(any_success(k)) for k in (1, 2, 4)]
     for micro, macro in zip(
-        credit_prices(fitted_strata(4, C, [0] * 16), draws),
-        credit_prices(fitted_strata(4, C, EQUAL), draws),
+        credit_variances(fitted_strata(4, C, [0] * 16), draws),
+        credit_variances(fitted_strata(4, C, EQUAL), draws),
         strict=True,
     ):
         # Weights that are sums of quarters of quarters: rounding.
@@ -101,8 +101,8 @@ def test_groups_have_weights_of_their_own():
     for found, known in zip(both.weights, (own.weights[0] for own in alone), strict=True):
         np.testing.assert_array_equal(np.concatenate(found[:3]), np.concatenate(known[:3]))
     gains = fixed_gains(np.ones(1))
-    (price,) = credit_prices(both, [gains])
+    (noisy,) = credit_variances(both, [gains])
     for column, own in enumerate(alone):
-        (known,) = credit_prices(own, [gains])
+        (known,) = credit_variances(own, [gains])
         # Fits of two groups together: rounding.
-        assert price.at(np.array([column])).variance == pytest.approx(known.variance, rel=1e-9)
+        assert noisy.at(np.array([column])).variance == pytest.approx(known.variance, rel=1e-9)

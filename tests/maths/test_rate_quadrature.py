@@ -11,7 +11,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.maths import variance
-from polars_scorio.maths.blend_prices import blend_price
+from polars_scorio.maths.blend_variances import blend_variance
 from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.draws import (
     all_success,
@@ -21,7 +21,6 @@ from polars_scorio.maths.draws import (
     majority_gains,
 )
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.price import credit_prices
 from polars_scorio.maths.variance import (
     Draw,
     credit_of,
@@ -30,6 +29,7 @@ from polars_scorio.maths.variance import (
     posterior_parts,
     rate_grid,
 )
+from polars_scorio.maths.variance_estimates import credit_variances
 from tests.maths.cases import states_of
 
 SPREAD = [(300, 0, 20), (300, 1, 4), (300, 90, 3), (300, 200, 5), (300, 299, 2), (300, 300, 9)]
@@ -95,9 +95,9 @@ def test_a_long_majority_of_questions_that_are_all_alike_has_an_interval(c, lo, 
 def test_blends_agree_with_polynomials(powers, summed):
     fitted = Calibrated.fit(states_of(SPREAD))
     gains = any_success(90), excess_over_half(90)
-    known = blend_price(fitted, *gains, powers)
+    known = blend_variance(fitted, *gains, powers)
     summed()
-    found = blend_price(fitted, *gains, powers)
+    found = blend_variance(fitted, *gains, powers)
     for name in ("mean", "variance", "factor"):
         np.testing.assert_allclose(getattr(found, name), getattr(known, name), rtol=CLOSE)
 
@@ -163,7 +163,7 @@ def test_a_draw_that_would_take_minutes_is_refused_at_once():
     with pytest.raises(
         ValueError, match=r"more than 256 out of 10,\d+,\d+,\d+,\d+ trials .*minutes"
     ):
-        credit_prices(Calibrated.fit(states), [fixed_gains(majority_gains(300))])
+        credit_variances(Calibrated.fit(states), [fixed_gains(majority_gains(300))])
 
 
 # Three questions of about the same rate, or of rates at both ends: each has its own tables.

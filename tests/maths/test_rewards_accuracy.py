@@ -10,7 +10,7 @@ import pytest
 
 from polars_scorio.maths import array_rows
 from polars_scorio.maths.best_of import best_moments, expected_best
-from polars_scorio.maths.reward_prices import best_of_rewards
+from polars_scorio.maths.reward_variances import best_of_rewards
 
 # The target is 1e-9; k = 1,024 steps of one rounding each stay near 1e-13.
 ACCURATE = 1e-12

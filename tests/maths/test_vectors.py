@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.best_of import best_prices
-from polars_scorio.maths.blend_prices import blend_price
-from polars_scorio.maths.credit_numbers import credit_numbers, forecast_range, price_numbers
+from polars_scorio.maths.best_of import best_variances
+from polars_scorio.maths.blend_variances import blend_variance
+from polars_scorio.maths.credit_numbers import credit_numbers, forecast_range, variance_numbers
 from polars_scorio.maths.draws import (
     all_success,
     any_success,
@@ -15,16 +15,16 @@ from polars_scorio.maths.draws import (
     majority_gains,
 )
 from polars_scorio.maths.free_fit import Calibrated, Fits, maximise_likelihood
-from polars_scorio.maths.price import (
+from polars_scorio.maths.questions import QuestionWeights, States
+from polars_scorio.maths.variance import CreditSum, fixed_gains, group_moments
+from polars_scorio.maths.variance_estimates import (
     clopper_pearson_interval,
-    credit_prices,
+    credit_variances,
     observed_caps,
     rate_variances,
     shows_noise,
     unseen_caps,
 )
-from polars_scorio.maths.questions import QuestionWeights, States
-from polars_scorio.maths.variance import CreditSum, fixed_gains, group_moments
 from tests.documents import study_numbers
 from tests.maths.cases import states_of
 
@@ -39,7 +39,7 @@ GAINS = {
 }
 # As the study says, but for groups of few questions: their populations have wider steps here.
 EXACT, POPULATION, RANGE = 1e-7, 1e-6, 1e-5
-HARD_TO_PRICE = ("SURE16", "SURE64")  # its two calculations differ by 2e-7 there
+HARD_TO_ESTIMATE = ("SURE16", "SURE64")  # its two calculations differ by 2e-7 there
 
 
 def gains(case):
@@ -62,7 +62,7 @@ def test_estimate_sigma_and_interval(group):
     for case in group["results"]:
         draw = fixed_gains(gains(case))
         if case["target"] == "benchmark":  # the study did not bound them by the success rate yet
-            numbers = price_numbers(*credit_prices(fitted, [draw]), case["confidence"])
+            numbers = variance_numbers(*credit_variances(fitted, [draw]), case["confidence"])
         else:
             (numbers,) = credit_numbers(fitted, [draw], case["confidence"], case["target"])
         # The ends over a population are those of a later study: see `test_population_mean`.
@@ -70,10 +70,10 @@ def test_estimate_sigma_and_interval(group):
         found = [getattr(numbers, name)[0] for name in names]
         known = [np.nan if case[name] is None else case[name] for name in names]
         if case["target"] == "benchmark" and found[1] < known[1] - EXACT:
-            # The study had no cap of the price yet; `test_price_cap` has the oracle of it.
+            # The study had no cap of the variance yet; `test_variance_cap` has the oracle of it.
             assert known[2] < found[2] < found[3] < known[3]
             continue
-        loose = case["target"] == "population" or group["data"] in HARD_TO_PRICE
+        loose = case["target"] == "population" or group["data"] in HARD_TO_ESTIMATE
         tolerance = POPULATION if loose else EXACT
         np.testing.assert_allclose(found, known, rtol=0, atol=tolerance, err_msg=str(case))
 
@@ -94,7 +94,7 @@ CAPPED = [case for case in LATER["benchmark"] if case["metric"] in GAINS]
 
 @pytest.mark.usefixtures("weights_of_the_study")
 @pytest.mark.parametrize("case", CAPPED)
-def test_prices_with_a_cap(case):
+def test_variances_with_a_cap(case):
     tolerance = RANGE if case["cap_by"] == "region" else 1e-6  # as the study says
     states, metric = states_of(case["counts"]), CreditSum([(1.0, fixed_gains(gains(case)))])
     fitted = Calibrated.fit(states)
@@ -111,12 +111,12 @@ def test_prices_with_a_cap(case):
         noise = rate_variances(group.fits, at_rates, group.weights(weights), first)
         (cap,) = unseen_caps(group.fits, first, noise, np.array([np.inf]))
     assert cap == pytest.approx(case["cap"] or np.inf, rel=tolerance)
-    (price,) = credit_prices(fitted, [fixed_gains(gains(case))])
+    (noisy,) = credit_variances(fitted, [fixed_gains(gains(case))])
     found = (
-        price.variance[0],
-        price.mean[0],
-        price.factor[0],
-        *np.ravel(clopper_pearson_interval(price, 0.95)),
+        noisy.variance[0],
+        noisy.mean[0],
+        noisy.factor[0],
+        *np.ravel(clopper_pearson_interval(noisy, 0.95)),
     )
     known = [case[x] for x in ("s2", "m", "F", "lo", "hi")]
     np.testing.assert_allclose(found, known, rtol=0, atol=tolerance)
@@ -137,13 +137,16 @@ def test_forecasts_blends_and_the_best_of_k(group):
     for case in group.get("blends", []):
         k, fitted = case["k"], Calibrated.fit(binary(group["states"]))
         both = any_success(k), all_success(k)
-        check(price_numbers(blend_price(fitted, *both, case["powers"]), case["confidence"]), case)
+        check(
+            variance_numbers(blend_variance(fitted, *both, case["powers"]), case["confidence"]),
+            case,
+        )
     for case in group.get("max_at_k", []):
         counts = np.array([row["counts"] for row in group["states"]])
         questions = np.array([row["questions"] for row in group["states"]])
         states = States.tally(counts, 0 * counts, 0 * questions, questions, 1)
-        (price,) = best_prices(states, np.array(group["w"], dtype=float), [case["k"]])
-        check(price_numbers(price, case["confidence"]), case)
+        (noisy,) = best_variances(states, np.array(group["w"], dtype=float), [case["k"]])
+        check(variance_numbers(noisy, case["confidence"]), case)
 
 
 @pytest.mark.parametrize("case", VECTORS["misfit"])
@@ -157,8 +160,8 @@ def test_metrics_that_are_asked_for_together_say_the_same():
     group = VECTORS["results"][5]
     fitted = Calibrated.fit(binary(group["states"]))
     draws = [fixed_gains(gains(case)) for case in group["results"][:20]]
-    for together, own in zip(credit_prices(fitted, draws), draws, strict=True):
-        (alone,) = credit_prices(fitted, [own])
+    for together, own in zip(credit_variances(fitted, draws), draws, strict=True):
+        (alone,) = credit_variances(fitted, [own])
         # Another degree, another order of additions.
         np.testing.assert_allclose(
             clopper_pearson_interval(together, 0.95),

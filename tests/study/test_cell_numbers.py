@@ -3,9 +3,9 @@
 import numpy as np
 
 import polars_scorio as ps
-from polars_scorio.maths.price import Price
+from polars_scorio.maths.variance_estimates import Estimate
 from polars_scorio.study.posterior import PosteriorLaw
-from polars_scorio.subjects.scores import PriceLaw, Scores, StretchedLaw, root_of_squares
+from polars_scorio.subjects.scores import EstimateLaw, Scores, StretchedLaw, root_of_squares
 
 HALF, NONE = np.array([0.5, 0.25]), np.array([np.nan, 0.5])
 
@@ -19,11 +19,11 @@ def test_an_interval_without_an_estimate_is_a_range_unless_it_is_a_posterior():
     assert [*numbers.with_facts(bounds=HALF).columns()][-2:] == ["bounds", "inference"]
 
 
-def test_a_price_is_on_the_range_of_the_metric():
-    price = Price(HALF, 1 - HALF, HALF, 1 - HALF, HALF / 10, HALF + 1)
-    found = PriceLaw.from_price(price, ps.avg([-1, 3])).price
+def test_a_variance_is_on_the_range_of_the_metric():
+    noisy = Estimate(HALF, 1 - HALF, HALF, 1 - HALF, HALF / 10, HALF + 1)
+    found = EstimateLaw.from_noisy(noisy, ps.avg([-1, 3])).noisy
     assert (found.low, found.width, found.bounded) == (-1, 4, True)
-    np.testing.assert_array_equal(found.variance, price.variance)
+    np.testing.assert_array_equal(found.variance, noisy.variance)
 
 
 def test_errors_of_strata_add_up_as_squares():

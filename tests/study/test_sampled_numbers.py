@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.credit_numbers import price_numbers
-from polars_scorio.maths.price import average_price
+from polars_scorio.maths.credit_numbers import variance_numbers
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.sample_bound import QuestionSample
+from polars_scorio.maths.variance_estimates import average_variance
 from polars_scorio.subjects.scores import sampled_numbers
 
 W = np.array([0.0, 0.5, 1.0])
@@ -25,21 +25,21 @@ def clustered(cluster: list[int]) -> Subgroups[States]:
 
 
 def test_the_spread_of_the_questions_widens_the_interval(states):
-    price, values = average_price(states, W), states.counts @ W / 4
-    benchmark = price_numbers(price, 0.95)
-    population = sampled_numbers(price, QuestionSample(states), values, 0.95)
+    noisy, values = average_variance(states, W), states.counts @ W / 4
+    benchmark = variance_numbers(noisy, 0.95)
+    population = sampled_numbers(noisy, QuestionSample(states), values, 0.95)
     assert population.estimate == pytest.approx(benchmark.estimate)
     assert (population.hi - population.lo).item() > 1.5 * (benchmark.hi - benchmark.lo).item()
 
 
 def test_clusters_of_one_question_change_nothing_and_others_do(states):
-    price, values = average_price(states, W), states.counts @ W / 4
-    plain = sampled_numbers(price, QuestionSample(states), values, 0.95)
+    noisy, values = average_variance(states, W), states.counts @ W / 4
+    plain = sampled_numbers(noisy, QuestionSample(states), values, 0.95)
     single = sampled_numbers(
-        price, QuestionSample(states, clustered([0, 1, 2, 3, 4, 5])), values, 0.95
+        noisy, QuestionSample(states, clustered([0, 1, 2, 3, 4, 5])), values, 0.95
     )
     pairs = sampled_numbers(
-        price, QuestionSample(states, clustered([0, 1, 1, 0, 2, 2])), values, 0.95
+        noisy, QuestionSample(states, clustered([0, 1, 1, 0, 2, 2])), values, 0.95
     )
     np.testing.assert_allclose([single.lo, single.hi], [plain.lo, plain.hi], rtol=1e-9)
     assert pairs.sigma.item() > 1.2 * plain.sigma.item()

@@ -6,7 +6,7 @@ and a factor widens it by how uncertain it is. The smooth fit is far too high if
 no Beta population, so it is capped: with 2 k trials of each question, by an unbiased estimate from
 the counts; with fewer, by the largest variance under all distributions of success rates that the
 counts do not reject (slow, hence only if the free fit explains the counts better). Without the cap,
-intervals of 1,000 questions are up to 20 times as wide as needed. To delete it, let `capped_price`
+intervals of 1,000 questions are up to 20 times as wide as needed. To delete it, let `capped_noise`
 return the larger of the two variances.
 
 Trials are independent given the question, so two variances are right for a difference on these very
@@ -39,7 +39,7 @@ from polars_scorio.maths.variance import CreditSum, GainsOf, Moments, fixed_gain
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_HIGHER = 1.05  # the smooth price, over the free one, from which on a region is worth its time
+_HIGHER = 1.05  # the smooth variance, over the free one, from which on a region is worth its time
 _MISFIT = 0.5  # misfit of the smooth fit, likewise
 # Width of the region in log likelihood, at any confidence: half the 95 % quantile of chi-squared.
 # A number, since computing it would import SciPy's functions with the package.
@@ -50,7 +50,7 @@ _STATES_PER_ROOT = 15  # beyond: among so many states, times the root of the tri
 _MOST_STATES = 15_000  # up to these
 
 
-class CappedPrice(NamedTuple):
+class CappedNoise(NamedTuple):
     """Variance of the estimates of C metrics of G groups, each array of shape (C, G)."""
 
     variance: Floats  # of the smooth fit up to the cap, at least that of the free fit
@@ -62,25 +62,25 @@ class CappedPrice(NamedTuple):
         return self.smooth_share * smooth + (1 - self.smooth_share) * free
 
 
-def capped_prices(fitted: Calibrated, metrics: Sequence[CreditSum]) -> Floats:
+def capped_noises(fitted: Calibrated, metrics: Sequence[CreditSum]) -> Floats:
     """Mean and complement that both fits expect, variance and its factor, (4, C, G).
 
     Numbers of a group without an estimate say nothing.
     """
-    prices = np.empty((4, len(metrics), fitted.states.groups))
+    variances = np.empty((4, len(metrics), fitted.states.groups))
     for groups, fits in fitted.batches:
         weights = fitted.batch_weights(groups, fits)
         moments = moments_of(fits, metrics, weights)
-        price = capped_price(fits, metrics, moments, weights)
-        mean = price.between(moments.free_mean, moments.smooth_mean)
-        rest = price.between(moments.free_rest, moments.smooth_rest)
-        prices[:, :, groups] = mean, rest, price.variance, price.factor
-    return prices
+        noisy = capped_noise(fits, metrics, moments, weights)
+        mean = noisy.between(moments.free_mean, moments.smooth_mean)
+        rest = noisy.between(moments.free_rest, moments.smooth_rest)
+        variances[:, :, groups] = mean, rest, noisy.variance, noisy.factor
+    return variances
 
 
-def capped_price(
+def capped_noise(
     fits: Fits, metrics: Sequence[CreditSum], moments: Moments, weights: QuestionWeights
-) -> CappedPrice:
+) -> CappedNoise:
     """Variance of some metrics of each group, from their moments under both fits."""
     smooth, free = moments.smooth_variance, moments.free_variance
     higher, cap = smooth > free, np.full(smooth.shape, np.inf)
@@ -88,7 +88,7 @@ def capped_price(
     for row in np.flatnonzero((higher & shows).any(axis=1)).tolist():
         caps = observed_caps(fits, metrics[row], weights)
         cap[row] = np.where(higher[row] & shows[row], caps, np.inf)
-    # A price that is hardly higher than the free one is not worth a region.
+    # A variance that is hardly higher than the free one is not worth a region.
     asked = (smooth > _HIGHER * free) & ~shows & np.isfinite(smooth)
     rows, groups = np.nonzero(asked)
     for some in row_slices(rows.size, fits.weight.shape[1]):
@@ -102,7 +102,7 @@ def capped_price(
     share = np.where(higher, (variance - free) / np.where(higher, smooth - free, 1.0), 0.0)
     spread = np.hypot(np.where(higher, share, 1.0) * moments.smooth_spread, moments.free_spread)
     wider = np.divide(spread, variance, out=np.zeros_like(variance), where=variance > 0)
-    return CappedPrice(variance, 1 + wider, share)
+    return CappedNoise(variance, 1 + wider, share)
 
 
 def rate_variances(fits: Fits, at_rates: Floats, weights: QuestionWeights, groups: Ints) -> Floats:
@@ -122,11 +122,11 @@ def shows_noise(fits: Fits, metrics: Sequence[CreditSum]) -> Mask:
     return np.asarray(short.astype(np.float64) @ present.T == 0)
 
 
-def unseen_caps(fits: Fits, groups: Ints, noise: Floats, prices: Floats) -> Floats:
+def unseen_caps(fits: Fits, groups: Ints, noise: Floats, variances: Floats) -> Floats:
     """Upper limits of the variances of estimates whose noise the counts do not show, (P,).
 
-    `noise` (P, I) is that of `rate_variances` of each group. A limit above the price is infinite:
-    it takes time, and changes nothing.
+    `noise` (P, I) is that of `rate_variances` of each group. A limit above the variance
+    is infinite: it takes time, and changes nothing.
     """
     caps, top = np.full(groups.size, np.inf), noise.max(axis=1)
     rejecting = fits.misfit[groups] > _MISFIT
@@ -135,19 +135,20 @@ def unseen_caps(fits: Fits, groups: Ints, noise: Floats, prices: Floats) -> Floa
     if not asked.size:
         return caps
     # On a scale of its own: a region is precise to 1e-7 of 1.
-    noise, prices, rows = noise[asked] / top[asked, None], prices[asked] / top[asked], groups[asked]
-    # Weights near the likeliest ones, found in half of the steps, settle nearly all prices.
+    scale, rows = top[asked], groups[asked]
+    noise, variances = noise[asked] / scale[:, None], variances[asked] / scale
+    # Weights near the likeliest ones, found in half of the steps, settle nearly all variances.
     near, broad = fits.near_weights(rows, _NEAR), fits.weight[rows]
     questions, likelihood = fits.questions[rows], fits.likelihood
-    far = reaches_mean(likelihood, questions, near, broad, noise, _ROOM - _NEAR, prices)
+    far = reaches_mean(likelihood, questions, near, broad, noise, _ROOM - _NEAR, variances)
     left, best = np.flatnonzero(~far), near
     if left.size:
         best = fits.likeliest_weights(rows[left])
-        region = questions[left], best, broad[left], noise[left], _ROOM, prices[left]
+        region = questions[left], best, broad[left], noise[left], _ROOM, variances[left]
         far = reaches_mean(likelihood, *region)
         left, best = left[~far], best[~far]
     if left.size:
-        ends = questions[left], best, noise[left], np.full(left.size, _ROOM), prices[left]
+        ends = questions[left], best, noise[left], np.full(left.size, _ROOM), variances[left]
         caps[asked[left]] = top[asked[left]] * largest_means(likelihood, *ends)
     return caps
 
@@ -196,7 +197,7 @@ def _spread_states(n: int) -> Ints:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Price:
+class Estimate:
     """A metric of each group: its estimate, what a fit expects, and the variance of the estimate.
 
     Arrays (G,) on the unit scale of the metric's range. Each value has its complement beside it:
@@ -220,26 +221,26 @@ class Price:
 
     @property
     def sigma(self) -> Floats:
-        """Root of the price on the scale of the metric, not widened."""
+        """Root of the variance, on the scale of the metric, not widened."""
         return self.width * np.sqrt(self.variance)
 
-    def at(self, groups: Ints) -> Price:
-        """Prices of some groups, in the given order: one side of comparisons."""
-        return replace(self, **{name: getattr(self, name)[groups] for name in PRICE_PARTS})
+    def at(self, groups: Ints) -> Estimate:
+        """Variances of some groups, in the given order: one side of comparisons."""
+        return replace(self, **{name: getattr(self, name)[groups] for name in PARTS})
 
     @classmethod
-    def stacked(cls, prices: Sequence[Price]) -> Price:
+    def stacked(cls, variances: Sequence[Estimate]) -> Estimate:
         """Some metrics on the unit scale as one: each array of shape (metrics, G)."""
         estimate, rest, mean, mean_rest, variance, factor = (
-            np.stack([getattr(price, name) for price in prices]) for name in PRICE_PARTS
+            np.stack([getattr(noisy, name) for noisy in variances]) for name in PARTS
         )
         return cls(estimate, rest, mean, mean_rest, variance, factor)
 
 
-PRICE_PARTS = [field.name for field in fields(Price)][:6]
+PARTS = [field.name for field in fields(Estimate)][:6]
 
 
-def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
+def credit_variances(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Estimate]:
     """Variance estimates of metrics that are a credit, on these very questions.
 
     `draws`: the gains of each metric, by n. Metrics of one call share most of the work. Few
@@ -262,10 +263,10 @@ def credit_prices(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Price]:
     known = ~np.isnan(parts[0])
     rows = np.flatnonzero(known.any(axis=1))
     if rows.size:
-        priced = capped_prices(fitted, [metrics[row] for row in rows.tolist()])
-        priced[2] += bias[rows] ** 2
-        parts[2:, rows] = np.where(known[rows], priced, np.nan)
-    return [Price(*parts[:, row]) for row in range(len(draws))]
+        capped = capped_noises(fitted, [metrics[row] for row in rows.tolist()])
+        capped[2] += bias[rows] ** 2
+        parts[2:, rows] = np.where(known[rows], capped, np.nan)
+    return [Estimate(*parts[:, row]) for row in range(len(draws))]
 
 
 MOST_BIAS = 0.02  # of the mean of a group
@@ -296,46 +297,48 @@ _LARGEST = 1e100  # shape: SciPy's inverse of the Beta integral is NaN from 1e15
 _NARROW = 1e8  # shapes from which on the normal is closer than SciPy's inverse of the Beta integral
 
 
-def clopper_pearson_interval(price: Price, confidence: Floats | float) -> tuple[Floats, Floats]:
+def clopper_pearson_interval(noisy: Estimate, confidence: Floats | float) -> tuple[Floats, Floats]:
     """Interval of each group on the scale of the metric, around the estimate; NaN without one."""
     tail = (1 - confidence) / 2
-    if not price.bounded:
-        noise = price.width * -scipy.special.ndtri(tail) * np.sqrt(price.variance * price.factor)
-        return price.mu - noise, price.mu + noise
-    lo, hi = unit_interval(price, effective_questions(price), tail)
-    return price.low + price.width * lo, price.low + price.width * hi
+    if not noisy.bounded:
+        noise = noisy.width * -scipy.special.ndtri(tail) * np.sqrt(noisy.variance * noisy.factor)
+        return noisy.mu - noise, noisy.mu + noise
+    lo, hi = unit_interval(noisy, effective_questions(noisy), tail)
+    return noisy.low + noisy.width * lo, noisy.low + noisy.width * hi
 
 
-def bound_distance(price: Price) -> Floats:
+def bound_distance(noisy: Estimate) -> Floats:
     """How far the estimate lies from the nearer bound, from 0 (on it) to 1, against its noise."""
-    square = np.minimum(price.estimate, price.rest) ** 2
-    both = square + price.variance
+    square = np.minimum(noisy.estimate, noisy.rest) ** 2
+    both = square + noisy.variance
     distance: Floats = np.divide(square, both, out=np.zeros_like(both), where=both != 0)
     return distance
 
 
-def effective_questions(price: Price) -> Floats:
+def effective_questions(noisy: Estimate) -> Floats:
     """Bernoulli questions with the variance of the estimate; infinite if that is 0."""
-    distance = bound_distance(price)
-    variance = distance * price.estimate * price.rest
-    model = (1 - distance) * price.mean * price.mean_rest
-    noise = price.variance * (1 + (price.factor - 1) * distance)
+    distance = bound_distance(noisy)
+    variance = distance * noisy.estimate * noisy.rest
+    model = (1 - distance) * noisy.mean * noisy.mean_rest
+    noise = noisy.variance * (1 + (noisy.factor - 1) * distance)
     questions: Floats = np.divide(
         variance + model, noise, out=np.full_like(noise, np.inf), where=noise != 0
     )
     return questions
 
 
-def unit_interval(price: Price, questions: Floats, tail: Floats | float) -> tuple[Floats, Floats]:
+def unit_interval(
+    noisy: Estimate, questions: Floats, tail: Floats | float
+) -> tuple[Floats, Floats]:
     """Both ends on the unit scale, from effective questions and the chance beyond either end."""
     known, finite = ~np.isnan(questions), np.isfinite(questions)
     some = np.where(finite, questions, 1.0)
-    x, y = price.estimate * some, price.rest * some
-    lo = np.where(price.estimate > _END, beta_quantile(x, y + 1, tail, upper=False), 0.0)
-    hi = np.where(price.rest > _END, beta_quantile(x + 1, y, tail, upper=True), 1.0)
+    x, y = noisy.estimate * some, noisy.rest * some
+    lo = np.where(noisy.estimate > _END, beta_quantile(x, y + 1, tail, upper=False), 0.0)
+    hi = np.where(noisy.rest > _END, beta_quantile(x + 1, y, tail, upper=True), 1.0)
     exact = known & ~finite
-    lo, hi = (np.where(exact, price.estimate, end) for end in (lo, hi))
-    lo, hi = np.minimum(lo, price.estimate), np.maximum(hi, price.estimate)
+    lo, hi = (np.where(exact, noisy.estimate, end) for end in (lo, hi))
+    lo, hi = np.minimum(lo, noisy.estimate), np.maximum(hi, noisy.estimate)
     return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
 
 
@@ -352,10 +355,12 @@ def beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) ->
     return np.where(narrow, mean + z * sigma + skew, exact)
 
 
-def average_price(states: States, w: Floats, strata: Subgroups[States] | None = None) -> Price:
+def average_variance(
+    states: States, w: Floats, strata: Subgroups[States] | None = None
+) -> Estimate:
     """Variance estimate of the average weight of three or more categories.
 
-    Two categories are a credit: `credit_prices` with the gain 1, by both fits.
+    Two categories are a credit: `credit_variances` with the gain 1, by both fits.
     """
     low, width = float(w.min()), float(w.max() - w.min())
     unit, rest = (w - low) / (width or 1.0), (w.max() - w) / (width or 1.0)
@@ -377,7 +382,7 @@ def average_price(states: States, w: Floats, strata: Subgroups[States] | None = 
     observed, left = (
         strata.weighted_sums(weighted_average(states.counts, each)) for each in (unit, rest)
     )
-    return Price(observed, left, mean, mean_rest, variance, factor, low, width)
+    return Estimate(observed, left, mean, mean_rest, variance, factor, low, width)
 
 
 def _trial_noise(
@@ -411,12 +416,12 @@ def _node_sums(
     return means, variances
 
 
-# The critical value at which a pair gets its price, whatever the confidence: intervals grow with
+# The critical value at which a pair gets its variance, whatever the confidence: intervals grow with
 # the confidence.
 CHOICE = 1.959963984540054
 
 
-# The paired price is taken if the interval of the trials is not shorter than this share of it. At
+# Use the paired variance if the interval of the trials is not shorter than this share of it. At
 # .9 up to 7 % of families of 20 equal models had a false winner, at .85 6 % (nominal 5 %).
 _CLEARLY_SHORTER = 0.85
 
@@ -430,39 +435,39 @@ _ROUNDING = 1e-12  # in units of the range of a metric
 class Reach(NamedTuple):
     """How far a model reaches in a comparison, each of shape (G,), on the unit scale."""
 
-    noise: Floats  # priced noise, as far as the estimate is from the bounds
+    noise: Floats  # root of the variance, as far as the estimate is from the bounds
     down: Floats  # what its interval adds near a bound, likewise `up`
     up: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ComparedPrice:
+class ComparedNoise:
     """Variance of estimates that are compared on these very questions."""
 
-    price: Price  # its factor is raised if no question has more than one trial
+    noisy: Estimate  # its factor is raised if no question has more than one trial
     most: Floats  # questions an estimate may be worth; inf with several trials
 
     @classmethod
-    def joined(cls, prices: Sequence[ComparedPrice]) -> ComparedPrice | None:
-        """The prices of several metrics one after another; None if their ranges differ."""
-        if len({(each.price.low, each.price.width, each.price.bounded) for each in prices}) != 1:
+    def joined(cls, variances: Sequence[ComparedNoise]) -> ComparedNoise | None:
+        """The variances of several metrics one after another; None if their ranges differ."""
+        if len({(each.noisy.low, each.noisy.width, each.noisy.bounded) for each in variances}) != 1:
             return None
-        one, most = prices[0].price, np.concatenate([each.most for each in prices])
+        one, most = variances[0].noisy, np.concatenate([each.most for each in variances])
         estimate, rest, mean, mean_rest, variance, factor = (
-            np.concatenate([getattr(each.price, name) for each in prices]) for name in PRICE_PARTS
+            np.concatenate([getattr(each.noisy, name) for each in variances]) for name in PARTS
         )
         range_ = one.low, one.width, one.bounded
-        return cls(Price(estimate, rest, mean, mean_rest, variance, factor, *range_), most)
+        return cls(Estimate(estimate, rest, mean, mean_rest, variance, factor, *range_), most)
 
     @classmethod
-    def floored(cls, price: Price, variance: Floats, most: Floats) -> ComparedPrice:
-        """Raise a price to `variance`, that of the mean between the questions, on the unit scale.
+    def floored(cls, noisy: Estimate, variance: Floats, most: Floats) -> ComparedNoise:
+        """Raise a variance to `variance`, that of the mean over questions, on the unit scale.
 
         A single trial says nothing of the noise given the question, which is at most the variance
         between questions. Questions with several trials: variance 0, `most` infinite.
         """
-        least = np.divide(variance, price.variance, out=0 * variance, where=price.variance > 0)
-        return cls(replace(price, factor=np.maximum(price.factor, least)), most)
+        least = np.divide(variance, noisy.variance, out=0 * variance, where=noisy.variance > 0)
+        return cls(replace(noisy, factor=np.maximum(noisy.factor, least)), most)
 
     @property
     def is_single(self) -> Mask:
@@ -472,52 +477,52 @@ class ComparedPrice:
     @property
     def hides_noise(self) -> Mask:
         """Whether single trials are all right, or all wrong."""
-        return np.asarray(self.is_single & (bound_distance(self.price) == 0))
+        return np.asarray(self.is_single & (bound_distance(self.noisy) == 0))
 
-    def at(self, groups: Ints) -> ComparedPrice:
-        """Prices of some groups, in the given order."""
-        return ComparedPrice(self.price.at(groups), self.most[groups])
+    def at(self, groups: Ints) -> ComparedNoise:
+        """Variances of some groups, in the given order."""
+        return ComparedNoise(self.noisy.at(groups), self.most[groups])
 
     def ends(self, tail: Floats) -> tuple[Floats, Floats]:
         """Interval of each estimate, on the scale of the metric, by its tail."""
-        price = self.price
-        if not price.bounded:
-            noise = -scipy.special.ndtri(tail) * np.sqrt(price.variance * price.factor)
-            return price.mu - price.width * noise, price.mu + price.width * noise
-        questions = np.minimum(effective_questions(price), self.most)
-        lo, hi = unit_interval(price, questions, tail)
-        return price.low + price.width * lo, price.low + price.width * hi
+        noisy = self.noisy
+        if not noisy.bounded:
+            noise = -scipy.special.ndtri(tail) * np.sqrt(noisy.variance * noisy.factor)
+            return noisy.mu - noisy.width * noise, noisy.mu + noisy.width * noise
+        questions = np.minimum(effective_questions(noisy), self.most)
+        lo, hi = unit_interval(noisy, questions, tail)
+        return noisy.low + noisy.width * lo, noisy.low + noisy.width * hi
 
     def uncertain_variance(self) -> Floats:
         """Variance on the scale of the metric, with what is uncertain of it."""
-        price = self.price
-        return np.asarray(price.width**2 * price.variance * price.factor)
+        noisy = self.noisy
+        return np.asarray(noisy.width**2 * noisy.variance * noisy.factor)
 
     def rate_noise(self) -> tuple[Floats, Floats] | None:
-        """The noise of one trial at the rate, and the price of the estimate."""
-        price = self.price
-        if not price.bounded:
+        """The noise of one trial at the rate, and the variance of the estimate."""
+        noisy = self.noisy
+        if not noisy.bounded:
             return None
-        return price.estimate * price.rest, price.variance * price.factor
+        return noisy.estimate * noisy.rest, noisy.variance * noisy.factor
 
     def reach(self, c: Floats | float) -> Reach:
         """How far each estimate reaches at a critical value."""
-        price = self.price
-        noise = c * np.sqrt(price.variance * price.factor)
-        if not price.bounded:
+        noisy = self.noisy
+        noise = c * np.sqrt(noisy.variance * noisy.factor)
+        if not noisy.bounded:
             return Reach(noise, 0 * noise, 0 * noise)
-        distance = bound_distance(price)
-        questions = np.minimum(effective_questions(price), self.most)
-        lo, hi = unit_interval(price, questions, scipy.special.ndtr(-np.asarray(c)))
+        distance = bound_distance(noisy)
+        questions = np.minimum(effective_questions(noisy), self.most)
+        lo, hi = unit_interval(noisy, questions, scipy.special.ndtr(-np.asarray(c)))
         left = 1 - distance
-        return Reach(distance * noise, left * (price.estimate - lo), left * (hi - price.estimate))
+        return Reach(distance * noise, left * (noisy.estimate - lo), left * (hi - noisy.estimate))
 
 
 class ComparedSide(Protocol):
-    """One side of each pair: a `ComparedPrice`, or one of other kinds of estimates."""
+    """One side of each pair: a `ComparedNoise`, or one of other kinds of estimates."""
 
     @property
-    def price(self) -> SidePrice:
+    def noisy(self) -> SideNoise:
         """The estimates with their noise."""
 
     @property
@@ -529,7 +534,7 @@ class ComparedSide(Protocol):
         """Whether single trials are all right, or all wrong."""
 
     def at(self, groups: Ints) -> Self:
-        """Prices of some groups, in the given order."""
+        """Variances of some groups, in the given order."""
 
     def ends(self, tail: Floats) -> tuple[Floats, Floats]:
         """Interval of each estimate, by its tail."""
@@ -544,7 +549,7 @@ class ComparedSide(Protocol):
         """How far each estimate reaches at a critical value."""
 
 
-class SidePrice(Protocol):
+class SideNoise(Protocol):
     """Estimates and noise of one side of a difference."""
 
     @property
@@ -565,7 +570,7 @@ class SidePrice(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairedPrice:
+class PairedNoise:
     """Variance of differences by the paired differences of the questions, on the unit scale."""
 
     variance: Floats  # shape (P,); NaN if there is none
@@ -607,7 +612,7 @@ def paired_variance(gaps: Floats, weight: Floats) -> Floats:
 
 
 def takes_pairs(
-    first: ComparedSide, second: ComparedSide, one: Reach, other: Reach, paired: PairedPrice
+    first: ComparedSide, second: ComparedSide, one: Reach, other: Reach, paired: PairedNoise
 ) -> Mask:
     """Pairs that use the paired variance, given how far both sides reach at `CHOICE`.
 
@@ -615,7 +620,7 @@ def takes_pairs(
     .8 on 15 questions with 1, 4 or 16 trials had a false winner before.
     """
     down, up = _trial_reach(first, second, one, other, CHOICE)
-    # Without a paired price the comparison with NaN leaves the price of the trials.
+    # Without a paired variance the comparison with NaN leaves the variance of the trials.
     longer = np.maximum(down, up) >= _CLEARLY_SHORTER * paired.half_width(CHOICE)
     hidden = first.hides_noise & ~second.is_single | second.hides_noise & ~first.is_single
     return np.asarray(longer & ~hidden)
@@ -625,7 +630,7 @@ def interval_ends(
     first: ComparedSide,
     second: ComparedSide,
     reaches: tuple[Reach, Reach],
-    paired: PairedPrice,
+    paired: PairedNoise,
     by_pairs: Mask,
     c: Floats | float,
 ) -> tuple[Floats, Floats]:
@@ -633,15 +638,15 @@ def interval_ends(
     down, up = _trial_reach(first, second, *reaches, c)
     half = paired.half_width(c)
     down, up = (np.where(by_pairs, half, reach) for reach in (down, up))
-    diff, width = first.price.mu - second.price.mu, first.price.width
-    top = width if first.price.bounded else np.inf
+    diff, width = first.noisy.mu - second.noisy.mu, first.noisy.width
+    top = width if first.noisy.bounded else np.inf
     return np.clip(diff - width * down, -top, top), np.clip(diff + width * up, -top, top)
 
 
 def _trial_reach(
     first: ComparedSide, second: ComparedSide, one: Reach, other: Reach, c: Floats | float
 ) -> tuple[Floats, Floats]:
-    """How far differences reach down and up by the price of the trials, on the unit scale."""
+    """How far differences reach down and up by the variance of the trials, on the unit scale."""
     root = np.sqrt(_noise_share(first, second, c))
     first_noise, second_noise = one.noise / root, other.noise / root
     down = np.hypot(first_noise + one.down, second_noise + other.up)
@@ -721,58 +726,58 @@ def excludes_zero(ends: tuple[Floats, Floats]) -> Mask:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PricedPairs:
-    """Pairs with the price of their trials, or of their paired differences, arrays (S, P)."""
+class NoisyPairs:
+    """Pairs with the variance of their trials, or of their paired differences, arrays (S, P)."""
 
-    price: ComparedSide  # of all models
+    noisy: ComparedSide  # of all models
     a: Ints  # places of both models of each pair
     b: Ints
-    paired: PairedPrice
-    by_pairs: Mask  # whether a pair uses the paired price
+    paired: PairedNoise
+    by_pairs: Mask  # whether a pair uses the paired variance
 
     @classmethod
-    def from_price(cls, price: ComparedSide, a: Ints, b: Ints, paired: PairedPrice) -> PricedPairs:
-        """Pairs of models, after the choice of the price of each."""
-        reaches = pair_reaches(price, a, b, np.full((len(a), 1), CHOICE))
-        return cls(price, a, b, paired, takes_pairs(price.at(a), price.at(b), *reaches, paired))
+    def from_noisy(cls, noisy: ComparedSide, a: Ints, b: Ints, paired: PairedNoise) -> NoisyPairs:
+        """Pairs of models, after the choice of the variance of each."""
+        reaches = pair_reaches(noisy, a, b, np.full((len(a), 1), CHOICE))
+        return cls(noisy, a, b, paired, takes_pairs(noisy.at(a), noisy.at(b), *reaches, paired))
 
     @property
     def diff(self) -> Floats:
         """The differences of the estimates."""
-        mu = self.price.price.mu
+        mu = self.noisy.noisy.mu
         return np.asarray(mu[self.a] - mu[self.b])
 
     @property
     def sigma(self) -> Floats:
         """Standard deviations of the differences."""
-        price, other = self.price.at(self.a).price, self.price.at(self.b).price
-        by_trials = np.hypot(price.sigma, other.sigma)
-        by_pairs = price.width * np.sqrt(self.paired.variance)
+        noisy, other = self.noisy.at(self.a).noisy, self.noisy.at(self.b).noisy
+        by_trials = np.hypot(noisy.sigma, other.sigma)
+        by_pairs = noisy.width * np.sqrt(self.paired.variance)
         return np.where(self.by_pairs, by_pairs, by_trials)
 
     @property
     def z(self) -> Floats:
-        """By the paired price in closed form; by that of the trials a root for each pair."""
-        diff, width = self.diff, self.price.at(self.a).price.width
+        """By the paired variance in closed form; by that of the trials a root for each pair."""
+        diff, width = self.diff, self.noisy.at(self.a).noisy.width
         t = standardized_differences(diff, width * np.sqrt(self.paired.variance))
         z = student_z(t, self.paired.freedom)
         if not self.by_pairs.all():
             some = ~self.by_pairs
             freedom = np.broadcast_to(self.paired.freedom, some.shape)[some][None]
-            paired = PairedPrice(self.paired.variance[some][None], freedom)
+            paired = PairedNoise(self.paired.variance[some][None], freedom)
             sides = self.a[some][None], self.b[some][None]
-            rest = PricedPairs(self.price, *sides, paired, self.by_pairs[some][None])
+            rest = NoisyPairs(self.noisy, *sides, paired, self.by_pairs[some][None])
             z[some] = inverted_z(rest.ends, diff[some][None])[0]
         return z
 
     @classmethod
-    def joined(cls, parts: Sequence[PricedPairs]) -> PricedPairs | None:
+    def joined(cls, parts: Sequence[NoisyPairs]) -> NoisyPairs | None:
         """The pairs of several metrics of one range, one below the other; None of other metrics."""
-        prices = [part.price for part in parts if isinstance(part.price, ComparedPrice)]
-        joined = ComparedPrice.joined(prices)
-        if joined is None or len(prices) < len(parts):
+        variances = [part.noisy for part in parts if isinstance(part.noisy, ComparedNoise)]
+        joined = ComparedNoise.joined(variances)
+        if joined is None or len(variances) < len(parts):
             return None
-        first = np.cumsum([0, *(each.price.mu.size for each in prices[:-1])])
+        first = np.cumsum([0, *(each.noisy.mu.size for each in variances[:-1])])
         a = np.concatenate([start + part.a for start, part in zip(first, parts, strict=True)])
         b = np.concatenate([start + part.b for start, part in zip(first, parts, strict=True)])
         variance, freedom = (
@@ -780,30 +785,28 @@ class PricedPairs:
             for name in ("variance", "freedom")
         )
         by_pairs = np.concatenate([part.by_pairs for part in parts])
-        return cls(joined, a, b, PairedPrice(variance, freedom), by_pairs)
+        return cls(joined, a, b, PairedNoise(variance, freedom), by_pairs)
 
     def ends(self, c: Floats) -> tuple[Floats, Floats]:
         """Ends of the intervals by critical values."""
-        sides = self.price.at(self.a), self.price.at(self.b)
-        reaches = pair_reaches(self.price, self.a, self.b, c)
+        sides = self.noisy.at(self.a), self.noisy.at(self.b)
+        reaches = pair_reaches(self.noisy, self.a, self.b, c)
         return interval_ends(*sides, reaches, self.paired, self.by_pairs, c)
 
     def decided(self, c: Floats) -> Mask:
         """Pairs whose interval excludes zero."""
         return excludes_zero(self.ends(c))
 
-    def of_strata(self, strata: Ints) -> PricedPairs:
+    def of_strata(self, strata: Ints) -> NoisyPairs:
         """The pairs of some of the strata."""
-        paired = PairedPrice(self.paired.variance[strata], self.paired.freedom[strata])
-        return PricedPairs(
-            self.price, self.a[strata], self.b[strata], paired, self.by_pairs[strata]
-        )
+        paired = PairedNoise(self.paired.variance[strata], self.paired.freedom[strata])
+        return NoisyPairs(self.noisy, self.a[strata], self.b[strata], paired, self.by_pairs[strata])
 
 
-def priced_pairs(
-    price: ComparedSide, questions: Sequence[QuestionValues], a: Ints, b: Ints, strata: Ints
-) -> PricedPairs:
-    """Pairs of columns of some strata; `price` has as many models of each, one after another."""
+def pairs_by_variance(
+    noisy: ComparedSide, questions: Sequence[QuestionValues], a: Ints, b: Ints, strata: Ints
+) -> NoisyPairs:
+    """Pairs of columns of some strata; `noisy` has as many models of each, in turn."""
     size = np.broadcast_shapes((strata.size, 1), a.shape)
     a, b = np.broadcast_to(a, size), np.broadcast_to(b, size)
     variance, freedom = np.empty(size), np.empty((strata.size, 1))
@@ -811,22 +814,22 @@ def priced_pairs(
         asked = questions[stratum]
         variance[row] = asked.pair_variances(a[row], b[row])
         freedom[row] = asked.number - 1
-    first = strata[:, None] * (price.price.mu.size // max(len(questions), 1))
-    return PricedPairs.from_price(price, first + a, first + b, PairedPrice(variance, freedom))
+    first = strata[:, None] * (noisy.noisy.mu.size // max(len(questions), 1))
+    return NoisyPairs.from_noisy(noisy, first + a, first + b, PairedNoise(variance, freedom))
 
 
-def pair_reaches(price: ComparedSide, a: Ints, b: Ints, c: Floats) -> tuple[Reach, Reach]:
+def pair_reaches(noisy: ComparedSide, a: Ints, b: Ints, c: Floats) -> tuple[Reach, Reach]:
     """Reaches of both sides of each pair, computed once for each model and critical value.
 
     `c` has the shape of the pairs, or one value for each stratum, shape (S, 1).
     """
     levels, level = np.unique(c, return_inverse=True)
     if 2 * levels.size >= a.size:  # few pairs share a value
-        return price.at(a).reach(c), price.at(b).reach(c)
+        return noisy.at(a).reach(c), noisy.at(b).reach(c)
     level = level.reshape(c.shape)
     wanted = np.stack([a, b]) * levels.size + level
     first, place = distinct_rows([wanted.ravel()])
     code = wanted.ravel()[first]
-    reached = price.at(code // levels.size).reach(levels[code % levels.size])
+    reached = noisy.at(code // levels.size).reach(levels[code % levels.size])
     one, other = place.reshape(wanted.shape)
     return Reach(*(each[one] for each in reached)), Reach(*(each[other] for each in reached))

@@ -60,7 +60,7 @@ def test_two_saturated_models_with_one_trial_each():
     assert (row["lo"], row["hi"]) == pytest.approx((-0.0948, 0.0948), abs=5e-5)
 
 
-def test_a_single_question_has_the_price_of_its_trials():
+def test_a_single_question_has_the_variance_of_its_trials():
     rows = counted(np.array([[[3], [1]]]), 4).compare(ps.avg())
     assert rows.select("diff", "sigma", "lo", "hi").null_count().row(0) == (0, 0, 0, 0)
 

@@ -1,4 +1,4 @@
-"""Estimates with a price: each pair has the price of its trials, or of its pairs."""
+"""Estimates with a variance: each pair has the variance of its trials, or of its pairs."""
 
 from functools import partial
 from itertools import combinations
@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from polars_scorio.maths.comparison import Comparison, Inner
-from polars_scorio.maths.price import (
+from polars_scorio.maths.variance_estimates import (
     CHOICE,
-    ComparedPrice,
-    PairedPrice,
-    Price,
+    ComparedNoise,
+    Estimate,
+    PairedNoise,
     QuestionValues,
     pair_reaches,
     paired_variance,
-    priced_pairs,
+    pairs_by_variance,
 )
 from tests.maths.metric_differences import metric_difference
 
@@ -23,12 +23,12 @@ MODELS, QUESTIONS = 4, 12
 EVERY = np.array(np.triu_indices(MODELS, 1))
 
 
-def compared(price, questions):
-    """Models of some strata by their price."""
+def compared(noisy, questions):
+    """Models of some strata by their variance."""
     shape = len(questions), -1
-    mu, sigma = price.price.mu.reshape(shape), price.price.sigma.reshape(shape)
+    mu, sigma = noisy.noisy.mu.reshape(shape), noisy.noisy.sigma.reshape(shape)
     inner = Inner.from_numbers(mu, sigma, mu - 2 * sigma, mu + 2 * sigma)
-    return Comparison(inner, partial(priced_pairs, price, questions))
+    return Comparison(inner, partial(pairs_by_variance, noisy, questions))
 
 
 @pytest.fixture
@@ -39,18 +39,18 @@ def side():
     values = np.clip(base + random.normal(0, 0.03, (2, QUESTIONS, MODELS)), 0, 1)
     values[1] = random.random((QUESTIONS, MODELS))
     u = values.mean(axis=1).ravel()
-    price = Price(u, 1 - u, u, 1 - u, u * (1 - u) / 60, np.full(u.size, 1.2))
+    noisy = Estimate(u, 1 - u, u, 1 - u, u * (1 - u) / 60, np.full(u.size, 1.2))
     questions = [QuestionValues(v, np.full(QUESTIONS, 1 / QUESTIONS)) for v in values]
-    return ComparedPrice.floored(price, 0 * u, np.full(u.size, np.inf)), questions
+    return ComparedNoise.floored(noisy, 0 * u, np.full(u.size, np.inf)), questions
 
 
 def one_by_one(side, stratum, a, b, c):
     """The difference of a single pair by the kernel."""
-    price, questions = side
+    noisy, questions = side
     own = questions[stratum]
     variance = paired_variance(own.values[:, [a]] - own.values[:, [b]], own.weight)
-    both = PairedPrice(variance, np.array([QUESTIONS - 1.0]))
-    sides = [price.at(np.array([stratum * MODELS + side])) for side in (a, b)]
+    both = PairedNoise(variance, np.array([QUESTIONS - 1.0]))
+    sides = [noisy.at(np.array([stratum * MODELS + side])) for side in (a, b)]
     return metric_difference(*sides, both, c)
 
 
@@ -99,7 +99,7 @@ def test_the_interval_of_a_pair_ends_at_zero_at_its_z(side):
         assert one.lo.item() == pytest.approx(0, abs=1e-9)
 
 
-def test_without_values_of_questions_a_pair_has_the_price_of_its_trials(side):
+def test_without_values_of_questions_a_pair_has_the_variance_of_its_trials(side):
     none = [QuestionValues(np.empty((0, 0)), np.empty(0))] * 2
     pairs = compared(side[0], none).pairs(*EVERY)
     assert not pairs.by_pairs.any()
@@ -113,8 +113,8 @@ def test_reaches_are_those_of_each_side_at_its_critical_value(side):
     assert one.down.shape == (1, 2)
 
 
-def test_a_price_of_nothing_is_no_verdict():
+def test_a_variance_of_nothing_is_no_verdict():
     u = np.array([0.5, 0.5])
-    price = ComparedPrice(Price(u, u, u, u, 0 * u, np.ones(2)), np.full(2, np.inf))
+    noisy = ComparedNoise(Estimate(u, u, u, u, 0 * u, np.ones(2)), np.full(2, np.inf))
     same = QuestionValues(np.full((3, 2), 0.5), np.full(3, 1 / 3))
-    assert not compared(price, [same]).differs(np.array([[1.0]])).any()
+    assert not compared(noisy, [same]).differs(np.array([[1.0]])).any()

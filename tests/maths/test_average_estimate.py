@@ -1,4 +1,4 @@
-"""Prices of average weights, against plain loops, and at the ends of the scale."""
+"""Variances of average weights, against plain loops, and at the ends of the scale."""
 
 from math import sqrt
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from polars_scorio.maths.lattice import fit_categories
-from polars_scorio.maths.price import average_price, clopper_pearson_interval
 from polars_scorio.maths.questions import Subgroups
+from polars_scorio.maths.variance_estimates import average_variance, clopper_pearson_interval
 from tests.maths.cases import COUNTS, QUESTIONS, W, states_of_categories
 
 
@@ -24,7 +24,7 @@ def test_an_average_equals_plain_loops():
     smooth = grid.weight @ noise
     by_trials = np.repeat([np.repeat(W, row).var(ddof=1) / row.sum() for row in COUNTS], QUESTIONS)
     total = max(smooth, by_trials.sum())
-    found = average_price(states_of_categories(COUNTS, QUESTIONS), W)
+    found = average_variance(states_of_categories(COUNTS, QUESTIONS), W)
     estimate = sum(h * row @ W / row.sum() for h, row in zip(QUESTIONS, COUNTS, strict=True)) / 20
     # Both are sums over the same grid in another order: far below the default, 1e-6.
     assert found.mu[0] == pytest.approx(estimate)
@@ -55,26 +55,26 @@ def test_the_average_of_unequal_strata_equals_plain_loops():
         ),
         1,
     )
-    price = average_price(states_of_categories(COUNTS, QUESTIONS), W, strata)
+    noisy = average_variance(states_of_categories(COUNTS, QUESTIONS), W, strata)
     # The mean of three means, and sums over the same grid in another order: rounding.
-    assert price.mu[0] == pytest.approx((QUESTIONS * weight) @ (COUNTS @ W / COUNTS.sum(axis=1)))
-    assert price.sigma[0] == pytest.approx(sqrt(total))
+    assert noisy.mu[0] == pytest.approx((QUESTIONS * weight) @ (COUNTS @ W / COUNTS.sum(axis=1)))
+    assert noisy.sigma[0] == pytest.approx(sqrt(total))
 
 
-def test_a_population_that_is_not_dirichlet_is_not_priced_too_low():
+def test_a_population_that_is_not_dirichlet_is_not_estimated_too_low():
     # Half always end in the middle, half at either end: 4 trials have the variance 1/16 or 0.
     counts = np.array([[0, 4, 0], [4, 0, 0], [3, 0, 1], [2, 0, 2], [1, 0, 3], [0, 0, 4]])
     questions = np.array([160, 10, 40, 60, 40, 10])
-    price = average_price(states_of_categories(counts, questions), np.array([0, 0.5, 1]))
-    assert price.variance[0] * 320 >= 1 / 32 * (1 - 1e-12)
+    noisy = average_variance(states_of_categories(counts, questions), np.array([0, 0.5, 1]))
+    assert noisy.variance[0] * 320 >= 1 / 32 * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_averages_on_a_bound(level):
     counts = np.zeros((1, 3), dtype=int)
     counts[0, level] = 4
-    price = average_price(states_of_categories(counts, np.array([30])), W)
-    lo, hi = clopper_pearson_interval(price, 0.95)
-    assert np.isfinite([price.sigma, lo, hi]).all()
+    noisy = average_variance(states_of_categories(counts, np.array([30])), W)
+    lo, hi = clopper_pearson_interval(noisy, 0.95)
+    assert np.isfinite([noisy.sigma, lo, hi]).all()
     assert lo <= W[level] <= hi
     assert hi - lo < 1

@@ -1,4 +1,4 @@
-"""The price of mean rewards: vectors of a second implementation, an oracle, and laws."""
+"""The variance of mean rewards: vectors of a second implementation, an oracle, and laws."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.documents import study_numbers
-from tests.maths.logs import question_rewards, reward_price
+from tests.maths.logs import question_rewards, reward_variance
 from tests.maths.rewards_oracle import reward_interval
 
 HUNDREDTHS = st.integers(0, 100).map(lambda i: i / 100)
@@ -16,8 +16,8 @@ CLOSE = {"rel": 1e-9, "abs": 1e-9}
 CASES = study_numbers("rewards")["intervals"]
 
 
-def ends_of(price, confidence=0.95):
-    return [end.item() for end in price.ends((1 - confidence) / 2)]
+def ends_of(noisy, confidence=0.95):
+    return [end.item() for end in noisy.ends((1 - confidence) / 2)]
 
 
 def test_equals_the_vectors_of_the_study():
@@ -30,9 +30,9 @@ def test_equals_the_vectors_of_the_study():
         study = {"k": k, "bounds": bounds, "target": target, "confidence": confidence}
         assert reward_interval(case["rewards"], **study) == pytest.approx(expected, abs=1e-9)
         if target == "benchmark":
-            price = reward_price(case["rewards"], bounds, k)
-            ends = [bounds[0] + (bounds[1] - bounds[0]) * end for end in ends_of(price, confidence)]
-            found = [price.mu.item(), price.sigma.item(), *ends]
+            noisy = reward_variance(case["rewards"], bounds, k)
+            ends = [bounds[0] + (bounds[1] - bounds[0]) * end for end in ends_of(noisy, confidence)]
+            found = [noisy.mu.item(), noisy.sigma.item(), *ends]
             known = [np.nan if number is None else number for number in expected]
             assert found == pytest.approx(known, abs=1e-9, nan_ok=True), case["name"]
 
@@ -41,9 +41,9 @@ def test_equals_the_vectors_of_the_study():
 @given(LOGS, st.sampled_from([0.5, 0.9, 0.95, 0.999]))
 def test_averages_equal_the_oracle(logs, confidence):
     _, sigma, lo, hi = reward_interval(logs, bounds=(0, 1), confidence=confidence)
-    price = reward_price(logs, (0, 1))
-    assert ends_of(price, confidence) == pytest.approx([lo, hi], **CLOSE)
-    assert price.sigma.item() == pytest.approx(np.nan if sigma is None else sigma, nan_ok=True)
+    noisy = reward_variance(logs, (0, 1))
+    assert ends_of(noisy, confidence) == pytest.approx([lo, hi], **CLOSE)
+    assert noisy.sigma.item() == pytest.approx(np.nan if sigma is None else sigma, nan_ok=True)
 
 
 @pytest.mark.slow
@@ -51,53 +51,53 @@ def test_averages_equal_the_oracle(logs, confidence):
 def test_best_of_k_equals_the_oracle(logs, data):
     k = data.draw(st.integers(2, 3))
     expected = reward_interval(logs, k=k, bounds=(-1, 2))
-    price = reward_price(logs, (-1, 2), k)
-    found = [price.mu.item(), price.sigma.item(), *(3 * end - 1 for end in ends_of(price))]
+    noisy = reward_variance(logs, (-1, 2), k)
+    found = [noisy.mu.item(), noisy.sigma.item(), *(3 * end - 1 for end in ends_of(noisy))]
     assert found == pytest.approx(expected, rel=1e-9, abs=3e-9)
 
 
 @pytest.mark.slow
 @given(LOGS)
 def test_more_confidence_is_wider_and_holds_the_estimate(logs):
-    price = reward_price(logs, (0, 1))
-    narrow, wide = ends_of(price, 0.8), ends_of(price, 0.95)
-    assert 0 <= wide[0] <= narrow[0] <= price.estimate.item() + 1e-12
-    assert price.estimate.item() - 1e-12 <= narrow[1] <= wide[1] <= 1
+    noisy = reward_variance(logs, (0, 1))
+    narrow, wide = ends_of(noisy, 0.8), ends_of(noisy, 0.95)
+    assert 0 <= wide[0] <= narrow[0] <= noisy.estimate.item() + 1e-12
+    assert noisy.estimate.item() - 1e-12 <= narrow[1] <= wide[1] <= 1
 
 
 @pytest.mark.slow
 @given(LOGS)
 def test_mirrored_rewards_have_the_mirrored_interval(logs):
-    lo, hi = ends_of(reward_price(logs, (0, 1)))
+    lo, hi = ends_of(reward_variance(logs, (0, 1)))
     mirrored = [[1 - reward for reward in rewards] for rewards in logs]
-    assert ends_of(reward_price(mirrored, (0, 1))) == pytest.approx([1 - hi, 1 - lo], abs=1e-9)
+    assert ends_of(reward_variance(mirrored, (0, 1))) == pytest.approx([1 - hi, 1 - lo], abs=1e-9)
 
 
 @pytest.mark.slow
 @given(LOGS)
 def test_wider_bounds_are_never_narrower(logs):
-    lo, hi = ends_of(reward_price(logs, (0, 1)))
-    below, above = ends_of(reward_price(logs, (-1, 3)))
+    lo, hi = ends_of(reward_variance(logs, (0, 1)))
+    below, above = ends_of(reward_variance(logs, (-1, 3)))
     assert 4 * below - 1 <= lo + 1e-9
     assert 4 * above - 1 >= hi - 1e-9
 
 
 def test_rewards_that_all_fail_have_the_bound_of_clopper_and_pearson():
-    lo, hi = ends_of(reward_price([[0.0] * 4] * 10, (0, 1)))
+    lo, hi = ends_of(reward_variance([[0.0] * 4] * 10, (0, 1)))
     assert lo == 0.0
     assert hi == pytest.approx(1 - 0.025 ** (1 / 40), rel=1e-9)
 
 
 def test_a_range_that_is_not_known_has_no_interval():
-    price = reward_price([[0.7] * 3] * 8, (0.7, 0.7))
-    assert (price.mu.item(), price.sigma.item()) == (0.7, 0.0)
-    assert np.isnan(ends_of(price)).all()
+    noisy = reward_variance([[0.7] * 3] * 8, (0.7, 0.7))
+    assert (noisy.mu.item(), noisy.sigma.item()) == (0.7, 0.0)
+    assert np.isnan(ends_of(noisy)).all()
 
 
 def test_a_critical_value_of_zero_has_ends():
-    price = reward_price([[0.2, 0.4], [0.9, 0.1]], (0, 1))
-    lo, hi = ends_of(price, 0.0)
-    assert lo <= price.estimate.item() <= hi
+    noisy = reward_variance([[0.2, 0.4], [0.9, 0.1]], (0, 1))
+    lo, hi = ends_of(noisy, 0.0)
+    assert lo <= noisy.estimate.item() <= hi
 
 
 @given(LOGS.filter(lambda logs: len(logs) > 1))

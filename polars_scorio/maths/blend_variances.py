@@ -12,12 +12,11 @@ from polars_scorio.maths.credit_at_rates import Powers, blend_means
 from polars_scorio.maths.credit_numbers import (
     Numbers,
     credit_numbers,
-    price_numbers,
     saturated_groups,
+    variance_numbers,
 )
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import Target
-from polars_scorio.maths.price import Price, capped_price
 from polars_scorio.maths.questions import QuestionWeights, States, Subgroups
 from polars_scorio.maths.sample_bound import QuestionSample, population_variance
 from polars_scorio.maths.variance import (
@@ -27,9 +26,10 @@ from polars_scorio.maths.variance import (
     group_moments,
     state_estimates,
 )
+from polars_scorio.maths.variance_estimates import Estimate, capped_noise
 
 
-def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Price:
+def blend_variance(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Estimate:
     """Variance estimate of a blend of two metrics of the same draw, with gains x and y.
 
     To first order a blend is a weighted sum of its metrics, itself a credit. With a negative power
@@ -51,14 +51,14 @@ def blend_price(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Pri
         share = np.divide(powers, centre, out=np.zeros(2), where=centre > 0) * blend
         linear = [CreditSum([*zip(share.tolist(), draws, strict=True)])]
         noise = group_moments(group, linear, weights)
-        price = capped_price(group.fits, linear, noise, group.weights(weights))
+        noisy = capped_noise(group.fits, linear, noise, group.weights(weights))
         expected = (
             blend_means(fit[:1], fit[1:], powers) for fit in (both.free_mean, both.smooth_mean)
         )
-        mean[column] = price.between(*expected).item()
-        variance[column], factor[column] = price.variance.item(), price.factor.item()
+        mean[column] = noisy.between(*expected).item()
+        variance[column], factor[column] = noisy.variance.item(), noisy.factor.item()
     value = blend_means(means[0], means[1], powers)
-    return Price(value, 1 - value, mean, 1 - mean, variance, factor, bounded=min(powers) >= 0)
+    return Estimate(value, 1 - value, mean, 1 - mean, variance, factor, bounded=min(powers) >= 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +73,7 @@ class BlendOfMeans:
 def blend_numbers(
     fitted: Calibrated,
     blended: BlendOfMeans,
-    price: Price,
+    noisy: Estimate,
     confidence: Floats | float,
     target: Target = "benchmark",
     clusters: Subgroups[States] | None = None,
@@ -81,28 +81,28 @@ def blend_numbers(
     """Estimate and interval of a blend of means, without forecasts.
 
     It grows with both means, whose errors go together: it lies between the blends of their lower
-    and of their upper ends. About these questions the interval of `price` is used if shorter.
+    and of their upper ends. About these questions the interval of `noisy` is used if shorter.
     """
     draws = [fixed_gains(blended.x), fixed_gains(blended.y)]
     parts = credit_numbers(fitted, draws, confidence, target, clusters)
-    known = ~np.isnan(price.estimate)
+    known = ~np.isnan(noisy.estimate)
     lo, hi = (
         np.where(known, blend_means(x, y, blended.powers), np.nan)
         for x, y in ((parts[0].lo, parts[1].lo), (parts[0].hi, parts[1].hi))
     )
     if target == "benchmark":
-        numbers = price_numbers(price, confidence)
-        # A price made of equal counts knows nothing of failures that were not seen; both means do.
+        numbers = variance_numbers(noisy, confidence)
+        # Equal counts have a variance of zero, although failures are possible; both means know.
         unsaturated = ~saturated_groups(fitted)
         lo = np.maximum(lo, numbers.lo, where=unsaturated, out=lo)
         return numbers._replace(lo=lo, hi=np.minimum(hi, numbers.hi, where=unsaturated, out=hi))
     sample = QuestionSample(fitted.states, clusters)
-    sigma = _population_sigma(fitted, blended, price, sample)
-    return Numbers(price.mu, price.mu, sigma, lo, hi, np.zeros_like(known))
+    sigma = _population_sigma(fitted, blended, noisy, sample)
+    return Numbers(noisy.mu, noisy.mu, sigma, lo, hi, np.zeros_like(known))
 
 
 def _population_sigma(
-    fitted: Calibrated, blended: BlendOfMeans, price: Price, sample: QuestionSample
+    fitted: Calibrated, blended: BlendOfMeans, noisy: Estimate, sample: QuestionSample
 ) -> Floats:
     """Standard deviation of a blend of means over a sample of questions, to first order."""
     draws, states = [fixed_gains(blended.x), fixed_gains(blended.y)], fitted.states
@@ -112,7 +112,7 @@ def _population_sigma(
     centre = (states.size * means + 0.5) / (states.size + 1)
     powers = np.array(blended.powers)[:, None]
     share: Floats = powers / centre * np.prod(centre**powers, axis=0)
-    known = ~np.isnan(price.estimate)
+    known = ~np.isnan(noisy.estimate)
 
     def of_fit(weights: tuple[float, float]) -> Floats:
         metric = CreditSum([*zip(weights, draws, strict=True)])

@@ -1,4 +1,4 @@
-"""The price of votes: unbiased for one vote, no less than the noise for more, and at the bounds."""
+"""The variance of votes: unbiased for one vote, not too low for more, and at the bounds."""
 
 from itertools import product
 from math import factorial, prod
@@ -9,13 +9,13 @@ import pytest
 from polars_scorio.maths.ballots import (
     Ballots,
     Votes,
+    vote_estimate,
     vote_noise,
-    vote_price,
     vote_success,
     vote_variance,
 )
-from polars_scorio.maths.price import clopper_pearson_interval
 from polars_scorio.maths.questions import Subgroups
+from polars_scorio.maths.variance_estimates import clopper_pearson_interval
 
 
 def ballots(votes, abstained=0):
@@ -41,7 +41,7 @@ RATES = [(0.5, 0.5), (0.4, 0.35, 0.25), (0.8, 0.1, 0.1), (0.3, 0.4, 0.3), (0.05,
 
 @pytest.mark.parametrize("rates", RATES)
 @pytest.mark.parametrize("n", [2, 4, 7])
-def test_of_one_vote_the_price_is_unbiased(rates, n):
+def test_of_one_vote_the_variance_is_unbiased(rates, n):
     outcomes, chance = every_outcome(rates, n)
     share = vote_success(outcomes, 1)
     mean = chance @ share
@@ -51,7 +51,7 @@ def test_of_one_vote_the_price_is_unbiased(rates, n):
 
 @pytest.mark.parametrize("rates", RATES)
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (4, 3), (8, 2), (8, 3), (8, 5), (9, 4)])
-def test_of_more_votes_the_price_is_expected_not_to_be_too_low(rates, n, k):
+def test_of_more_votes_the_variance_is_expected_not_to_be_too_low(rates, n, k):
     outcomes, chance = every_outcome(rates, n)
     share = vote_success(outcomes, k)
     true = chance @ (share - chance @ share) ** 2
@@ -71,27 +71,27 @@ def test_beyond_the_root_of_the_trials_rare_failures_are_bounded_not_estimated()
     assert vote_noise(votes, 8) == pytest.approx(vote_variance(votes, 8), rel=1e-12)  # 8 * 8 = 64
 
 
-def test_a_single_trial_has_no_price_of_its_own():
+def test_a_single_trial_has_no_variance_of_its_own():
     assert np.isnan(vote_noise(ballots([[1, 0], [0, 1]]), 1)).all()
     votes = Votes.tally(ballots([[1, 0], [0, 1]] * 5), np.zeros(10, dtype=int), 1)
     # All of them bounded by the mean: 1/2 * 1/2 each, over the square of their number.
-    assert vote_price(votes, 1).sigma == pytest.approx([(10 * 0.25 / 10**2) ** 0.5])
+    assert vote_estimate(votes, 1).sigma == pytest.approx([(10 * 0.25 / 10**2) ** 0.5])
 
 
 def test_votes_of_unequal_strata_weigh_as_much_as_their_stratum():
     each = ballots([[2, 2], [4, 0], [3, 1]])
     strata = Subgroups(Votes.tally(each, np.array([0, 1, 1]), 2), np.array([0, 0]), 1)
-    price = vote_price(Votes.tally(each, np.zeros(3, dtype=int), 1), 1, strata=strata)
+    noisy = vote_estimate(Votes.tally(each, np.zeros(3, dtype=int), 1), 1, strata=strata)
     # (1/2 + (1 + 3/4) / 2) / 2, and of each question p (1 - p) / 3 by its squared weight: rounding.
-    assert price.mu == pytest.approx([11 / 16])
-    assert price.sigma**2 == pytest.approx([(1 / 4 / 4 + 3 / 16 / 16) / 3])
+    assert noisy.mu == pytest.approx([11 / 16])
+    assert noisy.sigma**2 == pytest.approx([(1 / 4 / 4 + 3 / 16 / 16) / 3])
 
 
-def test_beyond_the_trials_there_is_no_price():
+def test_beyond_the_trials_there_is_no_variance():
     votes = Votes.tally(ballots([[2, 1], [4, 0]]), np.zeros(2, dtype=int), 1)
-    price = vote_price(votes, 4)
-    assert np.isnan([price.estimate, price.variance, *clopper_pearson_interval(price, 0.95)]).all()
-    assert not np.isnan(clopper_pearson_interval(vote_price(votes, 3), 0.95)).any()
+    noisy = vote_estimate(votes, 4)
+    assert np.isnan([noisy.estimate, noisy.variance, *clopper_pearson_interval(noisy, 0.95)]).all()
+    assert not np.isnan(clopper_pearson_interval(vote_estimate(votes, 3), 0.95)).any()
 
 
 @pytest.mark.parametrize("n", [1, 4, 64])
@@ -102,12 +102,12 @@ def test_trials_that_all_agree_are_worth_no_more_than_they_are(n, questions, k):
         return
     group = np.zeros(questions, dtype=int)
     right = Votes.tally(ballots([[n, 0]] * questions), group, 1)
-    lo, hi = clopper_pearson_interval(vote_price(right, k), 0.95)
+    lo, hi = clopper_pearson_interval(vote_estimate(right, k), 0.95)
     # Clopper and Pearson's lower end of all successes, of as many trials, or fewer.
     assert hi == 1
     assert 0 < lo <= 0.025 ** (1 / (n * questions)) + 1e-9
     wrong = Votes.tally(ballots([[0, n]] * questions), group, 1)
-    mirrored = clopper_pearson_interval(vote_price(wrong, k), 0.95)
+    mirrored = clopper_pearson_interval(vote_estimate(wrong, k), 0.95)
     np.testing.assert_allclose(mirrored, (1 - hi, 1 - lo), atol=1e-9)
 
 
@@ -115,7 +115,7 @@ def test_questions_that_look_alike_count_each():
     many = Votes.tally(ballots([[3, 1], [2, 2], [3, 1]]), np.array([0, 0, 1]), 2)
     assert many.kind_count == 2
     alone = [
-        vote_price(Votes.tally(ballots(each), np.zeros(len(each), dtype=int), 1), 1).mu.item()
+        vote_estimate(Votes.tally(ballots(each), np.zeros(len(each), dtype=int), 1), 1).mu.item()
         for each in ([[3, 1], [2, 2]], [[3, 1]])
     ]
-    assert vote_price(many, 1).mu.tolist() == alone
+    assert vote_estimate(many, 1).mu.tolist() == alone

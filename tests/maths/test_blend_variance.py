@@ -1,15 +1,15 @@
-"""Prices of blends of two means, against plain loops and each other."""
+"""Variances of blends of two means, against plain loops and each other."""
 
 from math import comb, sqrt
 
 import numpy as np
 import pytest
 
-from polars_scorio.maths.blend_prices import blend_price
+from polars_scorio.maths.blend_variances import blend_variance
 from polars_scorio.maths.draws import all_success, any_success, majority_gains
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.price import clopper_pearson_interval, credit_prices
 from polars_scorio.maths.variance import credit_of, fixed_gains
+from polars_scorio.maths.variance_estimates import clopper_pearson_interval, credit_variances
 from tests.maths import oracle
 from tests.maths.cases import (
     CASES,
@@ -17,7 +17,7 @@ from tests.maths.cases import (
     HARD,
     R1,
     RAGGED,
-    assert_prices_equal,
+    assert_variances_equal,
     states_of,
 )
 
@@ -44,8 +44,8 @@ def test_blends_equal_plain_loops(group, powers):
     (a, b), (x, y) = powers, [(size * u + m) / (size + 1) for u, m in zip(seen, means, strict=True)]
     theta = x**a * y**b
     linear = [theta * (a / x * g + b / y * h) for g, h in zip(*values, strict=True)]
-    m, s2, factor = oracle.price(group, lambda _: linear)
-    found = blend_price(Calibrated.fit(states_of(group)), *gains, powers)
+    m, s2, factor = oracle.noisy(group, lambda _: linear)
+    found = blend_variance(Calibrated.fit(states_of(group)), *gains, powers)
     # Sums of a few terms in another order: far below the default of approx, 1e-6.
     assert found.mu[0] == pytest.approx(seen[0] ** a * seen[1] ** b)
     assert found.sigma[0] == pytest.approx(sqrt(s2), abs=GRID_TOLERANCE)
@@ -61,21 +61,21 @@ def test_blends_equal_plain_loops(group, powers):
 @pytest.mark.parametrize("case", CASES)
 def test_a_blend_of_one_metric_is_that_metric(case):
     fitted, gains = Calibrated.fit(states_of(CASES[case])), any_success(1)
-    (alone,) = credit_prices(fitted, [fixed_gains(gains)])
+    (alone,) = credit_variances(fitted, [fixed_gains(gains)])
     # The same grids; the blend's credit is rebuilt from two products: rounding.
-    assert_prices_equal(blend_price(fitted, gains, gains, (0.3, 0.7)), alone, 1e-9)
+    assert_variances_equal(blend_variance(fitted, gains, gains, (0.3, 0.7)), alone, 1e-9)
 
 
 def test_a_negative_power_has_a_normal_interval():
     fitted = Calibrated.fit(states_of(R1))
-    price = blend_price(fitted, any_success(2), all_success(2), (2.0, -1.0))
+    noisy = blend_variance(fitted, any_success(2), all_success(2), (2.0, -1.0))
     # A few roundings: far below the default of approx.
-    assert price.mu == pytest.approx(0.95**2 / 0.45)
-    lo, hi = clopper_pearson_interval(price, 0.95)
-    noise = 1.959964 * price.sigma * np.sqrt(price.factor)
+    assert noisy.mu == pytest.approx(0.95**2 / 0.45)
+    lo, hi = clopper_pearson_interval(noisy, 0.95)
+    noise = 1.959964 * noisy.sigma * np.sqrt(noisy.factor)
     # z has seven digits: an error of 1e-8, below the default of approx, 1e-6.
-    assert (hi - price.mu, price.mu - lo) == (pytest.approx(noise), pytest.approx(noise))
-    zero = blend_price(
+    assert (hi - noisy.mu, noisy.mu - lo) == (pytest.approx(noise), pytest.approx(noise))
+    zero = blend_variance(
         Calibrated.fit(states_of(CASES["all wrong"])), *[any_success(1)] * 2, (1.0, -0.5)
     )
     assert zero.mu == 0
@@ -83,5 +83,7 @@ def test_a_negative_power_has_a_normal_interval():
 
 
 def test_a_blend_beyond_the_trials_has_none():
-    price = blend_price(Calibrated.fit(states_of(R1)), any_success(9), all_success(9), (0.5, 0.5))
-    assert np.isnan([price.mu, price.sigma, *clopper_pearson_interval(price, 0.95)]).all()
+    noisy = blend_variance(
+        Calibrated.fit(states_of(R1)), any_success(9), all_success(9), (0.5, 0.5)
+    )
+    assert np.isnan([noisy.mu, noisy.sigma, *clopper_pearson_interval(noisy, 0.95)]).all()

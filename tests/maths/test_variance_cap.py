@@ -1,13 +1,12 @@
-"""The cap of the price: against plain loops, and what it keeps to."""
+"""The cap of the variance: against plain loops, and what it keeps to."""
 
 import numpy as np
 import pytest
 
-from polars_scorio.maths import price as price_module
+from polars_scorio.maths import variance_estimates
 from polars_scorio.maths.credit_numbers import credit_numbers
 from polars_scorio.maths.draws import all_success, any_success, area_under_curve
 from polars_scorio.maths.free_fit import Calibrated, Group
-from polars_scorio.maths.price import capped_price, observed_caps, rate_variances, unseen_caps
 from polars_scorio.maths.questions import QuestionWeights
 from polars_scorio.maths.variance import (
     CreditSum,
@@ -15,6 +14,12 @@ from polars_scorio.maths.variance import (
     fixed_gains,
     group_moments,
     moments_of,
+)
+from polars_scorio.maths.variance_estimates import (
+    capped_noise,
+    observed_caps,
+    rate_variances,
+    unseen_caps,
 )
 from tests.maths import oracle
 from tests.maths.cases import CASES, TAU, states_of
@@ -44,9 +49,9 @@ def weighted(group, metric):
     return weights, rate_variances(group.fits, at_rates, group.weights(weights), FIRST)
 
 
-def cap_of(group, noise, price=np.inf):
+def cap_of(group, noise, noisy=np.inf):
     """The cap of one group whose counts show no noise."""
-    return unseen_caps(group.fits, FIRST, noise, np.array([price])).item()
+    return unseen_caps(group.fits, FIRST, noise, np.array([noisy])).item()
 
 
 def shown_cap(group, gains):
@@ -75,15 +80,15 @@ def test_capped_numbers_equal_plain_loops(states, name):
     np.testing.assert_allclose(np.ravel(found[1:5]), known, rtol=0, atol=2e-7)
 
 
-def test_a_cap_lies_between_the_prices_of_both_fits():
+def test_a_cap_lies_between_the_variances_of_both_fits():
     group, metric = group_of(HALF), metric_of(GAINS["pass^2"])
     weights = QuestionWeights.from_questions(group.questions)
     moments = group_moments(group, [metric], weights)
-    price = capped_price(group.fits, [metric], moments, group.weights(weights))
-    assert 0 < price.smooth_share.item() < 1
-    assert moments.free_variance < price.variance < moments.smooth_variance
+    noisy = capped_noise(group.fits, [metric], moments, group.weights(weights))
+    assert 0 < noisy.smooth_share.item() < 1
+    assert moments.free_variance < noisy.variance < moments.smooth_variance
     low, high = sorted([moments.free_mean.item(), moments.smooth_mean.item()])
-    assert low < price.between(moments.free_mean, moments.smooth_mean).item() < high
+    assert low < noisy.between(moments.free_mean, moments.smooth_mean).item() < high
 
 
 def test_noise_that_would_need_too_much_memory_is_not_capped():
@@ -124,7 +129,7 @@ def test_a_metric_without_noise_has_a_region_without_any():
     assert cap_of(group, noise) == 0
 
 
-def test_a_cap_below_the_price_is_found_and_one_above_it_is_not():
+def test_a_cap_below_the_variance_is_found_and_one_above_it_is_not():
     group, metric = group_of(HALF), metric_of(all_success(8))
     _, noise = weighted(group, metric)
     cap = cap_of(group, noise)
@@ -133,7 +138,7 @@ def test_a_cap_below_the_price_is_found_and_one_above_it_is_not():
     assert cap_of(group, noise, 0.1 * cap) == np.inf
 
 
-def test_prices_settled_near_the_likeliest_weights_are_those_settled_at_them(monkeypatch):
+def test_variances_settled_near_the_likeliest_weights_are_those_settled_at_them(monkeypatch):
     rng = np.random.default_rng(5)
     drawn = [rng.binomial(8, rng.beta(0.3, 0.5, 60)) for _ in range(16)]
     fitted = Calibrated.fit(states_of(*([(8, c, 1) for c in each] for each in drawn)))
@@ -141,9 +146,9 @@ def test_prices_settled_near_the_likeliest_weights_are_those_settled_at_them(mon
     metric = metric_of(any_success(8))
     moments = moments_of(fits, [metric], weights := fitted.batch_weights(groups, fits))
     noise = rate_variances(fits, moments.at_rates[0], weights, groups)
-    prices = np.geomspace(0.2, 2, groups.size) * moments.free_variance[0]
-    caps = unseen_caps(fits, groups, noise, prices)
+    variances = np.geomspace(0.2, 2, groups.size) * moments.free_variance[0]
+    caps = unseen_caps(fits, groups, noise, variances)
     assert 0 < np.isinf(caps).sum() < groups.size
-    monkeypatch.setattr(price_module, "_NEAR", 1e-6)
-    exact = unseen_caps(Calibrated.fit(fitted.states).batches[0][1], groups, noise, prices)
+    monkeypatch.setattr(variance_estimates, "_NEAR", 1e-6)
+    exact = unseen_caps(Calibrated.fit(fitted.states).batches[0][1], groups, noise, variances)
     np.testing.assert_array_equal(caps, exact)

@@ -4,10 +4,10 @@ from scipy.special import ndtri
 
 from polars_scorio.maths.draws import all_success, any_success
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.judges import judged_price
-from polars_scorio.maths.price import credit_prices
+from polars_scorio.maths.judges import judged_variance
 from polars_scorio.maths.questions import States
 from polars_scorio.maths.variance import fixed_gains
+from polars_scorio.maths.variance_estimates import credit_variances
 from tests.maths.vectors import VECTORS, rates_of
 
 Z = ndtri(0.975)
@@ -32,9 +32,9 @@ def test_estimates_and_slopes_are_those_of_the_study():
     for row in VECTORS["corrected"]:
         rows = [(state["n"], state["c"], state["questions"]) for state in row["states"]]
         rates = rates_of(row["sensitivity"], row["specificity"])
-        price = judged_price(fitted(rows), fixed_gains(any_success(row["k"])), rates)
-        calibration = price.total_variance(rates) - price.variance
-        found = (price.estimate, price.sensitivity_slope, price.specificity_slope, calibration)
+        noisy = judged_variance(fitted(rows), fixed_gains(any_success(row["k"])), rates)
+        calibration = noisy.total_variance(rates) - noisy.variance
+        found = (noisy.estimate, noisy.sensitivity_slope, noisy.specificity_slope, calibration)
         names = ("estimate", "slope_sensitivity", "slope_specificity", "calibration_variance")
         for number, name in zip(found, names, strict=True):
             assert number == pytest.approx(row[name], abs=1e-9)
@@ -42,39 +42,39 @@ def test_estimates_and_slopes_are_those_of_the_study():
 
 @pytest.mark.parametrize("gains", [any_success(3), all_success(2)])
 def test_a_perfect_judge_changes_nothing(verdicts, gains):
-    (plain,) = credit_prices(verdicts, [fixed_gains(gains)])
-    price = judged_price(verdicts, fixed_gains(gains), PERFECT)
-    assert price.estimate == pytest.approx(plain.estimate, abs=1e-7)
-    assert price.variance == pytest.approx(plain.variance * plain.factor, rel=1e-5)
-    rate = price.rate(PERFECT, Z)
+    (plain,) = credit_variances(verdicts, [fixed_gains(gains)])
+    noisy = judged_variance(verdicts, fixed_gains(gains), PERFECT)
+    assert noisy.estimate == pytest.approx(plain.estimate, abs=1e-7)
+    assert noisy.variance == pytest.approx(plain.variance * plain.factor, rel=1e-5)
+    rate = noisy.rate(PERFECT, Z)
     assert rate.hi - rate.lo < 1
 
 
 def test_groups_have_their_own_fits():
     first, other = [(4, 1, 5), (4, 3, 5)], [(4, 0, 5), (4, 4, 9)]
     rates, gains = rates_of((88, 100), (78, 100)), fixed_gains(any_success(2))
-    both = judged_price(fitted([*first, *other], [0, 0, 1, 1]), gains, rates)
+    both = judged_variance(fitted([*first, *other], [0, 0, 1, 1]), gains, rates)
     for place, rows in enumerate((first, other)):
-        alone = judged_price(fitted(rows), gains, rates)
+        alone = judged_variance(fitted(rows), gains, rates)
         assert both.estimate[place] == pytest.approx(alone.estimate.item())
         assert both.variance[place] == pytest.approx(alone.variance.item())
 
 
 def test_draws_beyond_the_trials_have_no_number(verdicts):
-    price = judged_price(verdicts, fixed_gains(any_success(9)), PERFECT)
-    assert np.isnan(price.estimate)
-    assert np.isnan(price.rate(PERFECT, Z).lo)
+    noisy = judged_variance(verdicts, fixed_gains(any_success(9)), PERFECT)
+    assert np.isnan(noisy.estimate)
+    assert np.isnan(noisy.rate(PERFECT, Z).lo)
 
 
 def test_a_poor_judge_has_no_number_for_large_draws(verdicts):
     rates = rates_of((60, 100), (55, 100))
-    price = judged_price(verdicts, fixed_gains(any_success(8)), rates)
-    assert np.isnan(price.rate(rates, Z)).all()
+    noisy = judged_variance(verdicts, fixed_gains(any_success(8)), rates)
+    assert np.isnan(noisy.rate(rates, Z)).all()
 
 
 def test_a_population_is_at_least_as_noisy(verdicts):
     rates, gains = rates_of((88, 100), (78, 100)), fixed_gains(any_success(2))
-    here = judged_price(verdicts, gains, rates)
-    everywhere = judged_price(verdicts, gains, rates, tail=0.025)
+    here = judged_variance(verdicts, gains, rates)
+    everywhere = judged_variance(verdicts, gains, rates, tail=0.025)
     assert everywhere.variance > here.variance
     assert everywhere.estimate == here.estimate

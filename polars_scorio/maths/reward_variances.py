@@ -15,9 +15,9 @@ import numpy as np
 import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches
-from polars_scorio.maths.price import Reach, beta_quantile
 from polars_scorio.maths.questions import clustered_variance
 from polars_scorio.maths.sample_bound import UnitSample
+from polars_scorio.maths.variance_estimates import Reach, beta_quantile
 
 _NO_NOISE = 1e-18  # in units of the squared range: rounding error of equal rewards
 
@@ -247,7 +247,7 @@ _NEAR_MEDIAN = 0.499  # the ratio of both quantiles is taken no nearer to the me
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RewardPrice:
+class RewardNoise:
     """The mean reward of each group, and what its interval is made of, each of shape (G,)."""
 
     estimate: Floats  # unbiased, inside [0, 1], with its complement; NaN if none
@@ -262,7 +262,7 @@ class RewardPrice:
     width: Floats  # of the range; 0: unknown
 
     @classmethod
-    def from_questions(cls, questions: QuestionRewards, low: Floats, width: Floats) -> RewardPrice:
+    def from_questions(cls, questions: QuestionRewards, low: Floats, width: Floats) -> RewardNoise:
         """Variance of a mean on these very questions, given `ordered` and the reward range."""
         total, size = questions.total, questions.size
         noise = questions.full_noise()
@@ -296,11 +296,11 @@ class RewardPrice:
 
     @property
     def sigma(self) -> Floats:
-        """Root of the variance on the scale of the rewards, not widened."""
+        """Root of the variance, on the scale of the rewards, not widened."""
         return np.asarray(self.width * np.sqrt(self.variance))
 
-    def at(self, groups: Ints) -> RewardPrice:
-        """Prices of some groups, in the given order."""
+    def at(self, groups: Ints) -> RewardNoise:
+        """Variances of some groups, in the given order."""
         return replace(
             self, **{each.name: getattr(self, each.name)[groups] for each in fields(self)}
         )
@@ -353,25 +353,25 @@ class ComparedRewards:
     """Mean rewards that are compared on these very questions.
 
     Both sides of a difference add the squares of what their own intervals reach (Zou and Donner
-    2008). Noise as priced, as of binary outcomes, covered in as few as .39 of the logs here.
+    2008). Noise as estimated, as of binary outcomes, covered in as few as .39 of the logs here.
     """
 
-    price: RewardPrice
+    noisy: RewardNoise
 
     @property
     def is_single(self) -> Mask:
         """No estimate counts as one of single trials: the spread of the questions is its noise."""
-        return np.zeros(self.price.estimate.shape, np.bool_)
+        return np.zeros(self.noisy.estimate.shape, np.bool_)
 
     hides_noise = is_single
 
     def at(self, groups: Ints) -> ComparedRewards:
-        """Prices of some groups, in the given order."""
-        return ComparedRewards(self.price.at(groups))
+        """Variances of some groups, in the given order."""
+        return ComparedRewards(self.noisy.at(groups))
 
     def ends(self, tail: Floats) -> tuple[Floats, Floats]:
         """Interval of each estimate, on the scale of the rewards, by its tail."""
-        lo, hi = (self.price.low + self.price.width * end for end in self.price.ends(tail))
+        lo, hi = (self.noisy.low + self.noisy.width * end for end in self.noisy.ends(tail))
         return lo, hi
 
     def uncertain_variance(self) -> None:
@@ -382,6 +382,6 @@ class ComparedRewards:
 
     def reach(self, c: Floats | float) -> Reach:
         """How far each interval reaches at a critical value."""
-        price = self.price
-        lo, hi = price.ends(scipy.special.ndtr(-np.asarray(c)))
-        return Reach(np.zeros_like(lo), price.estimate - lo, hi - price.estimate)
+        noisy = self.noisy
+        lo, hi = noisy.ends(scipy.special.ndtr(-np.asarray(c)))
+        return Reach(np.zeros_like(lo), noisy.estimate - lo, hi - noisy.estimate)

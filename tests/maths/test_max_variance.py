@@ -1,4 +1,4 @@
-"""Prices of the best of k, against plain loops and Pass@k."""
+"""Variances of the best of k, against plain loops and Pass@k."""
 
 from dataclasses import replace
 from math import comb, sqrt
@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from polars_scorio.maths.best_of import best_prices
+from polars_scorio.maths.best_of import best_variances
 from polars_scorio.maths.draws import any_success
 from polars_scorio.maths.free_fit import Calibrated
-from polars_scorio.maths.price import clopper_pearson_interval, credit_prices
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.variance import fixed_gains
+from polars_scorio.maths.variance_estimates import clopper_pearson_interval, credit_variances
 from tests.maths import oracle
 from tests.maths.cases import (
     CASES,
@@ -20,7 +20,7 @@ from tests.maths.cases import (
     GRID_TOLERANCE,
     QUESTIONS,
     W,
-    assert_prices_equal,
+    assert_variances_equal,
     states_of,
     states_of_categories,
 )
@@ -30,15 +30,15 @@ from tests.maths.cases import (
 def test_the_better_of_two_rewards_is_a_success(case):
     states = states_of(CASES[case])
     k = int(states.counts.sum(axis=1).min())
-    found, _ = best_prices(states, np.array([0.0, 1.0]), [k, 1])
-    (known,) = credit_prices(Calibrated.fit(states), [fixed_gains(any_success(k))])
+    found, _ = best_variances(states, np.array([0.0, 1.0]), [k, 1])
+    (known,) = credit_variances(Calibrated.fit(states), [fixed_gains(any_success(k))])
     # The same fit, from successes that are counted the other way round: rounding.
-    assert_prices_equal(found, known, 1e-8)
+    assert_variances_equal(found, known, 1e-8)
     # Other weights, other order: the scale moves, nothing else does.
     swapped = replace(states, counts=states.counts[:, ::-1])
-    (moved,) = best_prices(swapped, np.array([5.0, 3.0]), [k])
+    (moved,) = best_variances(swapped, np.array([5.0, 3.0]), [k])
     # The same sums in another order.
-    assert_prices_equal(moved, found, 1e-12)
+    assert_variances_equal(moved, found, 1e-12)
     # A few roundings: far below the default of approx.
     assert moved.mu == pytest.approx(3 + 2 * found.mu)
 
@@ -74,7 +74,7 @@ def test_the_best_of_k_equals_plain_loops(k):
         group = list(zip(COUNTS.sum(axis=1), below, QUESTIONS, strict=True))
         group = [tuple(int(x) for x in row) for row in group]
         u = sum(h * oracle.estimates(n, values)[c] for n, c, h in group) / QUESTIONS.sum()
-        staying.append((u, *oracle.price(group, lambda _: values)))
+        staying.append((u, *oracle.noisy(group, lambda _: values)))
         rho += gap * oracle.fits(tuple(group))[0].rho
     n = COUNTS.sum(axis=1)
     pooled = 0.5 + sum(
@@ -91,7 +91,7 @@ def test_the_best_of_k_equals_plain_loops(k):
     wider = [v * part[3] for v, part in zip(noise, staying, strict=True)]
     s2 = noise[0] ** 2 + noise[1] ** 2 + 2 * r * noise[0] * noise[1]
     widened = wider[0] * (noise[0] + r * noise[1]) + wider[1] * (noise[1] + r * noise[0])
-    (found,) = best_prices(states_of_categories(COUNTS, QUESTIONS), W, [k])
+    (found,) = best_variances(states_of_categories(COUNTS, QUESTIONS), W, [k])
     u = sum(gap * part[0] for gap, part in zip(gaps, staying, strict=True))
     m = sum(gap * part[1] for gap, part in zip(gaps, staying, strict=True))
     # A few roundings: far below the default of approx.
@@ -108,13 +108,13 @@ def test_the_best_of_two_rewards_over_strata_is_a_success(k):
     none, one = np.zeros(5, dtype=int), np.ones(5, dtype=int)
     strata = Subgroups.tally(counts, 0 * counts, none, stratum, one, 1)
     states = States.tally(counts, 0 * counts, none, one, 1)
-    (found,) = best_prices(states, np.array([0.0, 1.0]), [k], strata)
+    (found,) = best_variances(states, np.array([0.0, 1.0]), [k], strata)
     gains = fixed_gains(any_success(k))
-    (known,) = credit_prices(Calibrated.fit(states, strata), [gains])
+    (known,) = credit_variances(Calibrated.fit(states, strata), [gains])
     # A complement: rounding.
-    assert_prices_equal(found, known, 1e-9)
+    assert_variances_equal(found, known, 1e-9)
 
 
 def test_the_best_of_equal_rewards_is_certain():
-    (price,) = best_prices(states_of_categories(COUNTS, QUESTIONS), np.full(3, 0.7), [2])
-    assert [price.mu, price.sigma, *clopper_pearson_interval(price, 0.95)] == [0.7, 0, 0.7, 0.7]
+    (noisy,) = best_variances(states_of_categories(COUNTS, QUESTIONS), np.full(3, 0.7), [2])
+    assert [noisy.mu, noisy.sigma, *clopper_pearson_interval(noisy, 0.95)] == [0.7, 0, 0.7, 0.7]
