@@ -361,6 +361,7 @@ class Comparison:
         np.inf
     )  # the largest difference that is shown, or of each stratum (S, 1)
     joint: Paired | None = None  # how the values vary together; None: they are independent
+    unit: Floats | float = 1.0  # of `joint`, or of each stratum (S, 1)
     information: Floats | None = None  # over the planned one, (S, L); None: this is the only look
     runs: ScoreRuns | None = None  # what runs bring to each model, (S, L); None: nothing
     each_row: bool = False  # whether all pairs of one model have a critical value of their own
@@ -389,10 +390,12 @@ class Comparison:
 
     @property
     def signal_share(self) -> Floats:
-        """Share of the spread of the models that is more than noise, (S,)."""
+        """Share of the spread of the models that is more than noise, of runs too, (S,)."""
+        value, sigma, *_ = self.inner
+        excess = np.zeros_like(value) if self.runs is None else self.runs.by_score.excess
         if self.joint is None:
-            return signal_share(self.inner.value, self.inner.sigma)
-        return signal_share_paired(self.joint)
+            return signal_share(value, np.hypot(sigma, np.sqrt(excess)))
+        return signal_share_paired(self.joint, excess / np.square(self.unit))
 
     def pairs(self, a: Ints, b: Ints, strata: Ints | None = None) -> Pairs:
         """Pairs of columns, (P,) or (S, P), whose intervals hold at every look if that is asked."""
@@ -519,7 +522,7 @@ def sampled(
     none = np.full_like(joint.mean, np.nan)
     inner = Inner(joint.mean * units, none, none, none, none)
     share = None if information is None else np.repeat(information[:, None], none.shape[1], axis=1)
-    return Comparison(inner, between, limit, joint, share)
+    return Comparison(inner, between, limit, joint, units, share)
 
 
 class Places(NamedTuple):

@@ -151,16 +151,17 @@ def weighted_mean(mu: Floats, sigma: Floats) -> Floats:
     return np.asarray(np.divide(weighted, total, out=np.zeros_like(total), where=total > 0))
 
 
-def signal_share_paired(models: Paired) -> Floats:
+def signal_share_paired(models: Paired, runs: Floats) -> Floats:
     """Share of the spread that is more than noise, for models on the same sample of questions.
 
     Q is ``2 / L`` times the sum of the squared z of all pairs: that of `signal_share` for equal
-    sigmas without correlation, and ``L - 1`` on average for equal models.
+    sigmas without correlation, and ``L - 1`` on average for equal models. `runs` (S, L) add to the
+    variance of each model.
     """
     here = np.isfinite(models.mean)
     mean = np.where(here, models.mean, 0.0)
     square = (mean[:, :, None] - mean[:, None, :]) ** 2
-    variance = of_pairs(models.covariance)
+    variance = of_pairs(models.covariance) + runs[:, :, None] + runs[:, None, :]
     with np.errstate(divide="ignore"):
         z = np.divide(square, variance, out=np.zeros_like(square), where=square > 0)
     both = here[:, :, None] & here[:, None, :]

@@ -86,3 +86,12 @@ def test_copies_are_no_trials_of_a_plan():
         needed = copies.scorio.trials_needed(half_width=0.05)
     assert needed["trials_max"].to_list() == [1] * 3
     assert needed["extra_trials"].min() > 0
+
+
+def test_what_runs_scatter_is_no_signal():
+    log = log_of(0.5, 0, runs=5)  # equal models, whose runs are apart
+    these, named = log.scorio(run_effects="none"), log.scorio(run="trial")
+    assert these.questions_needed()["extra_questions"].null_count() == 0
+    assert named.questions_needed()["extra_questions"].to_list() == [None, None]
+    plans = [each.gate("m0", margin=0.05)["extra_trials"].to_list() for each in (these, named)]
+    assert (np.array(plans[1]) > plans[0]).all()

@@ -38,7 +38,11 @@ def test_independent_models_of_one_sigma_have_the_share_of_paired_ones(models, s
     both = Paired.from_moments(mu, np.eye(models)[None], np.array([np.inf]))
     # Sums of squares of distances and of pairs: rounding.
     alone = signal_share(mu, np.ones_like(mu))
-    np.testing.assert_allclose(signal_share_paired(both), alone, atol=1e-9)
+    np.testing.assert_allclose(signal_share_paired(both, 0 * mu), alone, atol=1e-9)
+    runs = np.full_like(mu, 3.0)  # which three more of the variance of the questions would be
+    with_runs = signal_share(mu, np.hypot(np.ones_like(mu), np.sqrt(runs)))
+    np.testing.assert_allclose(signal_share_paired(both, runs), with_runs, atol=1e-9)
+    assert with_runs <= alone
 
 
 @pytest.mark.parametrize(
