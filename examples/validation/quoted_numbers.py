@@ -505,7 +505,7 @@ STUDIES = (
         "five models, two of them tied, one dominated; 30 to 500 questions, 200 logs each",
         {"least": "20", "most": "47", "f30": ".5", "f100": "13", "f500": "87", "logs": "1,800"},
         (
-            (_COST, "both were in only {least} to {most} % of the logs"),
+            (_COST, "both were on the frontier in only {least} to {most} % of the logs"),
             (_COST, "called dominated in {logs} logs"),
             (
                 _COST,
@@ -561,8 +561,9 @@ STUDIES = (
         (
             (
                 _COVERAGE,
-                "all {cells} pairs of n and k, the least is {one} with one question and {three}",
+                "{cells} pairs of n and k, the lowest coverage is {one} with one question and",
             ),
+            (_COVERAGE, "with one question and {three} with three"),
         ),
     ),
     Study(
@@ -583,8 +584,8 @@ STUDIES = (
         "normal scores of 2 to 50 models, equal, spread by .3 to 4 standard errors, or one ahead",
         leader_numbers(),
         (
-            (_VERDICTS, "three models and more are within {near} of how often the leader is the"),
-            (_VERDICTS, "`prob_best` says {said}, and it is the best in {best}"),
+            (_VERDICTS, "three models or more it is within {near} of how often the leader is the"),
+            (_VERDICTS, "`prob_best` is {said}, although this model is the best in {best}"),
             (_DECISIONS, "by {two} for two models and {fifty} for fifty"),
         ),
     ),
@@ -747,11 +748,14 @@ STUDIES = (
         (
             (
                 _PLANS,
-                "had the score in {mean} on average, at least {worst} (nominal .95; without",
+                "contained the score in {mean} on average, at least {worst} (nominal .95;",
             ),
             (_PLANS, "without the correction: {plain}, at least {plain_worst})"),
             (_PLANS, "It is {narrow} % (2 models) to {wide} % (60) wider"),
-            (_PLANS, "has its score in {equal} of the simulated logs on average ({equal_worst}"),
+            (
+                _PLANS,
+                "contains its score in {equal} of the simulated logs on average ({equal_worst}",
+            ),
             (_PLANS, "the corrected one in {corrected} ({corrected_worst})"),
         ),
     ),
@@ -799,8 +803,8 @@ STUDIES = (
                 _PLANS,
                 "In {settings} simulated settings (nine populations, 30 to 200 questions, one",
             ),
-            (_PLANS, "to eight trials) {mean} of the reruns of `ps.avg()` stayed within it"),
-            (_PLANS, "in the worst setting {worst}"),
+            (_PLANS, "to eight trials) {mean} of the reruns of `ps.avg()` stayed within"),
+            (_PLANS, "noise floor, and {worst} in the worst setting"),
             (
                 f"{_GUIDE}/reruns.md",
                 "{settings} simulated settings](../validation/planning.md#reruns) {percent} % of",
@@ -831,7 +835,7 @@ STUDIES = (
             (_VERDICTS, "k by k, in {false_band} ({false_band_worst}) with the band."),
             (_VERDICTS, "`loss_from` was in {stretch} of the logs ({stretch_worst})"),
             (f"{_GUIDE}/curves.md", "a false winner at some k in {false_alone_percent} % of"),
-            (f"{_GUIDE}/curves.md", "are one statement, and {false_band_percent} % had one."),
+            (f"{_GUIDE}/curves.md", "at once, and with it {false_band_percent} % had one."),
         ),
     ),
     Study(
@@ -864,7 +868,7 @@ STUDIES = (
             ),
             (
                 f"{_GUIDE}/seeds.md",
-                "named a winner in {pooled_percent} % of the logs, seeds in {named_percent} %",
+                "a winner in {pooled_percent} % of the logs, named seeds in {named_percent} %",
             ),
         ),
     ),
@@ -941,7 +945,10 @@ STUDIES = (
                 "polars_scorio/subjects/of_costs.py",
                 "held in {mean} of such simulated logs, in {least} to {most} by the tail",
             ),
-            (_COST, "a `ps.CostWarning`, {mean} held ({least} to {most} by the tail and the size)"),
+            (
+                _COST,
+                "`ps.CostWarning` covered the truth in {mean} ({least} to {most}, by the tail",
+            ),
         ),
     ),
     Study(
