@@ -23,7 +23,7 @@ from polars_scorio.command_line.terminal import (
     print_lines,
     print_table,
 )
-from polars_scorio.counting.log import bind_roles
+from polars_scorio.counting.log import bind_roles, collected_together
 from polars_scorio.display.finding import (
     MINUS,
     Board,
@@ -87,9 +87,7 @@ class Reply:
         cls, log: Scorio[Any], asked: Namespace, call: str, *plans: pl.DataFrame | pl.LazyFrame
     ) -> tuple[Reply, list[pl.DataFrame]]:
         """The reply with what the plans give, and what is in the log."""
-        # Alone: Polars 1.35 may wait for ever if two plans at once collect within their steps.
-        cover = log.describe().lazy().collect()
-        answers = pl.collect_all([plan.lazy() for plan in plans])
+        cover, *answers = collected_together(plan.lazy() for plan in (log.describe(), *plans))
         return cls(log, asked, call, cover, Screen.from_output()), answers
 
     @property

@@ -37,7 +37,7 @@ from polars_scorio.command_line.terminal import (
     print_table,
     print_text,
 )
-from polars_scorio.counting.log import bind_roles
+from polars_scorio.counting.log import bind_roles, collected_together
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.html.card import card_svg, write_card
 from polars_scorio.display.html.story import Story, Wishes, read_story, refusal_finding
@@ -104,7 +104,7 @@ def run_compare(log: Scorio[Any], asked: Namespace, call: str) -> None:
     pairs = [log.compare(metric, baseline=baseline, **options) for metric in metrics]
     if asked.format != "table":
         # Rewards have the column `bounds` too.
-        tables = pl.collect_all([each.lazy() for each in pairs])
+        tables = collected_together([each.lazy() for each in pairs])
         print_table(pl.concat(tables, how="diagonal"), asked.format)
         return
     reply, tables = Reply.read(log, asked, call, *pairs)

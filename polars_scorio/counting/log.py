@@ -9,7 +9,7 @@ from fractions import Fraction
 from hashlib import blake2b
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -165,6 +165,21 @@ _FEW_ROWS = 10_000  # of a frame up to which the streaming engine takes longer: 
 def collected_rows(plan: pl.LazyFrame, rows: int) -> pl.DataFrame:
     """The result of a plan over a frame of so many rows, by the engine that is faster."""
     return plan.collect(engine="in-memory" if rows <= _FEW_ROWS else "streaming")
+
+
+_SHARES = tuple(map(int, pl.__version__.split(".")[:2])) >= (1, 40)
+
+
+def collected_together(
+    plans: Iterable[pl.LazyFrame], engine: Literal["auto", "streaming"] = "auto"
+) -> list[pl.DataFrame]:
+    """The results of plans, which share their scans.
+
+    One after the other before Polars 1.40, which may wait for ever if steps of plans collect too.
+    """
+    if _SHARES:
+        return pl.collect_all(plans, engine=engine)
+    return [plan.collect(engine=engine) for plan in plans]
 
 
 class Study:

@@ -17,7 +17,7 @@ from polars_scorio.arguments import (
     planned_looks,
 )
 from polars_scorio.counting.common_questions import Alignment
-from polars_scorio.counting.log import Log, Trials, bind_roles
+from polars_scorio.counting.log import Log, Trials, bind_roles, collected_together
 from polars_scorio.counting.roles import Column, Roles
 from polars_scorio.display import charts
 from polars_scorio.display.chart_data import (
@@ -173,7 +173,7 @@ class PlotBase:
         rows = self._tidy(subject.source, score, options, common=common)
         counts = [LABEL_COUNT] if trials.judged else []
         order = rows.select(*row_labels(trials), *report_columns(trials).facts, "estimate", *counts)
-        scores, *drawn = pl.collect_all([order, *plans], engine="streaming")
+        scores, *drawn = collected_together([order, *plans], engine="streaming")
         _refuse_many(trials, scores)
         subject = replace(subject, scores=scores)
         _ = subject.colours  # refuses unknown models

@@ -15,6 +15,7 @@ from polars_scorio.counting.log import (
     Trials,
     bind_roles,
     category_literal,
+    collected_together,
     holds_rewards,
 )
 from polars_scorio.counting.roles import Roles
@@ -90,7 +91,7 @@ class Scope:
         order = rank(log, self.roles, self.lead, **settings.report)
         pairs = compare(log, self.roles, self.lead, **settings.report)
         leader = best(log, self.roles, self.lead, **settings.report)
-        scores, ranks, compared, best_one = pl.collect_all([rows, order, pairs, leader])
+        scores, ranks, compared, best_one = collected_together([rows, order, pairs, leader])
         self._refuse_unknown(scores)
         made = replace(self, rows=in_one_column(scores), ranks=ranks, pairs=compared, best=best_one)
         made = made.with_sizes()
@@ -304,7 +305,7 @@ def stratum_scopes(
     ]
     rows, ranks = (
         {part["stratum"][0]: part.drop("stratum") for part in each.partition_by("stratum")}
-        for each in pl.collect_all(plans)
+        for each in collected_together(plans)
     )
     roles = replace(summary.roles, by=())
     return [

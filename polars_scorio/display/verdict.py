@@ -11,7 +11,7 @@ from warnings import catch_warnings, simplefilter
 import polars as pl
 
 from polars_scorio.counting.categories import SuccessWarning, check_counted_labels, counted_classes
-from polars_scorio.counting.log import CATEGORY, COUNT, bind_roles
+from polars_scorio.counting.log import CATEGORY, COUNT, bind_roles, collected_together
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import class_members
 from polars_scorio.counting.ways_out import JOINED_IDS, escaped_text
@@ -238,7 +238,7 @@ def errored_trials(log: LogSummary, main: Scope, settings: Settings) -> Iterator
         return
     study, roles = main.study, replace(main.roles, missing=BOUNDED)
     with without_repeated_warnings():
-        rows, pairs = pl.collect_all(
+        rows, pairs = collected_together(
             [
                 report(study, roles, [main.lead], **settings.report),
                 compare(study, roles, main.lead, **settings.report),

@@ -367,7 +367,7 @@ def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFra
             for key in keys
         ]
         spread = pl.DataFrame(rows, schema=dict.fromkeys(_SPREAD, pl.Float64), orient="row")
-        return pl.concat([models, spread], how="horizontal")
+        return models.hstack(spread)
 
     return WholePlan(summary).then(added, schema, filters=False).plan()
 

@@ -1,8 +1,11 @@
 """Columns, outcomes and tools, as arguments."""
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -248,3 +251,27 @@ def test_a_judge_has_two_rates(capsys):
     with pytest.raises(SystemExit):
         main(["compare", "log.parquet", "--sensitivity", "0.88", *rates[2:]])
     assert "'0.88' is not of the form 88/100" in capsys.readouterr().err
+
+
+def test_one_thread_is_enough(folder):
+    samples = "".join(
+        json.dumps(
+            {
+                "doc_id": q,
+                "filter": "none",
+                "resps": [["x"]],
+                "filtered_resps": ["x"],
+                "metrics": ["acc"],
+                "acc": float(q % 2),
+            }
+        )
+        + "\n"
+        for q in range(12)
+    )
+    (folder / "samples_arc_2026-01-01T00-00-00.0.jsonl").write_text(samples)
+    command = [sys.executable, "-m", "polars_scorio", "describe", "."]
+    environment = {**os.environ, "POLARS_MAX_THREADS": "1"}
+    done = subprocess.run(  # noqa: S603 - our own code
+        command, env=environment, capture_output=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import known_text, p_words, value_text
-from polars_scorio.counting.log import Study
+from polars_scorio.counting.log import Study, collected_together
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.gate import gate
 from polars_scorio.decisions.regressed_questions import regressed_questions
@@ -91,7 +91,7 @@ class Gated:
                 regressed_questions(main.study, main.roles, name, fdr=_FDR, improvements=better)
                 for better in (False, True)
             ]
-        rows, scores, *changes = pl.collect_all(plans)
+        rows, scores, *changes = collected_together(plans)
         tests = dict(zip(("broken", "repaired"), changes, strict=False))
         label = metric.heading(metric.row_sizes[0], main.each)
         return cls.read(rows, scores, tests, name, label, settings, metric)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.question_analysis import FALSE_DISCOVERIES, question_analysis
 from polars_scorio.display.finding import (
@@ -332,7 +333,7 @@ def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[floa
         compare(main.study, main.roles, main.lead, baseline=a, simultaneous=False, **each.report)
         for each in asked
     ]
-    gaps = [Gap.from_pairs(pairs, a, b) for pairs in pl.collect_all(plans)]
+    gaps = [Gap.from_pairs(pairs, a, b) for pairs in collected_together(plans)]
     ends = [(gap.lo, gap.hi) for gap in gaps if gap is not None]
     return sorted(end for pair in ends for end in pair)
 

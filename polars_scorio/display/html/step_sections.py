@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.log import Study
+from polars_scorio.counting.log import Study, collected_together
 from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.rank import rank
@@ -272,7 +272,7 @@ def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
     won, lost = (
         each.filter(pl.col("qvalue") <= _FDR).sort("qvalue", "question")["question"]
         .cast(pl.String).to_list()
-        for each in pl.collect_all(tests)
+        for each in collected_together(tests)
     )  # fmt: skip
     ends = (
         f'<span></span><span class="sides"><span>hardest at step {escape(run.ends[0])}</span>'

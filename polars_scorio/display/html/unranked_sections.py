@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import p_words
-from polars_scorio.counting.log import COUNT, bind_roles
+from polars_scorio.counting.log import COUNT, bind_roles, collected_together
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.reruns import reruns
 from polars_scorio.display.finding import (
@@ -188,7 +188,7 @@ def rerun_section(sheet: Sheet) -> Section:
     try:
         plans = [reruns(main.study, main.roles, metric, n=n, confidence=sheet.settings.confidence)
                  for n in sizes]  # fmt: skip
-        rows = [each.row(0, named=True) for each in pl.collect_all(plans)]
+        rows = [each.row(0, named=True) for each in collected_together(plans)]
     except ValueError:  # a metric without unbiased estimates
         return Section("rerun", title, [])
     floors = [row["noise_floor"] for row in rows]
