@@ -108,6 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", type=Path, help="file for the numbers of this version")
     parser.add_argument("--compare", type=Path, nargs=2, help="files of two versions")
+    parser.add_argument("--keep", action="store_true", help="write the table of the guide")
     parser.add_argument("--cells", type=int, default=200, help="default: 200")
     parser.add_argument("--replicates", type=int, default=20, help="logs of a cell; default: 20")
     arguments = parser.parse_args()
@@ -116,7 +117,13 @@ def main() -> None:
         stored(arguments.store, arguments.cells, arguments.replicates)
     if arguments.compare:
         old, new = map(pl.read_parquet, arguments.compare)
-        print_tables(differences(old, new))
+        found = differences(old, new)
+        print_tables(found)
+        if arguments.keep:
+            shown = {"size": "questions", "cells": "settings", "flipped": "one covers"}
+            target = pl.col("target").replace("benchmark", "these questions")
+            table = found.with_columns(target).rename(shown)
+            table.write_csv(Path(__file__).parent / "printed_tables" / "versions.csv")
 
 
 if __name__ == "__main__":
