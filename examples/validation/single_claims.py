@@ -746,7 +746,8 @@ def cost_verdicts(logs: int = 200) -> Iterator[Cell]:
             part.scorio(trial=None, cost="usd").gate(0, margin=0.99, cost_margin=1.15)
             for part in dearer.partition_by("stratum")
         ]
-        gates, dominated = pl.concat(verdicts)["cost_verdict"], log.frontier()["dominated"]
+        gates = pl.concat(verdicts)["cost_verdict"]
+        dominated = log.frontier(target="population")["dominated"]
         cell: Cell = {"costs": name, "questions": questions, "n": n, "logs": logs}
         cell |= {word: (gates == word).mean() for word in ("pass", "fail")}
         yield cell | {"dominated": dominated.sum() / logs}

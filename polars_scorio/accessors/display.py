@@ -521,6 +521,7 @@ class CostMethods(Accessor[FrameT]):
         self,
         metric: Metric | None = None,
         *,
+        target: Target | None = None,
         confidence: float | None = None,
         unmatched: Unmatched = "error",
     ) -> FrameT:
@@ -533,6 +534,9 @@ class CostMethods(Accessor[FrameT]):
         ----------
         metric : Metric, optional
             What is set against the cost; default `ps.avg()`. One draw size at a time.
+        target : "benchmark" or "population", optional
+            What the numbers are about: these very questions, or the population that they (or their
+            clusters) are a sample of; default: as the accessor says, else "benchmark".
         confidence : float, optional
             Of the intervals and of `dominated`; default: as the accessor says, else 0.95.
         unmatched : "error" or "drop"
@@ -556,9 +560,6 @@ class CostMethods(Accessor[FrameT]):
             on_frontier       whether it is on the frontier of the estimates
             ================  ==================================================================
 
-            All of them are about the population that the questions (or clusters) are a sample of;
-            about these very questions, they err to the safe side.
-
         Raises
         ------
         ValueError
@@ -573,9 +574,12 @@ class CostMethods(Accessor[FrameT]):
 
         Notes
         -----
-        `dominated` needs both paired differences of some other model to exceed Student's quantile
-        at 1 - (1 - confidence)/(L (L - 1)) for L models, of costs with the longer upper end of
-        `ps.mean_cost`: an intersection-union test within a pair, and Bonferroni over the pairs.
+        `dominated` needs both differences of some other model to be decided, as `compare` decides
+        them, with an error of (1 - confidence)/(L (L - 1)) for L models: an intersection-union test
+        within a pair, and Bonferroni over the pairs. Of these very questions models err
+        independently, and the score and the cost of a model as its trials vary together; those of
+        rewards are taken as independent. Of single trials nobody knows the noise of costs: then the
+        questions are taken as a sample, which errs to the safe side.
 
         Examples
         --------
@@ -591,7 +595,9 @@ class CostMethods(Accessor[FrameT]):
         from polars_scorio.decisions.frontier import frontier
 
         sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        about = self._chosen.get("target", "benchmark") if target is None else target
         plan = frontier(
-            self._log_study(), self._roles, metric, confidence=sure, unmatched=unmatched
-        )
+            self._log_study(), self._roles, metric,
+            target=about, confidence=sure, unmatched=unmatched,
+        )  # fmt: skip
         return self._returned(plan)

@@ -157,6 +157,7 @@ def run_counts(log: Scorio[Any], asked: Namespace, _call: str) -> None:
 def run_frontier(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print the models, the cheapest first."""
     options: dict[str, Any] = {"confidence": asked.confidence, "unmatched": asked.unmatched}
+    options["target"] = asked.target
     rows = log.frontier(asked.metric, **options)
     if asked.format != "table":
         print_table(rows, asked.format)

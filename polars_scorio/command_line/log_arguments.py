@@ -307,6 +307,8 @@ def _add_frontier(parser: ArgumentParser) -> None:
     metric = 'set this metric against the mean cost, such as "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
     add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
+    target = "score these questions, or the population that they were drawn from"
+    add("--target", choices=get_args(Target), default="benchmark", help=target)
     _add_compared(add)
 
 

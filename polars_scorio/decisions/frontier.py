@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import Unmatched, check_confidence, check_count
+from polars_scorio.arguments import Unmatched, check_choice, check_confidence, check_count
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
@@ -21,15 +21,22 @@ from polars_scorio.decisions.models import (
     refuse_costs,
     single_k,
 )
-from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.cost_means import FrontierModels
+from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.cost_means import (
+    FrontierModels,
+    band_of,
+    chance_of,
+    frontier_of,
+    reach_draws,
+)
 from polars_scorio.maths.covariance import cluster_sums
-from polars_scorio.metrics.costs import mean_cost
+from polars_scorio.maths.posteriors import Target
+from polars_scorio.metrics.costs import cost_per_success, mean_cost
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan
-from polars_scorio.study.request import Request, on_levels
-from polars_scorio.subjects.scores import Row
+from polars_scorio.study.request import Request, on_levels, view_of
+from polars_scorio.subjects.scores import CORRELATION, Row
 
 if TYPE_CHECKING:
     from polars_scorio.study.request import DecisionOptions
@@ -43,11 +50,12 @@ def frontier(
     roles: Roles,
     metric: Metric | None = None,
     *,
+    target: Target = "benchmark",
     confidence: float = 0.95,
     unmatched: Unmatched = "error",
 ) -> pl.LazyFrame:
     """The plan of a frontier; see `Scorio.frontier`."""
-    evaluated, plan = _asked_frontier(log, roles, metric, confidence, unmatched)
+    evaluated, plan = _asked_frontier(log, roles, metric, target, confidence, unmatched)
     trials = evaluated.trials
     visible: dict[str, pl.DataType] = {
         **trials.models,
@@ -67,6 +75,7 @@ def frontier_band(
     roles: Roles,
     metric: Metric | None = None,
     *,
+    target: Target = "benchmark",
     confidence: float = 0.95,
     unmatched: Unmatched = "error",
     points: int = 60,
@@ -75,7 +84,7 @@ def frontier_band(
 
     Columns by..., cost, lo and hi, for costs evenly spaced on a log axis.
     """
-    scores, plan = _asked_frontier(log, roles, metric, confidence, unmatched)
+    scores, plan = _asked_frontier(log, roles, metric, target, confidence, unmatched)
     points = check_count("points", points)
     visible: dict[str, pl.DataType] = dict.fromkeys(("cost", "lo", "hi"), pl.Float64())
 
@@ -89,6 +98,7 @@ def _asked_frontier(
     log: Log,
     roles: Roles,
     metric: Metric | None,
+    target: Target,
     confidence: float,
     unmatched: Unmatched,
 ) -> tuple[_Frontier, WholePlan]:
@@ -106,16 +116,16 @@ def _asked_frontier(
         )
     named_model(trials, "frontier")
     confidence = check_confidence(confidence)
+    check_choice("target", target, Target)
     options: DecisionOptions = {"unmatched": unmatched, "confidence": confidence}
     alignment = aligned_options(options)["questions"]
+    # The correlation of cost and success is beside the cost of a success.
+    beside = [cost_per_success()] * (view_of(metric, trials) == "success")
     request = Request.from_trials(
-        trials,
-        [metric, mean_cost()],
-        target="population",
-        confidence=confidence,
+        trials, [metric, mean_cost(), *beside], target=target, confidence=confidence
     )
     plan = evaluated_plan(request, report_columns(trials), questions=alignment, named=True)
-    return _Frontier(trials, metric, confidence), plan
+    return _Frontier(trials, metric, target, confidence), plan
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +134,7 @@ class _Frontier:
 
     trials: Trials
     metric: Metric
+    target: Target
     confidence: float
 
     def model_rows(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
@@ -137,8 +148,14 @@ class _Frontier:
             columns |= zip(names, (scores.estimate, scores.lo, scores.hi), strict=True)
         verdicts = np.full((3, size), np.nan)
         for places in self._strata_of(groups):
-            models, here = self._models_of(evaluated, places)
-            if here.size:
+            here = self._known_models(evaluated, places)
+            if here.size and self._has_trial_noise(evaluated, here):
+                score, cost, correlation = self._reaches(evaluated, here)
+                on = frontier_of(score[0], cost[0])
+                chances = chance_of(reach_draws(score, cost, correlation))
+                verdicts[:, here] = on, chances, self._dominated(evaluated, here)
+            elif here.size:
+                models = self._sampled_models(evaluated, here)
                 verdicts[:, here] = models.on, models.chance(), models.dominated(self.confidence)
         on, chance, dominated = verdicts
         rows = groups.select(STRATUM, model).with_columns(
@@ -155,11 +172,19 @@ class _Frontier:
         """A row for each stratum and cost."""
         parts = []
         for stratum, places in enumerate(self._strata_of(groups)):
-            models, here = self._models_of(evaluated, places)
-            if models.freedom <= 0 or not here.size:
+            here = self._known_models(evaluated, places)
+            if not here.size:
                 continue
-            logs = np.linspace(models.cost.min(), models.cost.max(), points)
-            ends = models.band(logs, self.confidence)
+            if self._has_trial_noise(evaluated, here):
+                draws = reach_draws(*self._reaches(evaluated, here))
+            else:
+                models = self._sampled_models(evaluated, here)
+                if models.freedom <= 0:
+                    continue
+                draws = models.draws()
+            costs = np.log(evaluated.parts[0].numbers[self._cost_row].estimate[here])
+            logs = np.linspace(costs.min(), costs.max(), points)
+            ends = band_of(draws, logs, self.confidence)
             lo, hi = np.sort(self.sign * np.stack(ends), axis=0)
             number = np.full(points, stratum, dtype=np.uint32)
             columns = {STRATUM: number, "cost": np.exp(logs), "lo": lo, "hi": hi}
@@ -180,28 +205,69 @@ class _Frontier:
         stratum = groups[STRATUM].to_numpy()
         return np.split(np.arange(stratum.size), np.flatnonzero(np.diff(stratum)) + 1)
 
-    def _models_of(self, evaluated: Evaluated, places: Ints) -> tuple[FrontierModels, Ints]:
-        """The models of a stratum that have an estimate, and their groups."""
+    def _known_models(self, evaluated: Evaluated, places: Ints) -> Ints:
+        """The groups of a stratum that have a score."""
+        scores = evaluated.parts[0].numbers[self._score_row].estimate
+        return places[~np.isnan(scores[places])]
+
+    def _has_trial_noise(self, evaluated: Evaluated, here: Ints) -> bool:
+        """Whether the noise is that of trials: of single ones nobody knows the noise of costs."""
+        cells = evaluated.parts[0].cells
+        n = cells.scored_trials()[np.isin(cells.cell_of_row, here)]
+        return self.target == "benchmark" and bool((n > 1).all())
+
+    def _reaches(self, evaluated: Evaluated, here: Ints) -> tuple[Floats, Floats, Floats]:
+        """Scores and log costs with how far they reach (3, L), the better up; their correlation.
+
+        Reaches are in units of the normal value that the intervals have.
+        """
+        numbers, z = evaluated.parts[0].numbers, evaluated.models(self._score_row, here[None]).z
+
+        def of_row(row: Row) -> tuple[Floats, Floats, Floats]:
+            each = numbers[row]
+            return each.lo[here], each.estimate[here], each.hi[here]
+
+        lo, score, hi = of_row(self._score_row)
+        down, up = (score - lo, hi - score)[:: self.sign]
+        cheap, cost, dear = map(np.log, of_row(self._cost_row))
+        beside = numbers.get((cost_per_success().name, None))
+        correlation = np.zeros(here.size) if beside is None else beside.facts[CORRELATION][here]
+        return (
+            np.stack([self.sign * score, down / z, up / z]),
+            np.stack([cost, (cost - cheap) / z, (dear - cost) / z]),
+            self.sign * np.nan_to_num(np.asarray(correlation, np.float64)),
+        )
+
+    def _dominated(self, evaluated: Evaluated, here: Ints) -> Mask:
+        """Models that `compare` calls worse and dearer than some other, for all models at once."""
+        size = here.size
+        tail = (1 - self.confidence) / max(size * (size - 1), 1)
+        one, other = map(np.ravel, np.indices((size, size)))
+        surely = np.ones(size * size, np.bool_)
+        for row, sign in ((self._score_row, self.sign), (self._cost_row, 1)):
+            models = replace(evaluated.models(row, here[None]), confidence=1 - 2 * tail)
+            surely &= (sign * models.comparison().z(one, other) > models.z)[0]
+        return np.asarray(surely.reshape(size, size).any(axis=0))
+
+    def _sampled_models(self, evaluated: Evaluated, here: Ints) -> FrontierModels:
+        """The models `here`, whose questions are a sample."""
         numbers = evaluated.parts[0].numbers
         scores, costs = (numbers[row].estimate for row in (self._score_row, self._cost_row))
-        here = places[~np.isnan(scores[places])]
-        table, rows = evaluated.parts[0].table, np.empty((0, 0), np.int64)
-        if here.size:
-            rows = table.rows_of(here)
+        table = evaluated.parts[0].table
+        rows = table.rows_of(here)
         values = [
             known[rows]
             for row in (self._score_row, self._cost_row)
             if (known := table.estimates(*evaluated.views[row], row[1])) is not None
         ]
-        cluster = None if table.cluster is None or not here.size else table.cluster[rows[:, 0]]
+        cluster = None if table.cluster is None else table.cluster[rows[:, 0]]
         parts, freedom = _mean_parts(np.hstack(values), cluster)
         number = len(rows)
         low, high = self.metric.support
         width = 0.0 if evaluated.views[self._score_row][1] == "rewards" else high - low
         floor = 0.5 * width**2 / (number * (number + 1)) if number else 0.0
         parts[:, : here.size] *= self.sign
-        score = self.sign * scores[here]
-        return FrontierModels(score, np.log(costs[here]), parts, freedom, floor), here
+        return FrontierModels(self.sign * scores[here], np.log(costs[here]), parts, freedom, floor)
 
     @property
     def sign(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
@@ -46,6 +46,7 @@ from polars_scorio.display.charts import (
 from polars_scorio.display.plot_base import PictureSubject, PlotBase
 from polars_scorio.display.sentences import reversal_summary
 from polars_scorio.display.words import inference_words
+from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.metric import DrawSizes, Metric, given_reward_range
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 
 QuestionPicture = Literal["strip", "histogram"]
 _CELLS, _MOST_CELLS = 300, 10_000  # questions that a heat map shows side by side
+_ABOUT = {"benchmark": "about these questions", "population": "about questions like these"}
 _KEYWORDS = ConvergenceOptions.__optional_keys__
 _HATCHED = "hatched: no comparison (no trials, or k exceeds them)"
 _STEPS = 200  # points of a line
@@ -756,6 +758,7 @@ convergence, questions, frontier>
         self,
         metric: Metric | None = None,
         *,
+        target: Target | None = None,
         confidence: float | None = None,
         unmatched: Unmatched = "error",
         **options: Unpack[LookOptions],
@@ -766,6 +769,8 @@ convergence, questions, frontier>
         ----------
         metric : Metric, optional
             The score against the mean cost; default `ps.avg()`. One draw size at a time.
+        target : "benchmark" or "population", optional
+            As in `Scorio.frontier`.
         confidence : float, optional
             Confidence of the intervals and the band; default: that of the accessor, else 0.95.
         unmatched : "error" or "drop"
@@ -798,8 +803,10 @@ convergence, questions, frontier>
         """
         subject = self._subject(metric, {**options, "unmatched": unmatched})
         chosen = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        about = self._chosen.get("target", "benchmark") if target is None else target
+        asked: dict[str, Any] = {"target": about, "confidence": chosen, "unmatched": unmatched}
         plans = (
-            each(self._log, self._roles, subject.metric, confidence=chosen, unmatched=unmatched)
+            each(self._log, self._roles, subject.metric, **asked)
             for each in (frontier, frontier_band)
         )
         subject, (models, band) = self._collected(subject, *plans)
@@ -813,7 +820,7 @@ convergence, questions, frontier>
         column = "the cost" if self._roles.cost is None else str(self._roles.cost)
         heading = subject.heading(
             f"{subject.name} against cost",
-            f"intervals at {100 * float(chosen):g} %, about the population of questions",
+            f"{100 * float(chosen):g} % intervals, {_ABOUT[about]}",
             "band: the best score for at most so much; hollow: dominated",
         )
         return charts.frontier_chart(

@@ -156,10 +156,7 @@ class FrontierModels:
     @property
     def on(self) -> Mask:
         """Models on the frontier of the estimates, shape (L,)."""
-        better = self.score[:, None] >= self.score
-        cheaper = self.cost[:, None] <= self.cost
-        strictly = (self.score[:, None] > self.score) | (self.cost[:, None] < self.cost)
-        return np.asarray(~(better & cheaper & strictly).any(axis=0))
+        return frontier_of(self.score, self.cost)
 
     def dominated(self, confidence: float) -> Mask:
         """Models dominated by a surely better and cheaper one, for all models at once.
@@ -210,19 +207,62 @@ class FrontierModels:
         """Chance of each model to be on the frontier, shape (L,); NaN if the noise is unknown."""
         if self.freedom <= 0:
             return np.full(self.score.size, np.nan)
-        return np.asarray(_on_frontier(*self.draws()).mean(axis=1))
+        return chance_of(self.draws())
 
     def band(self, costs: Floats, confidence: float) -> tuple[Floats, Floats]:
         """Interval of the best score available for at most each log cost (C,), over the draws.
 
         NaN if no model is so cheap in most draws.
         """
-        score, cost = self.draws()
-        best = np.stack([np.where(cost <= most, score, -np.inf).max(axis=0) for most in costs])
-        tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
-        lo, hi = np.quantile(best, tails, axis=1, method="nearest")
-        known = np.isfinite(np.median(best, axis=1)) & np.isfinite(lo)
-        return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
+        return band_of(self.draws(), costs, confidence)
+
+
+def reach_draws(score: Floats, cost: Floats, correlation: Floats) -> tuple[Floats, Floats]:
+    """Draws of scores and log costs of models whose errors are independent, (L, draws) each.
+
+    `score` and `cost` (3, L): an estimate, and how far it reaches down and up at a normal value of
+    1. Errors of the score and of the cost of a model have a `correlation`.
+
+    >>> still = np.array([[0.5], [0.0], [0.0]])
+    >>> reach_draws(still, still, np.zeros(1))[0].max()
+    np.float64(0.5)
+    """
+    one, other = np.split(normal_draws(2 * correlation.size, _DRAWS), 2)
+    rho = correlation[:, None]
+    pair = one, rho * one + np.sqrt(1 - rho**2) * other
+    moved = [
+        mid[:, None] + z * np.where(z < 0, down[:, None], up[:, None])
+        for (mid, down, up), z in zip((score, cost), pair, strict=True)
+    ]
+    return moved[0], moved[1]
+
+
+def chance_of(draws: tuple[Floats, Floats]) -> Floats:
+    """Share of the draws of scores and costs in which each model is on the frontier."""
+    return np.asarray(_on_frontier(*draws).mean(axis=1))
+
+
+def band_of(
+    draws: tuple[Floats, Floats], costs: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Interval of the best score for at most each log cost; see `FrontierModels.band`."""
+    score, cost = draws
+    best = np.stack([np.where(cost <= most, score, -np.inf).max(axis=0) for most in costs])
+    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+    lo, hi = np.quantile(best, tails, axis=1, method="nearest")
+    known = np.isfinite(np.median(best, axis=1)) & np.isfinite(lo)
+    return np.where(known, lo, np.nan), np.where(known, hi, np.nan)
+
+
+def frontier_of(score: Floats, cost: Floats) -> Mask:
+    """Models (L,) of which no other is as good and as cheap, one of both strictly.
+
+    >>> frontier_of(np.array([0.5, 0.5, 0.4]), np.array([1.0, 2.0, 0.9]))
+    array([ True, False,  True])
+    """
+    better, cheaper = score[:, None] >= score, cost[:, None] <= cost
+    strictly = (score[:, None] > score) | (cost[:, None] < cost)
+    return np.asarray(~(better & cheaper & strictly).any(axis=0))
 
 
 def _standardized_gaps(mean: Floats, parts: Floats, floor: float) -> Floats:
@@ -344,6 +384,13 @@ class CostMeans:
     def log_error(self) -> Floats:
         """Standard error of the log of the ratio; NaN if the ratio is 0, infinite or unknown."""
         return np.sqrt(_log_variance(self.variance, self.x, self.y))
+
+    @property
+    def correlation(self) -> Floats:
+        """Correlation of the errors of spending and reward; 0 if one of them has no noise."""
+        xx, xy, yy = self.variance
+        size = np.sqrt(xx * yy)
+        return np.asarray(np.clip(np.divide(xy, size, out=0 * xy, where=size > 0), -1, 1))
 
     def critical(self, tail: Floats | float) -> Floats:
         """Critical value of a one-sided error; NaN without degrees of freedom."""

@@ -38,7 +38,14 @@ from polars_scorio.metrics.costs import cost_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import Asked, Confidence, Metrics, QuestionCells, Subject
 from polars_scorio.subjects.sampled_scores import shared_questions
-from polars_scorio.subjects.scores import Law, Row, RowScores, Scores, StrataModels
+from polars_scorio.subjects.scores import (
+    CORRELATION,
+    Law,
+    Row,
+    RowScores,
+    Scores,
+    StrataModels,
+)
 
 COST = ":cost"
 # Whether the interval has no upper end, the share of the questions without a success, and the share
@@ -122,11 +129,14 @@ class CostSums(Subject):
                 means = CostMeans.from_values(metric.cost_values(costs, k), questions, target)
                 lo, hi = means.ends((1 - confidence) / 2)
                 ratio = _null_infinity(means.ratio)
+                facts = {UNBOUNDED: np.isinf(hi), UNSOLVED: unsolved, LARGEST_SHARE: largest}
+                if metric.of_successes:
+                    facts[CORRELATION] = means.correlation
                 scores[metric.name, k] = Scores.from_numbers(
                     "calibrated",
                     (ratio, ratio, ratio * means.log_error, lo, _null_infinity(hi)),
                     CostLaw(means, target),
-                    {UNBOUNDED: np.isinf(hi), UNSOLVED: unsolved, LARGEST_SHARE: largest},
+                    facts,
                 )
         return scores
 

@@ -46,6 +46,8 @@ NO_INTERVAL = "none: trials stopped"  # where nobody knows which trials came fir
 OTHER_RUNS, THESE_RUNS = ", other runs", ", these runs"
 # Information at this look over the planned information, if intervals hold at every look.
 INFORMATION = "information_fraction"
+# Of the errors of mean cost and success rate, for frontiers; no column has it.
+CORRELATION = "correlation"
 # Whether the range of real-valued rewards was given, or is that of the rewards that were seen.
 BOUNDS = "bounds"
 # The estimate from the verdicts of a judge as they are, and the labels behind its correction.

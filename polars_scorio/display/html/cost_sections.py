@@ -106,7 +106,8 @@ def _worth_chances(
     frame: pl.LazyFrame, roles: Roles, model: str, settings: Settings
 ) -> dict[str, float]:
     """The chance that no other model is as good and as cheap; nothing where nobody knows it."""
-    plan = frontier(frame, roles, confidence=settings.confidence, unmatched="drop")
+    about, sure = settings.target, settings.confidence
+    plan = frontier(frame, roles, target=about, confidence=sure, unmatched="drop")
     try:
         rows = plan.select(model, "prob_on_frontier").drop_nulls().collect()
     except (ValueError, pl.exceptions.PolarsError):
