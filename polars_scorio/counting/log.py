@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import blake2b
 from threading import RLock
@@ -305,6 +305,11 @@ class Trials:
     def missing_category(self) -> Category | None:
         """The category that a missing outcome stands for, if it stands for one."""
         return None if self.roles.missing in ("error", "drop", "bounds") else self.roles.missing
+
+    @property
+    def scored(self) -> Trials:
+        """Trials whose outcome is not missing, whatever a missing one stands for."""
+        return replace(self, roles=replace(self.roles, missing="drop", unscored="drop"))
 
     @property
     def outcome(self) -> pl.Expr:

@@ -83,7 +83,7 @@ class LogChecks:
 
     trials: Trials
     words: RunWords | None  # None: rows name no runs
-    questions: pl.DataFrame  # with the columns of `words`
+    scored: pl.DataFrame  # the questions of which runs tell something, with the columns of `words`
     keys: pl.DataFrame
     findings: list[dict[str, CheckResult]]
     shortest: list[int]  # trials of the question of a group that has fewest
@@ -105,27 +105,37 @@ class LogChecks:
         known = knows_success(trials)
         words = found_words(trials) if known and not graded else None
         if graded:
-            questions = _question_rewards(trials)
+            scored = questions = _question_rewards(trials)
         elif known:
-            questions = _marked_repeats(question_outcomes(trials, words), words)
+            scored = questions = _marked_repeats(question_outcomes(trials, words), words)
+            # An errored trial may have been tried again: its failure is no outcome of a run.
+            if trials.missing_category is not None and questions[TRIALS].n_unique() > 1:
+                scored = _marked_repeats(question_outcomes(trials.scored, words), words)
         else:
             questions = trials.rows().select(trials.groups).unique().sort(trials.groups).collect()
-        parts = questions.partition_by(trials.groups, maintain_order=True)
+            scored = questions
+        parts = scored_parts = questions.partition_by(trials.groups, maintain_order=True)
+        if scored is not questions:
+            on, kept = trials.groups, {"nulls_equal": True, "maintain_order": "left"}
+            scored_parts = [scored.join(part, on=on, how="semi", **kept) for part in parts]  # type: ignore[arg-type]  # as named
         placed = words if words is not None and words.ordered else None
         keys = questions.select(trials.groups).unique(maintain_order=True)
         findings = [_group_findings(part, words) for part in parts]
+        if scored is not questions:
+            of_runs = (_group_findings(part, words)["runs"] for part in scored_parts)
+            findings = [each | {"runs": runs} for each, runs in zip(findings, of_runs, strict=True)]
         if across:
             whole, of_models = _across_findings(questions, trials, words)
             keys, findings = pl.concat([keys, whole], how="diagonal"), [*findings, *of_models]
         return cls(
             trials=trials,
             words=words,
-            questions=questions,
+            scored=scored,
             keys=keys,
             findings=findings,
             shortest=[int(part[TRIALS].min() or 0) if known or graded else 0 for part in parts],  # type: ignore[arg-type]
             ordered=[placed is not None and not part[_REPEATED].any() for part in parts],
-            spread=[_run_spread(part, words) for part in parts],
+            spread=[_run_spread(part, words) for part in scored_parts],
         )
 
     def rows(self) -> pl.DataFrame:
@@ -206,12 +216,12 @@ class LogChecks:
 
     def kept_runs(self) -> pl.DataFrame | None:
         """The outcomes of each question in its runs, for counts of the log; None if unknown."""
-        if self.words is None or not self.known_runs or self.questions[_REPEATED].any():
+        if self.words is None or not self.known_runs or self.scored[_REPEATED].any():
             return None
         trials, p = self.trials, runs_p_value([*self.known_runs.values()])
         if trials.roles.effects == "seen" and p >= DECISION_LEVEL:
             return None  # nothing would use them
-        kept = self.questions.select(*trials.groups, trials.question.name, *self.words.columns)
+        kept = self.scored.select(*trials.groups, trials.question.name, *self.words.columns)
         return kept.with_columns(pl.lit(p).alias(KEPT_P))
 
     def alarm_words(self) -> str | None:

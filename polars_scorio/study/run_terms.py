@@ -273,10 +273,13 @@ def _draw_slopes(n: Floats, c: Floats, draw: Callable[[int], Floats]) -> Floats:
     return slopes
 
 
-def with_runs(evaluated: Evaluated, *, fewest: int = 1, visible: bool = True) -> Evaluated:
+def with_runs(
+    evaluated: Evaluated, *, fewest: int = 1, visible: bool = True, scored: bool = False
+) -> Evaluated:
     """The numbers of a request, with what runs bring to those that are calibrated.
 
     Models with the `fewest` runs have the term; intervals of models alone only if it is `visible`.
+    Of trials whose outcome is missing it knows nothing if it is of those that are `scored`.
     """
     request, trials = evaluated.request, evaluated.request.trials
     named = trials.roles.effects != "seen"
@@ -302,6 +305,7 @@ def with_runs(evaluated: Evaluated, *, fewest: int = 1, visible: bool = True) ->
     if not views:
         return evaluated
     tables = run_tables(trials, request.classes)
+    tables |= run_tables(trials.scored, request.classes) if scored else {}
     if not tables:
         return evaluated
     places = [*_group_tables(evaluated, tables)]
@@ -528,6 +532,7 @@ class SeenRuns:
     """The runs of each group with enough mixed questions, by its keys."""
 
     groups: Mapping[Key, RunVariance]
+    scored: bool  # whether trials whose outcome is missing are no part of them
 
     @property
     def p_value(self) -> float:
@@ -566,7 +571,8 @@ def with_seen_runs(evaluated: Evaluated, *, decides: bool) -> Evaluated:
             RunWarning,
             stacklevel=2,
         )
-    return with_runs(evaluated, fewest=3 if differing else 4, visible=differing)
+    scored = runs is not None and runs.scored and trials.missing_category is not None
+    return with_runs(evaluated, fewest=3 if differing else 4, visible=differing, scored=scored)
 
 
 def _asked_runs(evaluated: Evaluated) -> SeenRuns | None:
@@ -586,15 +592,16 @@ def seen_runs(
         return None
     states = state_counts(groups, classes)
     known = _complete_groups(trials, states, groups, sums) if trials.run is None else None
+    scored = known is None  # an errored trial that was tried again is no outcome of a run
     if known is None:
         if states.select((pl.col(TRIALS) * pl.col(TIMES)).sum()).item() > MOST_TRIALS:
             return None
-        tables = run_tables(of_groups(trials, groups), classes)
+        tables = run_tables(of_groups(trials.scored, groups), classes)
         if any((table.size > 1).any() for table in tables.values()):  # trials share a run
             return None
         known = {key: runs for key, table in tables.items() if (runs := _of_table(table, classes))}
     measured = {key: runs for key, runs in known.items() if runs.freedom}
-    return SeenRuns(measured) if measured else None
+    return SeenRuns(measured, scored) if measured else None
 
 
 def _complete_groups(

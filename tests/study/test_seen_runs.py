@@ -186,3 +186,17 @@ def test_no_interval_is_narrower_than_about_these_runs_or_wider_than_of_named_on
         assert (seen["lo"] <= these["lo"]).all()
         assert (named["hi"] >= seen["hi"]).all()
         assert (seen["hi"] >= these["hi"]).all()
+
+
+def test_errored_trials_that_were_tried_again_are_no_runs_that_differ(quiet):
+    """Of a question whose trial 0 has an error there is a trial 1, which succeeds more often."""
+    errored = pl.col("question") % 5 == 0
+    kept = quiet.filter((pl.col("trial") == 0) | ((pl.col("trial") == 1) & errored))
+    outcome = pl.when((pl.col("trial") == 1) | ~errored).then("category")
+    log = kept.with_columns(category=outcome)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ps.RunWarning)
+        found = log.scorio(missing=0).avg()
+    assert_frame_equal(found, log.scorio(missing=0, run_effects="none").avg())
+    verdicts = log.scorio(missing=0).check().filter(check="runs")["verdict"]
+    assert set(verdicts) == {"not tested"}
