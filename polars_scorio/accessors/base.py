@@ -26,6 +26,7 @@ from polars_scorio.study.request import (
     PlanOptions,
     ReportOptions,
     check_choices,
+    chosen_first,
 )
 
 if TYPE_CHECKING:
@@ -449,7 +450,7 @@ class Accessor(Generic[FrameT]):
         w: Weights | None = None,
         *,
         prior: Frame | None = None,
-        confidence: float = 0.95,
+        confidence: float | None = None,
     ) -> FrameT:
         """Population of questions that ``prior="population"`` fits: a Beta distribution.
 
@@ -460,8 +461,8 @@ class Accessor(Generic[FrameT]):
             categories, and `mean` is its mean weight. Default: success and failure.
         prior : DataFrame or LazyFrame, optional
             Prior trials, as in `report`: they count as data.
-        confidence : float
-            Credibility of the intervals.
+        confidence : float, optional
+            Of the intervals; default: as the accessor says, else 0.95.
 
         Returns
         -------
@@ -492,7 +493,8 @@ class Accessor(Generic[FrameT]):
         """
         from polars_scorio.study.priors import population
 
-        plan = population(self._log_study(), self._roles, w, prior=prior, confidence=confidence)
+        sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        plan = population(self._log_study(), self._roles, w, prior=prior, confidence=sure)
         return self._returned(plan)
 
     @takes_options()
@@ -568,7 +570,7 @@ class Accessor(Generic[FrameT]):
     def _with(self, options: OptionsT) -> OptionsT:
         """The options of a method after a check, and what was chosen for all methods."""
         check_choices(options)
-        return cast("OptionsT", {**self._chosen, **options})
+        return cast("OptionsT", chosen_first(self._chosen, options))
 
     def _planning(self, options: PlanT) -> PlanT:
         """Options of a plan; its target is always the benchmark."""

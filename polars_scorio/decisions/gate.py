@@ -126,7 +126,7 @@ def with_cost_verdict(
     known = judged.collect_schema().names()
     refuse_repeats([*known, *(name for name in COST_COLUMNS if name != "score_verdict")])
     (model,) = trials.models
-    both_ends: DecisionOptions = {"confidence": 2 * options["confidence"] - 1}
+    both_ends: DecisionOptions = {"confidence": 2 * (options["confidence"] or 0.95) - 1}
     for name in ("target", "unmatched"):
         if name in options:
             both_ends[name] = options[name]
@@ -258,7 +258,7 @@ def gate(
     metric = metric_of(metric, "gate")
     refuse_costs(metric, "gate", "cost_margin=1.1 judges the cost beside another metric")
     if cost_margin is not None and planned_looks(options) is not None:
-        keyword, *_ = PLANS[options.get("target", "benchmark")]
+        keyword, *_ = PLANS[options.get("target") or "benchmark"]
         raise ValueError(
             "gate: nobody knows intervals of costs that hold at every look: leave cost_margin= "
             f"out, or {keyword}= for a gate that is looked at once"

@@ -126,7 +126,7 @@ def rank(
     named = rows.with_columns(pl.lit(metric.name).alias("metric"), pl.lit(k, pl.Int64).alias("k"))
     ranks = with_curves(named, [metric]).select(columns)
     named_prior, _ = read_prior(options.get("prior"))
-    target, view = options.get("target", "benchmark"), view_of(metric, trials)
+    target, view = options.get("target") or "benchmark", view_of(metric, trials)
     if lean and (trials.judged or prior_of(metric, named_prior, target, view) is None):
         # A range for more draws than trials has no rank, and no estimate.
         ranked_mu = pl.when(pl.col("rank").is_not_null()).then("mu").alias("mu")

@@ -154,7 +154,7 @@ def _fact_columns(
     }
     facts: dict[str, object] = {
         HEADINGS: json.dumps(headings, ensure_ascii=False),
-        "confidence": float(options.get("confidence", 0.95)),
+        "confidence": float(options.get("confidence") or 0.95),
         "inference": inference_words(options, metrics),
         **({"overall": overall} if overall else {}),
     }

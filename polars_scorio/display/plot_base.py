@@ -48,6 +48,7 @@ from polars_scorio.study.request import (
     Request,
     band_refusal,
     check_choices,
+    chosen_first,
     on_levels,
     view_of,
 )
@@ -143,14 +144,15 @@ class PlotBase:
         style, options_left = ChartStyle.split(options)
         # Some pictures leave some of the options out, and nobody else would look at them.
         check_choices(options_left)
-        check_confidence(options_left.get("confidence", 0.95))
-        planned_looks({**self._chosen, **options_left})
+        asked = chosen_first(self._chosen, options_left)
+        check_confidence(asked.get("confidence", 0.95))
+        planned_looks(asked)
         strata, every = _strata_roles(self._roles, along)
         trials, source = bind_roles(self._log, strata), bind_roles(self._log, every)
         metric = avg() if metric is None else metric
         check_metric(metric, "a picture takes a metric")
         metric = on_levels(metric, trials)
-        return PictureSubject(trials, source, metric, style, {**self._chosen, **options_left})
+        return PictureSubject(trials, source, metric, style, asked)
 
     def _banded(self, subject: PictureSubject, overall: Overall | None) -> PictureSubject:
         """The subject of a curve, with a band for all of it if one is known."""

@@ -53,7 +53,13 @@ from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.thresholds import tail_pass
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.forecast import Drawn, drawn_by, forecast_successes
-from polars_scorio.study.request import ConvergenceOptions, Request, on_levels, view_of
+from polars_scorio.study.request import (
+    ConvergenceOptions,
+    Request,
+    chosen_first,
+    on_levels,
+    view_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -802,9 +808,11 @@ convergence, questions, frontier>
         [('ada', 2.5), ('bob', 7.5)]
         """
         subject = self._subject(metric, {**options, "unmatched": unmatched})
-        chosen = self._chosen.get("confidence", 0.95) if confidence is None else confidence
-        about = self._chosen.get("target", "benchmark") if target is None else target
-        asked: dict[str, Any] = {"target": about, "confidence": chosen, "unmatched": unmatched}
+        said = {"target": target, "confidence": confidence, "unmatched": unmatched}
+        usual: dict[str, Any] = {"target": "benchmark", "confidence": 0.95}
+        known = ("target", "confidence", "unmatched")
+        asked = {name: each for name, each in chosen_first({**usual, **self._chosen}, said).items()
+                 if name in known}  # fmt: skip
         plans = (
             each(self._log, self._roles, subject.metric, **asked)
             for each in (frontier, frontier_band)
@@ -820,7 +828,7 @@ convergence, questions, frontier>
         column = "the cost" if self._roles.cost is None else str(self._roles.cost)
         heading = subject.heading(
             f"{subject.name} against cost",
-            f"{100 * float(chosen):g} % intervals, {_ABOUT[about]}",
+            f"{100 * asked['confidence']:g} % intervals, {_ABOUT[asked['target']]}",
             "band: the best score for at most so much; hollow: dominated",
         )
         return charts.frontier_chart(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, TypeAlias, TypedDict, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 import polars as pl
 
@@ -103,9 +103,9 @@ class InferenceOptions(PlanOptions, total=False):
     """The keywords of how mu, sigma and the interval of a metric are found."""
 
     target: Annotated[
-        Target,
+        Target | None,
         Option(
-            "benchmark",
+            None,
             """What the numbers are about: "benchmark", the mean over these very questions, or
             "population", the mean over all questions that could have been asked, of which these are
             a sample. Default: the target of the accessor, else "benchmark".
@@ -116,8 +116,8 @@ class InferenceOptions(PlanOptions, total=False):
         ),
     ]
     confidence: Annotated[
-        float,
-        Option(0.95, "Of the intervals. Default: the confidence of the accessor, else 0.95."),
+        float | None,
+        Option(None, "Of the intervals. Default: the confidence of the accessor, else 0.95."),
     ]
     planned_trials: Annotated[
         int | None,
@@ -311,6 +311,16 @@ def chosen_options(
     return kept
 
 
+def chosen_first(chosen: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a call over those of its accessor, which decides where a call says None."""
+    said = {
+        name: value
+        for name, value in options.items()
+        if value is not None or name not in {"target", "confidence"}
+    }
+    return {**chosen, **said}
+
+
 class RoleOptions(OutcomeOptions, Chosen, total=False):
     """The keywords of `Scorio.__call__`."""
 
@@ -447,8 +457,8 @@ class Request:
         metrics: Sequence[Metric],
         *,
         prior: Prior | None = None,
-        target: Target = "benchmark",
-        confidence: float = 0.95,
+        target: Target | None = None,
+        confidence: float | None = None,
         per: Per = "model",
         rewards: RewardUse = "allowed",
         planned_trials: int | None = None,
@@ -461,7 +471,8 @@ class Request:
         for, always, or never; `curves` whether intervals hold at all draw sizes of a metric.
         """
         check_metrics(metrics)
-        confidence = check_confidence(confidence)
+        confidence = 0.95 if confidence is None else check_confidence(confidence)
+        target = "benchmark" if target is None else target
         chosen, earlier = read_prior(prior)
         check_choice("target", target, Target)
         check_choice("per", per, Per)

@@ -5,6 +5,7 @@ import re
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from polars_scorio.display.plots import Plots
@@ -146,3 +147,29 @@ def test_no_section_of_a_docstring_is_lost():
 
     titles = re.findall(r"(.*)\n-{3,}\n", inspect.getdoc(planned))
     assert titles == ["Parameters", "Returns", "Raises", "Warns", "See Also", "Notes"]
+
+
+def test_none_leaves_the_choice_to_the_accessor(r1):
+    """Signatures show None for what the accessor decides, and None is what leaving it out means."""
+    for owner in (ps.Scorio, type(r1.scorio.plot)):
+        for name, method in inspect.getmembers(owner, inspect.isfunction):
+            if name.startswith("_"):
+                continue
+            parameters = inspect.signature(method).parameters
+            for decided in {"target", "confidence", "prior"} & parameters.keys():
+                assert parameters[decided].default is None, (owner, name)
+    log = pl.concat([r1.with_columns(model=pl.lit(name)) for name in "ab"])
+    chosen = log.scorio(confidence=0.8, target="population")
+    for call in (
+        lambda log, **said: log.report(ps.avg(), **said),
+        lambda log, **said: log.compare(**said),
+        lambda log, **said: log.rank(**said),
+        lambda log, **said: log.best(**said),
+        lambda log, **said: log.leaderboard(ps.avg(), **said).frame,
+        lambda log, **said: log.trajectory(**said),
+    ):
+        said = call(log.scorio(), confidence=0.8, target="population")
+        assert_frame_equal(call(chosen, confidence=None, target=None), said)
+        assert_frame_equal(call(chosen), said)
+    said = log.scorio().population(confidence=0.8)
+    assert_frame_equal(chosen.population(), said)
