@@ -77,8 +77,16 @@ def test_the_first_page_shows_findings_a_gallery_and_buttons_that_copy(site):
     assert re.search(r"On SWE-bench only \d+ of \d+ neighbouring ranks are decided", page)
     assert page.count('href="gallery/') == 8
     assert page.count("data-copy=") == 6
+    assert str(site) not in page
     assert 'rel="icon" href="_static/favicon.svg"' in page
-    assert "_static/favicon.svg" in text(site / "guide" / "gate.html")
+
+
+@pytest.mark.slow
+def test_each_page_has_the_icon_and_buttons_that_copy_its_code(site):
+    for folder in ("guide", "findings", "validation"):
+        for built in site.glob(f"{folder}/*.html"):
+            assert 'icon" href="../_static/favicon.svg"' in text(built)
+            assert "_static/copybutton.js" in text(built)
 
 
 @pytest.mark.slow
@@ -86,5 +94,6 @@ def test_llms_txt_lists_the_source_of_each_page(site):
     listed = re.findall(r"\]\((.*?)\)", text(site / "llms.txt"))
     assert all((site / address).is_file() for address in listed)
     pages = [*EXAMPLES.glob("guide/**/*.md"), *EXAMPLES.glob("findings/*.md")]
+    pages += EXAMPLES.glob("validation/*.md")
     wanted = {f"_sources/{page.relative_to(EXAMPLES)}.txt" for page in pages}
     assert wanted <= {*listed}

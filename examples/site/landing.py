@@ -159,7 +159,7 @@ def terminal(log: pl.DataFrame, folder: Path) -> str:
     with redirect_stdout(io.StringIO()) as printed:
         main([str(path), "--by", "domain"])
     path.unlink()
-    text = printed.getvalue().rstrip()
+    text = printed.getvalue().replace(str(path), path.name).rstrip()
     return f'<pre class="term">$ polars-scorio five.parquet --by domain\n\n{escape(text)}</pre>'
 
 

@@ -39,7 +39,7 @@ _UNREAD = {
 _SAMPLED = {"unpaired": "each version on questions of its own"}
 _LEGEND = (
     "diff: the candidate minus the baseline, in units of the metric; lo, hi: its one-sided ends; "
-    "further: trials of each question, or questions, that would probably decide."
+    "extra_*: further trials of each question, or questions, that would probably decide."
 )
 
 

@@ -1,6 +1,7 @@
 """Gates in the terminal: exit statuses, sentences, files for other programs."""
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -173,7 +174,10 @@ def test_files_for_other_programs(gate, folder):
     assert int(suite.attrib["failures"]) == len(suite.findall("testcase/failure")) == 3
     text = (folder / "gate.md").read_text(encoding="utf-8")
     assert text.startswith(f"## Gate: fail\n\n- {last}\n")
-    assert text.count("\n| ") == 5  # a heading, a line and three rows
+    heading, *rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(rows) == 4  # a line and three rows
+    explained = re.findall(r"(\w+)\*?(?:, (\w+))?: ", text.splitlines()[-1])
+    assert all(word in heading for words in explained for word in words)
 
 
 @pytest.mark.slow
