@@ -48,7 +48,7 @@ from polars_scorio.display.html.write_page import log_size
 from polars_scorio.display.scopes import holds_fractions
 from polars_scorio.display.sentences import (
     bracket_sentence,
-    curve_sentence,
+    curve_sentences,
     question_sentences,
     rerun_sentences,
 )
@@ -328,8 +328,8 @@ def _pairs_block(
         if reply.asked.baseline is not None and not reply.asked.each_pair:
             family = "for all models against the baseline at once"
         bounded = "lo_missing" in pairs.columns
-        title = [bracket_sentence(pairs)] if bounded else [pairs_title(pairs)]
-        title = _curve_titles(reply, pairs) if curved else title
+        title = [bracket_sentence(pairs) if bounded else pairs_title(pairs)]
+        title = curve_sentences(pairs, reply.asked.confidence) if curved else title
         return [
             *(line for each in title for line in reply.title(each, place)),
             *reply.basis(cover, label, reply.level(family)),
@@ -339,12 +339,6 @@ def _pairs_block(
         ]
 
     return block
-
-
-def _curve_titles(reply: Reply, pairs: pl.DataFrame, most: int = 10) -> list[str]:
-    """A sentence on the whole curve of each of the first pairs."""
-    parts = pairs.partition_by("model_a", "model_b", maintain_order=True)
-    return [curve_sentence(part, reply.asked.confidence) for part in parts[:most]]
 
 
 def _pair_lines(reply: Reply, metric: Metric, pairs: pl.DataFrame, *, curved: bool) -> list[str]:

@@ -375,10 +375,24 @@ def curve_sentence(rows: pl.DataFrame, confidence: float) -> str:
 
     If there is a baseline, models gain on it or lose.
     """
+    return ": ".join(filter(None, _asked_and_found(rows, confidence)))
+
+
+def curve_sentences(pairs: pl.DataFrame, confidence: float, most: int = 10) -> list[str]:
+    """Sentences on the whole curves of the first pairs, of which one says what all are about."""
+    parts = pairs.partition_by("model_a", "model_b", maintain_order=True)[:most]
+    said = [_asked_and_found(part, confidence) for part in parts]
+    if len(said) > 1 and len({asked for asked, _ in said}) == 1:
+        return [f"{said[0][0]}:", *(words for _, words in said)]
+    return [curve_sentence(part, confidence) for part in parts]
+
+
+def _asked_and_found(rows: pl.DataFrame, confidence: float) -> tuple[str, str]:
+    """The confidence and the draw sizes of a curve, empty if it has none, and its words."""
     pair, k = rows.row(0, named=True), rows.filter(pl.col("sigma").is_not_null())["k"].to_list()
     a, b = (short_name(pair[side]) for side in ("model_a", "model_b"))
     if not k:
-        return f"{a} and {b} have too few trials for these k."
+        return "", f"{a} and {b} have too few trials for these k."
     words = _curve_words(pair, a, b, k)
     if words is None:
         inside = rows["better"].null_count() < rows.height
@@ -386,7 +400,7 @@ def curve_sentence(rows: pl.DataFrame, confidence: float) -> str:
         words = f"{ends} does this log name a better model of {a} and {b}"
     whole = len(k) > 1 and k == [*range(k[0], k[-1] + 1)]
     asked = f"k = {k[0]} to {k[-1]}" if whole else f"k = {text_list([*map(str, k)], _LISTED)}"
-    return f"With {100 * confidence:.10g} % confidence for the whole curve ({asked}): {words}."
+    return f"With {100 * confidence:.10g} % confidence for the whole curve ({asked})", f"{words}."
 
 
 def _curve_words(pair: Mapping[str, Any], a: str, b: str, k: Sequence[int]) -> str | None:

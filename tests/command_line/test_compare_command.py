@@ -44,3 +44,10 @@ def test_the_model_that_was_meant_is_named(log, capsys):
     assert main(["compare", log, "--by", "bench", "--baseline", "M01"]) == 1
     assert "--baseline M01 is none of the models" in (error := capsys.readouterr().err)
     assert error.endswith("did you mean 'm01'?\n")
+
+
+def test_several_curves_say_once_what_they_are_about(log, capsys):
+    assert main(["compare", log, "--by", "bench", "--metric", "pass_at_k([1, 2])"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("for the whole curve (k = 1 to 2):") == 2  # of each benchmark
+    assert printed.count("m00") > 6
