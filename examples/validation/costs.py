@@ -11,7 +11,7 @@ import polars as pl
 
 from examples.validation import looks_and_gates
 from polars_scorio.maths.array_rows import Floats
-from polars_scorio.maths.cost_means import CostMeans, CostQuestions, FrontierModels, QuestionCosts
+from polars_scorio.maths.cost_means import CostMeans, FrontierModels, QuestionCosts
 from polars_scorio.maths.posteriors import Target
 
 CELLS = Path(__file__).with_suffix(".csv")  # of which the guide has the table
@@ -36,13 +36,22 @@ def mean_costs(rate: Floats, level: Floats) -> Floats:
     return np.exp(level + TRIAL_SD**2 / 2) * (rate + FAILURE * (1 - rate))
 
 
-def drawn_costs(rng: np.random.Generator, rate: Floats, level: Floats, n: int) -> QuestionCosts:
-    """The costs of n trials of each question."""
+def drawn_costs(
+    rng: np.random.Generator, rate: Floats, level: Floats, n: int, logs: int = 1, cluster: int = 1
+) -> QuestionCosts:
+    """The costs of n trials of each question, of logs with as many questions each."""
     success = rng.random((rate.size, n)) < rate[:, None]
     cost = np.exp(level[:, None] + rng.normal(0, TRIAL_SD, success.shape))
     cost *= np.where(success, 1.0, FAILURE)
     won = success * cost
+    size = rate.size // logs
+    group = np.repeat(np.arange(logs), size)
+    member = np.tile(np.arange(size) // cluster, logs) + 1_000 * group if cluster > 1 else None
     return QuestionCosts(
+        group,
+        logs,
+        0 * group,
+        member,
         np.full(rate.size, n),
         success.sum(axis=1),
         cost.sum(axis=1),
@@ -81,9 +90,8 @@ def _cell_rows(
     population, size, n, cluster = cell.values()
     drawn = [drawn_questions(rng, population, size, cluster) for _ in range(LOGS)]
     rate, level = (np.concatenate(each) for each in zip(*drawn, strict=True))
-    costs = drawn_costs(rng, rate, level, n)
-    group = np.repeat(np.arange(LOGS), size)
-    member = np.tile(np.arange(size) // cluster, LOGS) + 1_000 * group if cluster > 1 else None
+    costs = drawn_costs(rng, rate, level, n, LOGS, cluster)
+    group = costs.group
     rows = []
     for metric, k in (("cost_per_success", None), ("cost_to_solve(4)", 4)):
         if k is not None and k > n:
@@ -97,8 +105,7 @@ def _cell_rows(
             ("population",) if cluster > 1 else ("population", "benchmark")
         )
         for target in targets:
-            questions = CostQuestions(group, 0 * group, LOGS, member)
-            lo, hi = CostMeans.from_values(values, questions, target).ends(TAIL)
+            lo, hi = CostMeans.from_values(values, costs, target).ends(TAIL)
             if target == "population":
                 truth = np.full(LOGS, whole[0].mean() / whole[1].mean())
             else:

@@ -27,8 +27,12 @@ class CostValues:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionCosts:
-    """Trials, successes and sums of costs of questions, all of shape (Q,); ``0 <= c <= n``."""
+    """Places, trials, successes and sums of costs of questions, (Q,) each; ``0 <= c <= n``."""
 
+    group: Ints
+    groups: int
+    stratum: Ints  # those of a group weigh the same
+    cluster: Ints | None
     n: Ints
     c: Ints
     total: Floats  # cost of all trials
@@ -40,8 +44,14 @@ class QuestionCosts:
     def at(self, places: Ints) -> QuestionCosts:
         """The questions at some places."""
         columns = {each.name: getattr(self, each.name) for each in fields(self)}
-        known = {name: each[places] for name, each in columns.items() if each is not None}
+        known = {name: each[places] for name, each in columns.items() if np.ndim(each)}
         return replace(self, **known)
+
+    def shares(self) -> Floats:
+        """Share of each question in the mean of its group."""
+        first, stratum = distinct_rows([self.group, self.stratum])
+        strata = np.bincount(self.group[first], minlength=self.groups)
+        return np.asarray(1 / (np.bincount(stratum)[stratum] * strata[self.group]))
 
     def per_trial(self) -> CostValues:
         """Mean cost of a trial; the reward is 1, without noise."""
@@ -306,27 +316,6 @@ def _on_frontier(score: Floats, cost: Floats) -> Mask:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CostQuestions:
-    """Group, stratum and optional cluster of each question, shape (Q,); strata weigh the same."""
-
-    group: Ints
-    stratum: Ints
-    groups: int
-    cluster: Ints | None = None
-
-    def at(self, places: Ints) -> CostQuestions:
-        """The questions at some places."""
-        cluster = None if self.cluster is None else self.cluster[places]
-        return CostQuestions(self.group[places], self.stratum[places], self.groups, cluster)
-
-    def shares(self) -> Floats:
-        """Share of each question in the mean of its group."""
-        first, stratum = distinct_rows([self.group, self.stratum])
-        strata = np.bincount(self.group[first], minlength=self.groups)
-        return np.asarray(1 / (np.bincount(stratum)[stratum] * strata[self.group]))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class CostMeans:
     """Mean spending and mean reward of each group, arrays of shape (G,)."""
 
@@ -338,7 +327,7 @@ class CostMeans:
     events: Floats  # how many dear units make the noise of the ratio; infinite without noise
 
     @classmethod
-    def from_values(cls, values: CostValues, questions: CostQuestions, target: Target) -> CostMeans:
+    def from_values(cls, values: CostValues, questions: QuestionCosts, target: Target) -> CostMeans:
         """Means of the questions of each group, with their variances.
 
         For target "benchmark" the noise is that of the trials; if some question of a group has too
@@ -451,7 +440,7 @@ def _log_variance(variance: Floats, x: Floats, y: Floats) -> Floats:
 
 
 def _spread_between(
-    values: CostValues, questions: CostQuestions, share: Floats, x: Floats, y: Floats
+    values: CostValues, questions: QuestionCosts, share: Floats, x: Floats, y: Floats
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Variance (3, G) of the means between questions or clusters, units less strata, units, events.
 

@@ -31,7 +31,7 @@ from polars_scorio.counting.refusals import group_place, refuse_tiny, too_many_t
 from polars_scorio.counting.tally import trial_succeeded
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.comparison import Comparison, sampled, stretched
-from polars_scorio.maths.cost_means import CostMeans, CostQuestions, QuestionCosts, dear_critical
+from polars_scorio.maths.cost_means import CostMeans, QuestionCosts, dear_critical
 from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.costs import cost_metrics
@@ -87,9 +87,9 @@ class CostSums(Subject):
     def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
         """The addend of each question to the log of the ratio of costs, around that log."""
         (cost_metric,) = cost_metrics([metric])  # no other has the view
-        costs, questions = question_costs(cells, clustered=True)
-        values, group = cost_metric.cost_values(costs, k), questions.group
-        means = CostMeans.from_values(values, questions, "benchmark")
+        costs = question_costs(cells, clustered=True)
+        values, group = cost_metric.cost_values(costs, k), costs.group
+        means = CostMeans.from_values(values, costs, "benchmark")
         return np.asarray(means.log_ratio[group] + means.residuals(values, group))
 
     @classmethod
@@ -119,14 +119,13 @@ class CostSums(Subject):
         self, metrics: Metrics, cells: QuestionCells, confidence: Confidence, target: Target
     ) -> dict[Row, Scores]:
         """The numbers of metrics of costs, for each draw size and cell."""
-        costs, questions = question_costs(cells, clustered=target == "population")
-        order = _order_of_contents(costs, questions)
-        costs, questions = costs.at(order), questions.at(order)
-        unsolved, largest = _unsolved_share(costs, questions), _largest_share(costs, questions)
+        costs = question_costs(cells, clustered=target == "population")
+        costs = costs.at(_order_of_contents(costs))
+        unsolved, largest = _unsolved_share(costs), _largest_share(costs)
         scores = dict[Row, Scores]()
         for metric in cost_metrics(metrics):
             for k in metric.row_sizes:
-                means = CostMeans.from_values(metric.cost_values(costs, k), questions, target)
+                means = CostMeans.from_values(metric.cost_values(costs, k), costs, target)
                 lo, hi = means.ends((1 - confidence) / 2)
                 ratio = _null_infinity(means.ratio)
                 facts = {UNBOUNDED: np.isinf(hi), UNSOLVED: unsolved, LARGEST_SHARE: largest}
@@ -293,15 +292,16 @@ def _whole_number(number: pl.Expr) -> pl.Expr:
     return number.cast(pl.Int128, wrap_numerical=True)
 
 
-def question_costs(cells: QuestionCells, *, clustered: bool) -> tuple[QuestionCosts, CostQuestions]:
-    """The costs of each question, and its cell, stratum and (if `clustered`) cluster."""
+def question_costs(cells: QuestionCells, *, clustered: bool) -> QuestionCosts:
+    """The costs of each question, in its cell, stratum and (if `clustered`) cluster."""
     names = (TOTAL_COST, COST_SQUARES, LARGEST_COST, SUCCESS_COST, SUCCESS_SQUARES)
     sums = [cells.column(name) for name in names if name in cells.flat.columns]
-    costs = QuestionCosts(cells.scored_trials(), cells.question_successes(), *sums)
     group, strata = cells.cell_of_row, cells.row_strata()
     stratum = np.zeros_like(group) if strata is None else strata
     cluster = cells.row_clusters() if clustered else None
-    return costs, CostQuestions(group, stratum, cells.states.groups, cluster)
+    trials, successes = cells.scored_trials(), cells.question_successes()
+    groups = cells.states.groups
+    return QuestionCosts(group, groups, stratum, cluster, trials, successes, *sums)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -333,14 +333,15 @@ class CostLaw(Law):
         return stretched((score, sigma, lo, hi), models.z)
 
 
-def _order_of_contents(costs: QuestionCosts, questions: CostQuestions) -> Ints:
+def _order_of_contents(costs: QuestionCosts) -> Ints:
     """An order of the questions by what they hold, in which sums do not depend on that of the rows.
 
     Sorting a hash of each question takes a quarter of the time of sorting by its numbers.
     """
-    contents = {each.name: getattr(costs, each.name) for each in fields(costs)}
-    known = {name: values for name, values in contents.items() if values is not None}
-    rows = pl.DataFrame({**known, "group": questions.group, "stratum": questions.stratum})
+    names = [each.name for each in fields(costs)]
+    kept = [*names[names.index("n") :], "group", "stratum"]
+    contents = {name: getattr(costs, name) for name in kept}
+    rows = pl.DataFrame({name: each for name, each in contents.items() if each is not None})
     return np.asarray(rows.hash_rows().arg_sort().to_numpy(), dtype=np.int64)
 
 
@@ -349,17 +350,17 @@ def _null_infinity(values: Floats) -> Floats:
     return np.where(np.isinf(values), np.nan, values)
 
 
-def _unsolved_share(costs: QuestionCosts, questions: CostQuestions) -> Floats:
+def _unsolved_share(costs: QuestionCosts) -> Floats:
     """Share of the questions of each group without a success."""
-    unsolved = questions.shares() * (costs.c == 0)
-    return np.minimum(np.bincount(questions.group, unsolved, questions.groups), 1.0)
+    unsolved = costs.shares() * (costs.c == 0)
+    return np.minimum(np.bincount(costs.group, unsolved, costs.groups), 1.0)
 
 
-def _largest_share(costs: QuestionCosts, questions: CostQuestions) -> Floats:
+def _largest_share(costs: QuestionCosts) -> Floats:
     """Share of the dearest trial of each group in the cost of all its trials."""
-    largest = np.zeros(questions.groups)
-    np.maximum.at(largest, questions.group, costs.largest)
-    total = np.bincount(questions.group, costs.total, questions.groups)
+    largest = np.zeros(costs.groups)
+    np.maximum.at(largest, costs.group, costs.largest)
+    total = np.bincount(costs.group, costs.total, costs.groups)
     with np.errstate(invalid="ignore"):
         return np.asarray(largest / total)
 

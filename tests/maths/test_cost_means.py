@@ -6,8 +6,8 @@ from scipy import stats
 
 from polars_scorio.maths.cost_means import (
     CostMeans,
-    CostQuestions,
     CostValues,
+    QuestionCosts,
     dear_critical,
     dear_events,
 )
@@ -19,12 +19,13 @@ RARE = [0.0, 0.0, 0.0, 0.0, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0]
 TAIL = 0.025
 
 
-def means(cost, success, target="population", noise=None, **where):
+def means(cost, success, target="population", noise=None, stratum=None, cluster=None):
     """The means of one group of questions with two trials each."""
     x, y = (np.asarray(each, dtype=float) for each in (cost, success))
     noise = np.full((3, x.size), np.nan) if noise is None else noise
     group = np.zeros(x.size, dtype=np.int64)
-    questions = CostQuestions(group, where.pop("stratum", group), 1, **where)
+    stratum, trials = group if stratum is None else stratum, group + 2
+    questions = QuestionCosts(group, 1, stratum, cluster, trials, group, *3 * [x])
     return CostMeans.from_values(CostValues(x, y, noise, np.full(x.size, 2.0)), questions, target)
 
 
