@@ -173,7 +173,8 @@ def _print_gate(
     reply, _ = Reply.read(log, asked, call)
     lines = list[str]()
     for metric, result in gates:
-        for part in gate_rows(result.rows).partition_by("k", maintain_order=True):
+        rows = gate_rows(result.rows, lower_is_better=log._roles.lower_is_better)
+        for part in rows.partition_by("k", maintain_order=True):
             worst = worst_gate(part)
             clauses = [*result.clauses[worst["model"], worst["k"]]]
             if asked.undecided and worst["verdict"] == "undecided":

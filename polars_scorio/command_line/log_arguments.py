@@ -270,7 +270,7 @@ def _add_leaderboard(parser: ArgumentParser) -> None:
     add = parser.add_argument
     form = "write the table in this format (default: %(default)s); html needs the extra style"
     add("--format", choices=get_args(BoardFormat), default="markdown", help=form)
-    kinds = "weigh all strata alike (macro), or all questions (micro; default)"
+    kinds = "weigh all strata alike (macro; default of latex), or all questions (micro; else)"
     add("--overall", choices=get_args(Overall), help=kinds)
     _add_compared(add)
 

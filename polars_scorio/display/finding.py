@@ -375,28 +375,33 @@ def gate_title(
     return f"Undecided: {a} may be worse than {b}{by_more}.", "gate: undecided", ""
 
 
-def gate_rows(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a gate with `stratum`, null over all of them, `model`, `baseline` and `extra`."""
+def gate_rows(rows: pl.DataFrame, *, lower_is_better: bool) -> pl.DataFrame:
+    """The rows of a gate with `stratum`, null over all of them, `model`, `baseline` and `extra`.
+
+    `least` and `most` are the ends of how much better the candidate is.
+    """
     place = rows.columns.index("baseline")
     extra = next(each for each in rows.columns if each.startswith("extra_"))
     rows = rows.rename({rows.columns[place - 1]: "model"})
     strata = rows.columns[: min(place - 1, rows.columns.index("metric"))]
     label = pl.concat_str(strata, separator=" / ") if strata else pl.lit(None, pl.String)
     names = pl.col("model", "baseline").cast(pl.String)
-    return rows.with_columns(label.alias("stratum"), pl.col(extra).alias("extra"), names)
+    ends = pl.col("lo"), pl.col("hi")
+    least, most = (-ends[1], -ends[0]) if lower_is_better else ends
+    return rows.with_columns(names, stratum=label, extra=pl.col(extra), least=least, most=most)
 
 
 def worst_gate(rows: pl.DataFrame) -> dict[str, Any]:
     """The row over all strata of the candidate with the worst verdict; `rows` of `gate_rows`."""
     order = pl.col("verdict").cast(pl.Enum(["fail", "undecided", "pass"]))
-    return rows.filter(pl.col("stratum").is_null()).sort(order, "lo").row(0, named=True)
+    return rows.filter(pl.col("stratum").is_null()).sort(order, "least").row(0, named=True)
 
 
 def gates_title(rows: pl.DataFrame, unit: Unit) -> tuple[str, str, Mood]:
     """Title and chip of a gate: of the ends, or of the strata or cases that decide against them."""
     row = worst_gate(rows)
     new, old, verdict = row["model"], row["baseline"], row["verdict"]
-    lo, hi = (math.nan if row[end] is None else row[end] for end in ("lo", "hi"))
+    lo, hi = (math.nan if row[end] is None else row[end] for end in ("least", "most"))
     title, chip, mood = gate_title(new, old, lo, hi, row["margin"], unit)
     if verdict == chip.removeprefix("gate: "):
         return title, chip, mood

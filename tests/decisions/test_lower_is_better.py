@@ -1,11 +1,15 @@
 """Failures of which fewer are better decide as successes of which more are better."""
 
+import json
+import re
+
 import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.command_line.main import main
 
 RATES = {"ada": 0.62, "bob": 0.6, "cy": 0.35, "dee": 0.2}
 WAYS = {
@@ -125,3 +129,42 @@ def test_costs_are_better_if_lower_whatever_the_role(log):
 def test_only_true_and_false_say_the_direction(log):
     with pytest.raises(TypeError, match="lower_is_better must be True or False, got 'yes'"):
         log.scorio(lower_is_better="yes")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["summary"],
+        ["report", "-o", "-"],
+        ["rank"],
+        ["compare"],
+        ["gate", "--baseline", "bob", "--margin", "0.03"],
+        ["frontier", "--cost", "usd"],
+        ["plan"],
+        ["regressions", "--baseline", "ada"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_sentences_of_the_command_name_the_same_models(log, tmp_path, capsys, command):
+    path = str(tmp_path / "log.parquet")
+    log.filter(part="law").write_parquet(path)
+    name, *options = command
+    said = []
+    for direction in ([], ["--success", "0", "--lower-is-better"]):
+        main([name, path, *options, *direction])
+        printed = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
+        said.append(printed[0].replace("rare to frequent", "mostly right to mostly wrong"))
+    assert said[0] == said[1]
+    assert "ada" in said[0] or name in {"compare", "gate", "regressions"}
+
+
+def test_exports_mark_the_same_models_and_say_the_direction(both, tmp_path):
+    boards = [one.leaderboard(ps.avg(), overall="macro") for one in both]
+    for written, bold in ((ps.to_markdown, r"\*\*(\w+)\*\*"), (ps.to_latex, r"\\textbf\{(\w+)\}")):
+        names = [re.findall(bold, written(board)) for board in boards]
+        assert names[0] == names[1]
+    about = {"benchmark": "attacks", "organization": "ours", "retrieved": 1_760_000_000}
+    report = both[1].report(ps.avg())
+    first, *_ = ps.to_every_eval_ever(report, tmp_path, **about, lower_is_better=True)
+    (result, *_) = json.loads(first.read_text(encoding="utf-8"))["evaluation_results"]
+    assert result["metric_config"]["lower_is_better"] is True

@@ -94,14 +94,15 @@ class Gated:
         rows, scores, *changes = collected_together(plans)
         tests = dict(zip(("broken", "repaired"), changes, strict=False))
         label = metric.heading(metric.row_sizes[0], main.each)
-        return cls.read(rows, scores, tests, name, label, settings, metric)
+        turned = gate_rows(rows, lower_is_better=main.roles.lower_is_better)
+        return cls.read(turned, scores, tests, name, label, settings, metric)
 
     @classmethod
     def read(
         cls, rows: pl.DataFrame, scores: pl.DataFrame, changes: dict[str, pl.DataFrame],
         baseline: str, label: str, settings: Settings, metric: Metric,
     ) -> Gated:  # fmt: skip
-        """From the rows of `Scorio.gate` and of a report with the same overall mean."""
+        """From the rows of `gate_rows` and of a report with the same overall mean."""
         parts = [
             name for name in scores.columns[: scores.columns.index("metric")] if name != "model"
         ]
@@ -109,7 +110,7 @@ class Gated:
         known = dict(of_all.select(pl.col("model").cast(pl.String), "mu").rows())
         percent = metric.support == (0, 1)
         unit = Unit(percent=percent) if percent else Unit.from_rows(scores)
-        return cls(baseline, gate_rows(rows), changes, known, label, settings.confidence, unit)
+        return cls(baseline, rows, changes, known, label, settings.confidence, unit)
 
     @property
     def worst(self) -> dict[str, object]:
