@@ -50,6 +50,7 @@ RUN_SUMS, SIZE, WHERE = ":run_sums", ":size", ":where"  # see `run_sums`
 NOTE, FIRST, EVERY, LEFT_OUT = "note", "first", "every", "left_out"
 _KEY, _QUESTION, _ORDER = ":key", ":question", ":order"
 _LARGE = 100_000  # trials of a log
+_FEW_GROUPS = 3  # that a filter may have left of many
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,7 +151,9 @@ def run_sums(
     else:
         members = class_members(trials, classes)
         success = pl.any_horizontal(members[j] for j in classes.successful)
-    rows = of_groups(trials, groups).rows(run_ids(trials))
+    # To look up the keys of each row takes as long as to sum all: only a lazy result is filtered.
+    filtered = trials.study is None and groups.height <= _FEW_GROUPS
+    rows = (of_groups(trials, groups) if filtered else trials).rows(run_ids(trials))
     rows = rows.filter(success if is_rare(n, c, times) else ~success)
     keys = trials.groups
     counted = rows.select(*keys, RUN, pl.col(trials.question.name).hash().alias(WHERE))
