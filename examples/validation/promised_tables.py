@@ -8,6 +8,7 @@ Other studies are kept in `printed_tables`, as their scripts printed them.
 import csv
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -29,9 +30,9 @@ from examples.validation.study_tables import (
     inference_table,
     leader_table,
     many_curve_table,
-    run_decision_table,
-    run_gate_table,
+    repair_table,
     run_interval_table,
+    run_share_table,
     run_worst_table,
     tail_table,
     tier_table,
@@ -62,6 +63,9 @@ FILES = {
             "run_worst",
             "run_faults",
             "run_honest",
+            "run_looks",
+            "run_power",
+            "run_repairs",
             "flips",
             "tiers",
             "many_curves",
@@ -87,9 +91,12 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
     "cost_verdicts": ("cost_verdicts", cost_verdict_table),
     "board_best": ("board_best", board_table),
     "run_intervals": ("run_intervals", run_interval_table),
-    "run_decisions": ("run_decisions", run_decision_table),
-    "run_population": ("run_population", run_decision_table),
-    "run_gates": ("run_gates", run_gate_table),
+    "run_decisions": ("run_decisions", partial(run_share_table, share="false_winner")),
+    "run_population": ("run_population", partial(run_share_table, share="false_winner")),
+    "run_gates": ("run_gates", partial(run_share_table, share="false_pass")),
+    "run_looks": ("run_looks", partial(run_share_table, share="false_winner")),
+    "run_power": ("run_power", partial(run_share_table, share="found", beside="false_winner")),
+    "run_repairs": ("run_repairs", repair_table),
     "run_honest": ("run_honest", honest_table),
     "run_worst": ("run_worst", run_worst_table),
     "run_faults": ("run_faults", fault_table),

@@ -180,26 +180,40 @@ def run_interval_table(measured: pl.DataFrame) -> pl.DataFrame:
     return table.select(*rows, *names).join(ratio, on=rows, maintain_order="left")
 
 
-def run_decision_table(measured: pl.DataFrame) -> pl.DataFrame:
-    """Logs with a winner among equal models whose runs differ: mean, and highest in brackets."""
+def run_share_table(measured: pl.DataFrame, share: str, beside: str | None = None) -> pl.DataFrame:
+    """A share of logs where runs differ, by what is said of them: mean, highest in brackets.
+
+    Or, in brackets, the mean of another share `beside`.
+    """
+    shape = [name for name in ("questions", "runs") if name in measured.columns]
+    rows = [" x ".join(shape), "points"]
+    known = _WAYS | {"alike": "alike"}
+    other = pl.col(share).max() if beside is None else pl.col(beside).mean()
+    each = measured.group_by(
+        pl.concat_str(shape, separator=" x ").alias(rows[0]),
+        "points",
+        pl.col("way").replace_strict(known),
+    ).agg(pl.col(share).mean().alias("mean"), other.alias("other"))
+    texts = each.with_columns(mean_and_least("mean", "other", 3)).sort(*rows)
+    columns = [known[way] for way in known if way in measured["way"]]
+    return texts.pivot("way", index=rows, values="text").select(*rows, *columns)
+
+
+def repair_table(measured: pl.DataFrame) -> pl.DataFrame:
+    """Coverage and winners of equal models whose trials have a fault, by what is counted."""
+    named = {"avg": "min", "pass@2": "min", "false_winner": "max"}
+    way = pl.col("way").replace_strict({"trusted": "all trials", "checked": "trials that count"})
     shape = pl.concat_str("questions", "runs", separator=" x ").alias("questions x runs")
-    rows = ["questions x runs", "points"]
-    each = measured.group_by(shape, "points", pl.col("way").replace_strict(_WAYS)).agg(
-        pl.col("false_winner").mean().alias("mean"), pl.col("false_winner").max().alias("most")
+    each = measured.group_by("fault", shape, way.alias("counted"), maintain_order=True).agg(
+        *(pl.col(name).mean() for name in named),
+        *(getattr(pl.col(name), end)().alias(f"{name} {end}") for name, end in named.items()),
+        pl.col("width").mean(),
     )
-    texts = each.with_columns(mean_and_least("mean", "most", 3)).sort(*rows)
-    return texts.pivot("way", index=rows, values="text").select(*rows, *_WAYS.values())
-
-
-def run_gate_table(measured: pl.DataFrame) -> pl.DataFrame:
-    """Gates that let a candidate pass that is worse by the margin: mean, highest in brackets."""
-    rows = ["questions x runs", "points"]
-    shape = pl.concat_str("questions", "runs", separator=" x ").alias(rows[0])
-    each = measured.group_by(shape, "points", pl.col("way").replace_strict(_WAYS)).agg(
-        pl.col("false_pass").mean().alias("mean"), pl.col("false_pass").max().alias("most")
+    texts = (mean_and_least(name, f"{name} {end}", 2).alias(name) for name, end in named.items())
+    table = each.with_columns(*texts).rename({"false_winner": "some winner"})
+    return table.select(
+        "fault", shape.meta.output_name(), "counted", "avg", "pass@2", "some winner", "width"
     )
-    texts = each.with_columns(mean_and_least("mean", "most", 3)).sort(*rows)
-    return texts.pivot("way", index=rows, values="text").select(*rows, *_WAYS.values())
 
 
 def honest_table(measured: pl.DataFrame) -> pl.DataFrame:
