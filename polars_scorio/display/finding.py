@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape, unescape
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from polars_scorio.maths.array_rows import Floats, Ints, Mask
 
 MINUS = "\N{MINUS SIGN}"
 _NAME = 28  # characters of a name in a title
+_UNBROKEN = 22  # characters of a name that fit beside a picture
 _BEGIN, _END = "\x01", "\x02"  # around a name; no name has them, as hidden characters are spelled
 _NAMED = re.compile(f"{_BEGIN}(.*?){_END}([.,;:?]?)")
 _BROAD = 0.01  # width of an interval, from where on one decimal of a percentage is enough
@@ -51,8 +52,9 @@ def html_text(text: str) -> str:
 
 def _named_html(match: re.Match[str]) -> str:
     """A name of a page, to which the mark behind it sticks."""
-    name = f'<bdi class="nb">{match[1]}</bdi>'
-    return f'<span class="gl">{name}{match[2]}</span>' if match[2] else name
+    whole = len(unescape(match[1])) <= _UNBROKEN
+    name = f'<bdi class="nb">{match[1]}</bdi>' if whole else f"<bdi>{match[1]}</bdi>"
+    return f'<span class="gl">{name}{match[2]}</span>' if match[2] and whole else name + match[2]
 
 
 def names_list(names: Sequence[object], most: int = 3) -> str:

@@ -62,6 +62,7 @@ def lead_label(scope: Scope) -> str:
 
 _FEW = 10  # questions, below which the sections say little
 _GROUPS = 3  # of identical models that are named
+_UNEQUAL = "Unequal trials"
 _DEPENDENT = "Trials that are not independent"
 _CHECKED = "Independent trials are assumed; the checks of the log found nothing against it."
 
@@ -277,7 +278,7 @@ def _trial_numbers(coverage: pl.DataFrame) -> Iterator[Alert]:
             "the questions have in common.",
         )
     elif least != most:
-        yield Alert("Unequal trials", f"Questions have {range_text(least, most)} trials.")
+        yield Alert(_UNEQUAL, f"Questions have {range_text(least, most)} trials.")
 
 
 def dependent_trials(checks: LogChecks) -> Iterator[Alert]:
@@ -287,10 +288,27 @@ def dependent_trials(checks: LogChecks) -> Iterator[Alert]:
         yield Alert(_DEPENDENT, words)
 
 
+def _stopped_trials() -> Iterator[Alert]:
+    """Trials that stopped on outcomes; the foot of the page has what shows it."""
+    yield Alert(
+        "These numbers are biased",
+        "Trials stopped on outcomes: scores of all trials are off, and by how much differs from "
+        "model to model. The foot of the page has what shows it.",
+    )
+
+
 def _differing_runs(log: LogSummary, checks: LogChecks, main: Scope) -> Iterator[Alert]:
     """Runs that differ, or were named, and whether the numbers of the scope include that."""
     effects, words = log.trials.roles.effects, checks.run_words()
-    if effects == "none" or (effects == "seen" and words is None):
+    if effects == "none":
+        return
+    if effects == "seen" and words is None:
+        if main.pairs[INFERENCE].str.contains(OTHER_RUNS, literal=True).any():
+            yield Alert(
+                "Runs may differ",
+                "Differences and ranks allow for that, and are wider for it: they are about other "
+                "runs like these.",
+            )
         return
     lead = f"{words}. " * bool(words)
     if lead_rows(main)[INFERENCE].str.contains(OTHER_RUNS, literal=True).any():
@@ -385,6 +403,7 @@ def log_verdict(
         overall = None if overall is None else replace(overall, biased=True)
         parts = [replace(part, biased=True) for part in parts]
     main = overall or parts[0]
+    alarm = checks.alarm_words() or ""
     p_values = [checks.findings[place]["stopping"].p for place, _ in checks.alarms("stopping")]
     return LogVerdict(
         metrics=scores,
@@ -392,16 +411,20 @@ def log_verdict(
         parts=parts,
         outcomes=outcome_words(log, scores),
         alerts=[
-            *dependent_trials(checks),
-            *_differing_runs(log, checks, main),
-            *coverage_alerts(log, coverage),
+            *(_stopped_trials() if biased else dependent_trials(checks)),
+            *([] if biased else _differing_runs(log, checks, main)),
+            *(
+                each
+                for each in coverage_alerts(log, coverage)
+                if not biased or each.title != _UNEQUAL
+            ),
             *draws_beyond_trials(main, scores),
             *errored_trials(log, main, settings),
         ],
         biased=biased,
         worst_p=max((p for p in p_values if p is not None), default=0.0),
         counted=counted,
-        checked="" if checks.alarm_words() else _CHECKED,
+        checked=alarm if biased else "" if alarm else _CHECKED,
     )
 
 

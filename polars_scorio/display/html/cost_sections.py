@@ -30,6 +30,7 @@ from polars_scorio.display.html.marks import (
     Axis,
     dot,
     group,
+    held_at,
     interval,
     level,
     path,
@@ -167,11 +168,11 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
     def y(value: float) -> float:
         return 10 + (100 - ax(value)) / 100 * (height - 44)
 
-    ticks = zip(ax.ticks(5), score_ticks(ax, unit, 5), strict=True)
+    ticks = [*zip(ax.ticks(5), score_ticks(ax, unit, 5), strict=True)]
     body = "".join(level(0, 100, y(at)) + text(0, y(at) - 5, words) for at, words in ticks)
     for tick in _price_ticks(px):
         body += upright(x(tick), 10, height - 26)
-        body += text(x(tick), height - 8, f"{tick:g}", "mid")
+        body += text(x(tick), height - 8, f"{tick:g}", held_at(x(tick)))
     ordered = sorted(range(len(models)), key=lambda place: (money[place], -board.score[place]))
     stairs: list[int] = []
     for place in ordered:
@@ -184,7 +185,7 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
             (x(money[place]), y(board.score[place])),
         ]
     line.append((100, y(board.score[stairs[-1]])))
-    points, taken = "", list[tuple[float, float]]()
+    points, taken = "", [(0.0, 10.0, y(at) - 5) for at, _ in ticks]
     for place in ordered:
         at, left, right = (x(v) for v in prices.mean[place])
         hue = "a" if board.first_tier[place] else "o"
@@ -214,6 +215,7 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
 
 
 _LABELLED = 12
+_LETTER = 1.2  # half a letter, in percent of a picture on a phone
 
 
 def _point_label(
@@ -221,20 +223,25 @@ def _point_label(
     place: int,
     at: float,
     y: Callable[[float], float],
-    taken: list[tuple[float, float]],
+    taken: list[tuple[float, float, float]],
 ) -> str:
-    """The name of a point, above it, or below it where another name is near."""
+    """The name of a point, above it, or below it where other words are near on a phone."""
     name = short_name(board.models[place], 20)
+    half = _LETTER * len(name)
+    held = held_at(at, half)
+    left = {"": at, "mid": at - half, "end": at - 2 * half}[held]
+    right = left + 2 * half
     above, below = y(board.hi[place]) - 10, y(board.lo[place]) + 18
-    room = 1.2 * len(name)  # percent of a narrow width, half of a name
 
     def free(height: float) -> bool:
-        return all(abs(at - x) > room + 8 or abs(height - other) > 15 for x, other in taken)
+        return height > 0 and all(
+            right < start or left > end or abs(height - other) > 15 for start, end, other in taken
+        )
 
-    height = next((each for each in (above, below, above - 16, below + 16) if free(each)), above)
-    taken.append((at, height))
-    held = "mid i w" if room < at < 100 - room else "i w" if at <= room else "end i w"
-    return text(at, height, name, held)
+    places = [height for step in range(0, 160, 16) for height in (above - step, below + step)]
+    height = next(filter(free, places), above)
+    taken.append((left, right, height))
+    return text(at, height, name, f"{held} i w".strip())
 
 
 def _price_ticks(axis: Axis) -> list[float]:

@@ -64,6 +64,11 @@ def digits(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
 
 
+def held_at(x: float, room: float = 2) -> str:
+    """How words at a place are held, so that they stay in their picture."""
+    return "" if x < room else "end" if x > 100 - room else "mid"
+
+
 def picture(height: float, body: str, label: str, kind: str = "p") -> str:
     """An SVG as wide as its place, whose label says its numbers."""
     if not label:
@@ -139,7 +144,7 @@ def band(xs: Sequence[float], low: Sequence[float], high: Sequence[float], kind:
 def tick_row(axis: Axis, texts: Sequence[str], *, y: float = 14, most: int = 7) -> str:
     """The numbers at the ticks of an axis."""
     marks = "".join(
-        text(axis(tick), y, words, "mid")
+        text(axis(tick), y, words, held_at(axis(tick)))
         for tick, words in zip(axis.ticks(most), texts, strict=True)
     )
     return picture(20, marks, "", "p axis")

@@ -82,7 +82,7 @@ class Page:
         finding = self.finding
         if self.refused:
             finding = replace(finding, title=say(finding.title))
-        return replace(self, alerts=alerts, finding=finding)
+        return replace(self, alerts=alerts, finding=finding, checked=say(self.checked))
 
     def html(self) -> str:
         """The page as one file."""
@@ -112,9 +112,7 @@ class Page:
     def _alerts(self) -> str:
         if not self.alerts:
             return ""
-        each = "".join(
-            f"<p><b>{escape(alert.title)}.</b> {escape(alert.text)}</p>" for alert in self.alerts
-        )
+        each = "".join(f"<p>{_alert_html(alert)}</p>" for alert in self.alerts)
         return f'<div class="alert" id="alerts" role="note">{each}</div>\n'
 
     def _next(self) -> str:
@@ -182,6 +180,13 @@ class Page:
         return json.dumps(
             self.numbers, default=_json_value, ensure_ascii=False, separators=(",", ":")
         )
+
+
+def _alert_html(alert: Alert) -> str:
+    """A warning, whose text may begin with its title."""
+    title, text = escape(alert.title), escape(alert.text)
+    rest = text.removeprefix(title)
+    return f"<b>{title}</b>{rest}" if rest != text else f"<b>{title}.</b> {text}"
 
 
 def _data_link(text: str, kind: str) -> str:

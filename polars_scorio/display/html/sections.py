@@ -481,22 +481,19 @@ def pairs_section(sheet: Sheet) -> Section:
     filled: dict[str, list[str]] = {"sure": [], "open": []}
     for a, b, better in pairs.select("model_a", "model_b", "better").rows():
         row, column = sorted((place[a], place[b]))
-        edge = cell - 1.5
-        mark = f"M{column * cell} {row * cell}h{edge}v{edge}h-{edge}z"
+        mark = f"M{column} {row}h.92v.92h-.92z"
         filled["open" if better is None else "sure"].append(mark)
     body = "".join(f'<path class="{kind}" d="{"".join(d)}"/>' for kind, d in filled.items() if d)
     names = "".join(
-        f'<text x="{row * cell - 8}" y="{(row + 0.5) * cell + 4}" class="end">'
-        f"{escape(short_name(name, 20))}</text>"
+        text(100 * row / number, (row + 0.5) * cell + 4, short_name(name, 20), "end", -8)
         for row, name in enumerate(models)
     )
     left = 8 + 8 * min(max(map(len, models)), 20)
     size = number * cell
-    box = f'viewBox="{-left} 0 {size + left} {size}" width="{size + left}" height="{size}"'
-    figure = (
-        f'<div class="wide"><svg class="stairs" {box} role="img" aria-label="{title}">'
-        f"{body}{names}</svg></div>"
-    )
+    cells = (f'<svg viewBox="0 0 {number} {number}" preserveAspectRatio="none" width="100%" '
+             f'height="{size}">{body}</svg>')  # fmt: skip
+    figure = (f'<div style="padding-left:{left}px;max-width:{size + left}px">'
+              f"{picture(size, cells + names, title)}</div>")  # fmt: skip
     span = sheet.board.rank_hi - sheet.board.rank_lo + 1
     worst = int(span.argmax())
     words = [
@@ -504,7 +501,10 @@ def pairs_section(sheet: Sheet) -> Section:
             "Filled: the model of the row is better than that of the column, beyond chance; pale: "
             "open. The columns have the order of the rows."
         ),
-        f"A rank is known to within {span[worst]:,} places at worst ({named(models[worst])}).",
+        (
+            f"At worst a rank is known to within {span[worst]:,} places: that of "
+            f"{named(models[worst])}."
+        ),
     ]
     return Section("pairs", title, words, figure)
 

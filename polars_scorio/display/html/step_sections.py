@@ -180,15 +180,17 @@ def steps_hero(run: TrainingRun, level_words: str) -> str:
         group("a" if step in may else "o", dot(at[place], height - 10, 5 if step in may else 3))
         for place, step in enumerate(run.steps)
     )
+    top = run.steps.index(run.board.models[0])
+    marks += group("a", dot(at[top], y(fan.numbers[0, top, 0, 0]), 5))
     said = (
         f"one try: {unit.score(fan.numbers[0, 0, 0, 0])} to {unit.score(fan.numbers[0, -1, 0, 0])}"
     )
     high = ""
     if None not in run.best:
-        top, ends_of = step_words(run.board.models[0]), unit.interval(*run.best)
+        step, ends_of = step_words(run.board.models[0]), unit.interval(*run.best)
         high = html_text(
-            f" Highest: step {top}, {unit.score(run.board.score[0])} {ends_of}, corrected for "
-            "having been chosen."
+            f" Highest (dot): step {step}, {unit.score(run.board.score[0])} {ends_of}, corrected "
+            "for having been chosen."
         )
     picture_of = picture(height, body + stretched(height, inner) + marks, f"By {run.name}, {said}")
     return (
@@ -355,4 +357,11 @@ def runs_section(summary: LogSummary, sheet: Sheet) -> Section:
     sentences = [
         f"{lead_label(main)} along {name}, with {sheet.settings.level} bands; grey: the others."
     ]
-    return Section("steps", f"Along {name}.", sentences, figure)
+    models = rows.with_columns(pl.col("model").cast(pl.String))
+    first, highest = (
+        sheet.board.models[0],
+        models.filter(pl.col("mu") == pl.col("mu").max().over(name)),
+    )
+    ahead = highest.filter(model=first)[name].n_unique()
+    title = f"{named(first)} has the highest score at {ahead:,} of {count_of(at.len(), 'step')}."
+    return Section("steps", title, sentences, figure)

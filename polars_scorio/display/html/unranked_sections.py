@@ -29,6 +29,7 @@ from polars_scorio.display.html.marks import (
     box,
     dot,
     group,
+    held_at,
     interval,
     level,
     picture,
@@ -162,7 +163,9 @@ def flaky_section(facts: QuestionFacts) -> Section:
                 at, at + wide - 0.2, height + 6, 3, "part" if words == "sometimes" else "full"
             )
         if wide > 6:
-            marks += text(at + wide / 2, height + 26, f"{count:,} {words}", "mid i w")
+            held = held_at(at + wide / 2, 10)
+            x = {"": at, "mid": at + wide / 2, "end": at + wide}[held]
+            marks += text(x, height + 26, f"{count:,} {words}", f"{held} i w".strip())
         at += wide
     said = f"{always} always right, {some} sometimes, {never} never"
     coins = ", ".join(named(without_stratum(name)) for name in facts.mixed[:6])

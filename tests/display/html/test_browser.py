@@ -23,7 +23,7 @@ const all = [...document.querySelectorAll("iframe")];
 onload = () => document.title = JSON.stringify(all.map(frame => {{
   const page = frame.contentDocument.documentElement;
   const fetched = frame.contentWindow.performance.getEntriesByType("resource").length;
-  const boxes = [...page.querySelectorAll(".wide:not(:has(.stairs))")];
+  const boxes = [...page.querySelectorAll(".wide")];
   const scrolling = boxes.filter(box => box.scrollWidth > box.clientWidth).length;
   const widest = Math.max(0, ...[...page.querySelectorAll("select")].map(each => each.offsetWidth));
   return [page.scrollWidth - page.clientWidth, fetched, page.clientWidth, scrolling, widest];

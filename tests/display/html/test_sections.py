@@ -1,5 +1,6 @@
 """The sections of a page: which there are, what they say, and where their numbers come from."""
 
+import itertools
 import math
 import re
 from html import unescape
@@ -13,10 +14,10 @@ from hypothesis import strategies as st
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.finding import Unit, plain_text
+from polars_scorio.display.finding import Unit, html_text, named, plain_text
 from polars_scorio.display.html.cost_sections import Prices
 from polars_scorio.display.html.gate_sections import Gated
-from polars_scorio.display.html.marks import Axis, file_text, interval
+from polars_scorio.display.html.marks import Axis, file_text, interval, tick_row
 from polars_scorio.display.html.sections import (
     QuestionFacts,
     Sheet,
@@ -243,6 +244,39 @@ def test_costs_are_those_of_the_report(prices):
         assert f"{row['estimate']:.2g} [" in words(section.figure)
 
 
+def test_names_beside_the_stairs_of_costs_touch_neither_each_other_nor_an_axis(prices):
+    dear = [("a-long-name", 2.9), ("b-long-name", 3.0), ("c-long-name", 3.1), ("z-cheapest", 1.0)]
+    one = prices.filter(model="cheap")
+    log = pl.concat(one.with_columns(model=pl.lit(n), usd=pl.col("usd") * x) for n, x in dear)
+    figure = sections_of(log, cost="usd")["cost"].figure
+    labels = []
+    for x, y, kind, said in re.findall(
+        r'<text x="([\d.]+)%" y="([\d.-]+)"(?: class="([^"]*)")?>([^<]*)<', figure
+    ):
+        half = 100 * 3.6 * len(said) / 358  # letters of 7 pixels, a phone of 358
+        left = float(x) - half * ("mid" in kind) - 2 * half * ("end" in kind)
+        labels.append((left, left + 2 * half, float(y)))
+    assert len(labels) >= 8
+    assert all(left >= -0.1 and right <= 105 and 0 < y < 400 for left, right, y in labels)
+    for one_label, other in itertools.combinations(labels, 2):
+        apart = one_label[1] <= other[0] or other[1] <= one_label[0]
+        assert apart or abs(one_label[2] - other[2]) > 12
+
+
+def test_numbers_at_the_ends_of_an_axis_stay_in_their_picture():
+    drawn = tick_row(Axis(0, 1), ["0", "50", "100 %"], most=2)
+    assert re.findall(r'x="(\d+)%"[^>]*?(?: class="(\w+)")?>', drawn) == [
+        ("0", ""), ("50", "mid"), ("100", "end"),
+    ]  # fmt: skip
+
+
+def test_the_first_and_the_last_kind_of_question_are_named_inside_their_picture():
+    page = page_of(long([[1] * 4, *([[0, 1, 1, 0]] * 9), [0] * 4], "m"))
+    (flaky,) = [each for each in page.sections if each.anchor == "flaky"]
+    held = dict(re.findall(r'<text [^>]*class="([^"]*)">(\d+ \w+)<', flaky.figure))
+    assert held == {"i w": "1 always", "mid i w": "9 sometimes", "end i w": "1 never"}
+
+
 def test_a_model_that_never_succeeds_has_no_bounded_price_of_a_success(prices):
     section = sections_of(prices.filter(domain="air"), cost="usd")["cost"]
     (dear,) = [row for row in rows_of(section.figure) if row.startswith(" dear")]
@@ -330,6 +364,8 @@ def test_the_staircase_has_a_cell_for_each_pair():
     cells = dict(re.findall(r'<path class="(sure|open)" d="([^"]*)"', section.figure))
     assert cells["sure"].count("M") == decided
     assert cells["open"].count("M") == 21 - decided
+    assert 'viewBox="0 0 7 7"' in section.figure  # as narrow as a phone
+    assert section.figure.count('class="end"') == 7
 
 
 @pytest.mark.slow
@@ -456,7 +492,8 @@ def test_several_runs_are_ranked_at_the_last_step_that_all_have():
     log = pl.concat([runs[0], runs[1].filter(pl.col("step") < 20)])
     page = page_of(log, ps.avg(), by="step")
     assert page.headline == "At step 10: ada and bob have the same score."
-    assert "steps" in sections_of(log, ps.avg(), by="step")
+    steps = sections_of(log, ps.avg(), by="step")["steps"]
+    assert plain_text(steps.title) == "ada has the highest score at 4 of 4 steps."
     assert [*page.numbers["strata"]] == ["0", "10", "20", "30"]
 
 
@@ -543,6 +580,9 @@ def test_short_names_are_unbroken_and_long_ones_break_at_their_marks():
     assert whole_name("ember-large") == '<bdi class="nb">ember-large</bdi>'
     long_name = "organisation/a-model-of-the-spring-with-tools"
     assert whole_name(long_name).count("<wbr>") == long_name.count("-") + long_name.count("/")
+    said = html_text(f"{named('ember-large')} or {named(long_name)}?")
+    assert said.count('class="nb"') == 1
+    assert said.endswith("</bdi>?")  # the mark follows the last letter of a name in two lines
 
 
 def test_intervals_have_one_decimal_unless_they_are_below_a_point():

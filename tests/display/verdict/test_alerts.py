@@ -13,6 +13,7 @@ from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import _numbered_models
 from tests.display.html.logs import models, page_of
+from tests.made_logs import long
 
 
 def alerts_of(log: pl.DataFrame, *metrics: ps.Metric, **roles: object) -> dict[str, str]:
@@ -85,10 +86,15 @@ def stopped(*, retried: bool) -> pl.DataFrame:
 
 @pytest.mark.slow
 def test_trials_that_are_not_independent_are_warned_of():
-    found = alerts_of(stopped(retried=True))["Trials that are not independent"]
-    assert found.startswith("1 of 1 model: trials are not independent (check()), as of ada: ")
-    assert "were given fewer by plan" in found
-    assert "Trials that are not independent" not in alerts_of(stopped(retried=False))
+    page = page_of(stopped(retried=True))
+    (alert,) = page.alerts  # neither of runs that differ for it, nor of unequal trials
+    assert alert.title == "These numbers are biased"
+    assert page.checked.startswith("1 of 1 model: trials are not independent (check()), as of ada:")
+    assert "were given fewer by plan" in page.checked
+    assert "(check())" not in page.worded(lambda text: text.replace(" (check())", "")).html()
+    assert "These numbers are biased" not in alerts_of(stopped(retried=False))
+    (copies,) = page_of(long([[1] * 4] * 12), ps.avg()).alerts
+    assert copies.title == "Trials that are not independent"
 
 
 def test_a_log_of_few_questions_says_how_little_it_tells_of_others():
