@@ -357,11 +357,8 @@ def runs_section(summary: LogSummary, sheet: Sheet) -> Section:
     sentences = [
         f"{lead_label(main)} along {name}, with {sheet.settings.level} bands; grey: the others."
     ]
-    models = rows.with_columns(pl.col("model").cast(pl.String))
-    first, highest = (
-        sheet.board.models[0],
-        models.filter(pl.col("mu") == pl.col("mu").max().over(name)),
-    )
-    ahead = highest.filter(model=first)[name].n_unique()
-    title = f"{named(first)} has the highest score at {ahead:,} of {count_of(at.len(), 'step')}."
+    first = sheet.board.models[0]
+    highest = rows.filter(pl.col("mu") == pl.col("mu").max().over(name))
+    leading = highest.filter(pl.col("model").cast(pl.String) == first)[name].n_unique()
+    title = f"{named(first)} has the highest score at {leading:,} of {count_of(at.len(), 'step')}."
     return Section("steps", title, sentences, figure)

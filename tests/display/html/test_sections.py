@@ -21,6 +21,7 @@ from polars_scorio.display.html.marks import Axis, file_text, interval, tick_row
 from polars_scorio.display.html.sections import (
     QuestionFacts,
     Sheet,
+    pair_quantiles,
     question_wins,
     score_ticks,
     whole_name,
@@ -352,6 +353,18 @@ def test_the_dots_of_a_duel_show_the_chance_of_each_side():
     assert sum(hue == "a" for hue, _ in dots) == pytest.approx(20 * better, abs=1)
     (zero,) = re.findall(r'd="M([\d.]+) 0V', duel.figure)
     assert all((float(x) > float(zero)) == (hue == "a") for hue, x in dots)
+
+
+def test_the_dots_of_a_duel_are_ends_of_the_pair_among_all_models():
+    log = models(4, questions=30)
+    main = page_scopes(look_of(log), (ps.avg(),), USUAL)[0]
+    found = pair_quantiles(main, USUAL, "m01", "m03")
+    pairs = log.scorio.compare(baseline="m01", confidence=0.95, simultaneous=False)
+    other = pl.any_horizontal(pl.col("model_a", "model_b") == "m03")
+    gap = pairs.filter(other).row(0, named=True)
+    sign = 1 if gap["model_a"] == "m01" else -1
+    ends = sorted((sign * gap["lo"], sign * gap["hi"]))
+    assert [found[0], found[-1]] == pytest.approx(ends, abs=1e-12)
 
 
 @pytest.mark.slow
