@@ -13,6 +13,7 @@ import polars_scorio as ps
 from examples.site.gallery import GALLERY
 from examples.validation.measured_tables import cell_rows
 from polars_scorio.command_line.main import main
+from polars_scorio.display.html.marks import palette
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent
@@ -135,6 +136,13 @@ def coverage() -> str:
     )
 
 
+def in_the_dark(card: str) -> str:
+    """A card in the colours of the dark page."""
+    light, dark = palette(), palette("dark")
+    tones = {tone: dark[name] for name, tone in light.items() if tone.startswith("#")}
+    return re.sub(r"#[0-9a-f]{3,6}\b", lambda tone: tones.get(tone[0], tone[0]), card)
+
+
 def gallery(folder: Path) -> str:
     """Write the pages of made-up logs, and return links with their cards."""
     links = []
@@ -145,9 +153,13 @@ def gallery(folder: Path) -> str:
             log = shown.log.scorio(**shown.roles)
             log.write_html(folder / f"{name}.html", **shown.options)
             title = card_title(*shown.carded, folder / f"{name}.svg")
+        card = (folder / f"{name}.svg").read_text(encoding="utf-8")
+        (folder / f"{name}-dark.svg").write_text(in_the_dark(card), encoding="utf-8")
         links.append(
-            f'<a href="gallery/{name}.html"><img src="gallery/{name}.svg" width="1200" '
-            f'height="630" alt="" loading="lazy"><b>{title}</b><span>{shown.about}</span></a>'
+            f'<a href="gallery/{name}.html"><picture><source srcset="gallery/{name}-dark.svg" '
+            f'media="(prefers-color-scheme:dark)"><img src="gallery/{name}.svg" width="1200" '
+            f'height="630" alt="" loading="lazy"></picture><b>{title}</b><span>{shown.about}</span>'
+            "</a>"
         )
     return "".join(links)
 

@@ -357,9 +357,10 @@ def test_the_dots_of_a_duel_show_the_chance_of_each_side():
 
 def test_the_dots_of_a_duel_are_ends_of_the_pair_among_all_models():
     log = models(4, questions=30)
-    main = page_scopes(look_of(log), (ps.avg(),), USUAL)[0]
+    main = page_scopes(look_of(log, run_effects="none"), (ps.avg(),), USUAL)[0]
     found = pair_quantiles(main, USUAL, "m01", "m03")
-    pairs = log.scorio.compare(baseline="m01", confidence=0.95, simultaneous=False)
+    paired = log.scorio(run_effects="none")
+    pairs = paired.compare(baseline="m01", confidence=0.95, simultaneous=False)
     other = pl.any_horizontal(pl.col("model_a", "model_b") == "m03")
     gap = pairs.filter(other).row(0, named=True)
     sign = 1 if gap["model_a"] == "m01" else -1
