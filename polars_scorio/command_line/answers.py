@@ -510,8 +510,10 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
     if fan is not None and not fan.rewards and len(board.models) > 1 and fan.models:
         many = fan.k[-1]
         least, most = (board.unit.score(fan.numbers[kind, 0, -1, 0]) for kind in (1, 0))
-        once = f"{most} right at least once in {many:,}, {least} all {many:,} times"
-        facts.append(("rely on it", f"{named(fan.models[0])}: {once}"))
+        right = "" if reply.log._roles.lower_is_better else "right "
+        once = f"{most} {right}at least once in {many:,}, {least} all {many:,} times"
+        once = f"{named(fan.models[0])}: {once}"
+        facts.append(("rely on it" if right else "how often", once))
     if not story.verdict.biased and story.run is None and len(board.models) > 1:
         steps = [text for text in next_of_ranking(sheet) if not text.startswith("Nothing")]
         facts += [*zip(["to decide", *[""] * len(steps)], steps, strict=False)]
@@ -692,11 +694,13 @@ def frame_lines(reply: Reply, rows: pl.DataFrame, names: Sequence[str]) -> list[
     return [*reply.screen.table(columns), *reply.rows_left(rows.height)] if some.height else []
 
 
-def rows_answer(reply: Reply, title: str, rows: pl.DataFrame, after: Sequence[str]) -> None:
-    """A sentence and rows with their columns as they are, such as flaky questions."""
+def rows_answer(
+    reply: Reply, title: str, rows: pl.DataFrame, after: Sequence[str], *, refused: bool = False
+) -> None:
+    """A sentence and rows with their columns as they are; what is refused is about nothing."""
     names = [name for name in _described_columns(rows) if name not in {"metric", "k"}]
     lines = frame_lines(reply, rows, names)
-    basis = reply.basis(reply.cover) if reply.cover.height else []
+    basis = reply.basis(reply.cover) if reply.cover.height and not refused else []
     reply.show([*reply.title(title), *basis, "", *lines, *after], rows)
 
 

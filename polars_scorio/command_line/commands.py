@@ -233,7 +233,7 @@ def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | T
         summary_answer(reply, story)
         return None
     why = command_words(refusal_finding(story).words(), vars(asked))
-    rows_answer(reply, why, coverage, reply.next("describe"))
+    rows_answer(reply, why, coverage, reply.next("describe"), refused=True)
     return story
 
 

@@ -168,3 +168,15 @@ def test_exports_mark_the_same_models_and_say_the_direction(both, tmp_path):
     first, *_ = ps.to_every_eval_ever(report, tmp_path, **about, lower_is_better=True)
     (result, *_) = json.loads(first.read_text(encoding="utf-8"))["evaluation_results"]
     assert result["metric_config"]["lower_is_better"] is True
+
+
+def test_an_attack_that_succeeds_is_no_right_answer(log, tmp_path, capsys):
+    path = str(tmp_path / "log.parquet")
+    for models in (["ada"], ["ada", "dee"]):
+        log.filter(pl.col("model").is_in(models), part="law").write_parquet(path)
+        assert main([path]) == 0
+        assert " right " in capsys.readouterr().out
+        assert main([path, "--lower-is-better"]) == 0
+        printed = capsys.readouterr().out
+        assert " right " not in printed
+        assert "ada scores " in printed or "dee: " in printed

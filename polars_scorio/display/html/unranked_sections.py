@@ -74,7 +74,9 @@ def one_model_finding(
     score = unit.score(board.score[0])
     asked = sheet.asked
     title = one_model_title(board.models[0], score, always=always, tries=tries, questions=asked)
-    if not unit.percent or (fan is not None and fan.rewards):
+    of_success = unit.percent and not (fan is not None and fan.rewards)
+    of_success &= not sheet.main.roles.lower_is_better  # an attack that succeeds is no right answer
+    if not of_success:
         title = f"{named(board.models[0])} scores {score}."
     elif sheet.main.lead.name not in {"avg", "bayes"}:  # no share of right answers
         title = f"{named(board.models[0])} scores {score} ({lead_label(sheet.main)})."
@@ -86,8 +88,13 @@ def one_model_finding(
         numbers += f" The plain estimate is {unit.score(plain)}."
     aside = ""
     if flaky:
-        verb = "is" if flaky == 1 else "are"
-        aside = f"{count_of(flaky, 'question')} {verb} right in one run and wrong in the next."
+        verb, come = ("is", "comes") if flaky == 1 else ("are", "come")
+        ways = (
+            f"{verb} right in one run and wrong in the next"
+            if of_success
+            else f"{come} out both ways"
+        )
+        aside = f"{count_of(flaky, 'question')} {ways}."
     return Finding(title, "one model", "", numbers, aside, tuple(basis))
 
 

@@ -413,7 +413,7 @@ def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: 
 def log_size(log: LogSummary, coverage: pl.DataFrame) -> str:
     """How large the log is; the steps of a run have the same questions, other strata have not."""
     sizes = [count_of(coverage["model"].n_unique(), "model")]
-    if "stratum" in coverage.columns:
+    if "stratum" in coverage.columns and coverage["stratum"].n_unique() > 1:
         noun = "step" if log.steps is not None else "stratum"
         many = count_of(coverage["stratum"].n_unique(), noun)
         sizes.append(many.replace("stratums", "strata"))
