@@ -896,7 +896,7 @@ STUDIES = (
             (_GATE, "differ by a standard deviation of {large_points} points, independently"),
             (_GATE, "names a false winner in {looks_100} of simulated evaluations of 100"),
             (_GATE, "in {looks_500} of those of 500; if they are alike, in at most {looks_alike}"),
-            (_GATE, "single look at the end does not escape it ({once_100} and {once_500})"),
+            (_GATE, "single look at the end has the same fault ({once_100} and {once_500})"),
             (f"{_GUIDE}/one_run.md", "in {percent_100} % of the simulated logs of 100 questions"),
             (f"{_GUIDE}/one_run.md", "and in {percent_500} % of those of 500"),
             (f"{_GUIDE}/looks.md", "in {looks_percent_100} % of the simulated evaluations of 100"),

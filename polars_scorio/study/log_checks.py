@@ -317,8 +317,8 @@ class LogChecks:
         went_on = ""
         if test.expected is not None:
             went_on = (
-                f"of the questions that went on {test.observed or 0:.0f} had stood where others "
-                f"stopped; {test.expected:.1f} are expected"
+                f"of the questions with further trials, {test.observed or 0:.0f} had the outcomes "
+                f"at which others stopped; {test.expected:.1f} are expected"
             )
         if test.kind == "order" or test.pattern is None:
             return f"{went_on}{p}. Trials stopped on outcomes."

@@ -56,7 +56,7 @@ def test_each_verdict_has_its_exit_status_and_sentence(gate, shift, margin, stat
     assert (found, errors) == (status, "")
     assert last.startswith(words)
     assert "one-sided 95 %" in last
-    assert "questions went from mostly right to mostly wrong, " in last
+    assert "questions went from mostly right to mostly wrong (" in last
     assert "questions regressed (FDR 10 %)" in last
 
 

@@ -18,8 +18,8 @@ def test_an_undecided_gate_says_what_would_decide_it():
     assert WORDS.sentence(ROW) == (
         "undecided: it is open whether v2 is worse than v1 by more than 5 points "
         "(difference in avg@N -1.2 [-6, 4], one-sided 95 %); 59 further trials of each question "
-        "decide it with a chance of 80 %; 1 question went from mostly right to mostly wrong, "
-        "where 3.2 would between equal models (p < 0.001)"
+        "decide it with a chance of 80 %; 1 question went from mostly right to mostly wrong "
+        "(3.2 expected between equal models, p < 0.001)"
     )
     nothing = WORDS.sentence({**ROW, "extra_trials": None, "broken": None})
     assert nothing.endswith(

@@ -274,9 +274,9 @@ def cases_section(gated: Gated, facts: QuestionFacts, models: Sequence[str]) -> 
     chance = row["pvalue_broken"]
     if chance is not None and (as_number(chance) < 0.05 or not down):
         words.append(
-            f"{row['broken']:,} went from mostly right to mostly wrong, where "
-            f"{as_number(row['broken_by_chance']):.1f} would between equal versions "
-            f"({p_words(as_number(chance))})."
+            f"{row['broken']:,} went from mostly right to mostly wrong "
+            f"({as_number(row['broken_by_chance']):.1f} expected between equal versions, "
+            f"{p_words(as_number(chance))})."
         )
     words += gated.said_of_cases(row)
     figure = f'<div class="strip">{cells}<span></span><div>{marks}{key}</div></div>{lists}'

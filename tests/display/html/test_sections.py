@@ -186,7 +186,7 @@ def test_what_chance_breaks_is_said_where_nothing_is_named_or_the_pattern_is_rar
     same = page_of(models(2), baseline="m00")
     cases = next(each for each in same.sections if each.anchor == "cases")
     assert cases.title == "No question broke."
-    assert re.search(r"went from mostly right to mostly wrong, where \d+\.\d would", cases.words[1])
+    assert re.search(r"went from mostly right to mostly wrong \(\d+\.\d expected", cases.words[1])
 
 
 def test_a_gate_of_a_curve_is_about_its_first_threshold(versions):
