@@ -19,13 +19,6 @@ class Shown(NamedTuple):
     roles: dict[str, str]
     options: dict[str, str]
 
-    @property
-    def carded(self) -> tuple[pl.DataFrame, dict[str, str]]:
-        """The log and the roles of its card: of a training run, its last step."""
-        if self.roles.get("by") != "step":
-            return self.log, self.roles
-        return self.log.filter(pl.col("step") == pl.col("step").max()).drop("step"), {}
-
 
 def rate(ability: Floats | float, difficulty: Floats) -> Floats:
     """The chance of a success."""

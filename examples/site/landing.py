@@ -6,6 +6,7 @@ import warnings
 from contextlib import redirect_stdout
 from html import escape
 from pathlib import Path
+from urllib.parse import unquote
 
 import polars as pl
 
@@ -136,6 +137,13 @@ def coverage() -> str:
     )
 
 
+def page_card(page: str) -> tuple[str, str]:
+    """The title of a page, and the card that it holds."""
+    (title,) = re.findall("<title>(.*?)</title>", page)
+    (card,) = re.findall(r"href='data:image/svg\+xml;charset=utf-8,([^']*)'", page)
+    return title, unquote(card)
+
+
 def in_the_dark(card: str) -> str:
     """A card in the colours of the dark page."""
     light, dark = palette(), palette("dark")
@@ -151,9 +159,9 @@ def gallery(folder: Path) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the page itself shows what is doubtful
             log = shown.log.scorio(**shown.roles)
-            log.write_html(folder / f"{name}.html", **shown.options)
-            title = card_title(*shown.carded, folder / f"{name}.svg")
-        card = (folder / f"{name}.svg").read_text(encoding="utf-8")
+            page = log.write_html(folder / f"{name}.html", **shown.options)
+        title, card = page_card(page.read_text(encoding="utf-8"))
+        (folder / f"{name}.svg").write_text(card, encoding="utf-8")
         (folder / f"{name}-dark.svg").write_text(in_the_dark(card), encoding="utf-8")
         links.append(
             f'<a href="gallery/{name}.html"><picture><source srcset="gallery/{name}-dark.svg" '

@@ -8,11 +8,14 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from examples.site.landing import in_the_dark, page_card
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
 from polars_scorio.display.html.card import card_svg
+from polars_scorio.display.html.marks import palette
 from polars_scorio.display.html.story import Story, Wishes, read_story
 from polars_scorio.display.settings import Settings
+from tests.display.html.logs import models, page_of
 from tests.made_logs import long
 
 DAY = date(2026, 11, 24)
@@ -91,3 +94,15 @@ def test_the_command_writes_the_card_and_says_the_sentence(tmp_path, capsys, mon
     assert main(["card", "log.parquet", "-o", "card.svg"]) == 0
     assert capsys.readouterr().out.startswith("m0 beats m1. ")
     assert "log.parquet" in (tmp_path / "card.svg").read_text(encoding="utf-8")
+
+
+def test_the_gallery_has_the_cards_of_its_pages_in_the_light_and_in_the_dark():
+    page = page_of(models(2), baseline="m00")
+    title, card = page_card(page.html())
+    assert title == page.headline
+    assert f'aria-label="{title}"' in card
+    light, dark = palette(), palette("dark")
+    assert f'fill="{light["bg"]}"' in card
+    for name in ("bg", "ink", "soft"):
+        assert f'"{light[name]}"' not in in_the_dark(card)
+        assert in_the_dark(card).count(dark[name]) == card.count(light[name])
