@@ -241,33 +241,22 @@ class Accessor(Generic[FrameT]):
             questions         number of questions, M
             clusters          number of clusters, where `cluster` is said
             trials            number of trials with an outcome
-            errored           with ``missing="bounds"`` alone: trials without an outcome
             dropped           number of trials that ``missing="drop"`` left out
-            unscored          with ``unscored="drop"`` alone: number of questions left out
             inference         what sigma, lo and hi rest on: "calibrated", "posterior",
                               "population posterior", or "range" where k exceeds the trials; with
                               "other runs" or "these runs" if runs differ or `run` is named, and
                               the trials that count where `check` raises an alarm
             adjusted_for      with `simultaneous` alone: "all k" of the metric, for which lo and hi
                               hold at once, or "each row alone"
-            bounds            of real-valued rewards alone: whether their range was "given" or
-                              "observed"; null where all rewards are 0 or 1
-            labels, ...       with `truth` or `judge` alone: the labels behind the correction, and
-                              in `estimate_uncorrected` the estimate from the verdicts as they are
-            unbounded, ...    with costs alone: whether no upper end holds, `unsolved`, the share of
-                              questions without a success, and `largest_cost_share`, that of the
-                              dearest trial in the cost
-            information_      at repeated looks alone: information so far over the planned one
-            fraction
-            lo_missing,       and the estimates if all of these failed, or were solved; lo is that
-            hi_missing        of the first log, hi that of the second; estimate, mu and sigma are
-                              null where both differ
             sigma             standard error, or the standard deviation of a posterior
             estimate          value from the trials alone, unbiased but for Geom and ratios of
                               costs; null where k exceeds the trials of many questions
             mu                with a prior alone: the posterior mean (of `avg` the estimate)
             lo, hi            ends of the interval, clipped to the bounds of the metric
             ================  ==================================================================
+
+            Rewards, judges, costs, repeated looks and lost trials bring more columns, which the
+            guide's page on all columns lists.
 
         Raises
         ------

@@ -57,11 +57,9 @@ class DecisionMethods(Accessor[FrameT]):
             by..., model_a,   the stratum and the models; with a baseline it is `model_b`
             model_b
             metric, k         what was compared
-            inference         what both numbers rest on, as in `report`: with the runs that they are
-                              about, and the trials that count; of both if they differ
+            inference         what both numbers rest on, as in `report`
             adjusted_for      that for which `confidence` holds at once: "each pair alone", "all
                               pairs" of the stratum, "all with the baseline"; and "... and k"
-            bounds            of real-valued rewards alone, as in `report`
             z                 critical value at which the interval of diff stops to hold zero,
                               positive if model_a is ahead
             prob_better       chance that model_a is better than model_b: Phi(z), of this pair alone
@@ -71,14 +69,6 @@ class DecisionMethods(Accessor[FrameT]):
             last_from
             gain_to,          with a baseline too: first_to of a model that gains on it, last_from
             loss_from         of one that loses
-            estimate_         with `truth` or `judge` alone: the difference of the verdicts as they
-            uncorrected,      are, and the labels behind both models
-            labels
-            information_      at repeated looks alone: information so far over the planned one, of
-            fraction          the model that has less
-            lo_missing,       with ``missing="bounds"`` alone: diff if the errored trials failed
-            hi_missing        under model_a and were solved under model_b, and the reverse; lo, hi
-                              and better hold whatever they were
             sigma             standard deviation of diff
             diff              score of model_a minus score of model_b
             lo, hi            two-sided interval of diff at `confidence`
@@ -86,16 +76,13 @@ class DecisionMethods(Accessor[FrameT]):
             ================  ==================================================================
 
             If k exceeds the trials of a model, diff is the difference of two predictions, and there
-            is no verdict.
+            is no verdict. Rewards, judges, repeated looks and ``missing="bounds"`` bring more
+            columns, which the guide's page on all columns lists.
 
         Raises
         ------
-        ValueError
-            At the call: no model column, unknown choices, options that contradict the metric. At
-            collection: models with different questions (how many and which), a stratum without the
-            baseline; and as `report`.
-        TypeError
-            For what is no metric.
+        TypeError, ValueError
+            As `report`; and if models have different questions, or a stratum lacks the baseline.
 
         Warns
         -----
@@ -111,8 +98,6 @@ class DecisionMethods(Accessor[FrameT]):
 
         Notes
         -----
-        Verdicts hold for one look at the log: say `planned_trials` before the first of several
-        looks.
         For all pairs at once the critical value is that of the studentized range [2]_, with a
         baseline Dunnett's; verdicts are made step by step [3]_. Over several k at once they are
         made in one step, by a value that grows with the length of the path of the correlations of
@@ -279,7 +264,6 @@ class DecisionMethods(Accessor[FrameT]):
             model             under its own name
             metric, k         what orders the models
             inference         what its numbers rest on, as in `report`
-            bounds            of real-valued rewards alone, as in `report`
             rank_lo, rank_hi  the best and the worst rank that the data allow [2]_: 1 + the number
                               of models that are significantly better, and the number of models
                               minus those that are significantly worse, as `compare` decides
@@ -289,8 +273,6 @@ class DecisionMethods(Accessor[FrameT]):
             tier              1 if no model was shown to be better, else one more than the largest
                               tier among those that were
             z_next            z between the model and the next one, null for the last
-            information_      at repeated looks alone: information so far over the planned one
-            fraction
             sigma, estimate,  as in `report` (with a prior mu, which orders, in place of estimate);
             lo, hi            about a population sigma is that of a mean over sampled questions
             could_be_best     whether the model is in the set that contains the best one with
@@ -444,7 +426,6 @@ class GateMethods(Accessor[FrameT]):
             baseline
             metric, k         what was compared
             inference         what both numbers rest on, as in `compare`
-            bounds            of real-valued rewards alone, as in `report`
             margin            the margin of the row
             pvalue_pass,      p-values: the smallest 1 - confidence at which the row would pass or
             pvalue_fail       fail by itself; null above 1/2
@@ -455,8 +436,6 @@ class GateMethods(Accessor[FrameT]):
                               wrong now; null if rewards have other values than 0 and 1
             broken_by_chance  how many break on average if nothing changed
             pvalue_broken     chance that so many or more break if nothing changed
-            information_      at repeated looks alone: as in `compare`
-            fraction
             cost_ratio,       with `cost_margin` alone: mean cost over that of the baseline, its
             cost_lo, cost_hi  one-sided ends, and their verdict, which enters `verdict` (null in
             cost_verdict      rows of a stratum); `extra_trials` is about the score alone
