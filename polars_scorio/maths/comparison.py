@@ -23,21 +23,23 @@ from polars_scorio.maths.families import (
     baseline_critical,
     beta_score,
     final_critical,
-    inverted_z,
     look_z,
     paired_critical,
     standardized_differences,
     step_down,
     student_z,
 )
-from polars_scorio.maths.independent import baseline_of_each, illinois_root, tukey_critical
+from polars_scorio.maths.independent import (
+    baseline_of_each,
+    inverted_z,
+    one_sided_errors,
+    tukey_critical,
+)
 from polars_scorio.maths.max_t import best_critical, max_t_of_best, max_t_of_each
 from polars_scorio.maths.posteriors import beta_interval
 from polars_scorio.maths.ranks import better_and_worse, signal_share, signal_share_paired, tiers
 from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
 from polars_scorio.maths.variance_estimates import NoisyPairs, PairedNoise, excludes_zero
-
-_LARGEST_Z, _ROOT_STEPS = 8.0, 16  # of one-sided errors
 
 
 class Pairs(Protocol):
@@ -432,16 +434,7 @@ class Comparison:
         """
         pairs = self.pairs(np.concatenate([a, a]), np.concatenate([b, b]))  # above, then below
         upper = np.arange(2 * a.size) < a.size
-
-        def slack(z: Floats) -> Floats:
-            lo, hi = (self._clipped(end) for end in pairs.ends(z))
-            return np.where(upper, lo + margin, -margin - hi)
-
-        low, high = np.zeros(pairs.sigma.shape), np.full(pairs.sigma.shape, _LARGEST_Z)
-        root = illinois_root(lambda z: -slack(z), low, high, _ROOT_STEPS)
-        z = np.where(slack(high) > 0, high, root)
-        tested = np.isfinite(pairs.sigma) & (slack(low) > 0)
-        error = np.where(tested, scipy.special.ndtr(-z), np.nan)
+        error = one_sided_errors(pairs.ends, pairs.sigma, margin, upper, self.limit)
         return error[:, : a.size], error[:, a.size :]
 
     def z(self, a: Ints, b: Ints) -> Floats:

@@ -15,10 +15,8 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.covariance import Paired
-from polars_scorio.maths.independent import dunnett_critical, illinois_root, tukey_critical
+from polars_scorio.maths.independent import SURE_Z, dunnett_critical, inverted_z, tukey_critical
 from polars_scorio.maths.max_t import max_t_critical
-
-_SURE_Z, _ROOT_STEPS = 8.3, 12  # chance of 5e-17; steps by which a root is known to 1e-15
 
 # From the undecided pairs of some strata, shape (S, P), and the places of these strata, to a
 # critical value for each of these strata.
@@ -197,28 +195,9 @@ def student_critical(c: Floats | float, freedom: Floats) -> Floats:
     return np.asarray(-scipy.special.stdtrit(known, scipy.special.ndtr(-np.asarray(c))))
 
 
-def inverted_z(ends: Callable[[Floats], tuple[Floats, Floats]], diff: Floats) -> Floats:
-    """Critical value at which the interval of each difference stops to hold zero, signed.
-
-    `ends` maps critical values to the ends, which move outwards with them. 0 if not even a value
-    of 0 excludes zero, 8.3 beyond; NaN where there is no end.
-    """
-    up = diff > 0
-
-    def slack(c: Floats) -> Floats:
-        lo, hi = ends(c)
-        return np.where(up, -lo, hi)
-
-    low, high = np.zeros(diff.shape), np.full(diff.shape, _SURE_Z)
-    least, most = slack(low), slack(high)
-    root = illinois_root(slack, low, high, _ROOT_STEPS)
-    size = np.where((least >= 0) | (diff == 0), 0.0, np.where(most <= 0, _SURE_Z, root))
-    return np.where(np.isnan(least + diff), np.nan, np.where(up, size, -size))
-
-
 def look_z(z: Floats, information: Floats) -> Floats:
     """Signed values of one look whose `anytime_critical` are some values, as `inverted_z`."""
-    size = np.minimum(np.abs(z), _SURE_Z)
+    size = np.minimum(np.abs(z), SURE_Z)
 
     def ends(c: Floats) -> tuple[Floats, Floats]:
         return size - anytime_critical(c, information), size

@@ -1,4 +1,4 @@
-"""Critical values for independent models: Tukey's and Dunnett's integrals."""
+"""Roots in critical values, and those for independent models: Tukey's and Dunnett's integrals."""
 
 from __future__ import annotations
 
@@ -12,17 +12,25 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_batches, row_slices
 
+Ends = Callable[[Floats], tuple[Floats, Floats]]  # of intervals by critical values, outwards
+SURE_Z, _INVERSION_STEPS = 8.3, 12  # chance of 5e-17; steps by which a root is known to 1e-15
+_LARGEST_Z, _ERROR_STEPS = 8.0, 16  # of one-sided errors
+
 
 def illinois_root(
-    function: Callable[[Floats], Floats], low: Floats, high: Floats, steps: int
+    function: Callable[[Floats], Floats],
+    low: Floats,
+    high: Floats,
+    steps: int,
+    known: tuple[Floats, Floats] | None = None,
 ) -> Floats:
     """Root of each increasing function between its ends by the Illinois method.
 
-    `function` is elementwise, at most 0 at `low` and at least 0 at `high`. The number of steps is
-    fixed, so that no root depends on those beside it. Returns the end nearer to the root.
+    `function` is elementwise, at most 0 at `low` and at least 0 at `high`, where it may be `known`.
+    As many steps for each: no root depends on those beside it. Returns the end nearer to the root.
     """
     left, right = low, high
-    at_left, at_right = function(low), function(high)
+    at_left, at_right = known or (function(low), function(high))
     best, at_best = left, at_left
     last = np.zeros_like(low)  # which end moved last: -1 left, 1 right
     for _ in range(steps):
@@ -39,6 +47,44 @@ def illinois_root(
         left, right = np.where(below, new, left), np.where(below, right, new)
         last = np.where(below, -1.0, 1.0)
     return best
+
+
+def inverted_z(ends: Ends, diff: Floats) -> Floats:
+    """Critical value at which the interval of each difference stops to hold zero, signed.
+
+    `ends` maps critical values to the ends, which move outwards with them. 0 if not even a value
+    of 0 excludes zero, 8.3 beyond; NaN where there is no end.
+    """
+    up = diff > 0
+
+    def slack(c: Floats) -> Floats:
+        lo, hi = ends(c)
+        return np.where(up, -lo, hi)
+
+    low, high = np.zeros(diff.shape), np.full(diff.shape, SURE_Z)
+    least, most = slack(low), slack(high)
+    root = illinois_root(slack, low, high, _INVERSION_STEPS, (least, most))
+    size = np.where((least >= 0) | (diff == 0), 0.0, np.where(most <= 0, SURE_Z, root))
+    return np.where(np.isnan(least + diff), np.nan, np.where(up, size, -size))
+
+
+def one_sided_errors(
+    ends: Ends, sigma: Floats, margin: Floats, upper: Mask, limit: Floats | float
+) -> Floats:
+    """Smallest errors with which differences (S, P) lie above ``-margin``, or not `upper`: below.
+
+    Of `ends` within a `limit`. NaN above 1/2, and where there is no sigma.
+    """
+
+    def excess(z: Floats) -> Floats:
+        lo, hi = (np.clip(end, -limit, limit) for end in ends(z))
+        return np.where(upper, -(lo + margin), margin + hi)
+
+    low, high = np.zeros(sigma.shape), np.full(sigma.shape, _LARGEST_Z)
+    least, most = excess(low), excess(high)
+    root = illinois_root(excess, low, high, _ERROR_STEPS, (least, most))
+    z = np.where(most < 0, high, root)
+    return np.where(np.isfinite(sigma) & (least < 0), scipy.special.ndtr(-z), np.nan)
 
 
 # The lowest of the models, in steps: the trapezoidal rule holds 1e-13 for up to 10,000 models.

@@ -27,8 +27,9 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, distinct_rows, row_slices
 from polars_scorio.maths.credit_at_rates import ShortDraw
-from polars_scorio.maths.families import inverted_z, standardized_differences, student_z
+from polars_scorio.maths.families import standardized_differences, student_z
 from polars_scorio.maths.free_fit import Calibrated, Fits, rate_nodes
+from polars_scorio.maths.independent import inverted_z
 from polars_scorio.maths.lattice import Grid, fit_categories, state_blocks
 from polars_scorio.maths.pooled_moments import trial_moments
 from polars_scorio.maths.posteriors import weighted_average
