@@ -1,9 +1,7 @@
 """Categories that are counted, and those that succeed.
 
-The aggregation that counts the trials also checks their categories, so that the log is read once.
-Its sums show exactly whether a success, or a failure, occurs. Distinct words are noted from the
-rows that pass by (a tenth of its time), and a sample of numbers. Only for a refusal or a warning is
-the log read again, to count.
+The aggregation that counts the trials also checks their categories. Only for a refusal or a warning
+is the log read again, to count.
 """
 
 from __future__ import annotations

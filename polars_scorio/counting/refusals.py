@@ -1,17 +1,8 @@
 """Rules that refuse rows of a log: each with its condition, its message and its way out.
 
-Among them are trial ids that repeat. Ids 0, ..., n-1 and 1, ..., n are known by the 64-bit sum of
-their hashes [1]_, which other ids have with probability 2^-63. The hash has no secret seed: it is
-no defence against the author of a log.
-
-Other integers are read a second time and compared; this read must have the rows and the sum of the
-first. Ids that are no integers are compared in the first pass by 64 bits of hash: n different ones
-pass for repeated with probability n^2 / 2^65; a second read would take a third longer.
-
-References
-----------
-.. [1] D. Clarke, S. Devadas, M. van Dijk, B. Gassend & G. E. Suh (2003), Incremental multiset hash
-   functions and their application to memory integrity checking. ASIACRYPT, 188-207.
+Ids 0, ..., n-1 and 1, ..., n are known by the 64-bit sum of their hashes (D. Clarke et al. 2003,
+ASIACRYPT, 188-207), which others have with probability 2^-63; other integers are read a second time
+and compared. Of ids that are no integers n pass for repeated with probability n^2 / 2^65.
 """
 
 from __future__ import annotations

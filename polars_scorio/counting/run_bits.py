@@ -1,9 +1,7 @@
 """The runs of each question as the bits of integers.
 
 Bit r of a question's mask says that it has a trial in run r, bit r of its outcomes that this one
-succeeded: sums of powers of two, in the aggregation that counts the trials. As n powers add up to
-a number with n ones only if all of them differ, the ones of the mask also say exactly whether a
-run repeats.
+succeeded: sums of powers of two, whose ones also say whether a run repeats.
 """
 
 from __future__ import annotations

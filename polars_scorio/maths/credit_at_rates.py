@@ -1,9 +1,7 @@
 """Credit of a metric at a success rate, blends included.
 
-Geom@k of a question with success rate p is ``f(p) = (1 - (1 - p)^k)^a p^(kb)``. It is no polynomial
-of p, so no function of the counts has it as its mean; a ridge regression on a grid of rates finds
-one that comes close, and the largest deviation on the grid is the bias that an interval must add.
-So does a draw of k trials from a question that has fewer.
+What is no polynomial of the rate, such as Geom@k, has no unbiased estimate: a ridge regression on a
+grid of rates comes close, and the largest deviation is a bias that the interval adds.
 """
 
 from __future__ import annotations

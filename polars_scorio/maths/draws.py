@@ -1,12 +1,8 @@
 """Expected credit of draws without replacement, and tables of their chances.
 
 A binary metric comes as its *gains*, shape (k,): ``gains[r - 1] >= 0`` is what the r-th success of
-a draw adds, so a draw with exactly j successes earns ``gains[0] + ... + gains[j - 1]``. As no gain
-is negative, sums have terms of one sign: nothing cancels, and results keep their relative accuracy.
-No sum is a matrix product: its last digit would depend on which states come together.
-
-The chances of draws from all contents of an urn are needed at once, and again for the next group: a
-table of logs is much faster than a pmf of each, and small tables are cached.
+a draw adds, so that nothing cancels. No sum is a matrix product: its last digit would depend on
+which states come together. Chances come from tables of logs, of which small ones are cached.
 """
 
 from __future__ import annotations

@@ -1,16 +1,9 @@
 """The smooth and the free fit of each group.
 
-The smooth fit is a Beta population with a mean q and a correlation rho, and the prior ``q ~ U(0,
-1)``, ``rho ~ Beta(1, 2)``. The posterior is summed by the trapezoid rule over equal steps of both
-logits, which converges geometrically (L. N. Trefethen, J. A. C. Weideman 2014, SIAM Review 56,
-theorem 5.1): numbers of groups of 50 questions and more are those of any finer rule to 1e-9, of 20
-questions to 3e-9. What depends on a population alone is worked out once for all groups: their log
-likelihoods are a product of their counts of states and a table.
-
-The free fit, nonparametric maximum likelihood (NPMLE), has weights on a fixed set of success rates,
-by expectation and maximisation (EM), with two questions' worth of the smooth fit as a base. The
-plain maximum uses Newton's method: after 2,000 steps EM is still .2 short of the largest log
-likelihood for 1,000 questions with 10 trials; Newton needs up to 29 steps and a tenth of the time.
+Smooth: a Beta population, summed by the trapezoid rule in both logits, which converges
+geometrically (L. N. Trefethen, J. A. C. Weideman 2014, SIAM Review 56, theorem 5.1). Free: the
+nonparametric maximum likelihood on fixed success rates, by expectation and maximisation from two
+questions' worth of the smooth fit; its plain maximum by Newton's method, as EM stops .2 short.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
 """The Beta population fitted to the success rates of a group, and integrals over it.
 
-A group is one model in one stratum. The fit has no random part: a small grid of populations, each
-with its posterior weight, stands for the posterior of the population's mean and correlation. Each
-node is a prior for the questions, so the credit of a state has a posterior mean and variance per
-node; their differences between nodes are the uncertainty about the prior.
-
-Two targets: the mean over these M questions, and the mean over their population, for which two
-pseudo-questions drawn from the prior join them: a Dirichlet process centred on the fitted
-population (T. S. Ferguson 1973, Annals of Statistics 1, 209-230).
+A small grid of populations with posterior weights stands for the posterior of mean and correlation.
+Of a population of questions two more, drawn from the prior, join: a Dirichlet process (T. S.
+Ferguson 1973, Annals of Statistics 1, 209-230).
 """
 
 from __future__ import annotations
@@ -62,19 +57,15 @@ class Grid:
         return self.concentration[:, None] * self.mean
 
 
-def fit_binary(n: Ints, c: Ints, questions: Ints | Floats, *, few: bool = True) -> Grid:
-    """Fit Beta populations: ``q ~ U(0, 1)``, ``rho ~ Beta(1, 2)``; ``mean[:, 1]`` is q.
-
-    A. Gelman et al. (2013), Bayesian Data Analysis, section 5.3, with another prior, of mean 1/3
-    for rho. 32 x 67 nodes, 10 x 8 if `few` and the posterior is narrow; n has prior trials.
-    """
-    return fit_binary_groups([(n, c, questions)], few=few)[0]
-
-
 def fit_binary_groups(
     groups: Sequence[tuple[Ints, Ints, Ints | Floats]], *, few: bool = True
 ) -> list[Grid]:
-    """`fit_binary` of each group (n, c, questions); groups of equal sizes are fitted together."""
+    """Fit Beta populations: ``q ~ U(0, 1)``, ``rho ~ Beta(1, 2)``; ``mean[:, 1]`` is q.
+
+    A. Gelman et al. (2013), Bayesian Data Analysis, section 5.3, with another prior, of mean 1/3
+    for rho. Groups are (n, c, questions), n with prior trials; those of equal sizes are fitted
+    together, on 32 x 67 nodes, or 10 x 8 if `few` and the posterior is narrow.
+    """
     counts = [
         GroupCounts.from_counts(np.stack([n - c, c], axis=1), questions)
         for n, c, questions in groups
@@ -159,7 +150,7 @@ def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
     """Fit Dirichlet populations: ``rho ~ Beta(1, 2)``, the mean near the pooled outcome.
 
     For one rho the mean is about Dirichlet(A), with discounted trials; K points have its mean and
-    covariance. `counts` (S, K) include prior trials. For two categories use `fit_binary`.
+    covariance. `counts` (S, K) include prior trials. For two categories use `fit_binary_groups`.
     """
     group = GroupCounts.stacked([GroupCounts.from_counts(counts, questions)])
     rho, width = _correlation_nodes(group)

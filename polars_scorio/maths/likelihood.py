@@ -1,11 +1,7 @@
 """Likelihood of Dirichlet populations, and Gauss rules that resolve its density.
 
-A population has a mean ``pi`` (a probability per category) and an intra-class correlation ``rho``;
-its questions are draws of Dirichlet(s pi) with ``s = (1 - rho) / rho``. Everything is written in
-``rho``, not in ``s``: products of ``(1 - rho) pi + i rho`` stay finite and exact up to both ends.
-
-Moments of metrics are much smoother than a narrow density, so a Gauss rule of that density needs an
-eighth of the nodes.
+A population has a mean ``pi`` and a correlation ``rho``, its questions are draws of Dirichlet(s pi)
+with ``s = (1 - rho) / rho``. In ``rho``, not ``s``, products stay exact up to both ends.
 """
 
 from __future__ import annotations

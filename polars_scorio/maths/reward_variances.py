@@ -1,9 +1,7 @@
 """Variance of mean real-valued rewards, with bounds for outcomes not yet observed.
 
-No population is fitted. The noise of each question is measured, and the interval is Clopper and
-Pearson's with an effective number of trials. Three bounds, true of all rewards inside the range,
-add what no measured variance shows: the largest possible noise, trials of another kind that were
-not observed anywhere, and such trials of questions that showed no noise at all.
+No population is fitted. Three bounds, true of all rewards inside the range, add what no measured
+variance shows: the largest noise, trials of another kind, and such of questions without noise.
 """
 
 from __future__ import annotations

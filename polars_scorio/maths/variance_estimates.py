@@ -1,18 +1,8 @@
 """The larger of two variances, its cap, and the intervals that follow, of models and of pairs.
 
-An estimate needs no model of the questions if each has k trials or more, but for n < 2 k its
-variance has no unbiased estimate. So a smooth and a free fit estimate it, the larger one counts,
-and a factor widens it by how uncertain it is. The smooth fit is far too high if the questions are
-no Beta population, so it is capped: with 2 k trials of each question, by an unbiased estimate from
-the counts; with fewer, by the largest variance under all distributions of success rates that the
-counts do not reject (slow, hence only if the free fit explains the counts better). Without the cap,
-intervals of 1,000 questions are up to 20 times as wide as needed. To delete it, let `capped_noise`
-return the larger of the two variances.
-
-Trials are independent given the question, so two variances are right for a difference on these very
-questions: that of the trials of both models, and that of the paired differences between the
-questions, which is on average at least as large. A pair uses the second only if it makes the
-interval clearly shorter.
+For n < 2 k the variance of an estimate has no unbiased estimate: the larger one of two fits counts,
+capped where the counts reject it (else intervals of 1,000 questions are up to 20 times too wide).
+A pair has the variance of both models' trials, or of paired differences if it is clearly shorter.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """Calibrated numbers: outcomes, rewards, votes, means over strata.
 
-Each stratum alone would have a fit of its own, and intervals that are twice as wide as needed where
-strata are small. One fit variances the questions of all of them, which have the weights of their
-strata.
-
-The variance is the larger of two estimates of the variance, under a smooth and a free fit of the
-questions; the interval is that of Clopper and Pearson with an effective number of questions.
+One fit has the questions of all strata, with the weights of these: small strata alone would have
+intervals twice as wide as needed.
 """
 
 from __future__ import annotations

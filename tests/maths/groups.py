@@ -6,11 +6,17 @@ import numpy as np
 from hypothesis import strategies as st
 
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.lattice import Posterior, fit_binary
+from polars_scorio.maths.lattice import Grid, Posterior, fit_binary_groups
 from polars_scorio.maths.pooled_moments import metric_posterior, trial_variance
 
 Group = tuple[Ints, Ints, Ints]  # n, c, questions
 Moments = Callable[[Floats, Floats], tuple[Floats, Floats]]  # a, b of a Beta -> mean, variance
+
+
+def fit_binary(n: Ints, c: Ints, questions: Ints | Floats, *, few: bool = True) -> Grid:
+    """The fit of one group."""
+    return fit_binary_groups([(n, c, questions)], few=few)[0]
+
 
 HARD: Group = np.array([4, 4, 4, 4]), np.array([0, 1, 2, 4]), np.array([24, 3, 2, 1])
 CATEGORIES = np.array([[4, 0, 0], [3, 1, 0], [0, 2, 2], [0, 0, 4]]), np.array([6, 2, 1, 3])

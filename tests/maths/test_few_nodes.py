@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from polars_scorio.maths.draws import all_success, any_success, majority_gains
-from polars_scorio.maths.lattice import fit_binary, fit_categories
+from polars_scorio.maths.lattice import fit_categories
 from polars_scorio.maths.likelihood import gauss_rules, interpolation_matrix
 from polars_scorio.maths.pooled_moments import draw_posterior, weighted_posterior
+from tests.maths.groups import fit_binary
 
 RNG = np.random.default_rng(7)
 POPULATIONS = {

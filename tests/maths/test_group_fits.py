@@ -5,9 +5,8 @@ import pytest
 
 from polars_scorio.maths import free_fit
 from polars_scorio.maths.free_fit import Calibrated, Group, fit_populations
-from polars_scorio.maths.lattice import fit_binary
 from tests.maths.cases import CASES, states_of
-from tests.maths.groups import drawn_groups
+from tests.maths.groups import drawn_groups, fit_binary
 
 
 def test_fits_do_not_depend_on_the_other_groups():

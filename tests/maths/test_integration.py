@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_scorio.maths import array_rows
-from polars_scorio.maths.lattice import Grid, fit_binary, state_blocks
+from polars_scorio.maths.lattice import Grid, state_blocks
 from polars_scorio.maths.pooled_moments import Joint, metric_covariance, trial_variance
 from tests.made_logs import law
 from tests.maths.groups import (
@@ -19,6 +19,7 @@ from tests.maths.groups import (
     average_variance,
     binary_posterior,
     counts_of,
+    fit_binary,
     pass_at,
     small_groups,
 )

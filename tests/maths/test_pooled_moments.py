@@ -11,7 +11,7 @@ from numpy.polynomial.legendre import leggauss
 from scipy.special import gammaln
 
 from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.lattice import fit_binary, fit_categories
+from polars_scorio.maths.lattice import fit_categories
 from polars_scorio.maths.pooled_moments import metric_posterior, trial_variance, weighted_posterior
 from tests.made_logs import law
 from tests.maths.groups import (
@@ -23,6 +23,7 @@ from tests.maths.groups import (
     average_variance,
     binary_posterior,
     counts_of,
+    fit_binary,
     small_groups,
 )
 from tests.tensor import Tensor

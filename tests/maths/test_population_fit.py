@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from polars_scorio.maths import lattice as fit
 from polars_scorio.maths.array_rows import Floats
-from polars_scorio.maths.lattice import Grid, fit_binary, fit_binary_groups, fit_categories
+from polars_scorio.maths.lattice import Grid, fit_binary_groups, fit_categories
 from tests.made_logs import law
-from tests.maths.groups import drawn_groups, small_groups
+from tests.maths.groups import drawn_groups, fit_binary, small_groups
 from tests.tensor import Tensor
 
 
