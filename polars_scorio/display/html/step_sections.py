@@ -239,7 +239,7 @@ def gains_section(run: TrainingRun, settings: Settings) -> Section:
         said = f"{tries}: {unit.gap(diff, points=True)} {unit.gaps(lo, hi)}"
         rows.append((tries, picture(36, body, said), bold_numbers(unit, diff, lo, hi, gap=True)))
     (start, until), (end, since) = curve.first, curve.last
-    signs = {1: "gains", -1: "loses"}
+    signs = {1: "gains", 0: "", -1: "loses"}
     stretches = [f"{signs[start]} up to k = {until}"] * bool(start)
     stretches += [f"{signs[end]} from k = {since} on"] * bool(end and (since > until or not start))
     title = (

@@ -4,17 +4,18 @@ import itertools
 import math
 import re
 from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.finding import Unit, html_text, named, plain_text
+from polars_scorio.display.finding import Curve, Unit, html_text, named, plain_text
 from polars_scorio.display.html.cost_sections import Prices
 from polars_scorio.display.html.gate_sections import Gated
 from polars_scorio.display.html.marks import Axis, file_text, interval, tick_row
@@ -26,7 +27,7 @@ from polars_scorio.display.html.sections import (
     score_ticks,
     whole_name,
 )
-from polars_scorio.display.html.step_sections import TrainingRun, spread_labels
+from polars_scorio.display.html.step_sections import TrainingRun, gains_section, spread_labels
 from polars_scorio.display.html.write_page import page_pairs
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.scopes import page_scopes
@@ -577,6 +578,68 @@ def test_the_numbers_of_a_page_are_those_of_the_report(seed, number, trials):
         (does,) = accessor.pass_hat_k(top).filter(model=best)["estimate"]
         fan = next(each for each in page.sections if each.anchor == "reliability")
         assert re.search(rf"and (?:[<>] )?{re.escape(f'{100 * does:.1f}')}|and [<>] ", fan.words[0])
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=4, deadline=None, phases=[Phase.generate])
+@pytest.mark.slow
+def test_the_numbers_of_gates_runs_and_biased_logs_are_those_of_the_methods(seed):
+    rng = np.random.default_rng(seed)
+    rates = rng.random((3, 1)) * rng.random(15) + 0.02
+    outcomes = (rng.random((4, *rates.shape)) < rates).transpose(1, 2, 0).astype(int)
+    names = ("0", "10", "20")
+    log = pl.concat(long(each.tolist(), name) for name, each in zip(names, outcomes, strict=True))
+    roles = {"run_effects": "none", "validate": False}
+
+    gate = log.scorio(**roles).gate("0", margin=0.02)
+    shown = words(page_of(log, baseline="0", **roles).hero.figure)
+    for diff, lo, hi in gate.select("diff", "lo", "hi").rows():
+        assert f"{Unit().gap(diff)} {Unit().gaps(lo, hi)}" in shown
+
+    run = log.with_columns(step=pl.col("model").cast(pl.Int64), model=pl.lit("ada"))
+    page = page_of(run, by="step", **roles)
+    scores = dict(log.scorio(**roles).avg().select("model", "estimate").rows())
+    assert f"One try: {Unit().score(scores['0'])} → {Unit().score(scores['20'])}, " in (
+        page.finding.numbers
+    )
+    two = log.filter(pl.col("model") != "10").scorio(**roles)
+    curve = two.compare(ps.pass_at_k([1, 2, 4]), simultaneous=True).filter(k=4)
+    model, diff, lo, hi = curve.select("model_a", "diff", "lo", "hi").row(0)
+    diff, lo, hi = (diff, lo, hi) if model == "20" else (-diff, -hi, -lo)
+    assert f"{Unit().gap(diff, points=True)} {Unit().gaps(lo, hi)}." in page.finding.numbers
+
+    biased = stopped_at_success(rng)
+    first = biased.filter(pl.col("trial") == 0)
+    shown = words(page_of(biased, **roles).hero.figure)
+    for mean, lo, hi in first.scorio(**roles).avg().select("estimate", "lo", "hi").rows():
+        assert f"{Unit().score(mean, sign=False)} {Unit().interval(lo, hi)}" in shown
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "title"),
+    [
+        ([-0.1, -0.1], [0.1, 0.1], "It neither gains nor loses beyond chance."),
+        ([0.1, -0.1], [0.2, 0.1], "It gains up to k = 1."),
+        ([-0.1, -0.2], [0.1, -0.1], "It loses from k = 2 on."),
+        ([0.1, -0.2], [0.2, -0.1], "It gains up to k = 1, loses from k = 2 on."),
+    ],
+)
+def test_a_run_that_is_undecided_at_an_end_of_its_curve_has_a_page(lo, hi, title):
+    ends = np.array(lo), np.array(hi)
+    curve = Curve((1, 2), (ends[0] + ends[1]) / 2, *ends)
+    run = SimpleNamespace(curve=curve, ends=("0", "20"))
+    assert gains_section(run, USUAL).title == title
+
+
+def stopped_at_success(rng: np.random.Generator) -> pl.DataFrame:
+    """Two models that tried each of 60 questions until a success, at most eight times."""
+    rows = []
+    for model in ("ada", "bob"):
+        for question in range(60):
+            tries = min(int(rng.geometric(0.15 + 0.7 * question / 60)), 9)
+            rows += [(model, question, trial, int(trial == tries - 1))
+                     for trial in range(min(tries, 8))]  # fmt: skip
+    return pl.DataFrame(rows, schema=["model", "question", "trial", "category"], orient="row")
 
 
 def test_names_from_right_to_left_are_units_of_their_own():
