@@ -344,10 +344,10 @@ class Accessor(Generic[FrameT]):
             run), recomputed (that score from these rows; in reported_at_k both by draw size),
             categories (a list of those that occur).
 
-            Where the column of runs is known, also run_sd, run_sd_lo and run_sd_hi (standard
-            deviation of the scores of runs, with its 95 % interval), run_share (of runs in the
-            variance of the score), pvalue_runs (of the hypothesis that in no model runs differ);
-            null where runs cannot be seen.
+            Where trials have ids, also run_sd, run_sd_lo and run_sd_hi (standard deviation of the
+            scores of runs, with its 95 % interval), run_share (of runs in the variance of the
+            score), pvalue_runs (of the hypothesis that in no model runs differ); null where runs
+            cannot be seen, and of more than 1,000,000 trials unless `run` names them.
 
             Per question: by..., model, question, trials, expected (`n`, or the trials of the
             model's longest question), nulls, duplicates, and where `cluster` is said clusters (null
@@ -372,7 +372,7 @@ class Accessor(Generic[FrameT]):
         [('ada', 2, 0, 1), ('bob', 1, 1, 0)]
         """
         plan = coverage(self._lazy(), self._roles, per=per, totals=self._tool_totals)
-        if per == "model" and self._roles.run is not None and self._roles.effects != "none":
+        if per == "model" and self._roles.effects != "none":
             from polars_scorio.study.run_terms import with_run_spread
 
             plan = with_run_spread(plan, self._log_study(), self._roles)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -30,6 +31,7 @@ from polars_scorio.counting.run_bits import (
     found_words,
     kept_words,
     run_ids,
+    run_part,
 )
 from polars_scorio.counting.tally import QUESTIONS, TIMES, class_members
 from polars_scorio.maths.array_rows import Floats
@@ -353,16 +355,13 @@ def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFra
     The p-value is one of the whole log.
     """
     trials = bind_roles(log, replace(roles, missing="drop", unscored="drop"))
+    if run_part(trials) is None or (roles.run is None and not roles.validate):
+        return summary
     schema = {**summary.collect_schema(), **dict.fromkeys(_SPREAD, pl.Float64())}
 
     def added(models: pl.DataFrame) -> pl.DataFrame:
-        classes = _described_classes(trials)
-        tables = run_tables(trials, classes) if classes else {}
-        success = classes.successful if classes else []
-        variances = {
-            key: run_variance(table.credits(success), table.present)
-            for key, table in tables.items()
-        }
+        few = models["trials"].sum() <= MOST_TRIALS
+        variances = _described_variances(trials) if few or trials.run is not None else {}
         known = {key: runs for key, runs in variances.items() if runs.freedom}
         p = runs_p_value([*known.values()]) if known else None
         keys = models.select(trials.keys).rows() if trials.keys else [*variances] or [()]
@@ -374,6 +373,32 @@ def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFra
         return models.hstack(spread)
 
     return WholePlan(summary).then(added, schema, filters=False).plan()
+
+
+def _described_variances(trials: Trials) -> dict[Key, RunVariance]:
+    """How far the runs of each group are apart, if they are named, or if their ids are shared."""
+    classes = _described_classes(trials)
+    if classes is None:
+        return {}
+    if trials.run is None:
+        if classes.summed or found_words(trials) is None:
+            return {}
+        with suppress(ValueError):  # a summary shows what is refused elsewhere
+            return _seen_variances(trials, classes) or {}
+        return {}
+    tables = run_tables(trials, classes)
+    success = classes.successful
+    return {
+        key: run_variance(table.credits(success), table.present) for key, table in tables.items()
+    }
+
+
+def _seen_variances(trials: Trials, classes: Classes) -> dict[Key, RunVariance] | None:
+    """The runs of groups with enough mixed questions; None if trials share a run."""
+    tables = run_tables(trials, classes)
+    if any((table.size > 1).any() for table in tables.values()):
+        return None
+    return {key: runs for key, table in tables.items() if (runs := _of_table(table, classes))}
 
 
 class _Sums(Need):
@@ -596,10 +621,9 @@ def seen_runs(
     if known is None:
         if states.select((pl.col(TRIALS) * pl.col(TIMES)).sum()).item() > MOST_TRIALS:
             return None
-        tables = run_tables(of_groups(trials.scored, groups), classes)
-        if any((table.size > 1).any() for table in tables.values()):  # trials share a run
+        known = _seen_variances(of_groups(trials.scored, groups), classes)
+        if known is None:
             return None
-        known = {key: runs for key, table in tables.items() if (runs := _of_table(table, classes))}
     measured = {key: runs for key, runs in known.items() if runs.freedom}
     return SeenRuns(measured, scored) if measured else None
 

@@ -200,3 +200,15 @@ def test_errored_trials_that_were_tried_again_are_no_runs_that_differ(quiet):
     assert_frame_equal(found, log.scorio(missing=0, run_effects="none").avg())
     verdicts = log.scorio(missing=0).check().filter(check="runs")["verdict"]
     assert set(verdicts) == {"not tested"}
+
+
+def test_a_summary_shows_how_far_runs_are_apart_where_ids_are_shared(loud):
+    spread = ["run_sd", "run_sd_lo", "run_sd_hi", "run_share", "pvalue_runs"]
+    found = loud.scorio.describe()
+    assert found.select(spread).null_count().sum_horizontal().item() == 0
+    assert_frame_equal(found, loud.scorio(run="trial").describe())
+    own = loud.with_columns(trial=pl.int_range(pl.len()))  # no run has two questions
+    assert own.scorio.describe()["run_sd"].null_count() == 3
+    assert loud.with_columns(category=2).scorio.describe()["run_sd"].null_count() == 3
+    assert not {*spread} & {*loud.scorio(validate=False).describe().columns}
+    assert not {*spread} & {*loud.scorio(run_effects="none").describe().columns}
