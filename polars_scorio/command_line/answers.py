@@ -315,6 +315,9 @@ def compare_answer(reply: Reply, tables: Sequence[tuple[Metric, pl.DataFrame]]) 
         decided &= pairs["better"].null_count() == 0
         lines += [*[""] * bool(lines), *reply.blocks(pairs, _pairs_block(reply, metric))]
     command = reply.next("report") if decided else reply.next("plan")
+    if not lines:
+        where = "no stratum has two models" if reply.strata else "the log has one model"
+        lines = reply.title(f"Nothing to compare: {where}.")
     reply.show([*lines, *command], pl.concat([rows for _, rows in tables], how="diagonal"))
 
 

@@ -1,6 +1,7 @@
 """Pairs of models in the terminal."""
 
 from polars_scorio.command_line.main import main
+from tests.display.html.logs import models
 
 
 def test_compare_prints_pairs(log, capsys):
@@ -51,3 +52,14 @@ def test_several_curves_say_once_what_they_are_about(log, capsys):
     printed = capsys.readouterr().out
     assert printed.count("for the whole curve (k = 1 to 2):") == 2  # of each benchmark
     assert printed.count("m00") > 6
+
+
+def test_a_log_without_a_pair_is_answered_with_a_sentence(capsys):
+    models(1).write_parquet("one.parquet")
+    models(1, strata=2).write_parquet("parts.parquet")
+    for log, where in (
+        (["one.parquet"], "the log has one model"),
+        (["parts.parquet", "--by", "bench"], "no stratum has two models"),
+    ):
+        assert main(["compare", *log]) == 0
+        assert f"\n  Nothing to compare: {where}.\n" in capsys.readouterr().out
