@@ -380,7 +380,7 @@ class _TrialsNeeded:
         """A row for each model, or for each pair of neighbours in the ranking."""
         groups = watched.drop(RUN_SUMS, REPAIR, strict=False)
         # A mean over strata has no questions of its own.
-        strata = _without_means(groups) if self.means and groups.height else groups
+        strata = groups.filter(pl.col(STRATUM) < pl.col(STRATUM).max()) if self.means else groups
         expected, today = self._expected_scores(strata), self._evaluated(watched, strata.height)
         if strata.height < groups.height:
             expected = expected.with_means(groups.height - strata.height)
@@ -507,11 +507,6 @@ class _TrialsNeeded:
         return need.with_columns(
             pl.when(enough).then(name).alias(name) for name in ("extra_trials", "total", "sigma")
         )
-
-
-def _without_means(groups: pl.DataFrame) -> pl.DataFrame:
-    """The groups but those of the last stratum, which are means over the others."""
-    return groups.filter(pl.col(STRATUM) < pl.col(STRATUM).max())
 
 
 def _ranked_neighbours(stratum: Ints, mu: Floats) -> tuple[Ints, Ints]:

@@ -371,13 +371,9 @@ def _evaluation_id(model: str, source: _Source) -> str:
     return f"{source.benchmark}/{model}/{source.retrieved}"
 
 
-def _result_name(row: ReportRow, source: _Source) -> str:
-    return " / ".join([source.benchmark, *row.strata])
-
-
 def _result_record(row: ReportRow, source: _Source) -> Record:
     """The result of a row, with its interval."""
-    name, estimate = _result_name(row, source), row.number("estimate")
+    name, estimate = " / ".join([source.benchmark, *row.strata]), row.number("estimate")
     if estimate is None:
         raise ValueError(
             f"{row_heading(row.metric, row.k)} of {name!r} has no estimate, which the schema "

@@ -196,8 +196,3 @@ def rising_band(lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
     """
     low, high = np.fmax.accumulate(lo, axis=0), np.fmin.accumulate(hi[::-1], axis=0)[::-1]
     return np.where(np.isnan(lo), np.nan, low), np.where(np.isnan(hi), np.nan, high)
-
-
-def tail_confidence(c: Floats) -> Floats:
-    """The confidence of a two-sided interval with this critical value."""
-    return np.asarray(1 - 2 * scipy.special.ndtr(-c))

@@ -84,12 +84,8 @@ def _distance_from_mean(mean: Floats) -> Floats:
 def _model_variance(mean: Floats) -> Floats:
     """Sample variance over models; exactly 0 if they are equal but for rounding."""
     variance = (_distance_from_mean(mean) ** 2).sum(axis=1) / (mean.shape[1] - 1)
-    return np.where(_models_equal(mean), 0.0, variance)
-
-
-def _models_equal(mean: Floats) -> Mask:
-    """Rows in which all models are equal but for rounding."""
-    return np.asarray(np.ptp(mean, axis=1) <= _SAME * np.abs(mean).max(axis=1))
+    alike = np.ptp(mean, axis=1) <= _SAME * np.abs(mean).max(axis=1)  # but for rounding
+    return np.where(alike, 0.0, variance)
 
 
 def _model_spread(mean: Floats, noise: Floats) -> Floats:

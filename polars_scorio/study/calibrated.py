@@ -29,7 +29,7 @@ from polars_scorio.maths.credit_numbers import (
     with_bias,
     with_saturated_ends,
 )
-from polars_scorio.maths.curves import curve_critical, rising_band, tail_confidence
+from polars_scorio.maths.curves import curve_critical, rising_band
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.questions import States, Subgroups
@@ -177,7 +177,7 @@ class CalibratedInference(Inference):
                 success = credited_classes(metric, view, cells.classes)
                 known = [numbers.estimate for numbers in alone.values()]
                 path = group_path(metric, view, cells, success, self.target, known)
-                wider = tail_confidence(curve_critical(z, path))
+                wider = 1 - 2 * scipy.special.ndtr(-curve_critical(z, path))
                 rows |= _as_band(metric, alone, self._numbers_at(wider, [(metric, view)], cells))
         return {
             row: numbers.with_facts(**{ADJUSTED: np.full(numbers.mu.size, ALONE)})

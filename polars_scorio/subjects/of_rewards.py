@@ -179,6 +179,7 @@ class RewardSums(Subject):
         """The estimate of each question, in units of its range, and its noise."""
         low, width = self.ranges(metric, cells)
         listed = metric.averages_rewards
+        every = None if listed else cells.flat[REWARDS].explode(**AS_ROWS).cast(pl.Float64)
         rewards = GroupRewards(
             trials=cells.scored_trials(),
             group=cells.cell_of_row,
@@ -187,7 +188,7 @@ class RewardSums(Subject):
             width=width,
             mean=cells.column(MEAN_REWARD) if listed else None,
             error=cells.column(REWARD_ERROR) if listed else None,
-            rewards=None if listed else _each_reward(cells.flat[REWARDS]),
+            rewards=None if every is None else every.to_numpy(),
             cluster=cells.row_clusters(),
         )
         (reward_metric,) = reward_metrics([metric])  # no other has the view
@@ -318,11 +319,6 @@ def _observed_ends(cells: QuestionCells) -> tuple[Floats, Floats]:
     np.minimum.at(low, stratum[cells.group], cells.flat[LEAST_REWARD].to_numpy())
     np.maximum.at(high, stratum[cells.group], cells.flat[LARGEST_REWARD].to_numpy())
     return low[stratum], high[stratum]
-
-
-def _each_reward(lists: pl.Series) -> Floats:
-    """The rewards of all trials, question after question."""
-    return np.asarray(lists.explode(**AS_ROWS).cast(pl.Float64).to_numpy())
 
 
 def _refuse_tiny_rewards(groups: pl.DataFrame, trials: Trials) -> None:

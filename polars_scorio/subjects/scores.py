@@ -107,7 +107,8 @@ def cluster_samples(cells: QuestionCells, target: Target) -> SampleOf:
         with quiet_infinities(metric):
             values = metric.summary(single_posterior(view), k).mu / metric.unit
             clustered = clusters.variance(states, values)
-        effect = _variance_ratio(clustered, _independent_variance(states, values))
+        alike = _independent_variance(states, values)
+        effect = np.divide(clustered, alike, out=np.ones_like(alike), where=alike > 0)
         return ClusterSample(clusters.effective, np.sqrt(np.maximum(effect, 1.0)))
 
     return sample
@@ -119,11 +120,6 @@ def _independent_variance(states: States, values: Floats) -> Floats:
     mean = np.bincount(group, states.questions * values, states.groups) / size
     square = np.bincount(group, states.questions * (values - mean[group]) ** 2, states.groups)
     return np.asarray(square / (size * np.maximum(size - 1, 1)))
-
-
-def _variance_ratio(above: Floats, below: Floats) -> Floats:
-    """The ratio of two variances, 1 if the lower one is zero."""
-    return np.divide(above, below, out=np.ones_like(above), where=below > 0)
 
 
 def sampled_numbers(
