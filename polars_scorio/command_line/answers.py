@@ -316,8 +316,7 @@ def compare_answer(reply: Reply, tables: Sequence[tuple[Metric, pl.DataFrame]]) 
         lines += [*[""] * bool(lines), *reply.blocks(pairs, _pairs_block(reply, metric))]
     command = reply.next("report") if decided else reply.next("plan")
     if not lines:
-        where = "no stratum has two models" if reply.strata else "the log has one model"
-        lines = reply.title(f"Nothing to compare: {where}.")
+        lines = reply.title("Nothing to compare: no stratum has two models.")
     reply.show([*lines, *command], pl.concat([rows for _, rows in tables], how="diagonal"))
 
 
