@@ -31,6 +31,7 @@ from polars_scorio.display.html.marks import (
     band,
     dot,
     group,
+    held_at,
     interval,
     level,
     path,
@@ -302,7 +303,7 @@ def duel_section(sheet: Sheet) -> Section:
         f'<div class="sides"><span><b>{html_text(named(b))} better: {html_text(other)}</b></span>'
         f"<span><b>{html_text(named(a))} better: {html_text(chance)}</b></span></div>"
     )
-    zero = picture(20, text(axis(0), 14, "no difference", "mid"), "")
+    zero = picture(20, text(axis(0), 14, "no difference", held_at(axis(0), 12)), "")
     line = level(0, 100, 0.5) + upright(axis(0), 0, 26, "z")
     ends = level(axis(gap.lo), axis(gap.hi), 16, "z") + dot(axis(gap.diff), 16, 4.5)
     line += group("ink", ends)

@@ -352,6 +352,9 @@ def test_the_dots_of_a_duel_show_the_chance_of_each_side():
     chance = models(2).scorio.compare()["prob_better"].to_list()[0]
     better = max(chance, 1 - chance)
     assert sum(hue == "a" for hue, _ in dots) == pytest.approx(20 * better, abs=1)
+    assert 'class="mid">no difference<' in duel.figure
+    sure = sections_of(pl.concat([long([[1] * 4] * 20, "a"), long([[0] * 4] * 20, "b")]))["duel"]
+    assert re.search(r'x="[\d.]+%" y="14">no difference<', sure.figure)  # zero is at the left end
     (zero,) = re.findall(r'd="M([\d.]+) 0V', duel.figure)
     assert all((float(x) > float(zero)) == (hue == "a") for hue, x in dots)
 
