@@ -146,6 +146,7 @@ class ReaderMethods(Accessor[FrameT]):
         metric: Metric | None = None,
         *,
         title: str | None = None,
+        baseline: Category | None = None,
         confidence: float | None = None,
         target: Target | None = None,
     ) -> Path:
@@ -160,6 +161,8 @@ class ReaderMethods(Accessor[FrameT]):
             What orders the models; default `ps.avg()`. One draw size at a time.
         title : str, optional
             A word for the log, in the line above the finding.
+        baseline : category, optional
+            A model that others are compared with: the finding is that of the page of a gate.
         confidence, target : optional
             As in `report`.
 
@@ -193,7 +196,8 @@ class ReaderMethods(Accessor[FrameT]):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
         said = {"target": target, "confidence": confidence}
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
-        wanted = Wishes(() if metric is None else (metric,), Settings(**asked))  # type: ignore[arg-type]
+        metrics = () if metric is None else (metric,)
+        wanted = Wishes(metrics, Settings(**asked), baseline)  # type: ignore[arg-type]
         *_, story = read_story(self._lazy(), self._roles, wanted, totals=self._tool_totals)
         if not isinstance(story, Story):
             raise story

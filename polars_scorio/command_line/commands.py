@@ -88,7 +88,9 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     output = Path(asked.output)
     refuse_missing_folder(output)
     options = Settings(confidence=asked.confidence, target=asked.target)
-    wanted = Wishes(() if asked.metric is None else (asked.metric,), options)
+    metrics = () if asked.metric is None else (asked.metric,)
+    baseline = None if asked.baseline is None else _typed_model(log, asked.baseline)
+    wanted = Wishes(metrics, options, baseline)
     *_, story = read_story(log.frame.lazy(), log._roles, wanted, totals=log._tool_totals)
     if not isinstance(story, Story):
         raise story

@@ -328,6 +328,7 @@ def _add_card(parser: ArgumentParser) -> None:
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
     add("-o", "--output", default="card.png", metavar="FILE", help="write this .png or .svg")
     add("--title", help="name the log so (default: the name of its file)")
+    add("--baseline", metavar="MODEL", help="compare all other models with this one")
     add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
     target = "score these questions, or the population that they were drawn from"
     add("--target", choices=get_args(Target), default="benchmark", help=target)

@@ -214,6 +214,20 @@ def test_a_log_has_one_title_on_page_terminal_and_card(
     assert f'aria-label="{title}"' in card
 
 
+def test_the_card_of_a_gate_has_the_title_of_its_page(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log = models(2, questions=40)
+    log.write_parquet("log.parquet")
+    titles = {page_of(log, baseline=model).headline for model in (None, "m00", "m01")}
+    assert len(titles) > 1
+    for model in (None, "m00", "m01"):
+        title = page_of(log, baseline=model).headline
+        log.scorio().write_card("card.svg", baseline=model)
+        assert f'aria-label="{title}"' in (tmp_path / "card.svg").read_text(encoding="utf-8")
+    assert main(["card", "log.parquet", "--baseline", "m01", "-o", "card.svg"]) == 0
+    assert title in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("log", "title"),
     [
