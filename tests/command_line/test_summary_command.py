@@ -45,7 +45,7 @@ def test_a_training_run_is_summarised_by_its_steps_not_by_their_mean(capsys):
     assert main(["report", "run.parquet", "--by", "step", "-o", "-"]) == 0
     page = capsys.readouterr().out
     assert headline in page
-    assert "## Along step." in page
+    assert "## m00 has the highest score at " in page
 
 
 def test_what_draws_no_picture_needs_no_package_that_draws(log):

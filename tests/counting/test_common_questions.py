@@ -43,7 +43,7 @@ def test_missing_questions_are_counted_and_named(log, ask):
         '(3, 7, 11). Means over different questions cannot be compared: pass unmatched="drop" '
         "to keep those that all models have, or filter the log. "
         'describe(per="question") lists them. Samples of one population are compared with '
-        'target="population" and unmatched="unpaired".'
+        'target="population" and unmatched="unpaired", by compare, rank and gate.'
     )
 
 

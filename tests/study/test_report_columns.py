@@ -8,6 +8,7 @@ import polars_scorio as ps
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.study.evaluate import report_columns
+from tests.documents import ROOT
 from tests.made_logs import drawn, outcomes
 
 LOG = outcomes({(2, 1): 2})
@@ -35,12 +36,14 @@ def test_clusters_and_unscored_questions_are_facts_of_models_alone():
     assert each.visible[:3] == ["domain", "model", "question"]
 
 
-def test_the_help_of_report_names_every_column():
+def test_the_help_of_report_and_its_page_name_every_column():
     log = drawn(1, range(8), most=4).filter(domain="web")
     log = log.with_columns(won=pl.col("category") > 0, usd=1.0, reward=pl.col("trial") / 4)
     log = log.with_columns(human="won", verdict=pl.col("won"))
     plain = ps.avg(), ps.tail_pass(1)
-    named = set(re.findall(r"\w+", str(ps.Scorio.report.__doc__)))
+    page = (ROOT / "examples" / "guide" / "result_columns.md").read_text(encoding="utf-8")
+    assert "page on all columns" in str(ps.Scorio.report.__doc__)
+    named = {*re.findall(r"\w+", f"{ps.Scorio.report.__doc__} {page}")}
     for metrics, roles in (
         (plain, {"category": "won", "cluster": "question", "missing": "drop", "unscored": "drop"}),
         ((ps.cost_per_success(),), {"category": "won", "cost": "usd"}),

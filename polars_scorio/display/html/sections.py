@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polars_scorio.counting.log import Study, collected_together
+from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.question_analysis import FALSE_DISCOVERIES, question_analysis
 from polars_scorio.display.finding import (
@@ -330,9 +330,8 @@ def duel_section(sheet: Sheet) -> Section:
 def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[float]:
     """The difference a - b at 20 equal chances: ends of the pair's intervals."""
     asked = [replace(settings, confidence=(2 * place + 1) / _DOTS) for place in range(_DOTS // 2)]
-    two = Study(main.counts.filter(pl.col("model").cast(pl.String).is_in([a, b])))
     plans = [
-        compare(two, main.roles, main.lead, baseline=a, simultaneous=False, **each.report)
+        compare(main.study, main.roles, main.lead, baseline=a, simultaneous=False, **each.report)
         for each in asked
     ]
     gaps = [Gap.from_pairs(pairs, a, b) for pairs in collected_together(plans)]
