@@ -234,8 +234,8 @@ def reach_draws(score: Floats, cost: Floats, correlation: Floats) -> tuple[Float
     1. Errors of the score and of the cost of a model have a `correlation`.
 
     >>> still = np.array([[0.5], [0.0], [0.0]])
-    >>> reach_draws(still, still, np.zeros(1))[0].max()
-    np.float64(0.5)
+    >>> reach_draws(still, still, np.zeros(1))[0].max().item()
+    0.5
     """
     one, other = np.split(normal_draws(2 * correlation.size, _DRAWS), 2)
     rho = correlation[:, None]
