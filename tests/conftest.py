@@ -15,7 +15,7 @@ from tests.made_logs import long
 
 # A busy machine pauses any example for longer than the default limit of 0.2 s. `.ci/run` names the
 # profile "thorough", with the number of examples that is Hypothesis' own default.
-settings.register_profile("thorough", deadline=None, max_examples=40)
+settings.register_profile("thorough", deadline=None, max_examples=30)
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("quick")
 

@@ -15,7 +15,7 @@ import polars_scorio as ps
 
 ROOT = Path(__file__).parents[1]
 ENGINES = ("in-memory", "streaming")
-FILES, ORDERS, THREADS = 6, 20, (1, 2, 7)
+FILES, ORDERS, THREADS = 6, 8, (1, 2, 7)
 
 
 def reward_rows() -> pl.DataFrame:

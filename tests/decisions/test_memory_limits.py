@@ -34,10 +34,10 @@ def peak_memory(function):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("models", "simultaneous"), [(8000, True), (1500, False)])
+@pytest.mark.parametrize(("models", "simultaneous"), [(5000, True), (1500, False)])
 def test_a_ranking_needs_no_table_of_pairs(models, simultaneous):
     log = log_of(models)
-    # One number for each pair would need 8 models**2 bytes: 512 MB, or 18 MB.
+    # One number for each pair would need 8 models**2 bytes: 200 MB, or 18 MB.
     peak = peak_memory(lambda: log.rank(ps.avg(), simultaneous=simultaneous))
     assert peak < 6 * models**2
 
