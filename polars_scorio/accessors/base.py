@@ -220,7 +220,7 @@ class Accessor(Generic[FrameT]):
 
     @takes_options(ReportOptions, in_full=True)
     def report(self, *metrics: Metric, **options: Unpack[ReportOptions]) -> FrameT:
-        """Scores of the models by any number of metrics, with intervals, from one pass.
+        """Scores of the models by any number of metrics, with intervals, from one count.
 
         Parameters
         ----------

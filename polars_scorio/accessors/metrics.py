@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
 _REPORT = "DataFrame or LazyFrame\n    The report of this metric alone, as `report` describes it."
-_SEE_ALSO = """report : Several metrics from one pass, and the columns of the result.
+_SEE_ALSO = """report : Several metrics from one count, and the columns of the result.
 compare : Differences between models, by any metric.
 rank : The order of the models, by any metric."""
 
