@@ -41,17 +41,15 @@ class Option:
     """
 
     default: object
-    doc: str  # its first paragraph in every method, all where the option is at home
+    doc: str  # one paragraph
 
     def parameter(self, name: str, kind: object) -> Parameter:
         """The keyword in a signature."""
         return Parameter(name, Parameter.KEYWORD_ONLY, default=self.default, annotation=kind)
 
-    def entry(self, name: str, kind: object, *, in_full: bool) -> str:
+    def entry(self, name: str, kind: object) -> str:
         """The keyword in the help of a method."""
-        text = cleandoc(self.doc)
-        text = text if in_full else text.partition("\n\n")[0]
-        return f"{name} : {type_text(kind)}\n{indent(text, '    ')}"
+        return f"{name} : {type_text(kind)}\n{indent(cleandoc(self.doc), '    ')}"
 
 
 # What a signature and what help say of a keyword.
@@ -59,17 +57,16 @@ Keyword: TypeAlias = "tuple[Parameter, str]"
 
 
 def takes_options(
-    options: Callable[..., Any] | None = None, *, in_full: bool = False
+    options: Callable[..., Any] | None = None,
 ) -> Callable[[FunctionT], FunctionT]:
     """Let a function answer for its keywords: name them all, and refuse all others.
 
-    `options` are a TypedDict of `Option`, or a function with a default for each; `in_full`: help
-    has all there is to say of them.
+    `options` are a TypedDict of `Option`, or a function with a default for each.
     """
     shared: Mapping[str, Keyword] = {}
     if options is not None:
         listed = is_typeddict(options)
-        shared = option_keywords(options, in_full=in_full) if listed else _keywords_of(options)
+        shared = option_keywords(options) if listed else _keywords_of(options)
 
     def decorated(function: FunctionT) -> FunctionT:
         written = signature(function)
@@ -113,13 +110,12 @@ def with_signature(
 
 
 @cache
-def option_keywords(options: Callable[..., Any], *, in_full: bool = False) -> Mapping[str, Keyword]:
+def option_keywords(options: Callable[..., Any]) -> Mapping[str, Keyword]:
     """The keywords of a `TypedDict`, in their order, each annotated with an `Option`."""
     keywords = {}
     for name, hint in get_type_hints(options, include_extras=True).items():
         kind, option = get_args(hint)
-        entry = option.entry(name, kind, in_full=in_full)
-        keywords[name] = option.parameter(name, kind), entry
+        keywords[name] = option.parameter(name, kind), option.entry(name, kind)
     return keywords
 
 

@@ -13,6 +13,7 @@ validate = pytest.importorskip("numpydoc.validate").validate
 # The exceptions of pyproject.toml, without those on parameters, results and examples.
 EXCEPTIONS = {"GL01", "GL02", "GL03", "SS02", "SS03", "SS05", "ES01", "SA01"}
 EXCEPTIONS |= {"PR04", "PR08", "RT02", "RT04", "RT05"}
+MOST_LINES = 80
 ACCESSORS = {
     "polars_scorio.Scorio": ps.Scorio,
     "polars_scorio.ScorioExpr": ps.ScorioExpr,
@@ -38,12 +39,29 @@ def test_help_is_complete(name):
     assert errors == []
 
 
+def owner_of(name: str) -> object:
+    """The accessor, method or function of a name."""
+    path, _, last = name.rpartition(".")
+    return ACCESSORS.get(name) or getattr(ACCESSORS.get(path, ps), last)
+
+
+def test_help_is_short():
+    """What is longer than two screens belongs to the guide."""
+    readers = [getattr(room, name) for room in (ps.logs, ps.rubrics) for name in room.__all__]
+    lines = {
+        f"{each.__module__}.{each.__qualname__}": (inspect.getdoc(each) or "").count("\n") + 1
+        for each in [*map(owner_of, public()), *filter(callable, readers)]
+        if hasattr(each, "__qualname__")
+    }
+    assert len(lines) > 150
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
+
+
 @pytest.mark.parametrize("name", public())
 def test_the_first_line_of_help_names_the_result(name):
     """People find a question in the guide: help says what comes back, or what is done."""
     path, _, last = name.rpartition(".")
-    owner = ACCESSORS.get(name) or getattr(ACCESSORS.get(path, ps), last)
-    help_ = inspect.getdoc(owner) or ""
+    help_ = inspect.getdoc(owner_of(name)) or ""
     first = help_.partition("\n\n")[0]
     assert "?" not in first
     assert not first.startswith(("What ", "Which ", "How ", "Those ", "The same"))

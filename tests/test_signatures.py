@@ -24,7 +24,7 @@ from polars_scorio.signatures import (
 class Options(TypedDict, total=False):
     """Two keywords that methods share."""
 
-    confidence: Annotated[float, Option(0.95, "Of the intervals.\n\nInside (0, 1).")]
+    confidence: Annotated[float, Option(0.95, "Of the intervals.")]
     per: Annotated[Literal["model", "question"] | None, Option(None, "What a row is.")]
 
 
@@ -50,8 +50,6 @@ def test_keywords_have_the_order_defaults_and_help_of_their_options():
     }
     assert [*option_keywords(Options)] == ["confidence", "per"]
     assert option_keywords(Options)["confidence"][1] == "confidence : float\n    Of the intervals."
-    in_full = option_keywords(Options, in_full=True)["confidence"][1]
-    assert in_full == "confidence : float\n    Of the intervals.\n\n    Inside (0, 1)."
 
 
 def test_options_replace_the_keywords_of_a_signature():

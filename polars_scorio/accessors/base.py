@@ -218,55 +218,45 @@ class Accessor(Generic[FrameT]):
         """
         return self._log
 
-    @takes_options(ReportOptions, in_full=True)
+    @takes_options(ReportOptions)
     def report(self, *metrics: Metric, **options: Unpack[ReportOptions]) -> FrameT:
-        """Scores of the models by any number of metrics, with intervals, from one count.
+        """Scores of the models by any number of metrics, with confidence intervals.
 
         Parameters
         ----------
         *metrics : Metric
-            Which metrics, in which order: ``ps.avg(), ps.pass_at_k([1, 4])``.
+            The metrics, in the order of the result: ``ps.avg(), ps.pass_at_k([1, 4])``.
 
         Returns
         -------
         DataFrame or LazyFrame
-            Eager or lazy as the log. A row per stratum, model, metric and k, sorted by the keys,
-            then in the order of `metrics`, then by k:
+            A row per stratum, model, metric and k; eager or lazy as the log:
 
             ================  ==================================================================
-            by..., model      the keys, under their own names (then the question, if asked for)
+            by..., model      the stratum and the model, under their own names
             metric            function and arguments, or the metric's `name`
-            k                 draw size; null where a metric has none
-            t                 with `tail_pass` alone: of k trials so many succeed
-            questions         number of questions, M
-            clusters          number of clusters, where `cluster` is said
+            k                 draw size; null if the metric has none
+            questions         number of questions
             trials            number of trials with an outcome
             dropped           number of trials that ``missing="drop"`` left out
-            inference         what sigma, lo and hi rest on: "calibrated", "posterior",
-                              "population posterior", or "range" where k exceeds the trials; with
-                              "other runs" or "these runs" if runs differ or `run` is named, and
-                              the trials that count where `check` raises an alarm
-            adjusted_for      with `simultaneous` alone: "all k" of the metric, for which lo and hi
-                              hold at once, or "each row alone"
-            sigma             standard error, or the standard deviation of a posterior
-            estimate          value from the trials alone, unbiased but for Geom and ratios of
-                              costs; null where k exceeds the trials of many questions
-            mu                with a prior alone: the posterior mean (of `avg` the estimate)
+            inference         kind of interval: "calibrated"; with a prior "posterior" or
+                              "population posterior"; "range" if k exceeds the trials
+            sigma             standard error; with a prior, standard deviation of the posterior
+            estimate          unbiased value from the trials alone, but for Geom and ratios of
+                              costs; null if k exceeds the trials of many questions
+            mu                only with a prior: the posterior mean
             lo, hi            ends of the interval, clipped to the bounds of the metric
             ================  ==================================================================
 
-            Rewards, judges, costs, repeated looks and lost trials bring more columns, which the
-            guide's page on all columns lists.
+            Clusters, rewards, judges, costs and planned looks add columns: see the guide's
+            page on all columns.
 
         Raises
         ------
         TypeError, ValueError, ColumnNotFoundError
-            At the call, for what arguments and schema tell: missing columns, wrong dtypes, metrics
-            that contradict each other, two rows of the same name.
+            At the call, for what arguments and schema show: missing columns, wrong dtypes.
         ValueError
-            At collection, for what the rows tell: missing or unknown categories, duplicate trials,
-            null keys, questions without exactly `n` trials; with the first place and the number of
-            questions.
+            When the rows are read: unknown or missing categories, duplicate trials, null keys.
 
         See Also
         --------

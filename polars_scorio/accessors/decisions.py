@@ -32,84 +32,67 @@ class DecisionMethods(Accessor[FrameT]):
         overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
-        """Differences between pairs of models, with intervals and verdicts [1]_.
+        """Paired differences between models, with confidence intervals and verdicts [1]_.
 
         Parameters
         ----------
         metric : Metric, optional
-            What to compare; default `ps.avg()`.
+            The metric to compare; default `ps.avg()`.
         baseline : category, optional
-            Compare each model with this one; default: all pairs.
+            Compare every other model with this one. Default: all pairs of models.
         simultaneous : bool
-            Whether `confidence` is the chance that all verdicts of a stratum are right together,
-            over all pairs (with a baseline: all pairs with it) and, for calibrated metrics of
-            several k, all k. False: the chance of each verdict by itself.
+            True, the default: `confidence` is the probability that all verdicts of a stratum are
+            right together, over all pairs and all k. False: that each verdict by itself is right.
         overall : "macro" or "micro", optional
-            Add rows over all strata, with null in the `by` columns: "macro" compares the mean of
-            the strata, "micro" all their questions in one pool. All models must have all strata.
+            Add rows over all strata, as in `report`.
+        prior, target, confidence, planned_trials, planned_questions : optional
+            As in `report`.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum, draw size and pair of models:
+            A row per stratum, k and pair of models:
 
             ================  ==================================================================
-            by..., model_a,   the stratum and the models; with a baseline it is `model_b`
+            by..., model_a,   the stratum and the pair; a baseline is `model_b`
             model_b
-            metric, k         what was compared
-            inference         what both numbers rest on, as in `report`
-            adjusted_for      that for which `confidence` holds at once: "each pair alone", "all
-                              pairs" of the stratum, "all with the baseline"; and "... and k"
-            z                 critical value at which the interval of diff stops to hold zero,
-                              positive if model_a is ahead
-            prob_better       chance that model_a is better than model_b: Phi(z), of this pair alone
-            first_better,     with `simultaneous` and several k alone: the model that is better from
-            first_to          the smallest k on, and up to which k; null if none is
-            last_better,      the model that is better up to the largest k, and from which k on
-            last_from
-            gain_to,          with a baseline too: first_to of a model that gains on it, last_from
-            loss_from         of one that loses
-            sigma             standard deviation of diff
+            metric, k         the metric, and its draw size
+            inference         the kind of interval, as in `report`
+            adjusted_for      the verdicts that are right together: "all pairs", "all with the
+                              baseline" or "each pair alone"; with several k also "... and k"
+            z                 critical value at which the interval begins to exclude zero; positive
+                              if model_a is ahead
+            prob_better       probability that model_a is better, for this pair by itself: Phi(z)
+            sigma             standard error of diff
             diff              score of model_a minus score of model_b
-            lo, hi            two-sided interval of diff at `confidence`
-            better            the better model if zero lies outside lo, hi; else null
+            lo, hi            confidence interval of diff
+            better            the better model if the interval excludes zero; else null
             ================  ==================================================================
 
-            If k exceeds the trials of a model, diff is the difference of two predictions, and there
-            is no verdict. Rewards, judges, repeated looks and ``missing="bounds"`` bring more
-            columns, which the guide's page on all columns lists.
+            If k exceeds the trials of a model, there is no verdict. The guide's page on all columns
+            lists those that several k, rewards, judges and planned looks add.
 
         Raises
         ------
         TypeError, ValueError
-            As `report`; and if models have different questions, or a stratum lacks the baseline.
+            As `report`; if models have different questions, or a stratum lacks the baseline.
 
         Warns
         -----
         PriorWarning
-            If the uniform prior of `bayes`, which nobody named, decides between models.
+            If a verdict depends on the default prior of `bayes`.
         UserWarning
-            If no stratum has two models: then there is no row.
+            If no stratum has two models; the result has no rows then.
 
         See Also
         --------
         rank : The order of the models.
         gate : Pass or fail against a baseline, with a margin.
 
-        Notes
-        -----
-        For all pairs at once the critical value is that of the studentized range [2]_, with a
-        baseline Dunnett's; verdicts are made step by step [3]_. Over several k at once they are
-        made in one step, by a value that grows with the length of the path of the correlations of
-        neighbouring k [4]_. The guide's chapter on comparisons has the intervals.
-
         References
         ----------
-        .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, section 2.7.2.
-        .. [2] A. J. Hayter (1984), Annals of Statistics 12(1), 61-75.
-        .. [3] J. P. Romano, M. Wolf (2005), Journal of the American Statistical Association 100,
-           94-108.
-        .. [4] D. Q. Naiman (1986), Annals of Statistics 14, 896-906.
+        .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, section 2.7.2; A. J. Hayter
+           (1984), Annals of Statistics 12(1), 61-75, for all pairs at once.
 
         Examples
         --------
@@ -150,31 +133,31 @@ class DecisionMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            By what; default `ps.avg()`. One draw size at a time.
+            The metric that selects; default `ps.avg()`. One draw size at a time.
         candidates : int, optional
-            From how many models the best one was selected, if more were tried than the log has,
-            such as checkpoints; default: the models of the stratum.
+            Number of models from which the best was selected, if more were tried than the log has,
+            such as checkpoints. Default: the models of the stratum.
         overall : "macro" or "micro", optional
-            Add a row for the best model over all strata, as in `rank`.
+            Add a row for the best model over all strata, as in `report`.
+        prior, target, confidence, planned_trials, planned_questions, unmatched : optional
+            As in `report`, and `unmatched` as in `compare`.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum:
+            A row per stratum; without a ranked model all but `candidates` is null or empty:
 
             ================  ==================================================================
             by..., model      the stratum, and the model with the best score
-            candidates        from how many models it was selected
-            inference         what its numbers rest on, as in `report`
-            bounds            of real-valued rewards alone, as in `report`
+            candidates        number of models from which it was selected
+            inference         the kind of interval, as in `report`
+            bounds            for real-valued rewards: "given" or "observed" range
             estimate          its score
-            best_mu           its score, moved towards the mean of the models by the part of their
-                              spread that is noise; for models of one kind, such as checkpoints
-            best_lo, best_hi  its interval after selection, at `confidence`
+            best_mu           its score, shrunk towards the mean of all models to remove luck; for
+                              models of one kind, such as checkpoints
+            best_lo, best_hi  its confidence interval, corrected for the selection
             could_be_best     list of the models that may be the best, as in `rank`
             ================  ==================================================================
-
-            All but the candidates are null, and the list is empty, if no model has a rank.
 
         Raises
         ------
@@ -192,9 +175,9 @@ class DecisionMethods(Accessor[FrameT]):
 
         Notes
         -----
-        The end that selection makes wrong has the tail ``1 - (1 - d)**(1 / L)`` in place of ``d =
-        (1 - confidence) / 2``, L the number of candidates. `best_mu` is too low if one model is far
-        better than many others.
+        The end of the interval that the selection biases has the tail probability
+        ``1 - (1 - d)**(1 / L)`` with ``d = (1 - confidence) / 2`` and L candidates. `best_mu` is
+        too low if one model is far better than many others.
 
         Examples
         --------
@@ -231,27 +214,25 @@ class DecisionMethods(Accessor[FrameT]):
         overall: Overall | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
-        """Order of the models, with the ranks that the data allow each of them.
-
-        `rank_lo` and `rank_hi` are for all models at once, `could_be_best` asks for the first rank
-        alone, and `tier` counts the steps of models that were shown to be better.
+        """Order of the models, with the range of ranks that the data allow for each model.
 
         Parameters
         ----------
         metric : Metric, optional
-            By what; default `ps.avg()`. One draw size at a time.
+            The metric that orders the models; default `ps.avg()`. One draw size at a time.
         method : "competition", "competition_max", "dense" or "average"
-            Which rank tied models get: the best of their places (1, 2, 2, 4), the worst
-            (1, 3, 3, 4), the best without a gap after them (1, 2, 2, 3), or the mean of their
-            places (1, 2.5, 2.5, 4).
+            Rank of tied models: the best of their places (1, 2, 2, 4), the worst (1, 3, 3, 4), the
+            best without gaps (1, 2, 2, 3), or the mean of the places (1, 2.5, 2.5, 4).
         ties : "z" or "overlap"
-            When `rank_tied`, the rule of the paper, ties two neighbours [1]_: if z between them is
-            below the one-sided quantile of `confidence`, or if their intervals overlap. Ties chain.
+            When `rank_tied` ties two neighbours [1]_: if z between them is below the one-sided
+            quantile of `confidence`, or if their intervals overlap.
         simultaneous : bool
-            Whether all ranges of a stratum hold at once with `confidence`, the default; or each by
-            itself.
+            Whether `confidence` holds for the ranges of all models together, the default, or for
+            the range of each model by itself.
         overall : "macro" or "micro", optional
-            Add rows over all strata, as in `compare`.
+            Add rows over all strata, as in `report`.
+        prior, target, confidence, planned_trials, planned_questions, unmatched : optional
+            As in `report`, and `unmatched` as in `compare`.
 
         Returns
         -------
@@ -259,28 +240,25 @@ class DecisionMethods(Accessor[FrameT]):
             A row per stratum and model, the best first:
 
             ================  ==================================================================
-            by..., rank       the stratum, and the rank by the score alone; scores within 1e-12 of
-                              their neighbour are tied
-            model             under its own name
-            metric, k         what orders the models
-            inference         what its numbers rest on, as in `report`
-            rank_lo, rank_hi  the best and the worst rank that the data allow [2]_: 1 + the number
-                              of models that are significantly better, and the number of models
-                              minus those that are significantly worse, as `compare` decides
-            rank_tied         the neighbour rule of the paper, with `ties`
-            prob_best         chance to be the best, from z of the pairs [3]_; null with more than
-                              200 models near the leader
+            by..., rank       the stratum, and the rank by the score alone
+            model             the model, under its own name
+            metric, k         the metric, and its draw size
+            inference         the kind of interval, as in `report`
+            rank_lo, rank_hi  best and worst rank that the data allow [2]_: 1 + the number of
+                              significantly better models, and the number of all models minus the
+                              significantly worse ones
+            rank_tied         the rank by the rule of `ties`
+            prob_best         probability to be the best; null with over 200 models near the leader
             tier              1 if no model was shown to be better, else one more than the largest
-                              tier among those that were
-            z_next            z between the model and the next one, null for the last
-            sigma, estimate,  as in `report` (with a prior mu, which orders, in place of estimate);
-            lo, hi            about a population sigma is that of a mean over sampled questions
-            could_be_best     whether the model is in the set that contains the best one with
-                              `confidence` [4]_. It asks for the first place alone, and rank_lo for
-                              all places at once: a model may have rank_lo 1 and yet be left out
+                              tier of the models that were
+            z_next            z of the difference to the next model; null for the last one
+            sigma, estimate,  as in `report`; with a prior, mu in place of estimate
+            lo, hi
+            could_be_best     whether the model may be the best, at `confidence` [3]_; sharper than
+                              ``rank_lo == 1``, which is about all ranks together
             ================  ==================================================================
 
-            Predictions for k beyond the trials are never ranked: all but lo and hi are null.
+            If k exceeds the trials, all but lo and hi are null: predictions are not ranked.
 
         Raises
         ------
@@ -290,27 +268,18 @@ class DecisionMethods(Accessor[FrameT]):
         Warns
         -----
         PriorWarning
-            As `compare`, of all pairs of a stratum.
+            As `compare`.
 
         See Also
         --------
         compare : The differences behind the order.
         best : The score of the first model, corrected for being selected.
 
-        Notes
-        -----
-        `prob_best` is ``E prod_j Phi(sqrt(2 B) z_ij + X)`` over the other models j, X standard
-        normal, scaled to the sum 1; ``B = max(0, 1 - (K - 2) / Q)``, Q the squared z of all ordered
-        pairs of the K models near the leader, over K. It is too high if all models are equal, by
-        .25 for two models and .03 for fifty.
-
         References
         ----------
         .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, section 2.7.2 and table 1.
-        .. [2] M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm (2024), Inference for Ranks,
-           Review of Economic Studies 91(1), 476-518.
-        .. [3] B. Efron, C. Morris (1973), JASA 68, 117-130.
-        .. [4] J. C. Hsu (1984), Annals of Statistics 12(3), 1136-1144.
+        .. [2] M. Mogstad et al. (2024), Review of Economic Studies 91(1), 476-518.
+        .. [3] J. C. Hsu (1984), Annals of Statistics 12(3), 1136-1144.
 
         Examples
         --------
@@ -318,8 +287,7 @@ class DecisionMethods(Accessor[FrameT]):
         >>> import polars_scorio as ps
         >>> totals = {"model": ["ada"] * 3 + ["bob"] * 3, "question": [1, 2, 3] * 2}
         >>> totals |= {"n": 8, "c": [8, 6, 5, 6, 5, 3]}  # trials and successes
-        >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
-        >>> rows = log.rank()
+        >>> rows = ps.from_successes(pl.DataFrame(totals)).scorio(count="count").rank()
         >>> rows.select("rank", "rank_lo", "rank_hi", "model", pl.col("prob_best").round(2)).rows()
         [(1, 1, 2, 'ada', 0.93), (2, 1, 2, 'bob', 0.07)]
         """
@@ -371,110 +339,68 @@ class GateMethods(Accessor[FrameT]):
         baseline : category
             The model that all others are compared with.
         metric : Metric, optional
-            What to compare; default `ps.avg()`. Its k must not exceed the trials of any question.
+            The metric to compare; default `ps.avg()`. k must not exceed the trials of a question.
         margin : float
             By how much a candidate may be worse, in units of the metric: 0.02 is two points of a
             hundred. 0: "pass" shows that it is better, "fail" that it is worse.
-        stratum_margin : float, optional
-            The margin of each single stratum; default: `margin`.
-        every_stratum : bool
-            Whether all strata must pass, not only all of them together, which costs power.
+        stratum_margin, every_stratum : float, optional, and bool
+            Margin of each single stratum (default: `margin`), and whether each of them must pass
+            too.
         simultaneous : bool
-            Whether `confidence` holds for all candidates at once, by Bonferroni's adjustment.
-            False: for each candidate by itself.
-        power : float
-            The chance with which the `extra_trials` decide the gate.
-        max_trials : int
-            The largest number of further trials of a question that is considered.
+            Whether `confidence` holds for all candidates together (Bonferroni), or for each one.
+        power, max_trials : float and int
+            Probability with which `extra_trials` decide the gate, and their largest number.
         overall : "macro" or "micro"
-            With strata, the gate is about the mean over the strata, each weighing the same, or
-            about all their questions in one pool.
+            Whether a gate over strata is about their mean or pools their questions.
         cost_margin : float, optional
-            The factor by which the mean cost of a trial may grow: 1.1 allows ten percent. A
-            candidate that is shown to cost more fails; one passes only if it is shown not to. With
-            strata, the cost is judged over all of them. Not at repeated looks. Default: cost
-            does not count.
+            Factor by which the mean cost of a trial may grow: 1.1 allows 10 %. Default: no limit.
         fail_on : "regressed", optional
-            Whether single questions count. A candidate then fails if any question regressed, as
-            `regressions` tests it, over all strata together. It is undecided if a question went
-            from all right to all wrong, and its trials are too few to tell that from chance.
-            Default: the score alone decides.
-        must_pass : ids of questions or Path, optional
-            Questions of which each trial of a candidate has to succeed; else it fails. A `Path`
-            names a file with an id on each line; lines that begin with # are comments.
-        quarantine : ids of questions or Path, optional
-            Questions that do not count at all, such as known flaky ones. Ids that the log does not
-            have are ignored.
+            Whether a candidate fails if a single question regressed. Default: no.
+        must_pass, quarantine : ids of questions or Path, optional
+            Questions that must succeed in every trial of a candidate, and questions that do not
+            count, such as flaky ones. A `Path` names a file with one id on each line.
         fdr : float
             False discovery rate of the regressed questions, for `fail_on`.
         ab_check : bool
-            Whether to tell how often this gate would fail if nothing changed: the trials of the
-            baseline are split in two halves at random, 100 times, and one half is judged against
-            the other. It needs two trials of each question, for a metric of k draws 2 k.
-        confidence : float
-            Confidence of each verdict, above 0.5. A candidate exactly at the margin passes with a
-            chance of about 1 - confidence, and fails with the same chance.
+            Whether to report how often random halves of the baseline's trials fail (`ab_failed`).
+        prior, target, confidence, planned_trials, planned_questions, unmatched : optional
+            As in `report` and `compare`; `confidence` is that of each verdict, and above 0.5.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum, draw size and candidate; with strata also a row of each candidate
-            without a stratum, which has the verdict of the gate:
+            A row per stratum and candidate; with strata also one over all of them:
 
             ================  ==================================================================
-            by..., model,     the stratum, the candidate, under its own name, and the baseline
-            baseline
-            metric, k         what was compared
-            inference         what both numbers rest on, as in `compare`
-            margin            the margin of the row
-            pvalue_pass,      p-values: the smallest 1 - confidence at which the row would pass or
-            pvalue_fail       fail by itself; null above 1/2
-            extra_trials      further trials of each question, for both models, that decide the
-                              row with the chance `power`; 0 if it is decided, null if
-                              `max_trials` do not suffice (about a population: extra_questions)
-            broken            questions that were mostly right under the baseline and are mostly
-                              wrong now; null if rewards have other values than 0 and 1
-            broken_by_chance  how many break on average if nothing changed
-            pvalue_broken     chance that so many or more break if nothing changed
-            cost_ratio,       with `cost_margin` alone: mean cost over that of the baseline, its
-            cost_lo, cost_hi  one-sided ends, and their verdict, which enters `verdict` (null in
-            cost_verdict      rows of a stratum); `extra_trials` is about the score alone
-            not_passed        with `must_pass` alone: list of those of which a trial failed
-            case_verdict      with either: what the questions say, which enters `verdict` (null in
-                              rows of a stratum, as the lists)
-            score_verdict     with `cost_margin` or either: the verdict of the score alone
-            ab_failed         with `ab_check` alone: share of the splits of the baseline in which
-                              the row fails
-            diff, sigma       candidate minus baseline, as in `compare`
-            lo, hi            one-sided ends, each at `confidence` for all candidates at once
-            regressed,        with `fail_on` alone: lists of the questions that regressed, and of
-            unclear           those that went from all right to all wrong by too few trials
-            verdict           "pass": shown to be not worse by more than the margin; "fail": shown
-                              to be worse by more (of strata: after Holm's adjustment); else
-                              "undecided"
+            by...             the stratum; null in the row over all of them
+            model, baseline   the candidate and the baseline
+            metric, k         the metric, and its draw size
+            inference         the kind of interval, as in `report`
+            margin            accepted loss; of a single stratum the `stratum_margin`
+            pvalue_pass       p-value of the test behind "pass", for this row by itself
+            pvalue_fail       p-value of the test behind "fail"
+            extra_trials      further trials of each question that decide the gate with probability
+                              `power` (about a population: extra_questions)
+            broken            questions that went from mostly right to mostly wrong;
+                              chance explains `broken_by_chance` of them
+            diff, sigma       score of the candidate minus score of the baseline; its standard error
+            lo, hi            one-sided confidence limits of diff
+            verdict           "pass": the loss is shown to be at most the margin; "fail": it is
+                              shown to be larger; else "undecided"
             ================  ==================================================================
 
-            With strata, a candidate fails if it fails in some stratum or in all of them together,
-            after Holm's adjustment. It passes if it does not fail and all strata together pass;
-            with `every_stratum`, every stratum must pass too.
+            Costs and single questions add columns, which the guide's page on all columns lists.
 
         Raises
         ------
         ValueError
-            If a margin is negative or not inside the range of the metric, or `stratum_margin` is
-            said without strata; if the log is empty, lacks the baseline or has no candidate; for
-            posterior means, which are biased; if k exceeds the trials of a question; if the
-            outcomes decided when trials stopped; for `cost_margin` at repeated looks; if
-            `must_pass` lists a question that the log does not have; and as `compare`.
+            For invalid margins, logs without baseline or candidate, posterior means, k beyond the
+            trials, trials that stopped on their outcomes; and as `compare`.
 
         See Also
         --------
         regressions : The questions that became worse.
         reruns : How far a score moves without any change.
-
-        Notes
-        -----
-        The gate is for one look. Pass `planned_trials` before the first of several looks.
 
         Examples
         --------

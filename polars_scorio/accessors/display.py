@@ -65,18 +65,17 @@ class ReaderMethods(Accessor[FrameT]):
         """Leaderboard: a row for each model, the best first, and a column for each metric.
 
         `ps.to_great_table`, `ps.to_markdown` and `ps.to_latex` write it for a page or a paper. A
-        LazyFrame is collected, because the columns depend on the strata in the log. A notebook
-        shows the finding and the intervals of its page; `.frame` is the plain frame.
+        LazyFrame is collected. A notebook shows the sentence and the picture of its page; `.frame`
+        is the plain frame.
 
         Parameters
         ----------
         *metrics : Metric
-            What to show. The models are ranked by the first metric, at its smallest k. Default:
+            The metrics to show; the first one, at its smallest k, ranks the models. Default:
             `ps.avg()`.
         overall : "macro" or "micro", optional
-            With strata: whether the columns over all strata are the mean of the strata, or all
-            questions in one pool, as in `report`. Default: "micro", as on the pages of
-            `write_html`.
+            With strata: whether the columns over all strata are the mean of the strata or pool
+            their questions. Default: "micro".
 
         Returns
         -------
@@ -88,20 +87,14 @@ class ReaderMethods(Accessor[FrameT]):
             questions, trials,      as in `report`, over all strata
             dropped
             confidence, inference   confidence of the intervals, and how they were made, in words
-            rank, rank_lo, rank_hi  rank by the score alone, and the best and the worst rank that
-                                    the data allow, as in `rank`
-            avg, avg_lo, avg_hi     for each metric and k: mu and the ends of its interval; with
-                                    strata, over all of them
-            avg_estimate,           the unbiased estimate, and sigma
+            rank, rank_lo, rank_hi  rank by the score, and the range of ranks, as in `rank`
+            avg, avg_lo, avg_hi     for each metric and k: the score and its interval; with strata,
+                                    over all of them
+            avg_estimate,           the unbiased estimate, and its standard error
             avg_sigma
-            avg_estimate_           with `truth` or `judge` alone: the estimate from the verdicts as
-            uncorrected,            they are, and the labels behind the correction
-            avg_labels
-            retail__avg, ...        these columns for each stratum; if the stratum is a number, with
-                                    the name of its column, as in ``temperature 0.7__avg``
+            retail__avg, ...        the same for each stratum, named after it
             overall                 "macro" or "micro"; only with strata
-            could_be_best, tier     whether the model may be the best, and 1 if no model was shown
-                                    to be better, as in `rank`
+            could_be_best, tier     as in `rank`
             ======================  ============================================================
 
         Raises
@@ -315,91 +308,67 @@ class QuestionMethods(Accessor[FrameT]):
     ) -> FrameT:
         """Questions that are never or always solved, that separate models, or have a wrong key.
 
-        A question that strong models fail and weak ones solve is reversed: its key may be wrong. A
-        correlation below zero is no proof: with 8 models and one trial, 13 % of good questions have
-        one by chance. The q-value takes that into account.
+        A question that strong models fail and weak ones solve is `reversed`: its answer key may be
+        wrong.
 
         Parameters
         ----------
         w : sequence or dict of float, optional
-            The weight of each category, as for `ps.avg`; a trial solves a question if its weight
-            exceeds the lowest one. Default: success and failure, the rewards, or the levels of the
-            accessor.
+            Weight of each category, as for `ps.avg`; a trial solves a question if its weight
+            exceeds the lowest one. Default: success and failure, or the rewards.
         fdr : float
-            False discovery rate: the expected share of good questions among those that are called
-            reversed.
+            False discovery rate: expected share of good questions among the reversed ones.
         per : "question" or "cluster"
-            "question", the default: a row for each question. "cluster": a row for each `cluster`,
-            with the mean of its questions; "all other questions" are then those of other clusters.
+            A row for each question, the default, or for each `cluster`, with the mean of its
+            questions.
         unmatched : "error" or "drop"
-            As in `compare`.
+            What to do about questions that some model lacks: an error, or keep the common ones.
         confidence : float, optional
-            Confidence of rate_lo and rate_hi; default: that of the accessor, else 0.95.
+            Confidence of rate_lo and rate_hi. Default: as set on the accessor, else 0.95.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row for each question of a stratum; in each stratum the most suspect ones first:
+            A row for each question of a stratum, the most suspect ones first:
 
             ================  ==================================================================
-            by..., question   the stratum and the question, under their names in the log; with
-                              ``per="cluster"`` the cluster, and `questions`, their number
-            models, trials    number of models, and of trials of all models; before the trials
-                              `families`, their number, where `family` is said
+            by..., question   the stratum and the question, or the cluster
+            models, trials    number of models, and of trials of all models
             solved_by         number of models with at least one success
             always_by         number of models whose trials all succeeded
-            spread            standard deviation of the rates of the models, without the noise of
-                              the trials; null with a single trial
-            rest_correlation  correlation, over the models, of the rate of this question and the
-                              mean of all other questions; null if all models are alike
-            discrimination    rest_correlation without the noise of the trials; null below four
-                              models, below four trials of this question, with a single trial of
-                              another one, and if noise dominates
-            pvalue            chance of so low a correlation if the question is unrelated to the
-                              others; 1 if all models are alike, null below four models or
-                              families
+            spread            standard deviation of the models' rates, without the noise of trials
+            rest_correlation  correlation over the models between the rate of this question and the
+                              mean of all others; below zero by chance in 13 % of good questions
+                              with 8 models and one trial
+            discrimination    rest_correlation without the noise of the trials
+            pvalue            of so low a correlation, if the question is unrelated to the others
             qvalue            pvalue, adjusted for all questions of the stratum [1]_
             reversed          whether qvalue is at most `fdr`
             rate              success rate or mean reward, averaged over the models
-            rate_lo           lower bound of the rate of an "always" question; else null
-            rate_hi           upper bound of the rate of a "never" question; else null
-            status            "never" if no trial of any model succeeded, "always" if all did;
-                              else null
+            rate_lo, rate_hi  confidence limit of the rate of an "always" or a "never" question
+            status            "never" if no trial of any model succeeded, "always" if all did
             ================  ==================================================================
+
+            A number that models or trials are too few for is null.
 
         Raises
         ------
         ValueError
-            If models have different questions (the message says how many and which), if
-            ``per="cluster"`` and the accessor has no cluster, if it is not known what success is,
-            if a judge has to be corrected; and as `report`.
+            If models have different questions, if ``per="cluster"`` has no cluster, if it is not
+            known what success is; for verdicts of a judge; and as `report`.
 
         See Also
         --------
         regressions : Questions that became worse than under a baseline.
         reruns : Flaky questions, and the noise floor.
 
-        Notes
-        -----
-        The numbers are about these models only, which are taken as independent: name the base of
-        versions of one model with the role `family`. For real-valued rewards without `bounds` it is
-        unknown which reward is a failure: solved_by, always_by, status and the rates are null.
-
-        With fewer than about 15 models of 4 trials few reversed questions are found: an empty list
-        proves nothing then. In simulations of 300 questions (3 % reversed, 30 % without any
-        relation to the others, 60 logs each; ``python examples/validation/questions.py reversed``)
-        this share of the reversed questions was found with 1, 4 and 16 trials: 8 models .01, .06,
-        .36; 15 models .04, .36, .81; 25 models .16, .59, .92; 60 models .53, .88, .99. At most .05
-        of the questions that were called reversed were not.
-
         References
         ----------
-        .. [1] Y. Benjamini, Y. Hochberg (1995), Journal of the Royal Statistical Society B 57(1),
-           289-300.
+        .. [1] Y. Benjamini, Y. Hochberg (1995), J. Royal Statistical Society B 57(1), 289-300.
 
         Examples
         --------
-        Six models, ever better at the questions a to e; the key of f is wrong.
+        Six models, each better than the one before; the key of question f is wrong.
 
         >>> import polars as pl
         >>> import polars_scorio as ps
@@ -408,11 +377,8 @@ class QuestionMethods(Accessor[FrameT]):
         >>> rows = [(m, q, int(c)) for q, each in solved.items() for m, c in enumerate(each)]
         >>> totals = pl.DataFrame(rows, schema=["model", "question", "c"], orient="row")
         >>> log = ps.from_successes(totals.with_columns(n=8)).scorio(count="count")
-        >>> shown = ["question", "status", pl.col("rate_hi", "qvalue").round(2), "reversed"]
-        >>> log.questions().select(shown).rows()[:2]
-        [('f', None, None, 0.0, True), ('a', None, None, 1.0, False)]
-        >>> log.questions().select(shown).filter(status="never").rows()
-        [('g', 'never', 0.07, 1.0, False)]
+        >>> log.questions().filter("reversed").select("question", pl.col("qvalue").round(2)).rows()
+        [('f', 0.0)]
         """
         from polars_scorio.decisions.question_analysis import question_analysis
 
@@ -436,19 +402,19 @@ class QuestionMethods(Accessor[FrameT]):
         unmatched: Unmatched = "error",
         confidence: float | None = None,
     ) -> FrameT:
-        """Parts of models, questions, interaction and chance in the variance of outcomes [1]_.
+        """Variance of outcomes by source: models, questions, their interaction, and trials [1]_.
 
         Parameters
         ----------
         w, unmatched : optional
             As in `questions`.
         confidence : float, optional
-            Confidence of the intervals; default: that of the accessor, else 0.95.
+            Confidence of the intervals. Default: as set on the accessor, else 0.95.
 
         Returns
         -------
         DataFrame or LazyFrame
-            Four rows for each stratum:
+            Four rows for each stratum; all have the same sigmas, removable and advice:
 
             ================  ==================================================================
             by...             the stratum
@@ -457,18 +423,17 @@ class QuestionMethods(Accessor[FrameT]):
                               trials of one question differ)
             models,           number of models, of questions, and of trials of all models
             questions, trials
-            variance          the part of this source in the variance of a single trial, in squared
-                              units of the outcome; an unbiased estimate, which may be negative if
-                              the part is small
-            sigma_benchmark   noise of the difference of two models on these questions
-            sigma_population  noise of that difference on as many other questions of the same kind
-            removable         share of the squared sigma_population that further trials of the same
-                              questions can remove
-            share, lo, hi     `variance` as a share of the total, with an interval at `confidence`
+            variance          unbiased part of this source in the variance of a single trial; may be
+                              negative if it is small
+            sigma_benchmark   standard error of a difference of two models on these questions
+            sigma_population  the same on as many other questions of their kind
+            removable         share of the squared sigma_population that more trials can remove
+            share, lo, hi     `variance` as a share of the total, with a jackknife interval
             advice            whether to buy trials or questions next, in one sentence
             ================  ==================================================================
 
-            All rows of a stratum have the same sigmas, removable and advice.
+            With a single trial of a question, interaction and trials cannot be separated: both are
+            null, and so are the numbers that need them.
 
         Raises
         ------
@@ -479,22 +444,9 @@ class QuestionMethods(Accessor[FrameT]):
         --------
         questions_needed : Further questions that show a difference.
 
-        Notes
-        -----
-        Ends: the jackknife over questions, Student's t with M - 1 degrees
-        of freedom. In simulations of 5 to 25 models, 50 and 100 questions and 2 to 16 trials they
-        held in .91 to .97 of the logs (nominal .95, 100 logs each), and shares were off by at most
-        .005 on average (``python examples/validation/questions.py variance``).
-
-        If a question has a single trial, only the sum of interaction and trials is known: both are
-        null, and so are the numbers that need them. All shares are null for one model or one
-        question; lo and hi need three questions. Questions are taken as independent, also within
-        a cluster.
-
         References
         ----------
-        .. [1] R. L. Brennan (2001), Generalizability Theory, Springer, chapter 3: the design of
-           persons and items.
+        .. [1] R. L. Brennan (2001), Generalizability Theory, Springer, chapter 3.
 
         Examples
         --------
@@ -505,8 +457,6 @@ class QuestionMethods(Accessor[FrameT]):
         >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
         >>> log.variance_components().select("source", pl.col("share").round(2)).rows()
         [('models', 0.08), ('questions', 0.44), ('interaction', -0.04), ('trials', 0.52)]
-        >>> print(log.variance_components()["advice"][0][:44])
-        Buy trials: more trials of these questions c
         """
         from polars_scorio.decisions.question_analysis import variance_sources
 

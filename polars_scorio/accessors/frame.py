@@ -97,111 +97,66 @@ class Scorio(
         planned_trials: int | None = None,
         planned_questions: int | None = None,
     ) -> Scorio[FrameT]:
-        """Accessor whose columns have these roles, each a column name or an expression.
-
-        Prefer names: filters on results then reach the scan of the file.
+        """Accessor with these roles, each a column name or an expression.
 
         Parameters
         ----------
         model : str, Expr or None
-            Which model, agent or version made the trial. None: the log has one model, and results
-            have no such column.
+            Model, agent or version that made the trial. None: the log has one model.
         question : str or Expr
-            Which question or task the trial is of. Scores are means over questions. The same name
-            under two models is one question; in two strata it is two questions.
+            Question or task of the trial. Scores are means over questions.
         trial : str, Expr or None
-            The id of the trial, so that a row that is there twice is an error. None: no ids, no
-            check.
+            Id of the trial, to find rows that occur twice. None: no ids, no check.
         category : str or Expr
-            The outcome: true or false, integers, labels, or floats. Floats are real-valued rewards,
-            unless all are 0 or 1, or `success`, `threshold`, `levels` or `w` says what they mean.
+            Outcome: true or false, integers, labels, or floats. Floats other than 0 and 1 are
+            real-valued rewards, unless `success`, `threshold` or `levels` says what they mean.
         by : str, Expr or several of them
-            Strata, such as the benchmark or the temperature: results have a row for each stratum
-            and model.
+            Strata, such as benchmark or temperature: results have rows for each stratum and model.
         success : category or several of them, optional
-            Which categories are successes. Default: 1 or true. Labels need it; one that differs
-            from a success in case or spaces alone is an error, unless an Enum declares it.
+            The categories that are successes; required for labels. Default: 1 or true.
         threshold : float, optional
-            The category column has numbers, and a trial succeeds if its number is at least this
-            one; NaN is missing (in Polars NaN is larger than any number, so that a comparison as
-            the category is an error if the log has NaN).
+            A trial succeeds if its category is at least this number; NaN is missing.
         missing : category, "error", "drop" or "bounds"
-            What a null or NaN category means, mostly a trial that crashed: an error; "drop", which
-            leaves the trial out and counts it in the column `dropped`; a category, such as
-            ``missing=0``; or "bounds", for intervals and verdicts of `report`, `compare`, `gate`
-            and pages that hold whatever the outcomes would have been.
+            Meaning of a null or NaN category, as of a crash: "drop" leaves the trial out, a
+            category such as 0 replaces it, "bounds" makes intervals valid whatever it would have
+            been.
         n : int, optional
-            Every question must have exactly `n` trials, which finds files that were read twice.
+            Number of trials that every question must have, to find files that were read twice.
         count : str or Expr, optional
-            For how many trials a row stands, if the log is already counted, as by `Scorio.counts`.
+            Number of trials that a row stands for, if the log is already counted.
         levels : several floats, optional
-            The only rewards that the category column has (within 1e-6), such as 0, 0.5 and 1, which
-            are the weights of `bayes`, `avg` and `max_at_k`. Metrics of success need `success` too,
-            unless the levels are 0 and 1.
+            All rewards that the category column may contain, which are its weights.
         cluster : str or Expr, optional
-            Questions that belong together: paraphrases, questions about one passage, languages of
-            one problem. With ``target="population"`` the clusters are the sample (E. Miller 2024,
-            arXiv:2411.00640); about these very questions nothing changes. Each question is in one
-            cluster. If strata share clusters, use ``overall="micro"``.
+            What related questions share, such as a passage; matters for ``target="population"``.
         family : str or Expr, optional
-            The base of each model, if some models are versions of one, so that `questions` counts
-            the mean of each family once. Default: each model is a family.
+            Base of each model, so that `questions` counts all versions of one model once.
         run : str or Expr, optional
-            Which run, replicate or seed the trial is of, where trials of different questions share
-            one. All calibrated numbers are then about other runs like these. Default: trial ids,
-            where they are integers.
+            Run or seed of the trial, if questions share one; numbers are then about other runs too.
+            Default: trial ids that are integers.
         run_effects : "own", "alike", "shared", "seen" or "none", optional
-            Whether the runs of each model vary in their own way, or alike, as in one harness.
-            "shared": equal ids of two models are one run of both, so that differences pair them.
-            "none": numbers are about these very runs. Default: "own" with `run`, else "seen": as
-            "own" where the log shows that its runs differ (p < .05 over all models, with a
-            `RunWarning`; where models are compared p < .2).
+            How runs vary; see the guide's page on independence. Default: "own" with `run`, else
+            "seen", which is "own" if the log shows that its runs differ.
         answer : str or Expr, optional
-            What the trial answered: words, numbers or lists, which `ps.vote_at_k` alone compares.
-            An answer that is null or NaN has no vote.
+            Answer of the trial, for `ps.vote_at_k`; null has no vote.
         truth : str or Expr, optional
-            What a person said of the trial, if the category is the verdict of a judge: true or
-            false, or a category; null if nobody labelled the trial. All numbers are then about the
-            truth (prediction-powered inference). Which trials have labels may depend on their
-            verdict and on nothing else, or whole questions are drawn at random; each model needs
-            10, and for `avg` 5 of each verdict, unless all its trials are labelled.
+            Human label of the trial (or null), if the category is the verdict of a judge: numbers
+            are then corrected for the judge's errors.
         judge : Judge or DataFrame, optional
-            In place of `truth`: labels from elsewhere that say how reliable the judge is, made by
-            `ps.judge`, or a frame with the columns verdict and truth (true or false), count, and
-            model if each model has a sample of its own. The judge has to err as often here as
-            there.
+            Labels from elsewhere, in place of `truth`: made by `ps.judge`, or a frame with the
+            columns verdict, truth, count, and model if each model has its own sample.
         cost : str or Expr, optional
-            What the trial cost in dollars, tokens or seconds, a number from 0 to 134,217,727: for
-            `ps.mean_cost`, `ps.cost_per_success` and `ps.cost_to_solve`, which alone read it.
+            Cost of the trial in dollars, tokens or seconds, for metrics of costs.
         bounds : tuple of float, optional
-            The least and the largest real-valued reward that a trial may have, such as (0, 1),
-            which intervals allow for; a reward outside is an error. Default: the `bounds` of the
-            metric, else the range of the rewards of all models (of the stratum), which allows for
-            no others.
+            Lowest and highest reward that a trial may have, such as (0, 1). Default: the `bounds`
+            of the metric, else the range in the log.
         lower_is_better : bool
-            Whether lower scores are better, such as rates of attacks that succeed, errors or
-            refusals: ranks, `better`, gates, the best model and the frontier turn round; estimates
-            and differences keep their sign. Lower costs are always better.
+            Whether lower scores are better, such as rates of errors: reverses ranks and verdicts.
         validate : bool
-            Whether trials are looked at that repeat an id, copy others or stopped on outcomes;
-            False trusts all of them. Ids 0, 1, ..., n - 1 or 1, 2, ..., n of each question are the
-            cheapest to check.
+            Whether trials are checked for repeated ids, copies and stopping on outcomes.
         unscored : "error" or "drop"
-            What a question without any outcome means, if ``missing="drop"`` leaves none of its
-            trials, or `count` is 0: an error; or "drop", which leaves the question out and counts
-            it in the column `unscored`.
-        prior : "uniform", tuple of float, "population" or frame, optional
-            What is believed of each question before its trials, as `report` explains; the keyword
-            of a method replaces it there. Default: none, and numbers are calibrated; `bayes` has
-            the uniform prior.
-        target : "benchmark" or "population"
-            What numbers are about: these questions, or all questions that could have been asked.
-        confidence : float
-            Of all intervals and verdicts.
-        planned_trials, planned_questions : int, optional
-            The planned trials of each question (about these questions), or the planned questions
-            (about a population), written down before the first look: intervals and verdicts then
-            hold at every look, as `report` explains.
+            What a question without any outcome means: an error, or it is left out and counted.
+        prior, target, confidence, planned_trials, planned_questions : optional
+            Defaults of all methods, as in `report`.
 
         Returns
         -------
@@ -210,22 +165,16 @@ class Scorio(
 
         Raises
         ------
-        TypeError
-            If a role is neither a name nor an expression, or a category neither word nor number.
-        ValueError
-            If `n` is not a positive int, `levels`, `threshold` or `bounds` are not numbers, a
-            category has more than 64 bits, `threshold` comes together with `success` or `levels`,
-            `bounds` with one of the three, or `count` with `trial`.
+        TypeError, ValueError
+            If an argument is not of the stated kind, or contradicts another one.
 
         Examples
         --------
         >>> import polars as pl
         >>> import polars_scorio
         >>> log = pl.DataFrame({"llm": ["a", "a"], "task": [1, 2], "reward": [0.2, 0.9]})
-        >>> solved = log.scorio(
-        ...     model="llm", question="task", trial=None, category="reward", threshold=0.5
-        ... )
-        >>> solved.avg().select("llm", "estimate").row(0)
+        >>> roles = {"model": "llm", "question": "task", "category": "reward", "trial": None}
+        >>> log.scorio(**roles, threshold=0.5).avg().select("llm", "estimate").row(0)
         ('a', 0.5)
         """
         frame = self.frame
@@ -355,16 +304,12 @@ def scorio(frame: pl.Expr, **roles: Unpack[ExpressionOptions]) -> ScorioExpr: ..
 def scorio(
     frame: pl.DataFrame | pl.LazyFrame | pl.Expr, **roles: Unpack[RoleOptions]
 ) -> Scorio[Any] | ScorioExpr:
-    """The accessor of a frame, `df.scorio`, as a function that type checkers understand.
-
-    ``scorio(df, ...)`` and ``df.pipe(scorio, ...)`` are ``df.scorio(...)``; of an expression it is
-    ``expr.scorio(...)``.
+    """The accessor of a frame, `df.scorio(...)`, as a function that type checkers understand.
 
     Parameters
     ----------
     frame : DataFrame, LazyFrame or Expr
-        The log, or an expression of categories, for which `success`, `threshold` and `missing` are
-        the only keywords.
+        The log, or an expression of categories (`success`, `threshold` and `missing` only).
 
     Returns
     -------

@@ -51,7 +51,7 @@ def with_help_of_metric(method: FunctionT) -> FunctionT:
     method_signature = signature(method).replace(
         parameters=[_SELF, *parameters, *(option for option, _ in shared.values())]
     )
-    entries = {name: entry for name, (_, entry) in shared.items()}
+    entries = dict.fromkeys(shared, f"{', '.join(shared)} : optional\n    As in `report`.")
     return with_signature(
         method,
         method_signature,

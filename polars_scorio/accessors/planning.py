@@ -34,52 +34,50 @@ class PlanMethods(Accessor[FrameT]):
         planned_trials: int | None = None,
         **options: Unpack[PlanOptions],
     ) -> FrameT:
-        """Sample size: further trials of each question that tell neighbours apart.
+        """Sample size: further trials of each question until neighbours in the ranking differ.
 
-        `extra_trials` is the number for two neighbours in the ranking, or with `half_width` for a
-        model. Part of today's difference is luck, and further trials move it: after `extra_trials`
-        of them, the interval of the difference excludes zero with the chance `power`.
+        After `extra_trials` more trials of each question, the interval of the difference of two
+        neighbours excludes zero with probability `power`. Part of today's difference is luck, and
+        the plan removes that part.
 
         Parameters
         ----------
         metric : Metric, optional
-            `ps.avg()`, the default, or `ps.bayes()`: for these the answer has a closed form.
+            `ps.avg()`, the default, or `ps.bayes()`.
         half_width : float, optional
-            Instead of telling neighbours apart: how many trials until the interval of each model is
-            mu -+ half_width, in units of the metric (0.02 is two points of a hundred).
+            Plan for the interval of each model instead, until it is the score -+ `half_width`: 0.02
+            is two points of a hundred.
         confidence : float, optional
-            Of that interval, or of the interval of the difference; default: as the accessor says,
-            else 0.95.
+            Confidence of the planned interval. Default: as set on the accessor, else 0.95.
         power : float
-            The chance that neighbours are told apart after these trials, whichever is the better
-            one. The notes say how far it holds. Not used with `half_width`.
+            Probability that the neighbours differ after these trials; not used with `half_width`.
         max_trials : int
             The largest number of further trials of each question that is considered.
         simultaneous : bool, optional
-            Whether to plan for verdicts that hold for all pairs of a stratum at once, as those of
-            `compare` and `rank` do; default: yes, unless `half_width` is about each model.
+            Whether to plan for verdicts about all pairs of a stratum together, as `compare` makes
+            them. Default: yes, unless `half_width` is given.
         unmatched : "error" or "drop"
-            As in `compare`; only for neighbours in the ranking.
+            What to do about questions that some model lacks: an error, or keep the common ones.
         overall : "macro" or "micro", optional
-            Add rows over all strata, as in `compare`: all questions get the further trials.
+            Add rows over all strata, as in `report`: all questions get the further trials.
         planned_trials : int, optional
-            Planned trials of each question, for looks again and again, as in `compare`.
+            Planned trials of each question, for repeated looks, as in `report`.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum and model, or per pair of neighbours in the ranking (`model_a` is the
-            better one, the best pair comes first):
+            A row per stratum and pair of neighbours, the best pair first; with `half_width` a row
+            per model:
 
             ======================  ============================================================
             by...                   the stratum
-            model                   or model_a, model_b
+            model_a, model_b        the better and the worse neighbour; with `half_width`: model
             trials_min, trials_max  trials of a question now
-            extra_trials            further trials of each question, the same number for both models
-                                    of a pair; null if `max_trials` are not enough
+            extra_trials            further trials of each question (for both models); null if
+                                    `max_trials` are not enough or no difference is left
             total                   further trials of all questions (of both models)
-            cost                    with the role `cost`: of them, at today's mean costs
-            sigma                   expected sigma (of the difference) after them
+            cost                    with the role `cost`: their cost at today's mean
+            sigma                   expected standard error after them
             ======================  ============================================================
 
         Raises
@@ -87,45 +85,13 @@ class PlanMethods(Accessor[FrameT]):
         TypeError
             For any other metric.
         ValueError
-            If `half_width` or `max_trials` is not positive, `power` is not between 0 and 1, or
-            `simultaneous` comes with a half width; without one also as `compare`.
+            If an argument is out of range, or `simultaneous` comes with `half_width`; and as
+            `compare`.
 
         See Also
         --------
         questions_needed : Further questions in place of trials.
         next_trials : How to spend a budget of trials.
-
-        Notes
-        -----
-        Where the numbers are about other runs (`run`), each further trial of a question is one of a
-        run of its own, and the interval is Student's by the number of runs.
-
-        The answer is for one further look. Looking again and again makes false winners:
-        `planned_trials`.
-        For all pairs at once z is Tukey's critical value. The spread of all models
-        counts: of the checkpoints of a training keep those that may be the `best`.
-
-        A question with the posterior Dirichlet(nu), T = sum nu, has the variance v = S / (T + 1), S
-        the variance of the weight of one trial; by the law of total variance one more trial is
-        expected to leave v - Var(E[score | trial]) = v - S / (T + 1)^2 = v T / (T + 1), and m of
-        them v T / (T + m). For `avg` that is rescaled by ((T + m) / (n + m))^2. The expected
-        squared sigma is the sum over the questions divided by M^2.
-
-        With d the difference now, s_0 and s_m its sigma now and then, the true difference is taken
-        to be normal with mean B d and variance B s_0^2, where B is the share of the spread of all
-        models of the stratum that is more than noise (see `rank`). With w = s_m^2 / s_0^2 the
-        difference then is normal with mean e = abs(d) (w + (1 - w) B) and variance
-        r^2 = s_0^2 (1 - w) (w + (1 - w) B), and the power is
-        Phi((e - z s_m) / r) + Phi((-e - z s_m) / r). If B = 0, all of the spread may be noise, and
-        no number is given. Pairs that `compare` tells apart today need nothing.
-
-        In simulations of a goal of .8, of the pairs with a number .75 were told apart for 2 models
-        that spread by a standard error, .79 for 5 and .80 for 10; .67 to .79 if they spread by .7
-        of it, .42 to .65 by .3 (20,000 rows each). Without B 2 models had .66, .58 and .32.
-
-        Calibrated numbers are planned with ``prior="population"``: the fitted prior is held fixed,
-        v is the variance of a question under it and T its ratio to the expected variance of a
-        trial's weight; what the questions share of the uncertainty of that prior shrinks with them.
 
         Examples
         --------
@@ -171,63 +137,52 @@ class PlanMethods(Accessor[FrameT]):
         simultaneous: bool | None = None,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
-        """Sample size: further questions that show which of two neighbours is better.
+        """Sample size: further questions until neighbours in the ranking differ.
 
-        The plan is about the population of questions, also if the accessor has another `target`.
+        The plan is about the population of questions, whatever the `target` of the accessor is.
 
         Parameters
         ----------
         metric : Metric, optional
-            What to compare; default `ps.avg()`. One draw size at a time.
+            The metric to compare; default `ps.avg()`. One draw size at a time.
         half_width : float, optional
-            Wanted half-width of the interval. Default: plan until `compare` names a better model.
+            Half-width that the interval of the difference should have. Default: plan until
+            `compare` names a better model.
         margin : float, optional
-            In its place: plan until it is decided whether `model_b` is worse by more than this. For
-            a candidate and its baseline use `extra_trials` of ``gate(..., target="population")``.
+            Plan instead until it is decided whether `model_b` is worse by more than this margin.
         power : float
-            The chance with which so many questions are enough, as in `trials_needed`.
+            Probability that so many questions are enough.
         max_questions : int
-            The most further questions that are considered.
+            The largest number of further questions that is considered.
         simultaneous : bool, optional
-            As in `trials_needed`; default: yes, unless `margin` is that of one gate.
+            As in `trials_needed`. Default: yes, unless `margin` is given.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum and pair of neighbours in the ranking; the best pair comes first:
+            A row per stratum and pair of neighbours in the ranking, the best pair first:
 
             ================  ==================================================================
             by...             the stratum
-            model_a, model_b  the models; `model_a` is the better one
-            questions         questions now; with clusters, the independent ones that they equal
-            extra_trials      further trials of each question, if runs differ; see below
-            extra_questions   further questions; null if `max_questions` do not suffice
+            model_a, model_b  the better and the worse neighbour
+            questions         questions now; with clusters, the effective number of questions
+            extra_trials      further trials of each question, if runs differ; else 0
+            extra_questions   further questions; null if `max_questions` do not suffice, 0 for pairs
+                              that differ significantly today
             total             `questions` and `extra_questions` together
-            sigma             expected sigma of the difference with `total` questions
+            sigma             expected standard error of the difference with `total` questions
             ================  ==================================================================
 
         Raises
         ------
         ValueError
-            If `half_width` or `max_questions` is not positive, `margin` is negative or comes with a
-            half width or with `simultaneous`, or `power` is not between 0 and 1; and as
-            `compare` of a population.
+            If an argument is out of range, or `margin` comes with `half_width` or `simultaneous`;
+            and as `compare`.
 
         See Also
         --------
         trials_needed : Further trials of the same questions.
         gate : Further questions that decide a gate.
-
-        Notes
-        -----
-        The chance is the one of `trials_needed`, with w = M / (M + m) for m further questions,
-        Student's quantile with M + m - 1 degrees of freedom, and s_0 the standard error of the
-        paired differences without the allowance for outcomes that were never seen.
-        `extra_questions` is 0 for pairs that `compare` tells apart today.
-
-        Where the numbers are about other runs (`run`), no number of questions lowers what few runs
-        leave open. Then `extra_trials` is the number of further trials of each question, each in a
-        run of its own, with which questions and trials together are fewest; else it is 0.
 
         Examples
         --------
@@ -265,11 +220,7 @@ class PlanMethods(Accessor[FrameT]):
         per: Per = "question",
         **options: Unpack[PlanOptions],
     ) -> FrameT:
-        """Questions to try again: the spending of a budget that leaves the least noise.
-
-        The allocation minimises the expected squared sigmas, summed over models and strata. Each
-        further trial of a question gains less than the one before, so taking the largest gains one
-        by one is optimal.
+        """Questions to try again: the allocation of a budget that leaves the least variance.
 
         Parameters
         ----------
@@ -278,26 +229,25 @@ class PlanMethods(Accessor[FrameT]):
         metric : Metric, optional
             `ps.avg()`, the default, or `ps.bayes()`.
         models : category or several of them, optional
-            Spend on these models only; default: on all.
+            Spend on these models only. Default: on all.
         per : "question" or "model"
-            How much to spend on each question, the default; or a summary for each model.
+            A row for each question, the default, or a summary of each model.
 
         Returns
         -------
         DataFrame or LazyFrame
-            Per question: by..., model, question, trials (until now) and extra, sorted by the keys;
-            `extra_trials` sums up to the budget. Per model: by..., model, questions, trials, extra,
-            and sigma now (`sigma`), as expected after the same budget is spread equally over all
-            questions of these models (`sigma_equal`), and after this allocation (`sigma_next`).
-            With the role `cost` both have `cost`, that of `extra_trials` at the mean of the model.
+            Per question: by..., model, question, trials (now), `extra_trials`, which sum up to the
+            budget. Per model: by..., model, questions, trials, extra_trials, and the standard error
+            now (`sigma`), after equal shares (`sigma_equal`) and after this allocation
+            (`sigma_next`). With the role `cost` both have the `cost` of the extra trials.
 
         Raises
         ------
         TypeError
             For any other metric.
         ValueError
-            If the budget is not positive, or `models` are not in the log; for real-valued rewards,
-            whose numbers assume that trials do not depend on them; and as `report`.
+            If the budget is not positive, or `models` are not in the log; for real-valued rewards;
+            and as `report`.
 
         See Also
         --------
@@ -305,11 +255,8 @@ class PlanMethods(Accessor[FrameT]):
 
         Notes
         -----
-        The gain of trial m + 1 is v T / ((T + m) (T + m + 1)) / M^2, see `trials_needed`. Who
-        spends this way lets the number of trials depend on outcomes: read the next report with
-        ``ps.bayes()`` and ``prior="population"``. In simulations its error was smaller than that of
-        `ps.avg()` in 14 of 14 cells, and its 95 % intervals held the truth in .95 of the cases, in
-        the worst cell .90 (`ps.avg()`: .93, .80). A filter after it does not reach the scan.
+        After such a plan the number of trials depends on the outcomes: read the next report with
+        ``ps.bayes()`` and ``prior="population"``.
 
         Examples
         --------
@@ -332,26 +279,25 @@ class PlanMethods(Accessor[FrameT]):
     def trajectory(
         self, metric: Metric | None = None, **options: Unpack[DecisionOptions]
     ) -> FrameT:
-        """Scores and ranks as they developed: a report of the first n trials, for each n.
+        """Scores and ranks after the first n trials, for each n.
 
         Parameters
         ----------
         metric : Metric, optional
-            What to follow; default `ps.avg()`. One draw size at a time.
+            The metric to follow; default `ps.avg()`. One draw size at a time.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum, n = 1..N and model, sorted by these: by..., n, model, mu, sigma, lo,
-            hi, rank. The trials of a question are in the order of their ids; one with fewer than n
-            counts with all of them. A model has rows up to the trials of its longest question, with
-            competition ranks by mu among those that have a row. All trials are held in memory.
+            A row per stratum, n and model: by..., n, model, mu, sigma, lo, hi, rank. Trials are
+            taken in the order of their ids; a question with fewer than n trials counts with all of
+            them.
 
         Raises
         ------
         ValueError
-            If rows carry no trial ids, for several draw sizes, for the best or the worst of real-
-            valued rewards (their `avg` is followed); and as `compare`.
+            If the log has no trial ids, for several draw sizes, for `max_at_k` and `min_at_k` of
+            real-valued rewards; and as `compare`.
 
         See Also
         --------
@@ -377,37 +323,32 @@ class PlanMethods(Accessor[FrameT]):
     ) -> FrameT:
         """Number of trials after which the ranking settles [1]_.
 
-        A sequence of trials converges at the smallest n from which on the ranking after n trials of
-        each question is that of all trials of the log.
+        The ranking settles at the smallest n from which on it equals the ranking after all trials.
 
         Parameters
         ----------
         metric : Metric, optional
-            By what the models are ranked; default `ps.avg()`. One draw size at a time.
+            The metric that ranks the models; default `ps.avg()`. One draw size at a time.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum and n = 1..N, and a last one with n = null for what never converges,
-            since it ends with another ranking: by..., n, share (of the replicates that converge at
-            n), cumulative, and tau, the mean of Kendall's tau-b of the ranking after n trials
-            against that of all trials (without replicates where it ties all models).
+            A row per stratum and n: by..., n, `share` (of the bootstrap replicates that settle at
+            n), `cumulative`, and `tau` (mean of Kendall's tau-b between the ranking after n trials
+            and the one of the whole log). A last row with n = null has the share that ends
+            differently.
 
         Raises
         ------
         ValueError
-            As `trajectory`; with ``scheme="trial"`` for different numbers of trials.
+            As `trajectory`; for ``scheme="trial"`` if questions have different numbers of trials.
         ImportError
-            If `progress` needs a package that is not there.
+            If `progress` needs a package that is not installed.
 
         See Also
         --------
         trajectory : Scores and ranks after the first n trials.
-        trials_needed : Further trials that tell neighbours apart.
-
-        Notes
-        -----
-        ``prior="population"`` fits one to each model, n and replicate, which takes long.
+        trials_needed : Further trials until neighbours differ.
 
         References
         ----------

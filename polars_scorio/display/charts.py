@@ -42,10 +42,7 @@ class LookOptions(TypedDict, total=False):
         Category | Iterable[Category] | None,
         Option(
             None,
-            """Models to draw in colour, all others grey; default: the seven with the best scores.
-
-            A colour follows from the name, not the place, of a model; names that want the same
-            one share out the others. With a `pl.Enum` of at most seven models it never changes.""",
+            "Models to draw in colour, all others grey; default: the seven with the best scores.",
         ),
     ]
     width: Annotated[int | None, Option(None, "Of a panel, in pixels.")]

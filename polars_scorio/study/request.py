@@ -63,38 +63,9 @@ class PlanOptions(TypedDict, total=False):
         Prior | None,
         Option(
             None,
-            """What is believed of a question before its trials, for posteriors: "uniform",
-            (alpha, beta), "population", or a frame of earlier trials. Default: that of the
-            accessor, else none: numbers are calibrated.
-
-            **None.** The estimate is unbiased. Two models are fitted to the questions to find its
-            variance, and the larger variance counts; the interval is Clopper and Pearson's for the
-            number of questions that has this variance. If k exceeds the trials of some question
-            there is no estimate: lo and hi are the range over all populations of questions that fit
-            the counts, mu is a prediction (null if k is more than twice the trials), and the column
-            `inference` says "range". `bayes` is a posterior by definition: its prior is uniform
-            (about a population: "population"). Single questions, ``per="question"``, have no
-            calibrated numbers: their prior is "population".
-
-            **"uniform" or (alpha, beta).** mu is the posterior mean with this Beta prior of the
-            rate of success of each question (of `avg` the estimate), and the interval is
-            mu -+ z sigma, clipped to the bounds (Hariri et al. 2026, arXiv:2510.04265). With few
-            trials the prior moves mu towards its mean by more than sigma says. With several
-            categories the uniform prior is that of their shares.
-
-            **"population".** One Beta population of questions is fitted to each model and stratum,
-            and the interval has quantiles of a Beta distribution. Use it for single questions, for
-            planning, and if trials stopped on their outcomes. It fails if the number of trials
-            follows a difficulty that was known before, and for k > 1 if the questions are not one
-            Beta population. `population` shows the fit.
-
-            **A frame.** The uniform prior, and earlier trials of the same questions, with the same
-            roles. Without a model column they count for every model. All posteriors but that of
-            `avg` use them; questions that the log does not have are ignored.
-
-            **Without effect.** `vote_at_k` has one interval whatever the prior. Real-valued
-            rewards are always calibrated, without any fit: the noise of each question is measured,
-            and `bounds` says which rewards may not have been seen.""",
+            """Prior of each question, for posterior means: "uniform", (alpha, beta) of a Beta
+            distribution, "population" (fitted to all questions), or a frame of earlier trials.
+            Default: as set on the accessor, else no prior and calibrated confidence intervals.""",
         ),
     ]
 
@@ -106,47 +77,29 @@ class InferenceOptions(PlanOptions, total=False):
         Target | None,
         Option(
             None,
-            """What the numbers are about: "benchmark", the mean over these very questions, or
-            "population", the mean over all questions that could have been asked, of which these are
-            a sample. Default: the target of the accessor, else "benchmark".
-
-            Intervals about the population are usually wider, since other questions would have been
-            harder or easier (E. Miller 2024, Adding Error Bars to Evals, arXiv:2411.00640).
-            Under a prior of each question numbers are about these questions alone.""",
+            """"benchmark": the numbers are about these very questions. "population": about all
+            questions that could have been asked, of which these are a sample; intervals are usually
+            wider. Default: as set on the accessor, else "benchmark".""",
         ),
     ]
     confidence: Annotated[
         float | None,
-        Option(None, "Of the intervals. Default: the confidence of the accessor, else 0.95."),
+        Option(None, "Confidence of the intervals. Default: as set on the accessor, else 0.95."),
     ]
     planned_trials: Annotated[
         int | None,
         Option(
             None,
-            """The planned trials of each question, written down before the first look. Intervals
-            and verdicts about these questions then hold at every look, while the evaluation runs.
-            Default: the log is looked at once.
-
-            Two equal models that are compared after each of 16 rounds, at 95 % each time, give a
-            false winner in 12 to 26 % of the logs. With `planned_trials` you may look after each
-            batch, stop when there is a winner, or go on beyond the plan: the chance that an
-            interval ever misses is then about 1 - confidence at most (simulated with 100 and 500
-            questions: a false winner in at most .025 of the logs on average, .06 of the worst
-            population), if each further batch has trials of all questions of both models. It needs
-            calibrated numbers; trials that stopped on their outcomes are an error (see `check`).
-
-            At the plan intervals are 1.285 times as wide. The critical value is c max(t,
-            1/t)^(1/4), where t is the information so far over the planned one (the column
-            `information_fraction`), and c is 2.519 instead of 1.960 at 95 %. If you stop at a
-            winner, `diff` is too far from zero on average; the interval is right.""",
+            """Planned trials of each question, chosen before the first look. Intervals and verdicts
+            then hold at every look, so that you may stop early. Default: a single look.""",
         ),
     ]
     planned_questions: Annotated[
         int | None,
         Option(
             None,
-            """The planned number of questions, as `planned_trials`, for numbers about a population
-            (``target="population"``).""",
+            """Planned number of questions, in place of `planned_trials`, for
+            ``target="population"``.""",
         ),
     ]
 
@@ -158,52 +111,32 @@ class ReportOptions(InferenceOptions, total=False):
         Per,
         Option(
             "model",
-            """Whether there are rows for each model and stratum, the default, or for each question.
-
-            Calibrated numbers are about means: those of single questions have a prior, that of the
-            population if you name none. It uses all questions of the model, so that the numbers of
-            a question change if you add others, and are not independent of each other.""",
+            """"model", the default: a row for each model and stratum. "question": a row for each
+            question, with ``prior="population"`` unless you name another prior.""",
         ),
     ]
     overall: Annotated[
         Overall | None,
         Option(
             None,
-            """Add a row over all strata of each model, with null in the `by` columns: "macro" is
-            the mean of the strata, each with the same weight; "micro" has all their questions in
-            one pool. All models must have all strata.
-
-            The sigma of a "macro" row with a prior is the root of the summed squared sigmas
-            of the strata, over their number S. The calibrated row takes one fit of the questions
-            of all strata if the metric has one, so that strata of one size have the same interval
-            as "micro"; otherwise the distances from mu to lo and hi are combined like the sigmas.
-            A filter after such a report does not reach the scan.""",
+            """Add rows over all strata, with null in the `by` columns: "macro" is the mean of the
+            strata, "micro" pools their questions. Each model must have all strata.""",
         ),
     ]
     simultaneous: Annotated[
         bool,
         Option(
             False,  # noqa: FBT003 - the default
-            """Whether the intervals of a metric hold at all of its k at once, for each model and
-            stratum: a band for the whole curve. Default: each interval by itself.
-
-            The band takes one critical value, larger by the length of the path that the
-            correlations of neighbouring k make; the band of Pass@k rises, and that of Pass^k falls,
-            as the curves do. It needs calibrated numbers of outcomes, votes or rewards; a range for
-            k beyond the trials is no point of it.""",
+            """Whether the intervals of a metric hold at all of its k at once, as a band around the
+            curve. Default: each interval by itself.""",
         ),
     ]
     wide: Annotated[
         bool,
         Option(
             False,  # noqa: FBT003 - the default
-            """Whether metrics are columns: one row per stratum and model (and question).
-
-            After the keys, questions, trials and dropped, `pass_at_k` with k = 4 has the columns
-            `pass_at_k_4` (the estimate; of `bayes`, mu), `pass_at_k_4_mu` (not for `bayes`),
-            `pass_at_k_4_sigma`, `pass_at_k_4_lo` and `pass_at_k_4_hi`. If k exceeds the trials, the
-            first is null. The names need no quotes in SQL: `g_pass_at_k_tau(tau=0.5)` becomes
-            `g_pass_at_k_tau_tau_0_5_4`.""",
+            """Whether metrics become columns, such as `pass_at_k_4` and `pass_at_k_4_lo`, with one
+            row for each stratum and model.""",
         ),
     ]
 
@@ -215,19 +148,10 @@ class DecisionOptions(InferenceOptions, total=False):
         UnmatchedPairs,
         Option(
             "error",
-            """What questions mean that some model of the stratum does not have: "error", the
-            default, names them; "drop" keeps the questions that all models have; "unpaired"
-            (`compare`, `rank`, `best`, `gate`) takes those of each model as a sample of its own;
-            "adjust" (`compare` and `rank` alone) corrects for how hard those of each model were.
-
-            "unpaired" is for prompts that differ by model or step of a training, drawn from one
-            population; it needs ``target="population"``.
-
-            "adjust" is for logs in which each model was asked a part of the questions: effects of
-            models and of questions are fitted by least squares to the estimates of the questions,
-            so that easy questions are no advantage. It is for `avg` and `bayes` (by their
-            estimates) with ``target="population"``; the covariance is a sandwich over the
-            questions.""",
+            """What to do about questions that some model lacks: "error"; "drop" keeps the
+            questions that all models have; "unpaired" treats the questions of each model as a
+            separate sample; "adjust" (`compare` and `rank`) corrects for the difficulty of the
+            questions. The last two need ``target="population"``.""",
         ),
     ]
 
@@ -239,20 +163,20 @@ class ConvergenceOptions(PlanOptions, total=False):
         int,
         Option(
             1000,
-            """Bootstrap replicates, drawn from the trials with replacement; 0: only the log itself,
-            in the order of its trial ids.""",
+            """Bootstrap replicates, drawn from the trials with replacement; 0: only the log
+            itself, in the order of its trial ids.""",
         ),
     ]
     scheme: Annotated[
         Scheme,
         Option(
             "trial",
-            """What a replicate draws: trial numbers of each model, the same for all its questions
-            (which needs equally many trials of each), or those of each question on its own.""",
+            """Whether a replicate draws trial numbers of each model, the same for all its questions
+            (which then need equally many trials), or the trials of each question separately.""",
         ),
     ]
-    seed: Annotated[int, Option(0, "Of the random numbers; the same in every stratum.")]
-    progress: Annotated[bool, Option(False, "Show a bar, which needs the extra `progress`.")]  # noqa: FBT003 - the default
+    seed: Annotated[int, Option(0, "Seed of the random numbers; the same in every stratum.")]
+    progress: Annotated[bool, Option(False, "Show a bar (needs the extra `progress`).")]  # noqa: FBT003 - the default
     unmatched: Annotated[Unmatched, Option("error", "As in `compare`.")]
 
 

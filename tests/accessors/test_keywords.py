@@ -12,7 +12,6 @@ from polars_scorio.display.plots import Plots
 from polars_scorio.signatures import option_keywords, takes_options
 from polars_scorio.study.report import report
 from polars_scorio.study.request import (
-    DecisionOptions,
     InferenceOptions,
     PlanOptions,
     ReportOptions,
@@ -106,14 +105,6 @@ def test_a_default_is_what_it_is_where_nobody_says_it(options, functions):
     }
     for key, (parameter, _) in option_keywords(options).items():
         assert parameters[key].default == parameter.default
-
-
-def test_report_tells_all_of_its_options_and_others_the_beginning():
-    for name, (_, entry) in option_keywords(DecisionOptions, in_full=True).items():
-        beginning = option_keywords(DecisionOptions)[name][1]
-        assert entry.startswith(beginning)
-        assert (entry in inspect.getdoc(ps.Scorio.report)) == (name != "unmatched")
-        assert beginning in inspect.getdoc(ps.Scorio.rank)
 
 
 def test_no_section_of_a_docstring_is_lost():
