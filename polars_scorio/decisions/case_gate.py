@@ -182,12 +182,10 @@ def with_ab_check(
     sizes: Sequence[int | None] | None,
     gate_of: GateOf,
 ) -> pl.LazyFrame:
-    """The rows of a gate, with the share of splits of the baseline that they would fail.
-
-    Each of 100 random splits gives half of the trials of each question to one version, and the rest
-    to the other: nothing changed between them. `sizes` are the draw sizes of the metric; None:
-    versions have other questions, and a split gives each version half of them.
-    """
+    """The rows of a gate, with the share of splits of the baseline that they would fail."""
+    # Each of 100 random splits gives half of the trials of each question to one version, and the
+    # rest to the other: nothing changed between them. `sizes` are the draw sizes of the metric;
+    # None: versions have other questions, and a split gives each version half of them.
     assert trials.model is not None  # a gate has models
     refuse_repeats([*rows.collect_schema().names(), AB_COLUMN])
     keys, model = [*trials.strata, "metric", "k"], trials.model.name

@@ -71,10 +71,8 @@ def compare(
     warns: bool = False,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
-    """The plan of a comparison; see `Scorio.compare`.
-
-    `warns` says whether it warns of a log of one model: pages and pictures leave out the pairs.
-    """
+    """The plan of a comparison; see `Scorio.compare`."""
+    # `warns` says whether it warns of a log of one model: pages and pictures leave out the pairs.
     simultaneous = check_flag("simultaneous", simultaneous)
     metric = metric_of(metric, "compare")
     if roles.missing == BOUNDED:
@@ -125,11 +123,7 @@ def _pair_brackets(
     baseline: Category | None,
     overall: Overall | None,
 ) -> pl.LazyFrame:
-    """The pairs of a comparison, which hold whatever the errored trials were.
-
-    The lower end of a difference is that of the log whose errored trials failed under the first
-    model and were solved under the second.
-    """
+    """The pairs of a comparison, which hold whatever the errored trials were."""
     keys = [*errored.trials.strata, "metric", "k", "model_a", "model_b"]
     if baseline is not None:
         ask = partial(ask, baseline=baseline, overall=overall)
@@ -364,11 +358,9 @@ def _judged_dtypes(trials: Trials) -> dict[str, pl.DataType]:
 
 
 def _judged_columns(rows: ModelRows, pairs: pl.DataFrame) -> dict[str, pl.Series]:
-    """The differences of the verdicts as they are, and the labels behind both models of pairs.
-
-    Labels that tell how often one judge errs, and which both models share, count once. `pairs` has
-    the places of both models in `model_a` and `model_b`.
-    """
+    """The differences of the verdicts as they are, and the labels behind both models of pairs."""
+    # Labels that tell how often one judge errs, and which both models share, count once. `pairs`
+    # has the places of both models in `model_a` and `model_b`.
     trials, evaluated = rows.models.trials, rows.evaluated
     if not trials.judged:
         return {}

@@ -294,10 +294,8 @@ def _trial_outcomes(groups: pl.DataFrame, request: Request) -> Outcomes:
 
 
 def _unit_rewards(groups: pl.DataFrame, question: str) -> Floats:
-    """The rewards of the trials of `_trial_outcomes`, between 0 and 1.
-
-    Rankings are those of the rewards, and models tie whose means differ by rounding alone.
-    """
+    """The rewards of the trials of `_trial_outcomes`, between 0 and 1."""
+    # Rankings are those of the rewards, and models tie whose means differ by rounding alone.
     rewards = _ordered_sequences(groups, question)[SEQUENCE].explode(**AS_ROWS).to_numpy()
     low, high = rewards.min(initial=np.inf), rewards.max(initial=-np.inf)
     return np.asarray((rewards - low) / (high - low if high > low else 1.0))

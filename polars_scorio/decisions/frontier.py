@@ -80,10 +80,7 @@ def frontier_band(
     unmatched: Unmatched = "error",
     points: int = 60,
 ) -> pl.LazyFrame:
-    """The plan of a band: the best score for at most each of some costs, over draws of the models.
-
-    Columns by..., cost, lo and hi, for costs evenly spaced on a log axis.
-    """
+    """The band of a frontier over draws: by..., cost, lo and hi, for costs even in logs."""
     scores, plan = _asked_frontier(log, roles, metric, target, confidence, unmatched)
     points = check_count("points", points)
     visible: dict[str, pl.DataType] = dict.fromkeys(("cost", "lo", "hi"), pl.Float64())
@@ -217,10 +214,8 @@ class _Frontier:
         return self.target == "benchmark" and bool((n > 1).all())
 
     def _reaches(self, evaluated: Evaluated, here: Ints) -> tuple[Floats, Floats, Floats]:
-        """Scores and log costs with how far they reach (3, L), the better up; their correlation.
-
-        Reaches are in units of the normal value that the intervals have.
-        """
+        """Scores and log costs with how far they reach (3, L), the better up; their correlation."""
+        # Reaches are in units of the normal value that the intervals have.
         numbers, z = evaluated.parts[0].numbers, evaluated.models(self._score_row, here[None]).z
 
         def of_row(row: Row) -> tuple[Floats, Floats, Floats]:
@@ -276,10 +271,7 @@ class _Frontier:
 
 
 def _mean_parts(values: Floats, cluster: Ints | None) -> tuple[Floats, float]:
-    """Parts of each question, or cluster, in the means, and their degrees of freedom.
-
-    Squares of the parts sum to the variance of a mean.
-    """
+    """Parts of questions, or clusters, in means, whose squares sum to the variance; freedom."""
     number = len(values)
     if not number:
         return values, 0.0

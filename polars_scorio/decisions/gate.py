@@ -116,12 +116,10 @@ def with_cost_verdict(
     overall: Overall | None,
     options: DecisionOptions,
 ) -> pl.LazyFrame:
-    """The rows of a gate with `COST_COLUMNS`, and verdicts of score and cost together.
-
-    Each end of the ratio of the mean costs holds at the confidence. A candidate fails if
-    its score fails, or if it is shown to be dearer; it passes if both are shown to be inside their
-    margins. With strata, the cost is judged over all of them together.
-    """
+    """The rows of a gate with `COST_COLUMNS`, and verdicts of score and cost together."""
+    # Each end of the ratio of the mean costs holds at the confidence. A candidate fails if its
+    # score fails, or if it is shown to be dearer; it passes if both are shown to be inside their
+    # margins. With strata, the cost is judged over all of them together.
     margin = check_number("cost_margin", cost_margin, _FACTOR)
     known = judged.collect_schema().names()
     refuse_repeats([*known, *(name for name in COST_COLUMNS if name != "score_verdict")])
@@ -164,10 +162,7 @@ def with_cost_verdict(
 
 @dataclass(frozen=True, slots=True)
 class GatePlan:
-    """The goal of further trials: a one-sided verdict, with the chance `power`.
-
-    At most `most` further trials of each question, or questions, are considered.
-    """
+    """The goal of at most `most` further trials: a one-sided verdict, with the chance `power`."""
 
     confidence: float
     power: float
@@ -185,11 +180,9 @@ class GatePlan:
         pairs: tuple[Ints, Ints],
         margin: Floats,
     ) -> Ints:
-        """Further trials of each question, or questions, that would decide pairs of some strata.
-
-        By the `share` (S,) of the spread of the models that is more than noise, see
-        `decision_chance`; (S, P), at least 1; ``most + 1``: not enough. `margin` is (S, 1).
-        """
+        """Further trials of each question, or questions, that would decide pairs of some strata."""
+        # By the `share` (S,) of the spread of the models that is more than noise, see
+        # `decision_chance`; (S, P), at least 1; ``most + 1``: not enough. `margin` is (S, 1).
         shape = len(margin), pairs[0].size
         if rows.models.trials.judged:  # what labels leave open does not shrink
             return np.full(shape, self.most + 1)
@@ -208,10 +201,7 @@ class GatePlan:
 def _own_questions_ahead(
     models: StrataModels, a: Ints, b: Ints, margin: Floats, planned: int | None
 ) -> TrialsAhead:
-    """Pairs after further questions of each model, which are a sample of its own.
-
-    Their noise is that of the ends of both models that the verdict rests on.
-    """
+    """Pairs after further questions of each model, which are a sample of its own."""
     (mu, _, lo, hi), row = models.reported, np.arange(len(a))[:, None]
     c = models.look_critical(models.confidence)
     down, up = (mu - lo) / c, (hi - mu) / c
@@ -371,10 +361,7 @@ def _gate_brackets(
     *,
     extras: bool,
 ) -> pl.LazyFrame:
-    """The rows of a gate, whose verdicts hold whatever the errored trials were.
-
-    `extras`: whether more than the score is judged.
-    """
+    """The rows of a gate that hold whatever the errored trials were; `extras`: more is judged."""
     if extras:
         raise ValueError(
             'gate: missing="bounds" is about the score: leave cost_margin=, fail_on=, must_pass= '

@@ -51,10 +51,8 @@ def in_all_strata(
     function: Callable[[pl.DataFrame], pl.DataFrame],
     schema: dict[str, pl.DataType],
 ) -> pl.LazyFrame:
-    """Apply a function to the groups of all strata, which have `STRATUM`, ascending.
-
-    Filters on `by` still reach the scan; `schema` has the columns of the rows beside `STRATUM`.
-    """
+    """Apply a function to the groups of all strata, which have `STRATUM`, ascending."""
+    # Filters on `by` still reach the scan; `schema` has the columns of the rows beside `STRATUM`.
 
     def apply(groups: pl.DataFrame) -> pl.DataFrame:
         placed = with_stratum(groups, trials)
@@ -107,10 +105,9 @@ def _unpacked_plan(packed: WholePlan) -> pl.LazyFrame:
 
 
 class Block(NamedTuple):
-    """Strata with equally many models.
+    """Strata with equally many models."""
 
-    Places of the strata (S,), of their models among the groups (S, L); column of the baseline.
-    """
+    # Places of the strata (S,), of their models among the groups (S, L); column of the baseline.
 
     strata: Ints
     rows: Ints
@@ -129,11 +126,7 @@ class Block(NamedTuple):
 def strata_blocks(
     stratum: pl.Series, baseline: Ints | None = None, *, last_alone: bool = False
 ) -> Iterator[Block]:
-    """The strata by how many models they have; with `last_alone` the last in a block of its own.
-
-    >>> [block.rows.tolist() for block in strata_blocks(pl.Series([0, 0, 1, 2, 2]))]
-    [[[2]], [[0, 1], [3, 4]]]
-    """
+    """The strata by how many models they have; with `last_alone` the last in a block of its own."""
     sizes = np.bincount(stratum.to_numpy())
     starts = np.cumsum(sizes) - sizes
     column = np.zeros_like(sizes) if baseline is None else baseline
@@ -165,10 +158,7 @@ def per_stratum(
     function: Callable[[pl.DataFrame], pl.DataFrame],
     schema: dict[str, pl.DataType],
 ) -> pl.LazyFrame:
-    """Apply a function to the models of one stratum at a time; otherwise as `in_all_strata`.
-
-    An error of the function gets the name of the stratum in front.
-    """
+    """Apply a function to one stratum at a time, as `in_all_strata`; its errors name it."""
 
     def rows_of(groups: pl.DataFrame) -> pl.DataFrame:
         try:
@@ -307,10 +297,7 @@ _ROUNDING = 1e-12  # of the largest score
 
 
 def prior_decides(diff: Floats, lo: Floats, hi: Floats, metric: Metric) -> Mask:
-    """Whether differences of unbiased estimates lie outside the intervals `lo`, `hi` of posteriors.
-
-    NaN, where there is no difference, never does. The bounds of the metric clip the intervals.
-    """
+    """Whether differences lie outside the intervals `lo`, `hi` of posteriors; NaN never does."""
     limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
     clipped, near = np.clip(diff, -limit, limit), rounding_error(metric)
     return np.asarray((clipped < lo - near) | (clipped > hi + near))
@@ -485,10 +472,8 @@ def models_of(
     *,
     for_gate: bool = False,
 ) -> tuple[WholePlan, Models]:
-    """A plan that evaluates the models of a log, and how they are compared.
-
-    For a gate posterior means, and trials that stopped on their outcomes, are refused.
-    """
+    """A plan that evaluates the models of a log, and how they are compared."""
+    # For a gate posterior means, and trials that stopped on their outcomes, are refused.
     # The truth behind the verdicts of a judge has no estimate for single questions.
     population = options.get("target") == "population"
     unmatched: object = options.get("unmatched")

@@ -84,10 +84,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExpectedScores:
-    """Expected scores after further trials: of groups, and of means over groups; any unit.
-
-    A score is the mean of its parts, each of which is a group.
-    """
+    """Expected scores after further trials: of groups, and of means over groups; any unit."""
 
     mu: Floats  # of each part, as sigma
     sigma: Floats
@@ -215,11 +212,8 @@ _ROUND, _MEAN, _COST = ":round", ":mean", "cost"
 def with_plan_cost(
     plan: pl.LazyFrame, trials: Trials, models: Sequence[str], *, common: bool
 ) -> pl.LazyFrame:
-    """The rows of a plan, with the `cost` of their `extra_trials` if the log has costs.
-
-    `models` are the columns that name models; a null stratum stands for all strata. `common`: only
-    questions that all models have are asked again.
-    """
+    """The rows of a plan, with the `cost` of their `extra_trials` if the log has costs."""
+    # `common`: only questions that all models have are asked again.
     if trials.cost is None:
         return plan
     refuse_repeats([*plan.collect_schema().names(), _COST])
@@ -472,11 +466,9 @@ class _TrialsNeeded:
     def _decided_today(
         self, scores: tuple[Floats, Floats], today: Evaluated | None, pairs: Ints, z: Floats
     ) -> Mask:
-        """Whether the interval of the difference excludes zero, for each of `pairs`, (2, P).
-
-        By the verdicts of `compare`, which knows the range and the pairing: normal errors decided
-        59 of 300 pairs with one trial that it did not.
-        """
+        """Whether the interval of the difference excludes zero, for each of `pairs`, (2, P)."""
+        # By the verdicts of `compare`, which knows the range and the pairing: normal errors decided
+        # 59 of 300 pairs with one trial that it did not.
         if today is not None:
             decided = np.zeros(z.size, np.bool_)
             for given, models in self._of_today(today, [*pairs]):

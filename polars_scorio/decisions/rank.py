@@ -86,11 +86,9 @@ def rank(
     lean: bool = False,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
-    """The plan of a ranking; see `Scorio.rank`.
-
-    Without `chances` it has ranges and tiers alone: no `prob_best`, `rank_tied` and `z_next`. In a
-    `lean` one `mu` is named "estimate" where it is no posterior mean.
-    """
+    """The plan of a ranking; see `Scorio.rank`."""
+    # Without `chances` it has ranges and tiers alone: no `prob_best`, `rank_tied` and `z_next`. In
+    # a `lean` one `mu` is named "estimate" where it is no posterior mean.
     check_choice("method", method, RankMethod)
     check_choice("ties", ties, RankTies)
     simultaneous = check_flag("simultaneous", simultaneous)

@@ -38,10 +38,7 @@ _PLACE, _N, _C = ":place", ":n", ":c"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SuccessCounts:
-    """Trials `n` and successes `c` of the questions `names`, group after group, which `ends` there.
-
-    Questions without any outcome are left out.
-    """
+    """Trials `n` and successes `c` of questions with outcomes, group after group, to `ends`."""
 
     names: pl.Series
     n: Ints

@@ -291,11 +291,7 @@ def _group_flips(evaluated: Evaluated, confidence: float) -> Flips:
 
 
 def flip_values(n: Ints, c: Ints) -> Floats:
-    """Unbiased share of pairs of runs in which a question changes its outcome; NaN for one trial.
-
-    >>> flip_values(np.array([4, 4, 1]), np.array([4, 2, 1])).round(3).tolist()
-    [0.0, 0.667, nan]
-    """
+    """Unbiased share of pairs of runs in which a question changes its outcome; or NaN."""
     pairs = np.where(n > 1, n * (n - 1.0), np.nan)
     return np.asarray(2 * c * (n - c) / pairs)
 

@@ -122,10 +122,8 @@ class _Work:
 
     @classmethod
     def from_file(cls, file: Path) -> _Work:
-        """Read the report, whose name begins that of the file; without one that is the benchmark.
-
-        Both parts of a name may have underscores: of several reports it is the longest name.
-        """
+        """Read the report, whose name begins that of the file; the benchmark if there is none."""
+        # Both parts of a name may have underscores: of several reports it is the longest name.
         work, name = file.parents[2], plain_path(file).stem
         sides = (work / "reports" / file.parent.name).glob("*.json*")
         reports = {plain_path(side).stem: side for side in sorted(sides)}
@@ -259,10 +257,8 @@ def _sample_places(
 def _absent_places(
     file: Path, places: Sequence[tuple[Any, int]], work: _Work
 ) -> Iterator[tuple[object, int]]:
-    """Group and generation of the planned samples that have no line.
-
-    Groups of a subset are numbered from 0: the plan tells also those that failed as a whole.
-    """
+    """Group and generation of the planned samples that have no line."""
+    # Groups of a subset are numbered from 0: the plan tells also those that failed as a whole.
     repeats = work.repeats() or 1 + max(generation for _, generation in places)
     groups: Collection[object] = dict.fromkeys(group for group, _ in places)
     planned = range((work.planned() or 0) // repeats)

@@ -30,11 +30,9 @@ _POLARS = tuple(f"{scheme}://" for scheme in _SCHEMES)  # URLs that Polars reads
 
 
 def scan_files(paths: Paths) -> pl.LazyFrame:
-    """The rows of some files, those of one format after those of the other; nothing is read yet.
-
-    Paths may be URLs that Polars reads. A folder, or a glob, holds one format: of two, it may be
-    one log twice.
-    """
+    """The rows of some files, those of one format after those of the other; nothing is read yet."""
+    # Paths may be URLs that Polars reads. A folder, or a glob, holds one format: of two, it may be
+    # one log twice.
     given = given_paths(paths)
     if given and all(map(is_remote, given)):
         return _scan_remote([fspath(path) for path in given])

@@ -220,11 +220,9 @@ def _header_run(file: Path, log: Mapping[str, Any], model: str, scorer: str) -> 
 
 
 def _header_totals(log: Mapping[str, Any], scorer: str) -> Totals:
-    """Totals in the header of a run.
-
-    A run that ended well planned the samples of its results, which a limit may have cut; any other
-    the whole dataset.
-    """
+    """Totals in the header of a run."""
+    # A run that ended well planned the samples of its results, which a limit may have cut; any
+    # other the whole dataset.
     config, results = log["eval"].get("config") or {}, log.get("results") or {}
     dataset = (log["eval"].get("dataset") or {}).get("samples")
     planned = None if dataset is None else dataset * (config.get("epochs") or 1)

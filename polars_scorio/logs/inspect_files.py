@@ -25,10 +25,8 @@ _LEFT_OUT = frozenset({"messages", "events", "store", "attachments", "timelines"
 
 
 def find_inspect_logs(paths: Paths) -> list[Path]:
-    """The logs among the paths; in folders also JSON files without a date that begin as a log does.
-
-    If no file is a log, all files are returned, so that reading them says what is wrong.
-    """
+    """The logs among the paths, by their names or beginnings."""
+    # If no file is a log, all files are returned, so that reading them says what is wrong.
     files = find_files(paths, "*.eval", "*.json")
     logs = [
         file for file, named in files.items() if named or _is_log_name(file) or is_inspect_log(file)

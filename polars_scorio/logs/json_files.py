@@ -80,11 +80,8 @@ def empty_file(file: Path, expected: str) -> UnexpectedContentError:
 
 
 def single_keys(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """The object with some members, no two of which give a key different values.
-
-    Python's parser would keep the last and Polars' the first; without the check parsing takes a
-    third less.
-    """
+    """The object with some members, no two of which give a key different values."""
+    # Python would keep the last value and Polars the first; without the check parsing is faster.
     content = dict(members)
     if len(content) < len(members):
         for name, value in members:
@@ -236,11 +233,9 @@ def rows_by_file(
     skip_below: bool = False,
     keep: Mapping[str, Getter] | None = None,
 ) -> dict[Path, FileRows]:
-    """The rows of each JSON file of a tool.
-
-    Files of another kind are passed over, unless the user named them or there is no other. With
-    `skip_below` folders below a file with rows stay unopened.
-    """
+    """The rows of each JSON file of a tool."""
+    # Files of another kind are passed over, unless the user named them or there is no other. With
+    # `skip_below` folders below a file with rows stay unopened.
     files = find_files(paths, *patterns)
     strangers: list[ValueError] = []
     runs = set[Path]()
@@ -383,11 +378,9 @@ def kept_line_fields(
     needed: LineSchema,
     vocabulary: LineVocabulary | None = None,
 ) -> LineFields:
-    """The fields to read of JSON lines for the names in `keep`.
-
-    A field that the reader does not need is read as text, or as a number if the first line (`head`)
-    has one there. An object of which the reader needs a field cannot be kept as a whole.
-    """
+    """The fields to read of JSON lines for the names in `keep`."""
+    # A field that the reader does not need is read as text, or as a number if the first line
+    # (`head`) has one there. An object of which the reader needs a field cannot be kept as a whole.
     schema, columns = dict(needed), {}
     for name in kept_getters(keep):
         path, unit = (vocabulary or {}).get(name, (name, 1.0))
@@ -449,10 +442,8 @@ _NUL = ":nul"  # the column that marks rows with the character NUL
 
 
 def first_line(file: Path, expected: str, needs: Collection[str]) -> dict[str, Any]:
-    """The first object of a file, which must have some fields.
-
-    Also refuses a file that breaks off in its last line.
-    """
+    """The first object of a file, which must have some fields."""
+    # Also refuses a file that breaks off in its last line.
     packed = compression_of(file) is not None
     first, last = _packed_end_lines(file, expected) if packed else _end_lines(file)
     if not first:
@@ -502,12 +493,9 @@ def scan_lines(
     selected: Mapping[str, pl.Expr],
     tally: RowTally | None = None,
 ) -> pl.LazyFrame:
-    """The rows of a file, read lazily from Polars 2 on, with errors that name file and line.
-
-    Polars names neither: a scan of our own looks for the line once there is an error, and takes a
-    quarter longer than ``scan(file)``. Fields of dtype String hold the text of whatever stands
-    there.
-    """
+    """The rows of a file, read lazily from Polars 2 on, with errors that name file and line."""
+    # Polars names neither: a scan of our own looks for the line once there is an error, and takes a
+    # quarter longer than ``scan(file)``. Fields of dtype String hold the text that stands there.
     checked = set[str]()  # several queries may collect the frame
 
     def scan(source: Source) -> pl.LazyFrame:
@@ -570,10 +558,8 @@ def asked_part(rows: FrameT, columns: list[str] | None, predicate: pl.Expr | Non
 def refuse_repeated_keys(
     file: Path, expected: str, schema: LineSchema, fields: Collection[str]
 ) -> None:
-    """Refuse the first line that gives one of the fields two different values.
-
-    Polars takes the first in silence. The search takes .04 s for each field of 64 MB.
-    """
+    """Refuse the first line that gives one of the fields two different values."""
+    # Polars takes the first in silence. The search takes .04 s for each field of 64 MB.
     # Old versions of Polars name the root of a literal too: "".
     known = {name: schema[name] for name in fields if name in schema}
     marks = [f'"{name}"' for name in _field_names(known)]
@@ -608,10 +594,8 @@ def _field_names(schema: LineSchema) -> Iterator[str]:
 
 
 def refuse_half_character(file: Path, expected: str, fields: Collection[str]) -> None:
-    """Refuse the first line in which a field has half of a surrogate pair.
-
-    Polars reads it as NUL, so that two ids would become one. A NUL of the file itself is no error.
-    """
+    """Refuse the first line in which a field has half of a surrogate pair."""
+    # Polars reads it as NUL, so that two ids would become one. A NUL in the file is no error.
     with open_plain(file) as lines:
         for number, line in enumerate(lines, 1):
             if not _SURROGATE.search(line):
@@ -667,11 +651,9 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 
 
 def read_slim_json(file: Path, expected: str, array: str, left_out: Collection[str]) -> Any:
-    """The content of a JSON file, without some fields of the objects in one of its arrays.
-
-    Only one of the objects is in memory as a whole. A file without the array is parsed at once,
-    which also says what is wrong with it.
-    """
+    """The content of a JSON file, without some fields of the objects in one of its arrays."""
+    # Only one of the objects is in memory as a whole. A file without the array is parsed at once,
+    # which also says what is wrong with it.
     try:
         with open_plain(file) as source:
             window = _Window(io.TextIOWrapper(source, encoding="utf-8"))

@@ -111,10 +111,8 @@ def kept_values(
 
 
 def kept_columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> list[pl.Series]:
-    """The columns of kept values: numbers, truth values or texts; other values as JSON.
-
-    A name without a value in any record is an error.
-    """
+    """The columns of kept values: numbers, truth values or texts; other values as JSON."""
+    # A name without a value in any record is an error.
     columns = []
     for place, name in enumerate(names):
         values = [row[place] for row in rows]

@@ -99,10 +99,7 @@ def _details_run(file: Path, model: str) -> Run:
 
 
 def _details_configuration(file: Path) -> dict[str, Any]:
-    """The configuration of a run, whose results are in `results` as its details are in `details`.
-
-    It is empty if there is no such file.
-    """
+    """The configuration of a run, in `results` as its details in `details`; or empty."""
     *above, date, _ = file.parts
     if "details" not in above:
         return {}

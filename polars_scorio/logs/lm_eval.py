@@ -145,10 +145,8 @@ def _results_file(file: Path) -> Path:
 
 
 def _task_run(file: Path, head: Mapping[str, Any], metric: str, model: str, *, named: bool) -> Run:
-    """The run of a file, from its first line (`head`) and the results beside it.
-
-    `model` is that of the user if `named`, else that of the folder.
-    """
+    """The run of a file, from its first line (`head`) and the results beside it."""
+    # `model` is that of the user if `named`, else that of the folder.
     task, date = _task_and_date(file)
     results = _run_results(file)
     with errors_name_file(_results_file(file), _SIDE):

@@ -77,10 +77,8 @@ class UnexpectedContentError(ValueError):
 def read_each(
     files: Iterable[Path], read: Callable[[Path], ContentT], on_error: OnError
 ) -> dict[Path, ContentT]:
-    """The contents of files as a function reads them, without files that it cannot read.
-
-    With "warn" one warning lists these, and it is an error if none can be read.
-    """
+    """The contents of files as a function reads them, without files that it cannot read."""
+    # With "warn" one warning lists these, and it is an error if none can be read.
     contents: dict[Path, ContentT] = {}
     faults: list[Exception] = []
     several = [*files]
@@ -107,10 +105,8 @@ def joined_files(
     scan: Callable[[Path, ContentT], pl.LazyFrame],
     on_error: OnError,
 ) -> tuple[pl.LazyFrame, dict[Path, ContentT]]:
-    """One table of files that are read lazily, and the runs that are in it.
-
-    With "warn" each file is read to its end at the call: one with an unreadable line is left out.
-    """
+    """One table of files that are read lazily, and the runs that are in it."""
+    # With "warn" each file is read to its end at the call: one with an unreadable line is left out.
 
     def read(file: Path) -> pl.LazyFrame:
         frame = scan(file, runs[file])
@@ -134,11 +130,9 @@ Paths: TypeAlias = "str | PathLike[str] | Iterable[str | PathLike[str]]"
 
 
 def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
-    """The absolute path of each file, ascending, and whether it was named itself.
-
-    Folders are searched at any depth for the patterns, also of compressed files. A file that is
-    reached in several ways, by links too, is there once.
-    """
+    """The absolute path of each file, ascending, and whether it was named itself."""
+    # Folders are searched at any depth for the patterns, also of compressed files. A file that is
+    # reached in several ways, by links too, is there once.
     several = given_paths(paths)
     for path in several:
         if is_remote(path):
@@ -240,10 +234,8 @@ def _folders_below(top: str) -> Iterator[str]:
 
 
 def path_model(file: Path, model: str | None, name: str = "model") -> str | None:
-    """The model of a file as the user says it: a name, or a pattern that is searched in the path.
-
-    A text with parentheses is a pattern; it must have one group and match. Errors say `name`.
-    """
+    """The model of a file: a name, or a pattern with one group that its path must match."""
+    # A text with parentheses is a pattern. Errors say `name`.
     if model is None or not {"(", ")"} & {*model}:
         return model
     match = _path_pattern(model, name).search(file.as_posix())
@@ -276,12 +268,10 @@ def model_names(
     alone: bool = False,
     parts: Mapping[Path, int] | None = None,
 ) -> dict[Path, str]:
-    """The model of each file, for logs that do not name it: the last parts of its place.
-
-    A place is the path that the tool names after the model; `parts` of it are the name (2 in
-    org/model), with as many parents as tell places apart. If files are `alone`, two may not share
-    one.
-    """
+    """The model of each file, for logs that do not name it: the last parts of its place."""
+    # A place is the path that the tool names after the model; `parts` of it are the name (2 in
+    # org/model), with as many parents as tell places apart. If files are `alone`, two may not share
+    # one.
     if model is not None:
         return {file: str(path_model(file, model)) for file in places}
     if alone:

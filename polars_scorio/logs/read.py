@@ -92,10 +92,8 @@ def named_reader(tool: str) -> Callable[..., Scorio[Any]]:
 
 
 def tool_hint(paths: Paths, reader: str) -> str:
-    """A sentence on the tools that wrote some files.
-
-    Empty if no other reader, or `reader` itself, knows them.
-    """
+    """A sentence on the tools that wrote some files."""
+    # Empty if no other reader, or `reader` itself, knows them.
     try:
         tools = fitting_tools(paths)
     except (OSError, ValueError):
@@ -177,10 +175,8 @@ def fitting_tools(paths: Paths) -> dict[str, Path]:
 
 
 def own_files(paths: Paths, tool: str, pattern: str) -> list[Path]:
-    """The files of a tool; in a folder those of other tools are passed over, unless all are.
-
-    A file that cannot be parsed is no file of another tool: its reader says what is wrong with it.
-    """
+    """The files of a tool; in a folder those of other tools are passed over, unless all are."""
+    # A file that cannot be parsed is not another tool's: its reader says what is wrong with it.
     files = find_files(paths, pattern)
     records = {file: _first_record(file) for file, named in files.items() if not named}
     strangers = {

@@ -204,12 +204,9 @@ def _signature_with(written: Signature, shared: Mapping[str, Keyword]) -> Signat
 def log_accessor(
     frame: FrameT, runs: Runs, given: SharedOptions, **roles: Unpack[RoleOptions]
 ) -> Scorio[FrameT]:
-    """The accessor of a table (with `run` and `source`), in which no runs become one by accident.
-
-    The trials of a file are of one run, unless a reader says that trials are runs (``run=None``).
-
-    Warns where a tool planned or reported something else than the rows hold.
-    """
+    """The accessor of a table (with `run` and `source`), in which no runs become one."""
+    # The trials of a file are of one run, unless a reader says that trials are runs (``run=None``).
+    # Warns where a tool planned or reported something else than the rows hold.
     of_user = {k: v for k, v in given.items() if k not in ReadOptions.__optional_keys__}
     # Runs that nobody named enter where the log shows that they differ.
     unsaid: RoleOptions = {"run": "run", "run_effects": "own" if "run" in of_user else "seen"}
@@ -255,11 +252,9 @@ class LogRows:
         *,
         alone: bool = False,
     ) -> LogRows:
-        """The rows with models: that of the user, the one the log knows, or the name of a place.
-
-        The log knows the model of a run, or what `known` makes of a file, its rows and that name;
-        see `model_names` for `alone`.
-        """
+        """The rows with models: that of the user, the one the log knows, or the name of a place."""
+        # The log knows the model of a run, or what `known` makes of a file, its rows and that name;
+        # see `model_names` for `alone`.
         models = model_names({f: place(plain_path(f)) for f in self.parts}, model, alone=alone)
         if model is None:
             known = known or (lambda _, part, __: cast("str | None", part.run.keys.get("model")))

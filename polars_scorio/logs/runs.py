@@ -24,12 +24,10 @@ _NEAR_WHOLE = 1e-6
 
 
 def trials_of_means(frame: pl.LazyFrame, metric: str) -> pl.LazyFrame:
-    """One row per trial, for rows of trial, asked, answered and mean (successes / asked).
-
-    Of one trial the category is the mean; of several 1 for successes, then 0 for failures, then
-    null for no answer: the log does not keep the true order. A mean that is no share of `asked` is
-    an error at collection.
-    """
+    """One row per trial, for rows of trial, asked, answered and mean (successes / asked)."""
+    # Of one trial the category is the mean; of several 1 for successes, then 0 for failures, then
+    # null for no answer: the log does not keep the true order. A mean that is no share of `asked`
+    # is an error at collection.
     several = pl.col("asked") > 1
     successes = pl.struct("mean", "asked", "answered").map_batches(
         lambda rows: _success_counts(rows.struct.unnest(), metric),
@@ -203,10 +201,8 @@ def _score_difference(totals: Totals) -> Iterable[str]:
 def totals_frame(
     parts: Iterable[tuple[Mapping[str, object], Totals]], skipped: Collection[str] = ()
 ) -> pl.DataFrame | None:
-    """Table of all totals: keys, `TOTALS_COLUMNS`, or `skipped`; None if it has no value.
-
-    Each text of `skipped` names a run without trials, in a row of its own.
-    """
+    """Table of all totals: keys, `TOTALS_COLUMNS`, or `skipped`; None if it has no value."""
+    # Each text of `skipped` names a run without trials, in a row of its own.
     rows: list[dict[str, object]] = [
         {
             **keys,
@@ -381,10 +377,8 @@ def run_literals(file: Path, run: Run) -> dict[str, pl.Expr]:
 
 
 def refuse_merged_runs(runs: Runs, strata: Collection[str], retries: Retries = "error") -> None:
-    """Refuse files of one model that are the same run, or runs with different settings.
-
-    The same: equal bytes or ids, or one a retry of the other. `strata` keep runs apart.
-    """
+    """Refuse files of one model that are the same run, or runs with different settings."""
+    # The same: equal bytes or ids, or one a retry of the other. `strata` keep runs apart.
     groups: dict[tuple[str, ...], list[Path]] = defaultdict(list)
     for file, run in runs.items():
         key = (_run_value(file, run, name) for name in ("model", "benchmark", *strata))

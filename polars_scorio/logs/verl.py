@@ -101,10 +101,8 @@ def verl(
 def _step_rollouts(
     file: Path, reward: str, model: str | None, keep: Mapping[str, Getter]
 ) -> tuple[pl.DataFrame, FileRows]:
-    """The rollouts of a file, read in chunks to save memory; its run; what is kept of its lines.
-
-    Python parses the lines, because verl writes NaN, which Polars does not read.
-    """
+    """The rollouts of a file, read in chunks to save memory; its run; what is kept of its lines."""
+    # Python parses the lines, because verl writes NaN, which Polars does not read.
     lines = numbered_objects(file, _EXPECTED)
     chunks: list[pl.DataFrame] = []
     kept: list[Row] = []

@@ -20,11 +20,8 @@ CELLS = 2**17
 
 
 def weight_range(w: Floats) -> float:
-    """Largest weight minus the smallest, the unit of the variances; ValueError if not a float.
-
-    The square of a weight near 1e155 overflows: functions return variances in units of
-    ``weight_range(w) ** 2``, and callers multiply sigma by ``weight_range(w)`` after the root.
-    """
+    """Largest weight minus the smallest, the unit of the variances; ValueError if not a float."""
+    # The square of a weight near 1e155 overflows: callers multiply sigma by it after the root.
     width = float(w.max()) - float(w.min())
     if not np.isfinite(width):
         low, high = float(w.min()), float(w.max())
@@ -57,11 +54,8 @@ def require_weight_per_category(mass: Mass, w: Floats) -> None:
 
 
 def distinct_rows(columns: Iterable[Ints]) -> tuple[Ints, Ints]:
-    """First place of each distinct row, ascending, and the index of each row among these.
-
-    `columns` (R,) are nonnegative integers. Rows become one integer each: sorting these is many
-    times faster, and for small integers a table of all of them is faster again.
-    """
+    """First place of each distinct row, ascending, and the index of each row among these."""
+    # `columns` (R,) are nonnegative integers. One integer for each row sorts many times faster.
     columns = [*columns]
     code, size = np.zeros(columns[0].size, dtype=np.int64), 1
     for column in columns:

@@ -40,11 +40,8 @@ class Ballots:
 
 
 def vote_success(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
-    """Chance that the vote of k drawn trials is right, shape (M,); NaN if k exceeds the trials.
-
-    Sums over the winning number of votes and the right answers; a share ``1 / (t + 1)`` of a tie is
-    the integral of ``s**t``, which Gauss-Legendre nodes integrate exactly.
-    """
+    """Chance that the vote of k drawn trials is right, shape (M,); NaN if k exceeds the trials."""
+    # A share ``1 / (t + 1)`` of a tie is the integral of ``s**t``, exact by Gauss-Legendre nodes.
     canonical, index = distinct_ballots(ballots)
     chance = np.full(canonical.abstained.size, np.nan)
     possible = np.flatnonzero(canonical.trials >= k)
@@ -55,10 +52,8 @@ def vote_success(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
 
 
 def vote_variance(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
-    """Jackknife variance of `vote_success`, shape (M,), conservative; NaN if ``k >= n``.
-
-    ``(n - 1) / n sum_i (U_(-i) - mean)**2``, B. Efron, C. Stein (1981), Ann. Statist. 9, 586-596.
-    """
+    """Jackknife variance of `vote_success`, shape (M,), conservative; NaN if ``k >= n``."""
+    # ``(n - 1) / n sum_i (U_(-i) - mean)**2``, B. Efron, C. Stein (1981), Ann. Statist. 9, 586-596.
     canonical, index = distinct_ballots(ballots)
     n, choices = canonical.trials, np.column_stack([canonical.votes, canonical.abstained])
     left_out, times, owner = [], [], []
@@ -212,11 +207,8 @@ class Votes(QuestionGroups):
 def vote_estimate(
     votes: Votes, k: int, ties: Ties = "split", strata: Subgroups[Votes] | None = None
 ) -> Estimate:
-    """Variance estimate of the votes of k trials in each group; NaN if k exceeds some trials.
-
-    Sigma is at least what one trial can change: trials that all agree seem to have no noise. Near a
-    bound the estimate is worth no more Bernoulli draws than there are trials.
-    """
+    """Variance estimate of the votes of k trials in each group; NaN if k exceeds some trials."""
+    # Sigma is at least what one trial can change: trials that all agree seem to have no noise.
     sums_of = (strata or Subgroups.from_whole_groups(votes)).weighted_sums
     each, size = vote_success(votes.ballots, k, ties), 1 / sums_of(np.ones(votes.kind_count), 2)
     estimate, rest = sums_of(each), sums_of(1 - each)
@@ -234,11 +226,9 @@ def vote_estimate(
 
 
 def vote_noise(ballots: Ballots, k: int, ties: Ties = "split") -> Floats:
-    """Variance of `vote_success`, expected not to be below the true one, shape (M,); or NaN.
-
-    The jackknife up to a quarter and the root of the trials (L. Mentch, G. Hooker 2016, JMLR
-    17(26), theorem 1); beyond, Hoeffding's bound (1948, Ann. Math. Statist. 19, eq. 5.22).
-    """
+    """Variance of `vote_success`, expected not to be below the true one, shape (M,); or NaN."""
+    # The jackknife up to a quarter and the root of the trials (L. Mentch, G. Hooker 2016, JMLR
+    # 17(26), theorem 1); beyond, Hoeffding's bound (1948, Ann. Math. Statist. 19, eq. 5.22).
     n = ballots.trials
     variance = np.full(n.size, np.nan)
     few = (k <= n // _QUARTER) & (k * k <= n)

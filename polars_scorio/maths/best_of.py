@@ -32,11 +32,9 @@ from polars_scorio.maths.variance_estimates import Estimate, credit_variances
 
 
 def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
-    """Expected best reward of k trials drawn without replacement, shape (S,); NaN if ``k > n``.
-
-    F. Bagirov et al. (2025), arXiv:2510.23393, appendix C.1, summed by parts over the levels, so
-    that rewards of one sign never cancel.
-    """
+    """Expected best reward of k trials drawn without replacement, shape (S,); NaN if ``k > n``."""
+    # F. Bagirov et al. (2025), arXiv:2510.23393, appendix C.1, summed by parts over the levels, so
+    # that rewards of one sign never cancel.
     require_weight_per_category(counts, rewards)
     n, levels = counts.sum(axis=1), np.unique(rewards)
     best = np.full(n.size, np.nan)
@@ -51,11 +49,8 @@ def expected_best(counts: Ints, rewards: Floats, k: int) -> Floats:
 
 
 def best_moments(nu: Floats, rewards: Floats, k: int) -> tuple[Floats, Floats]:
-    """Posterior mean and variance of the expected best reward of k trials, for each state.
-
-    The variance is in units of ``weight_range(rewards) ** 2``. Cumulative shares are products of
-    independent ratios, so all covariances of their powers are sums of positive terms.
-    """
+    """Posterior mean and variance (in squared units of `weight_range`) of the best reward of k."""
+    # Cumulative shares are products of independent ratios: all covariances are positive terms.
     require_weight_per_category(nu, rewards)
     unit, levels = weight_range(rewards), np.unique(rewards)
     step = np.diff(levels) / unit
@@ -89,11 +84,9 @@ def _distinct_masses(below: Mass, above: Mass) -> tuple[Floats, Floats, Ints]:
 
 
 def _mean_best(levels: Floats, miss: Floats, hit: Floats) -> Floats:
-    """Mean of the best reward; no trial exceeds level l with chance ``miss[l] = 1 - hit[l]``.
-
-    Positive rewards are summed up from the lowest level, negative ones down from the highest: terms
-    are subtracted only if rewards differ in sign.
-    """
+    """Mean of the best reward; no trial exceeds level l with chance ``miss[l] = 1 - hit[l]``."""
+    # Positive rewards are summed up from the lowest level, negative ones down from the highest:
+    # terms are subtracted only if rewards differ in sign.
     positive, negative = np.maximum(levels, 0.0), np.maximum(-levels, 0.0)
     gain = positive[0] + (np.diff(positive) * hit).sum(axis=1)
     loss = negative[-1] - (np.diff(negative) * miss).sum(axis=1)
@@ -104,11 +97,8 @@ def _mean_best(levels: Floats, miss: Floats, hit: Floats) -> Floats:
 def best_variances(
     states: States, w: Floats, sizes: list[int], strata: Subgroups[States] | None = None
 ) -> list[Estimate]:
-    """Variance estimate of the expected best reward of k trials, for each k in `sizes`.
-
-    NaN in groups where k exceeds the trials of some question. Two rewards give the result of
-    Pass@k.
-    """
+    """Variance estimates (G,) of the best reward of k, for each k in `sizes`; or NaN."""
+    # Two rewards give the result of Pass@k.
     rewards, level = np.unique(w, return_inverse=True)
     low, width = float(rewards[0]), float(rewards[-1] - rewards[0])
     if not width:
@@ -180,11 +170,9 @@ def _reward_correlations(urn: _Urn, k: int) -> Floats:
 
 
 def _reward_covariances(n: Ints, below: Floats, total: Floats, square: Floats, k: int) -> Floats:
-    """Upper triangle of the summed covariances, given the success rates.
-
-    Two draws of k share r trials: if the first stays below reward l <= m, so do these, and both
-    stay with chance ``A_l^k A_m^(k-r)``; ``A_l = Q A_m`` with Q independent of A_m.
-    """
+    """Upper triangle of the summed covariances, given the success rates."""
+    # Two draws of k share r trials: if the first stays below reward l <= m, so do these, and both
+    # stay with chance ``A_l^k A_m^(k-r)``; ``A_l = Q A_m`` with Q independent of A_m.
     i = np.arange(2 * k)
     power = np.cumprod((below[:, :, None] + i) / (total[:, None, None] + i), axis=2)
     sizes, place = np.unique(n, return_inverse=True)

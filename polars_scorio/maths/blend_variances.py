@@ -30,11 +30,8 @@ from polars_scorio.maths.variance_estimates import Estimate, capped_noise
 
 
 def blend_variance(fitted: Calibrated, x: Floats, y: Floats, powers: Powers) -> Estimate:
-    """Variance estimate of a blend of two metrics of the same draw, with gains x and y.
-
-    To first order a blend is a weighted sum of its metrics, itself a credit. With a negative power
-    its interval is normal, without a range. NaN if k exceeds the trials of some question.
-    """
+    """Variance estimate of a blend of two metrics of the same draw, with gains x and y."""
+    # To first order a blend is a weighted sum of its metrics, itself a credit.
     draws = fixed_gains(x), fixed_gains(y)
     means = [group_estimates(fitted.states, draw)[0] for draw in draws]
     mean, variance, factor = np.full((3, fitted.states.groups), np.nan)
@@ -78,11 +75,9 @@ def blend_numbers(
     target: Target = "benchmark",
     clusters: Subgroups[States] | None = None,
 ) -> Numbers:
-    """Estimate and interval of a blend of means, without forecasts.
-
-    It grows with both means, whose errors go together: it lies between the blends of their lower
-    and of their upper ends. About these questions the interval of `noisy` is used if shorter.
-    """
+    """Estimate and interval of a blend of means, without forecasts."""
+    # It grows with both means, whose errors go together: it lies between the blends of their lower
+    # and of their upper ends. About these questions the interval of `noisy` is used if shorter.
     draws = [fixed_gains(blended.x), fixed_gains(blended.y)]
     parts = credit_numbers(fitted, draws, confidence, target, clusters)
     known = ~np.isnan(noisy.estimate)

@@ -204,10 +204,8 @@ class RunPairs:
 
     @property
     def z(self) -> Floats:
-        """Critical values at which the widened intervals stop to hold zero.
-
-        Ends are in logs, since quantiles of few degrees of freedom grow like exponentials.
-        """
+        """Critical values at which the widened intervals stop to hold zero."""
+        # Ends are in logs, since quantiles of few degrees of freedom grow like exponentials.
         size = np.where(self.diff == 0, 1.0, np.abs(self.diff))
 
         def log_ends(c: Floats) -> tuple[Floats, Floats]:
@@ -338,10 +336,8 @@ class Inner(NamedTuple):
 
 
 def z_of_each(models: Sequence[Comparison], a: Ints, b: Ints) -> list[Floats]:
-    """`Comparison.z` by several metrics: the roots of all pairs are found together.
-
-    A root takes fourteen intervals, each as dear for one pair as for a hundred.
-    """
+    """`Comparison.z` by several metrics: the roots of all pairs are found together."""
+    # A root takes fourteen intervals, each as dear for one pair as for a hundred.
     pairs = [each.pairs(a, b) for each in models]
     estimates = [each for each in pairs if isinstance(each, NoisyPairs)]
     joined = NoisyPairs.joined(estimates) if len(estimates) == len(pairs) > 1 else None
@@ -428,10 +424,7 @@ class Comparison:
         return Differences(diff, pairs.sigma, self._clipped(lo), self._clipped(hi))
 
     def one_sided_errors(self, a: Ints, b: Ints, margin: Floats) -> tuple[Floats, Floats]:
-        """Smallest errors with which pairs are above a lower margin (S, 1), and below it, (S, P).
-
-        NaN above 1/2, and for pairs without an interval.
-        """
+        """Smallest errors with which pairs are above a lower margin, and below it; or NaN."""
         pairs = self.pairs(np.concatenate([a, a]), np.concatenate([b, b]))  # above, then below
         upper = np.arange(2 * a.size) < a.size
         error = one_sided_errors(pairs.ends, pairs.sigma, margin, upper, self.limit)
@@ -448,10 +441,7 @@ class Comparison:
         return np.asarray(pairs.decided(c) & (limit > 0))
 
     def differs(self, c: Floats, strata: Ints | None = None) -> Mask:
-        """Whether the model of a column differs from that of a row, (S, L, L), some rows at a time.
-
-        Critical values have the shape (S, 1), or (S, L) for one of each row.
-        """
+        """Whether a column differs from a row, (S, L, L); `c` is (S, 1), or (S, L) for each row."""
         strata = np.arange(len(self.inner.value)) if strata is None else strata
         here, models = np.isfinite(self.inner.value[strata]), self.inner.value.shape[1]
         table = np.zeros((strata.size, models, models), np.bool_)
@@ -556,10 +546,8 @@ class Family(NamedTuple):
         return look_z(curve_critical(anytime_critical(single, information), path), information)
 
     def verdicts(self, models: Comparison, a: Ints, b: Ints) -> tuple[Mask, Floats]:
-        """Pairs of columns that may be called different, and c with which intervals agree, (S, P).
-
-        By `step_down`; of a log that is looked at again and again, by its first step alone.
-        """
+        """Pairs of columns that differ by `step_down`, and the c of their intervals, (S, P)."""
+        # A log that is looked at again and again has its first step alone.
         here = np.isfinite(models.inner.value)
         compared, strata = here[:, a] & here[:, b], np.arange(len(here))
         if self.scope == "each pair" or not a.size:  # an interval alone decides
@@ -588,10 +576,7 @@ class Family(NamedTuple):
         return Places(*better_and_worse(value, differs), tiers(value, higher))
 
     def could_be_best(self, models: Comparison) -> Mask:
-        """Models than which no other is better, (S, L), by one-sided verdicts against each model.
-
-        With the given confidence the best model of a stratum is one of them.
-        """
+        """Models (S, L) that no other is better than: with the confidence, the best is there."""
         value, sigma, *_ = models.inner
         if models.joint is None:
             c = best_critical(np.where(np.isfinite(value), sigma, np.nan), self.confidence)

@@ -97,11 +97,8 @@ class QuestionCosts:
         return CostValues(values, np.where(np.isnan(values), np.nan, won), noise, self.n / k)
 
     def _jackknife(self, k: int, m1: Floats, m0: Floats, spread: Floats) -> Floats:
-        """Variances and covariance of spending and pass@k, from leaving each trial out.
-
-        m1, m0: mean cost of successes and failures, 0 if none; `spread` (2, Q): sums of squares
-        around them.
-        """
+        """Variances and covariance of spending and pass@k, from leaving each trial out."""
+        # m1, m0: mean cost of successes and failures, or 0; `spread` (2, Q): squares around them.
         n, c, failed = self.n, self.c, self.n - self.c
         # Without one success, and without one failure.
         left_out = [expected_tries(n - 1, each, k) for each in (np.maximum(c - 1, 0), c)]
@@ -118,10 +115,7 @@ class QuestionCosts:
 
 
 def expected_tries(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:
-    """Expected successes and failures until the first success, in at most k of n trials.
-
-    Pass@k, and sum_{j=1..k} C(n-c,j)/C(n,j); 0 where k > n.
-    """
+    """Expected successes (pass@k) and failures until the first success, 0 if k > n."""
     unlucky, lost = np.ones(n.shape), np.zeros(n.shape)
     for j in range(k):  # the chance that the first j + 1 trials of an order fail
         unlucky = unlucky * np.maximum(n - c - j, 0) / np.maximum(n - j, 1)
@@ -169,11 +163,9 @@ class FrontierModels:
         return frontier_of(self.score, self.cost)
 
     def dominated(self, confidence: float) -> Mask:
-        """Models dominated by a surely better and cheaper one, for all models at once.
-
-        Both differences exceed Student's quantile, which needs no correction for there being two;
-        that of costs has the upper end as in `CostMeans.ends`. Pairs share the error by Bonferroni.
-        """
+        """Models dominated by a surely better and cheaper one, for all models at once."""
+        # Both differences exceed Student's quantile, without a correction for there being two; that
+        # of costs has the upper end as in `CostMeans.ends`. Pairs share the error (Bonferroni).
         models = self.score.size
         if models < 2 or self.freedom <= 0:  # a single model has no pair
             return np.zeros(models, np.bool_)
@@ -186,11 +178,8 @@ class FrontierModels:
         return np.asarray((above & cheaper).any(axis=0))
 
     def draws(self) -> tuple[Floats, Floats]:
-        """Draws of all scores and all costs, shape (L, draws) each, with a fixed seed.
-
-        Scores are normal, costs as far apart as the ends of `CostMeans.ends`. Models with the same
-        data have the same draws.
-        """
+        """Draws of all scores and all costs, shape (L, draws) each, with a fixed seed."""
+        # Models with the same data have the same draws.
         models = self.score.size
         alike = first_alike(np.vstack([self.parts[:, :models], self.parts[:, models:]]))
         covariance = self.parts.T @ self.parts
@@ -220,10 +209,8 @@ class FrontierModels:
         return chance_of(self.draws())
 
     def band(self, costs: Floats, confidence: float) -> tuple[Floats, Floats]:
-        """Interval of the best score available for at most each log cost (C,), over the draws.
-
-        NaN if no model is so cheap in most draws.
-        """
+        """Interval of the best score available for at most each log cost (C,), over the draws."""
+        # NaN if no model is so cheap in most draws.
         return band_of(self.draws(), costs, confidence)
 
 
@@ -328,11 +315,9 @@ class CostMeans:
 
     @classmethod
     def from_values(cls, values: CostValues, questions: QuestionCosts, target: Target) -> CostMeans:
-        """Means of the questions of each group, with their variances.
-
-        For target "benchmark" the noise is that of the trials; if some question of a group has too
-        few of them, the larger between-question variance replaces it.
-        """
+        """Means of the questions of each group, with their variances."""
+        # For target "benchmark" the noise is that of the trials; if some question of a group has
+        # too few of them, the larger between-question variance replaces it.
         share, group, groups = questions.shares(), questions.group, questions.groups
 
         def mean(each: Floats) -> Floats:
@@ -391,12 +376,9 @@ class CostMeans:
         return np.asarray(self.y <= self.critical(tail) * np.sqrt(self.variance[2]))
 
     def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
-        """Ends of the interval of the ratio, given the chance beyond each of them; NaN if unknown.
-
-        `hi` is infinite if there is no upper end, and longer the fewer `events` make the noise: a
-        dear trial that was seen says that there are dearer ones. Without any success `lo` is the
-        cost over the largest rate that M questions allow.
-        """
+        """Ends of the interval of the ratio, by the chance beyond each of them; NaN if unknown."""
+        # A dear trial says that there are dearer ones: few `events` make `hi` longer, or infinite.
+        # Without success `lo` is the cost over the largest rate that M questions allow.
         q, error = self.critical(tail), self.log_error
         with np.errstate(over="ignore"):
             hi = self.ratio * np.exp(dear_critical(self.events, self.freedom, tail) * error)
@@ -423,10 +405,8 @@ def dear_events(squares: Floats, owner: Ints, groups: int) -> Floats:
 
 
 def dear_critical(events: Floats, freedom: Floats, tail: Floats | float) -> Floats:
-    """Critical value of an upper end whose noise so many events make; NaN without freedom.
-
-    With few events the variance is known badly, and larger than the estimate more often than not.
-    """
+    """Critical value of an upper end whose noise so many events make; NaN without freedom."""
+    # With few events the variance is known badly, and more often too small.
     known = np.where(freedom > 0, np.minimum(np.minimum(freedom, events), 1e12), np.nan)
     return np.asarray(-scipy.special.stdtrit(known, tail) * np.sqrt(1 + 2 / events))
 
@@ -442,10 +422,8 @@ def _log_variance(variance: Floats, x: Floats, y: Floats) -> Floats:
 def _spread_between(
     values: CostValues, questions: QuestionCosts, share: Floats, x: Floats, y: Floats
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Variance (3, G) of the means between questions or clusters, units less strata, units, events.
-
-    Dear units have a positive part in the log of x / y.
-    """
+    """Variance (3, G) of means between clusters, units less strata, units, events."""
+    # Dear units have a positive part in the log of x / y.
     unit = np.arange(share.size) if questions.cluster is None else questions.cluster
     group, groups = questions.group, questions.groups
     first, stratum = distinct_rows([group, questions.stratum])

@@ -48,12 +48,7 @@ class Paired:
 
 
 def of_pairs(covariance: Floats) -> Floats:
-    """Variances of all differences, from covariances of shape (S, L, L); on the diagonal their own.
-
-    >>> of_pairs(np.array([[[2.0, 1.0], [1.0, 3.0]]]))
-    array([[[2., 3.],
-            [3., 3.]]])
-    """
+    """Variances of all differences, from covariances (S, L, L); on the diagonal their own."""
     variance = np.diagonal(covariance, axis1=1, axis2=2)
     scale = variance[:, :, None] + variance[:, None, :]
     square = scale - 2 * covariance
@@ -71,11 +66,8 @@ def paired_means(
     weight: Floats | None = None,
     single: Mask | None = None,
 ) -> Paired:
-    """Means and covariances of models over their shared questions; sigma NaN without freedom.
-
-    `values` (Q, L) by strata that begin at `first`, NaN where a model is absent; `span`: of values;
-    `weight` (Q,): relative shares; `single` (S, L): of one trial a question.
-    """
+    """Means and covariances of models over their shared questions; sigma NaN without freedom."""
+    # `values` (Q, L), NaN where absent, by strata from `first` on; `single` (S, L): of one trial.
     models = values.shape[1]
     mean = np.full((first.size, models), np.nan)
     freedom, sums = np.zeros(first.size), np.zeros((2, first.size, models, models))
@@ -136,11 +128,9 @@ def hidden_noise(values: Floats, single: Mask) -> Mask:
 def means_together(
     parts: Floats, size: float, span: float, here: Mask, alike: Ints, hidden: Mask | None = None
 ) -> tuple[Floats, Floats]:
-    """Covariance of means and variance of each difference, (L, L), from influences (N, L).
-
-    Both allow for what K = `size` questions may have missed: `span` of values, 0 if unknown. With
-    it coverage is .90 from 5 questions on: ``examples/validation/differences.py``.
-    """
+    """Covariance of means and variance of each difference, (L, L), from influences (N, L)."""
+    # Both allow for what K = `size` questions may have missed: `span` of values, 0 if unknown. With
+    # it coverage is .90 from 5 questions on: ``examples/validation/differences.py``.
     first, place = np.unique(alike, return_inverse=True)
     covariance, variance = _distinct_moments(parts[:, first], size, span)
     pairs = np.ix_(place, place)
@@ -232,10 +222,7 @@ _TINY = 1e-14  # a term of the series, relative to the first, that ends it
 
 
 def connected_parts(model: Ints, question: Ints) -> Ints:
-    """For each model, the lowest model that it can be compared with through common questions.
-
-    `model` and `question` (N,) are the indices of each estimate; all 0 if everything is connected.
-    """
+    """For each model, the lowest one that common questions connect it with; `model` is (N,)."""
     models = int(model.max(initial=-1)) + 1
     part = np.arange(models)
     while True:
@@ -251,11 +238,9 @@ def connected_parts(model: Ints, question: Ints) -> Ints:
 def adjusted_means(
     model: Ints, question: Ints, value: Floats, span: float, cluster: Ints | None = None
 ) -> Paired:
-    """Scores that the models would have on all questions, by model and question effects.
-
-    `model`, `question` (N,) of each estimate, all models connected. The covariance is CR2's (R. M.
-    Bell, D. F. McCaffrey 2002, Survey Methodology 28(2), 169-181), with `means_together`.
-    """
+    """Scores that the models would have on all questions, by model and question effects."""
+    # `model`, `question` (N,) of each estimate, all models connected. The covariance is CR2's (R.
+    # M. Bell, D. F. McCaffrey 2002, Survey Methodology 28(2), 169-181), with `means_together`.
     table = np.zeros((int(question.max()) + 1, int(model.max()) + 1))
     here = np.zeros(table.shape, dtype=np.bool_)
     table[question, model], here[question, model] = value, True
@@ -310,11 +295,8 @@ def _within_question(table: Floats, here: Mask, shared: Ints) -> Floats:
 def _unshrunk_residuals(
     residual: Floats, here: Mask, shared: Ints, inverse: Floats, cluster: Ints | None = None
 ) -> Floats:
-    """Residuals as large as if their question (cluster) had not taken part in the fit.
-
-    ``(1 - H)**(-1/2)`` of the leverage H as a binomial series: no question needs its own
-    decomposition.
-    """
+    """Residuals as large as if their question (cluster) had not taken part in the fit."""
+    # ``(1 - H)**(-1/2)`` of the leverage H as a binomial series, without decompositions.
     total, term = residual.copy(), residual
     limit = _TINY * np.abs(residual).max(initial=0.0)
     for order in range(1, _TERMS):

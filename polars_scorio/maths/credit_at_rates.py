@@ -28,10 +28,8 @@ from polars_scorio.maths.pooled_moments import Joint
 
 
 def credit_at(p: Floats, q: Floats, gains: Floats) -> Floats:
-    """Mean credit of k ~ Binomial(p) trials at rates ``p = 1 - q``, shape (I,).
-
-    If one success earns all, and for AUC@k, the time does not grow with k.
-    """
+    """Mean credit of k ~ Binomial(p) trials at rates ``p = 1 - q``, shape (I,)."""
+    # If one success earns all, and for AUC@k, the time does not grow with k.
     k, success = gains.size, only_success(gains)
     if success is not None:
         return np.asarray(gains[success - 1] * _at_least(success, k, p, q))
@@ -64,11 +62,7 @@ Powers = tuple[float, float]
 
 
 def blend_means(x: Floats, y: Floats, powers: Powers) -> Floats:
-    """``x**a * y**b`` for nonnegative means; NaN if there is none.
-
-    0 if a mean of 0 has a positive power; infinite if one has a negative power and the other is not
-    0 under a positive one.
-    """
+    """``x**a * y**b`` for nonnegative means; 0, infinite or NaN where a mean is 0."""
     zero = (x == 0) & (powers[0] > 0) | (y == 0) & (powers[1] > 0)
     with np.errstate(divide="ignore"):
         powered = np.where(zero, 1.0, x) ** powers[0] * np.where(zero, 1.0, y) ** powers[1]
@@ -76,11 +70,9 @@ def blend_means(x: Floats, y: Floats, powers: Powers) -> Floats:
 
 
 def blend_moments(joint: Joint, powers: Powers) -> tuple[Floats, Floats]:
-    """Mean and variance of ``x**a * y**b`` by the delta method, to first order.
-
-    The blend of the means, and ``mean**2 (a**2 Var(x)/x**2 + b**2 Var(y)/y**2 + 2 a b Cov(x, y)/(x
-    y))``, 0 if the mean is 0.
-    """
+    """Mean and variance of ``x**a * y**b`` by the delta method, to first order."""
+    # The blend of the means, and ``mean**2 (a**2 Var(x)/x**2 + b**2 Var(y)/y**2 + 2 a b Cov(x,
+    # y)/(x y))``, 0 if the mean is 0.
     a, b = powers
     mean = blend_means(joint.x, joint.y, powers)
     x, y = (np.where(each > 0, each, np.inf) for each in (joint.x, joint.y))
@@ -105,11 +97,8 @@ class NearCredit(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def root_credit(n: int, k: int, pass_power: float, unanimous_power: float) -> NearCredit:
-    """Credit of the successes of n trials whose mean is nearly Geom@k, whatever the success rate.
-
-    In [0, 1], 0 for no success and 1 for n; ``1 <= k <= n``, powers not negative and not both 0.
-    Bias 0 for n = 1.
-    """
+    """Credit of the successes of n trials, in [0, 1], whose mean is nearly Geom@k at any rate."""
+    # ``1 <= k <= n``, powers not negative and not both 0. Bias 0 for n = 1.
     p, _ = _fine_rates(n)
     passing = -np.expm1(k * np.log1p(-p[:-1]))
     return _nearest_credit(n, np.append(passing**pass_power * p[:-1] ** (k * unanimous_power), 1.0))

@@ -59,11 +59,9 @@ class DrawBounds:
 
 
 def draw_bounds(gains: GainsOf, n: Ints) -> DrawBounds:
-    """The draws that bound a metric that is a credit; `n` are the trials that questions have.
-
-    Pass@k and Pass^k have those of j = 1, 2, 4, ... below k that some question has trials for; any
-    other credit that is nowhere below (above) the share of successes has j = 1.
-    """
+    """The draws that bound a metric that is a credit; `n` are the trials that questions have."""
+    # Pass@k and Pass^k have j = 1, 2, 4, ... below k that some question has trials for; any other
+    # credit that is nowhere below (above) the share of successes has j = 1.
     drawn, other = gains(1), gains(2)
     if isinstance(gains, RootDraw) or other is not drawn:
         return DrawBounds(None, (), above=False)  # a root of credits, or a draw for each n
@@ -102,11 +100,10 @@ class Ends(NamedTuple):
 def saturated_ends(
     fitted: Calibrated, draws: Sequence[GainsOf], confidence: Floats | float
 ) -> Ends:
-    """How far intervals reach where all trials of a group succeed, or all fail.
-
-    The lowest mean of rates at which a log without a failure has a chance of 1 - confidence (C. J.
-    Clopper, E. S. Pearson 1934, Biometrika 26, 404-413), if one question has it, or some, or all.
-    """
+    """How far intervals reach where all trials of a group succeed, or all fail."""
+    # The lowest mean of rates at which a log without a failure has a chance of 1 - confidence (C.
+    # J. Clopper, E. S. Pearson 1934, Biometrika 26, 404-413), if one question has it, or some, or
+    # all.
     shape = len(draws), fitted.states.groups
     lo, hi = np.full(shape, np.inf), np.full(shape, -np.inf)
     tails = np.broadcast_to(1 - np.asarray(confidence), shape[1:])
@@ -145,11 +142,9 @@ def _seen_and_possible(
 def _unseen_rates(
     group: Group, weights: QuestionWeights, chance: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Rates of unobserved outcomes, their complements, and the weight of questions that have them.
-
-    One question has it, or two, or four, up to all: that none of them shows it in its trials has
-    the given chance. Questions have as many trials as on average: n does not follow their rates.
-    """
+    """Rates of unobserved outcomes, their complements, and the share of questions with them."""
+    # One question has it, or two, or four, up to all, and none shows it with the given chance.
+    # Questions have as many trials as on average: n does not follow their rates.
     questions = 1 / float(weights.second.sum())  # effective number of equal weight
     some = np.append(2.0 ** np.arange(np.ceil(np.log2(questions))), questions)
     share = np.append(weights.largest, some[1:] / questions) if questions > 1 else np.ones(1)
@@ -175,11 +170,9 @@ def forecast_range(
     confidence: Floats | float,
     where: Mask | None = None,
 ) -> CreditRange:
-    """Mean credit (G,) of draws of any size, with its range over all populations not rejected.
-
-    NaN outside `where`; `mu` also beyond twice the trials of the shortest question, where neither
-    fit predicts it: at four times as many a third of the populations had a bias above .05.
-    """
+    """Mean credit (G,) of draws of any size, with its range over all populations not rejected."""
+    # NaN outside `where`; `mu` also beyond twice the trials of the shortest question, where neither
+    # fit predicts it: at four times as many a third of the populations had a bias above .05.
     numbers = np.full((3, fitted.states.groups), np.nan)
     confidences = np.broadcast_to(np.asarray(confidence, dtype=float), fitted.states.groups)
     for groups, fits in fitted.batches:
@@ -218,10 +211,8 @@ _FEWEST, _MOST = 8, 2**15  # trials; a quarter of the most has a fit of 70 MB
 
 
 def holdout_error(group: Group, gains: Floats) -> float:
-    """Forecast of n trials from n // 4 of them by the free fit, less the value of all n trials.
-
-    NaN unless all questions have the same n, from 8 to 32,768.
-    """
+    """Forecast of n trials from n // 4 of them by the free fit, less the value of all n trials."""
+    # NaN unless all questions have the same n, from 8 to 32,768.
     n, part = int(group.n[0]), int(group.n[0]) // 4
     if not _FEWEST <= n <= _MOST or (group.n != n).any():
         return float("nan")
@@ -274,10 +265,7 @@ def credit_numbers(
     target: Literal["benchmark", "population"] = "benchmark",
     clusters: Subgroups[States] | None = None,
 ) -> list[Numbers]:
-    """Estimates and intervals of metrics that are a credit; those of one call share most work.
-
-    `clusters`: the same questions in clusters, which are then the sample of the population.
-    """
+    """Estimates and intervals of metrics that are a credit; those of one call share most work."""
     bounds = [draw_bounds(gains, fitted.states.n) for gains in draws]
     further = smaller_draws(bounds)
     every = [*draws, *(small.draw_gains() for small in further)]
@@ -326,11 +314,9 @@ def bounded_numbers(
     parts: Sequence[Numbers],
     further: Sequence[Numbers],
 ) -> list[Numbers]:
-    """Numbers of metrics that are a credit, with intervals that agree with those of smaller draws.
-
-    Pass@k is never below Pass@j of a smaller j, Pass^k never above: no interval reaches beyond the
-    far end of j = 1, 2, 4, ... as long as a question has 2 j trials, which show the noise.
-    """
+    """Numbers of credits, with intervals that agree with those of smaller draws."""
+    # Pass@k is never below Pass@j of a smaller j, Pass^k never above: no interval reaches beyond
+    # the far end of j = 1, 2, 4, ... as long as a question has 2 j trials, which show the noise.
     known = {each.itself: numbers for each, numbers in zip(bounds, parts, strict=True)}
     known |= zip(smaller_draws(bounds), further, strict=True)
     fewest = fitted.fewest_trials
@@ -373,11 +359,8 @@ def sample_numbers(
     confidence: Floats | float,
     bias: Floats | None = None,
 ) -> Numbers:
-    """Estimate and interval of the mean over a population of questions.
-
-    `values`, `bias` (S,): estimate of a question in each state, inside [0, 1], and its largest bias
-    (default 0); `sigma` (G,) as of `QuestionSample.sigma`.
-    """
+    """Estimate and interval of the mean over a population of questions."""
+    # `values`, `bias` (S,): estimate of a question, in [0, 1], and its largest bias; `sigma` (G,).
     mean, (lo, hi) = sample.questions.mean(values), sample.units(values, bias).bounds(confidence)
     # If all units are alike, the mean may differ from an end by a rounding.
     lo, hi = np.minimum(lo, mean), np.maximum(hi, mean)

@@ -44,10 +44,7 @@ class Path(NamedTuple):
 
     @property
     def length(self) -> Floats:
-        """Length of each path; infinite if a variance is unknown.
-
-        A step to or from a point without variance counts 0.
-        """
+        """Length of each path, without steps that lack a variance; infinite if one is unknown."""
         scale = np.sqrt(self.variance[..., :-1]) * np.sqrt(self.variance[..., 1:])
         known = np.isfinite(scale) & (scale > 0)
         cosine = np.divide(self.covariance, scale, out=np.ones_like(scale), where=known)
@@ -79,10 +76,8 @@ def curve_critical(c: Floats | float, path: Path) -> Floats:
 
 
 def question_path(values: Sequence[Floats], weight: Floats, cluster: Ints | None = None) -> Path:
-    """The path of means over sampled questions, from their values (M, P) at each k.
-
-    `weight` (M,) is the share of each question in the mean, `cluster` (M,) what belongs together.
-    """
+    """The path of means over sampled questions, from their values (M, P) at each k."""
+    # `weight` (M,) is the share of each question in the mean, `cluster` (M,) what belongs together.
     parts = []
     for of_k in values:
         away = of_k - weight @ of_k
@@ -101,11 +96,9 @@ def question_path(values: Sequence[Floats], weight: Floats, cluster: Ints | None
 
 
 def noise_path(fitted: Calibrated, draws: Sequence[GainsOf | RootDraw]) -> Path:
-    """The path of the noise of each group under its free fit, for one draw at each k, (G, K).
-
-    Each question has the variance of a question at the rates of the fit; trials count as often as
-    the questions that have them weigh in the variance of the mean.
-    """
+    """The path of the noise of each group under its free fit, for one draw at each k, (G, K)."""
+    # Each question has the variance of a question at the rates of the fit; trials count as often as
+    # the questions that have them weigh in the variance of the mean.
     groups, size = fitted.states.groups, len(draws)
     variance, covariance = np.full((groups, size), np.nan), np.full((groups, size - 1), np.nan)
     for members, fits in fitted.batches:
@@ -167,14 +160,7 @@ class Stretch(NamedTuple):
 
 
 def first_stretch(k: Ints, lo: Floats, hi: Floats) -> Stretch:
-    """From the first point on, as long as the sign stays decided and the same; k is the last axis.
-
-    NaN is no point.
-
-    >>> lo, hi = np.array([0.1, 0.1, -0.1]), np.array([0.2, 0.2, 0.2])
-    >>> [int(each) for each in first_stretch(np.array([1, 2, 4]), lo, hi)]
-    [1, 2]
-    """
+    """From the first point on, as long as the sign stays decided and the same, by the last axis."""
     here = ~np.isnan(lo)
     sign = np.where(lo > 0, 1, np.where(hi < 0, -1, 0))
     first = np.take_along_axis(sign, here.argmax(axis=-1)[..., None], axis=-1)
@@ -189,10 +175,6 @@ def last_stretch(k: Ints, lo: Floats, hi: Floats) -> Stretch:
 
 
 def rising_band(lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
-    """The band of a curve that never falls, by the first axis; NaN is no point.
-
-    >>> rising_band(np.array([0.2, 0.1]), np.array([0.6, 0.5]))
-    (array([0.2, 0.2]), array([0.5, 0.5]))
-    """
+    """The band of a curve that never falls, by the first axis; NaN is no point."""
     low, high = np.fmax.accumulate(lo, axis=0), np.fmin.accumulate(hi[::-1], axis=0)[::-1]
     return np.where(np.isnan(lo), np.nan, low), np.where(np.isnan(hi), np.nan, high)

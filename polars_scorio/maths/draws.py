@@ -29,18 +29,14 @@ _SERIES = (-1 / 24, 7 / 2880, -31 / 40320, 127 / 215040, -511 / 608256)
 
 
 def sum_of_logs(a: Floats, b: Floats, k: int) -> Floats:
-    """Sum of ``log1p(a / (b + i))``, i < k, for each state, to about 1e-15; infinite if b is 0.
-
-    Stirling's formula of ``log gamma(t + 1/2)``: NIST DLMF 5.11.8. a below 1e38.
-    """
+    """Sum of ``log1p(a / (b + i))``, i < k, for each state, to about 1e-15; infinite if b is 0."""
+    # Stirling's formula of ``log gamma(t + 1/2)``: NIST DLMF 5.11.8. a below 1e38.
     return _summed_logs(a, b, k, operator.truediv, _far_logs)
 
 
 def sum_of_gaps(a: Floats, b: Floats, k: int, m: int) -> Floats:
-    """``sum_of_logs(a, b, k) - sum_of_logs(a, b + m, k)``, accurate to its last digits.
-
-    It is the sum of ``log1p(m a / ((a + b + m + i) (b + i)))``, i < k; `b` is positive.
-    """
+    """``sum_of_logs(a, b, k) - sum_of_logs(a, b + m, k)``, accurate to its last digits."""
+    # It is the sum of ``log1p(m a / ((a + b + m + i) (b + i)))``, i < k; `b` is positive.
     return _summed_logs(a, b, k, partial(_odds_of_gaps, m=m), partial(_far_gaps, m=m))
 
 
@@ -98,11 +94,9 @@ def _far_gaps(a: Floats, t: Floats, k: Floats, m: int) -> Floats:
 
 
 def _series_of_gap(t: Floats, a: Floats) -> Floats:
-    """Stirling's series at t less that at ``t + a``, in odd powers of ``u = 1/t`` and ``v``.
-
-    ``u p(u^2) - v p(v^2)`` is ``(u - v) (p(u^2) + v (u + v) slope)``, with the slope of p between
-    both squares, and ``u - v = a u v``: no difference is taken.
-    """
+    """Stirling's series at t less that at ``t + a``, in odd powers of ``u = 1/t`` and ``v``."""
+    # ``u p(u^2) - v p(v^2)`` is ``(u - v) (p(u^2) + v (u + v) slope)``, with the slope of p between
+    # both squares, and ``u - v = a u v``: no difference is taken.
     u, v = 1 / t, 1 / (t + a)
     square, other = u * u, v * v
     value, slope = np.full_like(t, _SERIES[-1]), np.zeros_like(t)
@@ -131,10 +125,7 @@ class NoSuccess(NamedTuple):
 
 
 def no_success(a: Floats, b: Floats, k: int) -> NoSuccess:
-    """Moments of the chance that k new trials have no success, under ``p ~ Beta(a, b)``.
-
-    A variance under 1e-280 may lose digits, down to 0.
-    """
+    """Moments of the chance that k new trials have no success, under ``p ~ Beta(a, b)``."""
     chance, rest, variance = chances_and_growth(a, b, k)
     variance *= chance
     return NoSuccess(chance, rest, variance)
@@ -175,10 +166,8 @@ def chances_and_growth(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats, Fl
 
 
 def no_success_by_state(a: Floats, b: Floats, n: int, c: Ints, k: int) -> NoSuccess:
-    """`no_success` (S, J) of populations Beta(a, b) after n trials with c successes, ascending.
-
-    If the states lie close, each follows from the one before, at a cost that does not depend on k.
-    """
+    """`no_success` (S, J) of populations Beta(a, b) after n trials with c successes, ascending."""
+    # If the states lie close, each follows from the one before, at the same cost for any k.
     first, last = int(c[0]), int(c[-1])
     if last - first > _STEPS * c.size:
         flat = no_success(np.add.outer(c, a).ravel(), np.add.outer(n - c, b).ravel(), k)
@@ -192,10 +181,7 @@ def no_success_by_state(a: Floats, b: Floats, n: int, c: Ints, k: int) -> NoSucc
 
 
 def _following_states(start: NoSuccess, fewest: Floats, steps: int, k: int) -> NoSuccess:
-    """The states after the first, row by row: each has one failure less and one success more.
-
-    `fewest` are the failures (and what the population adds to them) in the last row.
-    """
+    """The states after the first, row by row: each has one failure less and one success more."""
     chance, rest, variance, share = np.empty((4, steps + 1, fewest.size))
     chance[0], rest[0], variance[0], share[0] = *start, np.ones_like(fewest)
     left = np.arange(steps - 1.0, -1.0, -1.0)[:, None] + fewest
@@ -244,11 +230,10 @@ def log_none(a: Floats, b: Floats, k: int) -> Floats:
 
 
 def power_covariance(a: Floats, b: Floats, k: int, m: int, *, mixed: bool) -> Floats:
-    """Covariance of ``1 - q**k`` and ``1 - q**m``; if `mixed`, of ``1 - q**k`` and ``p**m``.
-
-    ``E[q**(k + m)]`` is ``E[q**k] E[q**m]`` times the product of ``1 + m a / ((a + b + m + i) (b +
-    i))``, and ``E[q**k p**m]`` is ``E[q**k] E[p**m]`` over that of ``1 + m / (a + b + i)``, i < k.
-    """
+    """Covariance of ``1 - q**k`` and ``1 - q**m``; if `mixed`, of ``1 - q**k`` and ``p**m``."""
+    # ``E[q**(k + m)]`` is ``E[q**k] E[q**m]`` times the product of ``1 + m a / ((a + b + m + i) (b
+    # + i))``, and ``E[q**k p**m]`` is ``E[q**k] E[p**m]`` over that of ``1 + m / (a + b + i)``, i <
+    # k.
     first = log_none(a, b, k)
     second = log_none(b, a, m) if mixed else log_none(a, b, m)
     if mixed:
@@ -272,12 +257,10 @@ def _multiply_chances(a: Floats, b: Floats, k: int, chance: Floats, rest: Floats
 
 
 def _add_growth(a: Floats, b: Floats, k: int, growth: Floats) -> None:
-    """Add the growth trial by trial to an array of zeros.
-
-    The difference of the products of ``later_i = (b + k + i) / (a + b + k + i)`` and ``now_i = (b +
-    i) / (a + b + i)``, i < k, is the sum of ``later_0 ... later_{i-1} (later_i - now_i) now_{i+1}
-    ... now_{k-1}``, all positive.
-    """
+    """Add the growth trial by trial to an array of zeros."""
+    # The difference of the products of ``later_i = (b + k + i) / (a + b + k + i)`` and ``now_i = (b
+    # + i) / (a + b + i)``, i < k, is the sum of ``later_0 ... later_{i-1} (later_i - now_i)
+    # now_{i+1} ... now_{k-1}``, all positive.
     total, gap = a + b, k * a
     later, term = np.ones(a.size), np.empty(a.size)
     for i in range(k):
@@ -293,27 +276,21 @@ _LONG = 24  # trials from which on the sums of `area` cost less than those over 
 
 
 def any_success(k: int) -> Floats:
-    """Gains of Pass@k: the first success earns everything.
-
-    M. Chen et al. (2021), arXiv:2107.03374, eq. 1.
-    """
+    """Gains of Pass@k: the first success earns everything."""
+    # M. Chen et al. (2021), arXiv:2107.03374, eq. 1.
     return _threshold_gains(k, 1)
 
 
 def all_success(k: int) -> Floats:
-    """Gains of Pass^k: only the k-th success earns anything.
-
-    S. Yao et al. (2024), arXiv:2406.12045.
-    """
+    """Gains of Pass^k: only the k-th success earns anything."""
+    # S. Yao et al. (2024), arXiv:2406.12045.
     return _threshold_gains(k, k)
 
 
 def at_least_share(k: int, tau: float) -> Floats:
-    """Gains of G-Pass@k_tau: the smallest ``j >= 1`` with ``j/k >= tau`` earns everything.
-
-    J. Liu et al. (2024), arXiv:2412.13147. Compared as doubles: 7 of 25 are .28, but ``ceil(0.28 *
-    25)`` is 8.
-    """
+    """Gains of G-Pass@k_tau: the smallest ``j >= 1`` with ``j/k >= tau`` earns everything."""
+    # J. Liu et al. (2024), arXiv:2412.13147. Compared as doubles: 7 of 25 are .28, but ``ceil(0.28
+    # * 25)`` is 8.
     j = np.arange(1, k + 1)
     return _threshold_gains(k, int(j[j / k >= tau][0]))
 
@@ -329,20 +306,16 @@ def majority_gains(k: int) -> Floats:
 
 
 def excess_over_half(k: int) -> Floats:
-    """Gains of mG-Pass@k: ``2/k`` for each success beyond ``ceil(k/2)``, none at ``k = 1``.
-
-    J. Liu et al. (2024), arXiv:2412.13147: ``2/k sum_j max(j - ceil(k/2), 0) P(J = j)``.
-    """
+    """Gains of mG-Pass@k: ``2/k`` for each success beyond ``ceil(k/2)``, none at ``k = 1``."""
+    # J. Liu et al. (2024), arXiv:2412.13147: ``2/k sum_j max(j - ceil(k/2), 0) P(J = j)``.
     return np.where(np.arange(1, k + 1) > (k + 1) // 2, 2 / k, 0.0)
 
 
 @lru_cache(maxsize=16)
 def area_under_curve(k: int) -> Floats:
-    """Gains of AUC@k by the trapezoid rule; a shared array, not to be written to.
-
-    Z. Hu et al. (2026), arXiv:2601.08763. Pass@i of r - 1 successes grows by ``C(k - r, i - 1) /
-    C(k, i)`` with the next one: ``(k + 1) / (r (r + 1))`` over all i, less half of both ends.
-    """
+    """Gains of AUC@k by the trapezoid rule; a shared array, not to be written to."""
+    # Z. Hu et al. (2026), arXiv:2601.08763. Pass@i of r - 1 successes grows by ``C(k - r, i - 1) /
+    # C(k, i)`` with the next one: ``(k + 1) / (r (r + 1))`` over all i, less half of both ends.
     r = np.arange(2, k + 1)
     later = (2 * k * (k + 1) - r * (r + 1)) / (2 * k * (k - 1) * r * (r + 1))
     gains = np.concatenate(([(k + 1) / (2 * k)], later))
@@ -409,11 +382,8 @@ DrawsOf = Callable[[Ints], Iterator[tuple[slice | Mask, Floats]]]
 
 
 def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
-    """Expected credit of k of n trials drawn without replacement, shape (S,); NaN if ``k > n``.
-
-    ``E[gains[0] + ... + gains[J - 1]]``, ``J ~ Hypergeometric(n, c, k)``. ValueError if the shapes
-    differ: broadcasting would hide it.
-    """
+    """Expected credit of k of n trials drawn without replacement, shape (S,); NaN if ``k > n``."""
+    # ``E[gains[0] + ... + gains[J - 1]]``, ``J ~ Hypergeometric(n, c, k)``.
     _check_shapes(n=n, c=c)
     known = n >= gains.size
     if known.all():
@@ -425,11 +395,9 @@ def expected_credit(n: Ints, c: Ints, gains: Floats) -> Floats:
 
 
 def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]:
-    """Posterior mean and variance of the expected credit of k new trials, shape (S,).
-
-    Of ``g(p) = E[gains[0] + ... + gains[J - 1] | p]``, ``J ~ Binomial(k, p)``, ``p ~ Beta(a, b)``.
-    Never negative; a variance under 1e-280 may lose digits, down to 0.
-    """
+    """Posterior mean and variance of the expected credit of k new trials, shape (S,)."""
+    # Of ``g(p) = E[gains[0] + ... + gains[J - 1] | p]``, ``J ~ Binomial(k, p)``, ``p ~ Beta(a,
+    # b)``. Never negative; a variance under 1e-280 may lose digits, down to 0.
     _check_shapes(a=a, b=b)
     k, success = gains.size, only_success(gains)
     if success == 1:
@@ -446,10 +414,8 @@ def credit_moments(a: Floats, b: Floats, gains: Floats) -> tuple[Floats, Floats]
 
 
 def credit_by_state(a: Floats, b: Floats, counts: Ints, gains: Floats) -> tuple[Floats, Floats]:
-    """`credit_moments` (S, J) of populations Beta(a, b), shape (J,), after each state's trials.
-
-    `counts` (S, 2): failures and successes.
-    """
+    """`credit_moments` (S, J) of populations Beta(a, b), shape (J,), after each state's trials."""
+    # `counts` (S, 2): failures and successes.
     k, success = gains.size, only_success(gains)
     failures, successes = counts.T
     if success not in {1, k}:
@@ -479,11 +445,9 @@ def _row_slice(rows: Ints) -> Ints | slice:
 
 
 def credit_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
-    """Posterior covariance of the expected credits of draws of k and of m trials, shape (S,).
-
-    ``Cov(g(p), h(p))`` under ``p ~ Beta(a, b)``, as in `credit_moments`: never negative, as both
-    grow with p; under 1e-280 it may lose digits, down to 0.
-    """
+    """Posterior covariance of the expected credits of draws of k and of m trials, shape (S,)."""
+    # ``Cov(g(p), h(p))`` under ``p ~ Beta(a, b)``, as in `credit_moments`: never negative, as both
+    # grow with p; under 1e-280 it may lose digits, down to 0.
     _check_shapes(a=a, b=b)
     k, m = gains.size, other.size
     if _is_power(gains) and _is_power(other):
@@ -523,11 +487,9 @@ def _urn_mean(a: Floats, b: Floats, gains: Floats) -> Floats:
 
 
 def _urn_covariance(a: Floats, b: Floats, gains: Floats, other: Floats) -> Floats:
-    """Covariance of two credits, as a sum over positive terms.
-
-    Both grow with the successes J of a first draw, so Hoeffding's identity (E. L. Lehmann 1966,
-    Ann. Math. Statist. 37, Lemma 2) splits ``Cov(credit_J, E[other | J])`` into such terms.
-    """
+    """Covariance of two credits, as a sum over positive terms."""
+    # Both grow with the successes J of a first draw, so Hoeffding's identity (E. L. Lehmann 1966,
+    # Ann. Math. Statist. 37, Lemma 2) splits ``Cov(credit_J, E[other | J])`` into such terms.
     k, m = gains.size, other.size
     chances = urn_chances(a, b, k)
     s = np.arange(1.0, k + 1)
@@ -550,11 +512,9 @@ def _spread_terms(chances: Floats, gains: Floats) -> Floats:
 
 
 def _joint_terms(pooled: Floats, k: int, gains: Floats) -> Floats:
-    """``sum_r gains_r P(S = s - 1, R = r - 1)`` for s = 1..k, shape (S, k).
-
-    S and R are the successes in k - 1 and m - 1 of k + m - 2 trials; `pooled`: the chances of S +
-    R.
-    """
+    """``sum_r gains_r P(S = s - 1, R = r - 1)`` for s = 1..k, shape (S, k)."""
+    # S and R are the successes in k - 1 and m - 1 of k + m - 2 trials; `pooled`: the chances of S +
+    # R.
     joint, paid = np.zeros((pooled.shape[0], k)), np.flatnonzero(gains)
     for part in np.split(paid, np.flatnonzero(np.diff(paid // max(CELLS // k, 1))) + 1):
         if part.size:
@@ -567,11 +527,8 @@ def _joint_terms(pooled: Floats, k: int, gains: Floats) -> Floats:
 
 @lru_cache(maxsize=32)
 def _shared_successes(k: int, m: int, first: int, last: int) -> Floats:
-    """``P(S = s - 1 | S + R = s + r - 2)`` for each s and r - 1 = first..last (see `_joint_terms`).
-
-    No state enters. It is ``(k + m - 1) / m P(J = s - 1)``, J of k - 1 draws from an urn (r, m - r
-    + 1) of `urn_chances`.
-    """
+    """Chances of ``S = s - 1``, given ``S + R = s + r - 2``, by s and r - 1 = first..last."""
+    # It is ``(k + m - 1) / m P(J = s - 1)``, J of k - 1 draws from an urn (r, m - r + 1).
     r = np.arange(first + 1.0, last + 2)
     return np.ascontiguousarray(urn_chances(r, m + 1 - r, k - 1).T * ((k + m - 1) / m))
 
@@ -649,10 +606,7 @@ def log_binomials(n: int) -> Floats:
 
 
 def draw_chances(total: int, size: int) -> Floats:
-    """Chances of j successes (column) in a draw without replacement from u successes (row).
-
-    Shape (total + 1, size + 1); not to be written to.
-    """
+    """Chances (total + 1, size + 1) of j successes (column) in a draw from u of them (row)."""
     kept = (total + 1) * (size + 1) <= _KEPT
     return _kept_chances(total, size) if kept else _all_chances(total, size)
 
@@ -665,10 +619,8 @@ _kept_chances = lru_cache(maxsize=512)(_all_chances)
 
 
 def draw_chance_rows(total: int, size: int, successes: Ints) -> Floats:
-    """Rows of `draw_chances` for these successes in the urn, shape (S, size + 1).
-
-    Beyond 4,096 trials in the urn, `total` changes neither time nor memory.
-    """
+    """Rows of `draw_chances` for these successes in the urn, shape (S, size + 1)."""
+    # Beyond 4,096 trials in the urn, `total` changes neither time nor memory.
     if total > _TABULATED:
         # Polya's urn with a negative content is an urn without replacement.
         return urn_chances(
@@ -683,10 +635,7 @@ def draw_chance_rows(total: int, size: int, successes: Ints) -> Floats:
 
 
 def overlap_chances(total: int, size: int) -> Floats:
-    """Chances that two draws of equal size from `total` trials have 0..size trials in common.
-
-    One row of `draw_chances`, in time and memory that do not depend on `total`.
-    """
+    """Chances that two draws of `size` from `total` trials share 0..size trials."""
     return np.asarray(draw_chance_rows(total, size, np.array([size]))[0])
 
 
@@ -735,11 +684,9 @@ def area_drawn(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def area_moments(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
-    """Posterior mean and variance of AUC@k under ``p ~ Beta(a, b)``, shape (S,); k at least 24.
-
-    The trapezoid rule for the logit of p converges geometrically (L. N. Trefethen, J. A. C.
-    Weideman 2014, SIAM Review 56, theorem 5.1).
-    """
+    """Posterior mean and variance of AUC@k under ``p ~ Beta(a, b)``, shape (S,); k at least 24."""
+    # The trapezoid rule for the logit of p converges geometrically (L. N. Trefethen, J. A. C.
+    # Weideman 2014, SIAM Review 56, theorem 5.1).
     low, high = _logit_range(a, b, k)
     # Steps, first rates and numbers of rates that a few states share, but none owes to the others.
     needed = 1 / np.sqrt(1 / _STEP**2 + 1 / (_NARROW**2 * (1 / a + 1 / b)))

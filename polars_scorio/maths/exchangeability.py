@@ -150,10 +150,8 @@ def _pair_agreement(
     chance: Floats,
     pairs: Callable[..., tuple[Ints, Ints]],
 ) -> _RunAgreement:
-    """How often runs agree on questions: presence and success of two models, or of one twice.
-
-    Tails are bounds, and where they are small, exact.
-    """
+    """How often runs agree on questions: presence and success of two models, or of one twice."""
+    # Tails are bounds, and where they are small, exact.
     (here, x), (there, y) = one, other
     shared, agree = here.T @ there, x.T @ y + (here - x).T @ (there - y)
     mean = (here * chance[:, None]).T @ there
@@ -173,11 +171,7 @@ def _pair_agreement(
 
 
 def counts_of(chances: Floats) -> Floats:
-    """Chances that 0, 1, ... of M independent events happen, (M + 1, P) of chances (M, P).
-
-    >>> counts_of(np.array([[0.5], [0.5]])).ravel().tolist()
-    [0.25, 0.5, 0.25]
-    """
+    """Chances that 0, 1, ... of M independent events happen, (M + 1, P) of chances (M, P)."""
     events, columns = chances.shape
     blocks = np.zeros((_BLOCK, -(-events // _BLOCK) or 1, columns))
     blocks.reshape(-1, columns)[:events] = chances
@@ -220,11 +214,7 @@ def _copies_by_counts(n: Ints, c: Ints) -> CheckResult:
 
 
 def most_multiples(n: int, d: int) -> float:
-    """The largest chance, over all rates, that d divides a number of successes above 0, below n.
-
-    >>> round(most_multiples(4, 2), 3)
-    0.429
-    """
+    """The largest chance, over all rates, that d divides a number of successes above 0, below n."""
     rate = np.sin(np.linspace(0, np.pi / 2, _GRID + 2)[1:-1]) ** 2
     j = np.arange(1, n)
     gammaln = scipy.special.gammaln
@@ -238,10 +228,8 @@ def most_multiples(n: int, d: int) -> float:
 
 
 def runs(present: Flags, success: Flags, *, ordered: bool) -> CheckResult:
-    """Have runs different success rates (Cochran's Q), or do they drift (if ids tell the order)?
-
-    The run that is named is the one that is furthest off; `highest` says by how much, as a share.
-    """
+    """Have runs different success rates (Cochran's Q), or do they drift (if ids tell the order)?"""
+    # The run that is named is the one that is furthest off; `highest` says by how much.
     mixed = _is_mixed(present, success)
     if mixed.sum() < FEWEST:
         return CheckResult(None, "too few mixed questions")
@@ -281,10 +269,7 @@ def runs(present: Flags, success: Flags, *, ordered: bool) -> CheckResult:
 def stopping(
     n: Ints, c: Ints, present: Flags | None = None, success: Flags | None = None
 ) -> CheckResult:
-    """Did the number of trials of a question follow its outcomes?
-
-    `present` and `success`, columns in order, are given where ids tell the order of trials.
-    """
+    """Did the number of trials of a question follow its outcomes?"""
     some = n > 0
     n, c = n[some], c[some]
     if not n.size or n.min() == n.max():
@@ -347,10 +332,8 @@ def stops_of(n: Ints, c: Ints) -> list[tuple[int, int]]:
 
 
 def passing_chances(n: Ints, c: Ints, stops: list[tuple[int, int]]) -> Floats:
-    """Chance that a question with n trials, c successes stood at a stop before its own end.
-
-    A share of its arrangements: paths that avoid the stops, halved at every step.
-    """
+    """Chance that a question with n trials, c successes stood at a stop before its own end."""
+    # A share of its arrangements: paths that avoid the stops, halved at every step.
     stops_at: dict[int, list[int]] = {}
     for trials, successes in stops:
         stops_at.setdefault(trials, []).append(successes)
@@ -391,11 +374,9 @@ def _stopped_by_order(n: Ints, c: Ints, present: Flags, success: Flags) -> Check
 def pattern_p_value(
     n: Ints, c: Ints, questions: Ints
 ) -> tuple[float, tuple[str, int | None] | None]:
-    """P-value, and kind, of the pattern that all short questions share something.
-
-    They share successes ("c"), failures ("n-c"), or one outcome only ("unmixed"): Fisher's exact
-    test, with longer questions thinned, at the 32 smallest numbers of trials up to 500.
-    """
+    """P-value, and kind, of the pattern that all short questions share something."""
+    # They share successes ("c"), failures ("n-c"), or one outcome only ("unmixed"): Fisher's exact
+    # test, with longer questions thinned, at the 32 smallest numbers of trials up to 500.
     if n.min() > _MOST_TRIALS:
         return 1.0, None
     short = n < n.max()
@@ -452,11 +433,8 @@ def _log_choose(total: Floats | Ints, part: Floats | Ints) -> Floats:
 
 
 def difficulty_p_value(n: Ints, c: Ints, questions: Ints) -> float:
-    """P-value of the covariance of log n with the success rate of a question, two-sided.
-
-    By Pearson's type III distribution of the same variance and skewness, never less than the normal
-    tail. Not all `n` may be equal.
-    """
+    """P-value of the covariance of log n with the success rate of a question, two-sided."""
+    # By Pearson's type III distribution, never less than the normal tail.
     size = questions.sum()
     rate = c / n
     mean = questions @ rate / size
@@ -488,11 +466,7 @@ def _type_three_tail(t: float, skewness: float) -> float:
 
 
 def repeated_questions(present: Flags, success: Flags) -> CheckResult:
-    """Are some questions others under another name? Outcomes are (models, questions, runs).
-
-    Questions that have the same runs, and in each model as many successes, are alike in all
-    outcomes with a small chance only.
-    """
+    """Are some questions (by models and runs) others under another name, alike in all outcomes?"""
     questions = present.shape[1]
     n, c = present.sum(2), success.sum(2)
     ways = np.exp(_log_choose(n, c).sum(0))
@@ -520,10 +494,7 @@ def repeated_questions(present: Flags, success: Flags) -> CheckResult:
 
 
 def shared_runs(models: Sequence[tuple[Flags, Flags]]) -> CheckResult:
-    """Is a run of one model also one of another? Of each, which trials are there, and succeed.
-
-    By pairs, as `copies`, over the questions that are mixed in both models.
-    """
+    """Is a run of one model also one of another, by pairs over questions mixed in both?"""
     findings, tested = list[CheckResult](), 0
     for places in combinations(range(len(models)), 2):
         mixed = _is_mixed(*models[places[0]]) & _is_mixed(*models[places[1]])
@@ -552,11 +523,9 @@ def _all_pairs(rows: int, _: int, columns: int) -> tuple[Ints, Ints]:
 
 
 def verdicts(models: list[dict[str, CheckResult]]) -> list[dict[str, str]]:
-    """Verdict of each check of each model (and stratum): the whole log shares one level.
-
-    Stopping makes runs differ, and runs that differ agree too often: what another check explains is
-    a "look" only, and so is what any of them may explain across questions and models.
-    """
+    """Verdict of each check of each model (and stratum): the whole log shares one level."""
+    # Stopping makes runs differ, and runs that differ agree too often: what another check explains
+    # is a "look" only, and so is what any of them may explain across questions and models.
     tested = sum(test.p is not None for model in models for test in model.values())
 
     def small(model: dict[str, CheckResult], check: str) -> bool:

@@ -27,21 +27,15 @@ Decided: TypeAlias = Callable[[Floats, Ints], Mask]
 
 
 def sidak_critical(pairs: Ints, confidence: float) -> Floats:
-    """Critical values for `pairs` differences of normal estimates, whatever their correlations.
-
-    Z. Sidak (1967), Journal of the American Statistical Association 62, 626-633. No pairs count as
-    1.
-    """
+    """Critical values for `pairs` differences of normal estimates, whatever their correlations."""
+    # Z. Sidak (1967), Journal of the American Statistical Association 62, 626-633.
     tail = -np.expm1(np.log(confidence) / np.maximum(pairs, 1)) / 2
     return np.asarray(-scipy.special.ndtri(tail))
 
 
 def all_pairs_critical(models: Ints, confidence: float) -> Critical:
-    """Critical values for `step_down` over all pairs of independent models.
-
-    The smaller of `tukey_critical` (at first) and `sidak_critical` of the undecided pairs: either
-    suffices for any set of pairs.
-    """
+    """Critical values for `step_down` over all pairs of independent models."""
+    # Either `tukey_critical` or `sidak_critical` suffices for any set of pairs.
 
     def critical(undecided: Mask, strata: Ints) -> Floats:
         pairs = sidak_critical(undecided.sum(axis=1), confidence)
@@ -51,11 +45,7 @@ def all_pairs_critical(models: Ints, confidence: float) -> Critical:
 
 
 def baseline_critical(sigma: Floats, baseline: int, confidence: float) -> Critical:
-    """Critical values for `step_down` over the pairs of independent models with a baseline.
-
-    `dunnett_critical` of the models that are left. `sigma` (S, L) is NaN for absent models; the
-    pairs are the columns other than `baseline`, ascending.
-    """
+    """Critical values for `step_down` over the pairs of independent models with a baseline."""
     rest = np.delete(sigma, baseline, axis=1)
 
     def critical(undecided: Mask, strata: Ints) -> Floats:
@@ -66,10 +56,7 @@ def baseline_critical(sigma: Floats, baseline: int, confidence: float) -> Critic
 
 
 def paired_critical(models: Paired, a: Ints, b: Ints, confidence: float) -> Critical:
-    """Critical values for `step_down` over pairs (a, b) of models on the same questions.
-
-    The normal values with the tails of `max_t_critical` of the pairs that are left.
-    """
+    """Critical values for `step_down` over pairs (a, b) of models on the same questions."""
     size = models.mean.shape[1]
 
     def critical(undecided: Mask, strata: Ints) -> Floats:
@@ -82,11 +69,9 @@ def paired_critical(models: Paired, a: Ints, b: Ints, confidence: float) -> Crit
 
 
 def step_down(pairs: Mask, critical: Critical, decided: Decided) -> tuple[Mask, Floats]:
-    """Pairs (S, P) that differ, with all verdicts of a stratum right at once, and their c.
-
-    J. P. Romano, M. Wolf (2005), JASA 100, 94-108, algorithm 1. `critical` maps undecided pairs to
-    the value they need, `decided` a value to the pairs whose interval then excludes zero.
-    """
+    """Pairs (S, P) that differ, with all verdicts of a stratum right at once, and their c."""
+    # J. P. Romano, M. Wolf (2005), JASA 100, 94-108, algorithm 1. `critical` maps undecided pairs
+    # to the value they need, `decided` a value to the pairs whose interval then excludes zero.
     differs, c = np.zeros_like(pairs), np.full(pairs.shape, np.nan)
     strata, last = np.arange(len(pairs)), np.full(len(pairs), np.nan)
     while strata.size:
@@ -104,11 +89,8 @@ def step_down(pairs: Mask, critical: Critical, decided: Decided) -> tuple[Mask, 
 def final_critical(
     models: Ints, confidence: float, decided_pairs: Callable[[Floats, Ints], Ints]
 ) -> Floats:
-    """Critical value (S,) of the last step of `step_down`, in memory that grows with the models.
-
-    `decided_pairs` maps values of some strata, and their indices, to numbers of pairs decided: all
-    that a step over independent models needs.
-    """
+    """Critical value (S,) of the last step of `step_down`, in memory that grows with the models."""
+    # A step over independent models needs no more than the number of pairs decided.
     pairs = models * (models - 1) // 2
     c, strata = tukey_critical(models, confidence), np.arange(models.size)
     while strata.size:
@@ -121,11 +103,9 @@ def final_critical(
 
 
 def holm_adjusted(p: Floats) -> Floats:
-    """Holm's adjusted p-values over the last axis; NaN counts as 1.
-
-    S. Holm (1979), Scandinavian Journal of Statistics 6(2), 65-70: the largest of ``(J - i + 1)
-    p_(i)`` over the ranks i up to that of a test; at most 1.
-    """
+    """Holm's adjusted p-values over the last axis; NaN counts as 1."""
+    # S. Holm (1979), Scandinavian Journal of Statistics 6(2), 65-70: the largest of ``(J - i + 1)
+    # p_(i)`` over the ranks i up to that of a test; at most 1.
     known = np.where(np.isnan(p), 1.0, p)
     order = np.argsort(known, axis=-1, kind="stable")
     scaled = np.take_along_axis(known, order, axis=-1) * np.arange(p.shape[-1], 0, -1)
@@ -139,11 +119,9 @@ _NARROW = 1e8  # shapes from which on `beta_interval` is normal
 
 
 def beta_score(lead: Floats, sigma: Floats, z: Floats) -> Floats:
-    """Largest critical value at which the interval of a Beta difference excludes zero.
-
-    The normal quantile of the chance that it has the sign of its mean. `lead` (its size) and
-    `sigma` are in units of the range; `z` serves differences that no Beta distribution fits.
-    """
+    """Largest critical value at which the interval of a Beta difference excludes zero."""
+    # The normal quantile of the chance that it has the sign of its mean. `lead` (its size) and
+    # `sigma` are in units of the range; `z` serves differences that no Beta distribution fits.
     share = (1 + lead) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         total = (1 - lead**2) / sigma**2 - 1
@@ -158,19 +136,14 @@ _LARGEST = 37.0  # the normal tail of a larger value is no number any more
 
 
 def planned_look_critical(z: Floats | float) -> Floats:
-    """Critical values at the planned sample size, for a log that is looked at repeatedly.
-
-    S. K. Wang, A. A. Tsiatis (1987), Biometrics 43, 193-199, Delta = 1/4, continued beyond the plan
-    by time inversion; a fit within 2e-4 for confidences from .5 to .999999.
-    """
+    """Critical values at the planned sample size, for a log that is looked at repeatedly."""
+    # S. K. Wang, A. A. Tsiatis (1987), Biometrics 43, 193-199, Delta = 1/4, continued beyond the
+    # plan by time inversion; a fit within 2e-4 for confidences from .5 to .999999.
     return np.asarray(z + np.polyval(_COEFFICIENTS, 1 / (1 + np.asarray(z))))
 
 
 def anytime_critical(z: Floats | float, information: Floats | float) -> Floats:
-    """Critical values of a look at a share of the planned information (trials or questions).
-
-    `planned_look_critical`, larger the further the look is from the plan, on either side.
-    """
+    """Critical values of a look at a share of the planned information (trials or questions)."""
     share = np.asarray(information)
     critical = planned_look_critical(z) * np.maximum(share, 1 / share) ** 0.25
     return np.asarray(np.minimum(critical, _LARGEST))

@@ -292,12 +292,9 @@ _LEAST_SLACK = 0.01  # added to each slack at the start
 def likeliest_weights(
     likelihood: Floats, questions: Floats, start: Floats | None = None, close: float = _CLOSE
 ) -> Floats:
-    """Weights (G, I) of success rates with the largest log likelihood, but for `close`, positive.
-
-    Of groups with `questions` (G, S) in states of `likelihood` (S, I). The primal-dual interior
-    point method: S. Boyd, L. Vandenberghe (2004), Convex Optimization, section 11.7. The gradient
-    function bounds the maximum: B. G. Lindsay (1983), Ann. Statist. 11, 86-94.
-    """
+    """Weights (G, I) of success rates whose log likelihood is the largest less `close`."""
+    # A primal-dual interior point method: S. Boyd, L. Vandenberghe (2004), Convex Optimization,
+    # section 11.7. The gradient function bounds the maximum: B. G. Lindsay (1983).
     total, size = questions.sum(axis=1), likelihood.shape[1]
     likeliest, live = np.empty((total.size, size)), np.arange(total.size)
     share = questions / total[:, None]
@@ -329,11 +326,9 @@ def likeliest_weights(
 
 
 def curved_solution(likelihood: Floats, often: Floats, flat: Floats, right: Floats) -> Floats:
-    """Solutions (P, I, R) of ``(L' diag(often) L + diag(1 / flat)) x = right``.
-
-    By as many equations as there are states or rates, whichever are fewer; by NumPy, as the
-    products around it: the threads of SciPy's own BLAS would spin meanwhile.
-    """
+    """Solutions (P, I, R) of ``(L' diag(often) L + diag(1 / flat)) x = right``."""
+    # By as many equations as there are states or rates, whichever are fewer; by NumPy, as the
+    # products around it: the threads of SciPy's own BLAS would spin meanwhile.
     states, size = likelihood.shape
     root = np.sqrt(often)
     if states > size:
@@ -395,10 +390,7 @@ def maximise_likelihood(
     steps: int,
     base: Floats | float = 0.0,
 ) -> Floats:
-    """Weights after some EM steps from `weight`; `base` adds pseudo-questions at each rate.
-
-    Likelihood (S, I), questions (..., S), weight and base (..., I).
-    """
+    """Weights (..., I) after some EM steps; `base` adds pseudo-questions at each rate."""
     total = questions.sum(axis=-1) + (0.0 if isinstance(base, float) else base.sum(axis=-1))
     share = questions / total[..., None]
     added = base / total[..., None]
@@ -411,12 +403,7 @@ def maximise_likelihood(
 
 @lru_cache(maxsize=16)
 def rate_nodes(size: int) -> tuple[Floats, Floats]:
-    """Success rates ``sin^2`` of equal steps of the angle, and their complements.
-
-    >>> p, q = rate_nodes(3)
-    >>> p.round(9), q.round(9)
-    (array([0. , 0.5, 1. ]), array([1. , 0.5, 0. ]))
-    """
+    """Success rates ``sin^2`` of equal steps of the angle, and their complements."""
     p = np.sin(np.arange(size) * (np.pi / (2 * (size - 1)))) ** 2
     # The complement from the other end: 1 - p would lose the digits of a small rest.
     q = p[::-1].copy()
@@ -449,11 +436,8 @@ class Fits:
 
     @classmethod
     def from_counts(cls, n: Ints, c: Ints, questions: Floats) -> Fits:
-        """Fit both to some groups.
-
-        60 EM steps. The base keeps the maximum (N. Laird 1978, J. Am. Stat. Assoc. 73, 805-811)
-        from fitting noise.
-        """
+        """Fit both to some groups, by 60 EM steps."""
+        # The base keeps the maximum (N. Laird 1978, JASA 73, 805-811) from fitting noise.
         lattices, middle = [], np.empty((3, len(questions)))
         for groups in lattice_groups(n, c, questions):
             members = questions[groups]
@@ -489,11 +473,8 @@ class Fits:
 
     @cached_property
     def misfit(self) -> Floats:
-        """Twice the gain in log likelihood of the free fit over any Beta population, (G,).
-
-        Above 15 the questions are not one Beta population, and pooled metrics of several trials are
-        unreliable.
-        """
+        """Twice the gain in log likelihood of the free fit over any Beta population, (G,)."""
+        # Above 15 the questions are no Beta population: pooled metrics of draws are unreliable.
         logs = np.log(np.where(self.questions > 0, self.chance, 1.0)) + self.log_scale
         gain = (self.questions * logs).sum(axis=1)
         for groups, populations in self.lattices:
@@ -666,10 +647,7 @@ class Calibrated:
 
 
 def _fitted_together(states: States, n: Ints) -> list[tuple[Ints, Ints]]:
-    """Groups that share most of their states, and all states that these have.
-
-    Groups with the same numbers of trials, and others if the table of their questions hardly grows.
-    """
+    """Groups that share most of their states, so that one table hardly grows; all their states."""
     _, level = np.unique(n, return_inverse=True)
     first, _ = distinct_rows([states.group, level[states.state]])
     group, level = states.group[first], level[states.state[first]]

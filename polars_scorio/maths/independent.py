@@ -24,11 +24,10 @@ def illinois_root(
     steps: int,
     known: tuple[Floats, Floats] | None = None,
 ) -> Floats:
-    """Root of each increasing function between its ends by the Illinois method.
-
-    `function` is elementwise, at most 0 at `low` and at least 0 at `high`, where it may be `known`.
-    As many steps for each: no root depends on those beside it. Returns the end nearer to the root.
-    """
+    """Root of each increasing function between its ends by the Illinois method."""
+    # `function` is elementwise, at most 0 at `low` and at least 0 at `high`, where it may be
+    # `known`. As many steps for each: no root depends on those beside it. Returns the end nearer to
+    # the root.
     left, right = low, high
     at_left, at_right = known or (function(low), function(high))
     best, at_best = left, at_left
@@ -50,11 +49,9 @@ def illinois_root(
 
 
 def inverted_z(ends: Ends, diff: Floats) -> Floats:
-    """Critical value at which the interval of each difference stops to hold zero, signed.
-
-    `ends` maps critical values to the ends, which move outwards with them. 0 if not even a value
-    of 0 excludes zero, 8.3 beyond; NaN where there is no end.
-    """
+    """Critical value at which the interval of each difference stops to hold zero, signed."""
+    # `ends` maps critical values to the ends, which move outwards with them. 0 if not even a value
+    # of 0 excludes zero, 8.3 beyond; NaN where there is no end.
     up = diff > 0
 
     def slack(c: Floats) -> Floats:
@@ -71,10 +68,7 @@ def inverted_z(ends: Ends, diff: Floats) -> Floats:
 def one_sided_errors(
     ends: Ends, sigma: Floats, margin: Floats, upper: Mask, limit: Floats | float
 ) -> Floats:
-    """Smallest errors with which differences (S, P) lie above ``-margin``, or not `upper`: below.
-
-    Of `ends` within a `limit`. NaN above 1/2, and where there is no sigma.
-    """
+    """Smallest errors, up to 1/2, with which differences lie above ``-margin`` (or below)."""
 
     def excess(z: Floats) -> Floats:
         lo, hi = (np.clip(end, -limit, limit) for end in ends(z))
@@ -101,11 +95,9 @@ def range_within(models: Ints, c: Floats) -> Floats:
 
 
 def tukey_critical(models: Ints, confidence: float) -> Floats:
-    """Critical values for all pairs of independent models (Tukey-Kramer); z for two or fewer.
-
-    Exact for equal sigmas, conservative for unequal ones: A. J. Hayter (1984), Annals of Statistics
-    12(1), 61-75.
-    """
+    """Critical values for all pairs of independent models (Tukey-Kramer); z for two or fewer."""
+    # Exact for equal sigmas, conservative for unequal ones: A. J. Hayter (1984), Annals of
+    # Statistics 12(1), 61-75.
     sizes, place = np.unique(models, return_inverse=True)
     values = [_critical_value(max(int(size), 2), confidence) for size in sizes]
     return np.array(values)[place].reshape(models.shape)
@@ -128,10 +120,7 @@ _BEYOND = 7.0  # standard deviations of the baseline beyond c that still count
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Nodes:
-    """Nodes of the integral over half of the distribution of the baseline.
-
-    Fixed nodes stay where they are; the others are shares of (0, c) and of the range beyond.
-    """
+    """Nodes of the integral over half of the distribution of the baseline: fixed, or shares."""
 
     node: Floats
     weight: Floats
@@ -168,11 +157,9 @@ _RULES = (_double_exponential_rule(16, 2.6), _trapezoid_rule(0.25), _trapezoid_r
 
 
 def dunnett_critical(sigma: Floats, baseline: Floats, confidence: float) -> Floats:
-    """Critical values (S,) for the differences of independent models to one baseline.
-
-    `sigma` (S, L), NaN for absent models; c is z if no pair has one. More than 32 models are
-    grouped by sigma, each group with its largest: c is then a little too large.
-    """
+    """Critical values (S,) for the differences of independent models to one baseline."""
+    # `sigma` (S, L), NaN for absent models; c is z if no pair has one. More than 32 models are
+    # grouped by sigma, each group with its largest: c is then a little too large.
     z = float(scipy.special.ndtri((1 + confidence) / 2))
     critical = np.full(len(sigma), z)
     counted = np.isfinite(sigma) & (np.hypot(sigma, baseline[:, None]) > 0)

@@ -55,10 +55,8 @@ class JudgeRates:
 
     @property
     def adjusted_sensitivity(self) -> Floats:
-        """The sensitivity with one agreement and one error added.
-
-        Z. Lang, J. Reiczigel (2014), Preventive Veterinary Medicine 113, 13-22.
-        """
+        """The sensitivity with one agreement and one error added."""
+        # Z. Lang, J. Reiczigel (2014), Preventive Veterinary Medicine 113, 13-22.
         return (self.kept_right + 1) / (self.right + 2)
 
     @property
@@ -82,10 +80,7 @@ class JudgeRates:
         return self.adjusted_sensitivity + self.adjusted_specificity - 1
 
     def is_informative(self, z: Floats | float) -> Mask:
-        """Whether the judge is surely better than a coin, at critical value z.
-
-        Verdicts of other judges say nothing about the truth.
-        """
+        """Whether the judge is surely better than a coin, at critical value z."""
         noise = np.sqrt(self.sensitivity_variance + self.specificity_variance)
         return np.asarray(self.adjusted_index > z * noise)
 
@@ -95,22 +90,17 @@ class JudgeRates:
 
 
 def rates_of_labels(labels: Floats) -> JudgeRates:
-    """Rates of judges from labels (G, 4).
-
-    Columns: labelled verdicts "right", those of them that are right, then the same of verdicts
-    "wrong".
-    """
+    """Rates of judges from (G, 4) numbers of labels and of right ones, by verdict."""
     judged_right, confirmed, judged_wrong, overruled = labels.T
     wrong_right, kept_wrong = judged_right - confirmed, judged_wrong - overruled
     return JudgeRates(confirmed, confirmed + overruled, kept_wrong, kept_wrong + wrong_right)
 
 
 def stratified_rates(labels: Floats, judged: Floats) -> JudgeRates:
-    """Rates of judges whose verdicts "right" and "wrong" were labelled at different rates.
-
-    The rate r = `judged` of verdicts "right" weighs the shares m1, m0 of right answers behind each
-    verdict: the sensitivity is ``r m1 / (r m1 + (1 - r) m0)``. `labels` as in `rates_of_labels`.
-    """
+    """Rates of judges whose verdicts "right" and "wrong" were labelled at different rates."""
+    # The rate r = `judged` of verdicts "right" weighs the shares m1, m0 of right answers behind
+    # each verdict: the sensitivity is ``r m1 / (r m1 + (1 - r) m0)``. `labels` as in
+    # `rates_of_labels`.
     mirrored = np.column_stack([labels[:, 2], labels[:, 2] - labels[:, 3],
                                 labels[:, 0], labels[:, 0] - labels[:, 1]])  # fmt: skip
     kept_right, right = _stratified_counts(labels, judged)
@@ -138,10 +128,8 @@ def _stratified_counts(labels: Floats, judged: Floats) -> tuple[Floats, Floats]:
 
 
 def shared_judge(rates: JudgeRates) -> bool:
-    """Whether the labels allow that one judge, with the same errors, judged all models.
-
-    Chi-square tests of homogeneous sensitivities and specificities both have p above .05.
-    """
+    """Whether the labels allow that one judge, with the same errors, judged all models."""
+    # Chi-square tests of homogeneous sensitivities and specificities both have p above .05.
     return all(
         homogeneity_p(kept, total) > SAME
         for kept, total in ((rates.kept_right, rates.right), (rates.kept_wrong, rates.wrong))
@@ -149,10 +137,7 @@ def shared_judge(rates: JudgeRates) -> bool:
 
 
 def homogeneity_p(successes: Floats, trials: Floats) -> float:
-    """P-value of Pearson's chi-square test that all groups share one rate; 1 if none can differ.
-
-    Groups without trials are ignored.
-    """
+    """P-value of Pearson's chi-square test that all groups share one rate; 1 if none can differ."""
     asked = trials > 0
     successes, trials = successes[asked], trials[asked]
     total = trials.sum()
@@ -183,10 +168,7 @@ def corrected_credit(credit: Floats, sensitivity: float, specificity: float) -> 
 
 
 def _powers_by_successes(first: Floats, second: Floats, k: int) -> Floats:
-    """Coefficients of ``first(x)^j second(x)^(k - j)`` for j = 0..k, shape (k + 1, k + 1).
-
-    Both are polynomials of degree 1, lowest power first.
-    """
+    """Coefficients of ``first(x)^j second(x)^(k - j)``, j = 0..k, of two linear polynomials."""
     table = np.ones((1, 1))
     for size in range(1, k + 1):
         wider = np.zeros((size + 1, size + 1))
@@ -210,11 +192,9 @@ class JudgedRate(NamedTuple):
 def judged_accuracy(
     judged: Floats, questions: Floats, rates: JudgeRates, z: Floats | float
 ) -> JudgedRate:
-    """Accuracy from the rate of verdicts "right" by effective `questions`; NaN if uninformative.
-
-    W. Rogan, B. Gladen (1978), American Journal of Epidemiology 107, 71-76, with all accuracies
-    that verdicts and calibration together do not reject (Lang and Reiczigel).
-    """
+    """Accuracy from the rate of verdicts "right" by effective `questions`; NaN if uninformative."""
+    # W. Rogan, B. Gladen (1978), American Journal of Epidemiology 107, 71-76, with all accuracies
+    # that verdicts and calibration together do not reject (Lang and Reiczigel).
     false_right, index = 1 - rates.adjusted_specificity, rates.adjusted_index
     v1, v0 = rates.sensitivity_variance, rates.specificity_variance
     away, square = judged - false_right, np.square(z)
@@ -239,11 +219,9 @@ def judged_accuracy(
 def judged_difference(
     diff: Floats, reaches: tuple[Floats, Floats], rates: JudgeRates, z: Floats | float
 ) -> JudgedRate:
-    """Difference of two accuracies whose verdicts one judge gave; NaN if uninformative.
-
-    Zero is inside exactly if it is inside the interval of the verdicts, with these reaches down and
-    up: the bias of wrong answers cancels. ``(diff - d J)^2 <= reach^2 + z^2 d^2 (v1 + v0)``.
-    """
+    """Difference of two accuracies whose verdicts one judge gave; NaN if uninformative."""
+    # Zero is inside exactly if it is inside the interval of the verdicts, with these reaches down
+    # and up: the bias of wrong answers cancels. ``(diff - d J)^2 <= reach^2 + z^2 d^2 (v1 + v0)``.
     down, up = reaches
     known = rates.is_informative(z)
     index = np.where(known, rates.adjusted_index, np.nan)
@@ -289,11 +267,9 @@ class JudgedNoise:
     def rate(
         self, rates: JudgeRates, z: float, least: tuple[Floats | float, Floats | float] = (0.0, 0.0)
     ) -> JudgedRate:
-        """The metric with its interval inside [0, 1]; NaN if that would be all of [0, 1].
-
-        The estimate is clipped too. The interval reaches at least as far as `least`, that of the
-        raw verdicts: near a bound they show no noise, and no correction makes them better known.
-        """
+        """The metric with its interval inside [0, 1]; NaN if that would be all of [0, 1]."""
+        # The estimate is clipped too. The interval reaches at least as far as `least`, that of the
+        # raw verdicts: near a bound they show no noise, and no correction makes them better known.
         far = z * np.sqrt(self.total_variance(rates))
         down, up = (np.maximum(far, reach) for reach in least)
         lo, hi = np.clip(self.estimate - down, 0, 1), np.clip(self.estimate + up, 0, 1)
@@ -308,11 +284,8 @@ def judged_variance(
     rates: JudgeRates,
     tail: float | None = None,
 ) -> JudgedNoise:
-    """Variance estimate of a metric of draws from the verdicts of one judge, rates of shape (1,).
-
-    A metric like any other, by `corrected_credit`. `tail`, the chance beyond either end, is for a
-    population: the spread between questions then counts more, by Student's quantile.
-    """
+    """Variance estimate of a metric of draws from the verdicts of one judge, rates (1,)."""
+    # By `corrected_credit`. `tail` is for a population, with Student's quantile between questions.
     se, sp = rates.adjusted_sensitivity.item(), rates.adjusted_specificity.item()
     states = fitted.states
     unknown = np.full(states.groups, np.nan)

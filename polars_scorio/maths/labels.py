@@ -67,11 +67,9 @@ class LabelledQuestions:
         return _PostStratified.from_log(self).verdict_variance()
 
     def accuracy(self, confidence: float, target: Target) -> LabelledRate:
-        """Accuracy of each group, post-stratified by verdict and clustered by question; or NaN.
-
-        A. Tenenbein (1970), JASA 65, 1350-1361: unbiased for every judge, if the choice of labelled
-        trials depends on the verdict at most, or whole questions were chosen at random.
-        """
+        """Accuracy of each group, post-stratified by verdict and clustered by question; or NaN."""
+        # A. Tenenbein (1970), JASA 65, 1350-1361: unbiased for every judge, if the choice of
+        # labelled trials depends on the verdict at most, or whole questions were chosen at random.
         parts = _PostStratified.from_log(
             self if target == "population" else replace(self, cluster=None)
         )
@@ -253,28 +251,21 @@ def rate_interval(part: Floats, whole: Floats, confidence: float) -> tuple[Float
 
 
 def agreement_shares(rates: JudgeRates, right: Floats) -> Floats:
-    """Shares of all answers by verdict, then truth, shape (2, 2, G), with "right" last.
-
-    `right` is the share of right answers, (G,).
-    """
+    """Shares of all answers by verdict, then truth, shape (2, 2, G), with "right" last."""
     hits, spared = right * rates.sensitivity, (1 - right) * rates.specificity
     return np.array([[spared, right - hits], [1 - right - spared, hits]])
 
 
 def cohens_kappa(shares: Floats) -> Floats:
-    """Cohen's kappa of `agreement_shares`, (G,); NaN if both use one category only.
-
-    J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.
-    """
+    """Cohen's kappa of `agreement_shares`, (G,); NaN if both use one category only."""
+    # J. Cohen (1960), Educational and Psychological Measurement 20, 37-46.
     by_chance = (shares.sum(axis=1) * shares.sum(axis=0)).sum(axis=0)
     return _beyond_chance(shares, by_chance)
 
 
 def gwets_ac1(shares: Floats) -> Floats:
-    """Gwet's AC1 of `agreement_shares`; unlike kappa it does not fall if nearly all are right.
-
-    K. Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, 29-48.
-    """
+    """Gwet's AC1 of `agreement_shares`; unlike kappa it does not fall if nearly all are right."""
+    # K. Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, 29-48.
     share = (shares.sum(axis=1)[1] + shares.sum(axis=0)[1]) / 2
     return _beyond_chance(shares, 2 * share * (1 - share))
 
@@ -289,11 +280,7 @@ def _beyond_chance(shares: Floats, by_chance: Floats) -> Floats:
 def labels_for_width(
     shares: Floats, verdict_variance: Floats, width: float, confidence: float
 ) -> Floats:
-    """Labels of random trials at which the interval of the accuracy has this total width, (G,).
-
-    `verdict_variance` is that of the accuracy if all trials were labelled. NaN if no number
-    suffices: then the log needs more trials or questions.
-    """
+    """Labels of random trials at which the interval of the accuracy has this width; or NaN."""
     z = -scipy.special.ndtri((1 - confidence) / 2)
     judged = shares.sum(axis=1)
     right = np.divide(shares[:, 1], judged, out=np.full_like(judged, 0.5), where=judged > 0)

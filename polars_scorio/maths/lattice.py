@@ -60,12 +60,10 @@ class Grid:
 def fit_binary_groups(
     groups: Sequence[tuple[Ints, Ints, Ints | Floats]], *, few: bool = True
 ) -> list[Grid]:
-    """Fit Beta populations: ``q ~ U(0, 1)``, ``rho ~ Beta(1, 2)``; ``mean[:, 1]`` is q.
-
-    A. Gelman et al. (2013), Bayesian Data Analysis, section 5.3, with another prior, of mean 1/3
-    for rho. Groups are (n, c, questions), n with prior trials; those of equal sizes are fitted
-    together, on 32 x 67 nodes, or 10 x 8 if `few` and the posterior is narrow.
-    """
+    """Fit Beta populations: ``q ~ U(0, 1)``, ``rho ~ Beta(1, 2)``; ``mean[:, 1]`` is q."""
+    # A. Gelman et al. (2013), Bayesian Data Analysis, section 5.3, with another prior, of mean 1/3
+    # for rho. Groups are (n, c, questions), n with prior trials; those of equal sizes are fitted
+    # together, on 32 x 67 nodes, or 10 x 8 if `few` and the posterior is narrow.
     counts = [
         GroupCounts.from_counts(np.stack([n - c, c], axis=1), questions)
         for n, c, questions in groups
@@ -147,11 +145,9 @@ def _few_nodes(
 
 
 def fit_categories(counts: Ints, questions: Ints | Floats) -> Grid:
-    """Fit Dirichlet populations: ``rho ~ Beta(1, 2)``, the mean near the pooled outcome.
-
-    For one rho the mean is about Dirichlet(A), with discounted trials; K points have its mean and
-    covariance. `counts` (S, K) include prior trials. For two categories use `fit_binary_groups`.
-    """
+    """Fit Dirichlet populations: ``rho ~ Beta(1, 2)``, the mean near the pooled outcome."""
+    # For one rho the mean is about Dirichlet(A), with discounted trials; K points have its mean and
+    # covariance. `counts` (S, K) include prior trials. For two categories use `fit_binary_groups`.
     group = GroupCounts.stacked([GroupCounts.from_counts(counts, questions)])
     rho, width = _correlation_nodes(group)
     weight = _relative_weight(_log_marginal(group, rho)) * width
@@ -183,11 +179,8 @@ def _relative_weight(logs: Floats) -> Floats:
 
 
 def _is_narrow(rho: Floats, weight: Floats, scale: Floats | float = 0.0) -> Mask:
-    """Whether integrals over the posterior of a group are smooth on its scale, shape (G,).
-
-    Moments are singular at ``rho = 0``, and for large k change with the logit over about 1 / s: rho
-    measures both.
-    """
+    """Whether integrals over the posterior of a group are smooth on its scale, shape (G,)."""
+    # Moments are singular at ``rho = 0``, and for large k change over about 1 / s.
     share = weight / weight.sum(axis=1, keepdims=True)
     mean = (share * rho).sum(axis=1)
     square = (share * (rho - mean[:, None]) ** 2).sum(axis=1)
@@ -339,11 +332,9 @@ def posterior_moments(
     *,
     population: bool = True,
 ) -> Posterior:
-    """Posterior moments of any metric; the other functions are cases of it.
-
-    `evaluate` maps rows of `states` (S, L) to credits under all nodes, a row of zeros being a
-    question without trials. The same bits whatever the order of the states.
-    """
+    """Posterior moments of any metric; the other functions are cases of it."""
+    # `evaluate` maps rows of `states` (S, L) to credits under all nodes, a row of zeros being a
+    # question without trials. The same bits whatever the order of the states.
     sums, question = _integrated_sums(grid, states, questions, evaluate)
     mu, variance = _benchmark_moments(grid.weight, sums)
     star, known, between = np.nan, np.nan, np.nan
@@ -358,10 +349,7 @@ def posterior_moments(
 def joint_covariance(
     grid: Grid, states: Ints, questions: Ints, evaluate: Evaluate
 ) -> JointCovariance:
-    """Posterior covariance of the two metrics x and y that `evaluate` returns.
-
-    If y is x: the squared sigmas of `posterior_moments`.
-    """
+    """Posterior covariance of the two metrics x and y that `evaluate` returns."""
     sums, question = _integrated_sums(grid, states, questions, evaluate)
     _, benchmark = _benchmark_moments(grid.weight, sums)
     _, known, between = _population_moments(grid.weight, sums, _pseudo_questions(evaluate, states))
@@ -369,10 +357,7 @@ def joint_covariance(
 
 
 def state_blocks(grid: Grid, states: Ints) -> list[Ints]:
-    """Indices of the sorted states, in blocks of at most ``131072 / (J K)`` (at least 1).
-
-    Sorting makes sums over the states independent of their order.
-    """
+    """Indices of sorted states, on which sums do not depend, in blocks of bounded memory."""
     order = np.lexsort(states.T)
     return row_batches(order, grid.mean.size)
 

@@ -62,21 +62,16 @@ class LikelihoodCounts:
 
 
 def tally_states(counts: Ints, questions: Ints | Floats) -> LikelihoodCounts:
-    """Reduce the states of one group to what `log_likelihood` needs.
-
-    Independent of the order of the states. The size depends on the largest count or the number of
-    distinct counts, whichever is cheaper, never on the number of questions.
-    """
+    """Reduce the states of one group to what `log_likelihood` needs, whatever their order."""
+    # The size never depends on the number of questions.
     categories = tuple(_rising_factorials(column, questions) for column in counts.T)
     return LikelihoodCounts(categories, _rising_factorials(counts.sum(axis=1), questions))
 
 
 def log_likelihood(data: LikelihoodCounts, mean: Floats, rho: Floats) -> Floats:
-    """Log likelihood of populations, without the multinomial coefficients; 0 without trials.
-
-    The Dirichlet-multinomial: J. E. Mosimann (1962), Biometrika 49, 65-82. `mean` (..., K), stacked
-    (G, ..., K), is positive, and all K entries count: ``1 - q`` is not formed here.
-    """
+    """Log likelihood of populations, without the multinomial coefficients; 0 without trials."""
+    # The Dirichlet-multinomial: J. E. Mosimann (1962), Biometrika 49, 65-82. `mean` (..., K),
+    # stacked (G, ..., K), is positive, and all K entries count: ``1 - q`` is not formed here.
     weight = 1 - rho
     result = -_log_rising(data.trials, weight, rho)
     for column, share in zip(data.categories, np.moveaxis(mean, -1, 0), strict=True):
@@ -85,11 +80,9 @@ def log_likelihood(data: LikelihoodCounts, mean: Floats, rho: Floats) -> Floats:
 
 
 def log_dirichlet_at_mean(shape: Floats) -> Floats:
-    """Log density of Dirichlet distributions at their own means, from parameters (..., K).
-
-    By Stirling's series, with the large terms cancelled by hand: at 1e9 trials a difference of log
-    gamma functions would keep 7 digits after the point.
-    """
+    """Log density of Dirichlet distributions at their own means, from parameters (..., K)."""
+    # By Stirling's series, with the large terms cancelled by hand: at 1e9 trials a difference of
+    # log gamma functions would keep 7 digits after the point.
     total, top = shape.sum(axis=-1), shape.shape[-1]
     leading = (top - 0.5) * np.log(total) - 0.5 * np.log(shape).sum(axis=-1)
     rest = _stirling_rest(total) - _stirling_rest(shape).sum(axis=-1)
@@ -191,11 +184,9 @@ def _stirling_series(x: Floats) -> Floats:
 
 
 def gauss_rules(place: Floats, mass: Floats, size: int) -> tuple[Floats, Floats]:
-    """Few points and weights (R, size) with the moments of many, up to degree ``2 * size - 1``.
-
-    G. H. Golub, J. H. Welsch (1969), Math. Comp. 23, 221-230. `mass` (R, N) of each measure at
-    shared points `place` (N,), not negative; weights of a rule sum to 1.
-    """
+    """Few points and weights (R, size) with the moments of many, up to degree ``2 * size - 1``."""
+    # G. H. Golub, J. H. Welsch (1969), Math. Comp. 23, 221-230. `mass` (R, N) of each measure at
+    # shared points `place` (N,), not negative; weights of a rule sum to 1.
     jacobi = np.zeros((len(mass), size, size))
     value = 1 / np.sqrt(mass.sum(axis=1, keepdims=True)) * np.ones_like(place)
     before, length = np.zeros_like(value), np.zeros((len(mass), 1))
@@ -214,10 +205,7 @@ def gauss_rules(place: Floats, mass: Floats, size: int) -> tuple[Floats, Floats]
 
 
 def interpolation_matrix(points: Floats, size: int) -> Floats:
-    """Matrix (..., P, size) from values at Gauss-Legendre nodes to values at points in [-1, 1].
-
-    Exact for polynomials of a degree below `size`.
-    """
+    """Matrix (..., P, size) from values at Gauss-Legendre nodes to values at points in [-1, 1]."""
     return np.asarray(
         np.polynomial.legendre.legvander(points, size - 1) @ _legendre_coefficients(size)
     )

@@ -20,11 +20,9 @@ _SEED = 20240517
 
 @lru_cache(maxsize=4)
 def normal_draws(dimensions: int, size: int) -> Floats:
-    """Standard normal draws that never change, shape (dimensions, size); read-only.
-
-    Up to 8 dimensions the additive sequence of the generalised golden ratio, more even than random
-    points; beyond, the raw bits of PCG64, which NumPy promises not to change.
-    """
+    """Standard normal draws that never change, shape (dimensions, size); read-only."""
+    # Up to 8 dimensions the additive sequence of the generalised golden ratio, more even than
+    # random points; beyond, the raw bits of PCG64, which NumPy promises not to change.
     uniform = (
         _lattice_points(dimensions, size)
         if dimensions <= EVEN
@@ -67,11 +65,9 @@ _FEW_CONTENDERS = 12
 
 
 def best_critical(sigma: Floats, confidence: float) -> Floats:
-    """Critical values (S, L) to tell whether independent models are worse than some other model.
-
-    Dunnett's one-sided value with each model as the baseline: J. C. Hsu (1984), Annals of
-    Statistics 12(3), 1136-1144. More than 32 models are grouped by sigma; NaN for absent models.
-    """
+    """Critical values (S, L) to tell whether independent models are worse than some other model."""
+    # Dunnett's one-sided value with each model as the baseline: J. C. Hsu (1984), Annals of
+    # Statistics 12(3), 1136-1144. More than 32 models are grouped by sigma; NaN for absent models.
     critical = np.full(sigma.shape, np.nan)
     here = np.isfinite(sigma)
     critical[here] = scipy.special.ndtri(confidence)
@@ -170,11 +166,9 @@ _ALIKE = 8  # directions of similar reach that count together
 
 
 def max_t_critical(models: Paired, pairs: Mask, confidence: float) -> Floats:
-    """Critical values (S,) for the largest of some studentized differences; NaN without freedom.
-
-    `pairs` (S, L, L). Between one pair's value and Bonferroni's; the tail of normal differences
-    turned into Student's quantile. Error of the confidence: .001 for 4 models, .005 for 1,000.
-    """
+    """Critical values (S,) for the largest of some studentized differences; NaN without freedom."""
+    # `pairs` (S, L, L). Between one pair's value and Bonferroni's; the tail of normal differences
+    # turned into Student's quantile. Error of the confidence: .001 for 4 models, .005 for 1,000.
     counted = np.triu(pairs, 1)
     number = counted.sum(axis=(1, 2))[:, None]
 
@@ -185,20 +179,12 @@ def max_t_critical(models: Paired, pairs: Mask, confidence: float) -> Floats:
 
 
 def max_t_of_each(models: Paired, confidence: float) -> Floats:
-    """Critical values (S, L) for each model against all others of its stratum.
-
-    `max_t_critical` with the pairs of one model, the largest of models with the same data; NaN if
-    absent.
-    """
+    """Critical values (S, L) for each model against all others of its stratum; NaN if absent."""
     return _critical_of_each(models, _farthest_of_each, confidence, sides=2)
 
 
 def max_t_of_best(models: Paired, confidence: float) -> Floats:
-    """Critical values (S, L) to tell whether models are worse than some other of their stratum.
-
-    `max_t_of_each` with one side instead of two: the largest signed difference of the others to the
-    model.
-    """
+    """Critical values (S, L) to tell whether models are worse than some other of their stratum."""
     return _critical_of_each(models, _farthest_above_each, confidence, sides=1)
 
 
@@ -302,10 +288,8 @@ def _farthest_of_each(models: Paired) -> Singles:
 
 
 def _farthest_above_each(models: Paired) -> Singles:
-    """Largest studentized difference of the others to each model, shape (S, L, 2 K); at least 0.
-
-    Each direction also counts with the opposite sign, so that errors of the draws cancel.
-    """
+    """Largest studentized difference of the others to each model, shape (S, L, 2 K); at least 0."""
+    # Each direction also counts with the opposite sign, so that errors of the draws cancel.
     points, precision = _unit_differences(models), _inverse_sigmas(models)
     columns = []
     for model in range(points.shape[1]):

@@ -49,11 +49,9 @@ def metric_posterior(
     *,
     population: bool = True,
 ) -> Posterior:
-    """Posterior moments of any metric of the category probabilities of a question.
-
-    ``moments(nu, n)`` returns its mean and variance for category probabilities that are
-    Dirichlet(nu), rows times K at most 131,072. The same bits whatever the order of the states.
-    """
+    """Posterior moments of any metric of the category probabilities of a question."""
+    # ``moments(nu, n)`` returns its mean and variance for category probabilities that are
+    # Dirichlet(nu), rows times K at most 131,072. The same bits whatever the order of the states.
 
     def evaluate(rows: Ints) -> Credits:
         nu, trials, shape = _node_parameters(grid, rows)
@@ -73,10 +71,7 @@ def draw_posterior(
     *,
     population: bool = True,
 ) -> Posterior:
-    """Posterior moments of the credit of a draw, for the categories failure and success.
-
-    As `metric_posterior` with `credit_moments`, but faster: the states are on one ladder.
-    """
+    """Posterior moments of the credit of a draw: `metric_posterior`, faster on one ladder."""
     failures, successes = grid.shape.T
 
     def evaluate(rows: Ints) -> Credits:
@@ -102,10 +97,7 @@ def _drawn_moments(
 def metric_covariance(
     grid: Grid, counts: Ints, n: Ints, questions: Ints, moments: JointMoments
 ) -> JointCovariance:
-    """Posterior covariance of two metrics; ``moments(nu, n)`` returns their joint moments.
-
-    With itself, a metric has the squared sigmas of `metric_posterior`.
-    """
+    """Posterior covariance of two metrics; ``moments(nu, n)`` returns their joint moments."""
 
     def evaluate(rows: Ints) -> Credits:
         nu, trials, shape = _node_parameters(grid, rows)
@@ -116,11 +108,8 @@ def metric_covariance(
 
 
 def weighted_posterior(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> Posterior:
-    """Posterior moments of the weighted average of the categories (`bayes`), in closed form.
-
-    `between` is in units of the squared spread of `w`. Weights 0 and 1: the moments of pass_at_k, k
-    = 1.
-    """
+    """Posterior moments of the weighted average of the categories (`bayes`), in closed form."""
+    # `between` is in units of the squared spread of `w`.
     unit, low, scale = _to_unit(w)
 
     def evaluate(counts: Ints) -> Credits:
@@ -140,11 +129,9 @@ def weighted_posterior(grid: Grid, counts: Ints, questions: Ints, w: Floats) -> 
 
 
 def trial_variance(grid: Grid, counts: Ints, w: Floats) -> Floats:
-    """Expected variance of a trial's weight given the question, per state, without prior trials.
-
-    ``E[sum_j w_j**2 p_j - (sum_j w_j p_j)**2]``, in squared spreads of `w`; over n it is the
-    squared error of the average weight, unbiased even if n depends on difficulty.
-    """
+    """Expected variance of a trial's weight given the question, per state, without prior trials."""
+    # ``E[sum_j w_j**2 p_j - (sum_j w_j p_j)**2]``, in squared spreads of `w`; over n it is the
+    # squared error of the average weight, unbiased even if n depends on difficulty.
     unit, _, _ = _to_unit(w)
     expected = np.empty(len(counts))
     for part in state_blocks(grid, counts):

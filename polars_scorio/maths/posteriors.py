@@ -36,10 +36,8 @@ from polars_scorio.maths.questions import States
 
 
 def weighted_average(counts: Ints, w: Floats) -> Floats:
-    """Mean weight of the observed trials of each state, (S,); counts (S, K), at least one trial.
-
-    Only weights of different sign can cancel: otherwise the error is a few units in the last place.
-    """
+    """Mean weight of the observed trials of each state, (S,); counts (S, K), at least one trial."""
+    # Only weights of different sign can cancel.
     require_weight_per_category(counts, w)
     n = counts.sum(axis=1)
     if np.any(n == 0):
@@ -55,12 +53,10 @@ def weighted_average(counts: Ints, w: Floats) -> Floats:
 
 
 def weighted_moments(nu: Floats, w: Floats) -> tuple[Floats, Floats]:
-    """Mean and variance of ``sum_j w_j p_j``, ``p ~ Dirichlet(nu)``, for each state.
-
-    M. Hariri et al. (2026), arXiv:2510.04265, the posterior of Bayes@N for one question. The
-    variance is ``(sum_j w_j**2 nu_j / T - mean**2) / (T + 1)``, T the sum of nu, in units of
-    ``weight_range(w) ** 2``.
-    """
+    """Mean and variance of ``sum_j w_j p_j``, ``p ~ Dirichlet(nu)``, for each state."""
+    # M. Hariri et al. (2026), arXiv:2510.04265, the posterior of Bayes@N for one question. The
+    # variance is ``(sum_j w_j**2 nu_j / T - mean**2) / (T + 1)``, T the sum of nu, in units of
+    # ``weight_range(w) ** 2``.
     require_weight_per_category(nu, w)
     mean, variance = np.empty(len(nu)), np.empty(len(nu))
     for rows in row_slices(len(nu), w.size):
@@ -127,11 +123,9 @@ def beta_interval(
     lowest: NDArray[np.bool_] | bool = False,
     highest: NDArray[np.bool_] | bool = False,
 ) -> tuple[Floats, Floats]:
-    """Central quantiles of the Beta distribution with these moments, on the bounds, around `mu`.
-
-    `lowest` (`highest`): all trials are in the lowest (highest) category, and that end is the
-    bound. `normal_interval` if no Beta is that wide; populations need `small_sample_factor`.
-    """
+    """Central quantiles of the Beta distribution with these moments, on the bounds, around `mu`."""
+    # `lowest` (`highest`): all trials are in the lowest (highest) category, and that end is the
+    # bound. `normal_interval` if no Beta is that wide; populations need `small_sample_factor`.
     low, high = bounds
     width = high - low
     u, sd = (mu - low) / width, sigma / width
@@ -154,10 +148,8 @@ def beta_interval(
 
 
 def small_sample_factor(questions: Ints | Floats, confidence: float) -> Floats:
-    """``t_{M-1} / z``: widening of a population's sigma for M questions or effective clusters.
-
-    NaN for ``M <= 1``: one question says nothing about the others.
-    """
+    """``t_{M-1} / z``: widening of a population's sigma for M questions or effective clusters."""
+    # NaN for ``M <= 1``: one question says nothing about the others.
     freedom = np.maximum(questions - 1, 1)
     tail = _tail_chance(confidence)
     return np.where(
@@ -180,10 +172,7 @@ _NEWTON = 60  # steps at most; the start is below the root of a convex function
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExpectedVariance:
-    """Expected variance of each question after m further trials: ``a / (x + m) + b / (x + m)**2``.
-
-    Convex and decreasing in m, so each further trial gains less. a, b >= 0 and x > 0, shape (P,).
-    """
+    """Expected variance (P,) after m further trials: ``a / (x + m) + b / (x + m)**2``, convex."""
 
     a: Floats
     b: Floats
@@ -229,11 +218,9 @@ class ExpectedVariance:
 def expected_squared_sigma(
     expected: ExpectedVariance, m: Ints | int, questions: Ints, group: Ints, sigma: Floats
 ) -> Floats:
-    """Expected squared sigmas of group means after m further trials of each question.
-
-    With independent questions ``sum(variance(m)) / M**2``. If they share a fitted prior, the common
-    part (the rest of ``sigma**2``) shrinks with the square of the share of variance that is left.
-    """
+    """Expected squared sigmas of group means after m further trials of each question."""
+    # With independent questions ``sum(variance(m)) / M**2``. Under a fitted prior, the common part
+    # (the rest of ``sigma**2``) shrinks with the square of the share of variance that is left.
 
     def total(values: Floats | Ints) -> Floats:
         return np.bincount(group, values, sigma.size).astype(np.float64)
@@ -246,11 +233,9 @@ def expected_squared_sigma(
 
 
 def best_allocation(expected: ExpectedVariance, budget: int) -> Ints:
-    """Further trials of each question, for the smallest sum of variances within a budget.
-
-    Gains decrease from trial to trial, so taking the largest is optimal: all above a threshold,
-    then one by one, the earlier question first if gains are equal.
-    """
+    """Further trials of each question, for the smallest sum of variances within a budget."""
+    # Gains decrease from trial to trial, so taking the largest is optimal: all above a threshold,
+    # then one by one, the earlier question first if gains are equal.
     kinds, number, place = _distinct_questions(expected)
     m = kinds.worthwhile(_paid_gain(kinds, number, budget))[place]
     rest = budget - int(m.sum())
@@ -287,10 +272,7 @@ Target = Literal["benchmark", "population"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeparatePosteriors:
-    """Every question has a prior of its own, Dirichlet(alpha): of the rate of failure, of success.
-
-    Variances are in units of the squared spread of the weights.
-    """
+    """Questions with a prior of their own, Dirichlet(alpha): of the rates by category."""
 
     states: States
     alpha: Floats | float = 1.0
@@ -458,11 +440,8 @@ class Pooled:
         return np.sqrt(variance)
 
     def expected_variance(self, w: Floats) -> ExpectedVariance:
-        """Variance of the average weight expected after further trials, at the fitted prior.
-
-        v is the variance of a question, T its ratio to the expected variance of a trial, as for
-        `SeparatePosteriors`.
-        """
+        """Variance of the average weight expected after further trials, at the fitted prior."""
+        # v is the variance of a question, T its ratio to the expected variance of a trial.
         counts = self.states.counts + self.states.prior
         a, x = np.zeros((2, self.states.state.size))
         for grid, state, questions, cells, place in self.groups:

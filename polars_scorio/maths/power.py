@@ -33,11 +33,9 @@ def decision_chance(
     share: Floats | float,
     margin: Floats | float = 0.0,
 ) -> Floats:
-    """Chance that a pair is decided once its sigma falls from `now` to `then` (assurance).
-
-    A. O'Hagan, J. W. Stevens, M. J. Campbell (2005), Pharmaceutical Statistics 4(3), 187-201. The
-    true difference is normal with mean ``B d`` and variance ``B now**2``, B the `share`.
-    """
+    """Chance that a pair is decided once its sigma falls from `now` to `then` (assurance)."""
+    # A. O'Hagan, J. W. Stevens, M. J. Campbell (2005), Pharmaceutical Statistics 4(3), 187-201. The
+    # true difference is normal with mean ``B d`` and variance ``B now**2``, B the `share`.
     left = np.divide(then, now, out=np.ones_like(now), where=now > 0) ** 2
     kept = left + (1 - left) * share
     lead, needed = np.abs(diff * kept + margin), z * then
@@ -61,11 +59,9 @@ def trials_with_assurance(
     margin: Floats | float = 0.0,
     today: Mask | None = None,
 ) -> Ints:
-    """Fewest further trials (P,) after which pairs are decided with the chance `goal`.
-
-    0 if the pair is decided today (by default, by normal intervals); ``limit + 1`` if the limit
-    does not suffice, as for ``share = 0``, or a number is NaN. `z` may depend on m.
-    """
+    """Fewest further trials (P,) after which pairs are decided with the chance `goal`."""
+    # 0 if the pair is decided today (by default, by normal intervals); ``limit + 1`` if the limit
+    # does not suffice, as for ``share = 0``, or a number is NaN. `z` may depend on m.
     now = sigma(np.zeros(diff.shape, dtype=np.int64))
 
     def decided(m: Ints) -> Mask:
@@ -80,10 +76,8 @@ def trials_with_assurance(
 
 
 def fewest_trials(enough: Callable[[Ints], Mask], size: int, limit: int) -> Ints:
-    """Smallest number for each of `size` places that is enough; `limit` + 1 if none is.
-
-    `enough` maps a number for each place to a mask; it must hold for every larger number too.
-    """
+    """Smallest number for each of `size` places that is enough; `limit` + 1 if none is."""
+    # `enough` must hold for every larger number too.
     none = np.zeros(size, dtype=np.int64)
     # Of a pair that is decided today the chance falls at first: the pair needs no trials.
     low = np.where(enough(none), 0, 1)
@@ -99,10 +93,7 @@ def fewest_trials(enough: Callable[[Ints], Mask], size: int, limit: int) -> Ints
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Forecast(ABC):
-    """Pairs, or scores, after m further trials of each question or m further questions; (P,).
-
-    What all plans ask: how far an interval reaches then, and how many decide.
-    """
+    """Pairs, or scores, after m further trials of each question or m further questions; (P,)."""
 
     diff: Floats  # today, in units of `unit`
     number: Floats  # trials of a question, or questions, today
@@ -192,10 +183,7 @@ class TrialsAhead(Forecast):
     def from_noise(
         cls, diff: Floats, sides: Sequence[tuple[Floats, Floats]], planned: int | None
     ) -> TrialsAhead:
-        """From squared noise, and trials of a question, of both sides.
-
-        It falls as that of an average; that of k-metrics falls at least as fast.
-        """
+        """From squared noise of both sides, which falls with the trials as that of an average."""
 
         def variance(m: Ints) -> Floats:
             return np.asarray(sum(square * n / (n + m) for square, n in sides))
@@ -309,10 +297,7 @@ class Design:
 
 
 def smallest_difference(design: Design, power: float, *, population: bool) -> float:
-    """Smallest difference of rates whose interval excludes zero with this power.
-
-    Infinity if no difference that the mean rate allows has that power.
-    """
+    """Smallest difference of rates whose interval excludes zero with this power, or infinity."""
     shift = scipy.special.ndtri(power)
     low, high = 0.0, 2 * min(design.rate, 1 - design.rate)
 
@@ -387,11 +372,9 @@ _MOST_SHARED = 0.99  # of a spread and of a correlation: those of a plan are bel
 
 
 def difficulty_shares(mean: Floats, noise: Floats) -> tuple[float, float, float]:
-    """Rate, spread and correlation of models, as `Design` has them, from means (Q, A) in [0, 1].
-
-    Variances and covariances over questions, less the mean noise; ratios of their sums over models
-    and over pairs. The correlation is NaN for one model.
-    """
+    """Rate, spread and correlation of models, as `Design` has them, from means (Q, A) in [0, 1]."""
+    # Variances and covariances over questions, less the mean noise; ratios of their sums over
+    # models and over pairs. The correlation is NaN for one model.
     rate, models = mean.mean(axis=0), mean.shape[1]
     covariance = np.atleast_2d(np.cov(mean, rowvar=False))
     between = np.maximum(np.diagonal(covariance) - noise.mean(axis=0), 0.0)
@@ -421,11 +404,9 @@ class VarianceShares:
 
 
 def variance_shares(mean: Floats, noise: Floats, trial: Floats, tail: float) -> VarianceShares:
-    """Split the variance of a table of M questions and A models; NaN for a single one of either.
-
-    `noise` (M, A) is the variance of each mean, NaN for a single trial, `trial` that of one trial.
-    Estimates may be negative. Ends: the jackknife over questions, by Student's t.
-    """
+    """Split the variance of a table of M questions and A models; NaN for a single one of either."""
+    # `noise` (M, A) is the variance of each mean, NaN for a single trial, `trial` that of one
+    # trial. Estimates may be negative. Ends: the jackknife over questions, by Student's t.
     questions, models = mean.shape
     if min(questions, models) < 2:  # no variance of one
         unknown = np.full(4, np.nan)

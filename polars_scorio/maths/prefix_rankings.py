@@ -40,11 +40,9 @@ def ranking_convergence(
     tolerance: float = 1e-12,
     progress: Callable[[int], object] | None = None,
 ) -> Convergence:
-    """Share of bootstrap replicates whose ranking settles at each number of trials n.
-
-    M. Hariri et al. (2026), arXiv:2510.04265, section 3.3. `score` maps untallied `States` (G
-    groups) to scores, or is the rewards of all trials. 40 ns a trial and replicate.
-    """
+    """Share of bootstrap replicates whose ranking settles at each number of trials n."""
+    # M. Hariri et al. (2026), arXiv:2510.04265, section 3.3. `score` maps untallied `States` (G
+    # groups) to scores, or is the rewards of all trials. 40 ns a trial and replicate.
     sequences = _PrefixSequences.from_outcomes(outcomes)
     n, questions = sequences.size.shape
     if replicates and scheme == "trial" and not sequences.size.all():
@@ -72,11 +70,7 @@ def ranking_convergence(
 
 
 def competition_ranks(scores: Floats, tolerance: float) -> Ints:
-    """Rank of each model in L rankings, (G, L): 1 and the number of better models; 0: NaN score.
-
-    `scores` (L, G), higher is better. Neighbours at most `tolerance` apart are tied, and so are
-    their ties.
-    """
+    """Rank of each model in L rankings, (G, L), of scores (L, G); 0: NaN. Near ones are tied."""
     # Models first: a loop over them, with long arrays, is several times faster than argsort.
     ordered = np.ascontiguousarray(np.sort(scores, axis=1).T)
     ranks = np.ones(ordered.shape, dtype=np.min_scalar_type(len(ordered)))
@@ -90,11 +84,9 @@ def competition_ranks(scores: Floats, tolerance: float) -> Ints:
 
 
 def tau_b(ranks: Ints, gold: Ints) -> Floats:
-    """Kendall's tau-b of rankings (G, L) with one ranking (G,), shape (L,).
-
-    M. G. Kendall (1945), Biometrika 33(3): ``(P - Q) / sqrt(A B)``, P and Q the pairs in the same
-    and in opposite order, A and B those that either does not tie. Zero ranks: no ranking.
-    """
+    """Kendall's tau-b of rankings (G, L) with one ranking (G,), shape (L,)."""
+    # M. G. Kendall (1945), Biometrika 33(3): ``(P - Q) / sqrt(A B)``, P and Q the pairs in the same
+    # and in opposite order, A and B those that either does not tie. Zero ranks: no ranking.
     order = np.argsort(gold, kind="stable")
     ranks, gold = ranks[order], gold[order].astype(np.int64)
     balance = np.zeros(ranks.shape[1], dtype=np.int64)
@@ -129,10 +121,7 @@ def _settling_summary(first: Ints, tau: Floats) -> Convergence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PrefixSequences:
-    """Parts of sequences of N trials, for the Q questions of all models side by side.
-
-    A question whose trials are used up goes on with one further trial, which counts for nothing.
-    """
+    """Parts of sequences of N trials, for the Q questions of all models side by side."""
 
     outcomes: Outcomes
     start: Ints  # (N, Q): where the trials of the question begin
@@ -218,9 +207,6 @@ class _PrefixSequences:
 
 
 def _digit_steps(digit: Ints, radix: int, width: int) -> Ints:
-    """Value of one unit of a digit in a number; 0 for a digit that this number does not have.
-
-    One entry more, 0, is for a trial that counts for nothing.
-    """
+    """Value of one unit of a digit in a number; 0 for a digit that this number does not have."""
     place = np.append(radix ** np.arange(width), 0)
     return np.append(place[np.where((digit >= 0) & (digit < width), digit, width)], 0)

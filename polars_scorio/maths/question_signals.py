@@ -30,15 +30,13 @@ class QuestionSignals:
 
 
 def question_signals(mean: Floats, noise: Floats, size: Ints) -> QuestionSignals:
-    """Compare each question with the others, over the A models.
-
-    `noise` (Q, A) is the variance of each mean, NaN for a single trial; `size` (Q,) the questions
-    behind a row (1, or a cluster's). v and v_r are the variances over models of a question and of
-    its rest, e and e_r their mean noise: ``spread = sqrt(max(0, v - e))``; ``r = rest_correlation =
-    cov / sqrt(v v_r)``; ``discrimination = cov / sqrt((v - e)(v_r - e_r))``, NaN if at most .3 of v
-    or of v_r is not noise; pvalue is the lower tail of Student's t at ``r sqrt((A - 2) / (1 -
-    r^2))``, 1 if all models are alike; qvalue is Benjamini and Hochberg's; NaN below 4 models.
-    """
+    """Compare each question with the others, over the A models."""
+    # `noise` (Q, A) is the variance of each mean, NaN for a single trial; `size` (Q,) the questions
+    # behind a row (1, or a cluster's). v and v_r are the variances over models of a question and of
+    # its rest, e and e_r their mean noise: ``spread = sqrt(max(0, v - e))``; ``r = rest_correlation
+    # = cov / sqrt(v v_r)``; ``discrimination = cov / sqrt((v - e)(v_r - e_r))``, NaN if at most .3
+    # of v or of v_r is not noise; pvalue is the lower tail of Student's t at ``r sqrt((A - 2) / (1
+    # - r^2))``, 1 if all models are alike; qvalue is Benjamini and Hochberg's; NaN below 4 models.
     models = mean.shape[1]
     if models < 2 or len(mean) < 2:  # no variance over one model, no rest
         unknown = np.full(len(mean), np.nan)

@@ -82,10 +82,7 @@ class States(QuestionGroups):
 
     @classmethod
     def tally(cls, counts: Ints, prior: Ints, group: Ints, questions: Ints, groups: int) -> States:
-        """Collect rows of counts and prior trials (R, K), which may repeat, into states.
-
-        `group`, `questions` (R,): the group of a row, and for how many of its questions it stands.
-        """
+        """Collect rows of counts and prior trials (R, K), which may repeat, into states."""
         first, state = distinct_rows([*counts.T, *prior.T])
         pairs = question_pairs(group, state, questions)
         return cls(*pairs, groups, counts[first], prior[first])
@@ -103,13 +100,7 @@ class States(QuestionGroups):
         )
 
     def of_groups(self, groups: Ints) -> States:
-        """States of some groups, given in ascending order.
-
-        >>> counts, every = np.array([[2, 1], [0, 3]]), np.ones(2, dtype=np.int64)
-        >>> states = States.tally(counts, 0 * counts, np.array([0, 1]), every, 2)
-        >>> states.of_groups(np.array([1])).n.tolist()
-        [3]
-        """
+        """States of some groups, given in ascending order."""
         rows = np.isin(self.group, groups)
         group, state = np.searchsorted(groups, self.group[rows]), self.state[rows]
         first, state = np.unique(state, return_inverse=True)
@@ -179,11 +170,9 @@ class Outcomes:
 
 
 def prefix_states(outcomes: Outcomes) -> tuple[States, Ints, Ints]:
-    """States after the first n trials of each question, for n = 1..N_g of every group g.
-
-    Also the g and n of each new group, in this order; N_g is the largest number of trials in g, and
-    questions with fewer stay at all of theirs. Takes memory for each question and n.
-    """
+    """States after the first n trials of each question, for n = 1..N_g of every group g."""
+    # Also the g and n of each new group, in this order; N_g is the largest number of trials in g,
+    # and questions with fewer stay at all of theirs. Takes memory for each question and n.
     trials = outcomes.trials
     longest = np.zeros(outcomes.groups, dtype=np.int64)
     np.maximum.at(longest, outcomes.group, trials)
@@ -238,11 +227,8 @@ class QuestionWeights(NamedTuple):
 
     @classmethod
     def from_strata(cls, states: Ints, questions: Ints, shares: Floats) -> QuestionWeights:
-        """The weights of a mean over strata that weigh the same, from states of each stratum (P,).
-
-        `states` are indices into the states of the group, `shares` the weight of one question of
-        the stratum.
-        """
+        """Weights of a mean over strata that weigh the same, from states of each stratum."""
+        # `shares` are the weight of one question of the stratum.
         first, second, fourth = (
             np.bincount(states, questions * shares**power).astype(np.float64) for power in (1, 2, 4)
         )
@@ -269,10 +255,8 @@ class Subgroups(Generic[GroupsT_co]):
     def from_rows(
         cls, group: Ints, part: Ints, groups: int, tally: Callable[[Ints, int], GroupsT_co]
     ) -> Subgroups[GroupsT_co]:
-        """Parts of rows of questions; the same part of two groups means two parts.
-
-        `tally` maps the index of each row's part, and the number of parts, to the questions.
-        """
+        """Parts of rows of questions; the same part of two groups means two parts."""
+        # `tally` maps the index of each row's part, and the number of parts, to the questions.
         first, place = distinct_rows([group, part])
         return cls(tally(place, first.size), group[first], groups)
 
@@ -318,10 +302,7 @@ class Subgroups(Generic[GroupsT_co]):
         return effective_number(self.states.size, self.owner, self.groups)
 
     def variance(self, groups: QuestionGroups, values: Floats) -> Floats:
-        """`clustered_variance` of the group means, from values of each pair of group and state.
-
-        0 if every cluster has one question: then it adds no information.
-        """
+        """`clustered_variance` of group means, by group and state; 0 without larger clusters."""
         owners, rows = self.owner[self.states.group], self._member_values(groups, values)
         variances, number = clustered_variance(
             rows, self.states.group, owners, self.groups, self.states.questions
@@ -365,10 +346,7 @@ class Subgroups(Generic[GroupsT_co]):
         return np.asarray(np.bincount(self.owner, of_stratum) / strata**power, dtype=np.float64)
 
     def weights(self, pooled: QuestionGroups) -> list[QuestionWeights]:
-        """Weights of the questions of each group, by the states of `pooled`.
-
-        `pooled` has the same questions in their groups.
-        """
+        """Weights of the questions of each group, by the states of `pooled`."""
         parts, shares = self.states, self.shares[self.states.group]
         place, group = self._pair_places(pooled), self.owner[parts.group]
         first = np.searchsorted(pooled.group, np.arange(pooled.groups))
@@ -382,11 +360,9 @@ class Subgroups(Generic[GroupsT_co]):
 def clustered_variance(
     values: Floats, cluster: Ints, group: Ints, groups: int, questions: Ints | None = None
 ) -> tuple[Floats, Ints]:
-    """Variance of a mean over questions in clusters, and K, the number of clusters, (G,) each.
-
-    ``K / (K - 1) sum_c (sum_{q in c} (x_q - mean))^2 / M^2``, NaN for one cluster: E. Miller
-    (2024), arXiv:2411.00640. `questions` (default 1) of its cluster stand behind a row.
-    """
+    """Variance of a mean over questions in clusters, and K, the number of clusters, (G,) each."""
+    # ``K / (K - 1) sum_c (sum_{q in c} (x_q - mean))^2 / M^2``, NaN for one cluster: E. Miller
+    # (2024), arXiv:2411.00640. `questions` (default 1) of its cluster stand behind a row.
     each = np.ones(values.size) if questions is None else questions
     size = np.bincount(group, each, groups)
     mean = np.bincount(group, each * values, groups) / size
@@ -400,10 +376,8 @@ def clustered_variance(
 
 
 def effective_number(size: Ints, group: Ints, groups: int) -> Floats:
-    """Number of equally large clusters that the clusters of each group count as, (G,).
-
-    ``M**2 / sum m**2``, m the questions of a cluster: L. Kish (1965), Survey Sampling, 11.7. With
-    half of the questions in one cluster, Student's t with K - 1 degrees covered .71, not .95.
-    """
+    """Number of equally large clusters that the clusters of each group count as, (G,)."""
+    # ``M**2 / sum m**2``, m the questions of a cluster: L. Kish (1965), Survey Sampling, 11.7. With
+    # half of the questions in one cluster, Student's t with K - 1 degrees covered .71, not .95.
     total = np.bincount(group, size, groups)
     return np.asarray(total**2 / np.bincount(group, size.astype(np.float64) ** 2, groups))

@@ -12,33 +12,25 @@ from polars_scorio.maths.covariance import Paired, of_pairs
 
 
 def rank_ranges(better: Ints, worse: Ints, here: Mask) -> tuple[Ints, Ints]:
-    """Best and worst rank that each model can have, (S, L); 0 for absent models.
-
-    ``1 + better``, and the number of models less `worse`, from verdicts that hold at once for all
-    pairs of a stratum (then so do its ranges) or of a model: M. Mogstad, J. P. Romano, A. M.
-    Shaikh, D. Wilhelm (2024), Review of Economic Studies 91(1), 476-518, section 3.
-    """
+    """Best and worst rank that each model can have, (S, L); 0 for absent models."""
+    # ``1 + better``, and the number of models less `worse`, from verdicts that hold at once for all
+    # pairs of a stratum (then so do its ranges) or of a model: M. Mogstad, J. P. Romano, A. M.
+    # Shaikh, D. Wilhelm (2024), Review of Economic Studies 91(1), 476-518, section 3.
     models = here.sum(axis=1, keepdims=True)
     return np.where(here, 1 + better, 0), np.where(here, models - worse, 0)
 
 
 def better_and_worse(mu: Floats, differs: Mask) -> tuple[Ints, Ints]:
-    """Numbers of better and of worse models (S, L), from a table of all pairs.
-
-    `differs` (S, L, L) is judged for the model of the row. Models with the same estimate are
-    neither.
-    """
+    """Numbers of better and of worse models (S, L), from a table of all pairs."""
     higher = differs & (mu[:, None, :] > mu[:, :, None])
     lower = differs & (mu[:, None, :] < mu[:, :, None])
     return higher.sum(axis=2), lower.sum(axis=2)
 
 
 def tiers(mu: Floats, better: Mask) -> Ints:
-    """Tier of each model (S, L): one more than the largest among the models shown to be better.
-
-    `better` (S, L, L): whether the model of the column was shown to be better than that of the
-    row. 0 for absent models; tier 1 is where `rank_ranges` begin at 1.
-    """
+    """Tier of each model (S, L): one more than the largest among the models shown to be better."""
+    # `better` (S, L, L): whether the model of the column was shown to be better than that of the
+    # row. 0 for absent models; tier 1 is where `rank_ranges` begin at 1.
     order = np.argsort(-np.where(np.isnan(mu), -np.inf, mu), axis=1, kind="stable")
     tier, stratum = np.zeros(mu.shape, np.int64), np.arange(len(mu))
     for model in order.T:
@@ -57,12 +49,10 @@ _ALIKE = 1e-12
 def leading_chances(
     ranked: Floats, numbers: Sequence[Floats], pair_z: Callable[[Ints, Ints], Floats]
 ) -> Floats:
-    """Chance of each model to be the best, (S, L), from the z of pairs; NaN for absent models.
-
-    `pair_z` maps columns (S, P) of both models of pairs to z. A model that is at least as good as
-    another in all of `numbers` (mu, lo, hi) has no smaller chance. NaN with more than 200 models
-    near the leader, and where a z is unknown.
-    """
+    """Chance of each model to be the best, (S, L), from the z of pairs; NaN for absent models."""
+    # `pair_z` maps columns (S, P) of both models of pairs to z. A model that is at least as good as
+    # another in all of `numbers` (mu, lo, hi) has no smaller chance. NaN with more than 200 models
+    # near the leader, and where a z is unknown.
     here = np.isfinite(ranked)
     order = np.argsort(-np.where(here, ranked, -np.inf), axis=1, kind="stable")
     every = np.broadcast_to(np.arange(ranked.shape[1]), ranked.shape)
@@ -86,11 +76,9 @@ def leading_chances(
 
 
 def _shrunken_chances(z: Floats, here: Mask) -> Floats:
-    """Chances to be the highest of independent models with one sigma, (S, K), from all z (S, K, K).
-
-    Their gaps are shrunk by ``B = max(0, 1 - (K - 2) / Q)``, Q the squared z over the models: what
-    is more than noise in their spread. Two models keep their gap: the chance is ``Phi(z)``.
-    """
+    """Chances to be the highest of independent models with one sigma, (S, K), from all z."""
+    # Gaps are shrunk by ``B = max(0, 1 - (K - 2) / Q)``, Q the squared z over the models, the part
+    # that is more than noise. Two models keep their gap: the chance is ``Phi(z)``.
     other = here[:, :, None] & here[:, None, :] & ~np.eye(here.shape[1], dtype=np.bool_)
     models = here.sum(axis=1)
     spread = np.where(other, z, 0.0)
@@ -125,12 +113,11 @@ _NOISE = 1.5  # models less those whose noise is subtracted
 
 
 def signal_share(mu: Floats, sigma: Floats) -> Floats:
-    """Share B (S,) of the spread of independent models that is more than noise.
-
-    ``max(0, 1 - (L - 3/2) / Q)``, Q the squared distances from the weighted mean in units of sigma;
-    1 for a single model or if one has no sigma (B. Efron, C. Morris 1973, JASA 68, 117-130). With
-    ``L - 3`` gaps of up to three models stay; ``L - 1`` shrinks too much at differences of sigma.
-    """
+    """Share B (S,) of the spread of independent models that is more than noise."""
+    # ``max(0, 1 - (L - 3/2) / Q)``, Q the squared distances from the weighted mean in units of
+    # sigma; 1 for a single model or if one has no sigma (B. Efron, C. Morris 1973, JASA 68,
+    # 117-130). With ``L - 3`` gaps of up to three models stay; ``L - 1`` shrinks too much at
+    # differences of sigma.
     here = np.isfinite(mu) & np.isfinite(sigma)
     known = ~(here & (sigma <= 0)).any(axis=1)
     weight = np.divide(1, sigma**2, out=np.zeros_like(mu), where=here & (sigma > 0))
@@ -152,12 +139,10 @@ def weighted_mean(mu: Floats, sigma: Floats) -> Floats:
 
 
 def signal_share_paired(models: Paired, runs: Floats) -> Floats:
-    """Share of the spread that is more than noise, for models on the same sample of questions.
-
-    Q is ``2 / L`` times the sum of the squared z of all pairs: that of `signal_share` for equal
-    sigmas without correlation, and ``L - 1`` on average for equal models. `runs` (S, L) add to the
-    variance of each model.
-    """
+    """Share of the spread that is more than noise, for models on the same sample of questions."""
+    # Q is ``2 / L`` times the sum of the squared z of all pairs: that of `signal_share` for equal
+    # sigmas without correlation, and ``L - 1`` on average for equal models. `runs` (S, L) add to
+    # the variance of each model.
     here = np.isfinite(models.mean)
     mean = np.where(here, models.mean, 0.0)
     square = (mean[:, :, None] - mean[:, None, :]) ** 2
@@ -178,19 +163,14 @@ def _share_of_spread(spread: Floats, here: Mask) -> Floats:
 
 
 def selected_tail(candidates: Ints, confidence: float) -> Floats:
-    """Chance below the lower end of the interval of the leader of L candidates.
-
-    ``1 - (1 - d)**(1 / L)``, ``d = (1 - confidence) / 2``, as in `families.sidak_critical`: the
-    lower ends of L candidates hold at once. Selection never makes the upper end worse.
-    """
+    """Chance below the lower end of the interval of the leader of L candidates."""
+    # ``1 - (1 - d)**(1 / L)``, ``d = (1 - confidence) / 2``, as in `families.sidak_critical`: the
+    # lower ends of L candidates hold at once. Selection never makes the upper end worse.
     return np.asarray(-np.expm1(np.log1p(-(1 - confidence) / 2) / candidates))
 
 
 def shrunk_scores(mu: Floats, sigma: Floats, share: Floats) -> Floats:
-    """Scores moved towards the mean of their stratum by the part of the spread that is noise.
-
-    ``m + B (mu - m)``, m the `weighted_mean`, B the `signal_share`.
-    """
+    """Scores moved towards the mean of their stratum by the part of the spread that is noise."""
     mean = weighted_mean(mu, sigma)[:, None]
     # Without any sigma there is no mean, and no noise.
     return np.where(share[:, None] < 1, mean + share[:, None] * (mu - mean), mu)

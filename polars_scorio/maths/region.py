@@ -33,11 +33,9 @@ def largest_means(
     room: Floats,
     enough: Floats | float = np.inf,
 ) -> Floats:
-    """Largest means of `values` (P, I) in regions of likely weights; at most 1e-9 above the truth.
-
-    Weights within `room` (P,) of the log likelihood of the `best` ones; infinite where a mean of
-    `enough` is surely among them. S. Boyd, L. Vandenberghe (2004), section 11.7.
-    """
+    """Largest means (P,) of `values` in regions of likely weights; at most 1e-9 too large."""
+    # Weights within `room` of the log likelihood of the `best` ones; infinite where a mean of
+    # `enough` is surely among them. S. Boyd, L. Vandenberghe (2004), section 11.7.
     total = questions.sum(axis=1)
     share, largest = questions / total[:, None], np.full(total.size, np.inf)
     least = _log_likelihood(share, best @ likelihood.T) - room / total
@@ -103,11 +101,9 @@ def reaches_mean(
     room: float,
     enough: Floats,
 ) -> Mask:
-    """Whether weights near the best ones, tilted towards large values, have a large enough mean.
-
-    (P,), of `largest_means`, which then is infinite; `broad` weights have mass where the best have
-    none. False says nothing. A tenth of the time: most caps of 128 draw sizes are settled here.
-    """
+    """Whether weights near the best ones, tilted towards large values, have a large enough mean."""
+    # (P,), of `largest_means`, which then is infinite; `broad` weights have mass where the best
+    # have none. False says nothing. It settles most caps in a tenth of the time.
     total = questions.sum(axis=1)
     share = questions / total[:, None]
     least = _log_likelihood(share, best @ likelihood.T) - room / total
@@ -139,11 +135,9 @@ def _multiplier_steps(
     above: Floats,
     target: Floats,
 ) -> Floats:
-    """Steps of the multipliers of likelihood and sum, (2, P): with them the weights sum to 1.
-
-    `solved` (P, I, 3) are the steps of the weights that the values ask for, and that one more of
-    either multiplier does.
-    """
+    """Steps of the multipliers of likelihood and sum, (2, P): with them the weights sum to 1."""
+    # `solved` (P, I, 3) are the steps of the weights that the values ask for, and that one more of
+    # either multiplier does.
     by_slope, sums = np.einsum("pi,pix->px", slope, solved), solved.sum(axis=1)
     matrix = np.empty((level.size, 2, 2))
     matrix[:, 0, 0], matrix[:, 0, 1] = rest + level * by_slope[:, 1], -level * by_slope[:, 2]

@@ -59,11 +59,8 @@ class RegressionTests:
 
 
 def regression_tests(counts: VersionCounts, fdr: float = 0.1) -> RegressionTests:
-    """Test each question for fewer successes under the new version (Fisher's exact test).
-
-    p-values are exact (not mid-p), hence conservative. All questions are one family with the
-    largest false discovery rate `fdr`.
-    """
+    """Test each question for fewer successes under the new version (Fisher's exact test)."""
+    # p-values are exact (not mid-p), hence conservative.
     kinds, kind, multiplicity = _kinds_of_questions(counts)
     questions = kind.size
     p, pvalue_min, pvalue_broken = np.ones((3, questions))
@@ -105,10 +102,7 @@ def _outcome_counts(kinds: Ints) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Splits:
-    """Possible splits of the successes of both versions, for each kind of question, (K, W).
-
-    A row begins with the fewest new successes that are possible; `is_possible` ends it.
-    """
+    """Possible splits of the successes of both versions, for each kind of question, (K, W)."""
 
     kinds: Ints
     min_new: Ints
@@ -155,11 +149,9 @@ class PossibleValues(NamedTuple):
 
 
 def discrete_step_up(p: Floats, possible: PossibleValues, fdr: float) -> Floats:
-    """Adjust discrete p-values, so that those up to q <= `fdr` have this false discovery rate.
-
-    The heterogeneous discrete step-up procedure: S. Doehler, G. Durand, E. Roquain (2018),
-    Electronic Journal of Statistics 12, 1867-1900. It knows the few values that p can have.
-    """
+    """Adjust discrete p-values, so that those up to q <= `fdr` have this false discovery rate."""
+    # The heterogeneous discrete step-up procedure: S. Doehler, G. Durand, E. Roquain (2018),
+    # Electronic Journal of Statistics 12, 1867-1900. It knows the few values that p can have.
     order, at = np.argsort(p, kind="stable"), np.argsort(possible.values, kind="stable")
     values, kind, multiplicity = possible.values[at], possible.kind[at], possible.multiplicity
     threshold, reached = _largest_threshold(values, kind, multiplicity, p.size * fdr)
@@ -175,10 +167,7 @@ def discrete_step_up(p: Floats, possible: PossibleValues, fdr: float) -> Floats:
 def _largest_threshold(
     values: Floats, kind: Ints, multiplicity: Ints, most: float
 ) -> tuple[float, Floats]:
-    """Largest value up to which the odds of all tests sum to `most`, and F of each kind there.
-
-    `values` ascend; equal ones count together.
-    """
+    """Largest value up to which the odds of all tests sum to `most`, and F of each kind there."""
     before = np.zeros_like(values)
     by_kind = np.argsort(kind, kind="stable")
     same = kind[by_kind[1:]] == kind[by_kind[:-1]]
@@ -195,10 +184,8 @@ def _largest_threshold(
 
 
 def chance_of_at_least(number: int, chance: Floats) -> float:
-    """Chance that at least `number` of some independent events with these chances happen.
-
-    Exact for up to 2,000 events that can happen; above, normal with continuity correction.
-    """
+    """Chance that at least `number` of some independent events with these chances happen."""
+    # Exact for up to 2,000 events that can happen; above, normal with continuity correction.
     possible = chance[chance > 0]
     if number <= 0:
         return 1.0

@@ -33,10 +33,7 @@ class QuestionRewards:
     cluster: Ints | None = None
 
     def ordered(self) -> QuestionRewards:
-        """The questions in an order that does not depend on that of the rows.
-
-        Sums over them are then the same on each run, to the last bit.
-        """
+        """The questions in an order that does not depend on that of the rows, nor do sums then."""
         keys = [self.noise, self.values, self.trials, self.group]
         keys = keys if self.cluster is None else [*keys[:-1], self.cluster, keys[-1]]
         order = np.lexsort(keys)
@@ -78,11 +75,9 @@ class QuestionRewards:
         return np.asarray(np.divide(square, size * (size - 1), out=unknown, where=known))
 
     def full_noise(self) -> Floats:
-        """Noise of each question, with that of single trials taken from other questions.
-
-        Trials are often fewest where the noise is largest: a single trial has the larger of
-        the mean variance of a trial and that between single trials. NaN if all are single.
-        """
+        """Noise of each question, with that of single trials taken from other questions."""
+        # Trials are often fewest where the noise is largest: a single trial has the larger of the
+        # mean variance of a trial and that between single trials. NaN if all are single.
         single = self.trials == 1
         several = self.total(~single)
         of_trial = self.total(np.where(single, 0.0, self.trials * self.noise))
@@ -127,11 +122,9 @@ class QuestionRewards:
 
 
 def best_of_rewards(rewards: Floats, offsets: Ints, k: int) -> Floats:
-    """Expected best reward of k trials of each question, from real-valued rewards; NaN if k > N.
-
-    ``sum_{i=k}^{N} C(i-1, k-1) g_(i) / C(N, k)``, g the sorted rewards of a question, which has
-    ``rewards[offsets[i]:offsets[i + 1]]``: F. Bagirov et al. (2025), arXiv:2510.23393, C.1.
-    """
+    """Expected best reward of k trials of each question, from real-valued rewards; NaN if k > N."""
+    # ``sum_{i=k}^{N} C(i-1, k-1) g_(i) / C(N, k)``, g the sorted rewards of a question, which has
+    # ``rewards[offsets[i]:offsets[i + 1]]``: F. Bagirov et al. (2025), arXiv:2510.23393, C.1.
     best = np.full(offsets.size - 1, np.nan)
     for rows, ranked in _ranked_rewards(rewards, offsets, k):
         # Counted from the reward nearest to zero, no two terms of one sign ever cancel.
@@ -142,11 +135,9 @@ def best_of_rewards(rewards: Floats, offsets: Ints, k: int) -> Floats:
 
 
 def best_noise(rewards: Floats, offsets: Ints, k: int) -> Floats:
-    """Variance of `best_of_rewards` of each question, conservative on average; or NaN.
-
-    Below k = N the jackknife's (B. Efron, C. Stein 1981, Annals of Statistics 9, 586-596); for k =
-    N the squared gap of the two best. NaN if ``k > N``, and for a single trial.
-    """
+    """Variance of `best_of_rewards` of each question, conservative on average; or NaN."""
+    # Below k = N the jackknife's (B. Efron, C. Stein 1981, Annals of Statistics 9, 586-596); for k
+    # = N the squared gap of the two best. NaN if ``k > N``, and for a single trial.
     noise = np.full(offsets.size - 1, np.nan)
     for rows, ranked in _ranked_rewards(rewards, offsets, k):
         n = ranked.shape[1]
@@ -304,10 +295,7 @@ class RewardNoise:
         )
 
     def ends(self, tail: Floats | float) -> tuple[Floats, Floats]:
-        """Ends of the interval inside [0, 1], from the chance beyond either of them.
-
-        NaN without an estimate, and without a range.
-        """
+        """Ends of the interval inside [0, 1], by the chance beyond either; NaN without a range."""
         u, rest, trials = self.estimate, self.rest, self.trials
         number = self._effective_trials(tail)
         x, y = u * number, rest * number

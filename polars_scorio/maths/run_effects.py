@@ -252,13 +252,7 @@ def _shared_variance(here: Floats, h: Floats, n: Floats) -> float:
 
 
 def slopes_of_table(table: Floats) -> Floats:
-    """Change of the estimate of a question by replacing one trial, for each number of successes.
-
-    `table` (n + 1,) has the estimate for 0, ..., n successes.
-
-    >>> slopes_of_table(np.array([0.0, 1.0, 1.0])).tolist()
-    [0.0, 0.5, 0.0]
-    """
+    """Change of an estimate (n + 1,) by replacing one trial, for each number of successes."""
     n = table.size - 1
     c = np.arange(n + 1)
     steps = np.diff(table)

@@ -28,12 +28,10 @@ class Bounds(NamedTuple):
 
 
 def lower_bound(values: Floats, units: Floats, group: Ints, tail: Floats) -> Floats:
-    """Lower bound of the mean of each group, shape (G,), which misses with chance `tail`.
-
-    `values` in [0, 1] stand for `units` effective ones each. With ``K = sum h``, the largest value
-    T and y = x / T: ``T BetaInv(tail; s m, s (1 - m))``, of which ``m = sum h y / (K + 1)`` is the
-    mean and ``m (1 - m) / (s + 1)`` the variance, with one more unit at 0.
-    """
+    """Lower bound of the mean of each group, shape (G,), which misses with chance `tail`."""
+    # `values` in [0, 1] stand for `units` effective ones each. With ``K = sum h``, the largest
+    # value T and y = x / T: ``T BetaInv(tail; s m, s (1 - m))``, of which ``m = sum h y / (K + 1)``
+    # is the mean and ``m (1 - m) / (s + 1)`` the variance, with one more unit at 0.
     top = np.zeros(tail.size)
     np.maximum.at(top, group, values)
     y = values / np.where(top > 0, top, 1.0)[group]
@@ -59,11 +57,7 @@ class UnitSample:
     bias: Floats | float = 0.0  # largest bias of the estimate, added to the interval on each side
 
     def bounds(self, confidence: Floats | float) -> Bounds:
-        """Interval of the mean of each population, without a model of it: see `lower_bound`.
-
-        NaN for a group with a single unit, which says nothing about others, or with units without
-        an estimate.
-        """
+        """Interval of the mean of each population, see `lower_bound`; NaN for a single unit."""
         mass = self.number * self.weight
         total, square, units = (
             np.bincount(self.group, each, self.groups)
@@ -106,11 +100,9 @@ class QuestionSample:
         return UnitSample(both[0], weight, number, group, states.groups, both[1])
 
     def sigma(self, values: Floats, independent: Floats) -> Floats:
-        """Standard deviation of the mean of each group (G,), from estimates of each state (S,).
-
-        `independent` is the variance of the mean if all questions are independent; clusters may
-        have a larger one. NaN for a single question, or a single cluster.
-        """
+        """Standard deviation of the mean of each group (G,), from estimates of each state (S,)."""
+        # `independent` is the variance of the mean if all questions are independent; clusters may
+        # have a larger one. NaN for a single question, or a single cluster.
         variance = np.maximum(independent, self.cluster_variance(values))
         return np.where(self.number > 1, np.sqrt(variance), np.nan)
 
@@ -134,10 +126,7 @@ class QuestionSample:
 
 
 def population_variance(fitted: Calibrated, metric: CreditSum, wanted: Mask) -> Floats:
-    """Variance of the mean estimate of each group, if its free fit is the population.
-
-    NaN for groups that are not `wanted`: in these every question needs an estimate.
-    """
+    """Variance of the mean estimate of `wanted` groups, if the free fit is the population."""
     variance = np.full(len(fitted.groups), np.nan)
     for column in np.flatnonzero(wanted).tolist():
         group = fitted.groups[column]

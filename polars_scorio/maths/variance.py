@@ -100,10 +100,7 @@ class Draw(NamedTuple):
         return self.power is None and self.gains.size > _PAIRED
 
     def trials_ahead(self, trials: float) -> int:
-        """Trials whose successes give its posterior means; or `_BY_RATES`, or `_CLOSED`.
-
-        The same for many draws, which share them. `trials`: of the narrowest posterior.
-        """
+        """Trials whose successes give its posterior means; or `_BY_RATES`, or `_CLOSED`."""
         k = self.gains.size
         few = next((most for most in _FEW if k <= most), None)
         if few is not None:
@@ -225,11 +222,9 @@ def credit_of(gains: Floats) -> Floats:
 
 
 def noise_estimates(draw: Draw, n: Ints, c: Ints) -> Floats:
-    """Unbiased estimates of the variance of the estimate from n >= 2 k trials, shape (S,).
-
-    The square of the estimate, less the mean product of two draws of k without a common trial. NaN
-    for other credits of more than 2,048 trials, which are not worth their memory.
-    """
+    """Unbiased estimates of the variance of the estimate from n >= 2 k trials, shape (S,)."""
+    # The square of the estimate, less the mean product of two draws of k without a common trial.
+    # NaN for other credits of more than 2,048 trials, which are not worth their memory.
     gains, power = draw
     if power is not None:
         avoided = n - c if power.every else c
@@ -250,20 +245,15 @@ def noise_estimates(draw: Draw, n: Ints, c: Ints) -> Floats:
 
 
 def _variance_rows(gains: Floats, n: Ints) -> Floats:
-    """``v_n(t)`` by the successes in 2 k trials, t = 0..2k, of another credit than a power, (L, D).
-
-    Two draws of k out of n share r trials with hypergeometric chances.
-    """
+    """``v_n(t)`` of a credit that is no power, by t = 0..2k successes in 2 k trials, (L, D)."""
     shared = np.stack([overlap_chances(size, gains.size) for size in n.tolist()])
     return np.asarray(shared @ _shared_noise(gains.tobytes()))
 
 
 @lru_cache(maxsize=64)
 def _shared_noise(gains: bytes) -> Floats:
-    """Covariance of two draws that share r = 0..k trials, by t successes in 2 k, (k + 1, 2k + 1).
-
-    From the credit above its first or below its last value, whichever leaves less to cancel.
-    """
+    """Covariance of draws that share r of k trials, by t successes in 2 k, (k + 1, 2k + 1)."""
+    # From the credit above its first or below its last value, whichever leaves less to cancel.
     credit = credit_of(np.frombuffer(gains))
     k = credit.size - 1
     ends = []
@@ -335,10 +325,7 @@ def variance_at(p: Floats, q: Floats, n: Ints, draw: Draw) -> Floats:
 
 
 def shared_power_noise(p: Floats, q: Floats, n: Ints, power: Power, other: Power) -> Floats:
-    """Covariance of the estimates of two powers from the same n trials at some rates, (L, I).
-
-    Both are powers of the rate, or both what powers leave; k = 1 goes with either.
-    """
+    """Covariance of two powers, both of the rate or both of the rest, from n trials, (L, I)."""
     if power.every or other.every:
         p, q = q, p
     falling = power.coefficients(np.maximum(n, max(power.k, other.k)), other)
@@ -370,11 +357,8 @@ def group_moments(group: Group, metrics: Sequence[CreditSum], weights: QuestionW
 
 
 def moments_of(fits: Fits, metrics: Sequence[CreditSum], weights: QuestionWeights) -> Moments:
-    """Mean and variance of some metrics of each group under both fits.
-
-    Numbers of a group without an estimate, because k exceeds the trials of some question, say
-    nothing. A metric has the same moments to the last bit, whatever the others are.
-    """
+    """Mean and variance of some metrics of each group under both fits."""
+    # Each has the same to the last bit, whatever the others are; without an estimate, any.
     smooth = np.empty((4, len(metrics), len(fits.weight)))
     for groups, populations in fits.lattices:
         smooth[:, :, groups] = smooth_moments(
@@ -462,10 +446,7 @@ def smooth_moments(questions: Questions, metrics: Sequence[CreditSum]) -> Floats
 
 
 def _sums_ahead(questions: Questions, draws: Sequence[Draw], size: int) -> tuple[Floats, Floats]:
-    """Means and complements (2, C, G), and variances (C, G, J), by the successes in `size` trials.
-
-    All are means of the same few numbers for each state, which groups share.
-    """
+    """Means and complements (2, C, G), variances (C, G, J), by the successes in `size` trials."""
     levels, place = np.unique(questions.n, return_inverse=True)
     trials = levels.tobytes()
     values = [_polynomials_ahead(draw.gains.tobytes(), trials, size) for draw in draws]
@@ -484,10 +465,7 @@ def _sums_ahead(questions: Questions, draws: Sequence[Draw], size: int) -> tuple
 
 @lru_cache(maxsize=_KEPT)
 def _polynomials_ahead(of_success: bytes, trials: bytes, size: int) -> tuple[Floats, ...]:
-    """Credit, complement and variance (L, size + 1) by the successes in so many trials.
-
-    Times the ways to have them.
-    """
+    """Credit, complement and variance (L, size + 1) by successes, times the ways to have them."""
     draw, n = Draw.from_gains(np.frombuffer(of_success)), np.frombuffer(trials, dtype=np.int64)
     drawn, ways = draw_chances(size, draw.gains.size), scipy.special.comb(size, range(size + 1))
     noise = draw.noise(n) @ draw_chances(size, 2 * draw.gains.size).T
@@ -496,10 +474,7 @@ def _polynomials_ahead(of_success: bytes, trials: bytes, size: int) -> tuple[Flo
 
 
 def _chances_ahead(a: Floats, b: Floats, size: int) -> Floats:
-    """Chances of one way to have each number of successes in the next trials, (size + 1, S, J).
-
-    Under Beta(a, b).
-    """
+    """Chances of one way to have each number of successes, (size + 1, S, J), under Beta(a, b)."""
     chances = np.ones((size + 1, *a.shape))
     ways = scipy.special.comb(size, range(size + 1))
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -544,11 +519,9 @@ def _sums_over_rates(questions: Questions, draws: Sequence[Draw]) -> tuple[Float
 def posterior_parts(
     shape: Floats, n: int, c: Ints, grid: RateGrid
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Priors (J, I), likelihoods (S, I), factors that make posteriors of them, lost mass, (J, S).
-
-    The factors are those that give the posterior mean of the rate (of its complement, if most
-    trials succeed), which is known: the mass may have a pole beyond the grid, which is lost.
-    """
+    """Priors (J, I), likelihoods (S, I), factors to posteriors, and lost mass, (J, S)."""
+    # The factors give the known mean of the rate (of its complement, if most trials succeed): the
+    # mass may have a pole beyond the grid, which is lost.
     logs = np.stack([np.log(grid.q), np.log(grid.p)])
     prior = _scaled_exp((shape - 0.5) @ logs + grid.log_width)
     likelihood = _scaled_exp(np.stack([n - c, c], axis=1) @ logs)
@@ -582,10 +555,8 @@ def _sums_in_closed_form(questions: Questions, draws: Sequence[Draw]) -> tuple[F
 
 
 def posterior_means(draw: Draw, a: Floats, b: Floats, n: Ints) -> tuple[Floats, Floats, Floats]:
-    """Means of credit, complement and variance of a power under ``p ~ Beta(a, b)``, (S, J) each.
-
-    `a` and `b` (S, J) are after n trials (S,); the variance is that of an estimate from n trials.
-    """
+    """Means of credit, complement and variance of a power under ``p ~ Beta(a, b)``, (S, J) each."""
+    # `a` and `b` (S, J) are after n trials (S,); the variance is that of an estimate from n trials.
     power = draw.power
     assert power is not None
     if power.every:
@@ -603,10 +574,7 @@ def posterior_means(draw: Draw, a: Floats, b: Floats, n: Ints) -> tuple[Floats, 
 def _free_moments(
     fits: Fits, metric: CreditSum, known: AtRates, weights: QuestionWeights
 ) -> tuple[Floats, ...]:
-    """Mean, complement, variance, and its spread between the rates of questions, (G,) each.
-
-    The rates of questions are independent: the squared spreads add up.
-    """
+    """Mean, complement, variance, and its spread between the rates of questions, (G,) each."""
     (levels, place), likelihood = fits.levels, fits.likelihood
     # A state without questions may have lost its chance.
     chance = np.where(fits.questions > 0, fits.chance, 1.0)
@@ -656,11 +624,9 @@ def _rates_needed(trials: float) -> float:
 
 
 def rate_grid(trials: float) -> RateGrid:
-    """Success rates fine enough for Beta distributions with parameters up to `trials` in sum.
-
-    Equal steps of ``arcsin(sqrt(p))`` in the middle, and of ``log p`` near both ends, where it may
-    have a pole; blended smoothly. ValueError if that needs more than 40,000 rates.
-    """
+    """Success rates fine enough for Beta distributions with parameters up to `trials` in sum."""
+    # Equal steps of ``arcsin(sqrt(p))`` in the middle, and of ``log p`` near both ends, where it
+    # may have a pole; blended smoothly. ValueError if that needs more than 40,000 rates.
     root = np.sqrt(trials)
     length = np.pi / 2 * root
     if _rates_needed(trials) > _MOST_RATES:
@@ -677,12 +643,10 @@ def rate_grid(trials: float) -> RateGrid:
 
 
 def noise_at_rates(p: Floats, q: Floats, n: Ints, credit: Floats) -> Floats:
-    """Variance of the estimate from n trials (L,) at some rates, shape (L, I).
-
-    Two draws of k out of n share r trials. Given x successes among these, each earns ``m_r(x)``,
-    the mean over the others, and ``V = E[Var(m_r(X))]``. From ``m_k = credit``, ``m_{r-1}(x) = q
-    m_r(x) + p m_r(x + 1)``: nothing cancels.
-    """
+    """Variance of the estimate from n trials (L,) at some rates, shape (L, I)."""
+    # Two draws of k out of n share r trials. Given x successes among these, each earns ``m_r(x)``,
+    # the mean over the others, and ``V = E[Var(m_r(X))]``. From ``m_k = credit``, ``m_{r-1}(x) = q
+    # m_r(x) + p m_r(x + 1)``: nothing cancels.
     k = credit.size - 1
     shared = np.stack([overlap_chances(size, k) for size in n.tolist()])
     wanted = np.flatnonzero(shared.max(axis=0) > _NEVER)

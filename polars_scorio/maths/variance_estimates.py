@@ -54,10 +54,7 @@ class CappedNoise(NamedTuple):
 
 
 def capped_noises(fitted: Calibrated, metrics: Sequence[CreditSum]) -> Floats:
-    """Mean and complement that both fits expect, variance and its factor, (4, C, G).
-
-    Numbers of a group without an estimate say nothing.
-    """
+    """Mean and complement that both fits expect, variance and its factor, (4, C, G)."""
     variances = np.empty((4, len(metrics), fitted.states.groups))
     for groups, fits in fitted.batches:
         weights = fitted.batch_weights(groups, fits)
@@ -114,11 +111,8 @@ def shows_noise(fits: Fits, metrics: Sequence[CreditSum]) -> Mask:
 
 
 def unseen_caps(fits: Fits, groups: Ints, noise: Floats, variances: Floats) -> Floats:
-    """Upper limits of the variances of estimates whose noise the counts do not show, (P,).
-
-    `noise` (P, I) is that of `rate_variances` of each group. A limit above the variance
-    is infinite: it takes time, and changes nothing.
-    """
+    """Upper limits of the variances of estimates whose noise the counts do not show, (P,)."""
+    # A limit above the variance is infinite: it takes time, and changes nothing.
     caps, top = np.full(groups.size, np.inf), noise.max(axis=1)
     rejecting = fits.misfit[groups] > _MISFIT
     caps[rejecting & (top == 0)] = 0.0
@@ -145,11 +139,9 @@ def unseen_caps(fits: Fits, groups: Ints, noise: Floats, variances: Floats) -> F
 
 
 def observed_caps(fits: Fits, metric: CreditSum, weights: QuestionWeights) -> Floats:
-    """Unbiased variance estimates (G,), each plus its standard deviation; n >= 2 k throughout.
-
-    The deviation is at least that of one more question of the noisiest state: questions without
-    noise do not prove that others have none. Infinite where the estimate is too large to work out.
-    """
+    """Unbiased variance estimates (G,), each plus its standard deviation; n >= 2 k throughout."""
+    # The deviation is at least that of one more question of the noisiest state: questions without
+    # noise do not prove that others have none. Infinite if the estimate takes too long.
     noise = metric.noise_estimates(fits.n, fits.c)
     largest = _largest_noise(metric, fits.levels[0])[fits.levels[1]]
     most = np.where(fits.questions > 0, largest, 0.0).max(axis=1)
@@ -232,12 +224,10 @@ PARTS = [field.name for field in fields(Estimate)][:6]
 
 
 def credit_variances(fitted: Calibrated, draws: Sequence[GainsOf]) -> list[Estimate]:
-    """Variance estimates of metrics that are a credit, on these very questions.
-
-    `draws`: the gains of each metric, by n. Metrics of one call share most of the work. Few
-    questions with fewer trials than k have a `ShortDraw`, whose squared bias counts as variance; if
-    it is above `MOST_BIAS`, a group has NaN: see `forecast_range`.
-    """
+    """Variance estimates of metrics that are a credit, on these very questions."""
+    # `draws`: the gains of each metric, by n. Metrics of one call share most of the work. Few
+    # questions with fewer trials than k have a `ShortDraw`, whose squared bias counts as variance;
+    # if it is above `MOST_BIAS`, a group has NaN: see `forecast_range`.
     asked, bias = [*draws], np.zeros((len(draws), fitted.states.groups))
     for row, gains in enumerate(draws):
         short = short_draw(gains)
@@ -349,10 +339,8 @@ def beta_quantile(a: Floats, b: Floats, tail: Floats | float, *, upper: bool) ->
 def average_variance(
     states: States, w: Floats, strata: Subgroups[States] | None = None
 ) -> Estimate:
-    """Variance estimate of the average weight of three or more categories.
-
-    Two categories are a credit: `credit_variances` with the gain 1, by both fits.
-    """
+    """Variance estimate of the average weight of three or more categories."""
+    # Two categories are a credit: `credit_variances` with the gain 1, by both fits.
     low, width = float(w.min()), float(w.max() - w.min())
     unit, rest = (w - low) / (width or 1.0), (w.max() - w) / (width or 1.0)
     mean, mean_rest, variance, factor = np.empty((4, states.groups))
@@ -379,11 +367,9 @@ def average_variance(
 def _trial_noise(
     counts: Ints, weights: QuestionWeights, w: Floats, smooth: float
 ) -> tuple[float, float]:
-    """Variance of the mean given the questions, and its largest standard deviation.
-
-    Two trials of a question give it without a model, which a Dirichlet population may miss; a
-    single trial has the mean of the variance under the `smooth` fit.
-    """
+    """Variance of the mean given the questions, and its largest standard deviation."""
+    # Two trials of a question give it without a model, which a Dirichlet population may miss; a
+    # single trial has the mean of the variance under the `smooth` fit.
     n = counts.sum(axis=1)
     mean = counts @ w / n
     square = (counts * (w - mean[:, None]) ** 2).sum(axis=1)
@@ -452,11 +438,9 @@ class ComparedNoise:
 
     @classmethod
     def floored(cls, noisy: Estimate, variance: Floats, most: Floats) -> ComparedNoise:
-        """Raise a variance to `variance`, that of the mean over questions, on the unit scale.
-
-        A single trial says nothing of the noise given the question, which is at most the variance
-        between questions. Questions with several trials: variance 0, `most` infinite.
-        """
+        """Raise a variance to `variance`, that of the mean over questions, on the unit scale."""
+        # A single trial says nothing of the noise given the question, which is at most the variance
+        # between questions. Questions with several trials: variance 0, `most` infinite.
         least = np.divide(variance, noisy.variance, out=0 * variance, where=noisy.variance > 0)
         return cls(replace(noisy, factor=np.maximum(noisy.factor, least)), most)
 
@@ -582,11 +566,8 @@ class PairedNoise:
 
 
 def paired_variance(gaps: Floats, weight: Floats) -> Floats:
-    """Variance of mean paired differences, with an allowance for differences not yet observed.
-
-    `gaps` (M, P) are differences of the estimates of each question on the unit scale, `weight` the
-    share of each question in the mean. As in `covariance.means_together`; NaN for one question.
-    """
+    """Variance of mean paired differences, with an allowance for ones not yet observed."""
+    # As in `covariance.means_together`; NaN for one question.
     questions = len(gaps)
     if questions <= 1:
         return np.full(gaps.shape[1], np.nan)
@@ -605,11 +586,9 @@ def paired_variance(gaps: Floats, weight: Floats) -> Floats:
 def takes_pairs(
     first: ComparedSide, second: ComparedSide, one: Reach, other: Reach, paired: PairedNoise
 ) -> Mask:
-    """Pairs that use the paired variance, given how far both sides reach at `CHOICE`.
-
-    Not those where single trials that all agree show no noise: 10 % of 2,000 logs of five models at
-    .8 on 15 questions with 1, 4 or 16 trials had a false winner before.
-    """
+    """Pairs that use the paired variance, given how far both sides reach at `CHOICE`."""
+    # Not those where single trials that all agree show no noise: 10 % of 2,000 logs of five models
+    # at .8 on 15 questions with 1, 4 or 16 trials had a false winner before.
     down, up = _trial_reach(first, second, one, other, CHOICE)
     # Without a paired variance the comparison with NaN leaves the variance of the trials.
     longer = np.maximum(down, up) >= _CLEARLY_SHORTER * paired.half_width(CHOICE)
@@ -645,11 +624,10 @@ def _trial_reach(
 
 
 def _noise_share(first: ComparedSide, second: ComparedSide, c: Floats | float) -> Floats | float:
-    """Share of the noise at two equal rates that is left at the rates of each pair.
-
-    Rates of models that were found to differ are far apart by selection. If both had the same rate,
-    V would be ``V (1 + d^2 / (2 S))``, S the sum of ``u (1 - u)``; for the d just decided at `c`.
-    """
+    """Share of the noise at two equal rates that is left at the rates of each pair."""
+    # Rates of models that were found to differ are far apart by selection. If both had the same
+    # rate, V would be ``V (1 + d^2 / (2 S))``, S the sum of ``u (1 - u)``; for the d just decided
+    # at `c`.
     one, other = first.rate_noise(), second.rate_noise()
     if one is None or other is None:
         return 1.0
@@ -810,10 +788,7 @@ def pairs_by_variance(
 
 
 def pair_reaches(noisy: ComparedSide, a: Ints, b: Ints, c: Floats) -> tuple[Reach, Reach]:
-    """Reaches of both sides of each pair, computed once for each model and critical value.
-
-    `c` has the shape of the pairs, or one value for each stratum, shape (S, 1).
-    """
+    """Reaches of both sides of pairs at c, (S, P) or (S, 1), computed once for each model."""
     levels, level = np.unique(c, return_inverse=True)
     if 2 * levels.size >= a.size:  # few pairs share a value
         return noisy.at(a).reach(c), noisy.at(b).reach(c)

@@ -35,10 +35,7 @@ def group_path(
     target: Target,
     known: Sequence[Floats],
 ) -> Path:
-    """The path of a metric of each cell; `success`: the classes that a credit counts, if it is one.
-
-    `known` are the estimates at each k, (K, G).
-    """
+    """The path of a metric of each cell; `known` are the estimates at each k, (K, G)."""
     if target == "benchmark" and success is not None:
         draws = [metric.draw(k) for k in metric.row_sizes]
         return noise_path(cells.calibrated(success), [draw for draw in draws if draw is not None])
@@ -63,11 +60,9 @@ def pair_path(
     success: tuple[int, ...] | None,
     target: Target,
 ) -> Path:
-    """The path of the differences of pairs of columns of some strata, (S, P, K).
-
-    `models` and `compared` are at each k; `success` as for `group_path`. If they are about a
-    population and not paired, each model has questions of its own.
-    """
+    """The path of the differences of pairs of columns of some strata, (S, P, K)."""
+    # `models` and `compared` are at each k; `success` as for `group_path`. If they are about a
+    # population and not paired, each model has questions of its own.
     sigma = [each.pairs(a, b).sigma for each in compared]
     if compared[0].joint is not None:
         return _sampled_path(models, a, b, sigma)

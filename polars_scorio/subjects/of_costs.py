@@ -146,10 +146,7 @@ class CostSums(Subject):
         return self.numbers(metrics, cells, confidence, target)
 
     def warn(self, numbers: RowScores, keys: pl.DataFrame, trials: Trials, n: Ints) -> None:
-        """Warn once of models of which one of ten or more trials has more than a fifth of the cost.
-
-        Groups over all strata, whose keys are null, are not looked at.
-        """
+        """Warn once of models of which one of ten or more trials has over a fifth of the cost."""
         shares = [
             each.facts[LARGEST_SHARE] for each in numbers.values() if LARGEST_SHARE in each.facts
         ]
@@ -285,10 +282,8 @@ def _refuse_free(groups: pl.DataFrame, trials: Trials) -> None:
 
 
 def _whole_number(number: pl.Expr) -> pl.Expr:
-    """The largest integer up to a number, in 128 bits; any integer for what is refused elsewhere.
-
-    A cast that checks nothing, and rounds down: checks of floats are slow, and so is rounding.
-    """
+    """The largest integer up to a number, in 128 bits; any integer for what is refused."""
+    # Checks of floats are slow, and so is rounding.
     return number.cast(pl.Int128, wrap_numerical=True)
 
 
@@ -314,12 +309,10 @@ class CostLaw(Law):
     ranges: ClassVar[bool] = False  # without any success an estimate is infinite
 
     def compared(self, models: StrataModels) -> Comparison:
-        """The models of some strata.
-
-        About these very questions each model has the noise of its own trials, and the longer end of
-        `CostMeans.ends` where it may be dearer. If some question has too few of these, the
-        questions are taken as a sample.
-        """
+        """The models of some strata."""
+        # About these very questions each model has the noise of its own trials, and the longer end
+        # of `CostMeans.ends` where it may be dearer. If some question has too few of these, the
+        # questions are taken as a sample.
         means, places = self.means, models.places
         if self.target == "population" or np.isfinite(means.freedom[places]).any():
             shared = shared_questions(models)
@@ -334,10 +327,8 @@ class CostLaw(Law):
 
 
 def _order_of_contents(costs: QuestionCosts) -> Ints:
-    """An order of the questions by what they hold, in which sums do not depend on that of the rows.
-
-    Sorting a hash of each question takes a quarter of the time of sorting by its numbers.
-    """
+    """An order of the questions by what they hold, so that sums do not depend on rows."""
+    # Sorting a hash of each question takes a quarter of the time of sorting by its numbers.
     names = [each.name for each in fields(costs)]
     kept = [*names[names.index("n") :], "group", "stratum"]
     contents = {name: getattr(costs, name) for name in kept}

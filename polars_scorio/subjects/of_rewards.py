@@ -392,11 +392,9 @@ def sure_successes(asked: RewardSums) -> pl.Expr:
 
 
 def reward_moments(asked: RewardSums) -> dict[str, pl.Expr]:
-    """`MEAN_REWARD`, `REWARD_ERROR` and `FRACTIONS` from the sums of questions.
-
-    The error is null for a single trial. Products of sums may wrap around 128 bits, but sums of
-    squared distances from the whole part of the mean fit, so that these come out right.
-    """
+    """`MEAN_REWARD`, `REWARD_ERROR` and `FRACTIONS` from the sums of questions."""
+    # The error is null for a single trial. Products of sums may wrap around 128 bits, but sums of
+    # squared distances from the whole part of the mean fit, so that these come out right.
     n = (pl.col(ROWS) - pl.col(MISSING)).cast(pl.Int128)
     trials = n.cast(pl.Float64)
     units = {name: unit for name, (_, unit) in _integer_parts(asked).items()}
@@ -422,11 +420,9 @@ def reward_moments(asked: RewardSums) -> dict[str, pl.Expr]:
 
 
 def _all_zero_or_one(asked: RewardSums) -> pl.Expr:
-    """Whether all rewards of a question are 0 or 1, from their ends and sums.
-
-    An integer q between 0 and 1/unit is one of the two if, and only if, q^2 = q/unit. The ends tell
-    rewards that are too small for a unit from 0.
-    """
+    """Whether all rewards of a question are 0 or 1, from their ends and sums."""
+    # An integer q between 0 and 1/unit is one of the two if, and only if, q^2 = q/unit. The ends
+    # tell rewards that are too small for a unit from 0.
     within = pl.all_horizontal(pl.col(LEAST_REWARD, LARGEST_REWARD).is_in([0.0, 1.0]))
     (whole, (_, unit)), *finer = _integer_parts(asked).items()
     one = round(1 / unit) if asked.range is None or asked.range[1] >= 1 else 0
@@ -462,11 +458,9 @@ def _integer_parts(asked: RewardSums) -> dict[str, tuple[pl.Expr, float]]:
 
 
 def _nearest_integer(number: pl.Expr) -> pl.Expr:
-    """The nearest integer in 128 bits; any integer for numbers that are refused elsewhere.
-
-    A cast to 64 bits that checks nothing, and then one to 128, takes a quarter less time than a
-    checked cast to 128 bits: the checks of floats are what is slow.
-    """
+    """The nearest integer in 128 bits; any integer for numbers that are refused elsewhere."""
+    # A cast to 64 bits that checks nothing, and then one to 128, takes a quarter less time than a
+    # checked cast to 128 bits: the checks of floats are what is slow.
     return number.round().cast(pl.Int64, wrap_numerical=True).cast(pl.Int128)
 
 
@@ -513,10 +507,7 @@ class ListedRewards:
 
 
 def grouped_rewards(name: str, lists: pl.Series) -> GroupRewards:
-    """The rewards of groups, each a question whose range is that of its rewards.
-
-    An infinite reward is refused; no list may be empty.
-    """
+    """The rewards of groups, each a question whose range is that of its rewards, all finite."""
     trials = lists.list.len().to_numpy().astype(np.int64)
     flat = lists.explode(**AS_ROWS)
     # A callback sees some of the groups: it can neither count the bad ones nor name the first.

@@ -326,11 +326,9 @@ def sampled_judges(sample: JudgeSample, groups: pl.DataFrame, trials: Trials) ->
 def labelled_judges(
     flat: pl.DataFrame, group: Ints, classes: Classes, keys: pl.DataFrame, strata: Ints
 ) -> CellJudges:
-    """The judges of groups by labels of people on their trials.
-
-    The models of a stratum share a judge if the labels allow it; else each has its own. Too few
-    labels of some group are refused.
-    """
+    """The judges of groups by labels of people on their trials."""
+    # The models of a stratum share a judge if the labels allow it; else each has its own. Too few
+    # labels of some group are refused.
     log = labelled_questions(flat, group, classes, len(keys))
     totals = label_totals(log)
     _refuse_few_labels(totals[:, 0] + totals[:, 2], keys)
@@ -348,20 +346,16 @@ def labelled_judges(
 
 
 def own_counts(log: LabelledQuestions, totals: Floats) -> Floats:
-    """Counts of the judge of each group by its labels, as `JudgeRates.counts` has them.
-
-    If one of both verdicts was labelled more often, the verdicts on all trials weigh the labels.
-    """
+    """Counts of the judge of each group by its labels, as `JudgeRates.counts` has them."""
+    # If one of both verdicts was labelled more often, the verdicts on all trials weigh the labels.
     judged = log.sums(log.verdicts) / log.sums(log.trials)
     drawn, weighed = rates_of_labels(totals), stratified_rates(totals, judged)
     return np.where(_chosen_by_verdict(log, totals), weighed.counts, drawn.counts)
 
 
 def _chosen_by_verdict(log: LabelledQuestions, totals: Floats) -> Mask:
-    """Whether the labelled shares of both verdicts differ by more than chance, at 5 %.
-
-    Not if whole questions were labelled: these differ in their verdicts by nature.
-    """
+    """Whether the labelled shares of both verdicts differ by more than chance, at 5 %."""
+    # Not if whole questions were labelled: these differ in their verdicts by nature.
     right = log.sums(log.verdicts)
     verdicts = np.stack([right, log.sums(log.trials) - right], axis=1)
     pairs = zip(totals[:, [0, 2]], verdicts, strict=True)
@@ -793,11 +787,9 @@ class JudgedInference(Inference):
         return StretchedLaw()
 
     def mean_interval(self, metric: Metric, numbers: Scores, strata: Ints) -> tuple[Floats, Floats]:
-        """Ends of the interval of means over strata, whose groups are (L, S).
-
-        Strata with labels of their own have independent errors; those under one calibration sample
-        share them, so that the ends are means of the ends.
-        """
+        """Ends of the interval of means over strata, whose groups are (L, S)."""
+        # Strata with labels of their own have independent errors; those under one calibration
+        # sample share them, so that the ends are means of the ends.
         mu, lo, hi = (each[strata] for each in (numbers.mu, numbers.lo, numbers.hi))
         if not self.labelled:
             return lo.mean(axis=1), hi.mean(axis=1)

@@ -70,10 +70,7 @@ class QuestionCells:
         per_question: bool = False,
         strata: Ints | None = None,
     ) -> QuestionCells:
-        """Read the list of questions of each group.
-
-        `strata` says to which stratum each group belongs; default: all to one.
-        """
+        """Read the list of questions of each group, all of one stratum by default."""
         flat = groups.explode(**AS_ROWS).struct.unnest()
         group = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
         counts = count_matrix(flat, classes.columns())
@@ -194,10 +191,7 @@ class QuestionCells:
         return np.asarray(count_matrix(self.flat, self.classes.columns()).sum(axis=1))
 
     def facts(self) -> pl.DataFrame:
-        """The group of each cell, and its numbers of questions, clusters, trials, dropped ones.
-
-        Without clusters their number is left out.
-        """
+        """The group of each cell, and its numbers of questions, clusters, trials, dropped."""
         cells = self.states.groups
         dropped = np.bincount(self.cell_of_row, weights=dropped_trials(self.flat), minlength=cells)
         if not self.per_question:
@@ -388,11 +382,9 @@ class Subject(Need):
         raise NotImplementedError
 
     def prefixes(self, groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:
-        """The groups after n = 1, 2, ... trials of each question, up to the most of a group.
-
-        A row for each n and group, ascending: `PREFIX`, which is n, the place of the `GROUP`, and
-        its `QUESTIONS`, of which each had a `SEQUENCE`. One with fewer trials stays at all of them.
-        """
+        """The groups after n = 1, 2, ... trials of each question, up to the most of a group."""
+        # A row for each n and group, ascending: `PREFIX`, which is n, the place of the `GROUP`, and
+        # its `QUESTIONS`, each with a `SEQUENCE`. One with fewer trials stays at all.
         raise NotImplementedError
 
     def bounds_of(self, metric: Metric) -> str | None:

@@ -87,11 +87,9 @@ SampleOf = Callable[[Metric, "int | None", View], "ClusterSample | None"]
 
 
 def cluster_samples(cells: QuestionCells, target: Target) -> SampleOf:
-    """Noise of each metric and k if the questions are a sample of clusters; else None.
-
-    The design effect (L. Kish 1965, Survey Sampling, 5.4) is the variance of the mean of the
-    posterior means of questions with clusters over that without: so their shrinkage cancels.
-    """
+    """Noise of each metric and k if the questions are a sample of clusters; else None."""
+    # The design effect (L. Kish 1965, Survey Sampling, 5.4) is the variance of the mean of the
+    # posterior means of questions with clusters over that without: so their shrinkage cancels.
     clusters, states = cells.clusters, cells.fitted
     if clusters is None or target == "benchmark":
         return lambda *_: None
@@ -125,12 +123,9 @@ def _independent_variance(states: States, values: Floats) -> Floats:
 def sampled_numbers(
     noisy: Estimate, sample: QuestionSample, values: Floats, confidence: Floats | float
 ) -> Numbers:
-    """The numbers of a metric that is no credit, about the population of the questions.
-
-    The variance is that of the estimates between the questions, or between their clusters, and
-    never below the noise of the trials: questions that all say the same are no proof that others
-    do.
-    """
+    """The numbers of a metric that is no credit, about the population of the questions."""
+    # The variance is that of the estimates between questions, or clusters, and never below the
+    # noise of the trials: questions that all say the same are no proof that others do.
     unit = (values - noisy.low) / (noisy.width or 1.0)
     independent = np.maximum(sample.variance_between(unit), noisy.variance)
     sigma = sample.sigma(unit, independent)
@@ -140,10 +135,7 @@ def sampled_numbers(
 def strata_sample_numbers(
     strata: Subgroups[QuestionGroups], values: Floats, bias: Floats, confidence: Floats | float
 ) -> Numbers:
-    """The mean of strata whose questions are a sample, without its standard deviation.
-
-    `values` and `bias` are the estimate of a question in each state, and its largest bias.
-    """
+    """The mean of strata whose questions are a sample, without its standard deviation."""
     states, owner = strata.states, strata.owner
     shares, group = strata.shares[states.group], owner[states.group]
     values, bias = values[states.state], bias[states.state]
@@ -175,10 +167,8 @@ _SUREST = 1 - 2.0**-52  # the largest confidence below 1 of which half of the re
 
 
 def planned_share(cells: QuestionCells, target: Target, plan: int) -> Floats:
-    """Information of each cell, over the planned one.
-
-    About these questions it is the harmonic mean of their trials, about a population their number.
-    """
+    """Information of each cell, over the planned one."""
+    # About these questions the harmonic mean of their trials, about a population their number.
     states = cells.states
     if target == "population":
         return np.asarray(states.size / plan)
@@ -186,11 +176,9 @@ def planned_share(cells: QuestionCells, target: Target, plan: int) -> Floats:
 
 
 def look_confidence(confidence: float, information: Floats) -> Floats:
-    """The confidence of one look with the critical value of a look that is one of many.
-
-    Comparisons do not use it, but the tail itself: of the tail of a look at a hundredth of the plan
-    no digit is left here, and the interval is the whole range.
-    """
+    """The confidence of one look with the critical value of a look that is one of many."""
+    # Comparisons do not use it, but the tail itself: of the tail of a look at a hundredth of the
+    # plan no digit is left here, and the interval is the whole range.
     z = scipy.special.ndtri((1 + confidence) / 2)
     tail = scipy.special.ndtr(-anytime_critical(z, information))
     return np.asarray(np.minimum(1 - 2 * tail, _SUREST))
@@ -288,10 +276,7 @@ class Scores(NamedTuple):
         return {**numbers, **self.facts, INFERENCE: self.words(alone=True)}
 
     def words(self, *, alone: bool = False) -> Words:
-        """The words for what each group rests on: inference, runs, and trials that count.
-
-        Of numbers of models `alone`, or of those by which they are compared.
-        """
+        """The words for what each group rests on; `alone`: of numbers of models."""
         forecast = self.law.ranges & np.isnan(self.estimate) & ~np.isnan(self.lo)
         words = np.where(forecast, RANGE, self.inference).astype(object)
         shared = None if alone and not self.noise.alone else self.noise.shared
@@ -459,10 +444,7 @@ class StrataModels:
         return None if facts is None else np.asarray(facts[self.places], dtype=np.float64)
 
     def questions(self, low: Floats | float, width: Floats | float) -> list[QuestionValues]:
-        """The questions of each stratum, in units of a width above a lowest value.
-
-        These are numbers, or of each group: the models of a stratum have the same.
-        """
+        """The questions of each stratum, in units of a width above a lowest value."""
         estimates = self.table.estimates(self.metric, self.view, self.k)
         if estimates is None:
             empty = np.empty((0, self.places.shape[1]))
