@@ -34,9 +34,7 @@ _CONFIDENCE = "set the confidence of the intervals (default: %(default)s)"
 
 def add_number_arguments(parser: ArgumentParser, default: str = "avg") -> None:
     """Add the arguments that choose metrics and inference."""
-    metric = (
-        f'report this metric, such as "pass_at_k(4)"; repeat it for several (default: {default})'
-    )
+    metric = f'use this metric, such as "pass_at_k(4)"; repeat it for several (default: {default})'
     parser.add_argument("--metric", type=metric_argument, action="append", default=[], help=metric)
     add_inference_arguments(parser)
 
@@ -46,8 +44,8 @@ def add_inference_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("numbers").add_argument
     add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
     prior = (
-        "show posteriors: uniform, population, or ALPHA,BETA, a prior of the rate of success of "
-        "each question (default: calibrated numbers; for bayes uniform)"
+        "show posterior means, with this prior of the success rate of each question: uniform, "
+        "population, or ALPHA,BETA (default: no prior; for bayes uniform)"
     )
     add("--prior", type=prior_argument, help=prior)
     target = (
@@ -56,8 +54,8 @@ def add_inference_arguments(parser: ArgumentParser) -> None:
     add("--target", choices=get_args(Target), default="benchmark", help=target)
     for keyword, planned, about in PLANS.values():
         looks = (
-            f"let intervals {about} hold at every look during an evaluation; N is the number of "
-            f"{planned} that was planned before the first look"
+            f"make intervals {about} valid at every look while the evaluation runs; N is the "
+            f"number of {planned} that was planned before the first look"
         )
         number = partial(planned_number, keyword)
         add(f"--{keyword.replace('_', '-')}", type=number, metavar="N", help=looks)
@@ -107,65 +105,68 @@ def planned_number(keyword: str, text: str) -> int:
 
 def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     """Add the arguments that name the log, its columns and its outcomes."""
-    add = parser.add_argument_group("log").add_argument
+    columns_text = "COLUMN is the name of a column, or an expression in SQL."
+    add = parser.add_argument_group("log", columns_text).add_argument
     files = (
-        "files, folders or globs: Parquet, CSV, TSV, JSON lines or arrays, or what a tool wrote; "
-        "several are joined; - is standard input"
+        "files, folders or globs: Parquet, CSV, TSV, JSON, or the log of an evaluation tool; "
+        "several are joined; - reads standard input"
     )
     log = add("log", nargs="+", metavar="LOG", help=files)
     log.complete = _FILES  # type: ignore[attr-defined]  # read by shtab
     tool = (
-        f"read the log of this tool (default: found by itself): {', '.join(tools)}; or records, "
-        "whose columns are paths, as in --category score.acc"
+        f"read the log of this tool (default: recognised by its files): {', '.join(tools)}; or "
+        "records: any JSON, with paths as columns, as in --category score.acc"
     )
     add("--from", dest="tool", choices=(*tools, "records"), metavar="TOOL", help=tool)
     columns = {
-        "model": "the model (default: model), or none if there is one; with --from give the name "
-        "of the model, or a pattern that finds it in the paths",
-        "question": "the question (default: question)",
-        "trial": "the ids of trials, or none (default: trial, if there is such a column)",
-        "category": "the outcome (default: category)",
-        "count": "the number of trials that a row stands for",
-        "cluster": "what related questions share, such as their passage",
-        "run": "the run, replicate or seed that a trial is of (default: the trial)",
-        "family": "the base of each model, of which questions counts the mean",
-        "answer": "the answers of trials, for vote_at_k",
-        "truth": "the labels that people gave to trials of a judge, empty if nobody looked",
-        "cost": "the costs of trials, for mean_cost, cost_per_success and cost_to_solve",
+        "model": "the model from this column (default: model), or none if there is one; with "
+        "--from: the name of the model, or a pattern that finds it in the paths",
+        "question": "the question from this column (default: question)",
+        "trial": "the id of the trial from this column, or none (default: trial, if there is one)",
+        "category": "the outcome from this column (default: category)",
+        "count": "from this column for how many trials a row stands",
+        "cluster": "from this column what related questions share, such as their passage",
+        "run": "the run or seed of the trial from this column (default: the trial)",
+        "family": "the base of each model from this column; questions counts its versions once",
+        "answer": "the answer of the trial from this column, for vote_at_k",
+        "truth": "human labels of trials from this column (empty: no label), to correct a judge",
+        "cost": "the cost of the trial from this column, for metrics of costs",
     }
     for role, content in columns.items():
-        text = f"read this column, or expression in SQL, as {content}"
-        add(f"--{role}", metavar="COLUMN", help=text)
+        add(f"--{role}", metavar="COLUMN", help=f"read {content}")
     again = "; repeat it for several"
-    strata = f"split the log into strata by this column, or expression in SQL{again}"
+    strata = f"split the log into strata, such as benchmarks, by this column{again}"
     add("--by", metavar="COLUMN", action="append", default=[], help=strata)
     success = f"count this category as a success{again}"
     add("--success", metavar="CATEGORY", action="append", default=[], help=success)
     missing = (
-        "refuse trials without an outcome (error), drop them (drop), count them both as failed and "
-        "as solved (bounds: report, compare, gate), or as this category (default: error)"
+        "refuse trials without an outcome (error), drop them (drop), widen intervals to what they "
+        "could have been (bounds), or count them as this category (default: error)"
     )
     add("--missing", metavar="MEANING", help=missing)
-    effects = "let runs vary by model (own), alike, shared, where it is seen, or not count (none)"
+    effects = (
+        "let runs vary in each model's own way (own), by one spread for all models (alike), as "
+        "runs that models share (shared), as own if the log shows it (seen), or not at all (none)"
+    )
     add("--run-effects", choices=get_args(RunEffects), help=effects)
     unscored = "refuse questions without any outcome, or drop them (default: %(default)s)"
     add("--unscored", choices=get_args(Unscored), default="error", help=unscored)
-    add("--n", type=int, help="refuse questions with another number of trials")
-    threshold = "count a number from here on as a success; NaN is missing"
+    add("--n", type=int, help="require this number of trials of each question")
+    threshold = "count an outcome of at least this number as a success; NaN is missing"
     add("--threshold", type=plain_number, metavar="REWARD", help=threshold)
-    levels = f"read the category as a reward with this level{again}"
+    levels = f"name a reward that the category column may have, such as 0.5{again}"
     add("--levels", type=plain_number, action="append", metavar="REWARD", help=levels)
     bounds = "set the least and the largest possible reward (default: those of the log)"
     add("--bounds", type=plain_number, nargs=2, metavar=("LOW", "HIGH"), help=bounds)
     lower = "rank lower scores first, such as rates of attacks that succeed"
     add("--lower-is-better", action="store_true", help=lower)
-    rates = "correct for a judge that called 88 of 100 {0} answers {0}, by labels from elsewhere"
-    add("--sensitivity", type=_rate_counts, metavar="88/100", help=rates.format("right"))
-    wrong = rates.format("wrong").replace("88", "78")
+    rates = "correct for a judge that was right about 88 of 100 {0} answers in another sample"
+    add("--sensitivity", type=_rate_counts, metavar="88/100", help=rates.format("correct"))
+    wrong = rates.format("incorrect").replace("88", "78")
     add("--specificity", type=_rate_counts, metavar="78/100", help=wrong)
-    broken = "with the log of a tool, stop at a file that cannot be read, or warn and leave it out"
+    broken = "stop at a file of a tool that cannot be read, or warn and leave it out"
     add("--on-error", choices=get_args(OnError), help=f"{broken} (default: raise)")
-    option = f"pass a keyword to the reader of the tool, such as scorer=match{again}"
+    option = f"pass a keyword to the reader of the tool's log, such as scorer=match{again}"
     add("--option", type=_reader_option, action="append", default=[], metavar="KEY=VALUE",
         help=option)  # fmt: skip
 
@@ -223,7 +224,7 @@ def add_format_argument(parser: ArgumentParser) -> None:
     add = parser.add_argument
     formats = "write the table in this format (default: %(default)s); csv and json have all digits"
     add("--format", choices=get_args(TableFormat), default="table", help=formats)
-    add("--wide", action="store_true", help="print all columns too, however wide they are")
+    add("--wide", action="store_true", help="also print all columns of the table")
     _add_all(parser)
 
 
@@ -239,8 +240,9 @@ def _add_compared(add: Callable[..., object], *, sampled: bool = False) -> None:
     kinds = "refuse questions that a model lacks (error), or drop them (default: %(default)s)"
     if sampled:
         kinds = (
-            "refuse questions that a model lacks (error; the default), drop them, or with --target "
-            "population adjust for them or take those of each model as an unpaired sample"
+            "refuse questions that a model lacks (error), drop them, or with --target population "
+            "correct for their difficulty (adjust) or treat the questions of each model as a "
+            "separate sample (unpaired) (default: %(default)s)"
         )
     words = get_args(UnmatchedPairs if sampled else Unmatched)
     add("--unmatched", choices=words, default="error", help=kinds)
@@ -270,7 +272,7 @@ def _add_leaderboard(parser: ArgumentParser) -> None:
     add = parser.add_argument
     form = "write the table in this format (default: %(default)s); html needs the extra style"
     add("--format", choices=get_args(BoardFormat), default="markdown", help=form)
-    kinds = "weigh all strata alike (macro; default of latex), or all questions (micro; else)"
+    kinds = "average the strata (macro, the default of latex) or pool their questions (micro)"
     add("--overall", choices=get_args(Overall), help=kinds)
     _add_compared(add)
 
@@ -290,7 +292,7 @@ def _add_rank(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("rank").add_argument
     metric = 'order the models by this metric, such as "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
-    kinds = "add the order by the mean over strata (macro), or by all questions in one pool (micro)"
+    kinds = "add a ranking over all strata: by their mean (macro), or of all questions (micro)"
     add("--overall", choices=get_args(Overall), help=kinds)
     _add_compared(add, sampled=True)
 
@@ -304,7 +306,7 @@ def _add_coverage(parser: ArgumentParser) -> None:
 def _add_frontier(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument_group("frontier").add_argument
-    metric = 'set this metric against the mean cost, such as "pass_at_k(4)" (default: avg)'
+    metric = 'compare the mean cost with this metric, such as "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
     add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
     target = "score these questions, or the population that they were drawn from"
@@ -315,7 +317,7 @@ def _add_frontier(parser: ArgumentParser) -> None:
 def _add_questions(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument_group("questions").add_argument
-    rate = "limit the share of good questions among those called reversed (default: %(default)s)"
+    rate = "limit the share of good questions among those with a wrong key (default: %(default)s)"
     add("--fdr", type=plain_number, default=0.1, metavar="RATE", help=rate)
     unit = "print a row for each question, or for each --cluster (default: %(default)s)"
     add("--per", choices=get_args(QuestionUnit), default="question", help=unit)
@@ -326,8 +328,8 @@ def _add_card(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("card").add_argument
     metric = 'order the models by this metric, such as "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
-    add("-o", "--output", default="card.png", metavar="FILE", help="write this .png or .svg")
-    add("--title", help="name the log so (default: the name of its file)")
+    add("-o", "--output", default="card.png", metavar="FILE", help="write this .png or .svg file")
+    add("--title", help="name the log on the picture (default: the name of its file)")
     add("--baseline", metavar="MODEL", help="compare all other models with this one")
     add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
     target = "score these questions, or the population that they were drawn from"
@@ -339,7 +341,7 @@ def _add_reruns(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("reruns").add_argument
     metric = 'print how far a rerun moves this metric, such as "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
-    trials = "rerun each question so many times (default: as often as in the log)"
+    trials = "assume a rerun with N trials of each question (default: as many as in the log)"
     add("--rerun-trials", type=int, metavar="N", dest="n_rerun", help=trials)
     kinds = "print a row for each model, or for each flaky question (default: %(default)s)"
     add("--per", choices=get_args(Per), default="model", help=kinds)
@@ -362,9 +364,11 @@ def _add_plan(parser: ArgumentParser) -> None:
     metric = "plan for this metric, avg or bayes (default: avg)"
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
     add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
-    chance = "decide between neighbours with this chance (default: %(default)s)"
+    chance = (
+        "plan to separate neighbours in the ranking with this probability (default: %(default)s)"
+    )
     add("--power", type=plain_number, default=0.8, help=chance)
-    width = "plan for intervals of score -+ WIDTH instead: 0.02 is two points of a hundred"
+    width = "plan for intervals of score +- WIDTH instead: 0.02 is two points of a hundred"
     add("--half-width", type=plain_number, metavar="WIDTH", help=width)
     _add_compared(add)
 
@@ -381,8 +385,7 @@ def _add_gate(parser: ArgumentParser) -> None:
     part = "let a candidate be worse by this much in a stratum (default: the margin)"
     add("--stratum-margin", type=plain_number, metavar="MARGIN", help=part)
     factor = (
-        "let a candidate cost this many times as much, by the mean of --cost: 1.1 is ten percent "
-        "more"
+        "let the mean cost of a candidate grow by this factor: 1.1 is ten percent; needs --cost"
     )
     add("--cost-margin", type=plain_number, metavar="FACTOR", help=factor)
     add(
@@ -390,7 +393,7 @@ def _add_gate(parser: ArgumentParser) -> None:
         action="store_true",
         help="require all strata to pass, not only their mean",
     )
-    kinds = "weigh all strata alike (macro), or all questions (micro; default: %(default)s)"
+    kinds = "average the strata (macro) or pool their questions (micro) (default: %(default)s)"
     add("--overall", choices=get_args(Overall), default="macro", help=kinds)
     _add_each_pair(add)
     _add_compared(add, sampled=True)
@@ -403,11 +406,11 @@ def _add_gate(parser: ArgumentParser) -> None:
     add("--must-pass", nargs="+", metavar="ID", help=must)
     left = f"leave these questions out, such as known flaky ones: {listed}"
     add("--quarantine", nargs="+", metavar="ID", help=left)
-    halves = "say how often this gate fails for halves of the trials of the baseline"
+    halves = "report how often this gate fails between random halves of the baseline's trials"
     add("--ab-check", action="store_true", help=halves)
-    chance = "suggest further trials that decide the gate with this chance (default: %(default)s)"
+    chance = "report how many more trials decide with this probability (default: %(default)s)"
     add("--power", type=plain_number, default=0.8, help=chance)
-    undecided = "count an undecided gate as this verdict (default: none; its exit status is 4)"
+    undecided = "count an undecided gate as this verdict (default: neither; exit status 4)"
     add("--undecided", choices=("fail", "pass"), help=undecided)
     for kind in ("json", "junit", "markdown", "html"):
         add(f"--{kind}", metavar="FILE", help=f"also write the result to this file, as {kind}")
@@ -415,7 +418,7 @@ def _add_gate(parser: ArgumentParser) -> None:
 
 def _add_check(parser: ArgumentParser) -> None:
     add_format_argument(parser)
-    repeats = "ask also if questions repeat others, and if models share a run"
+    repeats = "also test whether questions repeat others, and whether models share a run"
     parser.add_argument("--across", action="store_true", help=repeats)
 
 

@@ -24,18 +24,18 @@ from polars_scorio.command_line.terminal import (
 
 _STATUSES = """\
 exit statuses:
-  0    the verdict is pass (with --undecided pass, or undecided)
+  0    the verdict is pass, or undecided with --undecided pass
   1    the log, or the value of an option, is refused
   2    the command cannot run: an unknown argument or file
-  3    the verdict is fail (with --undecided fail, or undecided)
+  3    the verdict is fail, or undecided with --undecided fail
   4    the verdict is undecided
   130  the command was interrupted
-  141  the reader of its output, such as head, has left
+  141  the program that reads its output, such as head, has ended
 """
 _OF_CHECKS = """\
 exit statuses:
   0    no alarm
-  1    an alarm: the intervals of this log do not hold; or the log is refused
+  1    an alarm: the intervals of this log are too short; or the log is refused
   2    the command cannot run: an unknown argument or file
 """
 _EXITS = {"gate": (_STATUSES,), "check": (_OF_CHECKS,)}
@@ -43,7 +43,7 @@ _SUMMARY = "summary"
 # Each command: its help, and examples.
 _COMMANDS: dict[str, tuple[str, list[str]]] = {
     _SUMMARY: (
-        "print who is best, and how sure that is: what a log without a command gets",
+        "print which model is best, and how sure that is; the default command",
         ["polars-scorio rollouts.parquet --by domain"]),
     "report": (
         "write a report as one HTML file",
@@ -56,41 +56,41 @@ _COMMANDS: dict[str, tuple[str, list[str]]] = {
         "print what is in a log, and what is missing",
         ["polars-scorio describe rollouts.parquet --by domain --per question"]),
     "check": (
-        "print whether trials are independent",
+        "test whether trials are independent: copies, runs that differ, stops on outcomes",
         ["polars-scorio check rollouts.parquet --by domain"]),
     "compare": (
-        "print which of two models is better",
+        "print which models are better than others, with paired differences",
         ["polars-scorio compare rollouts.parquet --by domain --baseline comet-70b"]),
     "rank": (
-        "print the models in their order, and which ranks are open to each",
+        "print the ranking, with the range of ranks that the data allow each model",
         ["polars-scorio rank rollouts.parquet --by domain --format markdown",
          'cat rollouts.parquet | polars-scorio rank - --by domain --metric "pass_at_k(4)"']),
     "counts": (
-        "print how many trials of each question have each category",
+        "print the number of trials of each question and outcome",
         ["polars-scorio counts rollouts.parquet --by domain --format csv > counts.csv"]),
     "gate": (
-        "judge whether a model is not worse than a baseline by more than a margin",
+        "test whether a model is worse than a baseline by at most a margin (non-inferiority)",
         ["polars-scorio gate rollouts.parquet --by domain --baseline comet-70b --margin 0.02",
          "polars-scorio gate new.parquet --against old.parquet --by domain --margin 0.05"]),
     "regressions": (
-        "print which questions broke from a baseline to another version",
+        "print which questions became worse from a baseline to another version",
         ["polars-scorio regressions rollouts.parquet --by domain --baseline comet-70b"]),
     "plan": (
         "print how many more trials would decide which model is better",
         ["polars-scorio plan rollouts.parquet --by domain",
          "polars-scorio plan rollouts.parquet --by domain --half-width 0.02"]),
     "questions": (
-        "print which questions nobody solves, separate the models, or are reversed",
+        "print questions that no model solves, that separate models, or have a wrong key",
         ["polars-scorio questions rollouts.parquet --by domain"]),
     "reruns": (
         "print how far a rerun moves a score by chance, and which questions are flaky",
         ["polars-scorio reruns rollouts.parquet --by domain",
          "polars-scorio reruns rollouts.parquet --by domain --per question"]),
     "card": (
-        "write a picture of who leads, for a chat or a slide",
+        "write a picture of the leading models, for a chat or a slide",
         ["polars-scorio card rollouts.parquet --by domain -o card.png"]),
     "frontier": (
-        "print which models are worth their cost",
+        "print which models are worth their cost: the Pareto frontier",
         [("polars-scorio frontier rollouts.parquet --by domain --cost "
           "\"CASE WHEN model = 'comet-70b' THEN 3 ELSE 1 END\"")]),
 }  # fmt: skip
@@ -246,13 +246,13 @@ def command_parser(named: str | None = None, *, brief: bool = False) -> Argument
     """The parser of the command's arguments, or of those of the command that is named alone."""
     parser = CommandParser(
         prog=PROGRAM,
-        description="Honest numbers for language models that were sampled many times per question.",
+        description="Confidence intervals and comparisons for evaluations of language models.",
         epilog=_example_lines([examples[0] for _, examples in _COMMANDS.values()]),
         formatter_class=RawDescriptionHelpFormatter,
     )
     about = "show program's version number and exit"
     parser.add_argument("--version", action=_Version, nargs=0, help=about)
-    shells = "print what completes the commands and options in this shell, and exit"
+    shells = "print a completion script for this shell, and exit"
     parser.add_argument(
         "--print-completion", action=_Completion, choices=("bash", "zsh", "tcsh"), help=shells
     )
