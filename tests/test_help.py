@@ -78,7 +78,7 @@ def test_every_metric_names_its_formula_and_where_it_comes_from(function):
 
 
 def test_what_metrics_share_is_written_once():
-    shared = "What the result calls the metric."
+    shared = "Name of the metric in results."
     drawn = [f for f in EXPORTED.values() if "bounds" in inspect.signature(f).parameters]
     assert all(shared in inspect.getdoc(function) for function in drawn)
     written = {inspect.getsource(inspect.getmodule(function)) for function in drawn}

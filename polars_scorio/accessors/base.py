@@ -281,16 +281,16 @@ class Accessor(Generic[FrameT]):
         return self._returned(plan, ordered=not options.get("wide"))
 
     def counts(self) -> FrameT:
-        """Trials of each question and category, of which ``count="count"`` gives the same reports.
+        """Number of trials of each question and category; a log of them gives the same reports.
+
+        Read the result with ``df.scorio(count="count")``.
 
         Returns
         -------
         DataFrame or LazyFrame
-            Columns by..., model, question, cluster (if the log has them), category (under their own
-            names and dtypes; whether it reaches the `threshold` if there is one) and count
-            (UInt64), sorted by all but the last. With ``missing="drop"`` the missing outcomes keep
-            a row with a null category, so that a later report still counts them as dropped. Answers
-            are lost.
+            by..., model, question, cluster (if the log has them), category and count, sorted by all
+            but the last. With ``missing="drop"`` the missing outcomes have rows with a null
+            category. Trial ids and answers are lost.
 
         Raises
         ------
@@ -315,38 +315,41 @@ class Accessor(Generic[FrameT]):
 
     @takes_options()
     def describe(self, *, per: Per = "model") -> FrameT:
-        """Contents of the log: questions, trials, and what is missing; no log is an error here.
+        """Contents of the log: questions, trials, and what is missing or repeated.
 
         Parameters
         ----------
         per : "model" or "question"
-            A summary of each model, the default; or the questions of which something is missing,
-            or is there twice.
+            A row for each model, the default, or for each question with missing or repeated trials.
 
         Returns
         -------
         DataFrame or LazyFrame
-            Per model: by..., model, questions, clusters (where `cluster` is said), missing
-            (questions that other models of the stratum have), trials (with an outcome), n_min and
-            n_max (trials of a question, with or without an outcome), nulls (missing outcomes),
-            duplicates (trials whose id was there before; null where ids are not checked), planned
-            and reported (trials and score, if a reader of `ps.logs` found what the tool says of its
-            run), recomputed (that score from these rows; in reported_at_k both by draw size),
-            categories (a list of those that occur).
+            A row per stratum and model:
 
-            Where trials have ids, also run_sd, run_sd_lo and run_sd_hi (standard deviation of the
-            scores of runs, with its 95 % interval), run_share (of runs in the variance of the
-            score), pvalue_runs (of the hypothesis that in no model runs differ); null where runs
-            cannot be seen, and of more than 1,000,000 trials unless `run` names them.
+            ================  ==================================================================
+            by..., model      the stratum and the model
+            questions         number of questions; with `cluster` also the number of `clusters`
+            missing           questions that other models of the stratum have
+            trials            trials with an outcome
+            n_min, n_max      least and largest number of trials of a question
+            nulls             trials without an outcome
+            duplicates        trials whose id occurred before; null without ids
+            planned,          trials and score according to the tool that wrote the log, and that
+            reported,         score from these rows
+            recomputed
+            run_sd            standard deviation of the scores of runs, with an interval; likewise
+                              `run_share` (of the variance) and `pvalue_runs` (that runs differ)
+            categories        the outcomes that occur
+            ================  ==================================================================
 
-            Per question: by..., model, question, trials, expected (`n`, or the trials of the
-            model's longest question), nulls, duplicates, and where `cluster` is said clusters (null
-            is one where others are); only questions with a gap or too much.
+            or per question: by..., model, question, trials, expected (number of trials), nulls
+            and duplicates.
 
         Raises
         ------
         ColumnNotFoundError, TypeError, ValueError
-            At the call, as `report`: for columns that do not exist or have the wrong dtype.
+            At the call, for columns that do not exist or have the wrong dtype.
 
         See Also
         --------
@@ -375,23 +378,28 @@ class Accessor(Generic[FrameT]):
         Parameters
         ----------
         across : bool
-            Whether to ask also if questions repeat others under another name ("questions"), and if
-            models share a run ("models"), which says nothing of the interval of a model. These rows
-            have no model.
+            Whether to test also if questions repeat others under another name ("questions"), and if
+            two models share a run ("models"). These rows have no model.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row for each stratum, model and check, the most urgent ones first: by..., model, check
-            ("stopping", "runs" or "copies"), verdict, pvalue, seen and expected (how often
-            something happened, and would by chance; of runs the rates of the one that is off and of
-            the others, or of the last and the first), questions (that say something), sentence
-            (what it means, and what to do).
+            A row for each stratum, model and check, the most urgent first:
 
-            Verdict is "alarm" (pvalue times all tests of the log is below .01), "once" (no question
-            has both outcomes: its trials count as one), "look" (pvalue below .01, or explained by
-            another check), "ok", or "not tested" (of fewer than 10 questions with both outcomes).
-            At most one of a hundred honest logs has an alarm. No alarm is no proof.
+            ================  ==================================================================
+            by..., model      the stratum and the model
+            check             "stopping", "runs" or "copies"
+            verdict           "alarm": the p-value times the number of tests is below 0.01; "look":
+                              the p-value is below 0.01; "once": no question has both outcomes, so
+                              that its trials count as one; "ok"; or "not tested": fewer than 10
+                              questions have both outcomes
+            pvalue            of the hypothesis that trials are independent
+            seen, expected    how often something happened, and how often chance makes it happen
+            questions         number of questions with information
+            sentence          what it means, and what to do
+            ================  ==================================================================
+
+            At most one of a hundred independent logs has an alarm. No alarm is no proof.
 
         Raises
         ------
@@ -431,26 +439,25 @@ class Accessor(Generic[FrameT]):
         prior: Frame | None = None,
         confidence: float | None = None,
     ) -> FrameT:
-        """Population of questions that ``prior="population"`` fits: a Beta distribution.
+        """Beta distribution of the questions' success rates, as ``prior="population"`` fits it.
 
         Parameters
         ----------
         w : sequence or dict of float, optional
-            The weight of each category, as for `ps.bayes`: then the population is one of all
-            categories, and `mean` is its mean weight. Default: success and failure.
+            Weight of each category, as for `ps.bayes`, for a Dirichlet distribution of several
+            categories. Default: success and failure.
         prior : DataFrame or LazyFrame, optional
-            Prior trials, as in `report`: they count as data.
+            Earlier trials, as in `report`: they count as data.
         confidence : float, optional
-            Of the intervals; default: as the accessor says, else 0.95.
+            Confidence of the intervals. Default: as set on the accessor, else 0.95.
 
         Returns
         -------
         DataFrame or LazyFrame
-            One row per stratum and model, with the columns questions, trials, mean, icc
+            A row per stratum and model: questions, trials, `mean` (rate or weight), `icc`
             (intra-class correlation: 0 if all questions are equally hard, 1 if the trials of a
-            question repeat each other) and s = (1 - icc) / icc, how many trials the prior is worth;
-            the last three with an interval (mean_lo, mean_hi, ...). The prior "uniform" is mean
-            1/2, icc 1/3, s 2.
+            question repeat each other) and `s`, the number of trials that the prior is worth, (1 -
+            icc) / icc; the last three with an interval (mean_lo, mean_hi, ...).
 
         Raises
         ------
@@ -491,44 +498,39 @@ class Accessor(Generic[FrameT]):
         k : int or sequence of int, optional
             Draw sizes; default 100, 1,000 and 10,000.
         metric : function or Metric
-            What to forecast: a function that makes a metric of draw sizes, or a metric, which has
-            draw sizes of its own; default `ps.pass_at_k`.
+            The metric: a function of draw sizes, or a metric with its own. Default: `ps.pass_at_k`.
         confidence : float, optional
-            Of the ranges; default: as the accessor says, else 0.95.
+            Confidence of the ranges. Default: as set on the accessor, else 0.95.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum, model and k, sorted by the keys, then by k:
+            A row per stratum, model and k:
 
             ================  ==================================================================
-            by..., model      the keys, under their own names
-            metric, k         what is forecast
+            by..., model      the stratum and the model
+            metric, k         the metric, and its draw size
             trials_max        trials of the longest question
             extrapolation     k over the trials of the shortest question
-            misfit            how much better the free fit explains the counts than a Beta
-                              population (twice the difference of the log likelihoods): above 15
-                              the questions are not one Beta population, and pooled numbers of
-                              k > 1 are unreliable
-            holdout_error     the same forecast of all n trials from a quarter of them, less what
-                              the n trials show; null below eight trials, or where n differs
-            mu                mean under the population that was fitted freely; null if k is more
-                              than twice the trials of the shortest question
-            lo, hi            the range: the least and the most that a population gives that the
-                              counts do not reject (likelihood ratio)
+            misfit            lack of fit of one Beta population (likelihood ratio); above 15,
+                              numbers under ``prior="population"`` are unreliable for k > 1
+            holdout_error     error of a forecast of all n trials from a quarter of them; null below
+                              eight trials, or if n differs
+            mu                prediction of the fitted population; null if k is more than twice the
+                              trials of the shortest question
+            lo, hi            range over all populations that the counts do not reject
             ================  ==================================================================
 
         Raises
         ------
         TypeError
-            If `metric` makes no metric, or `k` is said twice.
+            If `metric` makes no metric, or `k` is given twice.
         ValueError
-            At the call, for metrics that are no mean credit of draws (blends, `max_at_k` of three
-            or more rewards, all without a k); else as `report`.
+            For metrics that are no mean credit of draws, such as blends; else as `report`.
 
         See Also
         --------
-        trials_needed : Further trials that tell neighbours apart.
+        trials_needed : Further trials until neighbours differ.
         pass_at_k : The metric within the trials of the log.
 
         Examples

@@ -467,39 +467,32 @@ class GateMethods(Accessor[FrameT]):
         baseline : category
             The model that all others are compared with.
         fdr : float
-            False discovery rate: the expected share of unchanged questions among those that are
-            named.
+            False discovery rate: expected share of unchanged questions among those that are named.
         improvements : bool
-            Whether to look for questions that became better, in place of worse.
+            Whether to look for questions that became better instead.
         unmatched : "error" or "drop"
-            As in `compare`.
+            What to do about questions that some model lacks: an error, or keep the common ones.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per candidate and question, over all strata; of each candidate the surest ones
-            first:
+            A row per candidate and question, over all strata, the surest first:
 
             ================  ==================================================================
-            by..., model,     the stratum, the candidate and the question, under their own names
-            question
+            by...             the stratum
+            model, question   the candidate and the question, under their own names
             trials_baseline,  trials of both versions
             trials
-            pvalue            chance of so few successes of the candidate if nothing changed, given
-                              the successes of both together (Fisher's exact test, one-sided)
-            pvalue_min        the smallest p that is possible, given those successes
-            qvalue            adjusted for all questions of the candidate [2]_, for rates up to
-                              `fdr`
-            broken            whether the question was mostly right and is mostly wrong now (if
-                              improvements are wanted, the reverse, under the same name)
-            broken_by_chance  the chance of breaking if nothing changed; its sum is the number of
-                              questions that break by chance
-            pvalue_broken     chance that so many questions of the candidate or more break if
-                              nothing changed: the same for all of its questions
+            pvalue            Fisher's exact test, one-sided: probability of so few successes of the
+                              candidate if nothing changed
+            pvalue_min        smallest possible pvalue, given the successes of both
+            qvalue            pvalue, adjusted for all questions of the candidate [2]_
+            broken            whether the question was mostly right and is mostly wrong now
+            broken_by_chance  probability of breaking if nothing changed
+            pvalue_broken     probability that so many questions break if nothing changed
             rate_baseline,    success rates of both versions
             rate
-            regressed         whether qvalue is at most `fdr`; named improved if improvements
-                              are wanted
+            regressed         whether qvalue is at most `fdr`; with `improvements` named improved
             ================  ==================================================================
 
         Raises
@@ -513,13 +506,13 @@ class GateMethods(Accessor[FrameT]):
 
         Notes
         -----
-        Few trials cannot name a question: with 4 trials of both versions the smallest p is 1/70.
+        Few trials cannot show a change: with 4 trials of both versions the smallest p-value is
+        1/70.
 
         References
         ----------
         .. [1] R. A. Fisher (1935), Journal of the Royal Statistical Society 98(1), 39-82.
-        .. [2] S. Doehler, G. Durand, E. Roquain (2018), Electronic Journal of Statistics 12,
-           1867-1900: the discrete step-up procedure.
+        .. [2] S. Doehler et al. (2018), Electronic Journal of Statistics 12, 1867-1900.
 
         Examples
         --------
@@ -527,8 +520,7 @@ class GateMethods(Accessor[FrameT]):
         >>> import polars_scorio as ps
         >>> totals = {"model": ["v1"] * 3 + ["v2"] * 3, "question": ["a", "b", "c"] * 2}
         >>> totals |= {"n": 8, "c": [8, 6, 5, 1, 6, 4]}  # trials and successes
-        >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
-        >>> tests = log.regressions("v1")
+        >>> tests = ps.from_successes(pl.DataFrame(totals)).scorio(count="count").regressions("v1")
         >>> tests.select("question", pl.col("pvalue", "qvalue").round(3), "regressed").rows()
         [('a', 0.001, 0.001, True), ('c', 0.5, 1.0, False), ('b', 0.715, 1.0, False)]
         """
@@ -560,11 +552,12 @@ class GateMethods(Accessor[FrameT]):
         metric : Metric, optional
             Default `ps.avg()`. One draw size at a time.
         n : int, optional
-            Trials of each question in the rerun; default: as many as the log has.
+            Trials of each question in the rerun. Default: as many as the log has.
         per : "model" or "question"
-            A row for each model, or one for each flaky question: those with both outcomes.
+            A row for each model, or for each flaky question (one with both outcomes).
         confidence : float, optional
-            Of the noise floor and the intervals; default: as the accessor says, else 0.95.
+            Confidence of the noise floor and the intervals. Default: as set on the accessor, else
+            0.95.
 
         Returns
         -------
@@ -572,25 +565,23 @@ class GateMethods(Accessor[FrameT]):
             A row per stratum and model:
 
             ================  ==================================================================
-            by..., model,     the stratum, the model, and what is measured
+            by..., model,     the stratum, the model, the metric, and its draw size
             metric, k
-            questions,        what the log has
+            questions,        number of questions and trials in the log
             trials
             rerun_trials      trials of each question in the rerun
-            flaky             questions that succeeded and failed
+            flaky             questions that both succeeded and failed
             flips, flips_lo,  share of the questions that change their outcome from one run to the
-            flips_hi          next, with its interval; of single trials only bounds are known
-            run_sd            how far one run moves the score beyond the noise of its trials; null
-                              if the log does not show that its runs differ
+            flips_hi          next, with its interval; single trials show only the interval
+            run_sd            standard deviation of a score between runs, beyond the noise of
+                              trials; null if the log does not show that runs differ
             rerun_sd          standard deviation of the score of the rerun
             estimate          the score
-            noise_floor       a larger difference of log and rerun is not chance alone, with
-                              `confidence`; a smaller one may be
+            noise_floor       largest difference between log and rerun that chance explains
             ================  ==================================================================
 
-            or per flaky question, the most flaky first: trials, successes, flips (the chance that
-            two runs of it differ), and its rate with an interval. Of these intervals at most
-            ``1 - confidence`` are wrong on average, however many are listed [1]_.
+            or per flaky question, the most flaky first: trials, successes, flips (probability that
+            two runs differ), and its rate with a selective confidence interval [1]_.
 
         Raises
         ------
@@ -600,13 +591,12 @@ class GateMethods(Accessor[FrameT]):
 
         See Also
         --------
-        compare : The difference of two logs, where both are at hand.
+        compare : The difference of two logs, if both exist.
 
         Notes
         -----
-        Trials of one run that share a seed, a server or a day move together, which makes the floor
-        larger. It is so where the log names its runs (`run=`), or shows that they differ; a rerun
-        has as many trials in a run as the log.
+        Trials of one run share a seed, a server or a day, which makes the floor larger. It is
+        included if the log names its runs (`run=`), or shows that they differ.
 
         References
         ----------
@@ -633,39 +623,36 @@ class JudgeMethods(Accessor[FrameT]):
 
     @takes_options()
     def judge_agreement(self, *, width: float = 0.1, confidence: float | None = None) -> FrameT:
-        """Agreement of a judge with people, from the labels of `truth` on some of the trials.
+        """Agreement of a judge with people, from the human labels of `truth` on some of the trials.
 
         Parameters
         ----------
         width : float
-            A wished width of the whole interval of the accuracy, for `extra_labels`.
+            Wanted width of the interval of the accuracy, for `extra_labels`.
         confidence : float, optional
-            Of the intervals; default: as the accessor says, else 0.95.
+            Confidence of the intervals. Default: as set on the accessor, else 0.95.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum and model, and of several models one without a model for each
-            stratum, over all their labels:
+            A row per stratum and model; of several models also one over all of them:
 
             ====================  ==============================================================
-            by..., model          the keys, under their own names
+            by..., model          the stratum and the model
             labels                trials with a verdict and a label
             labelled_questions    questions with a label
             sensitivity           share of the right answers that the judge called right, with the
-                                  exact interval of Clopper and Pearson (`sensitivity_lo`,
-                                  `sensitivity_hi`); null without right answers
+                                  Clopper-Pearson interval (`sensitivity_lo`, `sensitivity_hi`)
             specificity           share of the wrong answers that the judge called wrong, likewise
             agreement             share of all trials on which judge and people agree
-            kappa                 agreement beyond chance [1]_; it falls where nearly all answers
-                                  are right, or wrong
-            ac1                   agreement beyond chance as Gwet defines it [2]_, which does not
-            extra_labels          labels on random trials by which `avg` would have an interval of
-                                  that width; null if the trials themselves are too few
+            kappa                 agreement beyond chance [1]_; low if nearly all answers are right
+            ac1                   agreement beyond chance as defined by Gwet [2]_, which is not
+            extra_labels          further random labels until the interval of `avg` has that width;
+                                  null if the trials are too few
             ====================  ==============================================================
 
-            If one of both verdicts was labelled more often than the other, as by
-            `ps.sample_to_label`, the verdicts on all trials weigh the labels.
+            If one verdict was labelled more often, as by `ps.sample_to_label`, labels are weighted
+            by the verdicts on all trials.
 
         Raises
         ------

@@ -52,10 +52,10 @@ def detectable_difference(
     cluster_size: float = 1.0,
     icc: float = 0.0,
 ) -> pl.DataFrame:
-    """Smallest true difference of two models that an evaluation finds, before any trial is run.
+    """Smallest true difference of two models that an evaluation finds: a power analysis [1]_.
 
-    The difference of their `ps.avg()` that `compare` names with the wanted power, if both models
-    are asked the same questions.
+    It is the difference of `ps.avg()` for which `compare` names the better model with probability
+    `power`, if both models get the same questions.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ def detectable_difference(
     correlation : float, optional
         Correlation between the rates of both models over the questions; default 0.6.
     like : Scorio, optional
-        A log of such models, ``df.scorio(...)``, with two trials or more of each question: rate,
-        spread and correlation are those of its models, without the noise of the trials.
+        A log of similar models, ``df.scorio(...)``, with two trials or more of each question, from
+        which rate, spread and correlation are taken.
     target : "benchmark" or "population"
         Whether the difference is about these questions, or about all that could have been asked.
     confidence : float
@@ -82,35 +82,26 @@ def detectable_difference(
     models : int
         Number of models that are compared, all pairs at once.
     cluster_size, icc : float
-        With ``target="population"`` only: questions per cluster and the correlation of differences
-        within a cluster. M questions count as ``M / (1 + (cluster_size - 1) icc)``.
+        With ``target="population"``: questions per cluster, and the correlation of differences
+        within a cluster.
 
     Returns
     -------
     DataFrame
         A row for each combination: `questions`, `trials` (or `trials_a` and `trials_b`),
-        `difference`, infinite if no difference that the mean rate allows is found; `lowest` and
-        `highest`, its range over what benchmarks are like: spread 0.8 with correlation 0.7, and 0.4
-        with 0.5, beside the one of this plan.
+        `difference` (infinite if none is found), and its range over most benchmarks: `lowest`
+        (spread 0.8, correlation 0.7) and `highest` (0.4 and 0.5).
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is not of the stated kind or out of its range, if no two models have such a
-        spread and correlation, for clusters without ``target="population"``, and for a log with
-        strata, with single trials or without a failure.
+        If an argument is not of the stated kind or out of its range, or if no two models have such
+        a spread and correlation.
 
     Notes
     -----
-    The difference is the expected half-width of the interval plus ``Phi^-1(power)`` standard errors
-    of the difference [1]_; the interval is that of `compare`, calibrated. For k-metrics, simulate.
-    In simulations of a goal of .8 the power was .79 on average about these questions (.65 to .89)
-    and .78 about the population (.65 to .88): two models, 30, 100 and 500 questions, 1, 4 and 16
-    trials, rates .5 and .8, spread .1 and .5, correlation .5 and .9. It is lowest for 30 questions,
-    and about a population for spread .5 with correlation .9.
-
-    Nobody knows the spread of a benchmark before it is run, so plan with the range. Three public
-    boards of code and agents had a spread of .49 to .91 and a correlation of .39 to .80.
+    The difference is the expected half-width of the interval plus ``Phi^-1(power)`` standard
+    errors. For metrics with k > 1, simulate.
 
     References
     ----------

@@ -143,26 +143,25 @@ class ReaderMethods(Accessor[FrameT]):
         confidence: float | None = None,
         target: Target | None = None,
     ) -> Path:
-        """Write a picture for a chat or a slide: the finding as a sentence, and the leaders.
+        """Write a picture for a chat or a slide: the finding as a sentence, and the best models.
 
         Parameters
         ----------
         path : str or path
-            The file to write: a .png of 1,200 by 630, which needs the extra `plot`, or a .svg,
-            which needs nothing.
+            The file to write: a .png of 1,200 by 630, which needs the extra `plot`, or a .svg.
         metric : Metric, optional
-            What orders the models; default `ps.avg()`. One draw size at a time.
+            The metric that orders the models; default `ps.avg()`. One draw size at a time.
         title : str, optional
-            A word for the log, in the line above the finding.
+            A name of the log, in the line above the finding.
         baseline : category, optional
-            A model that others are compared with: the finding is that of the page of a gate.
+            A model that others are compared with: the finding is then that of a gate.
         confidence, target : optional
             As in `report`.
 
         Returns
         -------
         Path
-            The file that was written. Of strata it shows the mean over them.
+            The file that was written. With strata it shows the mean over them.
 
         Raises
         ------
@@ -211,52 +210,37 @@ class ReaderMethods(Accessor[FrameT]):
     ) -> Path:
         """Write a report as one HTML file: which model leads, how sure that is, what is missing.
 
-        A browser shows the file without network or scripts. The log is read once for its numbers,
-        twice for its checks, and once more with the role `cost`.
+        A browser shows the file without network or scripts.
 
         Parameters
         ----------
         path : str or path
             The file to write.
         *metrics : Metric
-            What to report. The first metric, at its smallest k, ranks and compares the models.
-            Default: `ps.avg()`, and Pass@k and Pass^k if the log has successes. A log with the role
-            `cost` gets a section on costs in any case; metrics of costs are shown there.
+            The metrics; the first one, at its smallest k, ranks the models. Default: `ps.avg()`,
+            and Pass@k and Pass^k if outcomes are successes. The role `cost` adds a section on
+            costs.
         title : str, optional
-            The headline of the page; default: the name of the file.
+            The headline of the page. Default: the name of the file.
         baseline : category, optional
-            A model that all others are compared with, in a section of its own: the margins with
-            which a `gate` passes or fails, and the questions that broke or were repaired.
+            A model that all others are compared with, in a section of its own: margins of a `gate`,
+            and the questions that broke or were repaired.
         prior, target, confidence, planned_trials, planned_questions : optional
             As in `report`.
 
         Returns
         -------
         Path
-            The file that was written. From top to bottom it has:
-
-            ============  ======================================================================
-            headline      which model leads, and how sure that is
-            warnings      missing questions and outcomes, unfinished runs, duplicates, unequal or
-                          single trials, k beyond the trials
-            scores        with intervals, and the ranks that the data allow
-            finding       the title: who is best, or what is open; alerts above it
-            leaderboard   with the models that may be the best, or with `baseline` the differences
-                          of each stratum, of steps the curves, of costs the variances
-            sections      the first two, who wins where, all pairs, Pass@k and Pass^k, costs, the
-                          judge, flaky questions, reruns: those that the log has content for
-            questions     all of them, and those that nobody or everybody solved
-            next          what to do, and what to type for it
-            basis         how the numbers were made, a hash of the counts, all numbers as files
-            ============  ======================================================================
-
-            Models are reported on the questions that all models of a stratum have.
+            The file that was written. It has a finding as its title, alerts about the log, the
+            leaderboard with intervals and ranks, sections on strata, pairs, curves, costs and
+            questions as far as the log has them, what to do next, and how numbers were made. Models
+            are compared on the questions that all models of a stratum have.
 
         Raises
         ------
         TypeError, ValueError
-            As `report`. If the rows of the log cause the error, the page that is written before it
-            is raised has the message and the coverage of the log.
+            As `report`. If rows of the log cause the error, a page with the message is written
+            before it is raised.
 
         See Also
         --------
@@ -479,22 +463,22 @@ class CostMethods(Accessor[FrameT]):
         confidence: float | None = None,
         unmatched: Unmatched = "error",
     ) -> FrameT:
-        """Pareto frontier of score and mean cost, with the chance of each model to be on it.
+        """Pareto frontier of score and mean cost, with the probability of each model to be on it.
 
-        A model is on the frontier if no other model is at least as good and at most as dear, one of
-        both strictly.
+        A model is on the frontier if no other model is at least as good and costs at most as much.
 
         Parameters
         ----------
         metric : Metric, optional
-            What is set against the cost; default `ps.avg()`. One draw size at a time.
+            The score; default `ps.avg()`. One draw size at a time.
         target : "benchmark" or "population", optional
-            What the numbers are about: these very questions, or the population that they (or their
-            clusters) are a sample of; default: as the accessor says, else "benchmark".
+            Whether the numbers are about these very questions or about all that could have been
+            asked. Default: as set on the accessor, else "benchmark".
         confidence : float, optional
-            Of the intervals and of `dominated`; default: as the accessor says, else 0.95.
+            Confidence of the intervals and of `dominated`. Default: as set on the accessor, else
+            0.95.
         unmatched : "error" or "drop"
-            As in `compare`.
+            What to do about questions that some model lacks: an error, or keep the common ones.
 
         Returns
         -------
@@ -502,24 +486,23 @@ class CostMethods(Accessor[FrameT]):
             A row for each stratum and model, the cheapest first:
 
             ================  ==================================================================
-            by..., model      the keys, under their own names
-            metric, k         what is set against the cost
-            mean_cost,        the mean cost of a trial
+            by..., model      the stratum and the model
+            metric, k         the metric, and its draw size
+            mean_cost,        mean cost of a trial, with its interval
             cost_lo, cost_hi
-            prob_on_frontier  chance to be on it: its share in 4,000 fixed normal draws of all
-                              scores and (logs of) costs, which vary together
-            dominated         whether another model is surely better and surely cheaper; with the
-                              given confidence no model is called so that is on the frontier
-            estimate, lo, hi  the metric
+            prob_on_frontier  share of 4,000 draws of all scores and costs in which it is on the
+                              frontier
+            dominated         whether another model is significantly better and cheaper, with
+                              `confidence` for all models together
+            estimate, lo, hi  the score, with its interval
             on_frontier       whether it is on the frontier of the estimates
             ================  ==================================================================
 
         Raises
         ------
         ValueError
-            If the accessor has no `cost`; for metrics without a value for single questions (blends
-            of the benchmark), and for several draw sizes; if models have different questions; and
-            as `report`.
+            If the accessor has no `cost`; for metrics without a value for single questions, and for
+            several draw sizes; if models have different questions; and as `report`.
 
         See Also
         --------
@@ -528,12 +511,9 @@ class CostMethods(Accessor[FrameT]):
 
         Notes
         -----
-        `dominated` needs both differences of some other model to be decided, as `compare` decides
-        them, with an error of (1 - confidence)/(L (L - 1)) for L models: an intersection-union test
-        within a pair, and Bonferroni over the pairs. Of these very questions models err
-        independently, and the score and the cost of a model as its trials vary together; those of
-        rewards are taken as independent. Of single trials nobody knows the noise of costs: then the
-        questions are taken as a sample, which errs to the safe side.
+        `dominated` needs both differences from some other model to be significant, each at an error
+        of ``(1 - confidence) / (L (L - 1))`` for L models (intersection-union test, Bonferroni).
+        With single trials the questions are taken as a sample, which is conservative.
 
         Examples
         --------

@@ -58,24 +58,21 @@ def estimate_method(function: Callable[P, Metric]) -> EstimateMethod[P]:
 class ScorioExpr:
     """Metrics of the categories in a column, as aggregations: a group is one question.
 
-    `pl.col("category").scorio` knows 0/1 and true/false; `pl.col("grade").scorio(success="good")`
-    says what else the categories mean. What comes out is what a report with ``per="question"`` says
-    of a question that has the trials of the group. It belongs wherever an aggregation does: in
-    `group_by().agg`, `group_by_dynamic().agg`, in `select` over a whole column, and in a window
-    with `.over(...)`.
+    `pl.col("category").scorio` takes 0/1 and true/false; `pl.col("grade").scorio(success="good")`
+    says what other categories mean. An expression gives the estimate that a report with
+    ``per="question"`` gives for a question with the trials of the group. Use it in
+    `group_by().agg`, in `select`, or in a window with `.over(...)`.
 
-    The metrics are methods with the arguments of their functions, of `k` a single one; all but
-    `vote_at_k`, which needs the answers beside the categories: groups are counted here by category,
-    and nothing is kept of their trials. Floats without `success`, `threshold` or `w` are rewards:
-    `avg`, `max_at_k` and `min_at_k` estimate from their values, which are kept as a list for each
-    group, and have no posterior.
+    The metrics are methods with the arguments of their functions and a single `k`; `vote_at_k` is
+    missing because it needs the answers too. Floats without `success`, `threshold` or `w` are
+    rewards, for `avg`, `max_at_k` and `min_at_k`.
 
     Parameters
     ----------
     expr : Expr
         The categories: one for each trial.
     roles : Roles, optional
-        What they mean; `ps.scorio(expr, ...)` and `expr.scorio(...)` make them.
+        Their meaning; `ps.scorio(expr, ...)` and `expr.scorio(...)` make them.
 
     Examples
     --------

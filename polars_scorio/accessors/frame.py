@@ -37,10 +37,10 @@ class Scorio(
     CostMethods[FrameT],
     ReaderMethods[FrameT],
 ):
-    """Ask a log of trials: its methods report, compare, rank, plan and draw.
+    """Accessor of a log of trials: its methods report, compare, rank, plan and draw.
 
-    The log has a row for each trial. `df.scorio` takes the default column names; `df.scorio(...)`
-    says which column has which role. From a DataFrame you get DataFrames. From a LazyFrame you get
+    The log has a row for each trial. `df.scorio` uses the default column names; `df.scorio(...)`
+    says which column has which role. A DataFrame returns DataFrames. A LazyFrame returns
     LazyFrames, and only its schema is read before you collect them.
 
     Parameters
@@ -48,11 +48,11 @@ class Scorio(
     frame : DataFrame or LazyFrame
         The log: one row per trial.
     roles : Roles, optional
-        Which column plays which part; `ps.scorio(frame, ...)` and `df.scorio(...)` make them.
+        Which column has which role; made by `ps.scorio(frame, ...)` and `df.scorio(...)`.
     chosen : dict, optional
-        The `prior`, `target`, `confidence` and planned numbers of all methods, made likewise.
+        `prior`, `target`, `confidence` and planned numbers of all methods, made likewise.
     tool_totals : DataFrame, optional
-        What the tool that wrote the log says of its runs, for `describe`; readers of logs find it.
+        Totals of the runs according to the tool that wrote the log, for `describe`.
 
     Examples
     --------
@@ -214,38 +214,32 @@ class Scorio(
         over: Column | Iterable[Column] | None = None,
         thresholds: Thresholds | None = None,
     ) -> Scorio[FrameT]:
-        """Take the category of each trial from a rubric; all other roles stay.
+        """Accessor that takes the category of each trial from a rubric; all other roles stay.
 
         Parameters
         ----------
         rubric : Rubric
             One of `ps.rubrics`, or your own.
         over : str, Expr or several of them
-            The strata (datasets) within which percentiles are taken, over all models together and
-            all rows of the frame: a filter on the models of the result changes no number, but all
-            models are read. ``over=()``: the whole frame is one, the default where there is no
-            `by`. With `by` and percentiles it must be said: `by` may name datasets, but also
-            temperatures or steps.
+            The strata (datasets) within which percentiles are taken, over all models together;
+            ``over=()`` is the whole frame. Required if the log has strata and the rubric
+            percentiles.
         thresholds : dict of float or DataFrame, optional
             Numbers in place of the percentiles, by name, or a row for each stratum of `over`, as
-            `ps.rubrics.thresholds` returns. Runs that are compared must share their thresholds, and
-            so must data and `prior` trials, which else have percentiles of their own. With them a
-            filter on the models reaches the scan of the file.
+            from `ps.rubrics.thresholds`. Runs that are compared must share their thresholds.
 
         Returns
         -------
         Scorio
-            The accessor with the labels of the rubric as categories, under its name. Unless
-            `success` was given, the rubric's own `success` labels are it. A null or NaN signal that
-            decides the category makes it missing, so that `missing` says what happens.
+            The accessor with the labels of the rubric as categories. Unless `success` was given,
+            the rubric says which labels are successes. A null signal makes the category missing.
 
         Raises
         ------
         ColumnNotFoundError
             If the frame lacks a signal or a column of `over`.
         TypeError, ValueError
-            As `Rubric.expr`; if percentiles were to be taken of rows that are already counted; and
-            if there are strata, a rubric takes percentiles, and `over` is not said.
+            As `Rubric.expr`; if `over` is required, or rows with percentiles are already counted.
 
         See Also
         --------

@@ -83,7 +83,7 @@ class MetricMethods(Accessor[FrameT]):
     def cost_per_success(
         self, *, name: str | None = None, **options: Unpack[ReportOptions]
     ) -> FrameT:
-        """Cost per success: cost of the whole benchmark for each trial that succeeds."""
+        """Cost per success: cost of the whole benchmark divided by its successes."""
         return self._report_of(metrics.cost_per_success, name=name, **options)
 
     @with_help_of_metric
@@ -129,7 +129,7 @@ class MetricMethods(Accessor[FrameT]):
         unanimous_power: float = 0.5,
         **options: Unpack[DrawOptions],
     ) -> FrameT:
-        """Geom@k: the geometric mean of Pass@k and Pass^k of a question, on average."""
+        """Geom@k: geometric mean of Pass@k and Pass^k of a question, averaged over questions."""
         powers = {"pass_power": pass_power, "unanimous_power": unanimous_power}
         return self._report_of(metrics.geom_at_k, k, **powers, **options)
 

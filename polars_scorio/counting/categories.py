@@ -200,15 +200,7 @@ _CONVENTION = frozenset({"0", "1", "0.0", "1.0"})
 
 
 class SuccessWarning(UserWarning):
-    """By `success=` or `threshold=` no trial of the whole log succeeds, or all do.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import polars_scorio as ps
-    >>> warnings.simplefilter("error", ps.SuccessWarning)  # for who wants to be stopped
-    >>> warnings.simplefilter("default", ps.SuccessWarning)
-    """
+    """By `success=` or `threshold=` no trial of the whole log succeeds, or all do."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -33,40 +33,32 @@ def count_trials(
     cluster: str | None = None,
     validate: bool = True,
 ) -> pl.DataFrame:
-    """Trials of each question and category, counted by the frame's own engine.
+    """Trials of each question and category, counted by the engine of a frame that is not Polars.
 
-    `Scorio.counts` for logs that are not in Polars: nothing but counts is collected. They stand for
-    the log: ``counts.scorio(count="count")`` gives its reports, to the last bit.
+    Only counts are collected. ``counts.scorio(count="count")`` gives the same reports as the log.
 
     Parameters
     ----------
     frame : frame of any engine that narwhals supports
         The log: a DataFrame of PySpark, Dask, pandas or Polars, a relation of DuckDB, a table of
-        Ibis or pyarrow, ... A lazy one is run here: once for the counts and, unless the check for
-        duplicates is off, once for the distinct trial ids; it must not change meanwhile.
+        Ibis or pyarrow, ... A lazy one runs here, twice if duplicates are checked.
     model, question, trial, category, by
-        Column names, with the meaning that they have in `Scorio.__call__`. A column that must be
-        computed is added to the frame before, by its engine.
+        Column names, as in `Scorio.__call__`; compute other columns in the engine first.
     threshold, missing, n, cluster, validate
-        As in `Scorio.__call__`. The check for duplicates groups the log by its trial ids, which
-        is most of the work; ``validate=False`` leaves that out, and with it the second run.
+        As in `Scorio.__call__`. ``validate=False`` skips the check for duplicates, which is most of
+        the work.
 
     Returns
     -------
     DataFrame
-        As `Scorio.counts`: by..., model, question, cluster (if there is one), category (under their
-        own names; with `threshold` whether it is reached) and count (UInt64), sorted by all but the
-        last. The dtypes are those that Polars
-        has for the columns of the engine: labels that it keeps in a dictionary are Categorical or
-        Enum, and Python objects are what all of them are, truth values, numbers or words.
+        As `Scorio.counts`: by..., model, question, cluster (if there is one), category and count.
 
     Raises
     ------
     ModuleNotFoundError
         If narwhals is not installed: it is the extra ``engines``.
     ColumnNotFoundError, TypeError, ValueError
-        As `Scorio.counts`, in the same words. What arguments and schema tell is raised before the
-        engine runs.
+        As `Scorio.counts`.
 
     Examples
     --------
@@ -77,9 +69,8 @@ def count_trials(
     >>> counts = ps.count_trials(log, trial=None)
     >>> counts.rows()
     [('m', 1, 0, 1), ('m', 1, 1, 2)]
-    >>> report = counts.scorio(count="count").avg()
-    >>> report.select("model", "trials", pl.col("estimate").round(4)).row(0)
-    ('m', 3, 0.6667)
+    >>> counts.scorio(count="count").avg().select("trials", pl.col("estimate").round(4)).row(0)
+    (3, 0.6667)
     """
     roles = Roles(
         model=model,

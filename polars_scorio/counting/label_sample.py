@@ -32,12 +32,10 @@ def sample_to_label(
     threshold: float | None = None,
     truth: Column | None = None,
 ) -> pl.DataFrame:
-    """Trials of each model to give to people, so that few labels say much about the judge.
+    """Trials of each model for human labels, chosen so that few labels say much about the judge.
 
-    Half of the trials have the verdict "right" and half the verdict "wrong", as far as there are so
-    many, and both are spread over the questions: no question has a second trial of a verdict before
-    each has one. Which trials of a question are chosen is random. `avg` with ``truth=`` takes such
-    labels as they are, whatever the judge does.
+    Half of the trials have the verdict "right" and half "wrong", as far as there are enough, and
+    both are spread over the questions. Pass the labels as ``truth=``.
 
     Parameters
     ----------
@@ -46,25 +44,24 @@ def sample_to_label(
     n : int
         Labels of each model (and stratum). At 100 the interval of an accuracy is about .2 wide.
     seed : int
-        Of the random choice; the same seed chooses the same trials of the same log, in whatever
-        order its rows are.
+        Seed of the random choice; the order of the rows does not matter.
     model, question, trial, category, by, success, threshold
         The roles, as for ``df.scorio(...)``.
     truth : str or Expr, optional
-        Labels that there are already: these trials are left out, and count among the `n`.
+        Labels that exist already: these trials are left out, and count among the `n`.
 
     Returns
     -------
     DataFrame
         The rows of the frame that are to be labelled, sorted by stratum, model and question: fill a
-        column with what people say, and join it to the log.
+        column with labels, and join it to the log.
 
     Raises
     ------
     TypeError
-        If `frame` is no frame of Polars.
+        If `frame` is no Polars frame.
     ColumnNotFoundError, ValueError
-        As ``df.scorio(...).avg()`` at the call.
+        As ``df.scorio(...).avg()``.
 
     Examples
     --------

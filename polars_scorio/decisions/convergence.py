@@ -72,26 +72,22 @@ def even_sample(
 ) -> FrameT:
     """Sample of questions that is spread evenly over their difficulty.
 
-    The questions are ordered by their rate, and each ``M / n``-th of them is kept, from a random
-    place on. Each question has the same chance to be kept, so that averages stay unbiased, and they
-    are more precise than those of a sample at random. Questions that are chosen because they
-    separate the models are no sample: their rates are not those of the benchmark, and no interval
-    holds.
+    The questions are ordered by their rate, and every ``M / n``-th one is kept, from a random
+    start. Each question has the same chance to be kept, so that averages stay unbiased, and they
+    are more precise than averages of a random sample.
 
     Parameters
     ----------
     questions : DataFrame or LazyFrame
-        A row for each question, such as `Scorio.questions` returns.
+        A row for each question, as `Scorio.questions` returns.
     n : int
-        How many questions to keep, of each stratum if `by` says so.
+        Number of questions to keep, of each stratum if `by` is given.
     rate : str
-        The column of the difficulty: finite numbers, such as success rates or mean rewards.
-        Questions without a rate come last in the order.
+        The column of the difficulty, such as success rates; questions without a rate come last.
     by : str or several
         The columns of the strata.
     seed : int
-        Of the random numbers: the order of questions with the same rate, and the first place. The
-        same questions with the same seed make the same sample, whatever the order of the rows.
+        Seed of the random start. The order of the rows does not matter.
 
     Returns
     -------
@@ -100,14 +96,11 @@ def even_sample(
 
     Raises
     ------
-    TypeError
-        If `questions` is no Polars frame, `rate` or `by` no name of a column, or the column of the
-        rate holds no numbers.
+    TypeError, ColumnNotFoundError
+        If `questions` is no Polars frame, or a column is missing or has another type.
     ValueError
-        If `n` is no positive int, or `seed` is negative; where the rows are read, if a rate is NaN
-        or infinite, or there are fewer than n questions, in all or in a stratum.
-    ColumnNotFoundError
-        If a column is missing.
+        If `n` is not positive, or `seed` is negative. When the rows are read: if a rate is not
+        finite, or there are fewer than n questions.
 
     Examples
     --------

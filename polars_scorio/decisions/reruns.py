@@ -58,14 +58,14 @@ _OF_QUESTIONS: dict[str, pl.DataType] = {
 
 
 def miss_rate(share: float, trials: int) -> float:
-    """Chance that a case which fails in some share of its runs is green in all of some runs.
+    """Probability that a flaky case passes in all of some runs.
 
     Parameters
     ----------
     share : float
-        How often the case fails, between 0 and 1.
+        Share of its runs in which the case fails, between 0 and 1.
     trials : int
-        Runs of the case.
+        Number of runs.
 
     Returns
     -------
@@ -88,14 +88,14 @@ def miss_rate(share: float, trials: int) -> float:
 
 
 def runs_to_fail(share: float, chance: float = 0.95) -> int:
-    """Runs after which a case that fails in some share of them has failed with some chance.
+    """Number of runs after which a flaky case has failed at least once with some probability.
 
     Parameters
     ----------
     share : float
-        How often the case fails, between 0 and 1.
+        Share of its runs in which the case fails, between 0 and 1.
     chance : float
-        The chance of at least one failure.
+        Probability of at least one failure.
 
     Returns
     -------

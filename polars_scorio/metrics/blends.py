@@ -127,26 +127,21 @@ def geom_at_k(
     bounds: Bounds | None = UNIT,
     name: str | None = None,
 ) -> BlendMetric:
-    """Geom@k: the geometric mean of Pass@k and Pass^k of a question, on average [1]_.
+    """Geom@k: geometric mean of Pass@k and Pass^k of a question, averaged over questions [1]_.
 
     Raises
     ------
     ValueError
-        If both powers are zero or one is not finite; else as for `pass_at_k`. At collection: if
-        zero has a negative power, for instance Pass^k of a question that never succeeded.
+        If both powers are zero or one is not finite; else as for `pass_at_k`. When the rows are
+        read: if zero has a negative power, such as Pass^k of a question that never succeeded.
 
     Notes
     -----
-    The target is the mean of x^a y^b over the questions: x is the chance that any of k trials
-    succeeds, y the chance that all do, a is `pass_power` and b is `unanimous_power`. Each question
-    gets a credit for its c successes in n trials whose expectation is nearly x^a y^b; the estimate
-    is the mean credit, and its largest bias widens both ends of the interval. This holds for powers
-    that are not negative and k up to 2,048.
-
-    With a `prior` the estimate is the mean of x^a y^b with the
-    estimates x = 1 - C(n - c, k) / C(n, k) and y = C(c, k) / C(n, k) of each question, which is
-    biased. mu blends the posterior means of x and y; sigma comes from the delta method, to first
-    order, with their covariance.
+    The target is the mean of x^a y^b over the questions: x is the probability that any of k trials
+    succeeds, y that all do, a is `pass_power` and b is `unanimous_power`. The estimate is nearly
+    unbiased for powers that are not negative and k up to 2,048: each number of successes has a
+    credit with expectation near x^a y^b, and the interval includes its largest bias. With a
+    `prior` the estimate blends the estimates of x and y, which is biased.
 
     References
     ----------

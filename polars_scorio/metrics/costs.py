@@ -61,26 +61,19 @@ def cost_metrics(metrics: Iterable[Metric]) -> list[CostMetric]:
 def mean_cost(*, name: str | None = None) -> CostMetric:
     """Mean cost: average cost of a trial [1]_.
 
-    It needs the costs of the trials: name their column, as in ``df.scorio(cost="usd")``.
+    It needs the cost of each trial: name its column, as in ``df.scorio(cost="usd")``.
 
     Raises
     ------
     ValueError
-        At the call of a report: if the accessor has no `cost`, for posteriors, and with
-        repeated looks. At collection: if a trial has no cost, or a model cost nothing at all.
+        If the accessor has no `cost`, for posteriors, and with planned looks. When the rows are
+        read: if a trial has no cost, or a model cost nothing at all.
 
     Notes
     -----
-    It is the mean over questions of the mean cost of their trials; the paper calls it the expected
-    cost of an attempt. The lower end is ``mean exp(-q s / mean)``, which is never negative. About
-    these questions, s is the standard error from the trials of each question and q the normal
-    quantile; about a population, s is that between questions or clusters and q Student's. If a
-    question has a single trial, the larger spread between questions replaces its noise.
-
-    Costs have heavy tails: the upper end is ``mean exp(t s sqrt(1 + 2/E) / mean)``, where E is how
-    many dear questions make the noise, ``(sum e^2)^2 / sum e^4`` over their parts e above the mean,
-    and t is Student's quantile with E degrees of freedom if these are fewer. A dear trial that no
-    log has seen, no interval can know.
+    It is the mean over questions of the mean cost of their trials. Costs have heavy tails, so the
+    upper end is further away if few expensive questions make up most of the variance. No interval
+    knows an expensive trial that the log does not have.
 
     References
     ----------
@@ -108,9 +101,9 @@ def mean_cost(*, name: str | None = None) -> CostMetric:
 
 @with_parameter_help
 def cost_per_success(*, name: str | None = None) -> CostMetric:
-    """Cost per success: cost of the whole benchmark for each trial that succeeds [1]_.
+    """Cost per success: cost of the whole benchmark divided by its successes [1]_.
 
-    It needs the costs of the trials: name their column, as in ``df.scorio(cost="usd")``.
+    It needs the cost of each trial: name its column, as in ``df.scorio(cost="usd")``.
 
     Raises
     ------
@@ -119,17 +112,10 @@ def cost_per_success(*, name: str | None = None) -> CostMetric:
 
     Notes
     -----
-    R = X / Y, the mean cost over the mean success rate. The paper averages the cost per success of
-    each question [1]_, which is infinite if one question is never solved, and has no unbiased
-    estimate. The interval is ``R exp(-+ q s)``, s^2 = S_xx/X^2 + S_yy/Y^2 - 2 S_xy/(X Y), with the
-    covariance S of both means (as for `mean_cost`; S_yy with .25/(n M^2 (M + 1)) for outcomes that
-    were not seen), and its upper end longer as for `mean_cost`. If Y <= q sqrt(S_yy), there is no
-    upper end: `hi` is null and `unbounded` true. Without any success `estimate` is null too, and
-    `lo` is the least mean cost over the largest success rate that the questions allow.
-
-    In simulations with lognormal costs 95 % intervals about a population hold in .952 to .977 of
-    the logs (M = 30 to 500 questions, n = 1 to 16 trials, 200 logs a cell); in the worst of nine
-    populations in .94.
+    It is X / Y, the mean cost over the mean success rate. The paper averages the cost per success
+    of each question instead, which is infinite if one question is never solved. The interval comes
+    from the delta method on the logarithm. If the success rate Y may be zero, there is no upper
+    end: `hi` is null and `unbounded` is true.
 
     References
     ----------
@@ -159,7 +145,7 @@ def cost_to_solve(k: DrawSizes, *, name: str | None = None) -> CostMetric:
     """Cost to solve: cost of a solved question, if each is tried up to k times [1]_.
 
     A question is tried until the first success, at most k times; one that is never solved costs k
-    tries. It needs the costs of the trials: name their column, as in ``df.scorio(cost="usd")``.
+    trials. It needs the cost of each trial: name its column, as in ``df.scorio(cost="usd")``.
 
     Raises
     ------
@@ -168,12 +154,10 @@ def cost_to_solve(k: DrawSizes, *, name: str | None = None) -> CostMetric:
 
     Notes
     -----
-    The ratio of two means over questions: spending and pass@k. A question with n trials and c
-    successes spends m1 [1 - C(n-c,k)/C(n,k)] + m0 sum_{j=1..k} C(n-c,j)/C(n,j), with m1 and m0 the
-    mean cost of its successes and of its failures. That is unbiased, also if failures cost more.
-    There is no number if k exceeds the trials of a question. The interval is that of
-    `cost_per_success`, with the noise of the trials from the jackknife; if a question has no more
-    than k trials, the larger spread between the questions replaces its noise.
+    It is the mean spending over Pass@k. A question with c successes in n trials spends
+    m1 [1 - C(n-c,k)/C(n,k)] + m0 sum_{j=1..k} C(n-c,j)/C(n,j), with m1 and m0 the mean cost of its
+    successes and failures: unbiased, also if failures cost more. There is no number if k exceeds
+    the trials of a question.
 
     References
     ----------

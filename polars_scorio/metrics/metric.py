@@ -139,25 +139,24 @@ def typed_value(value: object) -> str:
 
 PARAMETERS = {
     "k": """k : int or sequence of int
-    Draw sizes; the result has a row for each. If k exceeds the trials of a question, no unbiased
-    estimate exists and `estimate` is null; the posterior is valid for any k.""",
+    Number of trials in a draw; the result has a row for each. If k exceeds the trials of a
+    question, there is no unbiased estimate and `estimate` is null.""",
     "pass_power": """pass_power, unanimous_power : float
     Powers of Pass@k and of Pass^k. Negative ones are allowed, both zero are not.""",
     "w": """w : sequence or dict of float, optional
-    The weight of each category: a sequence for the codes 0, 1, ..., a dict for labels. List all
-    categories, also those that the log lacks. Default: success 1, failure 0.""",
+    Weight of each category, also of those that the log lacks: a sequence for the codes 0, 1,
+    ..., a dict for labels. Default: success 1, failure 0.""",
     "bounds": """bounds : tuple of float or None
-    Range into which the interval is clipped; None leaves it as it is. A calibrated value
-    outside is an error.""",
+    Range into which the interval is clipped; None leaves it as it is.""",
     "name": """name : str, optional
-    What the result calls the metric.""",
+    Name of the metric in results. Default: the function, with arguments that differ.""",
 }
 PARAMETERS["unanimous_power"] = PARAMETERS["pass_power"]
 
 
 def with_parameter_help(function: FunctionT) -> FunctionT:
     """Describe the parameters of a metric's function that its own docstring does not."""
-    returns = "Metric\n    To be given to `report`."
+    returns = "Metric\n    A value for `report`, `compare` and other methods."
     public = signature(function)
     function.__doc__ = described_parameters(function.__doc__, public, PARAMETERS, Returns=returns)
     return function

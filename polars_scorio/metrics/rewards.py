@@ -126,28 +126,23 @@ def max_at_k(
     ----------
     w : sequence or dict of float, optional
         Reward of each category: a sequence for the codes 0, 1, ..., a dict for labels. Default:
-        success 1, failure 0, which is Pass@k. If the category column holds floats and no
-        `success` is given, they are the rewards themselves.
+        floats in the category column are the rewards; else success 1, failure 0, which is Pass@k.
     bounds : tuple of float, None or "range"
-        Range into which the interval is clipped; default: the smallest and the largest weight. Each
-        real-valued reward must lie within the range; default: that of the accessor, else from the
-        smallest to the largest reward of all models of the stratum.
+        Range into which the interval is clipped; default: the smallest and the largest weight. Of
+        real-valued rewards: the range in which all lie; default: that of the accessor, else the
+        range in the log.
 
     Raises
     ------
     ValueError
-        If `k` is not positive, `w` is empty, not flat or not finite, or `bounds` are reversed. At
-        collection: an infinite reward.
+        If `k` is not positive, `w` is empty, not flat or not finite, or `bounds` are reversed. When
+        the rows are read: an infinite reward.
 
     Notes
     -----
     With the rewards r_1 < ... < r_L and F_l trials of at most r_l, the estimate of a question is
     r_L - sum (r_{l+1} - r_l) C(F_l, k) / C(n, k): the mean of the best over all draws of k of its n
-    trials. The posterior replaces C(F_l, k) / C(n, k) by the k-th power of the mass up to r_l under
-    the Dirichlet posterior of `bayes`; its mean and variance are exact. Real-valued rewards have no
-    such posterior, because their categories are unknown. Their numbers are calibrated: the noise of
-    a question comes from its jackknife, or from the gap of its two best rewards if k is all its
-    trials. There is no number if k exceeds the trials of a question.
+    trials. Real-valued rewards have no posterior, and no number if k exceeds the trials.
 
     References
     ----------

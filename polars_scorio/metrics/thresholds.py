@@ -205,6 +205,8 @@ def maj_at_k(
 ) -> DrawMetric:
     """Maj@k: share of draws of k trials whose majority succeeds [1]_.
 
+    The vote is between right and wrong; `vote_at_k` votes over the answers themselves.
+
     Parameters
     ----------
     k : int or sequence of int, optional
@@ -218,14 +220,9 @@ def maj_at_k(
 
     Notes
     -----
-    A draw scores 1 if it has at least floor(k/2) + 1 successes: ties fail. The vote is between the
-    verdicts right and wrong; `vote_at_k` votes over the answers themselves. An example: 6 of 16
-    trials are right, and all wrong answers differ. Of 8 drawn trials, the right answer is the most
-    frequent one with chance .948, and the majority is right with chance .059.
-
-    Estimate and posterior are made as for `g_pass_at_k_tau`. Without `k`, the estimate is the share
-    of questions with more than half of their trials right, and the posterior is about as many new
-    trials.
+    A draw scores 1 if it has at least floor(k/2) + 1 successes: ties fail. Estimate and posterior
+    are made as for `g_pass_at_k_tau`. Without `k`, the estimate is the share of questions with more
+    than half of their trials right.
 
     References
     ----------

@@ -70,25 +70,16 @@ def vote_at_k(
     Raises
     ------
     ValueError
-        If `ties` is neither; else as for `pass_at_k`. At the call of a report: if the accessor has
-        no `answer`. At collection: if one answer of a question is right in one trial and wrong in
-        another, or (unless `missing` says something) no trial of a question has an answer.
+        If the accessor has no `answer`; else as for `pass_at_k`. When the rows are read: if one
+        answer of a question is right in one trial and wrong in another, or (unless `missing` is
+        set) no trial of a question has an answer.
 
     Notes
     -----
-    The estimate is exact: the mean over all draws of k of the n trials of a question, averaged over
-    the questions. Trials with a null answer are drawn like others, and abstain. A question without
-    any right answer has the estimate 0. In `maj_at_k` all wrong trials vote together; here only
-    trials with the same answer do. Of 16 trials with 6 right ones and wrong ones that all differ, 8
-    vote for the right answer with chance .948; a majority of them is right with chance .059.
-
-    No posterior of votes is published. `mu` is the estimate under every `prior`; sigma, lo and
-    hi are calibrated. The noise of each question comes from the jackknife [2]_ if k is at most a
-    quarter of the trials and the root of their number, else it is an upper bound; the interval is
-    that of Clopper and Pearson with an effective number of questions. All numbers are null if k
-    exceeds the trials of a question, because answers that were not seen have no known frequency.
-    Expressions have no votes: they read one column, and a vote needs the answers too. A report with
-    ``per="question"`` has the votes of each question.
+    The estimate is the exact mean over all draws of k of the n trials of a question. Trials with a
+    null answer are drawn like others, and have no vote. No posterior of votes is published: the
+    numbers are calibrated under every `prior`, with the noise of each question from the jackknife
+    [2]_ or an upper bound. They are null if k exceeds the trials of a question.
 
     References
     ----------

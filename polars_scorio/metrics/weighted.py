@@ -139,8 +139,7 @@ def bayes(
 ) -> PosteriorMean:
     """Bayes@N: posterior mean of the average score, after all trials [1]_.
 
-    It is the number of the Bayes@N paper: the posterior mean of the average score of a trial. The
-    prior of each question is uniform, or has the prior trials of the report. A question with 3 of 4
+    The prior of each question is uniform, unless you name another one. A question with 3 of 4
     right has (3 + 1) / (4 + 2) = .667. For the plain share of right answers use `avg`.
 
     Raises
@@ -192,11 +191,8 @@ def avg(
 
     Notes
     -----
-    estimate = mu = mean over questions of sum w_j c_j / n. With C + 1 categories, T = C + 1 + n and
-    v the variance of `bayes` without prior trials, the published sigma is
-    sqrt(sum (T / n)^2 v) / M. Prior trials do not count. Real-valued rewards have calibrated
-    numbers only: sigma = sqrt(sum s^2 / n) / M with s^2 the variance of the trials of a question,
-    and each reward must lie within `bounds`.
+    The estimate is the mean over questions of ``sum_j w_j c_j / n``, for c_j of n trials in
+    category j. A prior changes sigma but not the estimate.
 
     References
     ----------

@@ -50,17 +50,10 @@ _REPEATED = ":repeated"  # of a question: whether a run has several trials of it
 
 
 class CheckWarning(UserWarning):
-    """The trials of a log count for less than they are: copies, or numbers that follow outcomes.
+    """The trials of a log are not independent: copies, or numbers of trials that follow outcomes.
 
-    Copies count once then, and of the others the first trials that all questions have; the column
-    `inference` says it. The message says in how many models; `check` has the evidence.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import polars_scorio as ps
-    >>> warnings.simplefilter("error", ps.CheckWarning)  # for who wants to be stopped
-    >>> warnings.simplefilter("default", ps.CheckWarning)
+    Copies then count once, and of the others only the first trials that all questions have; the
+    column `inference` says so. `check` shows the evidence.
     """
 
 

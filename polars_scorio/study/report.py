@@ -138,17 +138,9 @@ _ROUNDING = 1e-12
 
 
 class PriorWarning(UserWarning):
-    """The prior of the questions outweighs their trials.
+    """The default prior outweighs the trials: an estimate lies outside its posterior interval.
 
-    The posteriors then contradict the unbiased estimates of the same trials, and nobody has named
-    their prior. The message says how often, and what to do.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import polars_scorio as ps
-    >>> warnings.simplefilter("error", ps.PriorWarning)  # for who wants to be stopped
-    >>> warnings.simplefilter("default", ps.PriorWarning)
+    The message says how often, and what to do.
     """
 
 

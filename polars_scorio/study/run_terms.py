@@ -78,15 +78,7 @@ Key = tuple[object, ...]
 
 
 class RunWarning(UserWarning):
-    """The log cannot show how its runs differ, so that intervals are about these very runs.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import polars_scorio as ps
-    >>> warnings.simplefilter("error", ps.RunWarning)  # for who wants to be stopped
-    >>> warnings.simplefilter("default", ps.RunWarning)
-    """
+    """The runs of a log differ, or the log cannot show whether they do; the message says which."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

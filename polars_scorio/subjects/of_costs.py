@@ -363,15 +363,5 @@ _FEW = 10  # among fewer trials some trial has much in any case
 class CostWarning(UserWarning):
     """A single trial makes up more than a fifth of what a model cost.
 
-    Its mean cost then hangs on a few dear trials, and there may be dearer ones: the upper end is
-    far away. Intervals held in .97 of such simulated logs, in .92 to .99 by the tail and the trials
-    (lognormal costs with sd 1.5 to 2.5, 10 to 60 questions, 1 or 4 trials). The message names the
-    first such model.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import polars_scorio as ps
-    >>> warnings.simplefilter("error", ps.CostWarning)  # for who wants to be stopped
-    >>> warnings.simplefilter("default", ps.CostWarning)
+    The mean cost then depends on a few expensive trials, and its interval has a distant upper end.
     """

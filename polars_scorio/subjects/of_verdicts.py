@@ -97,14 +97,7 @@ _STRAY_LABEL = ":stray_label"
 class JudgeWarning(UserWarning):
     """The errors of a judge cannot be corrected, or differ between the trials of a log.
 
-    The message says in how many models, why, and what to do.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import polars_scorio as ps
-    >>> warnings.simplefilter("error", ps.JudgeWarning)  # for who wants to be stopped
-    >>> warnings.simplefilter("default", ps.JudgeWarning)
+    The message says for how many models, why, and what to do.
     """
 
 

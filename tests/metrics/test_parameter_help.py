@@ -22,7 +22,7 @@ def test_help_describes_what_the_docstring_leaves_out():
     head, _, body = doc.partition("\n\nParameters\n----------\n")
     parameters, _, returns = body.partition("\n\nReturns\n-------\n")
     assert head == "Do two succeed?"
-    assert returns == "Metric\n    To be given to `report`."
+    assert returns == "Metric\n    A value for `report`, `compare` and other methods."
     entries = [PARAMETERS["k"], "tau : float\n    The share.", PARAMETERS["pass_power"]]
     assert parameters == "\n".join(entries)
 
