@@ -92,6 +92,7 @@ class ReaderMethods(Accessor[FrameT]):
                                     over all of them
             avg_estimate,           the unbiased estimate, and its standard error
             avg_sigma
+            avg_best                whether it is the best beyond doubt, by the test of `rank`
             retail__avg, ...        the same for each stratum, named after it
             overall                 "macro" or "micro"; only with strata
             could_be_best, tier     as in `rank`

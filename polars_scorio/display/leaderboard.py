@@ -7,22 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Overall
-from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import (
     STRATUM,
-    Block,
     Models,
     aligned_options,
     named_model,
+    strata_blocks,
     with_stratum,
 )
 from polars_scorio.decisions.rank import Ranking, rank
 from polars_scorio.display.words import (
+    BEST,
     HEADINGS,
     each_trials,
     inference_words,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # Parts a stratum from a metric in the name of a column; `plain_name` never makes one.
 SEPARATOR = "__"
 # Endings of the columns beside the number of a metric; the second ones only with a judge.
-ENDS = ("_estimate", "_sigma", "_lo", "_hi")
+ENDS = ("_estimate", BEST, "_sigma", "_lo", "_hi")
 JUDGED_ENDS = (f"_{JUDGED}", f"_{LABEL_COUNT}")
 # Places of the models in their order; the model stands before the last two.
 PLACES = ("rank", "rank_lo", "rank_hi", "could_be_best", "tier")
@@ -80,18 +80,34 @@ def leaderboard(
     request = Request.from_trials(trials, metrics, **asked)  # type: ignore[misc]  # options of a report
     columns = report_columns(trials, needs=request.classes.needs)
     columns = columns.with_information(request.choice.planned)
-    (first, view), *_ = request.metrics
-    first = first.at_first_row()
-    sampled = calibrated and first.calibrated and options.get("target") == "population"
+    named = [
+        (metric.at_row(place), view)
+        for metric, view in request.metrics
+        for place in range(len(metric.row_sizes))
+    ]
+    by_sample = [
+        calibrated and metric.calibrated and options.get("target") == "population"
+        for metric, _ in named
+    ]
     evaluated: Evaluated = evaluated_plan(
         request,
         columns,
         overall=overall,
         questions=questions,
         named=calibrated,
-        warns_of_stopping=not sampled,  # `rank` warns
+        warns_of_stopping=not by_sample[0],  # `rank` warns
     ).result()
     rows = evaluated.rows(columns)
+
+    rankings = [
+        rank(log, roles, metric, overall=overall, chances=not place, **options).collect()
+        if by_sample[place]
+        else _ranks_of(evaluated, replace(request, metrics=((metric, view),)), chances=not place)
+        for place, (metric, view) in enumerate(named)
+        if not place or metric.per_question or not by_sample[place]
+    ]
+    rows = rows.join(_best_models(rankings, trials), on=[*trials.keys, "metric", "k"], how="left",
+                     nulls_equal=True)  # fmt: skip
     numbers = [
         number
         for metric, _ in request.metrics
@@ -102,14 +118,7 @@ def leaderboard(
     )
     # The rows over all strata, which are all rows where there are none.
     whole = [pl.col(name).is_null() for name in strata]
-    if sampled:
-        ranking = rank(log, roles, first, overall=overall, **options)
-        places = ranking.filter(*whole).collect(engine="streaming")
-    else:
-        one = replace(request, metrics=((first, view),))
-        models = Models(request=one, metric=first, warns=options.get("prior") is None)
-        places = _overall_ranks(evaluated, models)
-    board = places.select(*PLACES[:3], model, *PLACES[3:])
+    board = rankings[0].filter(*whole).select(*PLACES[:3], model, *PLACES[3:])
     blocks = [wide.filter(*whole).select(model, *names)]
     for prefix, stratum in _stratum_prefixes(rows, strata).items():
         part = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
@@ -123,21 +132,37 @@ def leaderboard(
     return board
 
 
-def _overall_ranks(evaluated: Evaluated, models: Models) -> pl.DataFrame:
-    """The models in their order by the numbers over all strata, with errors of their own."""
-    groups = with_stratum(evaluated.groups, models.trials)
-    blocks = []
-    if groups.height:
-        places = np.flatnonzero(groups[STRATUM] == groups[STRATUM].max())
-        blocks.append(Block(np.zeros(1, np.int64), places[None], None))
+def _ranks_of(evaluated: Evaluated, request: Request, *, chances: bool) -> pl.DataFrame:
+    """The models of all strata in their order, from numbers with errors of their own.
+
+    With `chances` the last stratum, which is all of them, has those to be the best.
+    """
+    trials, ((metric, _),) = request.trials, request.metrics
+    groups = with_stratum(evaluated.groups, trials)
+    ranking = Ranking(Models(request=request, metric=metric), chances=False)
+    parts = [ranking.of_blocks([], groups, evaluated)]
+    for block in strata_blocks(groups[STRATUM], last_alone=True):
+        whole = bool((block.strata == groups[STRATUM].max()).any())
+        of_block = replace(ranking, chances=chances and whole)
+        parts.append(of_block.of_blocks([block], groups, evaluated))
     return (
-        Ranking(models)
-        .of_blocks(blocks, groups, evaluated)
+        pl.concat(parts, how="vertical_relaxed")
+        .join(groups.select(STRATUM, *trials.strata).unique(), on=STRATUM, maintain_order="left")
         .with_columns(
             pl.col("rank", "rank_lo", "rank_hi", "tier").cast(pl.UInt32),
             pl.col("could_be_best").cast(pl.Boolean),
+            metric=pl.lit(metric.name),
+            k=pl.lit(metric.row_sizes[0], pl.Int64),
         )
     )
+
+
+def _best_models(rankings: Sequence[pl.DataFrame], trials: Trials) -> pl.DataFrame:
+    """Whether a model has the first place among several beyond doubt; null without a rank."""
+    keys = [*trials.keys, "metric", "k"]
+    ranks = pl.concat([ranking.select(*keys, "rank_hi") for ranking in rankings])
+    several = pl.col("rank_hi").count().over(*trials.strata, "metric", "k") > 1
+    return ranks.select(*keys, best=(pl.col("rank_hi") == 1) & several)
 
 
 def _fact_columns(
@@ -175,6 +200,7 @@ def _metric_columns(metric: Metric, *, judged: bool) -> Iterator[pl.Expr]:
         "_sigma": pl.col("sigma"),
         "_lo": pl.when(inside).then(pl.col("lo").clip(low, high)).otherwise("lo"),
         "_hi": pl.when(inside).then(pl.col("hi").clip(low, high)).otherwise("hi"),
+        BEST: pl.col("best"),
         **({end: pl.col(end.removeprefix("_")) for end in JUDGED_ENDS} if judged else {}),
     }
     for k in metric.row_sizes:

@@ -68,7 +68,7 @@ class Scope:
     @property
     def lead(self) -> Metric:
         """The first metric, at its smallest draw size."""
-        return self.metrics[0].at_first_row()
+        return self.metrics[0].at_row(0)
 
     @property
     def judged(self) -> bool:
@@ -297,7 +297,7 @@ def stratum_scopes(
     """The strata with their reports and ranks, all from one pass, without comparisons."""
     if not summary.trials.by:
         return []
-    lead = metrics[0].at_first_row()
+    lead = metrics[0].at_row(0)
     log = Study(cells)
     plans = [
         report(log, summary.roles, metrics, **settings.report),

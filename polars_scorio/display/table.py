@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby, repeat
+from itertools import groupby, repeat
 from math import floor, isfinite, log10
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ import polars as pl
 from polars_scorio.arguments import check_count, check_flag
 from polars_scorio.display.leaderboard import FACTS, JUDGED_ENDS, SEPARATOR
 from polars_scorio.display.words import (
+    BEST,
     HEADINGS,
     MISSING,
     NumberFormat,
@@ -62,17 +63,21 @@ class FrameColumn:
     group: str = ""  # stratum, or empty
     interval: bool = False  # the cells have intervals
     heat: tuple[float | None, ...] = ()  # 0 (least) to 1 (largest); empty without colours
-    bold: tuple[bool, ...] = ()  # models first beyond doubt; empty without any
+    bold: tuple[bool, ...] = ()  # the best beyond doubt; empty without any
     names: bool = False  # the cells name their rows
     drawn: str = ""  # SVG of the axis, if cells are pictures
     shades: Sequence[str] = ()  # CSS class of each cell, or none
 
     def bold_cells(self, text: Callable[[str], str], bold: str) -> list[str]:
-        """The cells after a change of their texts, the bold ones in a frame such as ``**{}**``."""
+        """The cells after a change of their texts, the bold ones in a frame such as ``**{}**``.
+
+        A number is bold without its interval.
+        """
+        parts = (each.partition(" [") if self.interval else (each, "", "") for each in self.cells)
         marks = self.bold or (False,) * len(self.cells)
         return [
-            bold.format(text(cell)) if mark else text(cell)
-            for cell, mark in zip(self.cells, marks, strict=True)
+            (bold if mark else "{}").format(text(first)) + (f" {text(f'[{ends}')}" if ends else "")
+            for (first, _, ends), mark in zip(parts, marks, strict=True)
         ]
 
     def slice(self, start: int, stop: int | None = None) -> FrameColumn:
@@ -136,7 +141,7 @@ class Table:
             )
         numbers_by_name = {number.name: number for number in numbers}
         hidden = {part for each in numbers for part in (each.value, *each.parts)} | _HIDDEN
-        hidden |= {f"{each.name}{end}" for each in numbers for end in JUDGED_ENDS}
+        hidden |= {f"{each.name}{end}" for each in numbers for end in (*JUDGED_ENDS, BEST)}
         frame = in_one_column(frame)
         hidden -= {"tier"} if has_tiers(frame) else set()
         # One metric is said once, above its numbers.
@@ -180,7 +185,8 @@ class Table:
 
 def _with_bold_names(columns: Sequence[FrameColumn], frame: pl.DataFrame) -> list[FrameColumn]:
     """The columns, with bold names of the models that have the first rank and no other."""
-    if not {"rank", "rank_lo", "rank_hi"} <= set(frame.columns) or frame.height == 1:
+    ranked = {"rank", "rank_lo", "rank_hi"} <= set(frame.columns)
+    if not ranked or frame.height == 1 or HEADINGS in frame.columns:  # of a board numbers are bold
         return [*columns]
     first = tuple(frame["rank_hi"].eq_missing(1))
     place = [column.head for column in columns].index("rank") + 1
@@ -223,7 +229,9 @@ def _read_number(
     first, *ends = interval_columns(
         _number_heading(frame, number), scale, rows, frame.get_column(estimate, default=None)
     )
-    yield replace(first, group=number.group, heat=heat)
+    best = frame.get_column(f"{number.name}{BEST}", default=None)
+    bold = () if best is None or frame.height == 1 else tuple(best.fill_null(value=False))
+    yield replace(first, group=number.group, heat=heat, bold=bold)
     known = ends and frame[estimate].is_not_null().any()
     if known and ends[0].cells != tuple(map(scale.text, frame[number.value])):
         yield replace(ends[0], group=number.group)
@@ -328,8 +336,7 @@ def _heat_share(value: float | None, values: Sequence[float]) -> float | None:
 
 
 _LIGHT, _FULL = (255, 255, 255), (130, 190, 235)  # of heat colours; black is legible on both
-_WIDE = 5  # columns that stand side by side on a page, beside those that say what a row is
-_FLOAT, _HEADS = 40, 5  # lines of a table environment in LaTeX, and of the head of a tabular
+_WIDE = 4  # numbers with their intervals that fit a line of a page; of more each has two lines
 _LONG = 40  # characters of a text that is broken into lines in LaTeX
 _LONG_COLUMN = r"p{0.28\linewidth}"
 # What a tabular shrinks in where it is wider than a line.
@@ -506,10 +513,10 @@ def to_latex(
 ) -> str:
     r"""A result as a LaTeX table that fits the page; it needs the packages booktabs and graphicx.
 
-    A table of more than five numbers in a row is split, and so are strata. The parts stand below
-    each other in one table environment; if they are longer than a page, in several environments
-    with the same number. Names of more than 40 characters break into lines, and a table that is
-    wider than the text shrinks. Emoji or Chinese need lualatex and a font that has them.
+    It is one tabular, whatever the number of strata and metrics: of more than four numbers in a
+    row the intervals stand below them. A bold number is the best beyond doubt in its column. Names
+    of more than 40 characters break into lines, and a table that is wider than the text shrinks.
+    Emoji or Chinese need lualatex and a font that has them.
 
     Parameters
     ----------
@@ -544,35 +551,12 @@ def to_latex(
     """
     table = _visible_table(frame, percent, digits)
     foot = [rf"{{\footnotesize {_latex_text(table.note)}\par}}"] if table.note else []
-    *parts, last = (
-        [_FITTED, *_tabular_lines(part), "}", r"\par\smallskip"]
-        for part in _page_columns(table.columns)
-    )
-    parts.append([*last, *foot])
+    lines = [_FITTED, *_tabular_lines(table.columns), "}", r"\par\smallskip", *foot]
     if caption is None and label is None:
-        return "\n".join([r"{\small", *chain.from_iterable(parts), "}"])
-    together = max(_FLOAT // (frame.height + _HEADS), 1)
-    floats = [parts[start : start + together] for start in range(0, len(parts), together)]
-    return "\n".join(
-        line
-        for place, tabulars in enumerate(floats)
-        for line in _table_environment(tabulars, caption, label, continued=place > 0)
-    )
-
-
-def _table_environment(
-    tabulars: Sequence[Sequence[str]], caption: str | None, label: str | None, *, continued: bool
-) -> list[str]:
-    """A table environment; one that goes on keeps the number, and has no label of its own."""
-    heads, words = [], "" if caption is None else _latex_text(caption)
-    if caption is not None and continued:
-        heads = [r"\addtocounter{table}{-1}", rf"\caption{{{words} (continued)}}"]
-    elif caption is not None:
-        heads = [rf"\caption{{{words}}}"]
-    if label is not None and not continued:
-        heads.append(rf"\label{{{label}}}")
-    lines = chain.from_iterable(tabulars)
-    return [r"\begin{table}", r"\centering\small", *heads, *lines, r"\end{table}"]
+        return "\n".join([r"{\small", *lines, "}"])
+    heads = [] if caption is None else [rf"\caption{{{_latex_text(caption)}}}"]
+    heads += [] if label is None else [rf"\label{{{label}}}"]
+    return "\n".join([r"\begin{table}", r"\centering\small", *heads, *lines, r"\end{table}"])
 
 
 def _visible_table(frame: pl.DataFrame, percent: bool | None, digits: int | None) -> Table:  # noqa: FBT001 - passed on
@@ -586,38 +570,46 @@ def _heat_shade(share: float) -> str:
     return "#" + "".join(f"{round(part):02x}" for part in mixed)
 
 
-def _page_columns(columns: Sequence[FrameColumn]) -> Iterator[list[FrameColumn]]:
-    """The columns of tables that fit a page, each with those that say what a row is."""
-    first = [place for place, column in enumerate(columns) if column.interval]
-    keys, rest = columns[: first[0]], columns[first[0] :]
-    page: list[FrameColumn] = []
-    for _, members in groupby(rest, lambda column: column.group):
-        block = list(members)
-        if page and len([*page, *block]) > _WIDE:
-            yield [*keys, *page]
-            page = []
-        page += block
-    yield [*keys, *page]
-
-
 def _tabular_lines(columns: Sequence[FrameColumn]) -> list[str]:
+    """A tabular; where it is wide, the intervals of a row are a smaller row below it."""
     alignment, cells = "", []
+    wide = sum(column.interval for column in columns) > _WIDE
     for column in columns:
         long = not column.right and max(map(len, column.cells), default=0) > _LONG
         alignment += "r" if column.right else _LONG_COLUMN if long else "l"
         text = _latex_number if column.right else _broken_latex if long else _latex_text
         cells.append([_latex_text(column.head), *column.bold_cells(text, r"\textbf{{{}}}")])
-    labels, *rows = (_latex_row(row) for row in zip(*cells, strict=True))
-    heads = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", *_stratum_spanners(columns), labels]
-    return [*heads, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+    labels, *bodies = zip(*cells, strict=True)
+    rows = [line for row in bodies for line in (_stacked_rows(row) if wide else [_latex_row(row)])]
+    heads = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", *_stratum_spanners(columns)]
+    heads += [_latex_row(labels), r"\midrule"]
+    return [*heads, *rows, r"\bottomrule", r"\end{tabular}"]
+
+
+def _stacked_rows(cells: Sequence[str]) -> list[str]:
+    r"""A row of numbers, and below it a row of their intervals.
+
+    >>> print(*_stacked_rows(["ada", "7.5 [6.1, 8.2]"]), sep="\n")
+    ada & 7.5 \\
+     & {\scriptsize [6.1, 8.2]} \\
+    """
+    parts = [cell.partition(" [") for cell in cells]
+    below = [rf"{{\scriptsize [{rest}}}" if rest else "" for _, _, rest in parts]
+    return [_latex_row([first for first, *_ in parts]), _latex_row(below)]
 
 
 def _stratum_spanners(columns: Sequence[FrameColumn]) -> list[str]:
     """The strata above their columns, in LaTeX."""
     if not any(column.group for column in columns):
         return []
+    groups = [column.group for column in columns]
+    first = next(place for place, column in enumerate(columns) if column.interval)
+    for place in range(first, len(groups)):
+        if groups[place]:
+            break
+        groups[place] = "all strata"
     heads, rules, start = [], [], 1
-    for group, members in groupby(columns, lambda column: column.group):
+    for group, members in groupby(groups):
         size = len(list(members))
         heads.append(rf"\multicolumn{{{size}}}{{c}}{{{_latex_text(group)}}}")
         if group:

@@ -284,6 +284,7 @@ def installed_version() -> str:
 
 # Of a leaderboard, as JSON: for each column of a number the metric as people write it.
 HEADINGS = "headings"
+BEST = "_best"  # after the column of a number: whether the model is the best by it, beyond doubt
 _HOLDS = {
     "each pair alone": "each pair by itself",
     "all pairs": "all pairs of models at once",
@@ -331,6 +332,9 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
             f"{' or '.join(kinds)}."
         )
     notes += _rank_note(frame) if known & {"confidence", "rank_tied"} else []
+    marks = [f"{number}{BEST}" for number, _ in pairs if f"{number}{BEST}" in known]
+    if marks and frame.height > 1 and frame.select(pl.any_horizontal(marks).any()).item():
+        notes.append("Bold: the best beyond doubt in its column, each column by itself.")
     notes += [_TIER_WORDS] if has_tiers(frame) else []
     return " ".join(notes)
 
@@ -401,7 +405,7 @@ def _rank_note(frame: pl.DataFrame) -> list[str]:
     if "confidence" in frame.columns:
         levels = frame["confidence"].unique().sort()
         level = " at " + " or ".join(f"{100 * each:.6g} %" for each in levels)
-    bold = frame.height > 1 and 1 in frame["rank_hi"]
+    bold = frame.height > 1 and 1 in frame["rank_hi"] and HEADINGS not in frame.columns
     first = " A bold model has the first one beyond doubt." if bold else ""
     by = _ordering_metric(frame)
     return [f"Ranks{by}: the places that are open{level}, for all models at once.{first}"]

@@ -420,9 +420,10 @@ class Metric(ABC):
         """Draw sizes, or the thresholds of a curve: the result has a row for each."""
         return self.k if self.t is None else self.t
 
-    def at_first_row(self) -> Self:
-        """The metric with the first of its `row_sizes` alone."""
-        return replace(self, k=self.k[:1], t=self.t and self.t[:1])
+    def at_row(self, place: int) -> Self:
+        """The metric with one of its `row_sizes` alone."""
+        one = slice(place, place + 1)
+        return replace(self, k=self.k[one]) if self.t is None else replace(self, t=self.t[one])
 
     def heading(self, k: int | None = None, trials: int | None = None) -> str:
         """Name as people write it, above a column or a picture.

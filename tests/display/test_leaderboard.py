@@ -14,7 +14,7 @@ PLACES = ["rank", "rank_lo", "rank_hi", "could_be_best", "tier"]
 NUMBERS = [
     f"{name}{end}"
     for name in ("bayes", "pass_at_k_1", "pass_at_k_2")
-    for end in ("", "_estimate", "_sigma", "_lo", "_hi")
+    for end in ("", "_estimate", "_best", "_sigma", "_lo", "_hi")
 ]
 FACTS = ["questions", "trials", "dropped", "headings", "confidence", "inference"]
 

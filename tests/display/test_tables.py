@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from tests.display.html.logs import models
 from tests.made_logs import drawn, long
 
 
@@ -175,36 +176,80 @@ def test_latex_has_the_strata_above_their_columns(strata):
     assert lines[2:6] == [
         r"\begin{tabular}{rlrrrr}",
         r"\toprule",
-        r"\multicolumn{4}{c}{} & \multicolumn{2}{c}{air} \\",
-        r"\cmidrule(lr){5-6}",
+        r"\multicolumn{2}{c}{} & \multicolumn{2}{c}{all strata} & \multicolumn{2}{c}{air} \\",
+        r"\cmidrule(lr){3-4}\cmidrule(lr){5-6}",
     ]
     assert lines[6].startswith(r"rank & model & avg@N (\%) & Pass\textasciicircum{}1 (\%) & avg@N")
     assert {line.count("&") for line in lines[8:11]} == {5}
     assert lines[11:13] == [r"\bottomrule", r"\end{tabular}"]
 
 
-def test_latex_parts_what_is_too_wide_for_a_page(strata):
-    latex = ps.to_latex(strata, caption="100 % & more", label="tab:all")
-    # Two numbers each in all, air and web; five stand side by side.
-    assert latex.count(r"\begin{tabular}{rlrrrr}") == 1
-    assert latex.count(r"\begin{tabular}{rlrr}") == 1
-    assert latex.startswith(
-        "\\begin{table}\n\\centering\\small\n\\caption{100 \\% \\& more}\n\\label{tab:all}\n"
+def test_latex_is_one_tabular_for_several_strata_and_metrics():
+    metrics = (ps.avg(), ps.pass_at_k(2), ps.pass_hat_k(2))
+    asked = models(4, strata=3).scorio(by="bench")
+    board = asked.leaderboard(*metrics, overall="macro").drop("tier")
+    lines = ps.to_latex(board, caption="100 % & more", label="tab:all").splitlines()
+    assert lines[:4] == [
+        r"\begin{table}",
+        r"\centering\small",
+        r"\caption{100 \% \& more}",
+        r"\label{tab:all}",
+    ]
+    text = "\n".join(lines)
+    assert text.count(r"\begin{tabular}") == text.count(r"\begin{table}") == 1
+    assert r"\begin{tabular}{rlrrrrrrrrrrrr}" in lines
+    spanned = [name for name in ("all strata", "bench 0", "bench 1", "bench 2")
+               if rf"\multicolumn{{3}}{{c}}{{{name}}}" in text]  # fmt: skip
+    assert spanned == ["all strata", "bench 0", "bench 1", "bench 2"]
+    assert r"\cmidrule(lr){3-5}\cmidrule(lr){6-8}\cmidrule(lr){9-11}\cmidrule(lr){12-14}" in lines
+    rows = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+    assert len(rows) == 8  # of each model the numbers, and below them their intervals
+    assert {row.count(" & ") for row in rows[::2]} == {13}
+    assert {row.count("{\\scriptsize [") for row in rows[1::2]} == {12}
+    assert not any("[" in row for row in rows[::2])
+    assert "Columns without a stratum: means of the strata." in text
+
+
+def test_a_number_is_bold_where_its_column_has_a_best_model_beyond_doubt():
+    # By one trial "wide" is the best, by the chance that both succeed "deep" is.
+    all_four, one, none = [1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0]
+    outcomes = {
+        "wide": [[1, 1, 0, 0]] * 100 + [[1, 1, 1, 0], one] * 10,
+        "deep": [all_four] * 44 + [one] * 6 + [none] * 70,
+        "poor": [one] * 20 + [none] * 100,
+    }
+    log = pl.concat(long(cells, model) for model, cells in outcomes.items())
+    parts = [log.with_columns(bench=pl.lit(name)) for name in ("hard", "open")]
+    parts[1] = parts[1].filter(pl.col("question") < 2)  # too few to tell
+    asked = pl.concat(parts).scorio(by="bench", trial=None)
+    metrics = (ps.avg(), ps.pass_hat_k(2))
+    board = asked.leaderboard(*metrics, overall="micro")
+    best = {name: board.filter(name)["model"].to_list() for name in board.columns
+            if name.endswith("_best") and board[name].dtype == pl.Boolean}  # fmt: skip
+    ranks = {metric: asked.rank(metric, overall="micro") for metric in metrics}
+    firsts = {f"{prefix}{name}_best": ranks[metric].filter(
+                  pl.col("bench").eq_missing(pl.lit(bench, pl.String)), pl.col("rank_hi") == 1
+              )["model"].to_list()
+              for prefix, bench in (("", None), ("hard__", "hard"), ("open__", "open"))
+              for name, metric in zip(("avg", "pass_hat_k_2"), metrics, strict=True)}  # fmt: skip
+    del best["could_be_best"]
+    assert best == firsts
+    assert (best["hard__avg_best"], best["hard__pass_hat_k_2_best"]) == (["wide"], ["deep"])
+    assert best["open__avg_best"] == []
+    note = "Bold: the best beyond doubt in its column, each column by itself."
+    for text, bold in (
+        (ps.to_latex(board), r"\textbf{50.0}"),
+        (ps.to_markdown(board), "**50.0** ["),
+    ):
+        assert text.count(bold.rstrip(" [")) == 1 + 1  # all strata, and "hard"
+        assert bold in text
+        assert note.replace("%", r"\%") in text
+    html = ps.to_great_table(board).as_raw_html()
+    assert html.split("<tbody")[1].count("font-weight: bold") == sum(map(len, best.values()))
+    assert note in html
+    assert "Bold" not in ps.to_markdown(
+        board.with_columns(pl.lit(None).alias(name) for name in best)
     )
-    assert latex.count(r"\begin{table}") == latex.count(r"\caption") == 1
-    assert latex.count(r"\label") == 1
-    assert latex.count("In brackets") == 1
-
-
-def test_latex_gives_the_floats_of_one_table_one_number(strata):
-    long = pl.concat([strata] * 20)
-    first, second = ps.to_latex(long, caption="all", label="tab:all").split("\n\\end{table}\n")
-    assert first.count(r"\begin{tabular}") == second.count(r"\begin{tabular}") == 1
-    assert r"\addtocounter" not in first
-    heads = "\\begin{table}\n\\centering\\small\n\\addtocounter{table}{-1}\n"
-    assert second.startswith(heads + "\\caption{all (continued)}\n")
-    assert r"\label" not in second
-    assert "In brackets" not in first
 
 
 def test_latex_has_a_minus_for_a_minus():

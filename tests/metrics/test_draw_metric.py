@@ -23,5 +23,5 @@ def test_a_curve_has_one_draw_size_and_several_thresholds():
     curve = ps.tail_pass(4, [3, 2])
     assert isinstance(curve, DrawMetric)
     assert (curve.k, curve.t, curve.row_sizes) == ((4,), (2, 3), (2, 3))
-    assert (curve.name, curve.at_first_row().row_sizes) == ("tail_pass(k=4)", (2,))
+    assert (curve.name, curve.at_row(0).row_sizes) == ("tail_pass(k=4)", (2,))
     np.testing.assert_array_equal(curve.draw(3)(10), [0, 0, 1, 0])

@@ -386,5 +386,5 @@ def test_a_report_is_per_model_or_per_question(r1, per, error, rest):
 
 
 def test_a_metric_at_the_first_of_its_sizes():
-    first = [metric.at_first_row() for metric in (ps.pass_at_k([2, 4]), ps.avg())]
+    first = [metric.at_row(0) for metric in (ps.pass_at_k([2, 4]), ps.avg())]
     assert first == [ps.pass_at_k(2), ps.avg()]
