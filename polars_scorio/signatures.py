@@ -57,11 +57,12 @@ Keyword: TypeAlias = "tuple[Parameter, str]"
 
 
 def takes_options(
-    options: Callable[..., Any] | None = None,
+    options: Callable[..., Any] | None = None, *, as_in: str = ""
 ) -> Callable[[FunctionT], FunctionT]:
     """Let a function answer for its keywords: name them all, and refuse all others.
 
-    `options` are a TypedDict of `Option`, or a function with a default for each.
+    `options` are a TypedDict of `Option`, or a function with a default for each; help describes
+    them here, or names the function that does (`as_in`).
     """
     shared: Mapping[str, Keyword] = {}
     if options is not None:
@@ -72,12 +73,18 @@ def takes_options(
         written = signature(function)
         kept = [p for p in written.parameters.values() if not shared or p.kind is not p.VAR_KEYWORD]
         full = written.replace(parameters=[*kept, *(parameter for parameter, _ in shared.values())])
-        doc = described_parameters(
-            function.__doc__, full, {name: entry for name, (_, entry) in shared.items()}
-        )
+        entries = shared_entries(shared, as_in)
+        doc = described_parameters(function.__doc__, full, entries)
         return with_signature(function, full, doc)
 
     return decorated
+
+
+def shared_entries(shared: Mapping[str, Keyword], as_in: str = "") -> dict[str, str]:
+    """The help of each shared keyword; one entry for all if another function describes them."""
+    if as_in:
+        return dict.fromkeys(shared, f"{', '.join(shared)} : optional\n    As in `{as_in}`.")
+    return {name: entry for name, (_, entry) in shared.items()}
 
 
 def with_signature(

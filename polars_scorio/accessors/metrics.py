@@ -19,6 +19,7 @@ from polars_scorio.signatures import (
     FunctionT,
     described_parameters,
     option_keywords,
+    shared_entries,
     with_signature,
 )
 from polars_scorio.study.request import ReportOptions
@@ -51,7 +52,7 @@ def with_help_of_metric(method: FunctionT) -> FunctionT:
     method_signature = signature(method).replace(
         parameters=[_SELF, *parameters, *(option for option, _ in shared.values())]
     )
-    entries = dict.fromkeys(shared, f"{', '.join(shared)} : optional\n    As in `report`.")
+    entries = shared_entries(shared, "report")
     return with_signature(
         method,
         method_signature,

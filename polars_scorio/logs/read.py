@@ -28,7 +28,7 @@ _PATTERNS = "*.eval", "*.json", "*.jsonl", "*.parquet"
 
 
 def read(paths: Paths, **options: Any) -> Scorio[Any]:
-    """Read the logs of whatever tool wrote them.
+    """Read the logs of any supported tool, which is recognised by its files.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def read(paths: Paths, **options: Any) -> Scorio[Any]:
     TypeError
         If no reader takes a keyword.
     ValueError
-        If the files are empty, or no reader or several readers know them: the error lists them.
+        If the files are empty, or no reader or several readers recognise them.
 
     Examples
     --------

@@ -78,14 +78,14 @@ _PARAMETERS = {
     "paths": """paths : str, path or iterable of them
     Files, folders that hold them at any depth, or globs.""",
     "model": """model : str, optional
-    The model of all files, or a pattern with one group that is searched in their paths: a text
-    with parentheses is a pattern.""",
+    Name of the model of all files, or a pattern with one group in parentheses that finds the
+    name in their paths.""",
     "threshold": """threshold : float, optional
-    A score or reward from here on is a success.""",
+    A score of at least this number is a success.""",
     "roles": """**roles
-    Roles, such as ``missing=0``; they replace those that the reader sets.""",
+    Roles, as in ``df.scorio(...)``, such as ``missing=0``; they replace those of the reader.""",
 }
-_RETURNS = "Scorio\n    The accessor of the table, which is its `frame`."
+_RETURNS = "Scorio\n    The accessor of the log, whose table is `frame`."
 _MISSING = "FileNotFoundError\n    If there is no such file."
 _WRONG = "ValueError\n    If a file is empty, broken off, or of another tool or version."
 
@@ -97,26 +97,24 @@ class ReadOptions(TypedDict, total=False):
         OnError,
         Option(
             "raise",
-            """A file that cannot be read is an error by default; with "warn" it is left out, and
-            a `LogWarning` lists it.""",
+            """Whether a file that cannot be read is an error, the default, or is left out with a
+            `LogWarning`.""",
         ),
     ]
     keep: Annotated[
         str | Iterable[str] | None,
         Option(
             None,
-            """Fields of the log that become columns of those names, such as
-            ``["metadata.level", "usd"]``; points lead into objects. Readers of tools that log
-            dollars, tokens or time have them as `usd`, `input_tokens`, `output_tokens` and
-            `seconds`; the role ``cost="usd"`` keeps its field by itself.""",
+            """Fields of the log to add as columns, such as ``["metadata.level", "usd"]``; points
+            lead into objects. Costs are `usd`, `input_tokens`, `output_tokens` and `seconds`, if
+            the tool logs them; the role ``cost="usd"`` adds its column by itself.""",
         ),
     ]
     retries: Annotated[
         Retries,
         Option(
             "error",
-            """A run beside its retry is an error by default; else the latest (the first) attempt
-            at each trial counts.""",
+            """Which attempt counts if a run was repeated as a retry. Default: an error.""",
         ),
     ]
 

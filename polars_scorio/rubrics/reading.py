@@ -198,7 +198,7 @@ def _ascending_levels(name: str, given: object) -> Thirds:
     return float(levels[0]), float(levels[1])
 
 
-@takes_options(Reading)
+@takes_options(Reading, as_in="Reading")
 def thresholds(
     frame: FrameT, *, over: Column | Iterable[Column] = (), **reading: Unpack[ReadingOptions]
 ) -> FrameT:

@@ -53,7 +53,7 @@ def _of_paper(table: Callable[[Variables], LabelCases]) -> PaperSchema:
 
     _TABLES[table.__name__] = cases
     schema.__signature__ = Signature(return_annotation="Rubric")  # type: ignore[attr-defined]  # which inspect reads
-    _OF_PAPER.append(made := takes_options(Reading)(schema))
+    _OF_PAPER.append(made := takes_options(Reading, as_in="Reading")(schema))
     return made
 
 
@@ -109,7 +109,7 @@ def _schema_rubric(name: str, options: Mapping[str, Any]) -> Rubric:
 
 @_of_paper
 def exact_match(v: Variables) -> LabelCases:
-    """Is the answer correct? Correctness alone.
+    """Rubric of correctness alone.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def exact_match(v: Variables) -> LabelCases:
 
 @_of_paper
 def format_aware(v: Variables) -> LabelCases:
-    """Is a correct answer boxed, and is a wrong one?
+    """Rubric of correctness and format: whether the answer is boxed.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def format_aware(v: Variables) -> LabelCases:
 
 @_of_paper
 def conf_calibrated(v: Variables) -> LabelCases:
-    """Is the model sure when it is correct, and unsure when it is wrong?
+    """Rubric of calibrated confidence: sure if correct, unsure if wrong.
 
     Our reading: a wrong attempt is of low confidence unless it is wrong_high_conf, which is
     relative to the wrong attempts; a correct one is compared with the correct attempts.
@@ -165,7 +165,7 @@ def conf_calibrated(v: Variables) -> LabelCases:
 
 @_of_paper
 def ood_robustness(v: Variables) -> LabelCases:
-    """Is the answer correct on usual prompts and on unusual ones?
+    """Rubric of correctness on usual and on unusual prompts.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def ood_robustness(v: Variables) -> LabelCases:
 
 @_of_paper
 def strict_compliance(v: Variables) -> LabelCases:
-    """Is the answer correct and in its box? Without a box it counts as wrong.
+    """Rubric of correctness in the wanted format: without a box an answer counts as wrong.
 
     Our reading: correct but unboxed counts as wrong.
 
@@ -201,7 +201,7 @@ def strict_compliance(v: Variables) -> LabelCases:
 
 @_of_paper
 def conf_wrong_penalty(v: Variables) -> LabelCases:
-    """Is a wrong answer at least given with doubt?
+    """Rubric that distinguishes wrong answers by their confidence.
 
     Our reading: a wrong attempt is of low confidence unless it is wrong_high_conf.
 
@@ -220,7 +220,7 @@ def conf_wrong_penalty(v: Variables) -> LabelCases:
 
 @_of_paper
 def verifier_only(v: Variables) -> LabelCases:
-    """How does the verifier judge the answer? No other signal counts.
+    """Rubric of a verifier's judgement; no other signal counts.
 
     Our reading: A_high if ``A >= A_high_at``; else high_B if ``B >= C``; else high_C.
 
@@ -239,7 +239,7 @@ def verifier_only(v: Variables) -> LabelCases:
 
 @_of_paper
 def format_confidence(v: Variables) -> LabelCases:
-    """Format and confidence together, of correct and of wrong answers.
+    """Rubric of format and confidence together, of correct and of wrong answers.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def format_confidence(v: Variables) -> LabelCases:
 
 @_of_paper
 def length_robust(v: Variables) -> LabelCases:
-    """Is the answer correct, however long it is?
+    """Rubric of correctness, whatever the length of the answer.
 
     The categories are those of `exact_match`, as in the table.
 
@@ -278,7 +278,7 @@ def length_robust(v: Variables) -> LabelCases:
 
 @_of_paper
 def verifier_prob(v: Variables) -> LabelCases:
-    """Does the verifier agree with the key?
+    """Rubric of the agreement of a verifier with the key.
 
     Our reading: the table names A_high four times, since a bar over it was lost.
 
@@ -298,7 +298,7 @@ def verifier_prob(v: Variables) -> LabelCases:
 
 @_of_paper
 def efficiency_adjusted(v: Variables) -> LabelCases:
-    """How many tokens does an answer take, correct or wrong?
+    """Rubric of correctness and number of tokens.
 
     Our reading: a wrong attempt is compared with all attempts, a correct one with the correct
     ones.
@@ -321,7 +321,7 @@ def efficiency_adjusted(v: Variables) -> LabelCases:
 
 @_of_paper
 def concision_high_conf(v: Variables) -> LabelCases:
-    """Is a correct answer concise, and sure of itself?
+    """Rubric of correct answers that are concise and confident.
 
     Our reading: lengths are compared with the correct attempts, bits per token with all of them.
 
@@ -340,7 +340,7 @@ def concision_high_conf(v: Variables) -> LabelCases:
     }
 
 
-@takes_options(Reading)
+@takes_options(Reading, as_in="Reading")
 def schemata(**reading: Unpack[ReadingOptions]) -> tuple[Rubric, ...]:
     """All twelve schemata, in the order of the table, with one `Reading`.
 
@@ -369,7 +369,7 @@ def _at_least_median(at: At, column: Column) -> pl.Expr:
 def confident_and_correct(
     at: At, *, is_correct: Column = "is_correct", confidence: Column = "completion_avg_logprob"
 ) -> LabelCases:
-    """Is the model sure when it is correct? By the mean log probability of its tokens.
+    """Rubric of correctness and confidence, by the mean log probability of the tokens.
 
     >>> import polars_scorio as ps
     >>> ps.rubrics.confident_and_correct().thresholds
@@ -388,7 +388,7 @@ def confident_and_correct(
 def token_surprise(
     at: At, *, is_correct: Column = "is_correct", worst: Column = "logprob_min"
 ) -> LabelCases:
-    """Does the most surprising token go with wrong answers? By its log probability.
+    """Rubric of correctness and surprise, by the lowest log probability of a token.
 
     >>> import polars_scorio as ps
     >>> ps.rubrics.token_surprise().signals
@@ -407,7 +407,7 @@ def token_surprise(
 def format_compliance(
     _: At, *, is_correct: Column = "is_correct", has_box: Column = "has_box"
 ) -> LabelCases:
-    """Is a correct answer in the format that was asked for, and is a wrong one?
+    """Rubric of correctness and format, of correct and of wrong answers.
 
     >>> import polars_scorio as ps
     >>> ps.rubrics.format_compliance().success
@@ -426,7 +426,7 @@ def format_compliance(
 def difficulty_adjusted(
     at: At, *, is_correct: Column = "is_correct", difficulty: Column = "prompt_perplexity"
 ) -> LabelCases:
-    """Are hard problems solved, and easy ones? By the perplexity of the prompt.
+    """Rubric of hard and easy problems, by the perplexity of the prompt.
 
     >>> import polars_scorio as ps
     >>> ps.rubrics.difficulty_adjusted().weights(easy_problem_failed=0)["hard_problem_failed"]
@@ -449,7 +449,7 @@ def io_ratio_profile(
     prompt: Column = "prompt_sum_logprob",
     completion: Column = "completion_sum_logprob",
 ) -> LabelCases:
-    """Do prompt and completion surprise alike? By the summed log probabilities of both.
+    """Rubric of surprise in prompt and completion, by their summed log probabilities.
 
     >>> import polars_scorio as ps
     >>> len(ps.rubrics.io_ratio_profile().labels)
