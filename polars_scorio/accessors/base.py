@@ -233,28 +233,28 @@ class Accessor(Generic[FrameT]):
             A row per stratum, model, metric and k; eager or lazy as the log:
 
             ================  ==================================================================
-            by..., model      the stratum and the model, under their own names
+            by..., model      the stratum (the values of `by`) and the model
             metric            function and arguments, or the metric's `name`
-            k                 draw size; null if the metric has none
+            k                 number of trials in a draw; null if the metric has none
             questions         number of questions
             trials            number of trials with an outcome
             dropped           number of trials that ``missing="drop"`` left out
-            inference         kind of interval: "calibrated"; with a prior "posterior" or
-                              "population posterior"; "range" if k exceeds the trials
+            inference         kind of interval: "calibrated" (no prior), "posterior", "population
+                              posterior", or "range" if k exceeds the trials
             sigma             standard error; with a prior, standard deviation of the posterior
-            estimate          unbiased value from the trials alone, but for Geom and ratios of
-                              costs; null if k exceeds the trials of many questions
+            estimate          value from the trials alone, unbiased except for Geom@k and ratios
+                              of costs; null if k exceeds the trials of many questions
             mu                only with a prior: the posterior mean
             lo, hi            ends of the interval, clipped to the bounds of the metric
             ================  ==================================================================
 
-            Clusters, rewards, judges, costs and planned looks add columns: see the guide's
+            Clusters, rewards, judges, costs and `planned_trials` add columns: see the guide's
             page on all columns.
 
         Raises
         ------
         TypeError, ValueError, ColumnNotFoundError
-            At the call, for what arguments and schema show: missing columns, wrong dtypes.
+            At the call: missing columns, wrong dtypes or arguments.
         ValueError
             When the rows are read: unknown or missing categories, duplicate trials, null keys.
 
@@ -338,8 +338,8 @@ class Accessor(Generic[FrameT]):
             planned,          trials and score according to the tool that wrote the log, and that
             reported,         score from these rows
             recomputed
-            run_sd            standard deviation of the scores of runs, with an interval; likewise
-                              `run_share` (of the variance) and `pvalue_runs` (that runs differ)
+            run_sd            standard deviation of the scores of runs, with an interval; also
+                              `run_share` of the variance, and `pvalue_runs` that runs differ
             categories        the outcomes that occur
             ================  ==================================================================
 
@@ -388,18 +388,20 @@ class Accessor(Generic[FrameT]):
 
             ================  ==================================================================
             by..., model      the stratum and the model
-            check             "stopping", "runs" or "copies"
+            check             "copies": trials that repeat others; "runs": runs that differ;
+                              "stopping": outcomes decided how many trials were made
             verdict           "alarm": the p-value times the number of tests is below 0.01; "look":
                               the p-value is below 0.01; "once": no question has both outcomes, so
                               that its trials count as one; "ok"; or "not tested": fewer than 10
                               questions have both outcomes
             pvalue            of the hypothesis that trials are independent
-            seen, expected    how often something happened, and how often chance makes it happen
-            questions         number of questions with information
+            seen, expected    observed and expected number of what the check counts
+            questions         number of questions that the check could use
             sentence          what it means, and what to do
             ================  ==================================================================
 
-            At most one of a hundred independent logs has an alarm. No alarm is no proof.
+            Of logs with independent trials, at most one in a hundred has an alarm. No alarm is
+            no proof of independence.
 
         Raises
         ------
@@ -449,7 +451,7 @@ class Accessor(Generic[FrameT]):
         prior : DataFrame or LazyFrame, optional
             Earlier trials, as in `report`: they count as data.
         confidence : float, optional
-            Confidence of the intervals. Default: as set on the accessor, else 0.95.
+            Confidence of the intervals. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------
@@ -500,7 +502,7 @@ class Accessor(Generic[FrameT]):
         metric : function or Metric
             The metric: a function of draw sizes, or a metric with its own. Default: `ps.pass_at_k`.
         confidence : float, optional
-            Confidence of the ranges. Default: as set on the accessor, else 0.95.
+            Confidence of the ranges. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------

@@ -60,8 +60,8 @@ class DecisionMethods(Accessor[FrameT]):
             inference         the kind of interval, as in `report`
             adjusted_for      the verdicts that are right together: "all pairs", "all with the
                               baseline" or "each pair alone"; with several k also "... and k"
-            z                 critical value at which the interval begins to exclude zero; positive
-                              if model_a is ahead
+            z                 standardized difference: the critical value at which the interval
+                              begins to exclude zero; positive if model_a is ahead
             prob_better       probability that model_a is better, for this pair by itself: Phi(z)
             sigma             standard error of diff
             diff              score of model_a minus score of model_b
@@ -70,7 +70,7 @@ class DecisionMethods(Accessor[FrameT]):
             ================  ==================================================================
 
             If k exceeds the trials of a model, there is no verdict. The guide's page on all columns
-            lists those that several k, rewards, judges and planned looks add.
+            lists those that several k, rewards, judges and `planned_trials` add.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class DecisionMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            The metric that selects; default `ps.avg()`. One draw size at a time.
+            The metric that selects; default `ps.avg()`. A single k.
         candidates : int, optional
             Number of models from which the best was selected, if more were tried than the log has,
             such as checkpoints. Default: the models of the stratum.
@@ -145,7 +145,7 @@ class DecisionMethods(Accessor[FrameT]):
         Returns
         -------
         DataFrame or LazyFrame
-            A row per stratum; without a ranked model all but `candidates` is null or empty:
+            A row per stratum; if no model can be ranked, all but `candidates` is null or empty:
 
             ================  ==================================================================
             by..., model      the stratum, and the model with the best score
@@ -154,7 +154,7 @@ class DecisionMethods(Accessor[FrameT]):
             bounds            for real-valued rewards: "given" or "observed" range
             estimate          its score
             best_mu           its score, shrunk towards the mean of all models to remove luck; for
-                              models of one kind, such as checkpoints
+                              similar models, such as checkpoints
             best_lo, best_hi  its confidence interval, corrected for the selection
             could_be_best     list of the models that may be the best, as in `rank`
             ================  ==================================================================
@@ -219,7 +219,7 @@ class DecisionMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            The metric that orders the models; default `ps.avg()`. One draw size at a time.
+            The metric that orders the models; default `ps.avg()`. A single k.
         method : "competition", "competition_max", "dense" or "average"
             Rank of tied models: the best of their places (1, 2, 2, 4), the worst (1, 3, 3, 4), the
             best without gaps (1, 2, 2, 3), or the mean of the places (1, 2.5, 2.5, 4).
@@ -249,8 +249,8 @@ class DecisionMethods(Accessor[FrameT]):
                               significantly worse ones
             rank_tied         the rank by the rule of `ties`
             prob_best         probability to be the best; null with over 200 models near the leader
-            tier              1 if no model was shown to be better, else one more than the largest
-                              tier of the models that were
+            tier              1 if no model is significantly better; else one more than the
+                              largest tier of the better models
             z_next            z of the difference to the next model; null for the last one
             sigma, estimate,  as in `report`; with a prior, mu in place of estimate
             lo, hi
@@ -550,14 +550,13 @@ class GateMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            Default `ps.avg()`. One draw size at a time.
+            Default `ps.avg()`. A single k.
         n : int, optional
             Trials of each question in the rerun. Default: as many as the log has.
         per : "model" or "question"
             A row for each model, or for each flaky question (one with both outcomes).
         confidence : float, optional
-            Confidence of the noise floor and the intervals. Default: as set on the accessor, else
-            0.95.
+            Of noise floor and intervals. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------
@@ -630,7 +629,7 @@ class JudgeMethods(Accessor[FrameT]):
         width : float
             Wanted width of the interval of the accuracy, for `extra_labels`.
         confidence : float, optional
-            Confidence of the intervals. Default: as set on the accessor, else 0.95.
+            Confidence of the intervals. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------

@@ -65,8 +65,8 @@ class ReaderMethods(Accessor[FrameT]):
         """Leaderboard: a row for each model, the best first, and a column for each metric.
 
         `ps.to_great_table`, `ps.to_markdown` and `ps.to_latex` write it for a page or a paper. A
-        LazyFrame is collected. A notebook shows the sentence and the picture of its page; `.frame`
-        is the plain frame.
+        LazyFrame is collected. A notebook shows it with the main finding and drawn intervals;
+        `.frame` is the plain frame.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class ReaderMethods(Accessor[FrameT]):
         path : str or path
             The file to write: a .png of 1,200 by 630, which needs the extra `plot`, or a .svg.
         metric : Metric, optional
-            The metric that orders the models; default `ps.avg()`. One draw size at a time.
+            The metric that orders the models; default `ps.avg()`. A single k.
         title : str, optional
             A name of the log, in the line above the finding.
         baseline : category, optional
@@ -309,7 +309,7 @@ class QuestionMethods(Accessor[FrameT]):
         unmatched : "error" or "drop"
             What to do about questions that some model lacks: an error, or keep the common ones.
         confidence : float, optional
-            Confidence of rate_lo and rate_hi. Default: as set on the accessor, else 0.95.
+            Confidence of rate_lo and rate_hi. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------
@@ -394,7 +394,7 @@ class QuestionMethods(Accessor[FrameT]):
         w, unmatched : optional
             As in `questions`.
         confidence : float, optional
-            Confidence of the intervals. Default: as set on the accessor, else 0.95.
+            Confidence of the intervals. Default: as set in `df.scorio()`, else 0.95.
 
         Returns
         -------
@@ -471,13 +471,12 @@ class CostMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            The score; default `ps.avg()`. One draw size at a time.
+            The score; default `ps.avg()`. A single k.
         target : "benchmark" or "population", optional
             Whether the numbers are about these very questions or about all that could have been
-            asked. Default: as set on the accessor, else "benchmark".
+            asked. Default: as set in `df.scorio()`, else "benchmark".
         confidence : float, optional
-            Confidence of the intervals and of `dominated`. Default: as set on the accessor, else
-            0.95.
+            Of the intervals and of `dominated`. Default: as set in `df.scorio()`, else 0.95.
         unmatched : "error" or "drop"
             What to do about questions that some model lacks: an error, or keep the common ones.
 
@@ -491,8 +490,8 @@ class CostMethods(Accessor[FrameT]):
             metric, k         the metric, and its draw size
             mean_cost,        mean cost of a trial, with its interval
             cost_lo, cost_hi
-            prob_on_frontier  share of 4,000 draws of all scores and costs in which it is on the
-                              frontier
+            prob_on_frontier  share of 4,000 simulated scores and costs of all models in which it
+                              is on the frontier
             dominated         whether another model is significantly better and cheaper, with
                               `confidence` for all models together
             estimate, lo, hi  the score, with its interval

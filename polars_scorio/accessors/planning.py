@@ -48,7 +48,7 @@ class PlanMethods(Accessor[FrameT]):
             Plan for the interval of each model instead, until it is the score -+ `half_width`: 0.02
             is two points of a hundred.
         confidence : float, optional
-            Confidence of the planned interval. Default: as set on the accessor, else 0.95.
+            Confidence of the planned interval. Default: as set in `df.scorio()`, else 0.95.
         power : float
             Probability that the neighbours differ after these trials; not used with `half_width`.
         max_trials : int
@@ -76,7 +76,7 @@ class PlanMethods(Accessor[FrameT]):
             extra_trials            further trials of each question (for both models); null if
                                     `max_trials` are not enough or no difference is left
             total                   further trials of all questions (of both models)
-            cost                    with the role `cost`: their cost at today's mean
+            cost                    with a column of costs: their cost at today's mean
             sigma                   expected standard error after them
             ======================  ============================================================
 
@@ -144,7 +144,7 @@ class PlanMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            The metric to compare; default `ps.avg()`. One draw size at a time.
+            The metric to compare; default `ps.avg()`. A single k.
         half_width : float, optional
             Half-width that the interval of the difference should have. Default: plan until
             `compare` names a better model.
@@ -284,7 +284,7 @@ class PlanMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            The metric to follow; default `ps.avg()`. One draw size at a time.
+            The metric to follow; default `ps.avg()`. A single k.
 
         Returns
         -------
@@ -328,7 +328,7 @@ class PlanMethods(Accessor[FrameT]):
         Parameters
         ----------
         metric : Metric, optional
-            The metric that ranks the models; default `ps.avg()`. One draw size at a time.
+            The metric that ranks the models; default `ps.avg()`. A single k.
 
         Returns
         -------

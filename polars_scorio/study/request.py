@@ -63,9 +63,9 @@ class PlanOptions(TypedDict, total=False):
         Prior | None,
         Option(
             None,
-            """Prior of each question, for posterior means: "uniform", (alpha, beta) of a Beta
-            distribution, "population" (fitted to all questions), or a frame of earlier trials.
-            Default: as set on the accessor, else no prior and calibrated confidence intervals.""",
+            """Prior of the success rate of each question, for posterior means: "uniform", a Beta
+            distribution (alpha, beta), "population" (fitted to all questions), or a frame of
+            earlier trials. Default: as set in `df.scorio()`, else no prior.""",
         ),
     ]
 
@@ -79,26 +79,26 @@ class InferenceOptions(PlanOptions, total=False):
             None,
             """"benchmark": the numbers are about these very questions. "population": about all
             questions that could have been asked, of which these are a sample; intervals are usually
-            wider. Default: as set on the accessor, else "benchmark".""",
+            wider. Default: as set in `df.scorio()`, else "benchmark".""",
         ),
     ]
     confidence: Annotated[
         float | None,
-        Option(None, "Confidence of the intervals. Default: as set on the accessor, else 0.95."),
+        Option(None, "Confidence of the intervals. Default: as set in `df.scorio()`, else 0.95."),
     ]
     planned_trials: Annotated[
         int | None,
         Option(
             None,
-            """Planned trials of each question, chosen before the first look. Intervals and verdicts
-            then hold at every look, so that you may stop early. Default: a single look.""",
+            """For early stopping: the trials of each question that you planned before you saw any
+            results. Intervals and verdicts are then valid at any time. Default: only once.""",
         ),
     ]
     planned_questions: Annotated[
         int | None,
         Option(
             None,
-            """Planned number of questions, in place of `planned_trials`, for
+            """The questions that you planned, in place of `planned_trials`, with
             ``target="population"``.""",
         ),
     ]
@@ -127,8 +127,8 @@ class ReportOptions(InferenceOptions, total=False):
         bool,
         Option(
             False,  # noqa: FBT003 - the default
-            """Whether the intervals of a metric hold at all of its k at once, as a band around the
-            curve. Default: each interval by itself.""",
+            """Whether `confidence` is about the intervals of a metric at all k together, as a band
+            around the curve. Default: about each interval by itself.""",
         ),
     ]
     wide: Annotated[
