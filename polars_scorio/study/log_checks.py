@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -115,8 +116,8 @@ class LogChecks:
         keys = questions.select(trials.groups).unique(maintain_order=True)
         findings = [_group_findings(part, words) for part in parts]
         if scored is not questions:
-            of_runs = (_group_findings(part, words)["runs"] for part in scored_parts)
-            findings = [each | {"runs": runs} for each, runs in zip(findings, of_runs, strict=True)]
+            of_runs = [_group_findings(part, words, ("runs",)) for part in scored_parts]
+            findings = [every | own for every, own in zip(findings, of_runs, strict=True)]
         if across:
             whole, of_models = _across_findings(questions, trials, words)
             keys, findings = pl.concat([keys, whole], how="diagonal"), [*findings, *of_models]
@@ -523,27 +524,33 @@ def _stratum_findings(
     }
 
 
-def _group_findings(questions: pl.DataFrame, words: RunWords | None) -> dict[str, CheckResult]:
-    """The finding of each check in the questions of a group."""
+def _group_findings(
+    questions: pl.DataFrame, words: RunWords | None, checks: tuple[str, ...] = _CHECKS
+) -> dict[str, CheckResult]:
+    """The finding of each check that is asked for in the questions of a group."""
     if TRIALS not in questions.columns:
-        return dict.fromkeys(_CHECKS, CheckResult(None, "success= does not say what succeeds"))
+        return dict.fromkeys(checks, CheckResult(None, "success= does not say what succeeds"))
     n, c = questions[TRIALS].to_numpy(), questions[SUCCESSES].to_numpy()
     if _LAST in questions.columns:
         last = questions[_LAST]
-        return {
-            "stopping": reward_stopping(n, c, None if last.has_nulls() else last.to_numpy()),
-            "runs": CheckResult(None, "rewards are real-valued"),
-            "copies": CheckResult(None, "rewards are real-valued"),
-        }
+        known = None if last.has_nulls() else last.to_numpy()
+        why, counted = (
+            "rewards are real-valued",
+            {"stopping": partial(reward_stopping, n, c, known)},
+        )
+    else:
+        counted = {"stopping": partial(stopping, n, c), "copies": partial(copies, n, c)}
+        several = words is not None and questions[_REPEATED].any()
+        why = "a run has several trials of a question" if several else "trials have no ids of runs"
     if words is None or questions[_REPEATED].any():
-        why = "a run has several trials of a question" if words else "trials have no ids of runs"
-        return {"stopping": stopping(n, c), "runs": CheckResult(None, why), "copies": copies(n, c)}
+        none = partial(CheckResult, None, why)
+        return {check: counted.get(check, none)() for check in checks}
     present, success = words.unpacked(questions)
     used = np.flatnonzero(present.any(0))  # by this model
-    present, success = present[:, used], success[:, used]
-    findings = {
-        "stopping": stopping(n, c, present, success) if words.ordered else stopping(n, c),
-        "runs": runs(present, success, ordered=words.ordered),
-        "copies": copies(n, c, present, success),
+    bits = present[:, used], success[:, used]
+    finds = {
+        "stopping": partial(stopping, n, c, *(bits if words.ordered else ())),
+        "runs": partial(runs, *bits, ordered=words.ordered),
+        "copies": partial(copies, n, c, *bits),
     }
-    return {check: _of_runs(finding, used) for check, finding in findings.items()}
+    return {check: _of_runs(finds[check](), used) for check in checks}
