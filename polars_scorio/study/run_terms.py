@@ -583,8 +583,8 @@ def with_seen_runs(evaluated: Evaluated, *, decides: bool) -> Evaluated:
     if differing and runs is not None:
         warnings.warn(
             f"{runs.words(trials)}. Intervals include that, of models with three "
-            "runs or more; run= names the runs of a log, and "
-            'run_effects="none" asks about these very ones.',
+            'runs or more; run= names the runs of a log, run_effects="alike" then pools what '
+            'is known of them over models, and run_effects="none" asks about these very ones.',
             RunWarning,
             stacklevel=2,
         )
