@@ -117,7 +117,7 @@ class LogChecks:
         findings = [_group_findings(part, words) for part in parts]
         if scored is not questions:
             of_runs = [_group_findings(part, words, ("runs",)) for part in scored_parts]
-            findings = [every | own for every, own in zip(findings, of_runs, strict=True)]
+            findings = [each | finding for each, finding in zip(findings, of_runs, strict=True)]
         if across:
             whole, of_models = _across_findings(questions, trials, words)
             keys, findings = pl.concat([keys, whole], how="diagonal"), [*findings, *of_models]
