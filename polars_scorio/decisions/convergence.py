@@ -63,12 +63,7 @@ FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
 
 def even_sample(
-    questions: FrameT,
-    n: int,
-    *,
-    rate: str = "rate",
-    by: str | Iterable[str] = (),
-    seed: int = 0,
+    questions: FrameT, n: int, *, rate: str = "rate", by: str | Iterable[str] = (), seed: int = 0
 ) -> FrameT:
     """Sample of questions that is spread evenly over their difficulty.
 
@@ -186,10 +181,7 @@ _SHARES: dict[str, pl.DataType] = {
 
 
 def trajectory(
-    log: Log,
-    roles: Roles,
-    metric: Metric | None = None,
-    **options: Unpack[DecisionOptions],
+    log: Log, roles: Roles, metric: Metric | None = None, **options: Unpack[DecisionOptions]
 ) -> pl.LazyFrame:
     """The plan of a trajectory; see `Scorio.trajectory`."""
     request = _ordered_request(bind_roles(log, roles), metric, "trajectory", options)

@@ -75,11 +75,7 @@ PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 
 
 def gate_verdicts(
-    pvalue_pass: Floats,
-    pvalue_fail: Floats,
-    confidence: float,
-    *,
-    every_stratum: bool,
+    pvalue_pass: Floats, pvalue_fail: Floats, confidence: float, *, every_stratum: bool
 ) -> NDArray[np.str_]:
     """Verdicts about each stratum of each candidate, (C, R), the last about all of them together.
 
@@ -207,10 +203,7 @@ def _own_questions_ahead(
     down, up = (mu - lo) / c, (hi - mu) / c
     gap = mu[row, a] - mu[row, b]
     above = gap > -margin
-    reaches = (
-        np.where(above, down[row, a], up[row, a]),
-        np.where(above, up[row, b], down[row, b]),
-    )
+    reaches = (np.where(above, down[row, a], up[row, a]), np.where(above, up[row, b], down[row, b]))
     number = models.table.size[models.places].astype(np.float64)
     sides = [
         (reach.ravel() ** 2, number[row, side].ravel())
@@ -532,10 +525,7 @@ class _Gate:
                 for name in ("pvalue_pass", "pvalue_fail")
             )
             decided = gate_verdicts(
-                pvalue_pass,
-                pvalue_fail,
-                self.plan.confidence,
-                every_stratum=self.every_stratum,
+                pvalue_pass, pvalue_fail, self.plan.confidence, every_stratum=self.every_stratum
             )
             verdicts.extend(decided.ravel().tolist())
         return judged.with_columns(pl.Series("verdict", verdicts, dtype=pl.String))

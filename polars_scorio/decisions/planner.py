@@ -571,10 +571,7 @@ def next_trials(
         trials = replace(trials, frame=frame.filter(trials.model.expr.is_in(wanted)))
     prior = named_prior(prior, metric)
     request = Request.from_trials(
-        trials,
-        [metric],
-        prior="population" if prior is None else prior,
-        rewards="never",
+        trials, [metric], prior="population" if prior is None else prior, rewards="never"
     )
     spend = _Spending(request, metric, budget, wanted, schema, per)
     # A filter must not go below: what is spent on one model is not spent on another.

@@ -45,13 +45,7 @@ from polars_scorio.maths.ranks import leading_chances, rank_ranges
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import curve_columns, with_curves
-from polars_scorio.study.request import (
-    DecisionOptions,
-    on_levels,
-    prior_of,
-    read_prior,
-    view_of,
-)
+from polars_scorio.study.request import DecisionOptions, on_levels, prior_of, read_prior, view_of
 from polars_scorio.subjects.scores import INFERENCE, INFORMATION, StrataModels
 
 if TYPE_CHECKING:

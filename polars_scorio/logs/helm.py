@@ -168,10 +168,7 @@ def _refuse_unknown_scenario(
 
 
 def _instance_rows(
-    file: Path,
-    content: Any,
-    metric: str | Mapping[str, str],
-    split: str | Mapping[str, str] | None,
+    file: Path, content: Any, metric: str | Mapping[str, str], split: str | Mapping[str, str] | None
 ) -> FileRows | None:
     """The instances of a run; None for files of another kind."""
     if not isinstance(content, list) or (content and "stats" not in content[0]):

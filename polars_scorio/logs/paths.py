@@ -101,9 +101,7 @@ def read_each(
 
 
 def joined_files(
-    runs: Mapping[Path, ContentT],
-    scan: Callable[[Path, ContentT], pl.LazyFrame],
-    on_error: OnError,
+    runs: Mapping[Path, ContentT], scan: Callable[[Path, ContentT], pl.LazyFrame], on_error: OnError
 ) -> tuple[pl.LazyFrame, dict[Path, ContentT]]:
     """One table of files that are read lazily, and the runs that are in it."""
     # With "warn" each file is read to its end at the call: one with an unreadable line is left out.

@@ -117,11 +117,7 @@ def _model_and_run(file: Path) -> tuple[str, str]:
     return (name, run) if dot else (run, "")
 
 
-def _file_verdicts(
-    file: Path,
-    report: Any,
-    instances: Collection[str] | None,
-) -> FileRows | None:
+def _file_verdicts(file: Path, report: Any, instances: Collection[str] | None) -> FileRows | None:
     """The outcomes of a file; None for files of another kind."""
     if not isinstance(report, dict) or "results" in report:  # a file of Terminal-Bench
         return None

@@ -22,12 +22,7 @@ _NAME = re.compile(
     r"_range_-?\d+--?\d+_user-(?P<user>.+)_\d+\.json$"
 )
 _NEAR = 1e-6  # as in tau-bench
-_COLUMNS = {
-    "question": pl.Int64,
-    "trial": pl.Int64,
-    "reward": pl.Float64,
-    "error": pl.String,
-}
+_COLUMNS = {"question": pl.Int64, "trial": pl.Int64, "reward": pl.Float64, "error": pl.String}
 
 
 @log_reader

@@ -20,12 +20,7 @@ _METADATA = "run_metadata.json"
 _SIDE = "run_metadata.json of Terminal-Bench 1: an object with agent_name and model_name"
 # Settings in which runs of one model may differ.
 SETTINGS = ("dataset_name", "dataset_version", "agent_kwargs")
-_COLUMNS = {
-    "question": pl.String,
-    "trial": pl.String,
-    "category": pl.Boolean,
-    "failure": pl.String,
-}
+_COLUMNS = {"question": pl.String, "trial": pl.String, "category": pl.Boolean, "failure": pl.String}
 
 _VOCABULARY: Vocabulary = {
     "input_tokens": "total_input_tokens",

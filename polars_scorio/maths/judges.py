@@ -279,10 +279,7 @@ class JudgedNoise:
 
 
 def judged_variance(
-    fitted: Calibrated,
-    gains: GainsOf,
-    rates: JudgeRates,
-    tail: float | None = None,
+    fitted: Calibrated, gains: GainsOf, rates: JudgeRates, tail: float | None = None
 ) -> JudgedNoise:
     """Variance estimate of a metric of draws from the verdicts of one judge, rates (1,)."""
     # By `corrected_credit`. `tail` is for a population, with Student's quantile between questions.

@@ -325,12 +325,7 @@ Evaluate = Callable[[Ints], Credits]
 
 
 def posterior_moments(
-    grid: Grid,
-    states: Ints,
-    questions: Ints,
-    evaluate: Evaluate,
-    *,
-    population: bool = True,
+    grid: Grid, states: Ints, questions: Ints, evaluate: Evaluate, *, population: bool = True
 ) -> Posterior:
     """Posterior moments of any metric; the other functions are cases of it."""
     # `evaluate` maps rows of `states` (S, L) to credits under all nodes, a row of zeros being a

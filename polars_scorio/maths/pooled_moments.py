@@ -41,13 +41,7 @@ JointMoments = Callable[[Floats, Ints], Joint]
 
 
 def metric_posterior(
-    grid: Grid,
-    counts: Ints,
-    n: Ints,
-    questions: Ints,
-    moments: Moments,
-    *,
-    population: bool = True,
+    grid: Grid, counts: Ints, n: Ints, questions: Ints, moments: Moments, *, population: bool = True
 ) -> Posterior:
     """Posterior moments of any metric of the category probabilities of a question."""
     # ``moments(nu, n)`` returns its mean and variance for category probabilities that are
@@ -63,13 +57,7 @@ def metric_posterior(
 
 
 def draw_posterior(
-    grid: Grid,
-    counts: Ints,
-    n: Ints,
-    questions: Ints,
-    draws: DrawsOf,
-    *,
-    population: bool = True,
+    grid: Grid, counts: Ints, n: Ints, questions: Ints, draws: DrawsOf, *, population: bool = True
 ) -> Posterior:
     """Posterior moments of the credit of a draw: `metric_posterior`, faster on one ladder."""
     failures, successes = grid.shape.T

@@ -154,12 +154,7 @@ class Forecast(ABC):
         return fewest_trials(lambda m: width >= self.half_width(c, m), self.number.size, most)
 
     def with_assurance(
-        self,
-        share: Floats,
-        c: Floats | float,
-        goal: float,
-        most: int,
-        margin: Floats | float = 0.0,
+        self, share: Floats, c: Floats | float, goal: float, most: int, margin: Floats | float = 0.0
     ) -> Ints:
         """The fewest further ones that tell a difference from -margin with the chance `goal`."""
         margin = margin / self.unit

@@ -78,9 +78,7 @@ class BlendMetric(Metric):
         return replace(self, credited=self.per_question and self.calibrated)
 
     def variances(
-        self,
-        questions: Calibrated,
-        strata: Subgroups[States] | None = None,
+        self, questions: Calibrated, strata: Subgroups[States] | None = None
     ) -> list[Estimate]:
         """The variance of a blend of means over the questions, for each k; others have `draw`."""
         return [
@@ -272,10 +270,7 @@ def geo_spectrum_at_k(
 
 @with_parameter_help
 def geo_spectrum_star_at_k(
-    k: DrawSizes,
-    *,
-    bounds: Bounds | None = UNIT,
-    name: str | None = None,
+    k: DrawSizes, *, bounds: Bounds | None = UNIT, name: str | None = None
 ) -> BlendMetric:
     """GeoSpectrum*@k: the geometric mean of Pass@k and mG-Pass@k of the benchmark [1]_.
 
@@ -345,9 +340,5 @@ def _blend_metric(
 ) -> BlendMetric:
     """A blend from the fields of `drawing`."""
     return BlendMetric(
-        **shared,
-        gains=gains,
-        arguments=arguments,
-        powers=powers,
-        per_question=per_question,
+        **shared, gains=gains, arguments=arguments, powers=powers, per_question=per_question
     )

@@ -588,13 +588,7 @@ class Metric(ABC):
         """
         return of_counts(Answer(self, posterior=False), n, successes)
 
-    def posterior_expr(
-        self,
-        *,
-        n: Column,
-        successes: Column,
-        confidence: float = 0.95,
-    ) -> pl.Expr:
+    def posterior_expr(self, *, n: Column, successes: Column, confidence: float = 0.95) -> pl.Expr:
         """Estimate, posterior and interval from two columns that hold trials and successes.
 
         Parameters
@@ -700,11 +694,7 @@ def draw_metric(
 
 
 def threshold_curve(
-    described: Description,
-    k: int,
-    t: tuple[int, ...],
-    bounds: Bounds | None,
-    name: str | None,
+    described: Description, k: int, t: tuple[int, ...], bounds: Bounds | None, name: str | None
 ) -> DrawMetric:
     """The draw metric of "at least t successes of k", a row for each t, after its check."""
     shared = draw_fields(described, k, bounds, name)

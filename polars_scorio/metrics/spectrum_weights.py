@@ -31,16 +31,7 @@ from polars_scorio.arguments import (
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.draws import at_least
 
-__all__ = [
-    "beta",
-    "discovery",
-    "maxent",
-    "moment",
-    "payoff",
-    "stability",
-    "threshold",
-    "uniform",
-]
+__all__ = ["beta", "discovery", "maxent", "moment", "payoff", "stability", "threshold", "uniform"]
 
 
 if not TYPE_CHECKING:  # checkers would take it for a promise of every name

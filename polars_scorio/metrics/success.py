@@ -22,12 +22,7 @@ P = ParamSpec("P")
 
 
 @with_parameter_help
-def pass_at_k(
-    k: DrawSizes,
-    *,
-    bounds: Bounds | None = UNIT,
-    name: str | None = None,
-) -> DrawMetric:
+def pass_at_k(k: DrawSizes, *, bounds: Bounds | None = UNIT, name: str | None = None) -> DrawMetric:
     """Pass@k: share of draws of k trials with at least one success [1]_.
 
     Raises
@@ -63,10 +58,7 @@ def pass_at_k(
 
 @with_parameter_help
 def pass_hat_k(
-    k: DrawSizes,
-    *,
-    bounds: Bounds | None = UNIT,
-    name: str | None = None,
+    k: DrawSizes, *, bounds: Bounds | None = UNIT, name: str | None = None
 ) -> DrawMetric:
     """Pass^k: share of draws of k trials that all succeed [1]_.
 

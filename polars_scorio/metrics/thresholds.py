@@ -35,11 +35,7 @@ from polars_scorio.metrics.metric import (
 
 @with_parameter_help
 def g_pass_at_k_tau(
-    k: DrawSizes,
-    tau: float,
-    *,
-    bounds: Bounds | None = UNIT,
-    name: str | None = None,
+    k: DrawSizes, tau: float, *, bounds: Bounds | None = UNIT, name: str | None = None
 ) -> DrawMetric:
     """G-Pass@k_tau: share of draws of k trials of which at least tau succeed [1]_.
 
@@ -84,11 +80,7 @@ def g_pass_at_k_tau(
 
 @with_parameter_help
 def tail_pass(
-    k: int,
-    t: DrawSizes | None = None,
-    *,
-    bounds: Bounds | None = UNIT,
-    name: str | None = None,
+    k: int, t: DrawSizes | None = None, *, bounds: Bounds | None = UNIT, name: str | None = None
 ) -> DrawMetric:
     """TailPass: share of draws of k trials with at least 1, 2, ..., k successes [1]_.
 
@@ -158,10 +150,7 @@ def _checked_thresholds(t: DrawSizes, k: int) -> tuple[int, ...]:
 
 @with_parameter_help
 def mg_pass_at_k(
-    k: DrawSizes,
-    *,
-    bounds: Bounds | None = UNIT,
-    name: str | None = None,
+    k: DrawSizes, *, bounds: Bounds | None = UNIT, name: str | None = None
 ) -> DrawMetric:
     """mG-Pass@k: excess of successes over one half of k trials [1]_.
 
@@ -198,10 +187,7 @@ def mg_pass_at_k(
 
 @with_parameter_help
 def maj_at_k(
-    k: DrawSizes | None = None,
-    *,
-    bounds: Bounds | None = UNIT,
-    name: str | None = None,
+    k: DrawSizes | None = None, *, bounds: Bounds | None = UNIT, name: str | None = None
 ) -> DrawMetric:
     """Maj@k: share of draws of k trials whose majority succeeds [1]_.
 
@@ -246,12 +232,7 @@ def maj_at_k(
 
 
 @with_parameter_help
-def auc_at_k(
-    k: DrawSizes,
-    *,
-    bounds: Bounds | None = UNIT,
-    name: str | None = None,
-) -> DrawMetric:
+def auc_at_k(k: DrawSizes, *, bounds: Bounds | None = UNIT, name: str | None = None) -> DrawMetric:
     """AUC@k: area under the curve of Pass@k, larger if a success comes sooner [1]_.
 
     Raises
@@ -283,11 +264,7 @@ def auc_at_k(
 
 @with_parameter_help
 def threshold_spectrum_at_k(
-    k: int,
-    weights: ArrayLike,
-    *,
-    bounds: Bounds | None = UNIT,
-    name: str | None = None,
+    k: int, weights: ArrayLike, *, bounds: Bounds | None = UNIT, name: str | None = None
 ) -> DrawMetric:
     """Threshold spectrum: weighted sum of the shares with 1, 2, ..., k successes [1]_.
 

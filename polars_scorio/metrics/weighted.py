@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polars_scorio.maths.array_rows import Floats
-from polars_scorio.maths.posteriors import (
-    ExpectedVariance,
-    QuestionPosteriors,
-    weighted_average,
-)
+from polars_scorio.maths.posteriors import ExpectedVariance, QuestionPosteriors, weighted_average
 from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import GainsOf, fixed_gains

@@ -38,14 +38,7 @@ from polars_scorio.metrics.costs import cost_metrics
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.subjects.question_cells import Asked, Confidence, Metrics, QuestionCells, Subject
 from polars_scorio.subjects.sampled_scores import shared_questions
-from polars_scorio.subjects.scores import (
-    CORRELATION,
-    Law,
-    Row,
-    RowScores,
-    Scores,
-    StrataModels,
-)
+from polars_scorio.subjects.scores import CORRELATION, Law, Row, RowScores, Scores, StrataModels
 
 COST = ":cost"
 # Whether the interval has no upper end, the share of the questions without a success, and the share
