@@ -7,7 +7,7 @@ as Python's.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 from itertools import islice
@@ -171,6 +171,17 @@ def known_text(name: object, known: Iterable[object]) -> str:
 def unknown_name(owner: str, name: str, known: Iterable[str]) -> AttributeError:
     """The error for a name that a module or an accessor lacks, with the nearest that it has."""
     return AttributeError(f"{owner} has no attribute {name!r}{nearest_hint(name, known)}")
+
+
+def public_face(
+    module: str, names: list[str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a module: the nearest of its names, and these only."""
+
+    def unknown(name: str) -> object:
+        raise unknown_name(f"module {module!r}", name, names)
+
+    return unknown, lambda: names
 
 
 def public_names(owner: type) -> list[str]:

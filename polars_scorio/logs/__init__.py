@@ -7,7 +7,7 @@ such as ``missing=``. An outcome is null if the trial crashed or was not scored.
 
 from typing import TYPE_CHECKING
 
-from polars_scorio.arguments import unknown_name
+from polars_scorio.arguments import public_face
 from polars_scorio.logs.bfcl import bfcl
 from polars_scorio.logs.deepeval import deepeval
 from polars_scorio.logs.evalplus import evalplus
@@ -72,12 +72,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # checkers would take it for a promise of every name
-
-    def __getattr__(name: str) -> object:
-        """Answer an unknown name with the nearest reader."""
-        raise unknown_name(f"module {__name__!r}", name, __all__)
-
-
-def __dir__() -> list[str]:
-    """The public names only, not what this module imports."""
-    return __all__
+    __getattr__, __dir__ = public_face(__name__, __all__)

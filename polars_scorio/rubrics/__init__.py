@@ -19,7 +19,7 @@ frame, or take the thresholds once, keep them, and pass them for every run:
 
 from typing import TYPE_CHECKING
 
-from polars_scorio.arguments import unknown_name
+from polars_scorio.arguments import public_face
 from polars_scorio.rubrics.reading import Reading, thresholds
 from polars_scorio.rubrics.rubric import Rubric, rubric
 from polars_scorio.rubrics.schemata import (
@@ -72,12 +72,4 @@ __all__ = [
 
 
 if not TYPE_CHECKING:  # checkers would take it for a promise of every name
-
-    def __getattr__(name: str) -> object:
-        """Answer an unknown name with the nearest rubric."""
-        raise unknown_name(f"module {__name__!r}", name, __all__)
-
-
-def __dir__() -> list[str]:
-    """The public names only, not what this module imports."""
-    return __all__
+    __getattr__, __dir__ = public_face(__name__, __all__)

@@ -4,20 +4,12 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from polars_scorio.arguments import check_count, unknown_name
+from polars_scorio.arguments import check_count, public_face
 
 __all__ = ["duckdb_macros", "portable_query", "spark_functions"]
 
 if not TYPE_CHECKING:  # checkers would take it for a promise of every name
-
-    def __getattr__(name: str) -> object:
-        """Answer an unknown name with the nearest function."""
-        raise unknown_name(f"module {__name__!r}", name, __all__)
-
-
-def __dir__() -> list[str]:
-    """The public names only, not what this module imports."""
-    return __all__
+    __getattr__, __dir__ = public_face(__name__, __all__)
 
 
 def duckdb_macros() -> str:
