@@ -213,6 +213,16 @@ def described_parameters(
     return "\n\n".join([head, *titled]) + "\n"
 
 
+def with_shared_help(function: FunctionT, entries: Mapping[str, str], **sections: str) -> FunctionT:
+    """Add entries of parameters, and sections that its own docstring does not have."""
+    _, written = sections_of(function.__doc__ or "")
+    lacking = {title: body for title, body in sections.items() if title not in written}
+    function.__doc__ = described_parameters(
+        function.__doc__, signature(function), entries, **lacking
+    )
+    return function
+
+
 def extended_entry(shared: str, addition: str) -> str:
     """The entry `addition` if it states a type, otherwise the shared entry followed by its text."""
     named, _, text = addition.partition("\n")

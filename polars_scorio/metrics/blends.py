@@ -274,11 +274,6 @@ def geo_spectrum_star_at_k(
 ) -> BlendMetric:
     """GeoSpectrum*@k: the geometric mean of Pass@k and mG-Pass@k of the benchmark [1]_.
 
-    Raises
-    ------
-    ValueError
-        As for `pass_at_k`.
-
     Notes
     -----
     The estimate is sqrt(Pass@k mG-Pass@k), where both are means over the questions. The metric is

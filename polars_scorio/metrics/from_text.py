@@ -19,10 +19,7 @@ _MAKERS: dict[str, Callable[..., Metric]] = {
 
 
 def read_metric(text: str) -> Metric:
-    """The metric that a text names, as in ``pass_at_k([1, 4])`` or ``bayes``.
-
-    Arguments are numbers, words, lists and dicts of them: nothing else is evaluated.
-    """
+    """The metric that a text names, as in ``pass_at_k([1, 4])``; nothing else is evaluated."""
     try:
         called = ast.parse(text.strip(), mode="eval").body
     except SyntaxError as error:
@@ -79,10 +76,7 @@ def named_metric(name: str, k: int | None) -> Metric | None:
 
 
 def check_metric(metric: object, takes: str) -> None:
-    """Refuse what is no metric, with the call that was probably meant.
-
-    `takes` begins the message, as in "report takes metrics".
-    """
+    """Refuse what is no metric, with the call that was probably meant; `takes` begins it."""
     if isinstance(metric, Metric):
         return
     given, cure = value_text(metric), ""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -33,7 +32,7 @@ from polars_scorio.maths.questions import States, Subgroups
 from polars_scorio.maths.reward_variances import GroupRewards, QuestionRewards
 from polars_scorio.maths.variance import GainsOf, fixed_gains
 from polars_scorio.maths.variance_estimates import Estimate
-from polars_scorio.signatures import FunctionT, described_parameters
+from polars_scorio.signatures import FunctionT, with_shared_help
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -157,9 +156,8 @@ PARAMETERS["unanimous_power"] = PARAMETERS["pass_power"]
 def with_parameter_help(function: FunctionT) -> FunctionT:
     """Describe the parameters of a metric's function that its own docstring does not."""
     returns = "Metric\n    A value for `report`, `compare` and other methods."
-    public = signature(function)
-    function.__doc__ = described_parameters(function.__doc__, public, PARAMETERS, Returns=returns)
-    return function
+    raises = "ValueError\n    As for `pass_at_k`."
+    return with_shared_help(function, PARAMETERS, Returns=returns, Raises=raises)
 
 
 NUMBERS = ("estimate", "mu", "sigma", "lo", "hi")
@@ -212,11 +210,9 @@ class Summarized(Protocol):
 
 
 def quiet_infinities(metric: Summarized) -> AbstractContextManager[object]:
-    """Silence NumPy while a metric is computed that can be infinite: the report refuses that.
-
-    Other metrics enter no `errstate`: even an empty one takes away what other threads ignore (NumPy
-    1), or turns on the warning of underflow (NumPy 2).
-    """
+    """Silence NumPy while a metric is computed that can be infinite: the report refuses that."""
+    # Others enter no `errstate`: even an empty one takes away what other threads ignore (NumPy 1),
+    # or turns on the warning of underflow (NumPy 2).
     return np.errstate(all="ignore") if metric.unbounded else nullcontext()
 
 
@@ -253,10 +249,7 @@ class Answer:
         return POSTERIOR if self.posterior else pl.Float64()
 
     def __call__(self, counts: Ints) -> pl.Series:
-        """Value for each row of counts (R, K), trials by category; null for a row without trials.
-
-        An infinite number is an error.
-        """
+        """Value for each row of counts (R, K), not infinite; null for a row without trials."""
         first, index = distinct_rows(counts.T)
         rows = counts[first]
         some = rows.sum(axis=1) > 0
@@ -684,10 +677,7 @@ def draw_metric(
     name: str | None,
     **arguments: object,
 ) -> DrawMetric:
-    """A draw metric from the arguments of its function, after their check.
-
-    `arguments` are those of `gains` beside k; the name shows them.
-    """
+    """A draw metric from the arguments of its function, some of which its name shows."""
     defaults = {key: (value, None) for key, value in arguments.items()}
     shared = draw_fields(described, k, bounds, name, **defaults)
     return DrawMetric(**shared, gains=gains, arguments=tuple(arguments.values()))
@@ -708,10 +698,7 @@ def draw_fields(
     name: str | None,
     **defaults: tuple[object, object],
 ) -> dict[str, Any]:
-    """The fields that all metrics of draws have, after the check of their arguments.
-
-    `defaults` are the other arguments of the function, each with its default.
-    """
+    """The fields of all metrics of draws, from arguments, some with `defaults`."""
     sizes = ALL_TRIALS if k is ALL_TRIALS else draw_sizes(k)  # type: ignore[arg-type]  # the only tuple that is no size
     limits = interval_bounds(bounds)
     return {

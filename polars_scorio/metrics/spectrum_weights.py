@@ -25,47 +25,37 @@ from polars_scorio.arguments import (
     check_count,
     check_number,
     flat_numbers,
-    unknown_name,
+    public_face,
     value_text,
 )
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.draws import at_least
+from polars_scorio.signatures import FunctionT, with_shared_help
 
 __all__ = ["beta", "discovery", "maxent", "moment", "payoff", "stability", "threshold", "uniform"]
 
 
 if not TYPE_CHECKING:  # checkers would take it for a promise of every name
-
-    def __getattr__(name: str) -> object:
-        """Answer an unknown name with the nearest function."""
-        raise unknown_name(f"module {__name__!r}", name, __all__)
-
-
-def __dir__() -> list[str]:
-    """The public names only, not what this module imports."""
-    return __all__
+    __getattr__, __dir__ = public_face(__name__, __all__)
 
 
 _MOST = 1_000_000
 _ROUNDING = 1e-12
 
 
+def _with_spectrum_help(function: FunctionT) -> FunctionT:
+    """Describe the draw size and the result of a function, which are those of all."""
+    return with_shared_help(
+        function,
+        {"k": "k : int\n    Draw size."},
+        Returns="ndarray of float, shape (k,)",
+        Raises="ValueError\n    If `k` is not a positive int, or another argument out of range.",
+    )
+
+
+@_with_spectrum_help
 def uniform(k: int) -> Floats:
     """Every success is worth the same: the spectrum is the accuracy.
-
-    Parameters
-    ----------
-    k : int
-        Draw size.
-
-    Returns
-    -------
-    ndarray of float, shape (k,)
-
-    Raises
-    ------
-    ValueError
-        If `k` is not a positive int.
 
     Examples
     --------
@@ -76,24 +66,14 @@ def uniform(k: int) -> Floats:
     return np.full(size, 1 / size)
 
 
+@_with_spectrum_help
 def threshold(k: int, t: int) -> Floats:
     """Only the t-th success is worth something: the chance of at least t.
 
     Parameters
     ----------
-    k : int
-        Draw size.
     t : int
         How many successes are asked for, from 1 to k.
-
-    Returns
-    -------
-    ndarray of float, shape (k,)
-
-    Raises
-    ------
-    ValueError
-        If `k` is not a positive int, or `t` not one up to it.
 
     Examples
     --------
@@ -104,22 +84,9 @@ def threshold(k: int, t: int) -> Floats:
     return at_least(check_count("t", t, most=size), size)
 
 
+@_with_spectrum_help
 def discovery(k: int) -> Floats:
     """Only the first success is worth something: Pass@k.
-
-    Parameters
-    ----------
-    k : int
-        Draw size.
-
-    Returns
-    -------
-    ndarray of float, shape (k,)
-
-    Raises
-    ------
-    ValueError
-        If `k` is not a positive int.
 
     Examples
     --------
@@ -129,22 +96,9 @@ def discovery(k: int) -> Floats:
     return threshold(k, 1)
 
 
+@_with_spectrum_help
 def stability(k: int) -> Floats:
     """Only the last success is worth something: Pass^k.
-
-    Parameters
-    ----------
-    k : int
-        Draw size.
-
-    Returns
-    -------
-    ndarray of float, shape (k,)
-
-    Raises
-    ------
-    ValueError
-        If `k` is not a positive int.
 
     Examples
     --------
@@ -154,13 +108,12 @@ def stability(k: int) -> Floats:
     return threshold(k, _draw_size(k))
 
 
+@_with_spectrum_help
 def moment(k: int, lam: float) -> Floats:
     """The share of successes to the power of lam: below 1 for discovery, above for stability.
 
     Parameters
     ----------
-    k : int
-        Draw size.
     lam : float
         The exponent, positive; 1 is `uniform`.
 
@@ -168,11 +121,6 @@ def moment(k: int, lam: float) -> Floats:
     -------
     ndarray of float, shape (k,)
         ``(t / k)**lam - ((t - 1) / k)**lam`` for t = 1..k.
-
-    Raises
-    ------
-    ValueError
-        If `k` is not a positive int, or `lam` not a positive finite number.
 
     Examples
     --------
@@ -183,13 +131,12 @@ def moment(k: int, lam: float) -> Floats:
     return np.diff(_bin_edges(k) ** power)
 
 
+@_with_spectrum_help
 def beta(k: int, theta: float, kappa: float) -> Floats:
     """A threshold that is Beta distributed over the shares from 0 to 1.
 
     Parameters
     ----------
-    k : int
-        Draw size.
     theta : float
         The mean share that is asked for, inside (0, 1).
     kappa : float
@@ -199,11 +146,6 @@ def beta(k: int, theta: float, kappa: float) -> Floats:
     -------
     ndarray of float, shape (k,)
         The mass of ``Beta(theta kappa, (1 - theta) kappa)`` between (t - 1) / k and t / k.
-
-    Raises
-    ------
-    ValueError
-        If `k` is not a positive int, or `theta` or `kappa` outside of its range.
 
     Examples
     --------
@@ -218,13 +160,12 @@ def beta(k: int, theta: float, kappa: float) -> Floats:
     )
 
 
+@_with_spectrum_help
 def maxent(k: int, mean: float) -> Floats:
     """The least that is assumed of a threshold of which only the mean is known.
 
     Parameters
     ----------
-    k : int
-        Draw size.
     mean : float
         The mean share that is asked for, inside (0, 1); 1/2 is `uniform`.
 
@@ -233,11 +174,6 @@ def maxent(k: int, mean: float) -> Floats:
     ndarray of float, shape (k,)
         The mass between (t - 1) / k and t / k of the density on [0, 1] that is largest in entropy:
         proportional to ``exp(tau x)``, with that mean.
-
-    Raises
-    ------
-    ValueError
-        If `k` is not a positive int, or `mean` not inside (0, 1).
 
     Examples
     --------

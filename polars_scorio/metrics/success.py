@@ -62,11 +62,6 @@ def pass_hat_k(
 ) -> DrawMetric:
     """Pass^k: share of draws of k trials that all succeed [1]_.
 
-    Raises
-    ------
-    ValueError
-        As for `pass_at_k`.
-
     Notes
     -----
     If c of n trials succeeded, the estimate of a question is C(c, k) / C(n, k); the result is the
@@ -91,11 +86,6 @@ def pass_hat_k(
 
 
 _ALIAS = """{title}: share of draws whose k trials all succeed [1]_. `pass_hat_k` by another name.
-
-Raises
-------
-ValueError
-    As for `pass_at_k`.
 
 Notes
 -----

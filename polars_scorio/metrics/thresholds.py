@@ -154,11 +154,6 @@ def mg_pass_at_k(
 ) -> DrawMetric:
     """mG-Pass@k: excess of successes over one half of k trials [1]_.
 
-    Raises
-    ------
-    ValueError
-        As for `pass_at_k`.
-
     Notes
     -----
     It is the mean of G-Pass@k_tau over tau from 1/2 to 1: a draw of k with j successes scores
@@ -199,11 +194,6 @@ def maj_at_k(
         Draw sizes, as for `pass_at_k`. None: all n trials of each question are drawn, as cons@k of
         AISBench does; the column k is then null.
 
-    Raises
-    ------
-    ValueError
-        As for `pass_at_k`.
-
     Notes
     -----
     A draw scores 1 if it has at least floor(k/2) + 1 successes: ties fail. Estimate and posterior
@@ -234,11 +224,6 @@ def maj_at_k(
 @with_parameter_help
 def auc_at_k(k: DrawSizes, *, bounds: Bounds | None = UNIT, name: str | None = None) -> DrawMetric:
     """AUC@k: area under the curve of Pass@k, larger if a success comes sooner [1]_.
-
-    Raises
-    ------
-    ValueError
-        As for `pass_at_k`.
 
     Notes
     -----

@@ -45,10 +45,7 @@ class WeightedMetric(Metric):
 
     @abstractmethod
     def expected_variance(self, posterior: QuestionPosteriors) -> ExpectedVariance:
-        """Variance that further trials are expected to leave, in squared `unit`.
-
-        Of the questions of each pair of a group and a state of the posterior, shape (P,).
-        """
+        """Variance (P,) that further trials are expected to leave, in squared `unit`."""
 
     def draw(self, k: int | None) -> GainsOf:
         """One trial."""

@@ -20,9 +20,11 @@ def test_help_describes_what_the_docstring_leaves_out():
 
     doc = inspect.getdoc(two_of_k)
     head, _, body = doc.partition("\n\nParameters\n----------\n")
-    parameters, _, returns = body.partition("\n\nReturns\n-------\n")
+    parameters, _, rest = body.partition("\n\nReturns\n-------\n")
+    returns, _, raises = rest.partition("\n\nRaises\n------\n")
     assert head == "Do two succeed?"
     assert returns == "Metric\n    A value for `report`, `compare` and other methods."
+    assert raises == "ValueError\n    As for `pass_at_k`."
     entries = [PARAMETERS["k"], "tau : float\n    The share.", PARAMETERS["pass_power"]]
     assert parameters == "\n".join(entries)
 
