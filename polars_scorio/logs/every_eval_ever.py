@@ -138,7 +138,7 @@ def _summary_totals(summary: Mapping[str, Any], column: str) -> Iterator[Totals]
     rows = (summary.get("detailed_evaluation_results") or {}).get("total_rows")
     results = summary["evaluation_results"]
     if len(results) > 1 and rows is not None:
-        yield Totals(planned=rows, trials_each=None)
+        yield Totals(planned=rows, rows_are_trials=False)
     for result in results:
         name, measure = result.get("evaluation_name"), result.get("evaluation_result_id")
         yield Totals(

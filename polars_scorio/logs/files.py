@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -119,11 +120,6 @@ def _scan_remote(urls: list[str]) -> pl.LazyFrame:
     return pl.scan_ndjson(urls) if ending in _LINES else _SCANS[ending](urls)
 
 
-def _scan_tabs(files: list[Any]) -> pl.LazyFrame:
-    """The rows of files whose values are separated by tabs."""
-    return pl.scan_csv(files, separator="\t")
-
-
 def _read_arrays(files: list[Any]) -> pl.LazyFrame:
     """The rows of JSON arrays; Python parses them, as they may hold NaN."""
     tables = []
@@ -156,7 +152,7 @@ def _scan_lines(files: list[Any]) -> pl.LazyFrame:
 _SCANS: dict[str, Callable[[list[Any]], pl.LazyFrame]] = {
     ".parquet": pl.scan_parquet,
     ".csv": pl.scan_csv,
-    ".tsv": _scan_tabs,
+    ".tsv": partial(pl.scan_csv, separator="\t"),
     **dict.fromkeys(_LINES, _scan_lines),
     ".json": _read_arrays,
 }

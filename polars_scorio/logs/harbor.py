@@ -125,7 +125,7 @@ def _job_totals(job: Path, trials: Sequence[FileRows], reward: str) -> tuple[Tot
             # Harbor counts a trial without a reward as 0.
             score=mean_or_none(value or 0.0 for value in rewards),
             # Of several models the plan does not say how many trials each has.
-            trials_each=1 if len(models) == 1 else None,
+            rows_are_trials=len(models) == 1,
             file=side,
         )
     return (totals,)

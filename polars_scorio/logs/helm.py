@@ -10,7 +10,7 @@ from typing import Any, cast
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import FileRows, Row, errors_name_file, read_json
+from polars_scorio.logs.json_files import FileRows, Row, errors_name_file, read_json, side_object
 from polars_scorio.logs.kept_fields import Vocabulary
 from polars_scorio.logs.paths import Paths, side_file
 from polars_scorio.logs.reader_options import (
@@ -118,9 +118,7 @@ def helm(
 
 def _run_spec(file: Path) -> dict[str, Any]:
     """The specification beside the stats of a run; empty if there is none."""
-    side = side_file(file, "run_spec.json")
-    with errors_name_file(side, _SIDE):
-        return dict(read_json(side, _SIDE)) if side.exists() else {}
+    return side_object(side_file(file, "run_spec.json"), _SIDE)
 
 
 def _run_model(file: Path, *_: object) -> str | None:

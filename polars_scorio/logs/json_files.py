@@ -192,6 +192,12 @@ def errors_name_file(file: Path, expected: str, place: str = "") -> Iterator[Non
         raise unexpected_content(file, expected, problem) from error
 
 
+def side_object(side: Path, expected: str) -> dict[str, Any]:
+    """The object in a file beside those of a log; empty if there is no such file."""
+    with errors_name_file(side, expected):
+        return dict(read_json(side, expected)) if side.exists() else {}
+
+
 def first_sentence(error: Exception) -> str:
     """The first line of a message: Polars adds advice that does not fit a log."""
     return str(error).partition("\n")[0].partition("; make sure")[0]

@@ -17,7 +17,7 @@ from polars_scorio.logs.json_files import (
     errors_name_file,
     first_line,
     kept_line_fields,
-    read_json,
+    side_object,
     unexpected_content,
 )
 from polars_scorio.logs.kept_fields import kept_getters, text_number
@@ -148,7 +148,7 @@ def _task_run(file: Path, head: Mapping[str, Any], metric: str, model: str, *, n
     """The run of a file, from its first line (`head`) and the results beside it."""
     # `model` is that of the user if `named`, else that of the folder.
     task, date = _task_and_date(file)
-    results = _run_results(file)
+    results = side_object(_results_file(file), _SIDE)
     with errors_name_file(_results_file(file), _SIDE):
         known = model if named else results.get("model_name") or model
         settings = _task_settings(results, task) if results else {}
@@ -157,15 +157,6 @@ def _task_run(file: Path, head: Mapping[str, Any], metric: str, model: str, *, n
         settings[f"prompt_hash of document {head['doc_id']}"] = head["prompt_hash"]
     keys = {"model": str(known), "benchmark": task}
     return Run(name=date, keys=keys, identity=date, started=date, settings=settings, totals=totals)
-
-
-def _run_results(file: Path) -> dict[str, Any]:
-    """The results of a run, which lie beside its samples; empty if they are missing."""
-    side = _results_file(file)
-    if not side.exists():
-        return {}
-    with errors_name_file(side, _SIDE):
-        return dict(read_json(side, _SIDE))
 
 
 def _task_settings(results: Mapping[str, Any], task: str) -> dict[str, object]:
@@ -191,7 +182,7 @@ def _task_totals(results: Mapping[str, Any], task: str, metric: str) -> tuple[To
             planned=results.get("n-samples", {}).get(task, {}).get("effective"),
             reported=score if metric in means else None,
             # A filter scores some or all of the repeats; the results do not say how many.
-            trials_each=1 if config.get("repeats", 1) == 1 else None,
+            rows_are_trials=config.get("repeats", 1) == 1,
         )
         for name, score in results.get("results", {}).get(task, {}).items()
         if name.partition(",")[0] == metric and "," in name

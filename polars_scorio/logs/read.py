@@ -198,8 +198,9 @@ def _opened_files(files: Iterable[Path]) -> list[Path]:
 def _first_record(file: Path) -> Any:
     """The content of a JSON file, its first line, or the columns of a Parquet file."""
     plain = plain_path(file)
-    if plain.suffix == ".eval" or _is_large_log(file):
-        return {"eval": {"task": None}}  # the sign of inspect_ai, without parsing its log
+    if plain.suffix == ".eval" or (plain.suffix == ".json" and is_inspect_log(file)):
+        # The sign of inspect_ai: parsed whole, its log takes 8 x its size.
+        return {"eval": {"task": None}}
     try:
         if plain.suffix == ".parquet":
             return dict.fromkeys(pl.read_parquet_schema(file))
@@ -207,11 +208,6 @@ def _first_record(file: Path) -> Any:
             return _parsed_json(source, lines=plain.suffix == ".jsonl")
     except (*DAMAGE, ValueError, RecursionError, pl.exceptions.PolarsError):
         return None  # the reader says what is wrong, if the name alone shows the tool
-
-
-def _is_large_log(file: Path) -> bool:
-    """Whether a file begins as a log of inspect_ai; parsed whole it takes 8 x its size."""
-    return plain_path(file).suffix == ".json" and is_inspect_log(file)
 
 
 def _parsed_json(source: Iterable[bytes], *, lines: bool) -> Any:
@@ -247,11 +243,6 @@ def _first_has_fields(*names: str) -> Sign:
     return lambda record: isinstance(record, list) and has(record[0])
 
 
-def _results_have_field(name: str) -> Sign:
-    """A sign: the record has a list `results` whose first object has this field."""
-    return lambda record: isinstance(record["results"], list) and name in record["results"][0]
-
-
 def _is_swe_bench(record: Any) -> bool:
     """A sign of SWE-bench: lists of instances by outcome, or an instance with its outcome."""
     if "results" in record:  # Terminal-Bench has such lists beside its trials
@@ -259,16 +250,6 @@ def _is_swe_bench(record: Any) -> bool:
     lists = isinstance(record.get("resolved_ids", record.get("resolved")), list)
     part = next(iter(record.values()))
     return lists or (isinstance(part, Mapping) and bool({"patch_exists", "resolved"} & {*part}))
-
-
-def _is_deepeval(record: Any) -> bool:
-    """A sign of DeepEval: the cases of a run, which may be wrapped."""
-    return "testCases" in record.get("testRunData", record)
-
-
-def _is_nemo_gym(record: Any) -> bool:
-    """A sign of NeMo Gym: the number of a task, or what old versions wrote instead."""
-    return "_ng_task_index" in record or {"responses_create_params", "reward"} <= {*record}
 
 
 def _is_nemo_skills(record: Any) -> bool:
@@ -294,7 +275,7 @@ def _is_rollout(record: Any) -> bool:
 # For each reader the name of its files, and a sign in the first record of one.
 _SIGNS: dict[str, tuple[str, Sign]] = {
     "bfcl": ("*_score.json", _has_fields("accuracy", "correct_count", "total_count")),
-    "deepeval": ("*.json", _is_deepeval),
+    "deepeval": ("*.json", lambda record: "testCases" in record.get("testRunData", record)),
     "evalplus": ("*eval_results.json", _has_fields("eval")),
     "evalscope": ("*.jsonl", _has_fields("index", "sample_score")),
     "every_eval_ever": (
@@ -309,7 +290,10 @@ _SIGNS: dict[str, tuple[str, Sign]] = {
     "lighteval": ("details_*.parquet", _has_fields("doc", "metric", "model_response")),
     "livecodebench": ("*.json", _first_has_fields("question_id", "graded_list")),
     "lm_eval": ("*samples_*.jsonl", _has_fields("doc_id", "filtered_resps")),
-    "nemo_gym": ("*.jsonl", _is_nemo_gym),
+    "nemo_gym": (
+        "*.jsonl",  # the second is of old versions
+        lambda line: "_ng_task_index" in line or {"responses_create_params", "reward"} <= {*line},
+    ),
     "nemo_skills": ("output*.jsonl", _is_nemo_skills),
     "openai_evals": ("*.jsonl", lambda record: "completion_fns" in record["spec"]),
     "opencompass": ("*.json", _has_fields("details")),
@@ -319,7 +303,7 @@ _SIGNS: dict[str, tuple[str, Sign]] = {
     "swe_bench": ("*.json", _is_swe_bench),
     "tau2_bench": ("*.json", _has_fields("info", "tasks")),
     "tau_bench": ("*.json", _first_has_fields("task_id", "trial", "reward")),
-    "terminal_bench": ("*results.json", _results_have_field("is_resolved")),
+    "terminal_bench": ("*results.json", lambda record: "is_resolved" in record["results"][0]),
     "trl": ("completions_*.parquet", _has_fields("step", "prompt", "completion")),
     "verifiers": ("*.jsonl", _is_rollout),
     "verl": ("*.jsonl", _has_fields("input", "score", "step")),

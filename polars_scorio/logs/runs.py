@@ -112,7 +112,7 @@ class Totals:
     score: float | None = None  # of these rows, computed as the tool does it
     status: str | None = None  # how the run ended, if not well
     at_k: Sequence[tuple[int, float, float]] = ()  # draw size, score of the tool, and of the rows
-    trials_each: int | None = 1  # of a planned row; None if unknown
+    rows_are_trials: bool = True  # or nobody knows how many trials a planned row has
     file: Path | None = None  # where it says so, if not with the rows
 
     def __post_init__(self) -> None:
@@ -128,11 +128,7 @@ class Totals:
 
 
 def mean_or_none(values: Iterable[float | None]) -> float | None:
-    """The mean of the values that are known.
-
-    >>> mean_or_none([1, None, 0]), mean_or_none([None])
-    (0.5, None)
-    """
+    """The mean of the values that are known."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
@@ -200,7 +196,7 @@ def totals_frame(
         {
             **keys,
             **totals.keys,
-            "planned": _planned_trials(totals),
+            "planned": totals.planned if totals.rows_are_trials else None,
             "reported": totals.reported,
             "recomputed": None if totals.reported is None else totals.score,
             AT_K: [dict(zip(_AT_K_DTYPE, each, strict=True)) for each in totals.at_k] or None,
@@ -219,13 +215,6 @@ def totals_frame(
     frame = pl.DataFrame(rows, schema_overrides=dtypes, infer_schema_length=None)
     known = AT_K in frame.columns and frame[AT_K].null_count() < frame.height
     return frame if known else frame.drop(AT_K, strict=False)
-
-
-def _planned_trials(totals: Totals) -> int | None:
-    """The planned trials, if it is known how many trials a row stands for."""
-    if totals.planned is None or totals.trials_each is None:
-        return None
-    return totals.planned * totals.trials_each
 
 
 class RowTally:

@@ -125,9 +125,11 @@ def _file_verdicts(file: Path, report: Any, instances: Collection[str] | None) -
         outcomes, run, rest = _run_outcomes(report), _model_and_run(file)[1], "incomplete"
     elif isinstance(report.get("resolved"), list):
         outcomes, run, rest = _submission_outcomes(file, report, instances), "", "unresolved"
-    elif report and all(_has_verdict(part) for part in report.values()):
+    elif report and all(isinstance(part, dict) and "resolved" in part for part in report.values()):
         outcomes = {name: _single_outcome(part) for name, part in report.items()}
-        return replace(_verdict_rows(outcomes, _single_run(file)), records=report.values())
+        _, _, below = file.as_posix().partition("/run_evaluation/")
+        run = below.partition("/")[0]
+        return replace(_verdict_rows(outcomes, run), records=report.values())
     else:
         return None
     strangers = sorted({*outcomes} - {*instances}) if instances is not None else []
@@ -182,11 +184,6 @@ def _submission_outcomes(
     return outcomes
 
 
-def _has_verdict(part: object) -> bool:
-    """Whether a value of JSON is the report of a single instance."""
-    return isinstance(part, dict) and "resolved" in part
-
-
 def _single_outcome(part: Mapping[str, Any]) -> str:
     """The outcome of a single instance."""
     if part["resolved"]:
@@ -194,9 +191,3 @@ def _single_outcome(part: Mapping[str, Any]) -> str:
     if part.get("infra_failure"):
         return "infra_failure"
     return "empty_patch" if part.get("patch_is_None") else "unresolved"
-
-
-def _single_run(file: Path) -> str:
-    """The run of a single instance: the folder below run_evaluation."""
-    folders = file.parts
-    return folders[folders.index("run_evaluation") + 1] if "run_evaluation" in folders else ""

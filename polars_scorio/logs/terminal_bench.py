@@ -9,14 +9,13 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.logs.json_files import FileRows, Row, errors_name_file, read_json
+from polars_scorio.logs.json_files import FileRows, Row, side_object
 from polars_scorio.logs.kept_fields import Vocabulary, time_between
 from polars_scorio.logs.paths import Paths, side_file
 from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
 from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings
 
 _EXPECTED = "results.json of a run of Terminal-Bench 1: an object with the list 'results'"
-_METADATA = "run_metadata.json"
 _SIDE = "run_metadata.json of Terminal-Bench 1: an object with agent_name and model_name"
 # Settings in which runs of one model may differ.
 SETTINGS = ("dataset_name", "dataset_version", "agent_kwargs")
@@ -65,11 +64,7 @@ def _agent_and_model(file: Path, *_: object) -> str | None:
 
 def _run_metadata(file: Path) -> dict[str, Any]:
     """The description beside the results of a run; empty if there is none."""
-    side = side_file(file, _METADATA)
-    if not side.exists():
-        return {}
-    with errors_name_file(side, _SIDE):
-        return dict(read_json(side, _SIDE))
+    return side_object(side_file(file, "run_metadata.json"), _SIDE)
 
 
 def _run_totals(run: Mapping[str, Any], metadata: Mapping[str, Any], rows: list[Row]) -> Totals:

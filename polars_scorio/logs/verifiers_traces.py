@@ -15,7 +15,7 @@ from polars_scorio.logs.json_files import (
     Row,
     errors_name_file,
     numbered_objects,
-    read_json,
+    side_object,
     unexpected_content,
 )
 from polars_scorio.logs.kept_fields import Vocabulary
@@ -58,7 +58,8 @@ def episode_rows(file: Path, model: str | None, agent: str) -> FileRows:
             traces = _agent_traces(file, episode, agent)
             configs += [trace["agent"].get("config", {}) for trace in traces]
             rows.append(_episode_row(episode, traces))
-            episodes.append(_episode_facts(episode, traces))
+            facts = {name: value for name, value in episode.items() if name != "traces"}
+            episodes.append({"info": traces[0].get("info") if traces else None} | facts)
     played = {config.get("model") for config in configs} - {None}
     named = None if model is not None else _only_model(file, played)
     environment = rows[0][0] if len({row[0] for row in rows}) == 1 else None
@@ -89,15 +90,7 @@ def _planned_episodes(file: Path) -> Totals:
 
 def _traces_configuration(file: Path) -> dict[str, Any]:
     """The configuration of a run, in the folder of its traces; empty if there is none."""
-    side = side_file(file.parent / "configs" / "eval.json", "eval.json")
-    with errors_name_file(side, _CONFIG):
-        return dict(read_json(side, _CONFIG)) if side.exists() else {}
-
-
-def _episode_facts(episode: dict[str, Any], traces: list[dict[str, Any]]) -> dict[str, Any]:
-    """The fields of an episode without its traces, and the `info` of its first trace."""
-    info = traces[0].get("info") if traces else None
-    return {"info": info} | {name: value for name, value in episode.items() if name != "traces"}
+    return side_object(side_file(file.parent / "configs" / "eval.json", "eval.json"), _CONFIG)
 
 
 def episode_model(_: Path, part: FileRows, folder: str) -> str:

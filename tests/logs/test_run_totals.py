@@ -54,7 +54,7 @@ def test_means_leave_out_what_is_not_known():
 
 def test_totals_have_the_keys_of_run_and_part():
     of_filter = Totals(
-        keys={"filter": "maj"}, planned=6, reported=0.5, score=0.25, trials_each=None
+        keys={"filter": "maj"}, planned=6, reported=0.5, score=0.25, rows_are_trials=False
     )
     parts = [({"model": "ada"}, of_filter), ({"model": "bob"}, Totals(planned=3))]
     frame = totals_frame(parts)
