@@ -86,7 +86,9 @@ def compare(
     if baseline is not None:
         (baseline,) = check_models((baseline,), trials, "baseline")
     sizes = metric.row_sizes
-    curves = simultaneous and len(sizes) > 1 and _has_curve(metric, options)
+    # Draw sizes of posteriors and costs have no common critical value.
+    has_curve = options.get("prior") is None and metric.looks_at != "costs" and metric.calibrated
+    curves = simultaneous and len(sizes) > 1 and has_curve
     plan, models = models_of(trials, metric, options, overall)
     dtypes: dict[str, pl.DataType] = {
         "metric": pl.String(),
@@ -280,11 +282,6 @@ class _ComparedPairs:
             differences.hi,
         )
         return dict(zip(pair_numbers(self.models.metric), numbers, strict=True))
-
-
-def _has_curve(metric: Metric, options: DecisionOptions) -> bool:
-    """Whether the draw sizes have a common critical value: posteriors and costs have none."""
-    return options.get("prior") is None and metric.looks_at != "costs" and metric.calibrated
 
 
 def _stretch_dtypes(model: pl.DataType, baseline: Category | None) -> dict[str, pl.DataType]:

@@ -157,16 +157,8 @@ def _even_rows(questions: pl.DataFrame, n: int, rate: str, seed: int) -> pl.Data
     shuffled = questions[random.permutation(questions.height)]
     # Means that differ in their last digits are the same.
     ordered = shuffled.sort(pl.col(rate).round(12), nulls_last=True, maintain_order=True)
-    return ordered[_even_places(questions.height, n, random.random())]
-
-
-def _even_places(rows: int, n: int, start: float) -> Ints:
-    """So many places at equal distances; `start` is a share of the first distance.
-
-    >>> _even_places(10, 4, 0.5)
-    array([1, 3, 6, 8])
-    """
-    return np.asarray(np.minimum((np.arange(n) + start) * rows / n, rows - 1).astype(np.int64))
+    places = (np.arange(n) + random.random()) * questions.height / n
+    return ordered[np.minimum(places, questions.height - 1).astype(np.int64)]
 
 
 _NUMBERS: dict[str, pl.DataType] = dict.fromkeys(("mu", "sigma", "lo", "hi"), pl.Float64())
@@ -215,7 +207,7 @@ def convergence_plan(
     named_model(request.trials, "convergence")
     refuse_repeats([*request.trials.strata, *_SHARES])
     groups = request.groups(questions=aligned_options({"unmatched": unmatched})["questions"])
-    settles = _Settling(request, replicates, scheme, seed, _progress_bar() if progress else _no_bar)
+    settles = _Settling(request, replicates, scheme, seed, _progress_bar() if progress else None)
     return per_stratum(groups, request.trials, settles, _SHARES)
 
 
@@ -343,12 +335,12 @@ class _Settling:
     replicates: int
     scheme: Scheme
     seed: int
-    bar: Callable[..., Any]  # a context that gives an object with `update`, or None
+    bar: Callable[..., Any] | None  # a context that gives an object with `update`
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each n, and one for those that never settle."""
         outcomes, score = _trial_outcomes(groups, self.request), self._score
-        with self.bar(total=self.replicates) as bar:
+        with self.bar(total=self.replicates) if self.bar else nullcontext() as bar:
             result = ranking_convergence(
                 outcomes,
                 self._sign * _unit_rewards(groups, self.request.trials.question.name)
@@ -380,10 +372,6 @@ def _share_rows(result: Convergence) -> pl.DataFrame:
     by_n = pl.DataFrame(columns).with_columns(tau=pl.Series(result.tau).fill_nan(None))
     never = pl.DataFrame({"n": None, "share": result.never}, schema_overrides=by_n.schema)
     return pl.concat([by_n, never], how="diagonal")
-
-
-def _no_bar(total: int) -> nullcontext[None]:  # noqa: ARG001 - as tqdm is called
-    return nullcontext()
 
 
 def _progress_bar() -> Callable[..., Any]:

@@ -41,11 +41,6 @@ def average_request(trials: Trials, w: Weights | None) -> Request:
     return replace(request, classes=request.classes.needing(subject.ranged()))
 
 
-def _with_families(request: Request) -> Request:
-    """The request, which reads the family of each model too, if the log has them."""
-    return replace(request, classes=request.classes.needing(Families()))
-
-
 def named_questions(request: Request, unmatched: Unmatched) -> WholePlan:
     """The groups of a log, with the names of their questions that all models of a stratum have."""
     alignment = aligned_options({"unmatched": unmatched})["questions"]
@@ -55,53 +50,25 @@ def named_questions(request: Request, unmatched: Unmatched) -> WholePlan:
 
 
 class UnitOutcomes(NamedTuple):
-    """Outcomes of Q questions, or clusters of questions, under A models.
-
-    Attributes
-    ----------
-    mean : ndarray of float, shape (Q, A)
-        Mean outcome.
-    trial, noise : ndarray of float, shape (Q, A)
-        Estimated variance of one trial, and of the mean; NaN for a single trial.
-    support : tuple of float or None
-        The lowest and the highest outcome that is possible; None if nobody gave the range of
-        rewards.
-    ever, always : ndarray of bool, shape (Q, A)
-        Whether some outcome is above the lowest one, and whether all are the highest one; False if
-        these are unknown.
-    """
+    """Outcomes of Q questions, or clusters of questions, under A models; arrays are (Q, A)."""
 
     mean: Floats
-    trial: Floats
-    noise: Floats
-    support: Bounds | None
-    ever: Mask
-    always: Mask
+    trial: Floats  # estimated variance of one trial; NaN for a single trial
+    noise: Floats  # and of the mean
+    support: Bounds | None  # what is possible; None if nobody gave the range of rewards
+    ever: Mask  # whether some outcome is above the lowest one; False if that is unknown
+    always: Mask  # whether all are the highest one; False if that is unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StratumQuestions:
-    """Questions, or clusters of questions, of a stratum, and what its models did there.
+    """Questions, or clusters of questions, of a stratum, and what its models did there."""
 
-    Attributes
-    ----------
-    names : Series
-        The questions or clusters, ascending.
-    size : ndarray of int, shape (Q,)
-        How many questions each row stands for.
-    trials : ndarray of int, shape (Q, A)
-        Trials with an outcome.
-    outcomes : Outcomes
-        What came out.
-    family : ndarray of int, shape (A,), or None
-        The family of each model, 0, 1, ...; None if the log has none.
-    """
-
-    names: pl.Series
-    size: Ints
-    trials: Ints
+    names: pl.Series  # ascending
+    size: Ints  # questions that each row stands for, (Q,)
+    trials: Ints  # with an outcome, (Q, A)
     outcomes: UnitOutcomes
-    family: Ints | None = None
+    family: Ints | None = None  # of each model, 0, 1, ..., (A,); None if the log has none
 
     @classmethod
     def read(cls, groups: pl.DataFrame, request: Request) -> StratumQuestions:
@@ -256,7 +223,8 @@ def question_analysis(
     schema |= {} if trials.family is None else {"families": pl.UInt32()}
     schema |= _QUESTION_COLUMNS
     refuse_repeats([*trials.strata, *schema])
-    request = _with_families(average_request(trials, w))
+    request = average_request(trials, w)
+    request = replace(request, classes=request.classes.needing(Families()))
     analysis = _Analysis(request, per, fdr, (1 - confidence) / 2, schema)
     return per_stratum(named_questions(request, unmatched), trials, analysis, schema)
 

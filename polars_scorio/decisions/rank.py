@@ -300,7 +300,8 @@ def rank_scores(
     # Between two infinite scores the gap is NaN, which Polars holds for larger than any number.
     gap = scores.gather(order).diff().abs().fill_nan(0.0).fill_null(0.0)
     place = (gap > tol).cum_sum().gather(order.arg_sort())
-    return _place_ranks(pl.when(scores.is_not_null()).then(place), method)
+    places = pl.when(scores.is_not_null()).then(place)  # tied scores have the same one
+    return places.rank(_METHODS[method])  # type: ignore[arg-type]  # one of Polars' names
 
 
 def _score_numbers(scores: pl.Series) -> pl.Series:
@@ -311,8 +312,3 @@ def _score_numbers(scores: pl.Series) -> pl.Series:
             "the scores, such as mu"
         )
     return scores.cast(pl.Float64).fill_nan(None)
-
-
-def _place_ranks(places: pl.Expr, method: RankMethod) -> pl.Expr:
-    """Ranks of places in a sorted list; tied scores have the same place."""
-    return places.rank(_METHODS[method])  # type: ignore[arg-type]  # one of Polars' names

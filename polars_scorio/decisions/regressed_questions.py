@@ -127,7 +127,8 @@ class BrokenQuestions:
             versions = counts.versions(int(old[stratum]), place)
             if versions.n_old.size:
                 versions = versions.swapped() if self.lower_is_better else versions
-                tests[stratum, place] = _broken_counts(versions)
+                broken = int(versions.broken().sum())
+                tests[stratum, place] = broken, regression_tests(versions).pvalue_broken
                 whole.setdefault(names[place], []).append(tests[stratum, place])
             else:  # all strata of the model
                 parts = whole[names[place]]
@@ -143,11 +144,6 @@ class BrokenQuestions:
 def beyond_counts(groups: pl.DataFrame, classes: Classes) -> bool:
     """Whether any question has a value that is neither 0 nor 1."""
     return classes.beyond_counts(groups[QUESTIONS].explode(**AS_ROWS).struct.unnest())
-
-
-def _broken_counts(versions: VersionCounts) -> tuple[int, Floats]:
-    """How many questions broke, and the chance of each to break if nothing changed."""
-    return int(versions.broken().sum()), regression_tests(versions).pvalue_broken
 
 
 _TRIALS = ("trials_baseline", "trials")

@@ -274,7 +274,7 @@ def _group_flips(evaluated: Evaluated, confidence: float) -> Flips:
     flaky = np.bincount(group, (c > 0) & (c < n), groups)
     single = np.bincount(group, n == 1, groups) > 0
     most = np.zeros(groups)
-    np.maximum.at(most, group, largest_flip(n))
+    np.maximum.at(most, group, np.nan_to_num(flip_values(n, n // 2)))
     values = flip_values(n, c)
     share = np.bincount(group, values, groups) / np.maximum(table.size, 1)
     unit = np.divide(values, most[group], out=np.zeros_like(values), where=most[group] > 0)
@@ -294,11 +294,6 @@ def flip_values(n: Ints, c: Ints) -> Floats:
     """Unbiased share of pairs of runs in which a question changes its outcome; or NaN."""
     pairs = np.where(n > 1, n * (n - 1.0), np.nan)
     return np.asarray(2 * c * (n - c) / pairs)
-
-
-def largest_flip(n: Ints) -> Floats:
-    """The largest of `flip_values` of n trials; 0 for one trial."""
-    return np.nan_to_num(flip_values(n, n // 2))
 
 
 def most_flips(questions: Ints, successes: Ints, confidence: float) -> Floats:

@@ -30,11 +30,7 @@ def weight_range(w: Floats) -> float:
 
 
 def row_slices(rows: int, columns: int) -> list[slice]:
-    """Slices of rows with at most `CELLS` numbers each, for this many columns.
-
-    >>> row_slices(50_000, 4)
-    [slice(0, 32768, None), slice(32768, 65536, None)]
-    """
+    """Slices of rows with at most `CELLS` numbers each, for this many columns."""
     step = max(CELLS // max(columns, 1), 1)
     return [slice(start, start + step) for start in range(0, rows, step)]
 

@@ -74,12 +74,10 @@ class QuestionCosts:
         return CostValues(x, y, _per_pairs(products, n), n)
 
     def until_success(self, k: int) -> CostValues:
-        """Spending until the first success, in at most k tries, and pass@k; NaN if k exceeds n.
-
-        A question with c successes of mean cost m1 and n - c failures of mean cost m0 spends m1 [1
-        - C(n-c,k)/C(n,k)] + m0 sum_{j=1..k} C(n-c,j)/C(n,j) on average over all orders of its
-        trials. The noise is that of the jackknife, which needs more than k trials.
-        """
+        """Spending until the first success, in at most k tries, and pass@k; NaN if k exceeds n."""
+        # Successes of mean cost m1 and failures of m0 spend m1 [1 - C(n-c,k)/C(n,k)] + m0
+        # sum_{j=1..k} C(n-c,j)/C(n,j) on average over all orders. The jackknife needs more than k
+        # trials.
         assert self.of_success is not None  # counted for metrics of successes
         assert self.success_squares is not None  # counted for metrics of draws
         failed = self.n - self.c

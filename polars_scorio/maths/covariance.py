@@ -98,11 +98,7 @@ def paired_means(
 
 
 def first_alike(values: Floats) -> Ints:
-    """First column with the same values, for each column.
-
-    >>> first_alike(np.array([[1.0, 0.5, 1.0], [0.0, 0.0, -0.0]]))
-    array([0, 1, 0])
-    """
+    """First column with the same values, for each column."""
     first: dict[bytes, int] = {}
     # + 0.0 turns a negative zero into a positive one.
     columns = np.ascontiguousarray(values.T) + 0.0
@@ -169,11 +165,7 @@ def _missed_variance(estimated: Floats, events: Floats, size: float, span: float
 
 
 def in_clusters(cluster: Ints) -> Ints | None:
-    """Clusters of questions, from 0 on; None if each question is its own cluster.
-
-    >>> in_clusters(np.array([7, 3, 7])), in_clusters(np.array([7, 3, 5]))
-    (array([1, 0, 1]), None)
-    """
+    """Clusters of questions, from 0 on; None if each question is its own cluster."""
     distinct, place = np.unique(cluster, return_inverse=True)
     return None if distinct.size == cluster.size else place
 

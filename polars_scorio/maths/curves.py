@@ -53,15 +53,9 @@ class Path(NamedTuple):
 
 
 def curve_critical(c: Floats | float, path: Path) -> Floats:
-    """Critical values with which all points of each curve hold at once; `c` is that of one point.
-
-    The root of ``2 Phi(-x) + length / pi exp(-x^2 / 2) = 2 Phi(-c)``, or Bonferroni's value over
-    the points if it is smaller.
-
-    >>> path = Path(np.array([1.0, 1.0]), np.array([0.5]))
-    >>> round(float(curve_critical(1.959964, path)), 3), round(float(path.length), 3)
-    (2.241, 1.047)
-    """
+    """Critical values with which all points of each curve hold at once, from those of one point."""
+    # The root of ``2 Phi(-x) + length / pi exp(-x^2 / 2) = 2 Phi(-c)``, or Bonferroni's value over
+    # the points if it is smaller.
     tail, points = scipy.special.ndtr(-np.asarray(c, dtype=np.float64)), path.points
     bonferroni = -scipy.special.ndtri(tail / np.maximum(points, 1))
     length = np.where(np.isinf(path.length), 0.0, path.length)

@@ -324,20 +324,12 @@ def area_under_curve(k: int) -> Floats:
 
 
 def spectrum_gains(k: int, weights: Sequence[float]) -> Floats:
-    """Gains of a threshold spectrum: its k weights themselves.
-
-    >>> spectrum_gains(2, (0.25, 0.75))
-    array([0.25, 0.75])
-    """
+    """Gains of a threshold spectrum: its k weights themselves."""
     return np.array(weights[:k], dtype=np.float64)
 
 
 def only_success(gains: Floats) -> int | None:
-    """Number of the success that earns everything; None if several earn something.
-
-    >>> only_success(majority_gains(4)), only_success(excess_over_half(4))
-    (3, None)
-    """
+    """Number of the success that earns everything; None if several earn something."""
     first = int(gains.argmax())
     alone = gains[first] > 0 and not (gains[:first].any() or gains[first + 1 :].any())
     return first + 1 if alone else None
@@ -358,11 +350,7 @@ def average_sides(gains: Floats) -> tuple[bool, bool]:
 
 
 def is_area(gains: Floats) -> bool:
-    """Whether these are gains of AUC@k with enough trials for the functions of `area` to pay.
-
-    >>> is_area(area_under_curve(100)), is_area(area_under_curve(3))
-    (True, False)
-    """
+    """Whether these are gains of AUC@k with enough trials for the functions of `area` to pay."""
     k = gains.size
     if k < _LONG or gains[0] != (k + 1) / (2 * k):
         return False
@@ -595,11 +583,7 @@ _TABULATED = 4096  # trials of an urn up to which logs of binomial coefficients 
 
 @lru_cache(maxsize=32)
 def log_binomials(n: int) -> Floats:
-    """``ln C(n, j)`` for j = 0..n.
-
-    >>> np.exp(log_binomials(4)).round(9)
-    array([1., 4., 6., 4., 1.])
-    """
+    """``ln C(n, j)`` for j = 0..n."""
     logs = scipy.special.gammaln(np.arange(1.0, n + 2))
     binomials: Floats = logs[-1] - logs - logs[::-1]
     return binomials
@@ -665,12 +649,10 @@ _TERMS = 18  # terms of power series of arguments up to 1
 
 
 def area_drawn(n: Ints, c: Ints, k: int) -> Floats:
-    """Unbiased estimate of AUC@k for n trials with c successes, shape (S,), ``2 <= k <= n``.
-
-    With the chance ``H_i = C(n - c, i) / C(n, i)`` of no success, the sum of H_1, ..., H_k is ``(n
-    - c) / (c + 1)`` times the chance that one of k draws is among c + 1 of the trials. If successes
-    are rare, the sum of ``1 - H_i`` is an alternating series of factorial moments.
-    """
+    """Unbiased estimate of AUC@k for n trials with c successes, shape (S,), ``2 <= k <= n``."""
+    # With the chance ``H_i = C(n - c, i) / C(n, i)`` of no success, the sum of H_1, ..., H_k is
+    # ``(n - c) / (c + 1)`` times the chance that one of k draws is among c + 1 of the trials. If
+    # successes are rare, the sum of ``1 - H_i`` is an alternating series of factorial moments.
     chance, rest = no_success_drawn(n, c, k)
     failures = n - c
     _, following = no_success_drawn(n, np.minimum(c + 1, n), k)

@@ -61,16 +61,9 @@ class CheckResult(NamedTuple):
 def copies(
     n: Ints, c: Ints, present: Flags | None = None, success: Flags | None = None
 ) -> CheckResult:
-    """Are some trials copies of others? By pairs of runs, where these are known, and by counts.
-
-    Without a mixed question among ten there is no p-value: copies and a model that is deterministic
-    on each question give the same log.
-
-    >>> n, c = np.full(20, 4), np.repeat([0, 2, 4], [5, 10, 5])
-    >>> found = copies(n, c)
-    >>> found.kind, found.observed, round(found.p, 5)
-    ('counts', 2, 0.00021)
-    """
+    """Are some trials copies of others? By pairs of runs, where these are known, and by counts."""
+    # Without a mixed question among ten there is no p-value: copies and a model that is
+    # deterministic on each question give the same log.
     mixed = (c > 0) & (c < n)
     several = int((n > 1).sum())
     if not several:

@@ -614,14 +614,13 @@ class Calibrated:
         return QuestionWeights.from_groups(weights, fits.questions > 0)
 
     def of_groups(self, groups: Ints) -> Calibrated:
-        """Some groups with their fits, given in ascending order."""
+        """Some groups with their fits, given in ascending order, of a fit without strata."""
         batches = []
         for members, fits in self.batches:
             rows = np.flatnonzero(np.isin(members, groups))
             if rows.size:
                 batches.append((np.searchsorted(groups, members[rows]), fits.at(rows)))
-        strata = self.strata and self.strata.of_groups(groups)
-        return Calibrated(self.states.of_groups(groups), batches, strata)
+        return Calibrated(self.states.of_groups(groups), batches, None)
 
     def of_each(self, values: Callable[[Fits], Floats]) -> Floats:
         """A number of each group, from those of each batch, shape (G,)."""

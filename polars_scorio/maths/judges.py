@@ -155,11 +155,10 @@ def _observed_rate(successes: Floats, trials: Floats) -> Floats:
 
 
 def corrected_credit(credit: Floats, sensitivity: float, specificity: float) -> Floats:
-    """Credit (k + 1,) of the verdicts of a draw, whose mean is the mean credit of the truth.
-
-    A verdict "right" weighs ``sp/J`` as a right and ``(se - 1)/J`` as a wrong answer, "wrong" ``(sp
-    - 1)/J`` and ``se/J``, ``J = se + sp - 1 > 0``: with independent errors these have mean 1 or 0.
-    """
+    """Credit (k + 1,) of the verdicts of a draw, whose mean is the mean credit of the truth."""
+    # A verdict "right" weighs ``sp/J`` as a right and ``(se - 1)/J`` as a wrong answer, "wrong"
+    # ``(sp - 1)/J`` and ``se/J``, ``J = se + sp - 1 > 0``: with independent errors these have mean
+    # 1 or 0.
     k, index = credit.size - 1, sensitivity + specificity - 1
     judged_right = np.array([sensitivity - 1, specificity]) / index  # of wrong, of right answers
     judged_wrong = np.array([sensitivity, specificity - 1]) / index

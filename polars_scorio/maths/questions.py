@@ -280,12 +280,6 @@ class Subgroups(Generic[GroupsT_co]):
         """Parts of the same questions by failure and success; see `States.binary`."""
         return replace(self, states=self.states.binary(success))
 
-    def of_groups(self: Subgroups[States], groups: Ints) -> Subgroups[States]:
-        """The parts of some groups, given in ascending order."""
-        members = np.flatnonzero(np.isin(self.owner, groups))
-        owner = np.searchsorted(groups, self.owner[members])
-        return Subgroups(self.states.of_groups(members), owner, groups.size)
-
     @property
     def size(self) -> Ints:
         """Questions of each group, shape (G,)."""

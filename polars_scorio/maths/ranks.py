@@ -126,11 +126,7 @@ def signal_share(mu: Floats, sigma: Floats) -> Floats:
 
 
 def weighted_mean(mu: Floats, sigma: Floats) -> Floats:
-    """Mean of the models of each stratum by ``1 / sigma**2``; 0 if no model has a sigma.
-
-    >>> weighted_mean(np.array([[0.5, 0.8]]), np.array([[0.1, 0.2]]))
-    array([0.56])
-    """
+    """Mean of the models of each stratum by ``1 / sigma**2``; 0 if no model has a sigma."""
     here = np.isfinite(mu) & np.isfinite(sigma) & (sigma > 0)
     weight = np.divide(1, sigma**2, out=np.zeros_like(mu), where=here)
     total = weight.sum(axis=1)

@@ -324,11 +324,7 @@ class RewardNoise:
 
 
 def unseen_share(trials: Floats, tail: Floats | float) -> Floats:
-    """Share of trials of another kind that may be unobserved: ``1 - tail^(1 / trials)``.
-
-    >>> unseen_share(np.array([4.0, 0.0]), 0.025).round(3)
-    array([0.602, 1.   ])
-    """
+    """Share of trials of another kind that may be unobserved: ``1 - tail^(1 / trials)``."""
     trials = np.maximum(trials, np.finfo(float).tiny)
     with np.errstate(over="ignore"):
         return -np.expm1(np.log(tail) / trials)

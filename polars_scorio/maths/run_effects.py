@@ -62,11 +62,7 @@ class RunVariance(NamedTuple):
         return float(self.excess / self.variance) if self.variance else 0.0
 
     def term(self, critical: Numbers) -> Floats:
-        """The addition to the variance, so that it holds at this critical value.
-
-        >>> RunVariance(2e-4, 1e-4, 15.0, 1.0, 2.0).term(1.96).round(8).item()
-        0.00013653
-        """
+        """The addition to the variance, so that it holds at this critical value."""
         c, freedom = np.maximum(critical, _LEAST_CRITICAL), np.asarray(self.freedom)
         stretched = (student_quantile(c, freedom) / c) ** 2 * self.variance
         return np.where(freedom > 0, np.maximum(0.0, stretched - self.of_trials), 0.0)
@@ -177,15 +173,8 @@ ScoreRuns: TypeAlias = "RunVariance | SharedRuns"
 def run_variance(
     values: Floats, present: NDArray[np.bool_], slopes: Floats | None = None
 ) -> RunVariance:
-    """The variance of a score over runs, from outcomes of questions in runs, (M, R).
-
-    `slopes` (M,): what replacing one trial changes in the score; default: that of a mean.
-
-    >>> x = np.array([[1.0, 0, 1, 1], [1, 0, 0, 1], [0, 0, 1, 1]])
-    >>> found = run_variance(x, np.ones((3, 4), bool))  # that of the runs' scores over R
-    >>> found.freedom, bool(np.isclose(found.variance, x.mean(0).var(ddof=1) / 4))
-    (3.0, True)
-    """
+    """The variance of a score over runs, from outcomes of questions in runs, (M, R)."""
+    # `slopes` (M,): what replacing one trial changes in the score; default: that of a mean.
     some = present.any(1)
     values, here = values[some], present[some].astype(np.float64)
     n = here.sum(1)

@@ -239,7 +239,9 @@ def noise_estimates(draw: Draw, n: Ints, c: Ints) -> Floats:
             (polynomial,) = _variance_rows(gains, np.array([size]))
             noise[rows] = mean_drawn_credit(size, c[rows], polynomial)
         else:
-            product = mean_drawn_credit(size, c[rows], _disjoint_product(credit_of(gains)))
+            credit = credit_of(gains)  # of two draws of k without a common trial:
+            disjoint = _half_product(credit, np.broadcast_to(credit, (k + 1, k + 1)))
+            product = mean_drawn_credit(size, c[rows], disjoint)
             noise[rows] = drawn_credit(n[rows], c[rows], gains)[0] ** 2 - product
     return noise
 
@@ -266,11 +268,6 @@ def _shared_noise(gains: bytes) -> Floats:
         ends.append(moments)
     up, down = ends
     return np.asarray(np.where(up <= down, up - up[0], down - down[0]))
-
-
-def _disjoint_product(credit: Floats) -> Floats:
-    """Product of two draws of k without a common trial, by the successes in 2 k trials."""
-    return _half_product(credit, np.broadcast_to(credit, (credit.size, credit.size)))
 
 
 def _half_product(credit: Floats, second: Floats) -> Floats:

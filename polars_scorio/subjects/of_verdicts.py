@@ -745,11 +745,6 @@ class JudgedInference(Inference):
     target: Target  # what mu is about
     labelled: bool  # on these trials, not on a calibration sample from elsewhere
 
-    @property
-    def z(self) -> float:
-        """Critical value of an interval."""
-        return float(scipy.special.ndtri((1 + self.confidence) / 2))
-
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowScores:
         """The numbers of metrics of success and failure, for each draw size and cell."""
         judges: CellJudges = cells.known["judges"]  # as they were prepared

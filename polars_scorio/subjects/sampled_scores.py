@@ -127,19 +127,8 @@ def units_of_models(
     cluster: Ints | None = None,
     share: Floats | None = None,
 ) -> UnitSample:
-    """A sample of units for each model of each stratum, from values (Q, L) of all their questions.
-
-    A number of a cluster in two strata stands for two clusters; without shares, all are equal.
-
-    Examples
-    --------
-    One stratum, two models; the first two questions are a cluster.
-
-    >>> values = np.array([[0.0, 1.0], [1.0, 1.0], [0.5, 0.0]])
-    >>> sample = units_of_models(values, 0 * values, np.array([3]), np.array([0, 0, 1]))
-    >>> sample.values.tolist(), sample.weight.tolist(), sample.group.tolist()
-    ([0.5, 1.0, 0.5, 0.0], [2.0, 2.0, 1.0, 1.0], [0, 1, 0, 1])
-    """
+    """Units of each model of each stratum, from values (Q, L) of all their questions."""
+    # A number of a cluster in two strata stands for two clusters; without shares, all are equal.
     stratum, models = np.repeat(np.arange(sizes.size), sizes), values.shape[1]
     weight = np.ones(stratum.size) if share is None else share
     if cluster is not None:
