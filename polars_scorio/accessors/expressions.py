@@ -107,21 +107,19 @@ class ScorioExpr:
         threshold: float | None = None,
         missing: Category = "error",
     ) -> ScorioExpr:
-        """Say what the categories mean; as the roles of these names in `Scorio.__call__`.
+        """Accessor of the expression with a meaning of its categories, as in `Scorio.__call__`.
 
         Parameters
         ----------
         success : category or several of them, optional
-            Which categories are successes for binary metrics. Default: 1 or true. Labels need it.
-            No warning says that a column has none of them, as a report does: an expression sees
-            some of the groups at a time, and never knows whether these are all.
+            The categories that are successes; required for labels. Default: 1 or true. Unlike a
+            report, an expression does not warn if no category of the column is one of them.
         threshold : float, optional
-            The column holds a number, and a trial succeeds if it reaches the threshold. NaN is
-            missing, which a comparison such as ``pl.col("reward") >= 0.5`` takes for a success.
+            A trial succeeds if its number is at least this one. NaN is missing; a comparison such
+            as ``pl.col("reward") >= 0.5`` would count it as a success.
         missing : category, "error" or "drop"
-            What a null or NaN category means, a crashed or unscored trial: an error; nothing; or a
-            category, as in ``missing=0``. What the column cannot hold is refused at collection,
-            when its dtype is known.
+            Meaning of a null or NaN category, as of a crash: an error, a trial to leave out, or a
+            category, such as ``missing=0``.
 
         Returns
         -------
@@ -133,7 +131,7 @@ class ScorioExpr:
         TypeError
             If one of them is no category.
         ValueError
-            If `threshold` is no finite number, or comes together with `success`.
+            If `threshold` is not finite, or comes together with `success`.
 
         Examples
         --------
@@ -148,26 +146,24 @@ class ScorioExpr:
 
     @takes_options()
     def estimate(self, metric: Metric) -> pl.Expr:
-        """The unbiased finite-sample estimate of the group.
+        """Unbiased estimate of a metric for the trials of the group.
 
         Parameters
         ----------
         metric : Metric
-            What to report, with a single k: `ps.pass_at_k(4)`, ...; ``.pass_at_k(4)`` is short for
-            it.
+            A metric with a single k: ``estimate(ps.pass_at_k(4))`` is ``pass_at_k(4)``.
 
         Returns
         -------
         Expr
-            Float64, under the name of the column. Null where no such estimate exists (k exceeds
-            the trials of the group) and where the group has no trial.
+            Float64, under the name of the column. Null if k exceeds the trials of the group, or the
+            group has no trial.
 
         Raises
         ------
         TypeError, ValueError
-            At the call: if `metric` is no metric or has more than one k, or if its `w`, `success`
-            and `missing` contradict each other. At collection: if the column cannot hold these
-            categories, or holds a missing one or one that is not known.
+            At the call: if `metric` is no metric or has more than one k, or contradicts `success`
+            or `missing`. When the rows are read: for missing or unknown categories.
 
         Examples
         --------
@@ -185,20 +181,20 @@ class ScorioExpr:
 
     @takes_options()
     def posterior(self, metric: Metric, *, confidence: float = 0.95) -> pl.Expr:
-        """Estimate, posterior and credible interval of the group.
+        """Estimate, posterior mean and credible interval for the trials of the group.
 
         Parameters
         ----------
         metric : Metric
-            What to report, with a single k: `ps.pass_at_k(4)`, ...
+            A metric with a single k, such as `ps.pass_at_k(4)`.
         confidence : float
-            Credibility of the interval.
+            Probability of the credible interval.
 
         Returns
         -------
         Expr
-            A struct of estimate, mu, sigma, lo and hi (Float64), under the name of the column: the
-            numbers of a report. Null where the group has no trial.
+            A struct of estimate, mu, sigma, lo and hi (Float64), under the name of the column. Null
+            if the group has no trial.
 
         Raises
         ------

@@ -75,7 +75,7 @@ def from_successes(frame: pl.LazyFrame, n: str = ..., successes: str = ...) -> p
 def from_successes(
     frame: pl.DataFrame | pl.LazyFrame, n: str = "n", successes: str = "c"
 ) -> pl.DataFrame | pl.LazyFrame:
-    """Counts of failure and success from the totals of each question.
+    """Counts of failures and successes, from the totals of each question.
 
     Parameters
     ----------
@@ -87,15 +87,15 @@ def from_successes(
     Returns
     -------
     DataFrame or LazyFrame
-        As `frame`, with two rows for each of its rows: the columns `n` and `successes` make way for
-        `category` (0 and 1, Int8) and `count` (Int64). Read it with ``.scorio(count="count")``.
+        Two rows for each row, with `category` (0 and 1) and `count` in place of `n` and
+        `successes`. Read it with ``.scorio(count="count")``.
 
     Raises
     ------
     ColumnNotFoundError, TypeError, ValueError
-        At the call: if a column is missing or holds no numbers, or `category` or `count` is there
-        already. At collection: totals that are null, negative or fractional, more successes than
-        trials; with the first such row.
+        At the call: if a column is missing or holds no numbers, or `category` or `count` exists
+        already. When the rows are read: totals that are null, negative or fractional, or more
+        successes than trials.
 
     Examples
     --------

@@ -53,19 +53,19 @@ JudgeSample: TypeAlias = Judge | ModelJudges
 
 
 def judge(*, sensitivity: tuple[int, int], specificity: tuple[int, int]) -> Judge:
-    """Agreement of a judge with people, counted on a sample of answers from elsewhere.
+    """Error rates of a judge, counted on a sample of answers from elsewhere.
 
-    Named as ``judge=`` of an accessor, it corrects the estimates of a log of verdicts for the
-    errors of the judge, and lets intervals know how few labels there were.
+    Pass it as ``judge=`` of an accessor: estimates are then corrected for the errors of the judge,
+    and intervals include how few labels there were.
 
     Parameters
     ----------
     sensitivity : tuple of int
-        Of the answers that people called right: how many the judge called right, and how many there
-        were.
+        Of the answers that people called right: the number that the judge called right, and their
+        number.
     specificity : tuple of int
-        Of the answers that people called wrong: how many the judge called wrong, and how many there
-        were.
+        Of the answers that people called wrong: the number that the judge called wrong, and their
+        number.
 
     Returns
     -------

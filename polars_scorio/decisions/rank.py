@@ -263,10 +263,10 @@ def rank_scores(
     column : str or Expr
         The scores.
     method : "competition", "competition_max", "dense" or "average"
-        What scores that are tied get: the best of their places (1, 2, 2, 4), the worst
-        (1, 3, 3, 4), no gap after them (1, 2, 2, 3), or the mean (1, 2.5, 2.5, 4).
+        Rank of tied scores: the best of their places (1, 2, 2, 4), the worst (1, 3, 3, 4), the best
+        without gaps (1, 2, 2, 3), or the mean (1, 2.5, 2.5, 4).
     tol : float
-        Walking down the list, a score within `tol` of the one before is tied with it.
+        Neighbours that differ by at most `tol` are tied.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def rank_scores(
     ValueError
         If `method` is not known, or `tol` is negative or not a number.
     TypeError
-        If `column` is neither a name nor an expression; at collection: if it holds no numbers.
+        If `column` is neither a name nor an expression, or holds no numbers.
 
     Examples
     --------

@@ -19,17 +19,16 @@ def from_array(
     w: Sequence[float] | None = None,
     models: str | Sequence[str] | None = None,
 ) -> Scorio[pl.DataFrame]:
-    """The log of an array of outcomes, questions by trials.
+    """Log of an array of outcomes, questions by trials.
 
     Parameters
     ----------
     R : array of int, shape (M, N) or (L, M, N)
         The category 0..C of each trial, of one model or of several.
     w : sequence of float, optional
-        The weight of each category. Then the category of the log is that weight, and `w` its
-        `levels`: `bayes`, `avg` and `max_at_k` need no `w` of their own.
+        Weight of each category, which then becomes the category of the log.
     models : str or sequence of str, optional
-        The name of each model. Default: 0..L-1; for an array of one model, no name.
+        Name of each model. Default: 0..L-1; for an array of one model, no name.
 
     Returns
     -------
@@ -42,9 +41,8 @@ def from_array(
     TypeError
         If `R` holds no integers.
     ValueError
-        If `R` has another shape, rows of different lengths or no trial, categories outside 0..C, or
-        not one name a model; if weights are not finite, or two categories have the same one, which
-        the table could not tell apart.
+        If `R` has another shape, rows of different lengths or categories outside 0..C, or there is
+        not one name a model; if weights are not finite, or equal for two categories.
 
     Examples
     --------

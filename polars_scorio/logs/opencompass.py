@@ -35,7 +35,7 @@ def opencompass(
 ) -> Scorio[pl.DataFrame]:
     """Read OpenCompass and AISBench: results/<model>/<dataset>.json with details.
 
-    AISBench writes them with --dump-eval-details alone. The trial is the place in the lists. The
+    AISBench writes details only with --dump-eval-details. The trial is the place in the lists. The
     outcome is null where the answer of a run was not judged. Columns: model, benchmark (which is
     `by`), question, trial, category, run (the folder above `results`), source (the file).
 

@@ -48,7 +48,7 @@ _REWARD_MODELS = "acemath_orm", "skywork_orm", "verifier_pA"
 def scorio(
     paths: Paths, *, model: str | None = None, **roles: Unpack[LogOptions]
 ) -> Scorio[pl.LazyFrame]:
-    """JSON lines of the scorio project: one trial each, with its signals.
+    """Read the JSON lines of the scorio project: one trial each, with its signals.
 
     The trial is seed, the question data_id, and the category processed_results.is_correct; without
     it the category is null. The signals have scorio's names, which the rubrics of

@@ -48,11 +48,10 @@ def swe_bench(
       has all instances, or results/results.json. Most of the latter list only what was resolved:
       ``instances=`` has to name all instances of the split.
 
-    An empty patch resolves nothing. The outcome is null if the evaluation failed, be it for its
-    infrastructure, or if the instance was not submitted (a partial run): SWE-bench divides by all
-    instances, so that ``missing=0`` gives its numbers; ``missing="drop", unscored="drop"`` leave
-    instances out that were not judged. Columns: model, question, trial (the run), category,
-    outcome, run, source (the file).
+    The outcome is null if the evaluation failed, or if the instance was not submitted (a partial
+    run). SWE-bench divides by all instances, so that ``missing=0`` gives its numbers;
+    ``missing="drop", unscored="drop"`` leave out instances that were not judged. Columns: model,
+    question, trial (the run), category, outcome, run, source (the file).
 
     Parameters
     ----------

@@ -546,30 +546,26 @@ class Metric(ABC):
         return []
 
     def expr(self, *, n: Column, successes: Column) -> pl.Expr:
-        """The estimate from two columns that hold trials and successes.
-
-        For counts that are already made, each row those of one question; for trials, see
-        `ScorioExpr`.
+        """Estimate as an expression of two columns: trials and successes of a question.
 
         Parameters
         ----------
         n, successes : str or Expr
-            Columns of integers: how many trials there were, and how many of them succeeded.
+            Columns of integers: the number of trials, and of successes.
 
         Returns
         -------
         Expr
-            Float64, named as the metric and its k: ``pass_at_k_4``. Null where there is no
-            unbiased estimate (k exceeds n), where n is 0, and where a count is null.
+            Float64, named as the metric and its k: ``pass_at_k_4``. Null if k exceeds n, n is 0, or
+            a count is null.
 
         Raises
         ------
         ValueError
-            If the metric has more than one k, or a `w`. At collection: if successes are negative
-            or exceed n.
+            If the metric has more than one k, or a `w`. When the rows are read: if successes are
+            negative or exceed n.
         TypeError
-            If `n` or `successes` is neither a name nor an expression; at collection: if a column
-            does not hold integers.
+            If `n` or `successes` is neither a name nor an expression, or has no integers.
 
         Examples
         --------
@@ -582,21 +578,20 @@ class Metric(ABC):
         return of_counts(Answer(self, posterior=False), n, successes)
 
     def posterior_expr(self, *, n: Column, successes: Column, confidence: float = 0.95) -> pl.Expr:
-        """Estimate, posterior and interval from two columns that hold trials and successes.
+        """Estimate, posterior mean and interval as an expression of trials and successes.
 
         Parameters
         ----------
         n, successes
             As for `expr`.
         confidence : float
-            Credibility of the interval.
+            Probability of the credible interval.
 
         Returns
         -------
         Expr
-            A struct of estimate, mu, sigma, lo and hi (Float64), named as the metric and its k:
-            what a report says of a question with these counts. Null where n is 0 or a count is
-            null.
+            A struct of estimate, mu, sigma, lo and hi (Float64), named as the metric and its k.
+            Null if n is 0 or a count is null.
 
         Raises
         ------

@@ -55,7 +55,7 @@ def _with_spectrum_help(function: FunctionT) -> FunctionT:
 
 @_with_spectrum_help
 def uniform(k: int) -> Floats:
-    """Every success is worth the same: the spectrum is the accuracy.
+    """Equal weights: every success is worth the same, so that the spectrum is the accuracy.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def uniform(k: int) -> Floats:
 
 @_with_spectrum_help
 def threshold(k: int, t: int) -> Floats:
-    """Only the t-th success is worth something: the chance of at least t.
+    """All weight on the t-th success: the probability of at least t successes.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def threshold(k: int, t: int) -> Floats:
 
 @_with_spectrum_help
 def discovery(k: int) -> Floats:
-    """Only the first success is worth something: Pass@k.
+    """All weight on the first success: Pass@k.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def discovery(k: int) -> Floats:
 
 @_with_spectrum_help
 def stability(k: int) -> Floats:
-    """Only the last success is worth something: Pass^k.
+    """All weight on the last success: Pass^k.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def stability(k: int) -> Floats:
 
 @_with_spectrum_help
 def moment(k: int, lam: float) -> Floats:
-    """The share of successes to the power of lam: below 1 for discovery, above for stability.
+    """Weights of a power of the share of successes: lam < 1 for discovery, > 1 for stability.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def moment(k: int, lam: float) -> Floats:
 
 @_with_spectrum_help
 def beta(k: int, theta: float, kappa: float) -> Floats:
-    """A threshold that is Beta distributed over the shares from 0 to 1.
+    """Weights of a Beta distributed threshold for the share of successes.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def beta(k: int, theta: float, kappa: float) -> Floats:
 
 @_with_spectrum_help
 def maxent(k: int, mean: float) -> Floats:
-    """The least that is assumed of a threshold of which only the mean is known.
+    """Weights of the threshold distribution with largest entropy and a given mean.
 
     Parameters
     ----------
