@@ -476,18 +476,22 @@ from pathlib import Path
 log = ps.logs.records(sys.argv[1], model="m", question="q", trial="t", category="ok")
 assert log.avg().collect()["questions"].item() == 500
 print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])"""
-    peaks, text, coin = [], "x" * 200, Random(2)  # noqa: S311 - honest trials are read twice
+    text, coin = "x" * 200, Random(2)  # noqa: S311 - honest trials are read twice
     for trials in (100, 400):
         every = (
             row(f"{text} model", f"{text} {q}", t, coin.getrandbits(1))
             for t in range(trials)
             for q in range(500)
         )
-        put("a.jsonl", lines(*every))
-        command = [sys.executable, "-c", code, "a.jsonl"]
-        # The less of two peaks: on a busy machine more batches wait.
-        peaks.append(min(int(subprocess.check_output(command)) for _ in range(2)))  # noqa: S603
-    assert peaks[1] - peaks[0] < 45_000  # kB
+        put(f"{trials}.jsonl", lines(*every))
+
+    def peaks(file):
+        """Two peaks, the second if it is asked for: on a busy machine more batches wait."""
+        command = [sys.executable, "-c", code, file]
+        return (int(subprocess.check_output(command)) for _ in range(2))  # noqa: S603
+
+    small = min(peaks("100.jsonl"))
+    assert any(large - small < 45_000 for large in peaks("400.jsonl"))  # kB
 
 
 def test_values_late_in_a_large_file_fit_or_are_located(monkeypatch):
