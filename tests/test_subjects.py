@@ -75,5 +75,6 @@ def test_a_subject_can_be_deleted_by_its_file_and_its_line(without):
     assert used.stdout == "1 2\n", used.stderr
     assert said in used.stderr
     files = [f"tests/{file}" for file in SILENT]
-    tests = run("-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *files)
+    plain = ("-p", "no:xdist", "-p", "no:cacheprovider", "--assert=plain")
+    tests = run("-m", "pytest", "-q", *plain, *files)
     assert tests.returncode == 0, tests.stdout[-4000:]
