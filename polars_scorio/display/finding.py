@@ -458,27 +458,43 @@ class Curve:
         """The sign that is sure up to the largest k (else 0), and the first k that has it."""
         return self._stretch(-1)
 
+    @property
+    def _signs(self) -> Ints:
+        return np.asarray((self.lo > 0) * 1 - (self.hi < 0) * 1)
+
     def _stretch(self, step: int) -> tuple[int, int]:
-        signs = ((self.lo > 0) * 1 - (self.hi < 0) * 1)[::step]
+        signs = self._signs[::step]
         same = signs.size if (signs == signs[0]).all() else int(np.argmax(signs != signs[0]))
         return int(signs[0]), self.k[::step][same - 1]
+
+    def places(self, sign: int) -> str:
+        """Every k at which a sign is sure, in words; empty without any."""
+        (start, until), (end, since) = self.first, self.last
+        if start == sign and until == self.k[-1]:
+            return "at every k"
+        low = until if start == sign else 0
+        high = since if end == sign else math.inf
+        inside = [
+            f"{k:,}"
+            for k, each in zip(self.k, self._signs, strict=True)
+            if each == sign and low < k < high
+        ]
+        parts = [f"up to k = {low}"] * bool(low) + [f"at k = {text_list(inside)}"] * bool(inside)
+        return text_list([*parts, *[f"from k = {high} on"] * (high < math.inf)])
 
 
 def steps_title(curve: Curve, first: str, last: str) -> str:
     """Title of one run over its steps, from one band over all k."""
-    (start, until), (end, since) = curve.first, curve.last
-    if not start and not end:
-        return f"Nothing is decided between step {first} and step {last}."
+    (start, until), (end, _) = curve.first, curve.last
     if start * end < 0:
         moves = ("up", "down")[:: 1 if start > 0 else -1]
         return f"Pass@{until} is {moves[0]}, Pass@{curve.k[-1]} is {moves[1]}."
-    where = " and ".join(
-        [f"up to k = {until}"] * (start != 0) + [f"from k = {since} on"] * (end != 0)
-    )
-    if start and until == curve.k[-1]:
-        where = "at every k"
-    better = "better" if start + end > 0 else "worse"
-    return f"Step {last} is {better} than step {first} {where}."
+    gains, losses, than = curve.places(1), curve.places(-1), f"than step {first} "
+    if not gains and not losses:
+        return f"Nothing is decided between step {first} and step {last}."
+    parts = [f"better {than}{gains}"] * bool(gains)
+    parts += [f"worse {'' if gains else than}{losses}"] * bool(losses)
+    return f"Step {last} is {', '.join(parts)}."
 
 
 def strata_title(firsts: dict[str, str], sure: dict[str, str], leader: str, noun: str) -> str:

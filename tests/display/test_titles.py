@@ -103,7 +103,10 @@ def test_gates_have_the_sentence_of_their_ends(margin, lo, hi, title):
         ((1, 0, 0, 1), "Step 9 is better than step 0 up to k = 1 and from k = 8 on."),
         ((-1, -1, -1, -1), "Step 9 is worse than step 0 at every k."),
         ((0, -1, -1, -1), "Step 9 is worse than step 0 from k = 2 on."),
-        ((0, 1, 1, 0), "Nothing is decided between step 0 and step 9."),
+        ((0, 0, 0, 0), "Nothing is decided between step 0 and step 9."),
+        ((0, 1, 1, 0), "Step 9 is better than step 0 at k = 2 and 4."),
+        ((0, 1, -1, 0), "Step 9 is better than step 0 at k = 2, worse at k = 4."),
+        ((1, 0, -1, 0), "Step 9 is better than step 0 up to k = 1, worse at k = 4."),
     ],
 )
 def test_steps_have_the_sentence_of_their_band(signs, title):

@@ -238,13 +238,9 @@ def gains_section(run: TrainingRun, settings: Settings) -> Section:
         tries = "1 try" if k == 1 else f"{k} tries"
         said = f"{tries}: {unit.gap(diff, points=True)} {unit.gaps(lo, hi)}"
         rows.append((tries, picture(36, body, said), bold_numbers(unit, diff, lo, hi, gap=True)))
-    (start, until), (end, since) = curve.first, curve.last
-    signs = {1: "gains", 0: "", -1: "loses"}
-    stretches = [f"{signs[start]} up to k = {until}"] * bool(start)
-    stretches += [f"{signs[end]} from k = {since} on"] * bool(end and (since > until or not start))
-    title = (
-        f"It {', '.join(stretches)}." if stretches else "It neither gains nor loses beyond chance."
-    )
+    moves = [("gains", curve.places(1)), ("loses", curve.places(-1))][:: curve.first[0] or 1]
+    said = ", ".join(f"{verb} {where}" for verb, where in moves if where)
+    title = f"It {said or 'neither gains nor loses beyond chance'}."
     words = [(f"Step {run.ends[1]} less step {run.ends[0]} in Pass@k, in points. The "
              f"{settings.level} intervals hold for all {len(curve.k)} k at once.")]  # fmt: skip
     return Section("gains", title, words, line_rows(rows, 64, 168))

@@ -621,15 +621,19 @@ def test_the_numbers_of_gates_runs_and_biased_logs_are_those_of_the_methods(seed
 @pytest.mark.parametrize(
     ("lo", "hi", "title"),
     [
-        ([-0.1, -0.1], [0.1, 0.1], "It neither gains nor loses beyond chance."),
-        ([0.1, -0.1], [0.2, 0.1], "It gains up to k = 1."),
-        ([-0.1, -0.2], [0.1, -0.1], "It loses from k = 2 on."),
-        ([0.1, -0.2], [0.2, -0.1], "It gains up to k = 1, loses from k = 2 on."),
+        ([-0.1, -0.1, -0.1], [0.1, 0.1, 0.1], "It neither gains nor loses beyond chance."),
+        ([-0.1, 0.1, -0.1], [0.1, 0.2, 0.1], "It gains at k = 2."),
+        ([-0.1, -0.2, -0.1], [0.1, -0.1, 0.1], "It loses at k = 2."),
+        ([0.1, 0.1, 0.1], [0.2, 0.2, 0.2], "It gains at every k."),
+        ([0.1, -0.1, -0.1], [0.2, 0.1, 0.1], "It gains up to k = 1."),
+        ([-0.1, -0.2, -0.2], [0.1, -0.1, -0.1], "It loses from k = 2 on."),
+        ([0.1, -0.2, -0.2], [0.2, -0.1, -0.1], "It gains up to k = 1, loses from k = 2 on."),
+        ([-0.2, -0.1, 0.1], [-0.1, 0.1, 0.2], "It loses up to k = 1, gains from k = 4 on."),
     ],
 )
-def test_a_run_that_is_undecided_at_an_end_of_its_curve_has_a_page(lo, hi, title):
+def test_the_heading_of_the_gains_of_a_run_names_every_k_that_is_decided(lo, hi, title):
     ends = np.array(lo), np.array(hi)
-    curve = Curve((1, 2), (ends[0] + ends[1]) / 2, *ends)
+    curve = Curve((1, 2, 4), (ends[0] + ends[1]) / 2, *ends)
     run = SimpleNamespace(curve=curve, ends=("0", "20"))
     assert gains_section(run, USUAL).title == title
 
