@@ -23,7 +23,7 @@ MINUS = "\N{MINUS SIGN}"
 _NAME = 28  # characters of a name in a title
 _UNBROKEN = 22  # characters of a name that fit beside a picture
 _BEGIN, _END = "\x01", "\x02"  # around a name; no name has them, as hidden characters are spelled
-_NAMED = re.compile(f"{_BEGIN}(.*?){_END}([.,;:?]?)")
+_NAMED = re.compile(f"([(]?){_BEGIN}(.*?){_END}([).,;:?]*)")
 _BROAD = 0.01  # width of an interval, from where on one decimal of a percentage is enough
 _SAME = 1e-9  # scores that differ by less are the same
 _SURE = 0.99
@@ -51,10 +51,12 @@ def html_text(text: str) -> str:
 
 
 def _named_html(match: re.Match[str]) -> str:
-    """A name of a page, to which the mark behind it sticks."""
-    whole = len(unescape(match[1])) <= _UNBROKEN
-    name = f'<bdi class="nb">{match[1]}</bdi>' if whole else f"<bdi>{match[1]}</bdi>"
-    return f'<span class="gl">{name}{match[2]}</span>' if match[2] and whole else name + match[2]
+    """A name of a page, to which the marks around it stick."""
+    before, inner, behind = match.groups()
+    whole = len(unescape(inner)) <= _UNBROKEN
+    kind = ' class="nb"' * whole
+    name = f"{before}<bdi{kind}>{inner}</bdi>{behind}"
+    return f'<span class="gl">{name}</span>' if before + behind and whole else name
 
 
 def names_list(names: Sequence[object], most: int = 3) -> str:

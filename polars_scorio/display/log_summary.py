@@ -218,7 +218,8 @@ class LogSummary:
         if kept is None:
             return self.with_runs(checks)
         counted = LogSummary.read(kept.frame, kept.roles)
-        return replace(self, cells=counted.with_runs(counted.checks()).cells)
+        cells = counted.with_runs(counted.checks()).cells
+        return replace(self, cells=cells, each=counted.each)
 
     def with_runs(self, checks: LogChecks) -> LogSummary:
         """A summary whose cells have the outcomes of their question in its runs, if known."""

@@ -115,8 +115,8 @@ def _missing_questions(log: LogSummary, coverage: pl.DataFrame) -> Iterator[Aler
             "Missing questions",
             f"{count_of(len(lacking), 'model')} {'lacks' if len(lacking) == 1 else 'lack'} "
             f"questions that other models have ({number_list(lacking)}). The numbers leave out "
-            f"{left_out:,} of {asked:,} questions, which not all models have. If those that are "
-            "missing were hard, the models that lack them look better than they are.",
+            f"{left_out:,} of {asked:,} questions, which not all models have. If those are "
+            "hard, all models look better than they are.",
         )
 
 
@@ -384,8 +384,8 @@ def log_verdict(
 ) -> LogVerdict:
     """The scopes of a log that was counted; without `metrics`, by what suits the log."""
     log.refuse()
-    scores = tuple(metric for metric in metrics if metric.looks_at != "costs")
-    scores = scores or default_metrics(log)
+    given = tuple(metric for metric in metrics if metric.looks_at != "costs")
+    scores = given or default_metrics(log)
     for metric in scores:
         if metric.looks_at == "answers":
             raise ValueError(
@@ -396,6 +396,7 @@ def log_verdict(
         check_counted_labels(log.cells, log.trials)
     checks = log.checks()
     counted = log.of_trials_that_count(checks)
+    scores = given or default_metrics(counted)
     with without_repeated_warnings():
         overall, parts = page_scopes(counted, scores, settings)
     biased = biased_models(checks, settings)

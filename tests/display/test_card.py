@@ -11,11 +11,13 @@ import polars_scorio as ps
 from examples.site.landing import in_the_dark, page_card
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
+from polars_scorio.display.finding import Unit
 from polars_scorio.display.html.card import card_svg
 from polars_scorio.display.html.marks import palette
 from polars_scorio.display.html.story import Story, Wishes, read_story
 from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models, page_of
+from tests.display.html.test_sections import improving_run
 from tests.made_logs import long
 
 DAY = date(2026, 11, 24)
@@ -36,6 +38,12 @@ def found(log, metric=None, **roles) -> Story:
     return story
 
 
+def gated_story(log, **roles) -> Story:
+    *_, story = read_story(log.lazy(), Roles(**roles), Wishes((), Settings(), "m00"))
+    assert isinstance(story, Story)
+    return story
+
+
 def test_the_numbers_are_those_of_the_report():
     log = log_of((0.7, 0.4))
     story = found(log, ps.pass_hat_k(2))
@@ -44,7 +52,8 @@ def test_the_numbers_are_those_of_the_report():
     for name, values in (("estimate", board.score), ("lo", board.lo), ("hi", board.hi)):
         assert rows[name].to_list() == pytest.approx(values.tolist())
     drawn = card_svg(story)
-    assert f"{100 * board.score[0]:.1f} % against {100 * board.score[1]:.1f} %: +" in drawn
+    said = drawn.replace("\N{NO-BREAK SPACE}", " ")
+    assert f"{100 * board.score[0]:.1f} % against {100 * board.score[1]:.1f} %: +" in said
 
 
 def test_rewards_are_in_their_own_units():
@@ -70,6 +79,44 @@ def test_the_drawing_is_well_formed_and_stays_on_the_card():
     assert "<b> & 'c'" in shown
     assert "about these 60 questions" in shown
     assert card_svg(card, None, DAY) == card_svg(card, None, DAY)
+
+
+def texts_of(drawn: str) -> list[ET.Element]:
+    return [each for each in ET.fromstring(drawn).iter() if each.tag.endswith("text")]  # noqa: S314
+
+
+def test_the_card_of_a_gate_has_the_differences_of_its_page():
+    story = gated_story(models(2, strata=3, questions=20), by="bench")
+    texts = [text.text for text in texts_of(card_svg(story, None, DAY))]
+    for label, row in story.gated.lines():
+        ends = story.gated.unit.gaps(row["lo"], row["hi"])
+        place = texts.index(label)
+        assert {ends, story.gated.unit.gap(row["diff"])} == {*texts[place + 1 : place + 3]}
+    assert {"0", "\N{MINUS SIGN}2"} <= {*texts}
+
+
+def test_the_card_of_a_run_has_the_gain_at_each_k():
+    story = found(improving_run(), by="step", model=None, validate=False)
+    texts = [text.text for text in texts_of(card_svg(story, None, DAY))]
+    assert [text for text in texts if text.endswith((" try", " tries"))] == [
+        "1 try", "2 tries", "4 tries",
+    ]  # fmt: skip
+    curve = story.run.curve
+    assert texts[texts.index("1 try") + 1] == Unit().gaps(curve.lo[0], curve.hi[0])
+
+
+def test_the_lines_at_the_foot_of_a_card_do_not_touch():
+    story = gated_story(models(5, questions=40, trials=8))
+    *_, mark, foot = texts_of(card_svg(story, None, DAY))
+    wide = 0.52 * float(foot.get("font-size")) * len(foot.text)
+    assert float(foot.get("x")) - wide > 112 + 0.56 * 21 * len(mark.text)
+
+
+def test_numbers_on_a_card_stay_with_their_units():
+    log = log_of((0.9,) * 6)
+    for each in texts_of(card_svg(found(log), None, DAY)):
+        assert not (each.text or "").startswith(("% ", "points "))
+        assert "0 %" not in (each.text or "").replace("\N{NO-BREAK SPACE}%", "")
 
 
 def test_files_are_a_png_or_an_svg(tmp_path):

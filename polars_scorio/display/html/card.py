@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from polars_scorio.display.finding import Board, plain_text
+from polars_scorio.display.finding import Board, Curve, Unit, plain_text, unbroken_text
+from polars_scorio.display.html.gate_sections import Gated, as_number, gate_hue
 from polars_scorio.display.html.marks import palette
 from polars_scorio.display.whole_files import write_whole
 from polars_scorio.display.words import count_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 1200, 630
 _LEFT, _RIGHT, _ROWS = 64, 1136, 6
+_ENDS = (330, 890)  # of the axis
 _LETTER = 0.56  # mean width of a letter, in units of its size
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"  # vl-convert brings the first one along
 _TONES = palette()
@@ -45,15 +47,15 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
     for line in _title_lines(plain_text(finding.numbers or finding.aside), 28)[:2]:
         y += 40
         parts.append(_text_element(_LEFT, y + 4, 28, line, _SOFT))
-    parts += _forest_rows(board, y + 34)
+    parts += _picture(story, board, y)
     day = day or date.today()  # noqa: DTZ011 - the day on the desk of who draws it
     facts = [*map(plain_text, finding.basis), f"{day.day} {day:%B %Y}"]
     foot = " \N{MIDDLE DOT} ".join(facts)
     parts += [
         f'<path d="M64 604h34" stroke="{_COLOURS["a"]}" stroke-width="7" stroke-linecap="round"/>',
         f'<circle cx="86" cy="604" r="9" fill="{_COLOURS["a"]}"/>',
-        _text_element(112, 611, 21, "polars-scorio", _INK, weight=650),
-        _text_element(_RIGHT, 611, 21 if len(foot) < 80 else 17, foot, _SOFT, anchor="end"),
+        _text_element(112, 611, 21, "polars-scorio", _INK, weight=700),
+        _text_element(_RIGHT, 611, min(21, 1_600 // len(foot)), foot, _SOFT, anchor="end"),
     ]
     size_of = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     return (
@@ -63,49 +65,122 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
     )
 
 
-def _forest_rows(board: Board, top: float) -> list[str]:
-    """A row for each of the first models: name, interval on a shared axis, numbers."""
-    unit, rows = board.unit, min(len(board.models), _ROWS)
-    height = min((572 - top) / rows, 52.0)
-    band = int(board.first_tier[:rows].sum()) if rows > 1 else 0
-    lo, hi, score = board.lo[:rows], board.hi[:rows], board.score[:rows]
-    if not np.isfinite(score).any():
+def _picture(story: Story, board: Board, y: float) -> list[str]:
+    """The differences of a gate or a run over their zones, else the scores."""
+    if story.gated is not None:
+        return _differences(_gate_rows(story.gated), y + 50, story.asked.margin, story.gated.unit)
+    if story.run is not None:
+        return _differences(_gain_rows(story.run.curve), y + 50, 0.0, Unit())
+    rows = _board_rows(board)
+    if not rows:
         return []
-    least, most = float(np.nanmin([lo, score])), float(np.nanmax([hi, score]))
-    if rows == 1 and unit.percent:
-        least, most = 0.0, 1.0
-    scale = (890 - 330) / ((most - least) or 1.0)
+    one = len(board.models) == 1
+    least, most = (0.0, 1.0) if one and board.unit.percent else _reach(rows)
+    return _forest(rows, least, most, y + 34, 0 if one else int(board.first_tier[:_ROWS].sum()))
+
+
+def _reach(rows: list[_Row], *also: float) -> tuple[float, float]:
+    """The ends of the axis."""
+    known = [each for row in rows for each in (row.lo, row.mid, row.hi) if np.isfinite(each)]
+    return min([*known, *also]), max([*known, *also])
+
+
+class _Row(NamedTuple):
+    """A line of the card: a name, a number with its ends on the shared axis, and their words."""
+
+    name: str
+    lo: float
+    mid: float
+    hi: float
+    hue: str
+    value: str
+    ends: str
+
+
+def _board_rows(board: Board) -> list[_Row]:
+    """The first models with their scores."""
+    numbers = zip(board.models[:_ROWS], board.lo, board.score, board.hi, strict=False)
+    return [
+        _Row(name, lo, mid, hi, board.hue(place), board.unit.score(mid, sign=False),
+             board.unit.interval(lo, hi))
+        for place, (name, lo, mid, hi) in enumerate(numbers)
+        if np.isfinite(mid)
+    ]  # fmt: skip
+
+
+def _gain_rows(curve: Curve) -> list[_Row]:
+    """The gain of a run at each k."""
+    unit, numbers = Unit(), zip(curve.k, curve.lo, curve.diff, curve.hi, strict=True)
+    return [
+        _Row("1 try" if k == 1 else f"{k} tries", lo, mid, hi,
+             "a" if lo > 0 else "b" if hi < 0 else "m", unit.gap(mid), unit.gaps(lo, hi))
+        for k, lo, mid, hi in numbers
+    ]  # fmt: skip
+
+
+def _gate_rows(gated: Gated) -> list[_Row]:
+    """The differences of a gate, as on its page."""
+    rows, unit = list[_Row](), gated.unit
+    for label, row in gated.lines()[:_ROWS]:
+        lo, mid, hi = (as_number(row[name]) for name in ("lo", "diff", "hi"))
+        if np.isfinite(mid):
+            hue = gate_hue(row["verdict"])
+            rows.append(_Row(label, lo, mid, hi, hue, unit.gap(mid), unit.gaps(lo, hi)))
+    return rows
+
+
+def _forest(rows: list[_Row], least: float, most: float, top: float, band: int) -> list[str]:
+    """The rows on one axis, the first ones on a band."""
+    height, scale = _height(rows, top), (_ENDS[1] - _ENDS[0]) / ((most - least) or 1.0)
     parts, line = list[str](), 'stroke-width="11" stroke-linecap="round" opacity=".36"'
     if band:
         parts.append(
             f'<rect x="44" y="{top:.1f}" width="1112" height="{band * height:.1f}" rx="12" '
             f'fill="{_BAND}"/>'
         )
-    for place in range(rows):
-        y = top + (place + 0.5) * height
-        name = _fitting_name(board.models[place], 24, 250)
-        bold = 650 if place < band else 400
-        parts.append(_text_element(_LEFT, y + 8, 24, name, _INK, weight=bold))
-        if not np.isfinite(score[place]):
-            continue
-        colour = _COLOURS[board.hue(place)]
-        left, dot, right = (330 + scale * (float(each[place]) - least) for each in (lo, score, hi))
+    for place, row in enumerate(rows):
+        y, colour = top + (place + 0.5) * height, _COLOURS[row.hue]
+        name = _fitting_name(row.name, 24, 250)
+        parts.append(
+            _text_element(_LEFT, y + 8, 24, name, _INK, weight=700 * (place < band) or 400)
+        )
+        left, dot, right = (_ENDS[0] + scale * (each - least) for each in (row.lo, row.mid, row.hi))
         if np.isfinite(left + right):
             parts.append(f'<path d="M{left:.1f} {y:.1f}H{right:.1f}" stroke="{colour}" {line}/>')
-            ends = unit.interval(lo[place], hi[place])
-            parts.append(_text_element(1004, y + 8, 21, ends, _SOFT))
-        number = unit.score(score[place], sign=False)
+            parts.append(_text_element(1004, y + 8, 21, row.ends, _SOFT))
         parts += [
             f'<circle cx="{dot:.1f}" cy="{y:.1f}" r="10" fill="{colour}"/>',
-            _text_element(990, y + 9, 28, number, _INK, weight=700, anchor="end"),
+            _text_element(990, y + 9, 28, row.value, _INK, weight=700, anchor="end"),
         ]
     return parts
+
+
+def _height(rows: list[_Row], top: float) -> float:
+    return min((572 - top) / max(len(rows), 1), 52.0)
+
+
+def _differences(rows: list[_Row], top: float, margin: float, unit: Unit) -> list[str]:
+    """Differences over what is beyond the margin, allowed, and better."""
+    (left, right), high = _ENDS, len(rows) * _height(rows, top)
+    least, most = _reach(rows, -margin, margin)
+    scale = (right - left) / ((most - least) or 1.0)
+    low, zero = (left + scale * (each - least) for each in (-margin, 0.0))
+    tint = f'y="{top:.1f}" height="{high:.1f}" opacity=".1"'
+    words = f"\N{MINUS SIGN}{unit.margin(margin).partition(' ')[0]}"
+    return [
+        f'<rect x="{left - 12}" width="{low - left + 12:.1f}" fill="{_COLOURS["b"]}" {tint}/>',
+        f'<rect x="{zero:.1f}" width="{right + 12 - zero:.1f}" fill="{_COLOURS["a"]}" {tint}/>',
+        f'<path d="M{zero:.1f} {top:.1f}v{high:.1f}" stroke="{_INK}" stroke-width="2"/>',
+        _text_element(zero, top - 8, 17, "0", _SOFT, anchor="start" if margin else "middle"),
+        *[_text_element(low, top - 8, 17, words, _SOFT, anchor="end")] * bool(margin),
+        *_forest(rows, least, most, top, 0),
+    ]
 
 
 def _title_lines(text: str, size: int) -> list[str]:
     """The lines of a title, by the mean width of a letter."""
     letters, lines = int((_RIGHT - _LEFT) / (_LETTER * size)), [""]
-    for word in text.split():
+    for word in unbroken_text(text).split(" "):
         joined = f"{lines[-1]} {word}".strip()
         if len(joined) <= letters or not lines[-1]:
             lines[-1] = joined

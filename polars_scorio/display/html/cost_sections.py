@@ -53,7 +53,7 @@ from polars_scorio.display.html.sections import (
 from polars_scorio.display.scopes import Scope
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import lead_rows
-from polars_scorio.display.words import count_of, short_name, visible_text
+from polars_scorio.display.words import count_of, range_text, short_name, visible_text
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.costs import cost_per_success, mean_cost
 from polars_scorio.metrics.metric import Metric
@@ -153,7 +153,7 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
     never = [] if sheet.main.judged or not unit.percent else _never_solved(sheet)
     table = _price_table(prices, models, never)
     money = prices.mean[:, 0]
-    title = cheapest_title(models[cheapest_leader(board, prices)])
+    title = _cost_title(board, prices)
     if len(models) == 1 or not (prices.mean[:, :2] > 0).all() or money.max() == money.min():
         words = ["What the trials cost, in the unit of the log."]
         return Section("cost", f"{named(models[0])} costs {prices.words(0)} a question."
@@ -212,6 +212,14 @@ def cost_section(sheet: Sheet, prices: Prices) -> Section:
     ]
     beside = table * (prices.rows["metric"].n_unique() > 1)
     return Section("cost", title, words, frontier + beside)
+
+
+def _cost_title(board: Board, prices: Prices) -> str:
+    """The cheapest model of the first tier, or one that costs as much as another."""
+    cheap, money = cheapest_leader(board, prices), prices.mean[:, 0]
+    if np.isclose(money[board.first_tier], money[cheap]).sum() > 1:
+        return f"No model that may be the best is cheaper than {named(board.models[cheap])}."
+    return cheapest_title(board.models[cheap])
 
 
 _LABELLED = 12
@@ -344,8 +352,8 @@ def judge_section(sheet: Sheet) -> Section:
     words = ["Ring: what the judge says. Dot: the true score with its interval."]
     if LABEL_COUNT in judged.columns and judged[LABEL_COUNT].null_count() < judged.height:
         labels = judged[LABEL_COUNT].drop_nulls()
-        words.append(f"People labelled {int(labels.sum()):,} verdicts, {int(labels.min()):,} to "  # type: ignore[arg-type]
-                     f"{int(labels.max()):,} of each model.")  # type: ignore[arg-type]  # fmt: skip
+        each = range_text(int(labels.min()), int(labels.max()))  # type: ignore[arg-type]
+        words.append(f"People labelled {int(labels.sum()):,} verdicts, {each} of each model.")
     if unknown := sheet.main.rows["estimate"].null_count():
         words.append(
             f"{count_of(unknown, 'number')} {'is' if unknown == 1 else 'are'} missing: fewer than "

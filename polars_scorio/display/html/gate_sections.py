@@ -26,7 +26,16 @@ from polars_scorio.display.finding import (
     names_list,
     worst_gate,
 )
-from polars_scorio.display.html.marks import Axis, box, group, interval, picture, text, upright
+from polars_scorio.display.html.marks import (
+    Axis,
+    box,
+    group,
+    held_at,
+    interval,
+    picture,
+    text,
+    upright,
+)
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.html.sections import (
     QuestionFacts,
@@ -188,6 +197,11 @@ def as_number(value: object) -> float:
     return math.nan if value is None else float(value)  # type: ignore[arg-type]  # numbers of a frame
 
 
+def gate_hue(verdict: object) -> str:
+    """Colour of a verdict."""
+    return {"fail": "b", "pass": "a"}.get(str(verdict), "m")
+
+
 def gate_hero(gated: Gated) -> str:
     """The differences over three zones: beyond the margin, allowed, better."""
     lines, unit = gated.lines(), gated.unit
@@ -198,6 +212,8 @@ def gate_hero(gated: Gated) -> str:
                    for place, (label, row) in enumerate(lines))  # fmt: skip
     allowed = unit.margin(margin).removesuffix(" points").removesuffix(" point")
     top = text(0, 14, f"worse by more than {allowed}") if margin and axis(-margin) > 30 else ""
+    if margin and not top and axis(0) - axis(-margin) > 8:
+        top = text(axis(-margin), 14, f"\N{MINUS SIGN}{allowed}", held_at(axis(-margin), 4))
     top += text(axis(0), 14, "0", "mid i w") + text(100, 14, "better", "end")
     level_words = f"{100 * gated.confidence:g} %, one-sided"
     head = "points" if unit.percent else "difference"
@@ -209,8 +225,8 @@ def gate_hero(gated: Gated) -> str:
         '<th class="nm"><span class="away">part</span></th><th class="fp"><span class="away">'
         f'interval</span>{picture(20, top, "", "p axis")}</th><th class="sc">{head}</th>'
         f'<th class="iv">{level_words}</th><th class="pb">verdict</th></tr></thead><tbody>{rows}'
-        '</tbody></table><p class="note">The gate fails where the whole interval lies in the red '
-        f"zone, and passes where none of it does.{adjusted}</p>"
+        '</tbody></table><p class="note">The gate fails where the whole interval lies in the '
+        f"orange zone, and passes where none of it does.{adjusted}</p>"
     )
 
 
@@ -221,7 +237,7 @@ def _gate_row(label: str, row: dict[str, object], axis: Axis, gated: Gated, r: f
     zones = box(0, axis(-margin), 0, height, "zb") + box(axis(-margin), axis(0), 0, height, "zm")
     zones += box(axis(0), 100, 0, height, "za") + upright(axis(0), 0, height, "z")
     verdict = str(row["verdict"])
-    hue = {"fail": "b", "pass": "a"}.get(verdict, "m")
+    hue = gate_hue(verdict)
     drawn = zones + group(hue, interval(axis, lo, diff, hi, height / 2, "ci", r))
     size = unit.margin(margin)
     words = {

@@ -70,6 +70,21 @@ def method_sentences(settings: Settings) -> tuple[str, str, str]:
     )
 
 
+def gate_sentences(level: str, margin: str) -> tuple[str, str, str]:
+    """Meaning of the numbers of a gate; `level` is its confidence.
+
+    >>> gate_sentences("one-sided 95 %", "2 points")[1]
+    'Each end of the interval beside it holds by itself (one-sided 95 %).'
+    """
+    about = "The difference is the mean over the questions of what the candidate achieved beyond"
+    passes = f"A gate passes if the lower end is above a loss of {margin}, fails if the upper end"
+    return (
+        f"{about} the baseline.",
+        f"Each end of the interval beside it holds by itself ({level}).",
+        f"{passes} is below, and is else undecided.",
+    )
+
+
 def build_time() -> datetime:
     """When a page is made: now, or the time that SOURCE_DATE_EPOCH sets for reproducible builds."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")

@@ -496,16 +496,14 @@ def pairs_section(sheet: Sheet) -> Section:
     figure = (f'<div style="padding-left:{left}px;max-width:{size + left}px">'
               f"{picture(size, cells + names, title)}</div>")  # fmt: skip
     span = sheet.board.rank_hi - sheet.board.rank_lo + 1
-    worst = int(span.argmax())
+    widest = np.flatnonzero(span == span.max())
+    whose = f": that of {named(models[widest[0]])}" * (widest.size == 1)
     words = [
         (
             "Filled: the model of the row is better than that of the column, beyond chance; pale: "
             "open. The columns have the order of the rows."
         ),
-        (
-            f"At worst a rank is known to within {span[worst]:,} places: that of "
-            f"{named(models[worst])}."
-        ),
+        f"At worst a rank is known to within {count_of(span.max(), 'place')}{whose}.",
     ]
     return Section("pairs", title, words, figure)
 
@@ -701,11 +699,13 @@ class QuestionFacts:
     mixed: list[str]  # both ways for the first model, the nearest to a coin toss first
     trials: int  # of a question, the fewest
     judged: bool
+    rewards: bool  # nothing is solved, and nothing is a coin toss
 
     @classmethod
     def from_scope(cls, main: Scope, models: Sequence[str], settings: Settings) -> QuestionFacts:
         """Of a judge's verdicts as they are, if there is one."""
         judged, main = main.judged, main.of_verdicts()
+        rewards = holds_fractions(main.counts, main.roles)
         w = average_metric(main.lead).w
         weights: Any = None if w is None else dict(w)  # words or numbers
         rows = question_analysis(
@@ -715,15 +715,18 @@ class QuestionFacts:
         scores = score_matrix(main, models)
         place = {name: row for row, name in enumerate(sorted(names))}
         scores = scores[:, [place[name] for name in names]]
-        whole = float(np.nanmax(scores)) or 1.0
-        share = (scores - min(0.0, float(np.nanmin(scores)))) / whole if whole > 0 else scores
+        low, high = average_metric(main.lead).support
+        if rewards:
+            low, high = float(np.nanmin(scores)), float(np.nanmax(scores))
+        share = (scores - low) / (high - low if high > low else 1.0)
         status = pl.col("question").cast(pl.String)
         of = {
-            kind: rows.filter(pl.col("status") == kind).select(status).to_series().to_list()
+            kind: rows.filter(pl.col("status") == kind, not rewards)
+            .select(status).to_series().to_list()
             for kind in ("never", "always")
-        }
+        }  # fmt: skip
         first = share[0]
-        both = np.flatnonzero((first > _SAME) & (first < 1 - _SAME))
+        both = np.flatnonzero((first > _SAME) & (first < 1 - _SAME) & (not rewards))
         against = rows.filter(pl.col("reversed")).select(status).to_series().to_list()
         sentence = "" if against or len(models) < 2 else reversed_sentence(
             rows, "question", FALSE_DISCOVERIES
@@ -738,6 +741,7 @@ class QuestionFacts:
             [names[each] for each in both[np.argsort(np.abs(first[both] - 0.5), kind="stable")]],
             main.fewest,
             judged,
+            rewards,
         )
 
     def facts(self) -> dict[str, int]:
@@ -778,20 +782,25 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
     lists = question_lists(
         {
             "Nobody solved": facts.never,
-            "Everybody solved, every time": facts.always,
+            "Everybody solved, always": facts.always,
             f"Speak against the ranking (FDR {100 * FALSE_DISCOVERIES:g} %)": facts.against,
             f"A coin toss for {named(models[0])}": facts.mixed if facts.trials > 1 else [],
         }
     )
     words = [
         "By the verdicts of the judge as they are." * facts.judged,
-        "Full colour: right in every trial. Empty: never.",
+        "Full colour: the highest mean reward. Empty: the lowest."
+        if facts.rewards
+        else "Full colour: right in every trial. Empty: never.",
         "A column that is empty above and full below deserves a look." * (len(models) > 2),
         facts.reversals,
     ]
     gap = 2 if tall > 15 else 1
     figure = f'<div class="strip" style="row-gap:{gap}px">{rows}{ends}</div>{lists}'
-    return Section("questions", questions_title(facts.facts(), models[0]), words, figure)
+    title = questions_title(facts.facts(), models[0])
+    if facts.rewards:
+        title = "Every question, from the hardest to the easiest."
+    return Section("questions", title, words, figure)
 
 
 def without_stratum(name: str) -> str:
@@ -823,8 +832,11 @@ def question_lists(lists: dict[str, list[str]]) -> str:
 _FAR = 10  # times the trials of a log, beyond which nobody plans
 
 
-def next_of_ranking(sheet: Sheet) -> list[str]:
-    """Further trials, further questions, or neither: by the plan of the first two."""
+def next_of_ranking(sheet: Sheet, cheapest: str = "") -> list[str]:
+    """Further trials, further questions, or neither: by the plan of the first two.
+
+    With costs, advice to take the `cheapest` comes first, and none to take either.
+    """
     board, main = sheet.board, sheet.main
     if not board.ranked or sheet.gap is None:
         return []
@@ -833,7 +845,8 @@ def next_of_ranking(sheet: Sheet) -> list[str]:
         return [f"Nothing: {named(board.leaders[0])} is the best of these models."]
     if main.judged:
         who = names_list(board.leaders)
-        return [f"Label more verdicts, first those of {who}: what is unknown is the judge."]
+        label = f"Label more verdicts, first those of {who}: what is unknown is the judge."
+        return [*[cheapest] * bool(cheapest), label]
     unit, gap = board.unit, sheet.gap
     bound = unit.size(max(abs(gap.lo), abs(gap.hi)))
     differ = f"{a} and {b} differ by less than {bound}"
@@ -842,23 +855,22 @@ def next_of_ranking(sheet: Sheet) -> list[str]:
         (plan.get("extra_trials"), plan.get("extra_questions")) if plan else (None, None)
     )
     power = f"{100 * POWER:g} %"
+    either, steps = "Take either: ", [cheapest] * bool(cheapest)
     if plan is None:
-        return [f"Take either: {differ}."]
+        return [*steps, f"{either * (not cheapest)}{differ}."]
     if trials is None:
-        steps = [
-            (
-                f"Take either, or add questions: {differ}, and no number of further trials of "
-                "these questions is in sight that would decide it."
-            )
-        ]
+        either = "Take either, or add questions: "
+        steps.append(
+            f"{either * (not cheapest)}{differ}, and no number of further trials of these "
+            "questions is in sight that would decide it."
+        )
         further = f"{count_of(questions, 'further question')} like these" if questions else ""
         return steps + [f"To decide it with a chance of {power}: {further}."] * bool(further)
-    steps = []
     if trials > _FAR * main.fewest:
         times = (main.fewest + trials) / main.fewest
         steps.append(
-            f"Take either: {differ}; it would take {times:,.0f} times this log to say which is "
-            "better."
+            f"{either * (not cheapest)}{differ}; it would take {times:,.0f} times this log to say "
+            "which is better."
         )
     further = f", or {count_of(questions, 'further question')} like these" if questions else ""
     steps.append(

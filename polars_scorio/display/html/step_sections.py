@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -149,10 +150,10 @@ def steps_hero(run: TrainingRun, level_words: str) -> str:
     def y(value: float) -> float:
         return 10 + (1 - value) * (height - 62)
 
-    body = "".join(
-        level(0, 100, y(tick))
-        + text(0, y(tick) - 5, f"{100 * tick:g}\N{NO-BREAK SPACE}%" * (tick > 0))
-        for tick in (0, 0.25, 0.5, 0.75, 1)
+    ticks = (0, 0.25, 0.5, 0.75, 1)
+    body = "".join(level(0, 100, y(tick)) for tick in ticks)
+    marks = "".join(
+        text(0, y(tick) - 5, f"{100 * tick:g}\N{NO-BREAK SPACE}%", "on") for tick in ticks[1:]
     )
     labels = [short_name(step_words(step), 12) for step in run.steps]
     for place in spread_labels(at, labels):
@@ -176,7 +177,7 @@ def steps_hero(run: TrainingRun, level_words: str) -> str:
         floor = max(height_of, floor + 36)
         ends += f'<span style="top:{floor:.0f}px">{words}</span>'
     may = {*run.board.leaders}
-    marks = "".join(
+    marks += "".join(
         group("a" if step in may else "o", dot(at[place], height - 10, 5 if step in may else 3))
         for place, step in enumerate(run.steps)
     )
@@ -211,20 +212,22 @@ _LETTER, _GAP = 1.4, 3.0  # percent of a picture on a phone: half a letter, and 
 
 
 def spread_labels(places: Sequence[float], labels: Sequence[str]) -> list[int]:
-    """Steps whose labels do not touch on a phone: both ends, and every so many between.
+    """Steps whose labels do not touch on a phone: both ends, and evenly between where they can.
 
     >>> spread_labels([0.0, 25.0, 50.0, 75.0, 100.0], ["0", "500", "1,000", "1,500", "2,000"])
     [0, 1, 2, 3, 4]
     """
-    last, kept = len(places) - 1, [0]
-    half = [_LETTER * len(label) for label in labels]
-    for stride in range(1, last + 1):
-        inner = range(stride, last, stride)
-        kept = [0, *(p for p in inner if places[p] + half[p] + _GAP <= 100 - 2 * half[last])]
-        ends = [2 * half[0], *(places[p] + half[p] for p in kept[1:])]
-        if all(places[p] - half[p] >= end + _GAP for p, end in zip(kept[1:], ends, strict=False)):
-            break
-    return [*kept, last]
+    last, wide = len(places) - 1, [2 * _LETTER * len(label) for label in labels]
+    starts = [place - width / 2 for place, width in zip(places, wide, strict=True)]
+    starts[0], starts[last] = 0.0, 100 - wide[last]
+
+    def apart(kept: Sequence[int]) -> bool:
+        return all(starts[a] + wide[a] + _GAP <= starts[b] for a, b in itertools.pairwise(kept))
+
+    even = ([*range(0, last + 1, stride)] for stride in range(1, last) if last % stride == 0)
+    others = ([*(p for p in range(0, last, stride) if apart([p, last])), last]
+              for stride in range(1, last + 1))  # fmt: skip
+    return next(filter(apart, itertools.chain(even, others)), [0, last])
 
 
 def gains_section(run: TrainingRun, settings: Settings) -> Section:
@@ -324,8 +327,9 @@ def runs_section(summary: LogSummary, sheet: Sheet) -> Section:
     def y(value: float) -> float:
         return 10 + (100 - axis(value)) / 100 * (height - 40)
 
-    ticks = zip(axis.ticks(5), score_ticks(axis, unit, 5), strict=True)
-    body = "".join(level(0, 100, y(tick)) + text(0, y(tick) - 5, words) for tick, words in ticks)
+    ticks = [*zip(axis.ticks(5), score_ticks(axis, unit, 5), strict=True)]
+    body = "".join(level(0, 100, y(tick)) for tick, _ in ticks)
+    scale = "".join(text(0, y(tick) - 5, words, "on") for tick, words in ticks)
     labels, xs = [short_name(step_words(str(step)), 12) for step in where], [*where.values()]
     for place in spread_labels(xs, labels):
         held = "" if place == 0 else "end" if place == len(labels) - 1 else "mid"
@@ -346,7 +350,7 @@ def runs_section(summary: LogSummary, sheet: Sheet) -> Section:
         floor = max(end, floor + 36)
         words += f'<span style="top:{floor:.0f}px"><b>{html_text(model)}</b></span>'
     said = f"{lead_label(main)} by {name}"
-    drawn = picture(height, body + stretched(height, inner), said)
+    drawn = picture(height, body + stretched(height, inner) + scale, said)
     figure = (
         f'<div class="byrun">{drawn}<div class="ends" style="height:{height}px">{words}</div></div>'
     )

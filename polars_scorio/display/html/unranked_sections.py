@@ -308,9 +308,10 @@ def biased_finding(
     raised = [all_of[name] - score for name, score in zip(board.models, board.score, strict=True)
               if name in all_of]  # fmt: skip
     least, most = min(raised), max(raised)
+    low, high = unit.size(least), unit.size(most)
+    span = f"{low.partition(' ')[0]} to " * (low != high) + high
     numbers = (
-        f"The scores of this log are {unit.size(least).partition(' ')[0]} to {unit.size(most)} "
-        "above those of the first trials."
+        f"The scores of this log are {span} above those of the first trials."
         if least > 0
         else f"The scores of this log lie {unit.gap(least)} to {unit.gap(most, points=True)} from "
         "those of the first trials."
@@ -375,7 +376,7 @@ def stopping_section(first: FirstTrials) -> Section:
     words_ = [
         (
             "Pairs of model and question by the number of their trials; blue: the last trial is "
-            "right, red: it is wrong."
+            "right, orange: it is wrong."
         ),
         (
             "Independent trials do not know when to stop: with a fixed number of trials, right and "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from html import escape
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from polars_scorio.display.html.gate_sections import (
     next_of_gate,
     plain_lines,
 )
-from polars_scorio.display.html.method_notes import method_notes
+from polars_scorio.display.html.method_notes import gate_sentences, method_notes
 from polars_scorio.display.html.page import Page, Section
 from polars_scorio.display.html.sections import (
     QuestionFacts,
@@ -183,6 +183,11 @@ def story_page(story: Story, order: Order) -> Page:
     about = method_notes(
         log.cells, verdict.metrics, order.settings, call=order.call, version=order.version
     )
+    if story.gated is not None:
+        _, margin, level, _ = finding.basis
+        about = replace(about, sentences=gate_sentences(level, margin.removeprefix("margin ")))
+    if verdict.biased:
+        about = replace(about, sentences=about.sentences[:1])
     overall = verdict.overall
     numbers: dict[str, object] = {
         "title": order.title,
@@ -314,11 +319,12 @@ def _reliability_sections(story: Story) -> Iterator[Section]:
 def _next_steps(story: Story) -> list[str]:
     """Advice on what to do next."""
     if story.verdict.biased:
+        most = story.first.ends[-1][0] if story.first is not None else "so many"
         return [
             "Only first trials count on this page. " * (story.first is not None)
             + "For shorter intervals run every question the same number of times.",
             (
-                "If retries are the product, score the product: solved within so many tries is one "
+                f"If retries are the product, score the product: solved within {most} tries is one "
                 "trial of it."
             ),
         ]
@@ -328,10 +334,9 @@ def _next_steps(story: Story) -> list[str]:
         return next_of_steps(story.run)
     if len(story.sheet.board.models) == 1:
         return next_of_one(story.sheet)
-    steps = next_of_ranking(story.sheet)
-    if story.prices is not None and story.sheet.board.ranked:
-        steps = [cost_advice(story.sheet, story.prices), *steps]
-    return steps
+    return next_of_ranking(
+        story.sheet, cost_advice(story.sheet, story.prices) if story.prices else ""
+    )
 
 
 def _next_command(story: Story, order: Order) -> str:
@@ -340,20 +345,27 @@ def _next_command(story: Story, order: Order) -> str:
     if order.log is not None:
         flags = "".join(f" --{name} {shlex.quote(value)}" for name, value in options.items())
         return f"polars-scorio {call} {order.log}{flags}"
-    model = options.pop("model", None)
-    return f"df.scorio{f'(model={model!r})' * bool(model)}.{call}({arguments})"
+    log = order.call.partition(".write_html(")[0]
+    if story.run is not None:
+        log = f"df.scorio(model={story.run.name!r})"
+    return f"{log}.{call}({', '.join(arguments)})"
 
 
-def _method_call(story: Story) -> tuple[str, dict[str, str], str]:
+def _method_call(story: Story) -> tuple[str, dict[str, str], list[str]]:
     """A command, its options, and the arguments of the method of the same name."""
+    metric = [f"metric={story.sheet.main.lead}"] * bool(story.asked.metrics)
+    chosen = [*metric, *_typed_keywords(story.asked.settings)]
     if story.verdict.biased:
-        return "check", {}, ""
+        return "check", {}, []
     if story.gated is not None:
         name, margin = story.gated.baseline, f"{story.asked.margin:g}"
-        return "gate", {"baseline": name, "margin": margin}, f"{name!r}, margin={margin}"
+        arguments = [repr(name), f"margin={margin}", *chosen]
+        return "gate", {"baseline": name, "margin": margin}, arguments
     if story.run is not None:
-        return "rank", {"model": story.run.name}, ""
-    return ("compare" if len(story.sheet.board.models) > 1 else "reruns"), {}, ""
+        return "rank", {"model": story.run.name}, chosen
+    if len(story.sheet.board.models) > 1:
+        return "compare", {}, [*chosen, *["overall='macro'"] * bool(story.parts)]
+    return "reruns", {}, metric
 
 
 def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame | list[str]]:
@@ -389,6 +401,7 @@ def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: 
     about = method_notes(
         log.cells, order.metrics, order.settings, call=order.call, version=order.version
     )
+    about = replace(about, sentences=())
     return Page(
         title=order.title,
         summary=log_size(log, coverage),

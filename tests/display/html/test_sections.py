@@ -408,7 +408,7 @@ def faulty():
 def test_never_always_and_reversed_questions_are_named(faulty):
     said = words(sections_of(faulty, count="count")["questions"].figure)
     assert "Nobody solved: 1 q0" in said
-    assert "Everybody solved, every time: 1 q1" in said
+    assert "Everybody solved, always: 1 q1" in said
     cut = "x" * 30 + "\N{HORIZONTAL ELLIPSIS}" + "x" * 29
     assert f"Speak against the ranking (FDR 10 %): 1 {cut}" in said
 
@@ -526,7 +526,10 @@ def test_thousands_of_steps_have_commas_in_titles_and_on_axes():
 def test_labels_of_steps_do_not_touch_on_a_phone():
     steps = [f"{200 * place:,}" for place in range(11)]
     kept = spread_labels([10.0 * place for place in range(11)], steps)
-    assert [steps[place] for place in kept] == ["0", "400", "800", "1,200", "2,000"]
+    assert [steps[place] for place in kept] == ["0", "1,000", "2,000"]  # evenly
+    odd = [f"{100 * place}" for place in range(8)]  # no even choice fits but both ends
+    kept = spread_labels([100 * place / 7 for place in range(8)], odd)
+    assert [odd[place] for place in kept] == ["0", "100", "200", "300", "400", "500", "700"]
 
 
 def test_steps_with_questions_of_their_own_are_compared_by_nobody():
@@ -739,3 +742,99 @@ def test_a_name_stays_with_the_mark_behind_it_and_the_first_clause_of_advice_is_
     assert "</bdi></span> may be as good" not in page.html()
     assert '<span class="gl"><bdi class="nb">m01</bdi>?</span></h2>' in page.html()
     assert re.search(r"<li><b>Take either[^<]*[.,:]</b>", page.html())
+
+
+def test_cells_are_full_where_every_trial_is_right_and_of_rewards_at_the_highest_mean():
+    low = long([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 0, 0]])
+    main = sheet_of(pl.concat([low, low.with_columns(model=pl.lit("b"))])).main
+    facts = QuestionFacts.from_scope(main, main.models, USUAL)
+    assert facts.scores[0].tolist() == [0.25, 0.5, 0.5, 0.75]
+    assert len(facts.mixed) == 4
+    paid = low.with_columns(category=pl.col("category") * 3.5 - 1)
+    both = pl.concat([paid, paid.with_columns(pl.col("category") - 1, model=pl.lit("b"))])
+    main = sheet_of(both).main
+    facts = QuestionFacts.from_scope(main, main.models, USUAL)
+    assert (facts.scores.min(), facts.scores.max()) == (0, 1)
+    section = sections_of(both)["questions"]
+    assert section.title == "Every question, from the hardest to the easiest."
+    assert "coin toss" not in section.figure
+    assert "right" not in " ".join(section.words)
+    assert "flaky" not in sections_of(paid)
+
+
+def test_equal_numbers_are_no_range():
+    assert " 16.9 points above" in page_of(retried("ada")).finding.numbers
+    assert " 16.9 to 21.9 points above" in page_of(retried()).finding.numbers
+    labelled = models(2, questions=40).with_columns(
+        human=pl.when(pl.col("question") % 2 == 0).then("category")
+    )
+    assert "80 of each model" in sections_of(labelled, truth="human")["judge"].words[1]
+
+
+def test_the_widest_rank_is_that_of_a_model_only_where_no_other_is_as_wide():
+    same = sections_of(models(6, questions=4))["pairs"]
+    assert plain_text(same.words[1]) == "At worst a rank is known to within 6 places."
+    one = sections_of(models(6, questions=70), run_effects="none")["pairs"]
+    assert plain_text(one.words[1]) == "At worst a rank is known to within 5 places: that of m02."
+
+
+def test_with_costs_nobody_is_told_to_take_either(prices):
+    other = prices.with_columns(model=pl.col("model") + "2")
+    log = pl.concat([prices, other]).filter(pl.col("model").str.starts_with("cheap"))
+    page = page_of(log, cost="usd")
+    assert plain_text(page.todo[0]).startswith("Take cheap: none that may be the best is cheaper")
+    assert not any("Take either" in step for step in page.todo[1:])
+    (cost,) = [each for each in page.sections if each.anchor == "cost"]
+    assert plain_text(cost.title) == "No model that may be the best is cheaper than cheap."
+    sure = pl.concat([long([[1] * 4] * 20, "a"), long([[0] * 4] * 20, "b")])
+    page = page_of(sure.with_columns(usd=1.0 + pl.col("trial")), cost="usd", validate=False)
+    assert [plain_text(step) for step in page.todo] == ["Nothing: a is the best of these models."]
+
+
+@pytest.mark.parametrize(
+    ("log", "metrics", "options"),
+    [
+        (models(2), (), {}),
+        (models(2), (ps.pass_at_k(2),), {}),
+        (models(3, strata=2), (), {"by": "bench"}),
+        (JUDGED, (), {"truth": "human"}),
+        (models(2).rename({"model": "agent"}), (), {"model": "agent"}),
+        (models(2), (ps.pass_at_k(2),), {"baseline": "m00"}),
+        (models(2, strata=2), (), {"baseline": "m00", "by": "bench"}),
+    ],
+)
+def test_the_line_to_type_repeats_the_numbers_of_the_page(log, metrics, options):
+    page = page_of(log, *metrics, **options)
+    names = {name: getattr(ps, name) for name in ("avg", "pass_at_k")}
+    rows = eval(page.command, {"df": log, **names})  # noqa: S307 - a line of ours
+    if "baseline" in options:
+        pairs = page.numbers["baseline"]["gates"]
+    else:
+        pairs = page.numbers["overall"]["pairs"]
+    if "bench" in rows.columns:
+        rows, pairs = (
+            each.filter(pl.col(column).is_null()) if column in each.columns else each
+            for each, column in ((rows, "bench"), (pairs, "stratum"))
+        )
+    assert sorted(rows["diff"].abs()) == pytest.approx(sorted(pairs["diff"].abs()))
+    assert sorted(rows["hi"] - rows["lo"]) == pytest.approx(sorted(pairs["hi"] - pairs["lo"]))
+
+
+def test_pages_say_how_their_own_numbers_were_computed(versions):
+    gate = page_of(versions, baseline="v1", count="count").html()
+    assert "Each end of the interval beside it holds by itself (one-sided 95" in gate
+    assert "A gate passes if the lower end is above a loss of 2 points, fails if" in gate
+    assert "is called better only if" not in gate
+    assert "is called better only if" in page_of(models(2)).html()
+    assert "is called better only if" not in page_of(retried()).html()
+    refused = page_of(models(2).with_columns(category=pl.lit("yes")))
+    assert refused.refused
+    assert "is called better" not in refused.html()
+
+
+def test_metrics_that_nobody_asked_for_fit_the_trials_that_count():
+    copies = long([[1] * 4] * 12)
+    titles = [alert.title for alert in page_of(copies).alerts]
+    assert titles == ["Trials that are not independent"]
+    asked = [alert.title for alert in page_of(copies, ps.pass_at_k(4)).alerts]
+    assert asked[-1] == "More draws than trials"
