@@ -459,6 +459,7 @@ def _first_and_last(models: Sequence[str]) -> str:
     return f"{models[0]} to {models[-1]}" if models else "nobody"
 
 
+_NARROWEST = 160  # pixels of a panel, whose name and title are beside those of others
 _WRITTEN = 14  # with more models the cells of a matrix are too small for numbers
 _NAMED = 40  # with more questions there is no room for their names
 
@@ -491,6 +492,7 @@ def heat_map(
     base = alt.Chart().encode(x=across, y=down, tooltip=number_tooltips(rows))
     layers = _coloured_cells(base, colour, rows, "mu", tones)
     step = min(16.0, max(2.0, 700 / max(columns, 1)))
+    step = max(step, _NARROWEST / max(columns, 1))
     words = f"A cell for each of {len(models)} models and each question"
     return in_panels(
         layers, rows, heading, words, width=alt.Step(step), height=alt.Step(16), columns=1,
@@ -533,7 +535,7 @@ def probability_matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Pictu
             texts.transform_filter("datum.sure").mark_text(fontWeight="bold"),
             texts.transform_filter("!datum.sure && isValid(datum.prob_better)").mark_text(),
         ]
-    step = alt.Step(36 if written else 14)
+    step = alt.Step(max(36 if written else 14, _NARROWEST / len(models)))
     words = f"A cell for each pair of {len(models)} models, the best first"
     return in_panels(layers, rows, heading, words, width=step, height=step, columns=2)
 

@@ -11,6 +11,7 @@ import polars_scorio as ps
 from polars_scorio.display.charts import models_by_mean
 from polars_scorio.display.html.marks import palette
 from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of
+from tests.display.html.logs import models
 from tests.made_logs import long
 
 
@@ -71,3 +72,17 @@ def test_no_percentage_is_beyond_100():
         # Nor is a line of the grid, of which each has a number.
         line = palette()["line"]
         assert len(re.findall(rf'<line [^>]*stroke="{line}"[^>]*opacity="1"', svg)) == len(shown)
+
+
+@pytest.mark.parametrize("number", [2, 9])
+@pytest.mark.parametrize("name", ["comparison", "curve", "intervals", "questions", "reliability"])
+def test_no_panel_is_narrower_than_its_name_and_its_title(name, number):
+    log = models(number, strata=4, questions=2)
+    asked = [ps.pass_at_k([1, 2])] if name == "curve" else []
+    chart = getattr(log.scorio(by="bench").plot, name)(*asked)
+    drawn = chart.to_dict()
+    width = drawn["spec"]["width"]
+    if isinstance(width, dict):  # of a cell
+        x = drawn["spec"]["layer"][0]["encoding"]["x"]["field"]
+        width = width["step"] * len({row[x] for row in chart.data.values})
+    assert width >= 150
