@@ -142,11 +142,7 @@ class Scope:
         if needed.is_empty() or known or self.counts["question"].n_unique() == 1:
             return needed
         questions = questions_needed(
-            self.study,
-            self.roles,
-            metric,
-            confidence=settings.confidence,
-            power=POWER,
+            self.study, self.roles, metric, confidence=settings.confidence, power=POWER
         ).collect()
         alone = pl.when(pl.col("extra_trials") == 0).then("extra_questions")  # in the same runs
         asked = questions.select(*names, alone)

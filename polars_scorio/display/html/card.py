@@ -47,7 +47,7 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
     for line in _title_lines(plain_text(finding.numbers or finding.aside), 28)[:2]:
         y += 40
         parts.append(_text_element(_LEFT, y + 4, 28, line, _SOFT))
-    parts += _picture(story, board, y)
+    parts += _story_picture(story, board, y)
     day = day or date.today()  # noqa: DTZ011 - the day on the desk of who draws it
     facts = [*map(plain_text, finding.basis), f"{day.day} {day:%B %Y}"]
     foot = " \N{MIDDLE DOT} ".join(facts)
@@ -65,27 +65,31 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
     )
 
 
-def _picture(story: Story, board: Board, y: float) -> list[str]:
+def _story_picture(story: Story, board: Board, y: float) -> list[str]:
     """The differences of a gate or a run over their zones, else the scores."""
     if story.gated is not None:
-        return _differences(_gate_rows(story.gated), y + 50, story.asked.margin, story.gated.unit)
+        return _difference_rows(
+            _gate_rows(story.gated), y + 50, story.asked.margin, story.gated.unit
+        )
     if story.run is not None:
-        return _differences(_gain_rows(story.run.curve), y + 50, 0.0, Unit())
+        return _difference_rows(_gain_rows(story.run.curve), y + 50, 0.0, Unit())
     rows = _board_rows(board)
     if not rows:
         return []
     one = len(board.models) == 1
-    least, most = (0.0, 1.0) if one and board.unit.percent else _reach(rows)
-    return _forest(rows, least, most, y + 34, 0 if one else int(board.first_tier[:_ROWS].sum()))
+    least, most = (0.0, 1.0) if one and board.unit.percent else _axis_ends(rows)
+    return _interval_rows(
+        rows, least, most, y + 34, 0 if one else int(board.first_tier[:_ROWS].sum())
+    )
 
 
-def _reach(rows: list[_Row], *also: float) -> tuple[float, float]:
+def _axis_ends(rows: list[_CardRow], *also: float) -> tuple[float, float]:
     """The ends of the axis."""
     known = [each for row in rows for each in (row.lo, row.mid, row.hi) if np.isfinite(each)]
     return min([*known, *also]), max([*known, *also])
 
 
-class _Row(NamedTuple):
+class _CardRow(NamedTuple):
     """A line of the card: a name, a number with its ends on the shared axis, and their words."""
 
     name: str
@@ -97,41 +101,43 @@ class _Row(NamedTuple):
     ends: str
 
 
-def _board_rows(board: Board) -> list[_Row]:
+def _board_rows(board: Board) -> list[_CardRow]:
     """The first models with their scores."""
     numbers = zip(board.models[:_ROWS], board.lo, board.score, board.hi, strict=False)
     return [
-        _Row(name, lo, mid, hi, board.hue(place), board.unit.score(mid, sign=False),
+        _CardRow(name, lo, mid, hi, board.hue(place), board.unit.score(mid, sign=False),
              board.unit.interval(lo, hi))
         for place, (name, lo, mid, hi) in enumerate(numbers)
         if np.isfinite(mid)
     ]  # fmt: skip
 
 
-def _gain_rows(curve: Curve) -> list[_Row]:
+def _gain_rows(curve: Curve) -> list[_CardRow]:
     """The gain of a run at each k."""
     unit, numbers = Unit(), zip(curve.k, curve.lo, curve.diff, curve.hi, strict=True)
     return [
-        _Row("1 try" if k == 1 else f"{k} tries", lo, mid, hi,
+        _CardRow("1 try" if k == 1 else f"{k} tries", lo, mid, hi,
              "a" if lo > 0 else "b" if hi < 0 else "m", unit.gap(mid), unit.gaps(lo, hi))
         for k, lo, mid, hi in numbers
     ]  # fmt: skip
 
 
-def _gate_rows(gated: Gated) -> list[_Row]:
+def _gate_rows(gated: Gated) -> list[_CardRow]:
     """The differences of a gate, as on its page."""
-    rows, unit = list[_Row](), gated.unit
+    rows, unit = list[_CardRow](), gated.unit
     for label, row in gated.lines()[:_ROWS]:
         lo, mid, hi = (as_number(row[name]) for name in ("lo", "diff", "hi"))
         if np.isfinite(mid):
             hue = gate_hue(row["verdict"])
-            rows.append(_Row(label, lo, mid, hi, hue, unit.gap(mid), unit.gaps(lo, hi)))
+            rows.append(_CardRow(label, lo, mid, hi, hue, unit.gap(mid), unit.gaps(lo, hi)))
     return rows
 
 
-def _forest(rows: list[_Row], least: float, most: float, top: float, band: int) -> list[str]:
+def _interval_rows(
+    rows: list[_CardRow], least: float, most: float, top: float, band: int
+) -> list[str]:
     """The rows on one axis, the first ones on a band."""
-    height, scale = _height(rows, top), (_ENDS[1] - _ENDS[0]) / ((most - least) or 1.0)
+    height, scale = _row_height(rows, top), (_ENDS[1] - _ENDS[0]) / ((most - least) or 1.0)
     parts, line = list[str](), 'stroke-width="11" stroke-linecap="round" opacity=".36"'
     if band:
         parts.append(
@@ -155,14 +161,14 @@ def _forest(rows: list[_Row], least: float, most: float, top: float, band: int) 
     return parts
 
 
-def _height(rows: list[_Row], top: float) -> float:
+def _row_height(rows: list[_CardRow], top: float) -> float:
     return min((572 - top) / max(len(rows), 1), 52.0)
 
 
-def _differences(rows: list[_Row], top: float, margin: float, unit: Unit) -> list[str]:
+def _difference_rows(rows: list[_CardRow], top: float, margin: float, unit: Unit) -> list[str]:
     """Differences over what is beyond the margin, allowed, and better."""
-    (left, right), high = _ENDS, len(rows) * _height(rows, top)
-    least, most = _reach(rows, -margin, margin)
+    (left, right), high = _ENDS, len(rows) * _row_height(rows, top)
+    least, most = _axis_ends(rows, -margin, margin)
     scale = (right - left) / ((most - least) or 1.0)
     low, zero = (left + scale * (each - least) for each in (-margin, 0.0))
     tint = f'y="{top:.1f}" height="{high:.1f}" opacity=".1"'
@@ -173,7 +179,7 @@ def _differences(rows: list[_Row], top: float, margin: float, unit: Unit) -> lis
         f'<path d="M{zero:.1f} {top:.1f}v{high:.1f}" stroke="{_INK}" stroke-width="2"/>',
         _text_element(zero, top - 8, 17, "0", _SOFT, anchor="start" if margin else "middle"),
         *[_text_element(low, top - 8, 17, words, _SOFT, anchor="end")] * bool(margin),
-        *_forest(rows, least, most, top, 0),
+        *_interval_rows(rows, least, most, top, 0),
     ]
 
 

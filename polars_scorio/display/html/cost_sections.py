@@ -45,6 +45,7 @@ from polars_scorio.display.html.sections import (
     Sheet,
     grid_lines,
     line_rows,
+    number_table,
     score_axis,
     score_matrix,
     score_ticks,
@@ -286,16 +287,11 @@ def _price_table(prices: Prices, models: Sequence[str], never: Sequence[str]) ->
         heads.append("worth it")
         columns.append([html_text(chance_words(prices.worth[name])) if name in prices.worth
                         else "\N{EN DASH}" for name in models])  # fmt: skip
-    top = "".join(f'<th class="n" scope="col">{escape(head)}</th>' for head in heads)
-    body = "".join(
-        f'<tr><th scope="row" class="nm">{whole_name(name)}</th>'
-        + "".join(f'<td class="n">{column[place]}</td>' for column in columns) + "</tr>"
+    lines = [
+        ("", whole_name(name), [column[place] for column in columns])
         for place, name in enumerate(models)
-    )  # fmt: skip
-    return (
-        '<table class="plain rel"><caption class="away">Costs</caption><thead><tr>'
-        f'<th scope="col">model</th>{top}</tr></thead><tbody>{body}</tbody></table>'
-    )
+    ]
+    return f'<div class="rel">{number_table("Costs", "model", [*map(escape, heads)], lines)}</div>'
 
 
 def _price_cell(row: dict[str, object] | None) -> str:

@@ -285,7 +285,7 @@ def cases_section(gated: Gated, facts: QuestionFacts, models: Sequence[str]) -> 
             "Every question, the largest loss on the left. Full colour: right in all trials. A "
             f"question “broke” if its own test says so ({100 * _FDR:g} % false discoveries), and "
             "is flaky if a version has it right in some trials, not in all."
-        ),
+        )
     ]
     chance = row["pvalue_broken"]
     if chance is not None and (as_number(chance) < 0.05 or not down):

@@ -63,7 +63,7 @@ from polars_scorio.study.report import report
 
 _TIGHT, _FOLDED = 12, 30  # models, from where on rows are tight, and the others in a fold
 _PER_LETTER, _NAME_WIDTH = 8, (120, 236)  # pixels of a name's letter, and of its column
-_BREAKS = "-_/.: "
+_BREAKS = "-_/.:"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,8 +117,8 @@ def whole_name(name: str) -> str:
     """A name in a table: whole, broken where people would break it, short ones not at all."""
     text = escape(name)
     if len(name) > _NAME_WIDTH[1] // _PER_LETTER:
-        for mark in _BREAKS[:-1]:
-            text = text.replace(mark, f"{mark}<wbr>") if mark != ";" else text
+        for mark in _BREAKS:
+            text = text.replace(mark, f"{mark}<wbr>")
         return f"<bdi>{text}</bdi>"
     return f'<bdi class="nb">{text}</bdi>'
 
@@ -140,23 +140,22 @@ def grid_lines(axis: Axis, height: float, most: int = 7) -> str:
 
 
 def forest(
-    board: Board, label: str, level_words: str, *, last: tuple[str, list[str]] | None = None,
-    name: str = "grid", height: float | None = None,
-) -> str:  # fmt: skip
+    board: Board, label: str, level_words: str, *, last: tuple[str, list[str]] | None = None
+) -> str:
     """Rank, model, interval on a shared axis, score; `last` is a column of HTML of its own.
 
     Without `last` the models of the first tier have their chance to be the best.
     """
     number = len(board.models)
     tight = number > _TIGHT
-    height = height or (31 if tight else 46)
+    height = 31 if tight else 46
     axis = score_axis([*board.lo, *board.hi, *board.score], board.unit)
     head = last[0] if last else "chance to be best" if board.first_tier.sum() > 1 else ""
     cells = last[1] if last else [_chance_cell(board, place) for place in range(number)]
     letters = min(max(map(len, board.models)), 99) * _PER_LETTER + 24
     wide = min(max(letters, _NAME_WIDTH[0]), _NAME_WIDTH[1])
     rows, final = [], int(np.flatnonzero(board.first_tier)[-1]) if board.ranked else -1
-    use = f'<use href="#{name}"/>'
+    use = '<use href="#grid"/>'
     for place, model in enumerate(board.models):
         first = bool(board.first_tier[place]) and number > 1
         kinds = [board.hue(place), "in" * first, "cut" * bool(board.tier_starts[place]),
@@ -191,7 +190,7 @@ def forest(
         summary = f"<summary>{number - _FOLDED:,} more models</summary>"
         rest = f"<table {kind}>{columns}<tbody>{''.join(rows[_FOLDED:])}</tbody></table>"
         drawn += f"<details>{summary}{rest}</details>"
-    grid = f'<g id="{name}">{grid_lines(axis, height)}</g>'
+    grid = f'<g id="grid">{grid_lines(axis, height)}</g>'
     return f'<svg width="0" height="0" class="away" aria-hidden="true">{grid}</svg>{drawn}'
 
 
@@ -262,21 +261,31 @@ def _other_columns(sheet: Sheet) -> list[FrameColumn]:
     return columns
 
 
+def number_table(
+    caption: str, first: str, heads: Sequence[str], rows: Iterable[tuple[str, str, Sequence[str]]]
+) -> str:
+    """A row for each model: its colour, its name and its cells, HTML."""
+    top = "".join(f'<th class="n" scope="col">{head}</th>' for head in heads)
+    body = "".join(
+        f'<tr class="{hue}"><th scope="row" class="nm">{name}</th>'
+        + "".join(f'<td class="n">{cell}</td>' for cell in cells) + "</tr>"
+        for hue, name, cells in rows
+    )  # fmt: skip
+    return (
+        f'<table class="plain"><caption class="away">{caption}</caption><thead><tr>'
+        f'<th scope="col">{first}</th>{top}</tr></thead><tbody>{body}</tbody></table>'
+    )
+
+
 def metrics_section(sheet: Sheet) -> Section:
     """All metrics but the leading one, as a table."""
     columns = _other_columns(sheet)
-    heads = "".join(f'<th class="n" scope="col">{escape(column.head)}</th>' for column in columns)
-    rows = "".join(
-        f'<tr class="{sheet.board.hue(place)}"><th scope="row" class="nm">{whole_name(model)}</th>'
-        + "".join(f'<td class="n">{_faint_ends(column.cells[place])}</td>' for column in columns)
-        + "</tr>"
+    heads = [escape(column.head) for column in columns]
+    rows = [
+        (sheet.board.hue(place), whole_name(model), [_faint_ends(c.cells[place]) for c in columns])
         for place, model in enumerate(sheet.board.models)
-    )
-    figure = (
-        '<div class="wide"><table class="plain"><caption class="away">Other metrics</caption>'
-        f'<thead><tr><th scope="col">model</th>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-        "</div>"
-    )
+    ]
+    figure = f'<div class="wide">{number_table("Other metrics", "model", heads, rows)}</div>'
     return Section("metrics", "By the other metrics", ["In the order of the first one."],
                    figure if columns else "")  # fmt: skip
 
@@ -396,17 +405,14 @@ def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
     boards = {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in parts}
     firsts = {name: board.models[0] for name, board in boards.items()}
     sure = {name: board.leaders[0] for name, board in boards.items() if len(board.leaders) == 1}
-    if len(models) == 1:
-        sure = {}
     order = sorted(boards, key=lambda name: -_lead_of(boards[name], models[:2]))[:_STRATA]
     every = [v for name in order for each in (boards[name].lo, boards[name].hi, boards[name].score)
              for v in each]  # fmt: skip
     axis = score_axis(every, unit)
     lines = "".join(_stratum_line(name, boards[name], sheet.board, axis) for name in order)
     ticks = tick_row(axis, score_ticks(axis, unit, 6), most=6)
-    key = f'<i class="sw a"></i>{html_text(named(leader))}'
-    if len(models) > 1:
-        key += f' and <i class="sw b"></i>{html_text(named(models[1]))}'
+    first, second = (html_text(named(name)) for name in models[:2])
+    key = f'<i class="sw a"></i>{first} and <i class="sw b"></i>{second}'
     rest = f" The other {len(boards) - _STRATA:,} are in the data." * (len(boards) > _STRATA)
     legend = "; grey: the others" * (len(models) > 2)
     note = f'<p class="note">{key}, with {sheet.settings.level} intervals{legend}.{rest}</p>'
@@ -418,20 +424,13 @@ def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
         )
     ]
     title = strata_title(firsts, sure, leader, noun)
-    if len(models) == 1:
-        best, worst = (max(boards, key=lambda n: boards[n].score[0]),
-                       min(boards, key=lambda n: boards[n].score[0]))  # fmt: skip
-        title, words = f"Best at {named(best)}, worst at {named(worst)}.", []
     return Section("strata", title, words, figure)
 
 
 def _lead_of(board: Board, two: Sequence[str]) -> float:
     """How far the first of two models is ahead in a stratum."""
     known: dict[str, float] = dict(zip(board.models, board.score.tolist(), strict=True))
-    numbers = [known.get(name, math.nan) for name in two]
-    if len(numbers) == 1:
-        return numbers[0]
-    lead = numbers[0] - numbers[1]
+    lead = known.get(two[0], math.nan) - known.get(two[1], math.nan)
     return -math.inf if math.isnan(lead) else lead
 
 
@@ -444,7 +443,7 @@ def _stratum_line(name: str, part: Board, whole: Board, axis: Axis) -> str:
         model = part.models[place]
         score, lo, hi = part.score[place], part.lo[place], part.hi[place]
         if model in two:
-            y = 22 if len(two) == 1 else 15 if model == two[0] else 30
+            y = 15 if model == two[0] else 30
             drawn = interval(axis, lo, score, hi, y, "ci t", 5.5)
         else:
             drawn = dot(axis(score), 22.5, 4) if math.isfinite(score) else ""
@@ -549,9 +548,9 @@ class Fan:
 def leaders_curve(sheet: Sheet, fan: Fan | None) -> str:
     """Sentence on Pass@k of the first two models at all k; empty if nobody knows a band."""
     main, models = sheet.main, sheet.board.models
-    if fan is None or fan.rewards or len(models) < 2 or sheet.settings.prior is not None:
+    if fan is None or fan.rewards or main.judged or len(models) < 2:
         return ""
-    if main.judged:
+    if sheet.settings.prior is not None:
         return ""
     baseline = models[0] if len(models) > _TIGHT else None
     rows = compare(
@@ -668,18 +667,12 @@ def _fan_table(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit)
         cells = [fan.numbers[0, place, 0], fan.numbers[0, place, -1], fan.numbers[1, place, -1]]
         texts = [_score_cell(unit, *cell) for cell in cells]
         texts[0] = texts[0].partition(" [")[0]
-        text = "".join(f'<td class="n">{_faint_ends(words)}</td>' for words in texts)
-        rows.append(f'<tr class="{hues[place]}"><th scope="row" class="nm">{mark}'
-                    f"{whole_name(model)}</th>{text}</tr>")  # fmt: skip
+        rows.append((hues[place], mark + whole_name(model), [*map(_faint_ends, texts)]))
     rest = len(models) - _LISTED
     note = f'<p class="note">{count_of(rest, "more model")}: in the files of this page.</p>'
-    columns = "".join(f'<th class="n" scope="col">{head}</th>' for head in heads)
-    first = f"{'% of the questions' if unit.percent and not fan.rewards else 'reward'}"
-    return (
-        f'<table class="plain rel"><caption class="away">{_RELIABLE}</caption><thead><tr>'
-        f'<th scope="col">{first}</th>{columns}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-        + note
-        * (rest > 0)
+    first = "% of the questions" if unit.percent and not fan.rewards else "reward"
+    return f'<div class="rel">{number_table(_RELIABLE, first, heads, rows)}</div>' + note * (
+        rest > 0
     )
 
 
@@ -851,13 +844,11 @@ def next_of_ranking(sheet: Sheet, cheapest: str = "") -> list[str]:
     bound = unit.size(max(abs(gap.lo), abs(gap.hi)))
     differ = f"{a} and {b} differ by less than {bound}"
     plan = _plan_of_first(sheet)
-    trials, questions = (
-        (plan.get("extra_trials"), plan.get("extra_questions")) if plan else (None, None)
-    )
     power = f"{100 * POWER:g} %"
     either, steps = "Take either: ", [cheapest] * bool(cheapest)
     if plan is None:
         return [*steps, f"{either * (not cheapest)}{differ}."]
+    trials, questions = plan.get("extra_trials"), plan.get("extra_questions")
     if trials is None:
         either = "Take either, or add questions: "
         steps.append(

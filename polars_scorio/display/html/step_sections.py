@@ -156,9 +156,7 @@ def steps_hero(run: TrainingRun, level_words: str) -> str:
         text(0, y(tick) - 5, f"{100 * tick:g}\N{NO-BREAK SPACE}%", "on") for tick in ticks[1:]
     )
     labels = [short_name(step_words(step), 12) for step in run.steps]
-    for place in spread_labels(at, labels):
-        held = "" if place == 0 else "end" if place == len(at) - 1 else "mid"
-        body += text(at[place], height - 32, labels[place], held)
+    body += _step_labels(at, labels, height - 32)
     sizes, last = fan.k, len(fan.k) - 1
     four = sizes.index(4) if 4 in sizes else last
     drawn = [(0, last, "b", f"at least 1 of {sizes[last]}"), (0, 0, "a", "one try"),
@@ -172,10 +170,7 @@ def steps_hero(run: TrainingRun, level_words: str) -> str:
         inner += group(hue, area + path(zip(at, mu, strict=True), "ln"))
         value = html_text(unit.score(fan.numbers[kind, -1, k, 0]))
         places.append((mu[-1], f"<b>{value}</b><br>{words}"))
-    ends, floor = "", -99.0
-    for height_of, words in sorted(places):  # labels keep 36 pixels between them
-        floor = max(height_of, floor + 36)
-        ends += f'<span style="top:{floor:.0f}px">{words}</span>'
+    ends = _end_labels(places)
     may = {*run.board.leaders}
     marks += "".join(
         group("a" if step in may else "o", dot(at[place], height - 10, 5 if step in may else 3))
@@ -225,9 +220,25 @@ def spread_labels(places: Sequence[float], labels: Sequence[str]) -> list[int]:
         return all(starts[a] + wide[a] + _GAP <= starts[b] for a, b in itertools.pairwise(kept))
 
     even = ([*range(0, last + 1, stride)] for stride in range(1, last) if last % stride == 0)
-    others = ([*(p for p in range(0, last, stride) if apart([p, last])), last]
+    uneven = ([*(p for p in range(0, last, stride) if apart([p, last])), last]
               for stride in range(1, last + 1))  # fmt: skip
-    return next(filter(apart, itertools.chain(even, others)), [0, last])
+    return next(filter(apart, itertools.chain(even, uneven)), [0, last])
+
+
+def _step_labels(places: Sequence[float], labels: Sequence[str], y: float) -> str:
+    """Labels of steps, held so that they stay in their picture."""
+    held = ["", *["mid"] * (len(places) - 2), "end"]
+    kept = spread_labels(places, labels)
+    return "".join(text(places[each], y, labels[each], held[each]) for each in kept)
+
+
+def _end_labels(places: Sequence[tuple[float, str]]) -> str:
+    """Labels at the ends of lines, 36 pixels apart."""
+    labels, floor = "", -99.0
+    for place, words in sorted(places):
+        floor = max(place, floor + 36)
+        labels += f'<span style="top:{floor:.0f}px">{words}</span>'
+    return labels
 
 
 def gains_section(run: TrainingRun, settings: Settings) -> Section:
@@ -331,10 +342,8 @@ def runs_section(summary: LogSummary, sheet: Sheet) -> Section:
     body = "".join(level(0, 100, y(tick)) for tick, _ in ticks)
     scale = "".join(text(0, y(tick) - 5, words, "on") for tick, words in ticks)
     labels, xs = [short_name(step_words(str(step)), 12) for step in where], [*where.values()]
-    for place in spread_labels(xs, labels):
-        held = "" if place == 0 else "end" if place == len(labels) - 1 else "mid"
-        body += text(xs[place], height - 6, labels[place], held)
-    inner, ends, floor = "", [], -99.0
+    body += _step_labels(xs, labels, height - 6)
+    inner, ends = "", []
     for place in range(len(sheet.board.models) - 1, -1, -1):
         model = sheet.board.models[place]
         of_model = rows.filter(pl.col("model").cast(pl.String) == model).sort(name).drop_nulls("mu")
@@ -344,16 +353,11 @@ def runs_section(summary: LogSummary, sheet: Sheet) -> Section:
         area = band(xs, hi, lo) if place < 2 and of_model["lo"].null_count() == 0 else ""
         inner += group(hue, area + path(zip(xs, mu, strict=True), "ln" if place < 2 else "ln t"))
         if place < 2 and mu:
-            ends.append((mu[-1], named(model)))
-    words = ""
-    for end, model in sorted(ends):
-        floor = max(end, floor + 36)
-        words += f'<span style="top:{floor:.0f}px"><b>{html_text(model)}</b></span>'
+            ends.append((mu[-1], f"<b>{html_text(named(model))}</b>"))
     said = f"{lead_label(main)} by {name}"
     drawn = picture(height, body + stretched(height, inner) + scale, said)
-    figure = (
-        f'<div class="byrun">{drawn}<div class="ends" style="height:{height}px">{words}</div></div>'
-    )
+    beside = f'<div class="ends" style="height:{height}px">{_end_labels(ends)}</div>'
+    figure = f'<div class="byrun">{drawn}{beside}</div>'
     sentences = [
         f"{lead_label(main)} along {name}, with {sheet.settings.level} bands; grey: the others."
     ]

@@ -226,27 +226,20 @@ def story_page(story: Story, order: Order) -> Page:
 
 def _first_picture(story: Story) -> Section:
     """The first picture: what the title is about."""
-    sheet, board = story.sheet, story.sheet.board
+    sheet, table = story.sheet, forest_table(story.sheet)
     if story.gated is not None:
-        return Section("leaderboard", "", [], gate_hero(story.gated),
-                       plain_lines(story.gated))  # fmt: skip
+        return Section("leaderboard", "", [], gate_hero(story.gated), plain_lines(story.gated))
+    if story.first is not None:
+        return Section("leaderboard", "", [], biased_hero(sheet, story.first))
     if story.run is not None:
-        return Section(
-            "leaderboard",
-            "",
-            [],
-            steps_hero(story.run, sheet.settings.level),
-            forest_table(sheet),
-        )
-    if story.verdict.biased:
-        if story.first is not None:
-            return Section("leaderboard", "", [], biased_hero(sheet, story.first))
-        return Section("leaderboard", "", [], forest_picture(story), forest_table(sheet))
-    if len(board.models) == 1:
+        drawn = steps_hero(story.run, sheet.settings.level)
+    elif story.verdict.biased:
+        drawn = forest_picture(story)
+    elif len(sheet.board.models) == 1:
         drawn = one_model_hero(sheet, story.like, story.parts)
-        return Section("leaderboard", "", [], drawn, forest_table(sheet))
-    drawn = forest_picture(story) + forest_note(sheet)
-    return Section("leaderboard", "", [], drawn, forest_table(sheet))
+    else:
+        drawn = forest_picture(story) + forest_note(sheet)
+    return Section("leaderboard", "", [], drawn, table)
 
 
 def forest_picture(story: Story) -> str:
