@@ -232,14 +232,7 @@ class Ranking:
 
 
 def _tied_ranks(differs: Mask, here: Mask, method: RankMethod) -> Floats:
-    """Ranks of a sorted list whose neighbours are tied unless they differ; NaN for absent models.
-
-    Examples
-    --------
-    >>> differs, here = np.array([[True, False, True]]), np.ones((1, 4), dtype=bool)
-    >>> [_tied_ranks(differs, here, method)[0].tolist() for method in ("competition", "average")]
-    [[1.0, 2.0, 2.0, 4.0], [1.0, 2.5, 2.5, 4.0]]
-    """
+    """Ranks of a sorted list whose neighbours are tied unless they differ; NaN for absent ones."""
     place = np.arange(1.0, here.shape[1] + 1)
     # Models without a rank come last, and are tied with no other.
     differs = differs | ~here[:, 1:]

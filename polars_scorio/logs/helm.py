@@ -136,11 +136,7 @@ def _run_benchmark(file: Path) -> str:
 
 
 def _scenario_name(benchmark: str) -> str:
-    """The scenario of a benchmark, without its arguments.
-
-    >>> _scenario_name("mmlu:subject=anatomy"), _scenario_name("commonsense-dataset=hellaswag")
-    ('mmlu', 'commonsense')
-    """
+    """The scenario of a benchmark, without its arguments."""
     return re.split(r"[:,]|-(?=\w+=)", benchmark)[0]
 
 

@@ -29,12 +29,7 @@ _MILLI = 1_000
 def kept_getters(
     keep: str | Iterable[str] | None, vocabulary: Vocabulary | None = None
 ) -> dict[str, Getter]:
-    """For each name in `keep`, the function that makes its value of a record.
-
-    >>> getters = kept_getters(["info.level", "usd"], {"usd": "cost"})
-    >>> [getter({"info": {"level": 3}, "cost": 0.5}) for getter in getters.values()]
-    [3, 0.5]
-    """
+    """For each name in `keep`, the function that makes its value of a record."""
     names = [] if keep is None else [keep] if isinstance(keep, str) else [*keep]
     return {name: _named_getter(name, (vocabulary or {}).get(name, name)) for name in names}
 
@@ -47,11 +42,7 @@ def _named_getter(name: str, source: str | Getter) -> Getter:
 
 
 def field_value(record: Any, path: str) -> Any:
-    """The value at a path with points in a record; None if there is none.
-
-    >>> field_value({"info": {"level": 3}}, "info.level"), field_value({"a.b": 1}, "a.b")
-    (3, 1)
-    """
+    """The value at a path with points in a record; None if there is none."""
     if not isinstance(record, Mapping):
         return None
     if path in record:

@@ -30,11 +30,7 @@ DAMAGE = (EOFError, OSError, zlib.error)
 
 
 def compression_of(file: PurePath) -> str | None:
-    """The compression that the ending of a file names; None for other endings.
-
-    >>> compression_of(Path("a.jsonl.gz")), compression_of(Path("a.JSON.ZST"))
-    ('gzip', 'zstd')
-    """
+    """The compression that the ending of a file names; None for other endings."""
     return _NAMES.get(file.suffix.lower())
 
 
@@ -167,11 +163,7 @@ def given_paths(paths: Paths) -> list[str | PathLike[str]]:
 
 
 def is_remote(path: str | PathLike[str]) -> bool:
-    """Whether a path is that of another machine, also if pathlib has merged its two slashes.
-
-    >>> is_remote("s3://bucket/log.json"), is_remote("runs/log.json")
-    (True, False)
-    """
+    """Whether a path is that of another machine, also if pathlib has merged its two slashes."""
     return _URL.match(fspath(path)) is not None
 
 

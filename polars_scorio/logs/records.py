@@ -193,11 +193,7 @@ def _key_splits(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def _named_value(value: Any, name: str) -> Any:
-    """The value of a key, or at keys joined by points, of which the longest key comes first.
-
-    >>> _named_value({"a.b": {"c": 1}, "a": {"b": {"c": 2}}}, "a.b.c")
-    1
-    """
+    """The value of a key, or at keys joined by points, of which the longest key comes first."""
     if not isinstance(value, dict):
         return None
     if name in value:

@@ -134,11 +134,7 @@ def mean_or_none(values: Iterable[float | None]) -> float | None:
 
 
 def mean_of_means(values: Iterable[tuple[object, float | None]]) -> float | None:
-    """The mean over questions of the mean over their trials, from pairs of question and value.
-
-    >>> mean_of_means([("a", 1), ("a", 0), ("b", 1), ("b", None)])
-    0.75
-    """
+    """The mean over questions of the mean over their trials, from pairs of question and value."""
     questions: dict[object, list[float | None]] = {}
     for question, value in values:
         questions.setdefault(question, []).append(value)

@@ -122,20 +122,17 @@ def _simulation_rows(file: Path, run: Any) -> FileRows | None:
         )
         for simulation in simulations
     ]
+    trials = run["info"].get("num_trials")
+    # Tasks times trials; unknown if the log leaves out its tasks.
+    planned = len(run["tasks"]) * int(trials) if run["tasks"] and trials is not None else None
     described = Run(
         name=str(run.get("timestamp", plain_path(file).stem)),
         keys={"benchmark": keys[-1]},
         started=run.get("timestamp"),
         settings=run_settings(run["info"], SETTINGS),
-        totals=(Totals(planned=_planned_simulations(run), read=len(rows)),),
+        totals=(Totals(planned=planned, read=len(rows)),),
     )
     return FileRows(rows, described, simulations)
-
-
-def _planned_simulations(run: dict[str, Any]) -> int | None:
-    """The planned simulations, tasks x trials; None if the log leaves out its tasks."""
-    trials = run["info"].get("num_trials")
-    return len(run["tasks"]) * int(trials) if run["tasks"] and trials is not None else None
 
 
 def _run_simulations(file: Path, run: dict[str, Any]) -> list[dict[str, Any]]:

@@ -250,11 +250,7 @@ def band_of(
 
 
 def frontier_of(score: Floats, cost: Floats) -> Mask:
-    """Models (L,) of which no other is as good and as cheap, one of both strictly.
-
-    >>> frontier_of(np.array([0.5, 0.5, 0.4]), np.array([1.0, 2.0, 0.9]))
-    array([ True, False,  True])
-    """
+    """Models (L,) of which no other is as good and as cheap, one of both strictly."""
     better, cheaper = score[:, None] >= score, cost[:, None] <= cost
     strictly = (score[:, None] > score) | (cost[:, None] < cost)
     return np.asarray(~(better & cheaper & strictly).any(axis=0))

@@ -195,13 +195,9 @@ def cluster_sums(rows: Floats, cluster: Ints) -> Floats:
 
 
 def contrast_root(covariance: Floats) -> Floats:
-    """Triangular roots (S, L - 1, L - 1) of the covariances of the differences to the first model.
-
-    For identical models a trace of noise, 1e-6 of the largest standard deviation, keeps it regular.
-
-    >>> contrast_root(np.eye(2)[None]).round(4)
-    array([[[1.4142]]])
-    """
+    """Triangular roots (S, L - 1, L - 1) of the covariances of differences to the first model."""
+    # For identical models a trace of noise, 1e-6 of the largest standard deviation, keeps it
+    # regular.
     column = covariance[:, 1:, :1]
     against = covariance[:, 1:, 1:] - column - np.swapaxes(column, 1, 2) + covariance[:, :1, :1]
     scale = np.diagonal(against, axis1=1, axis2=2).max(axis=1, initial=0.0)[:, None, None]

@@ -220,11 +220,7 @@ def no_success_drawn(n: Ints, c: Ints, k: int) -> tuple[Floats, Floats]:
 
 
 def log_none(a: Floats, b: Floats, k: int) -> Floats:
-    """``ln E[q**k]``, ``q ~ Beta(b, a)``: minus the sum of ``log1p(a / (b + i))``, i < k.
-
-    >>> round(float(np.exp(log_none(np.array([1.0]), np.array([1.0]), 999))[0]), 12)
-    0.001
-    """
+    """``ln E[q**k]``, ``q ~ Beta(b, a)``: minus the sum of ``log1p(a / (b + i))``, i < k."""
     with np.errstate(divide="ignore"):  # Where no trial ever fails, the log is -inf.
         return -sum_of_logs(a, b, k)
 
@@ -336,15 +332,8 @@ def only_success(gains: Floats) -> int | None:
 
 
 def average_sides(gains: Floats) -> tuple[bool, bool]:
-    """Whether the credit of 0..k successes is nowhere below their share, and nowhere above it.
-
-    Then the mean credit is on that side of the success rate too, for questions of any rates.
-
-    >>> average_sides(any_success(4)), average_sides(all_success(4))
-    ((True, False), (False, True))
-    >>> average_sides(majority_gains(4)), average_sides(any_success(1))
-    ((False, False), (True, True))
-    """
+    """Whether the credit of 0..k successes is nowhere below their share, and nowhere above it."""
+    # Then the mean credit is on that side of the success rate too, for questions of any rates.
     excess = np.cumsum(gains) - np.arange(1, gains.size + 1) / gains.size
     return bool((excess >= -_ROUNDING).all()), bool((excess <= _ROUNDING).all())
 
@@ -688,11 +677,7 @@ def area_moments(a: Floats, b: Floats, k: int) -> tuple[Floats, Floats]:
 
 
 def area_at(p: Floats, q: Floats, k: int) -> Floats:
-    """AUC@k at success rates ``p = 1 - q``, for k of at least 24.
-
-    >>> area_at(np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.5, 0.0]), 1001)
-    array([0.     , 0.99925, 1.     ])
-    """
+    """AUC@k at success rates ``p = 1 - q``, for k of at least 24."""
     area, inside = p.copy(), (p > 0) & (q > 0)
     area[inside], _ = _area_and_rest(np.log(p[inside] / q[inside]), k)
     return area

@@ -136,17 +136,8 @@ def _to_unit(w: Floats) -> tuple[Floats, float, float]:
 
 
 def trial_moments(grid: Grid, counts: Ints, w: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean and variance of a further trial's weight, and the posterior size s + n, (J, S) each.
-
-    A mixture of the prior and the observed trials: sums of squares only, nothing cancels.
-
-    One success in one trial, after the two that the prior stands for.
-
-    >>> grid = Grid(np.array([[0.5, 0.5]]), np.array([1 / 3]), np.array([1.0]))
-    >>> mean, variance, size = trial_moments(grid, np.array([[0, 1]]), np.array([0.0, 1.0]))
-    >>> mean.round(6), variance.round(6), size.round(6)
-    (array([[0.666667]]), array([[0.222222]]), array([[3.]]))
-    """
+    """Mean and variance of a further trial's weight, and the posterior size s + n, (J, S) each."""
+    # A mixture of the prior and the observed trials: sums of squares only, nothing cancels.
     s, n = grid.concentration[:, None], counts.sum(axis=1)
     prior, prior_variance = (part[:, None] for part in _weighted_moments(grid.mean, w))
     observed, variance = _weighted_moments(counts / np.maximum(n, 1)[:, None], w)

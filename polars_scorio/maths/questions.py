@@ -326,14 +326,7 @@ class Subgroups(Generic[GroupsT_co]):
         return np.asarray(1 / (np.bincount(self.owner)[self.owner] * self.states.size))
 
     def weighted_sums(self, values: Floats, power: int = 1) -> Floats:
-        """Sums (G,) over questions, by a power of their weights, of values of each kind (S,).
-
-        >>> counts, stratum = np.array([[1, 0], [1, 0], [0, 1]]), np.array([0, 1, 1])
-        >>> every = np.ones(3, dtype=int)
-        >>> strata = Subgroups.tally(counts, 0 * counts, 0 * every, stratum, every, 1)
-        >>> strata.weighted_sums(strata.states.counts[:, 0] / 1)  # 1/2 and 1/4
-        array([0.75])
-        """
+        """Sums (G,) over questions, by a power of their weights, of values of each kind (S,)."""
         # Divided last, so that means of ones are exactly 1.
         of_stratum = self.states.sum_questions(values) / self.states.size.astype(float) ** power
         strata = np.bincount(self.owner)
