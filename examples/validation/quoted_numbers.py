@@ -35,10 +35,6 @@ _REWARDS, _QUESTIONS, _PLANS = (
 )
 _BUY = f"{_GUIDE}/trials_or_questions.md"
 _COMPARE, _MANY = f"{_GUIDE}/compare.md", f"{_GUIDE}/multiple_comparisons.md"
-_DECISIONS, _PLANNING = (
-    "polars_scorio/accessors/decisions.py",
-    "polars_scorio/accessors/planning.py",
-)
 _ASKED = "polars_scorio/accessors/display.py"
 
 
@@ -69,17 +65,6 @@ def coverage_numbers() -> dict[str, str]:
     held = cells.filter(confidence=0.95, inference="calibrated")["coverage"].to_numpy()
     mean, worst = 100 * held.mean(), 100 * held.min()
     return {"settings": f"{held.size:,}", "mean": f"{mean:.1f}", "worst": f"{worst:.1f}"}
-
-
-def cost_numbers() -> dict[str, str]:
-    """Least and largest mean, and least coverage, of the cost per success over a population."""
-    cells = measured_cells("costs").filter(metric="cost_per_success", target="population")
-    held = (
-        cells.filter(cluster=1).group_by("M", "n").agg(pl.col("holds").mean())["holds"].to_numpy()
-    )
-    worst = cells.filter(cluster=1)["holds"].to_numpy().min()
-    means = {"least": brief_share(held.min(), 3), "most": brief_share(held.max(), 3)}
-    return means | {"worst": brief_share(worst, 2)}
 
 
 def vote_numbers() -> dict[str, str]:
@@ -312,17 +297,9 @@ def planned_numbers() -> dict[str, str]:
     cells = study_cells("planned_pairs")
     told = {(models, spread): share for models, spread, _, share, _ in cells.rows()}
     numbers = {}
-    for models, name in ((2, "two"), (5, "five"), (10, "ten")):
-        numbers |= {f"{name}_said": brief_share(told[models, 1.0], 2)}
     for models, name in ((2, "two"), (10, "ten")):
         for spread, kind in ((1.0, ""), (3.0, "_wide"), (0.3, "_close")):
             numbers |= {f"{name}{kind}": f"{100 * told[models, spread]:.0f}"}
-        for spread, kind in ((0.7, "_near"), (0.3, "_equal")):
-            numbers |= {f"{name}{kind}": brief_share(told[models, spread], 2)}
-    of_two = cells.filter(models=2).sort("spread", descending=True)
-    seen = dict(of_two.select("spread", "as seen").rows())
-    for spread, kind in ((1.0, "one"), (0.7, "near"), (0.3, "equal")):
-        numbers |= {f"seen_{kind}": brief_share(seen[spread], 2)}
     return numbers
 
 
@@ -470,20 +447,13 @@ STUDIES = (
         (
             (_GATE, "intervals are {wider} times as wide as those of one look"),
             (_GATE, "({critical} instead of {once} standard errors)"),
-            ("polars_scorio/study/request.py", "intervals are {wider} times as wide"),
-            ("polars_scorio/study/request.py", "c is {critical} instead of {once} at 95 %"),
         ),
     ),
     Study(
         "single_claims every_round",
         "two equal models compared by avg after each of 16 rounds, at 95 % each time",
         every_round_numbers(),
-        (
-            (
-                "polars_scorio/study/request.py",
-                "false winner in {least} to {most} % of the logs",
-            ),
-        ),
+        ((_GATE, "a false winner in {least} to {most} % of the logs"),),
     ),
     Study(
         "looks_and_gates regressions",
@@ -517,15 +487,6 @@ STUDIES = (
         ),
     ),
     Study(
-        "costs",
-        "nine populations with lognormal costs, 30 to 500 questions, 1 to 16 trials, 200 logs each",
-        cost_numbers(),
-        (
-            ("polars_scorio/metrics/costs.py", "hold in {least} to {most} of the logs"),
-            ("polars_scorio/metrics/costs.py", "in the worst of nine populations in {worst}"),
-        ),
-    ),
-    Study(
         "questions reversed",
         "300 questions, 3 % of them reversed, 30 % without any relation to the others, 60 logs",
         {"m8": ".36", "m15": ".81", "m25": ".92", "m60": ".99", "false": ".05"},
@@ -534,25 +495,13 @@ STUDIES = (
             (_QUESTIONS, "| 15 | 16 | .00 | {false} | {m15} |"),
             (_QUESTIONS, "| 25 | 16 | .00 | .03 | {m25} |"),
             (_QUESTIONS, "| 60 | 16 | .00 | .03 | {m60} |"),
-            (
-                "polars_scorio/accessors/display.py",
-                (
-                    "8 models .01, .06, {m8}; 15 models .04, .36, {m15}; 25 models .16, .59, "
-                    "{m25}; 60 models .53, .88, {m60}. At most {false}"
-                ),
-            ),
         ),
     ),
     Study(
         "questions variance",
         "5 to 25 models, 50 and 100 questions, 2 to 16 trials, 100 logs each",
         {"least": ".91", "most": ".97"},
-        (
-            (
-                "polars_scorio/accessors/display.py",
-                "they held in {least} to {most} of the logs",
-            ),
-        ),
+        ((_QUESTIONS, "contained the true shares in {least} to {most} of the logs"),),
     ),
     Study(
         "votes",
@@ -586,7 +535,7 @@ STUDIES = (
         (
             (_VERDICTS, "three models or more it is within {near} of how often the leader is the"),
             (_VERDICTS, "`prob_best` is {said}, although this model is the best in {best}"),
-            (_DECISIONS, "by {two} for two models and {fifty} for fifty"),
+            (_VERDICTS, "by {two} for two models and {fifty} for fifty"),
         ),
     ),
     Study(
@@ -597,11 +546,6 @@ STUDIES = (
             (_PLANS, "{two} % of two models and {ten} % of ten that spread by a standard error"),
             (_PLANS, "{two_wide} % and {ten_wide} % if they spread by three"),
             (_PLANS, "{two_close} % and {ten_close} % if by .3"),
-            (_PLANNING, "{two_said} were told apart for 2 models that spread by a standard error"),
-            (_PLANNING, "{five_said} for 5 and {ten_said} for 10"),
-            (_PLANNING, "{two_near} to {ten_near} if they spread by .7"),
-            (_PLANNING, "{two_equal} to {ten_equal} by .3"),
-            (_PLANNING, "Without B 2 models had {seen_one}, {seen_near} and {seen_equal}"),
         ),
     ),
     Study(
@@ -683,12 +627,7 @@ STUDIES = (
         "looks_and_gates looks",
         "two equal models, 100 and 500 questions, eight populations, looks after 1 to 16 rounds",
         looks_numbers(),
-        (
-            (
-                "polars_scorio/study/request.py",
-                "at most {mean} of the logs on average, {worst} of the worst population",
-            ),
-        ),
+        ((_GATE, "at most {mean} of the logs on average, {worst} of the worst population"),),
     ),
     Study(
         "verdicts",
@@ -705,7 +644,7 @@ STUDIES = (
                 f"{_GUIDE}/questions.md",
                 "with 8 models and a single trial {below} % of them have one",
             ),
-            (_ASKED, "with 8 models and one trial, {below} % of good questions have one"),
+            (_ASKED, "below zero by chance in {below} % of good questions"),
         ),
     ),
     Study(
@@ -737,8 +676,6 @@ STUDIES = (
         (
             (_COVERAGE, "| {avg} ({avg_worst}) | {mean} ({worst}) |"),
             (_PLANS, "had the smaller error in {fewer} settings of the simulation"),
-            (_PLANNING, "in {fewer} cells, and its 95 % intervals held the truth in {mean}"),
-            (_PLANNING, "in the worst cell {worst} (`ps.avg()`: {avg}, {avg_worst})"),
         ),
     ),
     Study(
@@ -783,15 +720,12 @@ STUDIES = (
         "two models, 30 to 500 questions, 1 to 16 trials, rates .5 and .8, correlation .5 and .9",
         power_numbers(),
         (
+            (_PLANS, "{benchmark} on average about these questions ({benchmark_least} to"),
             (
-                "polars_scorio/accessors/detectable.py",
-                "{benchmark} on average about these questions ({benchmark_least} to",
+                _PLANS,
+                "{benchmark_most}) and {population} about a population ({population_least} to",
             ),
-            (
-                "polars_scorio/accessors/detectable.py",
-                "{benchmark_most}) and {population} about the population ({population_least} to",
-            ),
-            ("polars_scorio/accessors/detectable.py", "to {population_most}): two models, 30"),
+            (_PLANS, "to {population_most}): two models, 30"),
         ),
     ),
     Study(
@@ -941,10 +875,6 @@ STUDIES = (
         "lognormal costs of which one trial is more than a fifth, 10 to 60 questions",
         heavy_cost_numbers(),
         (
-            (
-                "polars_scorio/subjects/of_costs.py",
-                "held in {mean} of such simulated logs, in {least} to {most} by the tail",
-            ),
             (
                 _COST,
                 "`ps.CostWarning` covered the truth in {mean} ({least} to {most}, by the tail",
