@@ -12,7 +12,7 @@ from polars_scorio.display.html.write_page import Order, made_page
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import _numbered_models
-from tests.display.html.logs import models, page_of
+from tests.display.html.logs import models, page_of, retried
 from tests.made_logs import long
 
 
@@ -28,6 +28,7 @@ def test_missing_questions_are_named_and_left_out():
     assert alert.title == "Missing questions"
     assert "1 model lacks questions that other models have (m01: 2)." in alert.text
     assert "leave out 2 of 10 questions" in alert.text
+    assert alert.text.endswith("If those are hard, all models look better than they are.")
     assert page.numbers["overall"]["report"]["questions"].unique().to_list() == [8]
 
 
@@ -161,3 +162,44 @@ def test_runs_of_one_model_have_the_same_questions():
     assert "Runs of one model?" in alerts_of(log)
     other = log.filter((pl.col("model") != "a_2") | (pl.col("question") > 0))
     assert not [*_numbered_models(LogSummary.read(other.lazy(), Roles()))]
+
+
+def one_off(log: pl.DataFrame, model: str = "m01", question: int = 0) -> pl.DataFrame:
+    """The log with the first outcome of a model at a question turned round."""
+    here = (pl.col("model") == model) & (pl.col("question") == question) & (pl.col("trial") == 0)
+    return log.with_columns(
+        category=pl.when(here).then(1 - pl.col("category")).otherwise("category")
+    )
+
+
+TWINS = pl.concat([models(1), models(1).with_columns(model=pl.lit("m01"))])
+MIXED = long([[1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1]] * 3)
+TWO, STRATA = models(2), models(3, strata=2)
+LACKING = TWO.filter((pl.col("model") != "m01") | (pl.col("question") != 3))
+HALF = STRATA.filter((pl.col("model") != "m01") | (pl.col("bench") != "bench 1"))
+RAGGED = TWO.filter((pl.col("trial") < 3) | (pl.col("question") > 3))
+NO_OUTCOME = TWO.with_columns(category=pl.when(pl.col("trial") > 0).then("category"))
+
+
+@pytest.mark.parametrize(
+    ("title", "log", "options", "neighbour", "other"),
+    [
+        ("Identical models", TWINS, {}, one_off(TWINS), {}),
+        ("Missing questions", LACKING, {}, TWO, {}),
+        ("Missing models", HALF, {"by": "bench"}, STRATA, {"by": "bench"}),
+        ("Dropped trials", NO_OUTCOME, {"missing": "drop"}, TWO, {"missing": "drop"}),
+        ("Missing outcomes", NO_OUTCOME, {"missing": 0}, NO_OUTCOME, {"missing": "drop"}),
+        ("Errored trials", NO_OUTCOME, {"missing": "bounds"}, NO_OUTCOME, {"missing": 0}),
+        ("Duplicates", TWO.vstack(TWO.tail(5)), {}, TWO, {}),
+        ("Unchecked duplicates", TWO, {"trial": None}, TWO, {}),
+        ("One trial per question", models(2, trials=1), {}, models(2, trials=2), {}),
+        ("Unequal trials", RAGGED, {}, TWO, {}),
+        ("Trials that are not independent", long([[1] * 4] * 12), {}, MIXED, {}),
+        ("These numbers are biased", retried(), {}, models(2, questions=60, trials=8), {}),
+    ],
+)  # fmt: skip
+def test_each_alert_is_there_where_its_reason_is_and_not_beside_it(
+    title, log, options, neighbour, other
+):
+    assert title in alerts_of(log, **options)
+    assert title not in alerts_of(neighbour, **other)
