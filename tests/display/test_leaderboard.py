@@ -171,8 +171,8 @@ def test_options_pass_through(log):
     board = accessor.leaderboard(ps.bayes(), **options)
     report = accessor.report(ps.bayes(), overall="micro", **options)
     expected = tidy_of(report.filter(pl.col("domain").is_null()), "bayes", None)
-    names = ["model", *NUMBERS[:5]]
-    assert_frame_equal(board.sort("model").select(names), expected.select(names), check_exact=True)
+    shown = board.sort("model").select(expected.columns)
+    assert_frame_equal(shown, expected, check_exact=True)
     assert board["inference"].unique().to_list() == ["uniform prior, with prior trials"]
     population = accessor.leaderboard(ps.avg(), target="population")
     assert population["inference"].unique().to_list() == ["calibrated, questions as a sample"]
