@@ -23,14 +23,13 @@ from polars_scorio.command_line.terminal import (
     print_lines,
     print_table,
 )
-from polars_scorio.counting.log import bind_roles, collected_together
+from polars_scorio.counting.log import Trials, bind_roles, collected_together
 from polars_scorio.display.finding import (
     MINUS,
     Board,
     Unit,
     chance_words,
     cheapest_title,
-    decided_alone,
     gates_title,
     named,
     pairs_title,
@@ -41,17 +40,19 @@ from polars_scorio.display.finding import (
     worst_gate,
 )
 from polars_scorio.display.html.cost_sections import price_words
-from polars_scorio.display.html.sections import next_of_ranking, without_stratum
+from polars_scorio.display.html.sections import QuestionFacts, next_of_ranking, without_stratum
 from polars_scorio.display.html.step_sections import TrainingRun
 from polars_scorio.display.html.story import Story
 from polars_scorio.display.html.write_page import log_size
-from polars_scorio.display.scopes import holds_fractions
+from polars_scorio.display.log_summary import holds_steps
+from polars_scorio.display.scopes import Scope, holds_fractions
 from polars_scorio.display.sentences import (
     bracket_sentence,
     curve_sentences,
     question_sentences,
     rerun_sentences,
 )
+from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import cell_text
 from polars_scorio.display.verdict import lead_label, lead_rows
 from polars_scorio.display.words import (
@@ -66,7 +67,6 @@ from polars_scorio.display.words import (
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 
-_PAIRED = 60  # models, all of whose pairs are compared for a title
 _ROWS, _PLACES = 15, 5  # of a table, and of strata with one each, unless --all is asked for
 _COMPARING = {"rank", "compare", "plan", "gate", "questions", "frontier"}  # take --unmatched
 _DASH = "\N{EN DASH}"
@@ -91,14 +91,25 @@ class Reply:
         return cls(log, asked, call, cover, Screen.from_output()), answers
 
     @property
+    def trials(self) -> Trials:
+        """The log with its roles found."""
+        return bind_roles(self.log.frame.lazy(), self.log._roles)
+
+    @property
     def strata(self) -> list[str]:
         """The columns of strata."""
-        return [*bind_roles(self.log.frame.lazy(), self.log._roles).strata]
+        return [*self.trials.strata]
 
     @property
     def model(self) -> str:
         """The column of models."""
-        return next(iter(bind_roles(self.log.frame.lazy(), self.log._roles).models), "model")
+        return next(iter(self.trials.models), "model")
+
+    @property
+    def models(self) -> int:
+        """Number of models."""
+        named = {self.model, "model"} & {*self.cover.columns}
+        return self.cover[named.pop()].n_unique() if named else 1
 
     def places(self, rows: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, pl.DataFrame]]:
         """Each stratum of a result: its name, its rows, and what the log has of it."""
@@ -111,13 +122,15 @@ class Reply:
             same = [pl.col(name).eq_missing(pl.lit(value, part.schema[name]))
                     for name, value in zip(strata, place, strict=True)]  # fmt: skip
             cells = self.cover.filter(same)
-            name = " / ".join(str(value) for value in place)
+            words = (value if isinstance(value, str) else f"{name} {value}"
+                     for name, value in zip(strata, place, strict=True))  # fmt: skip
+            name = " / ".join(filter(None, words))
             yield (name, part, cells) if cells.height else ("all strata", part, self.cover)
 
     def about(self, cover: pl.DataFrame) -> str:
         """The questions that the numbers are about, in words."""
-        known = dict.fromkeys([*self.strata, "stratum"])
-        strata = [name for name in known if name in cover.columns]
+        strata = [name for name in cover.columns if name in {"stratum", *self.strata}]
+        strata = [] if holds_steps(self.trials) else strata  # steps have the same questions
         target, unmatched = (getattr(self.asked, name, None) for name in ("target", "unmatched"))
         return about_words(cover, strata, target, common=unmatched == "drop")
 
@@ -171,7 +184,7 @@ class Reply:
         places, lines = [*self.places(rows)], list[str]()
         for place in places if self.asked.all else places[:_PLACES]:
             lines += [*[""] * bool(lines), *block(*place)]
-        rest = self.rows_left(len(places), _PLACES, "strata")
+        rest = self.rows_left(len(places), _PLACES, "more strata")
         return [*lines, *([""] * bool(rest)), *rest]
 
     def show(self, lines: Sequence[str], rows: pl.DataFrame | None = None) -> None:
@@ -250,7 +263,8 @@ def forest_lines(
     before, after = list[Column](), list[Column]()
     if board.ranked:
         places = zip(board.rank_lo[some].tolist(), board.rank_hi[some].tolist(), strict=True)
-        before = [Column("rank", [rank_words(*each) for each in places])]
+        before = [Column("rank", [_DASH if not low else f"{low}" if low == high
+                                  else f"{low}{_DASH}{high}" for low, high in places])]  # fmt: skip
         if len(board.models) > 2 and board.tier.max() > 1:
             before.append(_number_column("tier", [*map(str, board.tier[some])], spare=True))
     if screen.roomy and len(board.leaders) > 1:
@@ -261,11 +275,6 @@ def forest_lines(
         screen, "model", board.models[some], [*ends], label, board.unit, first,
         before=before, beside=beside, after=after,
     )  # fmt: skip
-
-
-def rank_words(lo: int, hi: int) -> str:
-    """The places that a model may have."""
-    return _DASH if not lo else f"{lo}" if lo == hi else f"{lo}{_DASH}{hi}"
 
 
 def rank_answer(reply: Reply, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame], int]) -> None:
@@ -287,25 +296,8 @@ def rank_answer(reply: Reply, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame
             *reply.rows_left(rows.height),
         ]
 
-    reply.show([*reply.blocks(ranks, block), *reply.next("compare")], ranks)
-
-
-def undecided_alone(
-    log: Scorio[Any], asked: Namespace, options: dict[str, Any]
-) -> Callable[[pl.DataFrame], int]:
-    """Count the pairs that would be decided alone, of a stratum in which none is with all."""
-
-    def count(rows: pl.DataFrame) -> int:
-        if not (rows["tier"] == 1).all() or not 2 < rows.height <= _PAIRED:
-            return 0
-        pairs = log.compare(asked.metric, **options).lazy().collect()
-        strata = [name for name in bind_roles(log.frame.lazy(), log._roles).strata
-                  if name in pairs.columns]  # fmt: skip
-        same = rows.select(strata).unique()
-        of_stratum = pairs.join(same, on=strata, how="semi", nulls_equal=True) if strata else pairs
-        return decided_alone(of_stratum, asked.confidence)
-
-    return count
+    then = reply.next("compare" if reply.models > 1 else "summary")
+    reply.show([*reply.blocks(ranks, block), *then], ranks)
 
 
 def compare_answer(reply: Reply, tables: Sequence[tuple[Metric, pl.DataFrame]]) -> None:
@@ -436,6 +428,8 @@ def summary_answer(reply: Reply, story: Story) -> None:
     screen, sheet, finding = reply.screen, story.sheet, story.finding
     mark = ("BIASED", "fail") if story.verdict.biased else None
     basis = ", ".join(dict.fromkeys([*finding.basis, sheet.basis()[-1]]))
+    whole = all(good for what, _, good in cover_words(reply) if what != "ids")
+    size = f"{log_size(story.log, story.coverage)}{', complete' * whole}"
     aside = f" {finding.aside}" if story.verdict.biased or len(sheet.board.models) == 1 else ""
     reply.show(
         [
@@ -445,7 +439,7 @@ def summary_answer(reply: Reply, story: Story) -> None:
             "",
             *_summary_table(reply, story),
             "",
-            *screen.facts([*_story_facts(reply, story), ("log", log_words_of(story))]),
+            *screen.facts([*_story_facts(reply, story), ("log", size)]),
             *reply.next("check" if story.verdict.biased else "report"),
         ]
     )
@@ -473,7 +467,8 @@ def _summary_table(reply: Reply, story: Story) -> list[str]:
 def _one_model_lines(reply: Reply, story: Story, label: str) -> list[str]:
     """The score on these questions, on questions like these, and in each stratum."""
     board = story.sheet.board
-    rows = [(f"these {count_of(story.sheet.asked, 'question')}", board)]
+    whole = f"these {count_of(story.sheet.asked, 'question')}".replace("these 1 ", "this ")
+    rows = [(whole, board)]
     parts = story.parts if story.verdict.overall is not None else []
     rows += [(part.name, Board.from_rows(lead_rows(part), part.ranks)) for part in parts]
     names = [name for name, _ in rows]
@@ -507,7 +502,10 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
     sheet, facts = story.sheet, list[tuple[str, str]]()
     board = sheet.board
     if story.parts and story.verdict.overall is not None and len(board.models) > 1:
-        facts.append(("where", _where_words(story)))
+        boards = {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in story.parts}
+        firsts = {name: each.models[0] for name, each in boards.items()}
+        sure = {name: each.leaders[0] for name, each in boards.items() if len(each.leaders) == 1}
+        facts.append(("where", strata_title(firsts, sure, board.models[0], story.noun)))
     fan = story.fan
     if fan is not None and not fan.rewards and len(board.models) > 1 and fan.models:
         many = fan.k[-1]
@@ -525,20 +523,6 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
     if story.verdict.outcomes:
         facts.append(("counted", story.verdict.outcomes))
     return facts
-
-
-def _where_words(story: Story) -> str:
-    """The heading over strata."""
-    boards = {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in story.parts}
-    firsts = {name: board.models[0] for name, board in boards.items()}
-    sure = {name: board.leaders[0] for name, board in boards.items() if len(board.leaders) == 1}
-    return strata_title(firsts, sure, story.sheet.board.models[0], story.noun)
-
-
-def log_words_of(story: Story) -> str:
-    """The log in one line."""
-    lacking = int(story.coverage["missing"].sum()) + int(story.coverage["nulls"].sum())
-    return f"{log_size(story.log, story.coverage)}{', complete' * (not lacking)}"
 
 
 _MARKS = {"pass": ("PASS", "pass"), "fail": ("FAIL", "fail"), "undecided": ("OPEN", "open")}
@@ -582,13 +566,13 @@ def gate_lines(
         "",
         *reply.screen.table(columns, forest),
         *reply.rows_left(len(names)),
-        *(["", *(line for each in clauses for line in reply.screen.prose(_whole_sentence(each)))]
-          if clauses else []),
-    ]  # fmt: skip
-
-
-def _whole_sentence(clause: str) -> str:
-    return f"{clause[:1].upper()}{clause[1:]}."
+        *[""] * bool(clauses),
+        *(
+            line
+            for each in clauses
+            for line in reply.screen.prose(f"{each[:1].upper()}{each[1:]}.")
+        ),
+    ]
 
 
 _SIGNS = {"alarm": ("no  ", "fail"), "once": ("once", "open"), "look": ("look", "open")}
@@ -616,7 +600,7 @@ def check_answer(reply: Reply, rows: pl.DataFrame) -> int:
         mark_ = ("ok  ", "pass") if good else ("look", "open")
         lines += _check_lines(reply.screen, *mark_, what, words)
     alarm = worst == "alarm"
-    lines += reply.next("summary") if alarm else reply.next("rank")
+    lines += reply.next("summary" if alarm or reply.models == 1 else "rank")
     lines += reply.screen.prose([("exit status 1", "faint")]) if alarm else []
     reply.show(lines, rows.drop("sentence"))
     return int(alarm)
@@ -630,28 +614,35 @@ def _check_lines(screen: Screen, word: str, style: str, what: str, words: str) -
 def cover_words(reply: Reply) -> Iterator[tuple[str, str, bool]]:
     """Contents and gaps of a log: a word, a sentence, and whether all is well."""
     cover = reply.cover
-    models = cover[reply.model].n_unique() if reply.model in cover.columns else 1
-    missing, nulls = (int(cover[name].sum()) for name in ("missing", "nulls"))
-    asked = reply.about(cover).removeprefix("about ").removeprefix("these ")
+    missing, nulls, trials = (int(cover[name].sum()) for name in ("missing", "nulls", "trials"))
+    asked = reply.about(cover).removeprefix("about ").removeprefix("these ").replace("this", "1")
     lack = f"{missing:,} missing" if missing else "none missing"
-    yield "questions", f"{asked} for {count_of(models, 'model')}, {lack}", not missing
-    trials = count_of(int(cover["trials"].sum()), "trial")
-    yield "outcomes", f"{trials}, {nulls:,} without an outcome", not nulls
-    if cover["duplicates"].null_count():
-        yield "ids", "not checked: the rows have no trial ids", False
-    else:
-        repeated = int(cover["duplicates"].sum())
-        yield "ids", f"{repeated:,} repeated", not repeated
+    yield "questions", f"{asked} for {count_of(reply.models, 'model')}, {lack}", not missing
+    yield "outcomes", f"{count_of(trials, 'trial')} with an outcome, {nulls:,} without", not nulls
+    strata = [name for name in cover.columns if name in {"stratum", *reply.strata}]
+    whole = reply.models * (cover.select(strata).n_unique() if strata else 1)
+    if cover.height < whole:
+        kind = strata[0] if len(strata) == 1 else "stratum"
+        pairs = f"{whole - cover.height:,} of {count_of(whole, 'pair')} of model and {kind}"
+        yield "strata", f"{pairs} without a trial", False
+    sizes = sorted({*(cover["questions"] + cover["missing"]).to_list()})
+    if holds_steps(reply.trials) and len(sizes) > 1:
+        yield "steps", f"they have {range_text(sizes[0], sizes[-1])} questions", False
+    planned = int(cover.get_column("planned", default=pl.Series([0])).sum())
+    if planned > trials + nulls:
+        yield "planned", f"{trials + nulls:,} of {count_of(planned, 'trial')}", False
+    repeated, unknown = int(cover["duplicates"].sum()), cover["duplicates"].null_count()
+    ids = "not checked: the rows have no trial ids" if unknown else f"{repeated:,} repeated"
+    yield "ids", ids, not (unknown or repeated)
 
 
 def describe_answer(reply: Reply, rows: pl.DataFrame) -> None:
     """The size of a log, and its gaps."""
     cover = reply.cover
-    models = cover[reply.model].n_unique() if reply.model in cover.columns else 1
     least, most = cover["n_min"].min(), cover["n_max"].max()
-    asked = reply.about(cover).removeprefix("about ").removeprefix("these ")
+    asked = reply.about(cover).removeprefix("about ").removeprefix("these ").replace("this", "1")
     lacking = [(what, words) for what, words, good in cover_words(reply) if not good]
-    size = [count_of(models, "model"), asked]
+    size = [count_of(reply.models, "model"), asked]
     size += [] if most is None else [f"{range_text(int(str(least)), int(str(most)))} trials"]
     title = " \N{MULTIPLICATION SIGN} ".join(size) + (", complete." if not lacking else ".")
     facts = reply.screen.facts(lacking)
@@ -842,14 +833,18 @@ def _plan_title(rows: pl.DataFrame, width: float | None) -> str:
 
 
 def questions_answer(
-    reply: Reply, rows: pl.DataFrame, sources: pl.DataFrame, story: Story | None
+    reply: Reply, rows: pl.DataFrame, sources: pl.DataFrame, whole: Scope | None
 ) -> None:
     """The number of questions that say nothing, and the ones to look at."""
     per, strata = reply.asked.per, reply.strata
     question = rows.columns[rows.columns.index("models") - 1]
+    facts = None
+    if whole is not None and per == "question" and not holds_fractions(whole.counts, whole.roles):
+        facts = QuestionFacts.from_scope(whole, whole.models, Settings())
     title = f"{count_of(rows.height, per)}."
-    if story is not None and story.facts is not None and per == "question":
-        title = questions_title(story.facts.facts(), story.sheet.board.models[0])
+    if whole is not None and facts is not None:
+        place = f"At {whole.name}: " * bool(whole.name)
+        title = place + questions_title(facts.facts(), whole.models[0])
 
     def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> list[str]:
         sentences = question_sentences(part, question, reply.asked.fdr, per)
@@ -864,7 +859,7 @@ def questions_answer(
             *reply.blocks(rows, block),
             *reply.basis(reply.cover),
             "",
-            *_question_lines(reply, rows, question, story),
+            *_question_lines(reply, rows, question, whole, facts),
             *reply.next("questions", "--format", "csv"),
         ],
         rows,
@@ -872,27 +867,29 @@ def questions_answer(
 
 
 def _question_lines(
-    reply: Reply, rows: pl.DataFrame, question: str, story: Story | None
-) -> list[str]:
+    reply: Reply, rows: pl.DataFrame, question: str, whole: Scope | None,
+    facts: QuestionFacts | None,
+) -> list[str]:  # fmt: skip
     """Reversed questions, then those that the first model solves about every second time."""
-    if story is None or story.facts is None or reply.asked.per == "cluster":
+    if whole is None or facts is None:
         wanted = [*reply.strata, question, "rate", "status", "discrimination", "qvalue"]
-        return frame_lines(reply, rows, [name for name in wanted if name in rows.columns])
-    facts, each = story.facts, story.sheet.main.each
+        filled = _described_columns(rows)
+        return frame_lines(reply, rows, [name for name in wanted if name in filled])
     suspects = rows.filter("reversed").select(*reply.strata, question).rows()
     against = [" / ".join(map(str, row)) for row in suspects]
     known = {name: at for at, name in enumerate(facts.names)}
     kept = [name for name in dict.fromkeys([*against, *facts.mixed]) if name in known]
     kept = kept or facts.names
     listed = kept if reply.asked.all else kept[:_ROWS]
-    counted = bool(each) and not (facts.judged or holds_fractions(story.log.cells, story.log.roles))
+    each = 0 if facts.judged else whole.each
 
     def cell(share: float) -> str:
-        return f"{round(share * each)}/{each}" if counted and each else _share_text(share)
+        return f"{round(share * each)}/{each}" if each else _share_text(share)
 
     names = [[(without_stratum(name), "open" * (name in against))] for name in listed]
-    columns = [Column("reversed first" if against else "coin tosses", names, names=True)]
-    for at, model in enumerate(story.sheet.board.models):
+    head = "reversed first" if against else "coin tosses" if facts.mixed else "question"
+    columns = [Column(head, names, names=True)]
+    for at, model in enumerate(whole.models):
         shares = [cell(float(facts.scores[at, known[name]])) for name in listed]
         columns.append(_number_column(short_name(model, 9), shares, spare=at > 0))
     return [*reply.screen.table(columns), *reply.rows_left(len(kept))]

@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -27,7 +28,6 @@ from polars_scorio.command_line.answers import (
     reruns_answer,
     rows_answer,
     summary_answer,
-    undecided_alone,
 )
 from polars_scorio.command_line.gate_command import run_gate  # noqa: F401 - one of `RUNS`
 from polars_scorio.command_line.log_input import chosen_settings, column_value
@@ -40,11 +40,15 @@ from polars_scorio.command_line.terminal import (
 )
 from polars_scorio.counting.log import bind_roles, collected_together
 from polars_scorio.counting.roles import Category
+from polars_scorio.display.finding import decided_alone
 from polars_scorio.display.html.card import card_svg, write_card
 from polars_scorio.display.html.story import Story, Wishes, read_story, refusal_finding
 from polars_scorio.display.html.write_page import Order, made_page
+from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.scopes import common_questions, whole_scope
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import to_great_table, to_latex
+from polars_scorio.display.verdict import without_repeated_warnings
 from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words import count_of
 from polars_scorio.metrics.weighted import avg
@@ -128,7 +132,29 @@ def run_rank(log: Scorio[Any], asked: Namespace, call: str) -> None:
         print_table(ranks, asked.format)
         return
     reply, (rows,) = Reply.read(log, asked, call, ranks)
-    rank_answer(reply, rows, undecided_alone(log, asked, options))
+    rank_answer(reply, rows, _undecided_alone(log, asked, options))
+
+
+_PAIRED = 60  # models, all of whose pairs are compared for a title
+
+
+def _undecided_alone(
+    log: Scorio[Any], asked: Namespace, options: dict[str, Any]
+) -> Callable[[pl.DataFrame], int]:
+    """Count the pairs that would be decided alone, of a stratum in which none is with all."""
+
+    def count(rows: pl.DataFrame) -> int:
+        if not (rows["tier"] == 1).all() or not 2 < rows.height <= _PAIRED:
+            return 0
+        with without_repeated_warnings():  # of the ranking
+            pairs = log.compare(asked.metric, **options).lazy().collect()
+        strata = [name for name in bind_roles(log.frame.lazy(), log._roles).strata
+                  if name in pairs.columns]  # fmt: skip
+        same = rows.select(strata).unique()
+        of_stratum = pairs.join(same, on=strata, how="semi", nulls_equal=True) if strata else pairs
+        return decided_alone(of_stratum, asked.confidence)
+
+    return count
 
 
 def run_describe(log: Scorio[Any], asked: Namespace, call: str) -> None:
@@ -187,14 +213,25 @@ def run_reruns(log: Scorio[Any], asked: Namespace, call: str) -> None:
 
 def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print how many questions tell nothing, and the ones to look at."""
-    rows = log.questions(fdr=asked.fdr, per=asked.per, unmatched=asked.unmatched)
+    options = {"fdr": asked.fdr, "per": asked.per, "unmatched": asked.unmatched}
     if asked.format != "table":
-        print_table(rows, asked.format)
+        print_table(log.questions(**options), asked.format)
         return
-    sources = log.variance_components(unmatched=asked.unmatched)
-    reply, (signals, advice) = Reply.read(log, asked, call, rows, sources)
-    *_, story = read_story(log.frame.lazy(), log._roles, Wishes((), Settings()))
-    questions_answer(reply, signals, advice, story if isinstance(story, Story) else None)
+    summary = LogSummary.read(log.frame.lazy(), log._roles, log._tool_totals)
+    summary.refuse()
+    cells, cover, roles = summary.cells, summary.describe(), summary.roles
+    if summary.steps is not None:  # numbers or times again, in their order
+        name = summary.trials.by[0].name
+        at = pl.col("stratum").replace_strict(*summary.steps)
+        cells, cover = (frame.with_columns(at).rename({"stratum": name})
+                        for frame in (cells, cover))  # fmt: skip
+        roles = replace(roles, by=name)
+    counted = Scorio(cells, roles, log._chosen)
+    reply = Reply(counted, asked, call, cover, Screen.from_output())
+    sources = counted.variance_components(unmatched=asked.unmatched)
+    whole = whole_scope(summary, common_questions(summary), (avg(),))
+    whole = whole if whole is None else whole.ranked(Settings())
+    questions_answer(reply, counted.questions(**options), sources, whole)
 
 
 def run_regressions(log: Scorio[Any], asked: Namespace, call: str) -> None:

@@ -300,7 +300,8 @@ def _gate_result(
         named, nameable = None, True
         if tests is not None:
             of_candidate = tests.filter(pl.col(model) == pl.lit(row[model]))
-            named, nameable = _regressed_names(of_candidate, trials.question.name, asked.fdr)
+            keys = [*trials.strata, trials.question.name]
+            named, nameable = _regressed_names(of_candidate, keys, asked.fdr)
         strata = _strata_rows(rows, row, [*trials.strata], model)
         sentences.append(words.sentence(row, named, nameable=nameable, strata=strata))
         _, clauses[str(row[model]), row["k"]] = words.clauses(row, named, nameable=nameable)
@@ -325,9 +326,11 @@ def _strata_rows(
     return {" ".join(str(row[name]) for name in by): row for row in of_strata.to_dicts()}
 
 
-def _regressed_names(tests: pl.DataFrame, question: str, fdr: float) -> tuple[list[str], bool]:
+def _regressed_names(
+    tests: pl.DataFrame, keys: Sequence[str], fdr: float
+) -> tuple[list[str], bool]:
     """The questions of a candidate that regressed, and whether its trials can name a single one."""
-    names = tests.filter("regressed")[question].cast(pl.String).to_list()
+    names = [" / ".join(map(str, row)) for row in tests.filter("regressed").select(keys).rows()]
     # Of the questions that can have the smallest p of all, one must be able to have it alone.
     surest = tests.filter(pl.col("pvalue_min") == pl.col("pvalue_min").min())["pvalue_min"]
     return names, bool(names) or bool(surest.sum() <= fdr)

@@ -343,8 +343,14 @@ class Screen:
         """The command to type next; a shell joins its lines again."""
         from polars_scorio.display.words import visible_text
 
-        words = [PROGRAM, *(shlex.quote(visible_text(each)) for each in arguments)]
-        lines, room = [""], self.width - _INDENT - 6 - 2
+        words, room = [PROGRAM], self.width - _INDENT - 6 - 2
+        for each in (shlex.quote(visible_text(argument)) for argument in arguments):
+            option = words[-1].startswith("--") and " " not in words[-1]
+            if option and not each.startswith("-") and cells_of(f"{words[-1]} {each}") <= room:
+                words[-1] += f" {each}"  # an option stays with its value
+            else:
+                words.append(each)
+        lines = [""]
         for word in words:
             if lines[-1] and cells_of(lines[-1]) + 1 + cells_of(word) > room:
                 lines.append(word)

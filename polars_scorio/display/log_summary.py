@@ -36,7 +36,7 @@ def key_labels(frame: pl.DataFrame, names: Iterable[str]) -> pl.Series:
         return pl.Series("label", [_UNNAMED] * frame.height, pl.Enum([_UNNAMED]))
     distinct = keys.unique(maintain_order=True)
     rows = distinct.select(pl.all().cast(pl.String).fill_null("null")).rows()
-    texts = [visible_text(_PARTS.join(row)) for row in rows]
+    texts = [visible_text(_PARTS.join(filter(None, row))) for row in rows]
     texts = [text if text.strip() else f'"{text}"' for text in texts]  # a name is to be seen
     if len(set(texts)) < len(texts):  # "a / b" in one column is not "a" and "b" in two
         texts = [visible_text(repr(row)) for row in distinct.rows()]
@@ -255,13 +255,17 @@ class LogSummary:
         return whole.join(known, on=keys, how="left", maintain_order="left").select(columns)
 
 
+def holds_steps(trials: Trials) -> bool:
+    """Whether the strata are along one number or time, such as training steps."""
+    dtypes = [*trials.strata.values()]
+    return len(dtypes) == 1 and (dtypes[0].is_numeric() or dtypes[0].is_temporal())
+
+
 def _stratum_steps(questions: pl.DataFrame, trials: Trials) -> pl.DataFrame | None:
     """Labels and values of strata along one number or time; None if they are something else."""
-    if len(trials.by) != 1:
+    if not holds_steps(trials):
         return None
-    ((name, dtype),) = trials.strata.items()
-    if not (dtype.is_numeric() or dtype.is_temporal()):
-        return None
+    (name,) = trials.strata
     labels = key_labels(questions, [name]).cast(pl.String)
     return questions.select(stratum=labels, at=pl.col(name)).unique().sort("at")
 

@@ -97,6 +97,16 @@ class Scope:
         made = made.with_sizes()
         return replace(made, needed=made.plan_of_neighbours(settings))
 
+    def ranked(self, settings: Settings) -> Scope:
+        """The scope with the report and the order of its models, without comparisons."""
+        scores, ranks = collected_together(
+            [
+                report(self.study, self.roles, self.metrics, **settings.report),
+                rank(self.study, self.roles, self.lead, chances=False, **settings.report),
+            ]
+        )
+        return replace(self, rows=in_one_column(scores), ranks=ranks).with_sizes()
+
     def _refuse_unknown(self, rows: pl.DataFrame) -> None:
         """Refuse a page about verdicts of a judge by which nothing is known of the truth."""
         lead = rows.filter(metric=self.lead.name)
@@ -263,22 +273,30 @@ def page_scopes(
 ) -> tuple[Scope | None, list[Scope]]:
     """The scope of the verdict, and the strata (if any) with their reports and ranks.
 
-    Along a number or a time (training steps) the scope is the last stratum that has all models,
-    because a mean over steps has no meaning. None if no stratum has all models: then the strata
-    have all numbers.
+    Without a scope of the verdict the strata have all numbers.
     """
-    roles = replace(log.roles, by=())
     cells = common_questions(log)
-    strata, pool, name = _stratum_cells(log, cells), pooled_questions(log, cells), ""
-    if pool is None:
-        parts = [Scope(name, Study(part), roles, metrics) for name, part in strata.items()]
+    whole = whole_scope(log, cells, metrics)
+    if whole is None:
+        roles = replace(log.roles, by=())
+        strata = _stratum_cells(log, cells).items()
+        parts = [Scope(name, Study(part), roles, metrics) for name, part in strata]
         return None, [part.evaluated(settings) for part in parts]
-    if log.steps is not None:
-        models = len(log.models)
+    return whole.evaluated(settings), stratum_scopes(log, cells, metrics, settings)
+
+
+def whole_scope(log: LogSummary, cells: pl.DataFrame, metrics: tuple[Metric, ...]) -> Scope | None:
+    """The scope of the verdict without its numbers; None if no stratum has all models.
+
+    Along a number or a time (training steps) it is the last stratum that has all models, because a
+    mean over steps has no meaning.
+    """
+    pool, name = pooled_questions(log, cells), ""
+    if pool is not None and log.steps is not None:
+        models, strata = len(log.models), _stratum_cells(log, cells)
         last = [name for name, part in strata.items() if part["model"].n_unique() == models][-1]
         name, pool = f"{log.trials.by[0].name} {step_words(last)}", strata[last]
-    overall = Scope(name, Study(pool), roles, metrics).evaluated(settings)
-    return overall, stratum_scopes(log, cells, metrics, settings)
+    return None if pool is None else Scope(name, Study(pool), replace(log.roles, by=()), metrics)
 
 
 def _stratum_cells(log: LogSummary, cells: pl.DataFrame) -> dict[str, pl.DataFrame]:

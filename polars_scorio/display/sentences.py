@@ -243,8 +243,7 @@ class GateWords:
 
 def _with_names(words: str, names: Sequence[str]) -> str:
     """Words, and behind a colon the first few of some names."""
-    listed = [*map(short_name, names[:_NAMED]), *["..."] * (len(names) > _NAMED)]
-    return f"{words}: {', '.join(listed)}" if listed else words
+    return f"{words}: {name_list(names, _NAMED)}" if names else words
 
 
 def cost_ratio_words(row: Mapping[str, Any]) -> str:
@@ -438,9 +437,9 @@ def _solved_sentence(rows: pl.DataFrame, question: str, unit: QuestionUnit, stat
     of = count_of(rows.height, unit)
     if not names:
         return none.format(unit=unit)
-    listed = name_list(names, _LISTED)
-    verb = "was" if len(names) == 1 else "were"
-    return f"{len(names):,} of {of} {verb} {sentence} ({listed})."
+    # A name alone could be read as a count.
+    verb, units = ("was", unit) if len(names) == 1 else ("were", f"{unit}s")
+    return f"{len(names):,} of {of} {verb} {sentence}: {units} {name_list(names, _LISTED)}."
 
 
 def reversed_sentence(
@@ -456,11 +455,11 @@ def reversed_sentence(
     reversed_rows = rows.filter("reversed").select(question, "qvalue").rows()
     if reversed_rows:
         named = [f"{short_name(name)} (q {_value_equation(q)})" for name, q in reversed_rows]
-        verb, them = ("is", "it") if len(reversed_rows) == 1 else ("are", "them")
+        verb, them, units = ("is", "it", unit) if len(named) == 1 else ("are", "them", f"{unit}s")
         return (
             f"{count_of(len(reversed_rows), unit)} {verb} reversed, so that strong models fail "
-            f"{them} and weak ones solve {them} ({rate}): {text_list(named, _LISTED)}. Check the "
-            "key first."
+            f"{them} and weak ones solve {them} ({rate}): {units} {text_list(named, _LISTED)}. "
+            "Check the key first."
         )
     if not _finds_reversed(rows):
         number, trials, kind = *_number_and_trials(rows), _compared_kind(rows)

@@ -9,10 +9,23 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polars_scorio.command_line.main import main
+import polars_scorio as ps
+from examples.rollouts import rollouts
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.command_line.commands import run_check, run_summary
+from polars_scorio.command_line.main import command_parser, main
 from polars_scorio.command_line.terminal import Column, Forest, Screen
 from tests.display.html.logs import models
+from tests.documents import DATA
 
+SCREENS = {
+    "summary": [],
+    "compare": ["--baseline", "comet-70b"],
+    "rank": [],
+    "gate": ["--baseline", "comet-70b", "--margin", "0.05"],
+    "check": [],
+    "questions": [],
+}
 CALLS = {
     "summary": [],
     "rank": [],
@@ -26,6 +39,25 @@ CALLS = {
     "regressions": ["--baseline", "m00"],
     "plan": [],
 }
+
+
+def screens(capsys):
+    """What the commands print about the log of the guide."""
+    rollouts().write_parquet("rollouts.parquet")
+    texts = []
+    for command, options in SCREENS.items():
+        call = [command, "rollouts.parquet", "--by", "domain", *options]
+        status = main(call)
+        printed = capsys.readouterr().out
+        texts.append(f"$ polars-scorio {' '.join(call)}\n{printed}status {status}\n")
+    return "\n".join(texts)
+
+
+@pytest.mark.parametrize("columns", [72, 120])
+def test_a_terminal_shows_these_very_answers(columns, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    expected = (DATA / f"terminal_{columns}.txt").read_text(encoding="utf-8")
+    assert screens(capsys) == expected
 
 
 @pytest.fixture
@@ -115,18 +147,22 @@ def test_a_gate_has_its_mark_verdicts_and_exit_status(capsys):
     assert printed.endswith(f"  exit status {status}\n" if status else "0.1\n") or mark == "PASS"
 
 
-def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
+def stopped_log(names):
+    """Models whose questions were tried until the first success."""
     rng = np.random.default_rng(0)
     rows = []
-    for model in "ab":
+    for model in names:
         for question in range(90):
             for trial in range(6):
                 won = int(rng.random() < 0.4)
                 rows.append((model, question, trial, won))
                 if won:
                     break
-    names = ["model", "question", "trial", "category"]
-    pl.DataFrame(rows, names, orient="row").write_parquet("log.parquet")
+    return pl.DataFrame(rows, ["model", "question", "trial", "category"], orient="row")
+
+
+def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
+    stopped_log("ab").write_parquet("log.parquet")
     assert main(["check", "log.parquet"]) == 1
     printed = capsys.readouterr().out
     assert printed.startswith("\n  BIASED  No ranking of this log holds: ")
@@ -134,6 +170,50 @@ def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
     assert main(["check", "log.parquet", "--format", "json"]) == 1
     models(2).write_parquet("log.parquet")
     assert main(["check", "log.parquet"]) == 0
+
+
+def test_check_and_summary_name_trials_that_the_tool_planned_and_the_log_lacks(capsys):
+    log = ps.scorio(models(1)).frame
+    totals = pl.DataFrame({"model": "m00", "planned": [100], "reported": 0.5, "recomputed": 0.5})
+    accessor = Scorio(log, tool_totals=totals)
+    for run, name in ((run_summary, "summary"), (run_check, "check")):
+        asked = command_parser(name).parse_args([name, "log.parquet"])
+        run(accessor, asked, f"polars-scorio {name} log.parquet")
+    summary, check = capsys.readouterr().out.split("  next  ")[:2]
+    assert "  log         1 model, 12 questions \N{MULTIPLICATION SIGN} 4 trials\n" in summary
+    assert "  look  planned     48 of 100 trials\n" in check
+    assert "  ok    outcomes    48 trials with an outcome, 0 without\n" in check
+
+
+def test_a_log_of_one_model_is_not_sent_to_a_ranking_or_comparison(capsys):
+    models(1).write_parquet("log.parquet")
+    for command in ("check", "rank"):
+        assert "  next  polars-scorio summary log.parquet" in answer(capsys, command)
+
+
+def test_one_question_is_said_in_the_singular(capsys):
+    models(1, questions=1).write_parquet("log.parquet")
+    assert "\n  this question " in answer(capsys, "summary")
+    assert "  1 question for 1 model, none missing\n" in answer(capsys, "check")
+
+
+def test_numbers_and_empty_texts_of_strata_are_named_in_words(capsys):
+    log = models(2, strata=7).with_columns(step=pl.col("bench").str.slice(6).cast(pl.Int64))
+    log.write_parquet("log.parquet")
+    printed = answer(capsys, "rank", "--by", "step")
+    assert [line for line in printed.splitlines() if line.startswith("  step 0: m0")]
+    assert "  \N{HORIZONTAL ELLIPSIS} 2 more strata: --all\n" in printed
+    assert "12 questions for 2 models" in answer(capsys, "check", "--by", "step")
+    log.with_columns(part=pl.lit("")).write_parquet("log.parquet")
+    printed = answer(capsys, "rank", "--by", "bench", "--by", "part")
+    assert [line for line in printed.splitlines() if line.startswith("  bench 0: m0")]
+
+
+@pytest.mark.filterwarnings("always:trials are not independent")
+def test_a_ranking_warns_once_of_trials_that_stopped(capsys):
+    stopped_log(["a", "b", "c"]).write_parquet("log.parquet")
+    assert main(["rank", "log.parquet"]) == 0
+    assert capsys.readouterr().err.count("trials are not independent") == 1
 
 
 def test_check_across_models_finds_a_run_that_two_of_them_share(capsys):
@@ -215,6 +295,7 @@ def test_a_long_command_is_broken_so_that_a_shell_joins_it():
     command = ["report", "a log.parquet", *["--by", "domain"] * 6]
     lines = Screen(width=40).command(command)
     assert all(line.endswith(" \\") for line in lines[:-1])
+    assert not any(line.endswith("--by \\") for line in lines)  # an option stays with its value
     joined = " ".join(line.strip().removesuffix("\\").strip() for line in lines)
     assert " ".join(joined.split()).startswith("next polars-scorio report 'a log.parquet' --by")
 

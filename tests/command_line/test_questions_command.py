@@ -1,11 +1,14 @@
 """Questions in the terminal."""
 
 import json
+import re
 
 import polars as pl
 import pytest
 
-from polars_scorio.command_line.main import main
+from polars_scorio.accessors.frame import Scorio
+from polars_scorio.command_line.commands import run_questions
+from polars_scorio.command_line.main import command_parser, main
 from tests.decisions.test_question_analysis import planted
 
 
@@ -39,7 +42,7 @@ def test_questions_prints_the_most_suspect_ones_and_what_to_buy(faulty, capsys):
 def test_a_rate_and_strata_can_be_chosen(faulty, capsys):
     assert main([*faulty, "--by", "stratum", "--fdr", "1e-30"]) == 0
     printed = capsys.readouterr().out
-    assert "  0: " in printed
+    assert "  stratum 0: " in printed
     assert "No question is called reversed" in printed
 
 
@@ -59,6 +62,53 @@ def test_models_with_different_questions_need_a_word(capsys):
     assert main(["questions", "gaps.parquet", "--trial", "none"]) == 1
     assert "--unmatched drop" in capsys.readouterr().err
     assert main(["questions", "gaps.parquet", "--trial", "none", "--unmatched", "drop"]) == 0
+
+
+def test_the_log_is_read_once(capsys):
+    frame, reads = planted(1, questions=60).frame.lazy(), []
+
+    def seen(part):
+        reads.append(part.height)
+        return part
+
+    schema = frame.collect_schema()
+    counted = Scorio(frame.map_batches(seen, schema=schema, streamable=False))(count="count")
+    asked = command_parser("questions").parse_args(["questions", "faulty.parquet"])
+    run_questions(counted, asked, "polars-scorio questions faulty.parquet")
+    assert "come out both ways" in capsys.readouterr().out
+    assert len(reads) == 1
+
+
+def test_questions_that_nobody_tosses_are_no_coin_tosses(capsys):
+    log = {"model": "a", "question": [1, 1, 2, 2], "category": [1, 1, 0, 0]}
+    pl.DataFrame(log).write_parquet("sure.parquet")
+    assert main(["questions", "sure.parquet", "--trial", "none"]) == 0
+    printed = capsys.readouterr().out
+    assert "coin tosses" not in printed
+    assert re.search(r"\n  question +a\n  2 +0/2\n  1 +2/2\n", printed)
+
+
+def test_rewards_are_no_coin_tosses_and_no_shares_of_the_largest_one(capsys):
+    log = {"model": "a", "question": [1, 1, 2, 2], "category": [0.5, 2.5, 4.0, 3.0]}
+    pl.DataFrame(log).write_parquet("rewards.parquet")
+    assert main(["questions", "rewards.parquet", "--trial", "none"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("\n  2 questions.\n")
+    assert re.search(r"\n  question  rate\n  1 +1\.5\n  2 +3\.5\n", printed)
+
+
+def test_steps_are_in_their_order_and_the_title_says_of_which_it_is(capsys):
+    steps = [planted(1, questions=8).frame.with_columns(step=step) for step in (0, 200, 1000)]
+    pl.concat(steps).write_parquet("run.parquet")
+    assert main(["questions", "run.parquet", "--count", "count", "--by", "step"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("\n  At step 1,000: ")
+    assert re.findall(r"^  (step \d+): ", printed, re.MULTILINE) == [
+        "step 0",
+        "step 200",
+        "step 1000",
+    ]
+    assert "about these 8 questions" in printed
 
 
 def test_formats_for_programs_have_all_questions_and_columns(faulty, capsys):

@@ -95,7 +95,7 @@ def test_metrics_of_other_ranges_are_written_as_they_are():
 def test_questions_are_named_if_there_are_enough_trials_for_it():
     many = WORDS.sentence(ROW, [f"q{place}" for place in range(12)])
     assert many.endswith(
-        "12 questions regressed (FDR 10 %): q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, ..."
+        "12 questions regressed (FDR 10 %): q0, q1, q2, q3, q4, q5, q6, q7, q8, q9 and 2 more"
     )
     assert WORDS.sentence(ROW, []).endswith("tested one by one, 0 questions regressed (FDR 10 %)")
     few = WORDS.sentence(ROW, [], nameable=False)

@@ -22,19 +22,22 @@ def faulty():
 
 def test_questions_are_named_with_the_q_values_of_the_reversed_ones(faulty):
     never, always, reverse = question_sentences(faulty, "question", 0.1)
-    assert never == "1 of 6 questions was never solved by any model (0)."
-    assert always == "1 of 6 questions was solved by every model in every trial (1)."
+    assert never == "1 of 6 questions was never solved by any model: question 0."
+    assert always == "1 of 6 questions was solved by every model in every trial: question 1."
     assert reverse == (
         "1 question is reversed, so that strong models fail it and weak ones solve it (false "
-        "discovery rate 10 %): 5 (q < 0.001). Check the key first."
+        "discovery rate 10 %): question 5 (q < 0.001). Check the key first."
     )
 
 
 def test_several_questions_at_an_end_are_counted_and_named():
     rows = analysed([[0, 0, 1, 4, 4, 4], [0, 0, 2, 4, 4, 4], [0, 0, 3, 4, 4, 4]])
     never, always, _ = question_sentences(rows, "question", 0.1)
-    assert never == "2 of 6 questions were never solved by any model (0 and 1)."
-    assert always == "3 of 6 questions were solved by every model in every trial (3, 4 and 5)."
+    assert never == "2 of 6 questions were never solved by any model: questions 0 and 1."
+    assert (
+        always
+        == "3 of 6 questions were solved by every model in every trial: questions 3, 4 and 5."
+    )
 
 
 def test_no_question_at_either_end_is_said_plainly():
