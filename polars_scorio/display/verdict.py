@@ -33,6 +33,7 @@ from polars_scorio.display.words import (
     number_list,
     range_text,
     short_name,
+    step_words,
     text_list,
 )
 from polars_scorio.metrics.metric import Metric
@@ -80,6 +81,7 @@ def coverage_alerts(log: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
     yield from _identical_models(log)
     yield from _numbered_models(log)
     yield from _missing_questions(log, coverage)
+    yield from _uneven_steps(log)
     yield from _few_questions(log)
     yield from _missing_models(log)
     yield from _unfinished_runs(coverage)
@@ -117,6 +119,29 @@ def _missing_questions(log: LogSummary, coverage: pl.DataFrame) -> Iterator[Aler
             f"questions that other models have ({number_list(lacking)}). The numbers leave out "
             f"{left_out:,} of {asked:,} questions, which not all models have. If those are "
             "hard, all models look better than they are.",
+        )
+
+
+def _uneven_steps(log: LogSummary) -> Iterator[Alert]:
+    """Steps that lack questions of other steps, unless each step has questions of its own."""
+    if log.steps is None:
+        return
+    (name,) = log.trials.strata
+    asked = log.each.select("stratum", "question").unique()
+    steps = pl.col("stratum").len()
+    shared = asked.group_by("question").agg(steps).filter(pl.col("stratum") == len(log.strata))
+    sizes = dict(asked.group_by("stratum").len().rows())
+    whole = asked["question"].n_unique()
+    lacking = [(f"{name} {step_words(step)}", whole - sizes[step])
+               for step in log.strata if sizes[step] < whole]  # fmt: skip
+    if lacking and shared.height:
+        yield Alert(
+            "Missing questions of steps",
+            f"{len(lacking):,} of {count_of(len(sizes), 'step')} "
+            f"{'lacks' if len(lacking) == 1 else 'lack'} questions that other steps have "
+            f"({number_list(lacking)}). Scores of these steps are about different questions: no "
+            f"curve compares them. To compare all steps, keep the {shared.height:,} questions that "
+            "all have.",
         )
 
 
@@ -178,6 +203,9 @@ def _count_runs(word: str, separator: str, numbers: list[int]) -> bool:
 def _missing_models(log: LogSummary) -> Iterator[Alert]:
     models = log.cells.group_by("stratum").agg(pl.col("model").n_unique()).sort("stratum")
     partial = models.filter(pl.col("model") < len(log.models))["stratum"].to_list()
+    if partial and log.steps is not None:
+        (name,) = log.trials.strata
+        partial = [f"{name} {step_words(step)}" for step in log.strata if step in partial]
     if partial:
         yield Alert(
             "Missing models",

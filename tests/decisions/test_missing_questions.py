@@ -155,6 +155,91 @@ def test_pages_and_the_summary_keep_the_common_questions_and_say_so(lacking, cap
     assert "these 9 questions" in card.replace("\N{NO-BREAK SPACE}", " ")
 
 
+def in_steps(log):
+    """The log at three steps, of which one lacks what `log` lacks."""
+    return pl.concat([WHOLE.with_columns(step=0), log.with_columns(step=1000),
+                      WHOLE.with_columns(step=2000)])  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPARING)
+def test_a_step_in_which_a_model_lacks_questions_follows_the_rule(name):
+    call, (lacking, common) = COMPARING[name], map(in_steps, (LACKING, COMMON))
+    with pytest.raises(ValueError, match=r"1 model lacks .*: 3 missing"):
+        call(lacking.scorio(cost="cost", by="step"))
+    kept, whole = (pl.DataFrame(call(log.scorio(cost="cost", by="step"), **drop))
+                   for log, drop in ((lacking, {"unmatched": "drop"}), (common, {})))  # fmt: skip
+    assert_frame_equal(kept, whole)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_of_steps_follow_the_rule(name):
+    lacking, common = map(in_steps, (LACKING, COMMON))
+    with pytest.raises(ValueError, match='pass unmatched="drop" to keep those'):
+        PICTURES[name](lacking.scorio(cost="cost", by="step"))
+    kept = PICTURES[name](lacking.scorio(cost="cost", by="step"), unmatched="drop").to_dict()
+    assert kept == PICTURES[name](common.scorio(cost="cost", by="step")).to_dict()
+
+
+def summary_of(log, capsys):
+    """What the summary, a page and `check` print about a log of steps."""
+    log.write_parquet("steps.parquet")
+    printed = []
+    for command in (["summary"], ["report", "-o", "-"], ["check"], ["describe"]):
+        assert main([command[0], "steps.parquet", "--by", "step", *command[1:]]) == 0
+        printed.append(" ".join(capsys.readouterr().out.split()))
+    return printed
+
+
+@pytest.mark.usefixtures("lacking")
+def test_a_model_without_questions_of_a_step_is_named_on_every_surface(capsys):
+    summary, page, check, described = summary_of(in_steps(LACKING), capsys)
+    sentence = "The numbers leave out 3 of 12 questions, which not all models have."
+    assert sentence in summary
+    assert sentence in page
+    assert "complete" not in summary
+    for printed in (check, described):
+        assert "12 questions for 3 models, 3 missing" in printed
+    assert "--by step --unmatched drop" in check
+
+
+@pytest.mark.usefixtures("lacking")
+def test_a_model_without_a_step_is_named_on_every_surface(capsys):
+    log = in_steps(WHOLE).filter((pl.col("model") != "m2") | (pl.col("step") != 2000))
+    summary, page, check, described = summary_of(log, capsys)
+    assert summary.startswith("At step 1,000: ")
+    for printed in (summary, page):
+        assert "Not all 3 models were run on step 2,000." in printed
+    assert "complete" not in summary
+    for printed in (check, described):
+        assert "1 of 9 pairs of model and step without a trial" in printed
+        assert "complete" not in printed
+    assert main(["compare", "steps.parquet", "--by", "step"]) == 0
+    assert (
+        main(["gate", "steps.parquet", "--by", "step", "--baseline", "m0", "--margin", "0.1"]) == 1
+    )
+    assert "1 of the models lack a stratum: 'm2'" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("lacking")
+def test_a_step_without_questions_of_other_steps_is_named_on_every_surface(capsys):
+    log = in_steps(COMMON).filter(model="m0")
+    summary, page, check, described = summary_of(log, capsys)
+    sentence = (
+        "1 of 3 steps lacks questions that other steps have (step 1,000: 3). Scores of these steps "
+        "are about different questions: no curve compares them. To compare all steps, keep the 9 "
+        "questions that all have."
+    )
+    assert sentence in summary
+    assert sentence in page
+    for printed in (summary, check, described):
+        assert "complete" not in printed
+    for printed in (check, described):
+        assert "they have 9 to 12 questions" in printed
+    prompts = pl.col("question") + 100 * pl.col("step")  # of each step its own
+    summary, *_ = summary_of(log.with_columns(question=prompts), capsys)
+    assert "other steps have" not in summary
+
+
 def test_describe_and_check_name_the_gap_and_the_way_on(lacking, capsys):
     assert main(["describe", lacking]) == 0
     assert "12 questions for 3 models, 3 missing" in capsys.readouterr().out
