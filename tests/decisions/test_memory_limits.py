@@ -44,14 +44,14 @@ def test_a_ranking_needs_no_table_of_pairs(models, simultaneous):
 
 @pytest.mark.slow
 def test_a_comparison_with_a_baseline_needs_no_table_of_pairs():
-    log = log_of(10_000)
+    log = log_of(3_000)
     for simultaneous in (False, True):
         peak = peak_memory(
             lambda simultaneous=simultaneous: log.compare(
                 ps.avg(), baseline=7, simultaneous=simultaneous
             )
         )
-        assert peak < 200e6  # one number for each pair: 800 MB
+        assert peak < 36e6  # one number for each pair: 72 MB
 
 
 @pytest.mark.slow
