@@ -195,6 +195,12 @@ class Board:
         """Whether the models have ranks."""
         return bool((self.tier > 0).any())
 
+    def rows_of(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """A row for each model in this order, nulls where it has none."""
+        named_rows = rows.with_columns(pl.col("model").cast(pl.String))
+        order = pl.DataFrame({"model": self.models})
+        return order.join(named_rows, on="model", how="left", maintain_order="left")
+
     def hue(self, place: int) -> str:
         """Colour of a model: the first, the second, others of the first tier, or the rest."""
         return "ab"[place] if place < 2 else "m" if self.tier[place] == 1 else "o"

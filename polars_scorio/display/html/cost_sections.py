@@ -88,9 +88,7 @@ class Prices:
         model = next(iter(trials.models), None)
         name = pl.lit(board.models[0]) if model is None else pl.col(model).cast(pl.String)
         costs = costs.with_columns(name.map_elements(visible_text, pl.String).alias("model"))
-        order = pl.DataFrame({"model": board.models})
-        means = order.join(costs.filter(metric="mean_cost"), on="model", how="left",
-                         maintain_order="left")  # fmt: skip
+        means = board.rows_of(costs.filter(metric="mean_cost"))
         mean = means.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
         if not mean.height or not mean["mu"].is_finite().all():
             return None
@@ -321,9 +319,7 @@ def cost_advice(sheet: Sheet, prices: Prices) -> str:
 def judge_section(sheet: Sheet) -> Section:
     """The verdicts of the judge on each model, and the corrected score."""
     board, unit = sheet.board, sheet.board.unit
-    rows = lead_rows(sheet.main).with_columns(pl.col("model").cast(pl.String))
-    order = pl.DataFrame({"model": board.models})
-    judged = order.join(rows, on="model", how="left", maintain_order="left")
+    judged = board.rows_of(lead_rows(sheet.main))
     raw = judged[JUDGED].cast(pl.Float64).fill_null(float("nan")).to_numpy()
     axis = score_axis([*board.lo, *board.hi, *raw], unit)
     lines = []

@@ -250,11 +250,9 @@ def _score_cell(unit: Unit, value: float | None, lo: float | None, hi: float | N
 def _other_columns(sheet: Sheet) -> list[FrameColumn]:
     """The metrics beside the leading one, at each k."""
     columns, main = [], sheet.main
-    order = pl.DataFrame({"model": sheet.board.models})
     asked = [(metric, k) for metric in main.metrics for k in metric.row_sizes][1:]
     for metric, k in asked:
-        rows = metric_rows(main, metric, k).with_columns(pl.col("model").cast(pl.String))
-        scores = order.join(rows, on="model", how="left", maintain_order="left")
+        scores = sheet.board.rows_of(metric_rows(main, metric, k))
         unit = Unit.from_rows(scores)
         cells = [_score_cell(unit, *numbers) for numbers in scores.select("mu", "lo", "hi").rows()]
         columns.append(FrameColumn(metric.heading(k, main.each) + " (%)" * unit.percent, cells))

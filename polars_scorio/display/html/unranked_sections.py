@@ -316,17 +316,9 @@ def biased_finding(
         else f"The scores of this log lie {unit.gap(least)} to {unit.gap(most, points=True)} from "
         "those of the first trials."
     )
-    if len(board.models) == 1:
-        return Finding(title, "biased", "no", numbers, "", basis)
-    claim = ranking_title(board, first.sheet.gap)[0]
-    return Finding(
-        title,
-        "biased",
-        "no",
-        numbers,
-        f"First trials alone: {claim.replace('Nothing', 'nothing')}",
-        basis,
-    )
+    claim = ranking_title(board, first.sheet.gap)[0].replace("Nothing", "nothing")
+    aside = f"First trials alone: {claim}" * (len(board.models) > 1)
+    return Finding(title, "biased", "no", numbers, aside, basis)
 
 
 def biased_hero(sheet: Sheet, first: FirstTrials) -> str:
