@@ -75,8 +75,13 @@ class SuccessCounts:
         return slice(start, int(self.ends[group]))
 
     def versions(self, old: int, new: int) -> VersionCounts:
-        """The counts of two groups that have the same questions."""
-        before, after = self.questions(old), self.questions(new)
+        """The counts of two groups in the questions that both have."""
+        sides = [self.questions(group) for group in (old, new)]
+        names = [self.names[side] for side in sides]  # each in the same order
+        before, after = (
+            np.arange(side.start, side.stop)[own.is_in(other.implode()).to_numpy()]
+            for side, own, other in zip(sides, names, names[::-1], strict=True)
+        )
         return VersionCounts(self.n[before], self.c[before], self.n[after], self.c[after])
 
 

@@ -113,3 +113,13 @@ def test_a_question_without_any_outcome_is_left_out():
     empty = [{"question": "c", ":c0": 0, ":c1": 0}]
     counts = read(pl.DataFrame({QUESTIONS: [empty, COUNTS[0]]}, schema={QUESTIONS: KIND}))
     assert counts.ends.tolist() == [0, 2]
+
+
+def test_with_unlike_questions_those_of_both_versions_are_counted():
+    # Each version lacks a question, the sixth or the first; of the others the third broke.
+    old, new = [4, 4, 4, 0, 1], [4, 0, 0, 1, 4]
+    totals = {"model": ["v1"] * 5 + ["v2"] * 5, "question": [1, 2, 3, 4, 5, 2, 3, 4, 5, 6]}
+    log = ps.from_successes(pl.DataFrame(totals | {"n": 4, "c": old + new}))
+    accessor = log.scorio(count="count", target="population")
+    gates = [accessor.gate("v1", margin=0.1, unmatched=way) for way in ("adjust", "drop")]
+    assert [gate["broken"].to_list() for gate in gates] == [[1], [1]]
