@@ -79,8 +79,8 @@ class SuccessCounts:
         sides = [self.questions(group) for group in (old, new)]
         names = [self.names[side] for side in sides]  # each in the same order
         before, after = (
-            np.arange(side.start, side.stop)[own.is_in(other.implode()).to_numpy()]
-            for side, own, other in zip(sides, names, names[::-1], strict=True)
+            np.arange(side.start, side.stop)[named.is_in(other.implode()).to_numpy()]
+            for side, named, other in zip(sides, names, names[::-1], strict=True)
         )
         return VersionCounts(self.n[before], self.c[before], self.n[after], self.c[after])
 
