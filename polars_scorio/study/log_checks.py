@@ -258,7 +258,11 @@ class LogChecks:
             return ""
         if test.kind in {"order", "pattern"}:
             if self.ordered[place]:
-                return f" Only the first {self.shortest[place]} of each question count."
+                first = self.shortest[place]
+                which = "trial of each question counts"
+                return (
+                    f" Only the first {which if first == 1 else f'{first} of each question count'}."
+                )
             return " Nobody knows which came first, and no interval holds."
         if test.kind == "pairs":
             return f" Run {self._run_id(test.runs[1])} does not count."

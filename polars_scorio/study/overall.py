@@ -163,7 +163,8 @@ def _refuse_lacking(groups: pl.DataFrame, trials: Trials) -> None:
         place = ", ".join(f"{name}={first[name]!r}" for name in strata)
         names = sorted(map(repr, lacking[model].unique().to_list()))
         raise ValueError(
-            f"overall: {len(names):,} of the models lack a stratum: {', '.join(names)}; the first "
+            f"overall: {len(names):,} model{'s lack' if len(names) > 1 else ' lacks'} a stratum: "
+            f"{', '.join(names)}; the first "
             f"has no trial at {place}. A number over all strata needs each of them: filter the log "
             "to those that all models have."
         )

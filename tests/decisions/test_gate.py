@@ -259,7 +259,7 @@ def test_trials_that_stopped_on_outcomes_are_refused():
     stopped = log.filter(pl.col("trial") <= last.fill_null(12))
     with pytest.raises(ValueError, match="trials stopped on their outcomes in 2 groups"):
         stopped.scorio(trial=None).gate("v1", margin=0.1)
-    with pytest.warns(ps.CheckWarning, match="Only the first 1 of each question count"):
+    with pytest.warns(ps.CheckWarning, match="Only the first trial of each question counts"):
         assert stopped.scorio.gate("v1", margin=0.1)["verdict"].item() == "undecided"
 
 

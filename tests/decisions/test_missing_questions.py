@@ -217,7 +217,7 @@ def test_a_model_without_a_step_is_named_on_every_surface(capsys):
     assert (
         main(["gate", "steps.parquet", "--by", "step", "--baseline", "m0", "--margin", "0.1"]) == 1
     )
-    assert "1 of the models lack a stratum: 'm2'" in capsys.readouterr().err
+    assert "1 model lacks a stratum: 'm2'" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("lacking")

@@ -127,7 +127,7 @@ def test_what_cannot_be_compared_over_strata_is_refused(ragged):
         asked(ragged.filter(stratum=0), by=None).compare(ps.avg(), overall="micro")
     with pytest.raises(ValueError, match=r"^overall='macro' needs all questions of each model: "):
         asked(ragged).rank(ps.avg(), overall="macro", target="population", unmatched="adjust")
-    with pytest.raises(ValueError, match="1 of the models lack a stratum: 2;"):
+    with pytest.raises(ValueError, match="1 model lacks a stratum: 2;"):
         asked(ragged.filter((pl.col("model") < 2) | (pl.col("stratum") > 0))).compare(
             ps.avg(), overall="macro"
         )

@@ -315,7 +315,7 @@ def test_models_that_lack_a_stratum_are_named(log, overall):
         ~((pl.col("model") == "c") & (pl.col("domain") == "web")),
         ~((pl.col("model") == "b") & (pl.col("domain") == "air")),
     )
-    message = r"^overall: 2 of the models lack a stratum: 'b', 'c'; the first has no .*domain='air'"
+    message = r"^overall: 2 models lack a stratum: 'b', 'c'; the first has no .*domain='air'"
     with pytest.raises(ValueError, match=message):
         report(holes, overall=overall)
     plan = report(holes.lazy(), overall=overall)
@@ -329,7 +329,7 @@ def test_strata_of_several_columns_are_named_with_all_of_them(log, overall):
     hot = log.with_columns(hot=pl.lit(value=True))
     cold = log.filter(pl.col("model") != "a").with_columns(hot=pl.lit(value=False))
     accessor = pl.concat([hot, cold]).scorio(by=["domain", "hot"], success=2)
-    message = "1 of the models lack a stratum: 'a'; the first has no trial at domain='air', hot=Fal"
+    message = "1 model lacks a stratum: 'a'; the first has no trial at domain='air', hot=Fal"
     with pytest.raises(ValueError, match=message):
         accessor.bayes(overall=overall)
 

@@ -81,7 +81,8 @@ def one_model_finding(
     elif sheet.main.lead.name not in {"avg", "bayes"}:  # no share of right answers
         title = f"{named(board.models[0])} scores {score} ({lead_label(sheet.main)})."
     ends = unit.interval(board.lo[0], board.hi[0])
-    numbers = f"{sheet.settings.level}: {ends} for these {count_of(asked, 'question')}"
+    these = "this question" if asked == 1 else f"these {asked:,} questions"
+    numbers = f"{sheet.settings.level}: {ends} for {these}"
     numbers += f", {unit.interval(*like)} for questions like these." if like else "."
     plain = lead_rows(sheet.main)["estimate"].item()
     if plain is not None and unit.score(plain) != score:
