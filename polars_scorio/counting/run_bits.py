@@ -67,17 +67,15 @@ class RunWords(Need):
             outcomes[f":bits{word}"] = pl.when(here & success).then(power).otherwise(zero)
         return masks | outcomes
 
-    def unpacked(self, questions: pl.DataFrame) -> tuple[Flags, Flags]:
+    def packed(self, questions: pl.DataFrame) -> NDArray[np.uint8]:
+        """Masks and outcomes of each question as bytes, (M, 2, 8 x words)."""
+        words = np.stack([questions[name].to_numpy() for name in self.columns], axis=1)
+        return words.astype("<u8").view(np.uint8).reshape(len(words), 2, -1)
+
+    def unpacked(self, packed: NDArray[np.uint8]) -> tuple[Flags, Flags]:
         """Whether each question (a row) has a trial in each run (a column), and succeeded there."""
-        tables = []
-        for name in ("mask", "bits"):
-            words = np.stack(
-                [questions[f":{name}{word}"].to_numpy() for word in self.words], axis=1
-            )
-            octets = np.ascontiguousarray(words.astype("<u8")).view(np.uint8)
-            bits = np.unpackbits(octets, axis=1, bitorder="little")
-            tables.append(bits[:, : len(self.ids)].astype(np.bool_))
-        present, success = tables
+        bits = np.unpackbits(packed, axis=2, count=len(self.ids), bitorder="little")
+        present, success = bits.view(np.bool_).transpose(1, 0, 2)
         return present, success
 
     def repeats(self, questions: pl.DataFrame, trials: NDArray[np.int64]) -> Flags:

@@ -118,12 +118,10 @@ class Scope:
                 "or leave truth= and judge= out for a page about the verdicts as they are"
             )
 
-    def with_sizes(self) -> Scope:
+    def with_sizes(self, trials: pl.DataFrame | None = None) -> Scope:
         """The scope with the fewest trials of a question, and their number if all have the same."""
-        scored = pl.col("count").filter(pl.col("category").is_not_null())
-        if self.roles.missing not in {"error", "drop"}:  # a missing outcome is one, too
-            scored = pl.col("count")
-        each = self.counts.group_by("model", "question").agg(scored.sum())["count"]
+        trials = scored_trials(self.counts, self.roles) if trials is None else trials
+        each = trials["count"]
         fewest, most = int(each.min() or 1), int(each.max() or 1)  # type: ignore[arg-type]  # integers
         same = fewest == most and not self.rows["dropped"].sum()
         return replace(self, fewest=max(1, fewest), each=most if same else None)
@@ -301,8 +299,22 @@ def whole_scope(log: LogSummary, cells: pl.DataFrame, metrics: tuple[Metric, ...
 
 def _stratum_cells(log: LogSummary, cells: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """The cells of each stratum, in the order of the strata."""
-    parts = {part["stratum"][0]: part.drop("stratum") for part in cells.partition_by("stratum")}
+    parts = _by_stratum(cells)
     return {name: parts[name] for name in log.strata if name in parts}
+
+
+def scored_trials(cells: pl.DataFrame, roles: Roles, *strata: str) -> pl.DataFrame:
+    """The trials with an outcome of each model and question, as `count`."""
+    count = pl.col("count")
+    if roles.missing in {"error", "drop"}:  # else a missing outcome is one, too
+        count = count.filter(pl.col("category").is_not_null())
+    return cells.group_by(*strata, "model", "question").agg(count.sum())
+
+
+def _by_stratum(rows: pl.DataFrame) -> dict[object, pl.DataFrame]:
+    """The rows of each stratum, without its name."""
+    parts = rows.partition_by("stratum", include_key=False, as_dict=True)
+    return {name: part for (name,), part in parts.items()}
 
 
 def stratum_scopes(
@@ -317,14 +329,12 @@ def stratum_scopes(
         report(log, summary.roles, metrics, **settings.report),
         rank(log, summary.roles, lead, chances=False, **settings.report),
     ]
-    rows, ranks = (
-        {part["stratum"][0]: part.drop("stratum") for part in each.partition_by("stratum")}
-        for each in collected_together(plans)
-    )
+    rows, ranks = map(_by_stratum, collected_together(plans))
+    trials = _by_stratum(scored_trials(cells, summary.roles, "stratum"))
     roles = replace(summary.roles, by=())
     return [
         Scope(
             name, Study(part), roles, metrics, rows=in_one_column(rows[name]), ranks=ranks[name]
-        ).with_sizes()
+        ).with_sizes(trials[name])
         for name, part in _stratum_cells(summary, cells).items()
     ]

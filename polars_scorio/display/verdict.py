@@ -52,8 +52,7 @@ def lead_rows(scope: Scope) -> pl.DataFrame:
 
 def metric_rows(scope: Scope, metric: Metric, k: int | None) -> pl.DataFrame:
     """The rows of a metric with one draw size."""
-    rows = scope.rows.filter(metric=metric.name)
-    return rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)))
+    return scope.rows.filter(pl.col("k").eq_missing(pl.lit(k, pl.Int64)), metric=metric.name)
 
 
 def lead_label(scope: Scope) -> str:

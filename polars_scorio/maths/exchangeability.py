@@ -195,9 +195,9 @@ def _copies_by_counts(n: Ints, c: Ints) -> CheckResult:
     if not divisors:
         return CheckResult(None, "no common divisor of the numbers of trials")
     p, times = 1.0, 1
-    sizes, often = np.unique(n[mixed], return_counts=True)
     for d in divisors:
         if not (c % d).any():
+            sizes, often = np.unique(n[mixed], return_counts=True)
             chances = [most_multiples(size, d) for size in sizes.tolist()]
             chance = float(np.prod(np.power(chances, often)))
             if chance <= p:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from polars_scorio.arguments import p_words
 from polars_scorio.counting.categories import Classes, counted_classes
@@ -80,6 +82,7 @@ class LogChecks:
     scored: pl.DataFrame  # the questions of which runs tell something, with the columns of `words`
     keys: pl.DataFrame
     findings: list[dict[str, CheckResult]]
+    verdicts: list[dict[str, str]]  # of the findings
     shortest: list[int]  # trials of the question of a group that has fewest
     ordered: list[bool]  # whether it is known which trials came first
     spread: list[RunVariance | None]  # of the scores of runs; None if unknown
@@ -108,15 +111,17 @@ class LogChecks:
         else:
             questions = trials.rows().select(trials.groups).unique().sort(trials.groups).collect()
             scored = questions
-        parts = scored_parts = questions.partition_by(trials.groups, maintain_order=True)
-        if scored is not questions:
-            on, kept = trials.groups, {"nulls_equal": True, "maintain_order": "left"}
-            scored_parts = [scored.join(part, on=on, how="semi", **kept) for part in parts]  # type: ignore[arg-type]  # as named
         placed = words if words is not None and words.ordered else None
         keys = questions.select(trials.groups).unique(maintain_order=True)
-        findings = [_group_findings(part, words) for part in parts]
+        groups = scored_groups = _read_groups(questions, keys, words)
+        if known or graded:
+            findings = [_group_findings(group, words) for group in groups]
+        else:
+            unknown = CheckResult(None, "success= does not say what succeeds")
+            findings = [dict.fromkeys(_CHECKS, unknown)] * keys.height
         if scored is not questions:
-            of_runs = [_group_findings(part, words, ("runs",)) for part in scored_parts]
+            scored_groups = _read_groups(scored, keys, words)
+            of_runs = [_group_findings(group, words, ("runs",)) for group in scored_groups]
             findings = [each | finding for each, finding in zip(findings, of_runs, strict=True)]
         if across:
             whole, of_models = _across_findings(questions, trials, words)
@@ -127,17 +132,16 @@ class LogChecks:
             scored=scored,
             keys=keys,
             findings=findings,
-            shortest=[int(part[TRIALS].min() or 0) if known or graded else 0 for part in parts],  # type: ignore[arg-type]
-            ordered=[placed is not None and not part[_REPEATED].any() for part in parts],
-            spread=[_run_spread(part, words) for part in scored_parts],
+            verdicts=verdicts(findings),
+            shortest=[int(group.n.min()) if group.n.size else 0 for group in groups],
+            ordered=[placed is not None and not group.repeated for group in groups],
+            spread=[_run_spread(group, words) for group in scored_groups],
         )
 
     def rows(self) -> pl.DataFrame:
         """A row for each group and check, the most urgent ones first."""
         records = []
-        for place, (each, verdict) in enumerate(
-            zip(self.findings, verdicts(self.findings), strict=True)
-        ):
+        for place, (each, verdict) in enumerate(zip(self.findings, self.verdicts, strict=True)):
             for check, finding in each.items():
                 records.append(
                     {
@@ -164,7 +168,7 @@ class LogChecks:
     def alarms(self, *checks: str) -> list[tuple[int, str]]:
         """The groups, by their place, with a check that gives an alarm; the first one of each."""
         alarms = []
-        for place, verdict in enumerate(verdicts(self.findings)):
+        for place, verdict in enumerate(self.verdicts):
             alarming = [check for check in checks if verdict.get(check) in {"alarm", "once"}]
             alarms += [(place, alarming[0])] if alarming else []
         return alarms
@@ -467,19 +471,58 @@ def _marked_repeats(questions: pl.DataFrame, words: RunWords | None) -> pl.DataF
     return questions.with_columns(pl.Series(_REPEATED, repeated))
 
 
-def _run_spread(questions: pl.DataFrame, words: RunWords | None) -> RunVariance | None:
-    """The part of runs in the average of a group with enough mixed questions."""
-    if words is None or questions[_REPEATED].any():
-        return None
+class _Group(NamedTuple):
+    """The questions of a group."""
+
+    n: Ints  # trials; of no question if nobody knows what succeeds
+    c: Ints  # successes, or rewards that are the largest
+    packed: NDArray[np.uint8] | None  # see `RunWords`; None if trials name no run
+    repeated: bool  # whether a run has several trials of a question
+    last: pl.Series | None  # of real-valued rewards: whether the last one is the largest
+
+
+def _read_groups(
+    questions: pl.DataFrame, keys: pl.DataFrame, words: RunWords | None
+) -> list[_Group]:
+    """The questions of each group of `keys`, which are sorted like these."""
+    sizes = keys.join(
+        questions.group_by(keys.columns).len(),
+        on=keys.columns, how="left", nulls_equal=True, maintain_order="left",
+    )["len"].fill_null(0)  # fmt: skip
+    if TRIALS not in questions.columns:
+        none = np.empty(0, np.int64)
+        return [_Group(none, none, None, repeated=False, last=None)] * keys.height
     n, c = questions[TRIALS].to_numpy(), questions[SUCCESSES].to_numpy()
-    if ((c > 0) & (c < n)).sum() < FEWEST:
+    packed = None if words is None else words.packed(questions)
+    repeated = np.zeros(n.size, np.bool_) if words is None else questions[_REPEATED].to_numpy()
+    last = questions[_LAST] if _LAST in questions.columns else None
+    ends = np.cumsum(sizes.to_numpy()).tolist()
+    return [
+        _Group(
+            n[start:stop],
+            c[start:stop],
+            None if packed is None else packed[start:stop],
+            bool(repeated[start:stop].any()),
+            None if last is None else last[start:stop],
+        )
+        for start, stop in pairwise([0, *ends])
+    ]
+
+
+def _run_spread(group: _Group, words: RunWords | None) -> RunVariance | None:
+    """The part of runs in the average of a group with enough mixed questions."""
+    if words is None or group.packed is None or group.repeated:
         return None
-    present, success = words.unpacked(questions)
+    if ((group.c > 0) & (group.c < group.n)).sum() < FEWEST:
+        return None
+    present, success = words.unpacked(group.packed)
     return run_variance(success.astype(np.float64), present)
 
 
 def _of_runs(finding: CheckResult, used: Ints) -> CheckResult:
     """A finding that names runs of the log, in place of columns."""
+    if not finding.runs:
+        return finding
     first, second = used[np.array(finding.pairs, dtype=np.int64).reshape(-1, 2)].T.tolist()
     pairs = tuple(zip(first, second, strict=True))
     return finding._replace(runs=tuple(used[[*finding.runs]].tolist()), pairs=pairs)
@@ -518,7 +561,7 @@ def _stratum_findings(
     present, success = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
     for place, of_model in enumerate(models):
         rows = names.search_sorted(of_model[trials.question.name]).to_numpy()
-        present[place, rows], success[place, rows] = words.unpacked(of_model)
+        present[place, rows], success[place, rows] = words.unpacked(words.packed(of_model))
     repeated = repeated_questions(present, success)
     shared = shared_runs([*zip(present, success, strict=True)])
     called = [str(of_model[name][0]) for of_model in models for name in trials.models]
@@ -529,27 +572,23 @@ def _stratum_findings(
 
 
 def _group_findings(
-    questions: pl.DataFrame, words: RunWords | None, checks: tuple[str, ...] = _CHECKS
+    group: _Group, words: RunWords | None, checks: tuple[str, ...] = _CHECKS
 ) -> dict[str, CheckResult]:
     """The finding of each check that is asked for in the questions of a group."""
-    if TRIALS not in questions.columns:
-        return dict.fromkeys(checks, CheckResult(None, "success= does not say what succeeds"))
-    n, c = questions[TRIALS].to_numpy(), questions[SUCCESSES].to_numpy()
-    if _LAST in questions.columns:
-        last = questions[_LAST]
-        known = None if last.has_nulls() else last.to_numpy()
-        why, counted = (
-            "rewards are real-valued",
-            {"stopping": partial(reward_stopping, n, c, known)},
-        )
-    else:
+    n, c, last = group.n, group.c, group.last
+    if words is None or group.packed is None or group.repeated:
+        why = "a run has several trials of a question"
+        why = why if group.repeated else "trials have no ids of runs"
         counted = {"stopping": partial(stopping, n, c), "copies": partial(copies, n, c)}
-        several = words is not None and questions[_REPEATED].any()
-        why = "a run has several trials of a question" if several else "trials have no ids of runs"
-    if words is None or questions[_REPEATED].any():
+        if last is not None:
+            known = None if last.has_nulls() else last.to_numpy()
+            why, counted = (
+                "rewards are real-valued",
+                {"stopping": partial(reward_stopping, n, c, known)},
+            )
         none = partial(CheckResult, None, why)
         return {check: counted.get(check, none)() for check in checks}
-    present, success = words.unpacked(questions)
+    present, success = words.unpacked(group.packed)
     used = np.flatnonzero(present.any(0))  # by this model
     bits = present[:, used], success[:, used]
     finds = {

@@ -384,9 +384,9 @@ def page_pairs(scope: Scope) -> pl.DataFrame:
 def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:
     """The frames of a stratum."""
     numbers = ["model", "metric", "k", "estimate", "mu", "lo", "hi"]
-    frames = {"report": scope.rows.select(numbers)}
+    frames = {"report": scope.rows[numbers]}
     if not scope.biased:
-        frames["ranks"] = scope.ranks.select("model", "rank_lo", "rank_hi")
+        frames["ranks"] = scope.ranks["model", "rank_lo", "rank_hi"]
     return frames
 
 
