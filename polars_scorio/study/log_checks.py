@@ -471,7 +471,7 @@ def _marked_repeats(questions: pl.DataFrame, words: RunWords | None) -> pl.DataF
     return questions.with_columns(pl.Series(_REPEATED, repeated))
 
 
-class _Group(NamedTuple):
+class _CheckedGroup(NamedTuple):
     """The questions of a group."""
 
     n: Ints  # trials; of no question if nobody knows what succeeds
@@ -483,7 +483,7 @@ class _Group(NamedTuple):
 
 def _read_groups(
     questions: pl.DataFrame, keys: pl.DataFrame, words: RunWords | None
-) -> list[_Group]:
+) -> list[_CheckedGroup]:
     """The questions of each group of `keys`, which are sorted like these."""
     sizes = keys.join(
         questions.group_by(keys.columns).len(),
@@ -491,14 +491,14 @@ def _read_groups(
     )["len"].fill_null(0)  # fmt: skip
     if TRIALS not in questions.columns:
         none = np.empty(0, np.int64)
-        return [_Group(none, none, None, repeated=False, last=None)] * keys.height
+        return [_CheckedGroup(none, none, None, repeated=False, last=None)] * keys.height
     n, c = questions[TRIALS].to_numpy(), questions[SUCCESSES].to_numpy()
     packed = None if words is None else words.packed(questions)
     repeated = np.zeros(n.size, np.bool_) if words is None else questions[_REPEATED].to_numpy()
     last = questions[_LAST] if _LAST in questions.columns else None
     ends = np.cumsum(sizes.to_numpy()).tolist()
     return [
-        _Group(
+        _CheckedGroup(
             n[start:stop],
             c[start:stop],
             None if packed is None else packed[start:stop],
@@ -509,7 +509,7 @@ def _read_groups(
     ]
 
 
-def _run_spread(group: _Group, words: RunWords | None) -> RunVariance | None:
+def _run_spread(group: _CheckedGroup, words: RunWords | None) -> RunVariance | None:
     """The part of runs in the average of a group with enough mixed questions."""
     if words is None or group.packed is None or group.repeated:
         return None
@@ -572,7 +572,7 @@ def _stratum_findings(
 
 
 def _group_findings(
-    group: _Group, words: RunWords | None, checks: tuple[str, ...] = _CHECKS
+    group: _CheckedGroup, words: RunWords | None, checks: tuple[str, ...] = _CHECKS
 ) -> dict[str, CheckResult]:
     """The finding of each check that is asked for in the questions of a group."""
     n, c, last = group.n, group.c, group.last
