@@ -70,7 +70,7 @@ class RunWords(Need):
     def packed(self, questions: pl.DataFrame) -> NDArray[np.uint8]:
         """Masks and outcomes of each question as bytes, (M, 2, 8 x words)."""
         words = np.stack([questions[name].to_numpy() for name in self.columns], axis=1)
-        return words.astype("<u8").view(np.uint8).reshape(len(words), 2, -1)
+        return words.astype("<u8").view(np.uint8).reshape(len(words), 2, 8 * len(self.words))
 
     def unpacked(self, packed: NDArray[np.uint8]) -> tuple[Flags, Flags]:
         """Whether each question (a row) has a trial in each run (a column), and succeeded there."""
