@@ -72,7 +72,9 @@ def test_the_log_is_read_once(capsys):
         return part
 
     schema = frame.collect_schema()
-    counted = Scorio(frame.map_batches(seen, schema=schema, streamable=False))(count="count")
+    counted = Scorio(frame.map_batches(seen, projection_pushdown=False, schema=schema))(
+        count="count"
+    )
     asked = command_parser("questions").parse_args(["questions", "faulty.parquet"])
     run_questions(counted, asked, "polars-scorio questions faulty.parquet")
     assert "come out both ways" in capsys.readouterr().out
