@@ -63,6 +63,7 @@ from polars_scorio.display.words import (
     range_text,
     short_name,
     sigma_values,
+    these_questions,
 )
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
@@ -467,8 +468,7 @@ def _summary_table(reply: Reply, story: Story) -> list[str]:
 def _one_model_lines(reply: Reply, story: Story, label: str) -> list[str]:
     """The score on these questions, on questions like these, and in each stratum."""
     board = story.sheet.board
-    whole = f"these {count_of(story.sheet.asked, 'question')}".replace("these 1 ", "this ")
-    rows = [(whole, board)]
+    rows = [(these_questions(story.sheet.asked), board)]
     parts = story.parts if story.verdict.overall is not None else []
     rows += [(part.name, Board.from_rows(lead_rows(part), part.ranks)) for part in parts]
     names = [name for name, _ in rows]

@@ -67,7 +67,7 @@ class RunWords(Need):
             outcomes[f":bits{word}"] = pl.when(here & success).then(power).otherwise(zero)
         return masks | outcomes
 
-    def packed(self, questions: pl.DataFrame) -> NDArray[np.uint8]:
+    def question_bytes(self, questions: pl.DataFrame) -> NDArray[np.uint8]:
         """Masks and outcomes of each question as bytes, (M, 2, 8 x words)."""
         words = np.stack([questions[name].to_numpy() for name in self.columns], axis=1)
         return words.astype("<u8").view(np.uint8).reshape(len(words), 2, 8 * len(self.words))

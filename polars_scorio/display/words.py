@@ -361,6 +361,11 @@ def question_count(frame: pl.DataFrame) -> str:
     return f"{questions}, {_value_range(each, 'trial')} per question"
 
 
+def these_questions(number: int) -> str:
+    """The words "this question", or "these 12 questions"."""
+    return "this question" if number == 1 else f"these {number:,} questions"
+
+
 def about_words(cover: pl.DataFrame, strata: Sequence[str], target: object, *, common: bool) -> str:
     """The questions that numbers are about; `cover` has `questions` and `missing` of each model."""
     whole = pl.col("questions") + pl.col("missing")
@@ -370,7 +375,7 @@ def about_words(cover: pl.DataFrame, strata: Sequence[str], target: object, *, c
     if target == "population":
         return f"about questions like these {number:,}"
     if not common or lacking.is_empty():
-        return "about this question" if number == 1 else f"about these {number:,} questions"
+        return f"about {these_questions(number)}"
     if lacking.height > lacking.select(*strata, pl.lit(0)).n_unique():
         return "about the questions that all models have"  # some may lack the same ones
     left = number - int(lacking["missing"].sum())

@@ -102,8 +102,8 @@ def _run_records(question: Mapping[str, Any], runs: int) -> Iterator[dict[str, A
 
 def _regrouped_details(file: Path, details: Details) -> Details:
     """The runs of each question, where AISBench has filed them under other questions."""
-    # It zips n repeats of each question with details in another order: run r of question i is at i
-    # + r M.
+    # AISBench zips n repeats of each question with details in another order: run r of question i
+    # is at i + r M.
     mixed = [entry for entry in details if len(_right_answers(entry)) > 1]
     if not mixed:
         return details

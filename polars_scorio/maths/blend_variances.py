@@ -76,8 +76,8 @@ def blend_numbers(
     clusters: Subgroups[States] | None = None,
 ) -> Numbers:
     """Estimate and interval of a blend of means, without forecasts."""
-    # It grows with both means, whose errors go together: it lies between the blends of their lower
-    # and of their upper ends. About these questions the interval of `noisy` is used if shorter.
+    # A blend grows with both means, whose errors go together: it lies between the blends of their
+    # lower and of their upper ends; the interval of `noisy`, if shorter, about these questions.
     draws = [fixed_gains(blended.x), fixed_gains(blended.y)]
     parts = credit_numbers(fitted, draws, confidence, target, clusters)
     known = ~np.isnan(noisy.estimate)

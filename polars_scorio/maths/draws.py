@@ -36,7 +36,7 @@ def sum_of_logs(a: Floats, b: Floats, k: int) -> Floats:
 
 def sum_of_gaps(a: Floats, b: Floats, k: int, m: int) -> Floats:
     """``sum_of_logs(a, b, k) - sum_of_logs(a, b + m, k)``, accurate to its last digits."""
-    # It is the sum of ``log1p(m a / ((a + b + m + i) (b + i)))``, i < k; `b` is positive.
+    # The sum of ``log1p(m a / ((a + b + m + i) (b + i)))``, i < k; `b` is positive.
     return _summed_logs(a, b, k, partial(_odds_of_gaps, m=m), partial(_far_gaps, m=m))
 
 
@@ -505,7 +505,7 @@ def _joint_terms(pooled: Floats, k: int, gains: Floats) -> Floats:
 @lru_cache(maxsize=32)
 def _shared_successes(k: int, m: int, first: int, last: int) -> Floats:
     """Chances of ``S = s - 1``, given ``S + R = s + r - 2``, by s and r - 1 = first..last."""
-    # It is ``(k + m - 1) / m P(J = s - 1)``, J of k - 1 draws from an urn (r, m - r + 1).
+    # The chance is ``(k + m - 1) / m P(J = s - 1)``, J of k - 1 draws from an urn (r, m - r + 1).
     r = np.arange(first + 1.0, last + 2)
     return np.ascontiguousarray(urn_chances(r, m + 1 - r, k - 1).T * ((k + m - 1) / m))
 

@@ -368,8 +368,8 @@ def pattern_p_value(
     n: Ints, c: Ints, questions: Ints
 ) -> tuple[float, tuple[str, int | None] | None]:
     """P-value, and kind, of the pattern that all short questions share something."""
-    # They share successes ("c"), failures ("n-c"), or one outcome only ("unmixed"): Fisher's exact
-    # test, with longer questions thinned, at the 32 smallest numbers of trials up to 500.
+    # Questions share successes ("c"), failures ("n-c"), or one outcome only ("unmixed"): Fisher's
+    # exact test, with longer questions thinned, at the 32 smallest numbers of trials up to 500.
     if n.min() > _MOST_TRIALS:
         return 1.0, None
     short = n < n.max()

@@ -262,11 +262,9 @@ class LogChecks:
             return ""
         if test.kind in {"order", "pattern"}:
             if self.ordered[place]:
-                first = self.shortest[place]
-                which = "trial of each question counts"
-                return (
-                    f" Only the first {which if first == 1 else f'{first} of each question count'}."
-                )
+                one = self.shortest[place] == 1
+                first = "trial" if one else str(self.shortest[place])
+                return f" Only the first {first} of each question count{'s' * one}."
             return " Nobody knows which came first, and no interval holds."
         if test.kind == "pairs":
             return f" Run {self._run_id(test.runs[1])} does not count."
@@ -485,15 +483,15 @@ def _read_groups(
     questions: pl.DataFrame, keys: pl.DataFrame, words: RunWords | None
 ) -> list[_CheckedGroup]:
     """The questions of each group of `keys`, which are sorted like these."""
+    if TRIALS not in questions.columns:
+        none = np.empty(0, np.int64)
+        return [_CheckedGroup(none, none, None, repeated=False, last=None)] * keys.height
     sizes = keys.join(
         questions.group_by(keys.columns).len(),
         on=keys.columns, how="left", nulls_equal=True, maintain_order="left",
     )["len"].fill_null(0)  # fmt: skip
-    if TRIALS not in questions.columns:
-        none = np.empty(0, np.int64)
-        return [_CheckedGroup(none, none, None, repeated=False, last=None)] * keys.height
     n, c = questions[TRIALS].to_numpy(), questions[SUCCESSES].to_numpy()
-    packed = None if words is None else words.packed(questions)
+    packed = None if words is None else words.question_bytes(questions)
     repeated = np.zeros(n.size, np.bool_) if words is None else questions[_REPEATED].to_numpy()
     last = questions[_LAST] if _LAST in questions.columns else None
     ends = np.cumsum(sizes.to_numpy()).tolist()
@@ -561,7 +559,7 @@ def _stratum_findings(
     present, success = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
     for place, of_model in enumerate(models):
         rows = names.search_sorted(of_model[trials.question.name]).to_numpy()
-        present[place, rows], success[place, rows] = words.unpacked(words.packed(of_model))
+        present[place, rows], success[place, rows] = words.unpacked(words.question_bytes(of_model))
     repeated = repeated_questions(present, success)
     shared = shared_runs([*zip(present, success, strict=True)])
     called = [str(of_model[name][0]) for of_model in models for name in trials.models]
@@ -582,10 +580,8 @@ def _group_findings(
         counted = {"stopping": partial(stopping, n, c), "copies": partial(copies, n, c)}
         if last is not None:
             known = None if last.has_nulls() else last.to_numpy()
-            why, counted = (
-                "rewards are real-valued",
-                {"stopping": partial(reward_stopping, n, c, known)},
-            )
+            why = "rewards are real-valued"
+            counted = {"stopping": partial(reward_stopping, n, c, known)}
         none = partial(CheckResult, None, why)
         return {check: counted.get(check, none)() for check in checks}
     present, success = words.unpacked(group.packed)

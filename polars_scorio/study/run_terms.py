@@ -182,7 +182,7 @@ def _keyed_parts(
 
 def _bit_table(questions: pl.DataFrame, words: RunWords, name: str) -> RunTable:
     """The table of a group, from the bits of its questions."""
-    present, success = words.unpacked(words.packed(questions))
+    present, success = words.unpacked(words.question_bytes(questions))
     used = np.flatnonzero(present.any(0))
     present, success = present[:, used], success[:, used]
     names = tuple(words.ids[run] for run in used.tolist())

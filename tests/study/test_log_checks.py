@@ -142,7 +142,7 @@ def test_all_bits_of_several_words_are_right(runs):
     words = found_words(trials)
     classes = counted_classes(trials, [], binary=True, needs=(words,))
     questions = count_questions(trials, classes).sort("question").collect()
-    found = words.unpacked(words.packed(questions))
+    found = words.unpacked(words.question_bytes(questions))
     np.testing.assert_array_equal(found[0], present)
     np.testing.assert_array_equal(found[1], outcomes & present)
     assert not words.repeats(questions, present.sum(1)).any()

@@ -54,7 +54,7 @@ from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.scopes import Scope, average_metric, page_scopes
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import lead_label, lead_rows
-from polars_scorio.display.words import count_of, short_name
+from polars_scorio.display.words import count_of, short_name, these_questions
 from polars_scorio.study.report import report
 
 _LINES = 40  # strata of one model that are drawn
@@ -81,8 +81,7 @@ def one_model_finding(
     elif sheet.main.lead.name not in {"avg", "bayes"}:  # no share of right answers
         title = f"{named(board.models[0])} scores {score} ({lead_label(sheet.main)})."
     ends = unit.interval(board.lo[0], board.hi[0])
-    these = "this question" if asked == 1 else f"these {asked:,} questions"
-    numbers = f"{sheet.settings.level}: {ends} for {these}"
+    numbers = f"{sheet.settings.level}: {ends} for {these_questions(asked)}"
     numbers += f", {unit.interval(*like)} for questions like these." if like else "."
     plain = lead_rows(sheet.main)["estimate"].item()
     if plain is not None and unit.score(plain) != score:
@@ -217,7 +216,7 @@ def rerun_section(sheet: Sheet) -> Section:
                       f'<b>±{number}</b> <span class="k">{word}</span>'))  # fmt: skip
     words = [
         (
-            f"How far a new run of the same model on these {count_of(sheet.asked, 'question')} may "
+            f"How far a new run of the same model on {these_questions(sheet.asked)} may "
             f"lie from this log by chance alone ({sheet.settings.level}), if runs differ by "
             "nothing else."
         )
