@@ -116,16 +116,13 @@ def rows_of(frame: pl.DataFrame | pl.LazyFrame, roles: Roles) -> list[tuple[str,
             continue
         columns = [value] if isinstance(value, str | pl.Expr) else list(value or ())
         rows += [(field.name, str(column), _role_dtype(column, schema)) for column in columns]
-        used |= {name for column in columns for name in _root_columns(column)}
+        for column in columns:
+            used |= {column} if isinstance(column, str) else {*column.meta.root_names()}
     if schema is None:
         return rows + problem
     unused = [name for name in schema if name not in used]
     listed = [", ".join([*unused[:_MOST], *(["..."] if len(unused) > _MOST else [])])]
     return rows + [("other columns", names, "") for names in listed if names]
-
-
-def _root_columns(column: Column) -> list[str]:
-    return [column] if isinstance(column, str) else column.meta.root_names()
 
 
 def _role_dtype(column: Column, schema: pl.Schema | None) -> str:

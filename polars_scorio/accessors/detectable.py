@@ -136,7 +136,9 @@ def detectable_difference(
     )
     _check_correlated_spread(design)
     power = check_number("power", power, CHANCE)
-    effect = _design_effect(cluster_size, icc)
+    # So many questions in clusters say as much as one that belongs to no cluster.
+    cluster_size = check_number("cluster_size", cluster_size, _CLUSTER)
+    effect = 1 + (cluster_size - 1) * check_number("icc", icc, SHARE)
     if target == "benchmark" and (cluster_size != 1 or icc != 0):
         raise ValueError(
             "cluster_size and icc change a difference about the population alone, got target="
@@ -207,9 +209,3 @@ def _check_correlated_spread(design: Design) -> None:
             "spread=1 with correlation=1 means that both models solve the same questions: there is "
             "no difference to find. Pass a smaller spread or correlation"
         )
-
-
-def _design_effect(cluster_size: float, icc: float) -> float:
-    """How many questions in clusters say as much as one that belongs to no cluster."""
-    cluster_size = check_number("cluster_size", cluster_size, _CLUSTER)
-    return 1 + (cluster_size - 1) * check_number("icc", icc, SHARE)

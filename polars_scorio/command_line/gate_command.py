@@ -224,17 +224,12 @@ def _versions_log(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], Cate
 def _joined_logs(log: Scorio[Any], asked: Namespace) -> tuple[Scorio[Any], str]:
     """One log of two, in which the models have the names of their folders."""
     old = read_log(Namespace(**{**vars(asked), "log": asked.against}))
-    names = [_log_name(paths) for paths in (asked.log, asked.against)]
+    names = [Path(paths[0]).resolve().name for paths in (asked.log, asked.against)]
     if names[0] == names[1]:
         names = [" ".join(map(str, paths)) for paths in (asked.log, asked.against)]
     frames = [_named_frame(each, name) for each, name in zip((log, old), names, strict=True)]
     roles = replace(log._roles, model="model")
     return Scorio(pl.concat(frames, how="diagonal_relaxed"), roles), names[1]
-
-
-def _log_name(paths: list[str]) -> str:
-    """The name of the file or folder of a log."""
-    return Path(paths[0]).resolve().name
 
 
 def _named_frame(log: Scorio[Any], name: str) -> pl.LazyFrame:

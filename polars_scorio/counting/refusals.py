@@ -210,10 +210,11 @@ def refuse_beyond(groups: pl.DataFrame, trials: Trials, total: str) -> None:
     """Refuse a log of which a number of 64 bits does not count the trials."""
     if sum(groups[total].to_list()) > MOST:
         first = groups.sort(total, *trials.groups, descending=True).row(0, named=True)
+        counts = repr(trials.count.name) if trials.count else "that of the prior trials"
         raise ValueError(
             f"the log has more trials than {MOST:,}, the most of them"
             f"{group_place(first, trials)}: {first[total]:,}. That is all that 64 bits hold. Is "
-            f"{_count_column(trials)} a column of counts?"
+            f"{counts} a column of counts?"
         )
 
 
@@ -263,10 +264,6 @@ def group_place(group: dict[str, object], trials: Trials) -> str:
     """The words " at key=value, ..." for a group; empty if there is only one group."""
     place = ", ".join(f"{key}={group[key]!r}" for key in trials.keys)
     return f" at {place}" if place else ""
-
-
-def _count_column(trials: Trials) -> str:
-    return repr(trials.count.name) if trials.count else "that of the prior trials"
 
 
 def _key_rules(trials: Trials) -> list[Rule]:

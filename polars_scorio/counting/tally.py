@@ -171,10 +171,11 @@ def counts_frame(
         cells = cells.explode(CATEGORY, COUNT, **AS_ROWS).filter(pl.col(COUNT) > 0)
     else:
         cells = checked.explode(STATES, **AS_ROWS).unnest(STATES).sort(*keys, CATEGORY)
+    cluster = trials.cluster
     return cells.select(
         *trials.keys,
         question,
-        *_cluster_column(trials),
+        *([] if cluster is None else [pl.col(CLUSTER).cast(cluster.dtype).alias(cluster.name)]),
         pl.col(CATEGORY).alias(trials.category.name),
         pl.col(COUNT).cast(pl.UInt64).alias(_count_name(trials)),
     )
@@ -184,12 +185,6 @@ def _cell_keys(trials: Trials) -> list[str]:
     """The keys of a question in a frame of counts, under the names that they have there."""
     cluster = [] if trials.cluster is None else [trials.cluster.name]
     return [*trials.keys, trials.question.name, *cluster]
-
-
-def _cluster_column(trials: Trials) -> list[pl.Expr]:
-    """The cluster as the log has it."""
-    part = trials.cluster
-    return [] if part is None else [pl.col(CLUSTER).cast(part.dtype).alias(part.name)]
 
 
 def _count_name(trials: Trials) -> str:

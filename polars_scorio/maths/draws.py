@@ -37,7 +37,7 @@ def sum_of_logs(a: Floats, b: Floats, k: int) -> Floats:
 def sum_of_gaps(a: Floats, b: Floats, k: int, m: int) -> Floats:
     """``sum_of_logs(a, b, k) - sum_of_logs(a, b + m, k)``, accurate to its last digits."""
     # The sum of ``log1p(m a / ((a + b + m + i) (b + i)))``, i < k; `b` is positive.
-    return _summed_logs(a, b, k, partial(_odds_of_gaps, m=m), partial(_far_gaps, m=m))
+    return _summed_logs(a, b, k, lambda x, y: m / (x + y + m) * (x / y), partial(_far_gaps, m=m))
 
 
 def _summed_logs(
@@ -62,10 +62,6 @@ def _summed_logs(
                 product += term
             part[near] += np.log1p(product)
     return total
-
-
-def _odds_of_gaps(a: Floats, b: Floats, m: int) -> Floats:
-    return m / (a + b + m) * (a / b)
 
 
 def _far_logs(a: Floats, t: Floats, k: Floats) -> Floats:

@@ -23,11 +23,11 @@ def normal_draws(dimensions: int, size: int) -> Floats:
     """Standard normal draws that never change, shape (dimensions, size); read-only."""
     # Up to 8 dimensions the additive sequence of the generalised golden ratio, more even than
     # random points; beyond, the raw bits of PCG64, which NumPy promises not to change.
-    uniform = (
-        _lattice_points(dimensions, size)
-        if dimensions <= EVEN
-        else _random_points(dimensions, size)
-    )
+    if dimensions <= EVEN:
+        uniform = _lattice_points(dimensions, size)
+    else:
+        raw = np.random.PCG64(_SEED).random_raw((dimensions, size))
+        uniform = ((raw >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
     draws = scipy.special.ndtri(uniform)
     draws.flags.writeable = False
     return draws
@@ -39,11 +39,6 @@ def _lattice_points(dimensions: int, size: int) -> Floats:
         ratio = (1 + ratio) ** (1 / (dimensions + 1))
     step = ratio ** -np.arange(1.0, dimensions + 1)
     return np.asarray((np.outer(step, np.arange(1, size + 1)) + 0.5) % 1).clip(1e-12, 1 - 1e-12)
-
-
-def _random_points(dimensions: int, size: int) -> Floats:
-    raw = np.random.PCG64(_SEED).random_raw(dimensions * size)
-    return (((raw >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53).reshape(dimensions, size)
 
 
 @lru_cache(maxsize=4)

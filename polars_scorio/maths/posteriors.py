@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
@@ -367,8 +367,11 @@ class Pooled:
         counts, groups = fitted.counts + fitted.prior, []
         ends = np.searchsorted(fitted.group, np.arange(fitted.groups + 1))
         parts = [slice(start, end) for start, end in pairwise(ends.tolist())]
-        grids = _group_priors(
-            [(counts[fitted.state[part]], fitted.questions[part]) for part in parts]
+        known = [(counts[fitted.state[part]], fitted.questions[part]) for part in parts]
+        grids = (
+            fit_binary_groups([(each.sum(axis=1), each[:, 1], q) for each, q in known])
+            if counts.shape[1] == 2  # failure and success: exact
+            else [fit_categories(*group) for group in known]
         )
         cells = np.searchsorted(owner, np.arange(fitted.groups + 1))
         for grid, part, (first, last) in zip(grids, parts, pairwise(cells), strict=True):
@@ -488,13 +491,6 @@ class Pooled:
             else:
                 mu[cells], sigma[cells] = numbers.mu, numbers.sigma
         return mu, sigma
-
-
-def _group_priors(groups: Sequence[tuple[Ints, Ints]]) -> list[Grid]:
-    """The prior of each group, from counts of states and questions: exact for two categories."""
-    if all(counts.shape[1] == 2 for counts, _ in groups):  # failure and success
-        return fit_binary_groups([(counts.sum(axis=1), counts[:, 1], q) for counts, q in groups])
-    return [fit_categories(*group) for group in groups]
 
 
 QuestionPosteriors: TypeAlias = "SeparatePosteriors | Pooled"

@@ -74,7 +74,8 @@ class WatchedTrials:
         if not request.classes.successful or not trials.roles.validate:
             return groups
         states = state_counts(groups, request.classes)
-        if self.numbers and _is_pooled(request):
+        priors = {request.choice.prior_of(*number) for number in request.metrics}
+        if self.numbers and priors <= {"population"}:  # these posteriors allow for stopping rules
             if not self.refuses:
                 _warn_of_difficulty(states, groups, trials)
             return groups
@@ -301,13 +302,6 @@ def of_groups(trials: Trials, groups: pl.DataFrame) -> Trials:
     parts = [part for part in (*trials.by, trials.model) if part]
     asked = [part.expr.is_in(groups[part.name].unique().implode()) for part in parts]
     return replace(trials, frame=trials.frame.filter(*asked))
-
-
-def _is_pooled(request: Request) -> bool:
-    """Whether all numbers are posteriors of populations, which allow for stopping rules."""
-    return all(
-        request.choice.prior_of(metric, view) == "population" for metric, view in request.metrics
-    )
 
 
 def state_counts(groups: pl.DataFrame, classes: Classes) -> pl.DataFrame:

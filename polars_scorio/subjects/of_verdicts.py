@@ -129,7 +129,12 @@ class Verdicts(Subject):
         self, cells: QuestionCells, groups: pl.DataFrame, strata: Ints, trials: Trials
     ) -> None:
         """Find the judge of each group."""
-        cells.known["judges"] = _cell_judges(cells, groups, strata, trials)
+        sample = trials.roles.calibration
+        cells.known["judges"] = (
+            labelled_judges(cells.flat, cells.group, cells.classes, groups, strata)
+            if sample is None
+            else sampled_judges(sample, groups, trials)
+        )
 
     @property
     def visible(self) -> Mapping[str, pl.DataType]:
@@ -393,16 +398,6 @@ def _refuse_few_labels(labels: Floats, keys: pl.DataFrame) -> None:
             "more trials (ps.sample_to_label says which), or give the labels of other models as "
             "judge=ps.judge(sensitivity=..., specificity=...) if the same judge gave all verdicts"
         )
-
-
-def _cell_judges(
-    cells: QuestionCells, keys: pl.DataFrame, strata: Ints, trials: Trials
-) -> CellJudges:
-    """The judge of each group, of which the keys and strata are given."""
-    sample = trials.roles.calibration
-    if sample is not None:
-        return sampled_judges(sample, keys, trials)
-    return labelled_judges(cells.flat, cells.group, cells.classes, keys, strata)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ from polars_scorio.display.finding import Board, Curve, Unit, plain_text, unbrok
 from polars_scorio.display.html.gate_sections import Gated, as_number, gate_hue
 from polars_scorio.display.html.marks import palette
 from polars_scorio.display.whole_files import write_whole
-from polars_scorio.display.words import count_of
+from polars_scorio.display.words import count_of, short_name
 
 if TYPE_CHECKING:
     from polars_scorio.display.html.story import Story
@@ -57,10 +57,11 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
         _text_element(112, 611, 21, "polars-scorio", _INK, weight=700),
         _text_element(_RIGHT, 611, min(21, 1_600 // len(foot)), foot, _SOFT, anchor="end"),
     ]
+    quoted = escape(said, {'"': "&quot;"})
     size_of = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size_of} role="img" '
-        f'aria-label="{_attribute_text(said)}">'
+        f'aria-label="{quoted}">'
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>{"".join(parts)}</svg>'
     )
 
@@ -146,7 +147,7 @@ def _interval_rows(
         )
     for place, row in enumerate(rows):
         y, colour = top + (place + 0.5) * height, _COLOURS[row.hue]
-        name = _fitting_name(row.name, 24, 250)
+        name = short_name(row.name, int(250 / (24 * _LETTER)))
         parts.append(
             _text_element(_LEFT, y + 8, 24, name, _INK, weight=700 * (place < band) or 400)
         )
@@ -195,13 +196,6 @@ def _title_lines(text: str, size: int) -> list[str]:
     return lines
 
 
-def _fitting_name(name: str, size: int, width: int) -> str:
-    """A name that is cut in its middle if it is longer than its column."""
-    most = int(width / (_LETTER * size))
-    half = most // 2
-    return name if len(name) <= most else f"{name[:half]}\N{HORIZONTAL ELLIPSIS}{name[1 - half :]}"
-
-
 def _text_element(
     x: float, y: float, size: int, text: str, fill: str, weight: int = 400, anchor: str = "start"
 ) -> str:
@@ -209,10 +203,6 @@ def _text_element(
         f'<text x="{x:g}" y="{y:.1f}" font-family="{_FONT}" font-size="{size}" '
         f'font-weight="{weight}" fill="{fill}" text-anchor="{anchor}">{escape(text)}</text>'
     )
-
-
-def _attribute_text(text: str) -> str:
-    return escape(text, {'"': "&quot;"})
 
 
 def write_card(path: Path, svg: str) -> Path:

@@ -142,12 +142,14 @@ class Page:
         )
         covered = f"<details><summary>Coverage of each model</summary>{self.covered}</details>"
         covered *= bool(self.covered)
+        # A long call breaks before its method rather than inside the name of a file.
+        call = escape(facts["call"]).replace(").write_html(", ")<wbr>.write_html(")
         return (
             f"<footer><div><h2>How it was computed</h2>{f'<p>{escape(read)}</p>' * bool(read)}"
             f"<details><summary>Assumptions and formulas</summary><dl>{made}</dl></details></div>\n"
             f"<div><h2>The log</h2><p>{escape(self.summary)}. {escape(self.outcomes)}</p>"
             f"{covered}<p>SHA-256 of the counts <code>{facts['counts, SHA-256'][:12]}</code></p>"
-            f"<p><code>{_breakable_call(facts['call'])}</code></p></div>\n"
+            f"<p><code>{call}</code></p></div>\n"
             f"<div><h2>Files inside this page</h2><p>{_DOT.join(links)}</p>"
             f"<p>{escape(facts['made by'])}<br>{escape(facts['made on'])}</p></div></footer>\n"
         )
@@ -187,11 +189,6 @@ def _alert_html(alert: Alert) -> str:
     title, text = escape(alert.title), escape(alert.text)
     rest = text.removeprefix(title)
     return f"<b>{title}</b>{rest}" if rest != text else f"<b>{title}.</b> {text}"
-
-
-def _breakable_call(call: str) -> str:
-    """A call that breaks before its method rather than inside the name of a file."""
-    return escape(call).replace(").write_html(", ")<wbr>.write_html(")
 
 
 def _data_link(text: str, kind: str) -> str:
