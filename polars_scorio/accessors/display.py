@@ -74,8 +74,8 @@ class ReaderMethods(Accessor[FrameT]):
             The metrics to show; the first one, at its smallest k, ranks the models. Default:
             `ps.avg()`.
         overall : "macro" or "micro", optional
-            With strata: whether the columns over all strata are the mean of the strata or pool
-            their questions. Default: "micro".
+            With strata: whether the columns over all strata are the mean of the strata, or pool
+            their questions, as a page does. Default: "macro", as in most papers.
 
         Returns
         -------
@@ -128,9 +128,7 @@ class ReaderMethods(Accessor[FrameT]):
             self._log_study(), self._roles, metrics or (avg(),), overall=overall, **options
         )
         board = board.select(in_order(board.columns, self._roles))
-        if overall == "macro":  # a page pools the questions of all strata
-            return board
-        asked = Wishes(metrics, Settings.from_options(options))
+        asked = Wishes(metrics, Settings.from_options(options), overall=overall or "macro")
         return ShownFrame.from_frame(board, lambda: finding_table(self._lazy(), self._roles, asked))
 
     @takes_options()

@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import Overall
 from polars_scorio.command_line.answers import (
     Reply,
     check_answer,
@@ -279,8 +278,7 @@ def run_summary(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | T
 def run_leaderboard(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Print the leaderboard as a table for a README, a paper or a page."""
     options = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
-    paper: Overall | None = "macro" if asked.format == "latex" and log._roles.strata else None
-    board = log.leaderboard(*asked.metric, overall=asked.overall or paper, **options)
+    board = log.leaderboard(*asked.metric, overall=asked.overall, **options)
     if asked.format == "latex":
         print_text(to_latex(board))
     elif asked.format == "html":

@@ -272,7 +272,7 @@ def _add_leaderboard(parser: ArgumentParser) -> None:
     add = parser.add_argument
     form = "write the table in this format (default: %(default)s); html needs the extra style"
     add("--format", choices=get_args(BoardFormat), default="markdown", help=form)
-    kinds = "average the strata (macro, the default of latex) or pool their questions (micro)"
+    kinds = "average the strata (macro, the default) or pool their questions (micro)"
     add("--overall", choices=get_args(Overall), help=kinds)
     _add_compared(add)
 

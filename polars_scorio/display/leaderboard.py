@@ -70,7 +70,7 @@ def leaderboard(
     """The leaderboard of a log; see `Scorio.leaderboard`."""
     trials = bind_roles(log, roles)
     named_model(trials, "leaderboard")
-    overall = overall or ("micro" if trials.by else None)
+    overall = overall or ("macro" if trials.by else None)
     names = number_columns(metrics, judged=trials.judged)
     *strata, model = trials.keys
     refuse_repeats([*PLACES, model, *names, *FACTS])

@@ -297,6 +297,23 @@ def whole_scope(log: LogSummary, cells: pl.DataFrame, metrics: tuple[Metric, ...
     return None if pool is None else Scope(name, Study(pool), replace(log.roles, by=()), metrics)
 
 
+def mean_scope(log: LogSummary, metrics: tuple[Metric, ...], settings: Settings) -> Scope:
+    """The mean of all strata, each with the same weight: its numbers, without a plan."""
+    cells, roles, lead = common_questions(log), log.roles, metrics[0].at_row(0)
+    study, options = Study(cells), settings.report
+    plans = [
+        report(study, roles, metrics, overall="macro", **options),
+        rank(study, roles, lead, overall="macro", **options),
+        compare(study, roles, lead, overall="macro", **options),
+    ]
+    rows, ranks, pairs = (
+        numbers.filter(pl.col("stratum").is_null()).drop("stratum")
+        for numbers in collected_together(plans)
+    )
+    scope = Scope("", study, roles, metrics, rows=in_one_column(rows), ranks=ranks, pairs=pairs)
+    return scope.with_sizes(scored_trials(cells, roles, "stratum"))
+
+
 def _stratum_cells(log: LogSummary, cells: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """The cells of each stratum, in the order of the strata."""
     parts = _by_stratum(cells)

@@ -45,14 +45,15 @@ def test_models_without_some_questions_are_compared_by_common_ones(capsys):
     assert main([*CALL, "--unmatched", "drop"]) == 0
 
 
-def test_a_table_for_a_paper_weighs_all_strata_alike(capsys):
+@pytest.mark.parametrize("form", ["latex", "markdown"])
+def test_a_table_weighs_all_strata_alike(form, capsys):
     log = models(3, strata=2)
     # Strata of one size would have the same means.
     log = log.filter((log["bench"] != log["bench"].max()) | (log["question"] < 9))
     log.write_parquet("log.parquet")
-    call = ["leaderboard", "log.parquet", "--by", "bench", "--format", "latex"]
+    call = ["leaderboard", "log.parquet", "--by", "bench"]
     boards = {kind: log.scorio(by="bench").leaderboard(ps.avg(), overall=kind)
               for kind in ("macro", "micro")}  # fmt: skip
     for options, kind in (([], "macro"), (["--overall", "micro"], "micro")):
-        assert main([*call, *options]) == 0
-        assert capsys.readouterr().out == ps.to_latex(boards[kind]) + "\n"
+        assert main([*call, "--format", form, *options]) == 0
+        assert capsys.readouterr().out == getattr(ps, f"to_{form}")(boards[kind]) + "\n"

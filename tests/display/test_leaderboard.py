@@ -116,12 +116,12 @@ def test_strata_stand_beside_the_overall_numbers(log, overall):
 
 
 @pytest.mark.slow
-def test_questions_are_pooled_unless_asked_otherwise(log):
+def test_strata_are_averaged_unless_asked_otherwise(log):
     accessor = log.scorio(by="domain", success=[1, 2])
     default = accessor.leaderboard(*METRICS)
-    assert_frame_equal(default, accessor.leaderboard(*METRICS, overall="micro"))
-    assert default["overall"].unique().to_list() == ["micro"]
-    assert "Columns without a stratum: all questions in one pool." in ps.to_markdown(default)
+    assert_frame_equal(default, accessor.leaderboard(*METRICS, overall="macro"))
+    assert default["overall"].unique().to_list() == ["macro"]
+    assert "Columns without a stratum: means of the strata." in ps.to_markdown(default)
 
 
 def test_ranks_are_those_of_the_overall_rows():
@@ -169,7 +169,7 @@ def test_options_pass_through(log):
     accessor = log.scorio(success=[1, 2], by="domain")
     options = {"prior": drawn(9, range(7), most=2)}
     board = accessor.leaderboard(ps.bayes(), **options)
-    report = accessor.report(ps.bayes(), overall="micro", **options)
+    report = accessor.report(ps.bayes(), overall="macro", **options)
     expected = tidy_of(report.filter(pl.col("domain").is_null()), "bayes", None)
     shown = board.sort("model").select(expected.columns)
     assert_frame_equal(shown, expected, check_exact=True)

@@ -324,7 +324,8 @@ def test_the_metric_that_leads_orders_the_title():
 )
 @pytest.mark.filterwarnings("ignore:trials are not independent")
 def test_a_notebook_says_the_title_of_the_page_above_the_leaderboard(log, roles):
-    board = log.scorio(**roles).leaderboard()
+    asked = {"overall": "micro"} if roles else {}
+    board = log.scorio(**roles).leaderboard(**asked)
     shown = board._repr_html_()
     assert f'<p class="t">{html_text(page_of(log, **roles).finding.title)}</p>' in shown
     assert shown.count('<tr class="') == log["model"].n_unique()
@@ -333,6 +334,45 @@ def test_a_notebook_says_the_title_of_the_page_above_the_leaderboard(log, roles)
     assert board.frame.equals(board)
     # A frame made of it is a frame like others.
     assert "dataframe" in board.filter(pl.col("rank") == 1)._repr_html_()
+
+
+def uneven_strata(number: int) -> pl.DataFrame:
+    """Models with 12 questions of one benchmark and three of another."""
+    log = models(number, strata=2)
+    return log.filter((pl.col("bench") == "bench 0") | (pl.col("question") < 3))
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_a_notebook_has_the_numbers_of_a_leaderboard_that_averages_strata(target):
+    """Title, difference and rows are about the mean, with the numbers of the frame."""
+    accessor = uneven_strata(3).scorio(by="bench", target=target)
+    board = accessor.leaderboard()
+    shown = " ".join(re.sub(r"<[^>]*>", " ", board._repr_html_()).split())
+    unit = pl.col("bench").is_null()
+    pair = accessor.compare(ps.avg(), overall="macro").filter(unit).row(0, named=True)
+    assert f"{abs(100 * pair['diff']):.1f} points" in shown
+    for model, score, lo, hi in board.select("model", "avg", "avg_lo", "avg_hi").iter_rows():
+        assert f"{model} {100 * score:.1f} [{100 * lo:.1f}, {100 * hi:.1f}]" in shown
+    assert "avg@4, mean of 2 strata" in shown
+    pooled = accessor.leaderboard(overall="micro")
+    assert pooled["avg"][0] != pytest.approx(board["avg"][0], abs=0.005)
+    assert "mean of" not in pooled._repr_html_()
+
+
+def test_a_notebook_says_no_share_of_questions_of_a_mean_over_strata():
+    board = uneven_strata(1).scorio(by="bench").leaderboard()
+    share = f"{100 * board['avg'].item():.1f}"
+    title = re.search(r'<p class="t">(.*?)</p>', board._repr_html_()).group(1)
+    assert re.sub(r"<[^>]*>", "", title).split() == ["m00", "scores", share, "%."]
+
+
+@pytest.mark.filterwarnings("ignore:trials are not independent")
+def test_a_notebook_draws_the_first_trials_of_a_log_that_stopped_on_outcomes():
+    """The numbers that the frame has, not those of all trials."""
+    board = retried("ada", "bob").scorio.leaderboard()
+    shown = " ".join(re.sub(r"<[^>]*>", " ", board._repr_html_()).split())
+    for model, score, lo, hi in board.select("model", "avg", "avg_lo", "avg_hi").iter_rows():
+        assert f"{model} {100 * score:.1f} [{100 * lo:.1f}, {100 * hi:.1f}]" in shown
 
 
 def test_a_notebook_says_the_title_of_the_page_above_a_gate():
