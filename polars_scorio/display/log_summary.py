@@ -175,6 +175,28 @@ class LogSummary:
         return self.cells.select(self.question_keys).n_unique()
 
     @property
+    def asked(self) -> pl.DataFrame:
+        """The rows of `each` that count: ``unscored="drop"`` leaves out those without outcomes."""
+        return self.each.filter((pl.col(TRIALS) > 0) | (self.trials.roles.unscored != "drop"))
+
+    @property
+    def shared_by_steps(self) -> pl.Series | None:
+        """The questions that all steps have, if there are some and not all are."""
+        if self.steps is None:
+            return None
+        steps = self.asked.group_by("question").agg(pl.col("stratum").n_unique())
+        shared = steps.filter(stratum=self.steps.height)["question"]
+        return shared if 0 < len(shared) < steps.height else None
+
+    def of_shared_steps(self) -> LogSummary:
+        """The summary of the questions that all steps have, if there are some."""
+        shared = self.shared_by_steps
+        if shared is None:
+            return self
+        kept = pl.col("question").is_in(shared.implode())
+        return replace(self, cells=self.cells.filter(kept), each=self.each.filter(kept))
+
+    @property
     def identical(self) -> list[list[str]]:
         """Models whose outcomes are the same at every question, if chance hardly explains it.
 

@@ -23,7 +23,7 @@ from polars_scorio.decisions.best import best
 from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.planner import questions_needed, trials_needed
 from polars_scorio.decisions.rank import rank
-from polars_scorio.display.log_summary import TRIALS, LogSummary, key_labels
+from polars_scorio.display.log_summary import LogSummary, key_labels
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words import step_words
 from polars_scorio.metrics.metric import Metric
@@ -244,9 +244,7 @@ def common_questions(log: LogSummary) -> pl.DataFrame:
     """
     cells, keys = log.cells, ["stratum", "question"]
     models = log.each.group_by("stratum").agg(pl.col("model").n_unique())
-    dropped = log.trials.roles.unscored == "drop"
-    each = log.each.filter(pl.col(TRIALS) > 0) if dropped else log.each
-    asked = each.group_by(keys).agg(pl.len().alias("askers")).join(models, on="stratum")
+    asked = log.asked.group_by(keys).agg(pl.len().alias("askers")).join(models, on="stratum")
     lacking = asked.filter(pl.col("askers") < pl.col("model"))
     if lacking.is_empty():
         return cells

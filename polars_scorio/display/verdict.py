@@ -123,25 +123,21 @@ def _missing_questions(log: LogSummary, coverage: pl.DataFrame) -> Iterator[Aler
 
 def _uneven_steps(log: LogSummary) -> Iterator[Alert]:
     """Steps that lack questions of other steps, unless each step has questions of its own."""
-    if log.steps is None:
+    shared, whole = log.shared_by_steps, log.question_count
+    if shared is None:
         return
     (name,) = log.trials.strata
-    asked = log.each.select("stratum", "question").unique()
-    steps = pl.col("stratum").len()
-    shared = asked.group_by("question").agg(steps).filter(pl.col("stratum") == len(log.strata))
-    sizes = dict(asked.group_by("stratum").len().rows())
-    whole = asked["question"].n_unique()
+    sizes = dict(log.asked.group_by("stratum").agg(pl.col("question").n_unique()).rows())
     lacking = [(f"{name} {step_words(step)}", whole - sizes[step])
                for step in log.strata if sizes[step] < whole]  # fmt: skip
-    if lacking and shared.height:
-        yield Alert(
-            "Missing questions of steps",
-            f"{len(lacking):,} of {count_of(len(sizes), 'step')} "
-            f"{'lacks' if len(lacking) == 1 else 'lack'} questions that other steps have "
-            f"({number_list(lacking)}). Scores of these steps are about different questions: no "
-            f"curve compares them. To compare all steps, keep the {shared.height:,} questions that "
-            "all have.",
-        )
+    numbers = "The numbers leave" if len(log.models) == 1 else "Curves along the steps leave"
+    yield Alert(
+        "Missing questions of steps",
+        f"{len(lacking):,} of {count_of(len(sizes), 'step')} "
+        f"{'lacks' if len(lacking) == 1 else 'lack'} questions that other steps have "
+        f"({number_list(lacking)}). {numbers} out {whole - len(shared):,} of {whole:,} questions, "
+        "which not all steps have.",
+    )
 
 
 def _few_questions(log: LogSummary) -> Iterator[Alert]:
@@ -423,6 +419,8 @@ def log_verdict(
         check_counted_labels(log.cells, log.trials)
     checks = log.checks()
     counted = log.of_trials_that_count(checks)
+    if len(log.models) == 1:  # its steps are compared
+        counted = counted.of_shared_steps()
     scores = given or default_metrics(counted)
     with without_repeated_warnings():
         overall, parts = page_scopes(counted, scores, settings)

@@ -15,6 +15,7 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio import metrics
 from polars_scorio.command_line.main import main
+from tests.display.html.logs import page_of
 from tests.golden.logs import made_log
 
 WHOLE = made_log(3, 12, 4, 0).with_columns(cost=1.0 + pl.col("trial"))
@@ -225,9 +226,8 @@ def test_a_step_without_questions_of_other_steps_is_named_on_every_surface(capsy
     log = in_steps(COMMON).filter(model="m0")
     summary, page, check, described = summary_of(log, capsys)
     sentence = (
-        "1 of 3 steps lacks questions that other steps have (step 1,000: 3). Scores of these steps "
-        "are about different questions: no curve compares them. To compare all steps, keep the 9 "
-        "questions that all have."
+        "1 of 3 steps lacks questions that other steps have (step 1,000: 3). The numbers leave out "
+        "3 of 12 questions, which not all steps have."
     )
     assert sentence in summary
     assert sentence in page
@@ -238,6 +238,46 @@ def test_a_step_without_questions_of_other_steps_is_named_on_every_surface(capsy
     prompts = pl.col("question") + 100 * pl.col("step")  # of each step its own
     summary, *_ = summary_of(log.with_columns(question=prompts), capsys)
     assert "other steps have" not in summary
+
+
+def pictures(log):
+    """Numbers and pictures of a page of steps, without its alerts and the size of the log."""
+    page = page_of(log, by="step")
+    drawn = [page.hero, *page.sections]
+    return page.finding, [(each.anchor, each.title, each.figure) for each in drawn], page.todo
+
+
+@pytest.mark.parametrize("models", [1, 3])
+def test_curves_along_steps_keep_the_common_questions(models):
+    """The page of a run is that of its common questions; of several runs the curves are."""
+    whole, common = (log.filter(pl.col("model").is_in(["m0", "m1", "m2"][:models]))
+                     for log in (WHOLE, COMMON))  # fmt: skip
+    steps = [common.with_columns(step=0), whole.with_columns(step=1000)]
+    if models == 1:  # of several, the finding is about all questions of the last step
+        steps.append(whole.with_columns(step=2000))
+    else:
+        steps.append(common.with_columns(step=2000))
+    log = pl.concat(steps)
+    kept = log.join(common.select("question").unique(), on="question", how="semi")
+    assert pictures(log) == pictures(kept)
+    (said,) = [each.text for each in page_of(log, by="step").alerts if "steps" in each.title]
+    numbers = "The numbers" if models == 1 else "Curves along the steps"
+    assert f"{numbers} leave out 3 of 12 questions, which not all steps have." in said
+    anchors = [anchor for anchor, *_ in pictures(log)[1]]
+    assert {"gains", "questions"} <= {*anchors} if models == 1 else "steps" in anchors
+
+
+def test_the_line_beneath_a_page_keeps_the_common_questions_too():
+    run = in_steps(COMMON).filter(model="m0")
+    for log, roles, asked in ((run, {"by": "step"}, "rank"), (LACKING, {}, "compare"),
+                              (LACKING, {"baseline": "m0"}, "gate")):  # fmt: skip
+        page = page_of(log, **roles)
+        assert "unmatched='drop'" in page.command
+        assert f".{asked}(" in page.command
+        both = (log, log.filter(~pl.col("question").is_in(GONE)))
+        rows, kept = (eval(page.command, {"df": each}) for each in both)  # noqa: S307 - ours
+        assert_frame_equal(rows, kept)
+    assert "unmatched" not in page_of(WHOLE).command
 
 
 def test_describe_and_check_name_the_gap_and_the_way_on(lacking, capsys):

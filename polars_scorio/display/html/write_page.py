@@ -264,11 +264,14 @@ def _page_sections(story: Story) -> Iterator[Section]:
             yield questions_section(story.sheet, story.facts)
     elif story.run is not None:
         yield gains_section(story.run, story.sheet.settings)
-        yield step_questions_section(story.run, story.log)
+        yield step_questions_section(story.run, story.verdict.counted)
     elif len(story.sheet.board.models) > 1:
         yield from _ranking_sections(story, story.facts)
     else:
-        yield from _model_sections(story, story.facts)
+        yield from _reliability_sections(story)
+        yield from _sections_of_roles(story)
+        yield flaky_section(story.facts)
+        yield rerun_section(story.sheet)
 
 
 def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
@@ -276,7 +279,7 @@ def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
     sheet = story.sheet
     yield from _sections_of_roles(story)
     if story.log.steps is not None:
-        yield runs_section(story.log, sheet)
+        yield runs_section(story.verdict.counted.of_shared_steps(), sheet)
     if sheet.board.ranked:
         yield duel_section(sheet)
         if story.parts and story.verdict.overall is not None:
@@ -284,14 +287,6 @@ def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
         yield pairs_section(sheet)
     yield from _reliability_sections(story)
     yield questions_section(sheet, facts)
-
-
-def _model_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
-    """One model: its reliability, flaky questions, and what a rerun may move."""
-    yield from _reliability_sections(story)
-    yield from _sections_of_roles(story)
-    yield flaky_section(facts)
-    yield rerun_section(story.sheet)
 
 
 def _sections_of_roles(story: Story) -> Iterator[Section]:
@@ -350,14 +345,18 @@ def _method_call(story: Story) -> tuple[str, dict[str, str], list[str]]:
     chosen = [*metric, *_typed_keywords(story.asked.settings)]
     if story.verdict.biased:
         return "check", {}, []
+    of_steps = story.run is not None and story.log.shared_by_steps is not None
+    lacking = of_steps or story.coverage["missing"].sum() > 0
+    keeps, matched = ({"unmatched": "drop"}, ["unmatched='drop'"]) if lacking else ({}, [])
     if story.gated is not None:
         name, margin = story.gated.baseline, f"{story.asked.margin:g}"
-        arguments = [repr(name), f"margin={margin}", *chosen]
-        return "gate", {"baseline": name, "margin": margin}, arguments
+        arguments = [repr(name), f"margin={margin}", *chosen, *matched]
+        return "gate", {"baseline": name, "margin": margin, **keeps}, arguments
     if story.run is not None:
-        return "rank", {"model": story.run.name}, chosen
+        return "rank", {"model": story.run.name, **keeps}, [*chosen, *matched]
     if len(story.sheet.board.models) > 1:
-        return "compare", {}, [*chosen, *["overall='macro'"] * bool(story.parts)]
+        overall = ["overall='macro'"] * bool(story.parts)
+        return "compare", keeps, [*chosen, *overall, *matched]
     return "reruns", {}, metric
 
 
