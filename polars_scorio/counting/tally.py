@@ -461,6 +461,9 @@ class _OnePass:
             shared = pl.col(PARTIAL).is_null()
             question, left = question.filter(shared), scored & shared
         problem = pl.struct(*self._fault_columns).filter(pl.col(PROBLEM).is_not_null())
+        every = pl.sum_horizontal(pl.col(MISSING, *self.columns).cast(pl.Int128)) * times
+        # Rows of the log stand for many trials.
+        weighed = any(each is not None and each.count for each in (self.trials, self.prior))
         grouped = rows.group_by(*self.trials.groups).agg(
             question.alias(QUESTIONS),
             problem.alias(_PROBLEMS),
@@ -469,7 +472,7 @@ class _OnePass:
             *([] if self.questions == "any" else [pl.col(PARTIAL).drop_nulls()]),
             *self.watched.groups(),
             *(expr.alias(name) for name, expr in self.tally.of_group.items()),
-            _trials_of_all(self.trials, self.prior, self.columns, times).alias(_ALL),
+            (every.sum() if weighed else pl.lit(0)).alias(_ALL),
             *self.matched,
         )
         if self.prior is None or self.earlier is None:
@@ -522,15 +525,6 @@ class _OnePass:
             refuse_nothing_in_common(known.filter(~pl.col(_KEPT)), trials)
         self.watched.check(known, trials)
         return known
-
-
-def _trials_of_all(
-    trials: Trials, prior: Trials | None, columns: list[str], times: pl.Expr
-) -> pl.Expr:
-    """How many trials the questions have together, where rows of the log stand for many."""
-    counted = trials.count is not None or (prior is not None and prior.count is not None)
-    of_each = pl.sum_horizontal(pl.col(MISSING, *columns).cast(pl.Int128))
-    return (of_each * times).sum() if counted else pl.lit(0)
 
 
 def _shared_keys(trials: Trials, prior: Trials) -> list[str]:

@@ -681,7 +681,7 @@ class _Window:
     def take_character(self) -> str:
         """The next character that is not blank; empty at the end."""
         while True:
-            self._place = _blank_end(self._text, self._place)
+            self._place = _BLANKS.match(self._text, self._place).end()  # type: ignore[union-attr]  # any text
             if self._place < len(self._text):
                 self._place += 1
                 return self._text[self._place - 1]
@@ -719,12 +719,6 @@ class _Window:
         further = self._source.read(max(_CHUNK, len(rest)))
         self._text, self._place = rest + further, 0
         return bool(further)
-
-
-def _blank_end(text: str, place: int) -> int:
-    """The first place from here on that is not blank."""
-    blanks = _BLANKS.match(text, place)
-    return place if blanks is None else blanks.end()
 
 
 def _slim_members(

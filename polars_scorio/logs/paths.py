@@ -8,7 +8,7 @@ import importlib
 import io
 import re
 import zlib
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from errno import ENAMETOOLONG
 from os import PathLike, fspath, walk
@@ -104,17 +104,12 @@ def joined_files(
 
     def read(file: Path) -> pl.LazyFrame:
         frame = scan(file, runs[file])
-        return _whole_frame(frame) if on_error == "warn" else frame
+        if on_error == "warn":  # all rows are read once, batch by batch
+            deque(frame.collect_batches(), maxlen=0)
+        return frame
 
     frames = read_each(runs, read, on_error)
     return pl.concat([*frames.values()]), {file: runs[file] for file in frames}
-
-
-def _whole_frame(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """The frame itself, after all of its rows have been read once, batch by batch."""
-    for _ in frame.collect_batches():
-        pass
-    return frame
 
 
 # As in hf://a/b and, in chains of fsspec, zip::s3://a/b; a single letter is a drive of Windows.

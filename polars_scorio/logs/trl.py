@@ -71,7 +71,9 @@ def trl(
     on_error = roles.get("on_error", "raise")
     rewards = read_each(files, lambda file: _chosen_reward(file, reward), on_error)
     names = {file: path_model(file, model) for file in rewards}
-    runs = {file: Run(name=_run_folder(file), keys={"model": name}) for file, name in names.items()}
+    # TRL makes a folder `completions` in the output folder of a run.
+    above = {file: file.parents[file.parent.name == "completions"].name for file in names}
+    runs = {file: Run(name=above[file], keys={"model": name}) for file, name in names.items()}
     log, runs = joined_files(
         runs,
         lambda file, run: _scan_completions(file, rewards[file], run, roles.get("keep")),
@@ -80,12 +82,6 @@ def trl(
     table = log.with_columns(category=reward_outcome(threshold))
     role = "model" if model else None
     return log_accessor(table, runs, roles, model=role, by="step", trial=None)
-
-
-def _run_folder(file: Path) -> str:
-    """The output folder of a run, in which TRL makes a folder `completions`."""
-    folder = file.parent
-    return (folder.parent if folder.name == "completions" else folder).name
 
 
 def _chosen_reward(file: Path, reward: str | None) -> str:

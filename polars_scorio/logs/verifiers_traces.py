@@ -63,9 +63,10 @@ def episode_rows(file: Path, model: str | None, agent: str) -> FileRows:
     played = {config.get("model") for config in configs} - {None}
     named = None if model is not None else _only_model(file, played)
     environment = rows[0][0] if len({row[0] for row in rows}) == 1 else None
+    folder = re.search(r"--([^/]+)/", file.as_posix())  # <env>--<model>
     run = Run(
         name=file.parent.name,
-        keys={"benchmark": environment, "model": named or _folder_model(file)},
+        keys={"benchmark": environment, "model": named or (folder and folder[1])},
         settings=_traces_settings(file, configs),
         totals=(replace(_planned_episodes(file), read=len(rows)),),
     )
@@ -106,12 +107,6 @@ def _only_model(file: Path, played: set[str | None]) -> str | None:
             "another agent=, or the model with model="
         )
     return next(iter(played), None)
-
-
-def _folder_model(file: Path) -> str | None:
-    """The model in the name of a folder <env>--<model>; None if there is no such folder."""
-    match = re.search(r"--([^/]+)/", file.as_posix())
-    return match and match[1]
 
 
 def _agent_traces(file: Path, episode: dict[str, Any], agent: str) -> list[dict[str, Any]]:

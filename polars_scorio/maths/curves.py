@@ -104,14 +104,12 @@ def noise_path(fitted: Calibrated, draws: Sequence[GainsOf | RootDraw]) -> Path:
         paths = level_noise(rate_nodes(fits.weight.shape[1]), levels, draws)
         for each, table in zip((variance, covariance), paths, strict=True):
             each[members] = np.einsum("gl,kli,gi->gk", share, table, fits.weight, optimize=True)
-        beyond = [_draw_sizes(draw, levels).max(initial=0) > fits.n.min() for draw in draws]
+        every = levels.tolist()
+        sizes = [[draw.size] if isinstance(draw, RootDraw) else [draw(n).size for n in every]
+                 for draw in draws]  # fmt: skip
+        beyond = [max(of_draw, default=0) > fits.n.min() for of_draw in sizes]
         variance[np.ix_(members, np.flatnonzero(beyond))] = np.nan
     return Path(variance, covariance)
-
-
-def _draw_sizes(draw: GainsOf | RootDraw, n: Ints) -> Ints:
-    """Trials of a draw from n trials."""
-    return np.array([draw.size if isinstance(draw, RootDraw) else draw(int(x)).size for x in n])
 
 
 def level_noise(
