@@ -320,6 +320,9 @@ def _stopped_trials() -> Iterator[Alert]:
     )
 
 
+RUNS_UNTOLD = "Runs not told apart"  # by a page, but by reports
+
+
 def _differing_runs(log: LogSummary, checks: LogChecks, main: Scope) -> Iterator[Alert]:
     """Runs that differ, or were named, and whether the numbers of the scope include that."""
     effects, words = log.trials.roles.effects, checks.run_words()
@@ -342,11 +345,15 @@ def _differing_runs(log: LogSummary, checks: LogChecks, main: Scope) -> Iterator
             else "Intervals and verdicts are about other runs like these, which run= names.",
         )
     else:
-        yield Alert(
-            "These very runs",
-            f"{lead}Intervals and verdicts are about the runs of the log, not about others like "
-            "these: too few runs are known to say how far others would be apart.",
+        said = "Intervals and verdicts are about the runs of the log, not about others like these"
+        few = "too few runs are known to say how far others would be apart."
+        single = (
+            "a page holds one success or failure of a question in a run. compare() reads them all."
         )
+        if checks.counts_hold_runs:
+            yield Alert("These very runs", f"{lead}{said}: {few}")
+        else:
+            yield Alert(RUNS_UNTOLD, f"{lead}{said}: {single}")
 
 
 def draws_beyond_trials(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:

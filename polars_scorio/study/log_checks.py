@@ -212,9 +212,14 @@ class LogChecks:
         place = max(known, key=lambda place: known[place].run_share)
         return f"Runs differ ({p_words(p)}): {moved_words(known[place], self._group_name(place))}"
 
+    @property
+    def counts_hold_runs(self) -> bool:
+        """Whether runs have one trial of a question each, which succeeds or fails."""
+        return self.words is not None and not self.scored[_REPEATED].any()
+
     def kept_runs(self) -> pl.DataFrame | None:
         """The outcomes of each question in its runs, for counts of the log; None if unknown."""
-        if self.words is None or not self.known_runs or self.scored[_REPEATED].any():
+        if self.words is None or not (self.known_runs and self.counts_hold_runs):
             return None
         trials, p = self.trials, runs_p_value([*self.known_runs.values()])
         if trials.roles.effects == "seen" and p >= DECISION_LEVEL:

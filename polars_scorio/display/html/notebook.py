@@ -15,12 +15,15 @@ from polars_scorio.display.html.marks import file_text
 from polars_scorio.display.html.story import Story, Wishes, read_story
 from polars_scorio.display.html.write_page import forest_picture
 from polars_scorio.display.log_summary import LogSummary
+from polars_scorio.display.verdict import RUNS_UNTOLD
 
 
 def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
-    """Title, numbers and first picture of the page of a log; nothing of one that is refused."""
+    """Title, numbers and first picture of the page of a log; nothing where rows say otherwise."""
     *_, story = read_story(frame, roles, asked)
     if not isinstance(story, Story):
+        return ""
+    if asked.gates is None and RUNS_UNTOLD in [alert.title for alert in story.verdict.alerts]:
         return ""
     finding = story.finding
     if story.first is not None:  # the numbers of the frame

@@ -34,6 +34,21 @@ def test_with_strata_the_headline_is_about_all_of_them():
     assert [part.name for part in verdict.parts] == ["a", "b"]
 
 
+@pytest.mark.parametrize("rewards", [False, True])
+def test_a_page_says_that_it_does_not_tell_runs_apart(rewards):
+    """Runs with several trials of a question, or with rewards; a notebook shows the rows then."""
+    log = quietly(lambda: log_of(0.4, 0, runs=8)).with_columns(run=pl.col("trial") % 4)
+    if rewards:
+        log = log.filter(pl.col("trial") < 4).with_columns(category=pl.col("category") * 0.75)
+    asked = {"run": "run", "bounds": (0, 1)} if rewards else {"run": "run"}
+    alerts = {each.title: each.text for each in verdict_of(log, [ps.avg()], **asked).alerts}
+    assert "a page holds one success or failure" in alerts["Runs not told apart"]
+    assert "These very runs" not in alerts
+    board = quietly(lambda: log.scorio(**asked).leaderboard(ps.avg()))
+    assert board["inference"].str.contains("other runs").all()
+    assert "dataframe" in board._repr_html_()
+
+
 def test_models_that_stopped_on_outcomes_lead_nobody():
     retried = [[0] * (row % 5) + [1] for row in range(40)]
     verdict = verdict_of(pl.concat([long(retried, "a"), SURE]), trial=None)
