@@ -21,6 +21,7 @@ from polars_scorio.decisions.models import (
     with_stratum,
 )
 from polars_scorio.decisions.rank import Ranking, rank
+from polars_scorio.display.verdict import without_repeated_warnings
 from polars_scorio.display.words import (
     BEST,
     HEADINGS,
@@ -33,7 +34,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import evaluated_plan, plain_name
 from polars_scorio.study.request import DecisionOptions, Request, check_metrics
-from polars_scorio.subjects.scores import JUDGED, LABEL_COUNT
+from polars_scorio.subjects.scores import INFERENCE, JUDGED, LABEL_COUNT
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,6 +46,7 @@ ENDS = ("_estimate", BEST, "_sigma", "_lo", "_hi")
 JUDGED_ENDS = (f"_{JUDGED}", f"_{LABEL_COUNT}")
 # Places of the models in their order; the model stands before the last two.
 PLACES = ("rank", "rank_lo", "rank_hi", "could_be_best", "tier")
+_RESTED = ":rested"
 # What holds for all numbers of a row.
 FACTS = (
     HEADINGS,
@@ -95,17 +97,19 @@ def leaderboard(
         overall=overall,
         questions=questions,
         named=calibrated,
-        warns_of_stopping=not by_sample[0],  # `rank` warns
     ).result()
     rows = evaluated.rows(columns)
 
-    rankings = [
-        rank(log, roles, metric, overall=overall, chances=not place, **options).collect()
-        if by_sample[place]
-        else _ranks_of(evaluated, replace(request, metrics=((metric, view),)), chances=not place)
-        for place, (metric, view) in enumerate(named)
-        if not place or metric.per_question or not by_sample[place]
-    ]
+    with without_repeated_warnings():
+        rankings = [
+            rank(log, roles, metric, overall=overall, chances=not place, **options).collect()
+            if by_sample[place]
+            else _ranks_of(
+                evaluated, replace(request, metrics=((metric, view),)), chances=not place
+            )
+            for place, (metric, view) in enumerate(named)
+            if not place or metric.per_question or not by_sample[place]
+        ]
     rows = rows.join(_best_models(rankings, trials), on=[*trials.keys, "metric", "k"], how="left",
                      nulls_equal=True)  # fmt: skip
     numbers = [
@@ -113,8 +117,10 @@ def leaderboard(
         for metric, _ in request.metrics
         for number in _metric_columns(metric, judged=trials.judged)
     ]
+    # What the first metric rests on: other runs, first trials.
+    rested = pl.col(INFERENCE).first().str.extract("(, .*)").fill_null("").alias(_RESTED)
     wide = rows.group_by(*trials.keys).agg(
-        *(pl.col(name).first() for name in columns.facts), *numbers
+        *(pl.col(name).first() for name in columns.facts), rested, *numbers
     )
     # The rows over all strata, which are all rows where there are none.
     whole = [pl.col(name).is_null() for name in strata]
@@ -125,7 +131,8 @@ def leaderboard(
         blocks.append(part.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
     facts = _fact_columns(metrics, options, overall, each_trials(wide))
     if corrected := judge_words(roles, labels_of(rows)):
-        facts["inference"] = pl.lit(f"{inference_words(options, metrics)}, {corrected}")
+        facts[INFERENCE] = pl.lit(f"{inference_words(options, metrics)}, {corrected}")
+    facts[INFERENCE] += pl.col(_RESTED)
     blocks.append(wide.filter(*whole).select(model, *columns.facts, **facts))
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")
@@ -161,8 +168,9 @@ def _best_models(rankings: Sequence[pl.DataFrame], trials: Trials) -> pl.DataFra
     """Whether a model has the first place among several beyond doubt; null without a rank."""
     keys = [*trials.keys, "metric", "k"]
     ranks = pl.concat([ranking.select(*keys, "rank_hi") for ranking in rankings])
-    several = pl.col("rank_hi").count().over(*trials.strata, "metric", "k") > 1
-    return ranks.select(*keys, best=(pl.col("rank_hi") == 1) & several)
+    known = (pl.len() > 1) & (pl.col("rank_hi").null_count() == 0)
+    first = (pl.col("rank_hi") == 1) & known.over(*trials.strata, "metric", "k")
+    return ranks.select(*keys, best=pl.when(pl.col("rank_hi").is_not_null()).then(first))
 
 
 def _fact_columns(
@@ -180,7 +188,7 @@ def _fact_columns(
     facts: dict[str, object] = {
         HEADINGS: json.dumps(headings, ensure_ascii=False),
         "confidence": float(options.get("confidence") or 0.95),
-        "inference": inference_words(options, metrics),
+        INFERENCE: inference_words(options, metrics),
         **({"overall": overall} if overall else {}),
     }
     return {name: pl.lit(value) for name, value in facts.items()}

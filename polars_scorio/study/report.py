@@ -215,7 +215,8 @@ def report(
     means = not (lean and all(request.choice.is_unbiased(*each) for each in request.metrics))
     wanted = wide_columns(metrics, keys, [*columns.facts], hidden, means=means) if wide else []
     plan = evaluated_plan(request, columns, overall=overall)
-    if options.get("prior") is None and _has_separate_priors(request):
+    priors = {request.choice.prior_of(metric, "success") for metric, _ in request.metrics}
+    if options.get("prior") is None and not priors <= {None, "population"}:
         plan = plan.then(warn_of_rows)
     rows = tidy_plan(plan, columns)
     if wide:
@@ -234,12 +235,6 @@ def _report_bracket(errored: ErroredLog, ask: Callable[..., pl.LazyFrame]) -> pl
     rows = errored.with_errors(bracketed((low, high), keys, "estimate"))
     after = names.index("trials") + 1
     return rows.select(*names[:after], "errored", *names[after:], *BRACKET)
-
-
-def _has_separate_priors(request: Request) -> bool:
-    """Whether each question has a prior of its own, if its outcomes are success and failure."""
-    priors = {request.choice.prior_of(metric, "success") for metric, _ in request.metrics}
-    return not priors <= {None, "population"}
 
 
 def tidy_plan(plan: WholePlan, columns: ReportColumns) -> pl.LazyFrame:
@@ -263,7 +258,6 @@ def evaluated_plan(
     named: bool = False,
     numbers: bool = True,
     watched: bool = False,
-    warns_of_stopping: bool = True,
 ) -> WholePlan:
     """A plan whose last step evaluates the questions of all groups.
 
@@ -275,10 +269,8 @@ def evaluated_plan(
         check_overall(overall, trials, per_question=per_question)
     refuse_repeats(columns.visible)
     plan = request.groups(per_question=per_question or named, questions=questions)
-    refuses = watched or request.choice.planned is not None
-    if refuses or warns_of_stopping:
-        each = per_question or named
-        plan = plan.then(WatchedTrials(request, refuses, numbers, each, questions))
+    refuses, each = watched or request.choice.planned is not None, per_question or named
+    plan = plan.then(WatchedTrials(request, refuses, numbers, each, questions))
     if trials.cluster is not None and (request.choice.target == "population" or not numbers):
         plan = plan.then(check_sample(trials, request.classes.columns()))
     if overall == "micro":

@@ -1,5 +1,7 @@
 """Leaderboards: the numbers of the report in the order of the ranking."""
 
+import warnings
+
 import polars as pl
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from tests.made_logs import drawn, law, long, ragged
+from tests.study.test_seen_runs import log_of
 
 METRICS = (ps.bayes(), ps.pass_at_k([1, 2]))
 PLACES = ["rank", "rank_lo", "rank_hi", "could_be_best", "tier"]
@@ -182,6 +185,40 @@ def test_an_estimate_that_does_not_exist_is_null(r1):
     board = r1.scorio.leaderboard(ps.pass_at_k(6))
     assert board["pass_at_k_6_estimate"].to_list() == [None]
     assert board["pass_at_k_6_lo"].item() < board["pass_at_k_6_hi"].item()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_table_says_what_its_intervals_rest_on():
+    """Other runs, and trials that count, as a report says it of each row."""
+    differ = log_of(0.4, 0, runs=4)
+    copied = pl.concat([long([[1] * 4, [0] * 4] * 12, "twice"), long([[0, 1, 1, 0]] * 24, "once")])
+    for log, words in ((differ, "other runs"), (copied, "these runs, one trial a question")):
+        board, rows = (pl.DataFrame(ask(ps.avg())).select("model", "inference").sort("model")
+                       for ask in (log.scorio.leaderboard, log.scorio.report))  # fmt: skip
+        assert_frame_equal(board, rows)
+        assert board["inference"].str.ends_with(f", {words}").any()
+        note = ps.to_markdown(log.scorio.leaderboard())
+        assert f"calibrated 95 % intervals, {words}, about these questions" in note
+    sample = differ.scorio.leaderboard(ps.avg(), target="population")
+    assert sample["inference"][0] == "calibrated, questions as a sample, other runs"
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_a_leaderboard_counts_the_trials_and_runs_of_a_report_and_warns_once(target):
+    differ = log_of(0.4, 0, runs=4)
+    copied = pl.concat([long([[1] * 4, [0] * 4] * 12, "twice"), long([[1] * 4, [0] * 4] * 12, "b")])
+    for log in (differ, copied):
+        asked = log.scorio(target=target)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            board = asked.leaderboard(ps.avg()).sort("model")
+        with warnings.catch_warnings(record=True) as expected:
+            warnings.simplefilter("always")
+            rows = asked.report(ps.avg()).sort("model")
+        assert [str(each.message) for each in heard] == [str(each.message) for each in expected]
+        assert len(heard) == 1
+        for column, number in (("avg", "estimate"), ("avg_lo", "lo"), ("avg_hi", "hi")):
+            assert board[column].to_list() == pytest.approx(rows[number].to_list(), rel=1e-12)
 
 
 # --- names
