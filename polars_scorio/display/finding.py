@@ -165,8 +165,8 @@ class Board:
 
     @property
     def first_tier(self) -> Mask:
-        """The models that were not shown to be worse than any."""
-        return np.equal(self.tier, 1)
+        """The models that were not shown to be worse than any: those without a rank were not."""
+        return np.less_equal(self.tier, 1) & self.ranked
 
     @property
     def tier_starts(self) -> Mask:
@@ -184,6 +184,12 @@ class Board:
     def leaders(self) -> list[str]:
         """Their names."""
         return [name for name, first in zip(self.models, self.first_tier, strict=True) if first]
+
+    @property
+    def unranked(self) -> list[str]:
+        """The names of those without a rank, where others have one."""
+        tiers = zip(self.models, self.tier, strict=True)
+        return [name for name, tier in tiers if not tier and self.ranked]
 
     @property
     def ruled_out(self) -> list[str]:
@@ -349,10 +355,15 @@ def ranking_finding(
     if gap is not None:
         diff = board.unit.gap(gap.diff, points=True)
         numbers = f"{a} against {b}: {diff} {board.unit.gaps(gap.lo, gap.hi)}."
-    rest, aside = board.ruled_out, ""
+    elif not np.isfinite(board.score[1]):
+        numbers = f"{named(board.models[0])} has {a}."
+    rest, asides = board.ruled_out, list[str]()
     if rest and len(board.models) > 2:
         who = names_list(rest) if len(rest) <= 3 else f"The other {len(rest):,}"
-        aside = f"{who} {'is' if len(rest) == 1 else 'are'} ruled out as the best."
+        asides.append(f"{who} {'is' if len(rest) == 1 else 'are'} ruled out as the best.")
+    if unknown := board.unranked:
+        asides.append(f"{names_list(unknown)} {'has' if len(unknown) == 1 else 'have'} no rank.")
+    aside = " ".join(asides)
     return Finding(prefix + title, chip, mood, numbers, aside, tuple(basis))
 
 

@@ -409,3 +409,56 @@ def test_grids_of_two_outputs_of_a_notebook_have_names_of_their_own():
     found = [re.findall(r'id="(grid[^"]*)"', models(number).scorio.leaderboard()._repr_html_())
              for number in (2, 3)]  # fmt: skip
     assert len({name for names in found for name in names}) == 2
+
+
+@pytest.mark.parametrize("number", [2, 3])
+@pytest.mark.filterwarnings("ignore")
+def test_no_model_is_called_better_than_one_without_a_rank(number, tmp_path, capsys, monkeypatch):
+    """A model with too few trials for the metric was not shown to be worse than any."""
+    monkeypatch.chdir(tmp_path)
+    log, metric = models(number, questions=20, trials=8), ps.pass_at_k(8)
+    log = log.filter((pl.col("model") != "m01") | (pl.col("trial") < 4))
+    assert log.scorio.rank(metric).filter(model="m01")["rank"].to_list() == [None]
+    page = page_of(log, metric)
+    titles = {2: "m00 is ahead; m01 may be as good.", 3: "Nothing is decided between 3 models."}
+    assert page.headline == titles[number]
+    assert plain_text(page.finding.aside) == "m01 has no rank."
+    assert not any(step.startswith("Nothing:") for step in page.todo)
+    log.write_parquet("log.parquet")
+    for command in ("rank", "summary"):
+        main([command, "log.parquet", "--metric", "pass_at_k(8)"])
+        assert page.headline in " ".join(capsys.readouterr().out.split())
+    assert html_text(page.finding.title) in log.scorio.leaderboard(metric)._repr_html_()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_winner_needs_the_ranks_of_all_others():
+    sure = pl.concat([long([[1] * 8] * 20, "good"), long([[0] * 8] * 20, "bad")])
+    log = pl.concat([sure, long([[1, 0, 1, 0]] * 20, "short")])
+    metric, asked = ps.pass_at_k(8), {"validate": False}
+    assert page_of(sure, metric, **asked).headline == "good beats bad."
+    page = page_of(log, metric, **asked)
+    assert page.headline == "good is ahead; short may be as good."
+    assert plain_text(page.finding.aside) == "bad is ruled out as the best. short has no rank."
+    best = [each.scorio(**asked).leaderboard(metric)["pass_at_k_8_best"].any()
+            for each in (sure, log)]  # fmt: skip
+    assert best == [True, False]
+    strata = [each.with_columns(bench=pl.lit(name)) for name, each in (("x", sure), ("y", log))]
+    last = pl.concat([*strata, log.filter(model="short").with_columns(bench=pl.lit("x"))])
+    (where,) = [each for each in page_of(last, metric, by="bench", **asked).sections
+                if each.anchor == "strata"]  # fmt: skip
+    assert plain_text(where.title) == ("good is first in every bench, nowhere beyond chance.")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_score_that_nothing_is_known_of_is_no_number():
+    """The verdicts on two of the models have too few labels."""
+    log = models(3, strata=2, questions=20, trials=6).filter(bench="bench 1").drop("bench")
+    log = log.filter(pl.col("question") < 8)
+    human = pl.when(pl.col("question") % 3 == 0).then("category")
+    page = page_of(log.with_columns(human=human), truth="human")
+    rows = page.numbers["overall"]["report"].filter(metric="avg")
+    assert rows["estimate"].null_count() == 2
+    assert page.headline == "Nothing is decided between 3 models."
+    assert plain_text(page.finding.numbers).startswith("m00 has ")
+    assert "nan" not in page.html().lower().replace("nano", "")

@@ -79,9 +79,8 @@ def _story_picture(story: Story, board: Board, y: float) -> list[str]:
         return []
     one = len(board.models) == 1
     least, most = (0.0, 1.0) if one and board.unit.percent else _axis_ends(rows)
-    return _interval_rows(
-        rows, least, most, y + 34, 0 if one else int(board.first_tier[:_ROWS].sum())
-    )
+    shaded = int(np.append(board.first_tier[:_ROWS], False).argmin())
+    return _interval_rows(rows, least, most, y + 34, 0 if one else shaded)
 
 
 def _axis_ends(rows: list[_CardRow], *also: float) -> tuple[float, float]:

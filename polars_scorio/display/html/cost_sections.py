@@ -363,4 +363,5 @@ def judge_winner(main: Scope, settings: Settings) -> str | None:
         verdict_board.study, verdict_board.roles, verdict_board.lead, **settings.report
     ).collect()
     first = ranks.filter(pl.col("tier") == 1)["model"].to_list()
-    return str(first[0]) if len(first) == 1 and ranks.height > 1 else None
+    sure = len(first) == 1 and ranks.height > 1 and not ranks["tier"].null_count()
+    return str(first[0]) if sure else None

@@ -218,6 +218,7 @@ def forest_note(sheet: Sheet) -> str:
         said = "No model was shown to be better than another. "
     lines = "A line starts a new tier: each model below it is worse than some model above it."
     note = said + lines * bool(board.tier_starts.any())
+    note += " A model without a rank may stand anywhere." * bool(board.unranked)
     best = sheet.main.best.select("best_lo", "best_hi").rows() if len(board.models) > 2 else []
     if best and None not in best[0]:
         ends = html_text(board.unit.interval(*best[0]))
