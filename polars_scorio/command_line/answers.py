@@ -267,7 +267,8 @@ def forest_lines(
         before = [Column("rank", [_DASH if not low else f"{low}" if low == high
                                   else f"{low}{_DASH}{high}" for low, high in places])]  # fmt: skip
         if len(board.models) > 2 and board.tier.max() > 1:
-            before.append(_number_column("tier", [*map(str, board.tier[some])], spare=True))
+            tiers = [str(tier or _DASH) for tier in board.tier[some].tolist()]
+            before.append(_number_column("tier", tiers, spare=True))
     if screen.roomy and len(board.leaders) > 1:
         chances = [chance_words(chance) if one and not math.isnan(chance) else "" for chance, one in
                    zip(board.prob_best[some].tolist(), first, strict=True)]  # fmt: skip

@@ -7,7 +7,9 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
+from polars_scorio.command_line.answers import forest_lines
 from polars_scorio.command_line.main import main
+from polars_scorio.command_line.terminal import Screen
 from polars_scorio.display.finding import (
     Board,
     Curve,
@@ -19,6 +21,7 @@ from polars_scorio.display.finding import (
     pairs_title,
     plain_text,
     questions_title,
+    rank_board,
     ranking_title,
     steps_title,
     strata_title,
@@ -443,6 +446,9 @@ def test_a_winner_needs_the_ranks_of_all_others():
     best = [each.scorio(**asked).leaderboard(metric)["pass_at_k_8_best"].any()
             for each in (sure, log)]  # fmt: skip
     assert best == [True, False]
+    ranked = rank_board(log.scorio(**asked).rank(metric), "model")
+    shown = "\n".join(forest_lines(Screen(width=72), ranked, "Pass@8"))
+    assert re.search("\N{EN DASH} +\N{EN DASH} +short", shown)
     strata = [each.with_columns(bench=pl.lit(name)) for name, each in (("x", sure), ("y", log))]
     last = pl.concat([*strata, log.filter(model="short").with_columns(bench=pl.lit("x"))])
     (where,) = [each for each in page_of(last, metric, by="bench", **asked).sections
