@@ -160,7 +160,7 @@ class ReaderMethods(Accessor[FrameT]):
         Returns
         -------
         Path
-            The file that was written. With strata it shows the mean over them.
+            The file that was written. With strata it pools their questions.
 
         Raises
         ------

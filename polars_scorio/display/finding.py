@@ -186,7 +186,7 @@ class Board:
         return [name for name, first in zip(self.models, self.first_tier, strict=True) if first]
 
     @property
-    def unranked(self) -> list[str]:
+    def without_rank(self) -> list[str]:
         """The names of those without a rank, where others have one."""
         tiers = zip(self.models, self.tier, strict=True)
         return [name for name, tier in tiers if not tier and self.ranked]
@@ -361,7 +361,7 @@ def ranking_finding(
     if rest and len(board.models) > 2:
         who = names_list(rest) if len(rest) <= 3 else f"The other {len(rest):,}"
         asides.append(f"{who} {'is' if len(rest) == 1 else 'are'} ruled out as the best.")
-    if unknown := board.unranked:
+    if unknown := board.without_rank:
         asides.append(f"{names_list(unknown)} {'has' if len(unknown) == 1 else 'have'} no rank.")
     aside = " ".join(asides)
     return Finding(prefix + title, chip, mood, numbers, aside, tuple(basis))

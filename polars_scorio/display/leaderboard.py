@@ -46,7 +46,7 @@ ENDS = ("_estimate", BEST, "_sigma", "_lo", "_hi")
 JUDGED_ENDS = (f"_{JUDGED}", f"_{LABEL_COUNT}")
 # Places of the models in their order; the model stands before the last two.
 PLACES = ("rank", "rank_lo", "rank_hi", "could_be_best", "tier")
-_RESTED = ":rested"
+_NOTES = ":notes"
 # What holds for all numbers of a row.
 FACTS = (
     HEADINGS,
@@ -100,7 +100,7 @@ def leaderboard(
     ).result()
     rows = evaluated.rows(columns)
 
-    with without_repeated_warnings():
+    with without_repeated_warnings():  # the numbers have warned
         rankings = [
             rank(log, roles, metric, overall=overall, chances=not place, **options).collect()
             if by_sample[place]
@@ -117,10 +117,10 @@ def leaderboard(
         for metric, _ in request.metrics
         for number in _metric_columns(metric, judged=trials.judged)
     ]
-    # What the first metric rests on: other runs, first trials.
-    rested = pl.col(INFERENCE).first().str.extract("(, .*)").fill_null("").alias(_RESTED)
+    # Rows of a report name other runs, and the trials that count, after the kind of inference.
+    notes = pl.col(INFERENCE).first().str.extract("(, .*)").fill_null("").alias(_NOTES)
     wide = rows.group_by(*trials.keys).agg(
-        *(pl.col(name).first() for name in columns.facts), rested, *numbers
+        *(pl.col(name).first() for name in columns.facts), notes, *numbers
     )
     # The rows over all strata, which are all rows where there are none.
     whole = [pl.col(name).is_null() for name in strata]
@@ -132,7 +132,7 @@ def leaderboard(
     facts = _fact_columns(metrics, options, overall, each_trials(wide))
     if corrected := judge_words(roles, labels_of(rows)):
         facts[INFERENCE] = pl.lit(f"{inference_words(options, metrics)}, {corrected}")
-    facts[INFERENCE] += pl.col(_RESTED)
+    facts[INFERENCE] += pl.col(_NOTES)
     blocks.append(wide.filter(*whole).select(model, *columns.facts, **facts))
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")

@@ -175,7 +175,7 @@ class LogSummary:
         return self.cells.select(self.question_keys).n_unique()
 
     @property
-    def asked(self) -> pl.DataFrame:
+    def counted_questions(self) -> pl.DataFrame:
         """The rows of `each` that count: ``unscored="drop"`` leaves out those without outcomes."""
         return self.each.filter((pl.col(TRIALS) > 0) | (self.trials.roles.unscored != "drop"))
 
@@ -184,7 +184,7 @@ class LogSummary:
         """The questions that all steps have, if there are some and not all are."""
         if self.steps is None:
             return None
-        steps = self.asked.group_by("question").agg(pl.col("stratum").n_unique())
+        steps = self.counted_questions.group_by("question").agg(pl.col("stratum").n_unique())
         shared = steps.filter(stratum=self.steps.height)["question"]
         return shared if 0 < len(shared) < steps.height else None
 

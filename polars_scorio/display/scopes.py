@@ -244,7 +244,8 @@ def common_questions(log: LogSummary) -> pl.DataFrame:
     """
     cells, keys = log.cells, ["stratum", "question"]
     models = log.each.group_by("stratum").agg(pl.col("model").n_unique())
-    asked = log.asked.group_by(keys).agg(pl.len().alias("askers")).join(models, on="stratum")
+    askers = log.counted_questions.group_by(keys).agg(pl.len().alias("askers"))
+    asked = askers.join(models, on="stratum")
     lacking = asked.filter(pl.col("askers") < pl.col("model"))
     if lacking.is_empty():
         return cells

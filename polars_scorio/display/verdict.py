@@ -127,7 +127,8 @@ def _uneven_steps(log: LogSummary) -> Iterator[Alert]:
     if shared is None:
         return
     (name,) = log.trials.strata
-    sizes = dict(log.asked.group_by("stratum").agg(pl.col("question").n_unique()).rows())
+    asked = log.counted_questions.group_by("stratum")
+    sizes = dict(asked.agg(pl.col("question").n_unique()).rows())
     lacking = [(f"{name} {step_words(step)}", whole - sizes[step])
                for step in log.strata if sizes[step] < whole]  # fmt: skip
     numbers = "The numbers leave" if len(log.models) == 1 else "Curves along the steps leave"
@@ -320,7 +321,7 @@ def _stopped_trials() -> Iterator[Alert]:
     )
 
 
-RUNS_UNTOLD = "Runs not told apart"  # by a page, but by reports
+RUNS_UNTOLD = "Runs not told apart"  # by pages; reports do
 
 
 def _differing_runs(log: LogSummary, checks: LogChecks, main: Scope) -> Iterator[Alert]:

@@ -54,7 +54,7 @@ from polars_scorio.display.sentences import curve_sentence, reversed_sentence
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import FrameColumn, Table
 from polars_scorio.display.verdict import lead_label, lead_rows, metric_rows
-from polars_scorio.display.words import count_of, short_name
+from polars_scorio.display.words import count_of, short_name, these_questions
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
@@ -98,18 +98,14 @@ class Sheet:
         rows = lead_rows(self.main)
         many = int(rows["clusters"].max() or 0) if "clusters" in rows.columns else 0  # type: ignore[arg-type]
         within = f" in {count_of(many, 'cluster')}" * bool(many)
-        about = count_of(self.asked, "question") + within
-        sample = self.settings.target == "population"
-        target = (
-            f"about questions like these {self.asked:,}{within}"
-            if sample
-            else f"about these {about}"
-        )
+        target = f"about {these_questions(self.asked)}{within}"
+        if self.settings.target == "population":
+            target = f"about questions like these {self.asked:,}{within}"
         judged = ", corrected for the errors of the judge" * self.main.judged
         return (
             lead_label(self.main) + judged,
             f"{self.settings.level} confidence{self.at_once}{looks}",
-            target.replace("these 1 question", "this question"),
+            target,
         )
 
 
@@ -218,7 +214,7 @@ def forest_note(sheet: Sheet) -> str:
         said = "No model was shown to be better than another. "
     lines = "A line starts a new tier: each model below it is worse than some model above it."
     note = said + lines * bool(board.tier_starts.any())
-    note += " A model without a rank may stand anywhere." * bool(board.unranked)
+    note += " A model without a rank may stand anywhere." * bool(board.without_rank)
     best = sheet.main.best.select("best_lo", "best_hi").rows() if len(board.models) > 2 else []
     if best and None not in best[0]:
         ends = html_text(board.unit.interval(*best[0]))
