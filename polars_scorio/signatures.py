@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from textwrap import indent
 from types import NoneType
 from typing import (
+    TYPE_CHECKING,
+    Annotated,
     Any,
     Literal,
     NoReturn,
@@ -23,6 +25,9 @@ from typing import (
 )
 
 from polars_scorio.arguments import nearest_hint
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -57,17 +62,21 @@ Keyword: TypeAlias = "tuple[Parameter, str]"
 
 
 def takes_options(
-    options: Callable[..., Any] | None = None, *, as_in: str = ""
+    options: Callable[..., Any] | None = None,
+    *,
+    as_in: str = "",
+    usual: type[DataclassInstance] | None = None,
 ) -> Callable[[FunctionT], FunctionT]:
     """Let a function answer for its keywords: name them all, and refuse all others.
 
-    `options` are a TypedDict of `Option`, or a function with a default for each; help describes
-    them here, or names the function that does (`as_in`).
+    `options` are a TypedDict of `Option` (or of fields of `usual`, which then has their order and
+    defaults), or a function with a default for each; help describes them here, or names the
+    function that does (`as_in`).
     """
     shared: Mapping[str, Keyword] = {}
     if options is not None:
         listed = is_typeddict(options)
-        shared = option_keywords(options) if listed else _keywords_of(options)
+        shared = option_keywords(options, usual) if listed else _keywords_of(options)
 
     def decorated(function: FunctionT) -> FunctionT:
         written = signature(function)
@@ -117,11 +126,19 @@ def with_signature(
 
 
 @cache
-def option_keywords(options: Callable[..., Any]) -> Mapping[str, Keyword]:
-    """The keywords of a `TypedDict`, in their order, each annotated with an `Option`."""
+def option_keywords(
+    options: Callable[..., Any], usual: type[DataclassInstance] | None = None
+) -> Mapping[str, Keyword]:
+    """The keywords of a `TypedDict`: fields of `usual` in its order, then each `Option`."""
+    hints = get_type_hints(options, include_extras=True)
+    plain = {} if usual is None else {each.name: Option(each.default, "") for each in fields(usual)}
     keywords = {}
-    for name, hint in get_type_hints(options, include_extras=True).items():
-        kind, option = get_args(hint)
+    for name in [
+        *(name for name in plain if name in hints),
+        *(name for name in hints if name not in plain),
+    ]:
+        hint = hints[name]
+        kind, option = get_args(hint) if get_origin(hint) is Annotated else (hint, plain[name])
         keywords[name] = option.parameter(name, kind), option.entry(name, kind)
     return keywords
 

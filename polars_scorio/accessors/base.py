@@ -20,7 +20,6 @@ from polars_scorio.metrics.metric import DrawSizes, Metric, Weights
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.signatures import takes_options
 from polars_scorio.study.request import (
-    Chosen,
     Frame,
     InferenceOptions,
     PlanOptions,
@@ -172,12 +171,12 @@ class Accessor(Generic[FrameT]):
         self,
         frame: FrameT,
         roles: Roles | None = None,
-        chosen: Chosen | None = None,
+        chosen: InferenceOptions | None = None,
         tool_totals: pl.DataFrame | None = None,
     ) -> None:
         self._log: FrameT = frame
         self._roles = roles or USUAL_ROLES
-        self._chosen = chosen or Chosen()
+        self._chosen = chosen or InferenceOptions()
         self._tool_totals = tool_totals
         self._study: Study | None = None
 
@@ -478,7 +477,7 @@ class Accessor(Generic[FrameT]):
         """
         from polars_scorio.study.priors import population
 
-        sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        sure = self._sure(confidence)
         plan = population(self._log_study(), self._roles, w, prior=prior, confidence=sure)
         return self._returned(plan)
 
@@ -543,7 +542,7 @@ class Accessor(Generic[FrameT]):
         """
         from polars_scorio.study.forecast import forecast
 
-        sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        sure = self._sure(confidence)
         plan = forecast(self._log_study(), self._roles, k, metric, confidence=sure)
         return self._returned(plan)
 
@@ -551,6 +550,11 @@ class Accessor(Generic[FrameT]):
         """The options of a method after a check, and what was chosen for all methods."""
         check_choices(options)
         return cast("OptionsT", chosen_first(self._chosen, options))
+
+    def _sure(self, confidence: float | None) -> float:
+        """The confidence of a call, else as set on the accessor."""
+        chosen = self._chosen.get("confidence") if confidence is None else confidence
+        return 0.95 if chosen is None else chosen
 
     def _planning(self, options: PlanT) -> PlanT:
         """Options of a plan; its target is always the benchmark."""

@@ -612,7 +612,7 @@ class GateMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.reruns import reruns
 
-        sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        sure = self._sure(confidence)
         plan = reruns(self._log_study(), self._roles, metric, n=n, per=per, confidence=sure)
         return self._returned(plan)
 
@@ -680,6 +680,6 @@ class JudgeMethods(Accessor[FrameT]):
         """
         from polars_scorio.subjects.agreement import judge_agreement
 
-        sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        sure = self._sure(confidence)
         plan = judge_agreement(self._lazy(), self._roles, width=width, confidence=sure)
         return self._returned(plan)

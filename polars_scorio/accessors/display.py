@@ -365,7 +365,7 @@ class QuestionMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.question_analysis import question_analysis
 
-        sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        sure = self._sure(confidence)
         plan = question_analysis(
             self._log_study(),
             self._roles,
@@ -443,7 +443,7 @@ class QuestionMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.question_analysis import variance_sources
 
-        sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
+        sure = self._sure(confidence)
         plan = variance_sources(
             self._log_study(), self._roles, w, unmatched=unmatched, confidence=sure
         )
@@ -526,8 +526,8 @@ class CostMethods(Accessor[FrameT]):
         """
         from polars_scorio.decisions.frontier import frontier
 
-        sure = self._chosen.get("confidence", 0.95) if confidence is None else confidence
-        about = self._chosen.get("target", "benchmark") if target is None else target
+        sure = self._sure(confidence)
+        about = target or self._chosen.get("target") or "benchmark"
         plan = frontier(
             self._log_study(), self._roles, metric,
             target=about, confidence=sure, unmatched=unmatched,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, ParamSpec, Protocol
@@ -12,12 +12,16 @@ import polars as pl
 from polars_scorio import metrics
 from polars_scorio.arguments import public_names, unknown_name
 from polars_scorio.counting.group_tally import GroupTally
-from polars_scorio.counting.roles import USUAL_ROLES, Category, Roles
+from polars_scorio.counting.roles import USUAL_ROLES, Roles
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Answer, Metric
 from polars_scorio.signatures import described_parameters, takes_options, with_signature
+from polars_scorio.study.request import ExpressionOptions
 from polars_scorio.subjects import SUBJECTS
 from polars_scorio.subjects.question_cells import Listed
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 P = ParamSpec("P")
 _LISTS = ":lists"
@@ -99,14 +103,8 @@ class ScorioExpr:
     def __repr__(self) -> str:
         return f"<scorio of {self._expr}>"
 
-    @takes_options()
-    def __call__(
-        self,
-        *,
-        success: Category | Iterable[Category] | None = None,
-        threshold: float | None = None,
-        missing: Category = "error",
-    ) -> ScorioExpr:
+    @takes_options(ExpressionOptions, usual=Roles)
+    def __call__(self, **roles: Unpack[ExpressionOptions]) -> ScorioExpr:
         """Accessor of the expression with a meaning of its categories, as in `Scorio.__call__`.
 
         Parameters
@@ -142,7 +140,7 @@ class ScorioExpr:
         >>> grades.select(grade.avg()).item()
         0.5
         """
-        return ScorioExpr(self._expr, Roles(success=success, threshold=threshold, missing=missing))
+        return ScorioExpr(self._expr, self._roles.updated(roles))
 
     @takes_options()
     def estimate(self, metric: Metric) -> pl.Expr:

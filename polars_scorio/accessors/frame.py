@@ -15,11 +15,14 @@ from polars_scorio.accessors.expressions import ScorioExpr
 from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.arguments import value_text
-from polars_scorio.counting.judge_counts import JudgeSample
-from polars_scorio.counting.roles import Category, Column, Roles, RunEffects, Unscored
-from polars_scorio.maths.posteriors import Target
+from polars_scorio.counting.roles import Column, Roles
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import ExpressionOptions, Prior, RoleOptions, chosen_options
+from polars_scorio.study.request import (
+    ExpressionOptions,
+    InferenceOptions,
+    RoleOptions,
+    chosen_options,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -64,40 +67,11 @@ class Scorio(
     ('m', 'avg', 2, 0.75)
     """
 
-    @takes_options()
-    def __call__(
-        self,
-        *,
-        model: Column | None = "model",
-        question: Column = "question",
-        trial: Column | None = "trial",
-        category: Column = "category",
-        by: Column | Iterable[Column] | None = (),
-        success: Category | Iterable[Category] | None = None,
-        threshold: float | None = None,
-        missing: Category = "error",
-        n: int | None = None,
-        count: Column | None = None,
-        levels: Iterable[float] | None = None,
-        cluster: Column | None = None,
-        family: Column | None = None,
-        run: Column | None = None,
-        run_effects: RunEffects | None = None,
-        answer: Column | None = None,
-        truth: Column | None = None,
-        judge: JudgeSample | pl.DataFrame | None = None,
-        cost: Column | None = None,
-        bounds: tuple[float, float] | None = None,
-        lower_is_better: bool = False,
-        validate: bool = True,
-        unscored: Unscored = "error",
-        prior: Prior | None = None,
-        target: Target = "benchmark",
-        confidence: float = 0.95,
-        planned_trials: int | None = None,
-        planned_questions: int | None = None,
-    ) -> Scorio[FrameT]:
+    @takes_options(RoleOptions, usual=Roles)
+    def __call__(self, **roles: Unpack[RoleOptions]) -> Scorio[FrameT]:
         """Accessor with these roles, each a column name or an expression.
+
+        A second call keeps roles and options that it does not name; None restores a default.
 
         Parameters
         ----------
@@ -117,9 +91,8 @@ class Scorio(
         threshold : float, optional
             A trial succeeds if its category is at least this number; NaN is missing.
         missing : category, "error", "drop" or "bounds"
-            Meaning of a null or NaN category, as of a crash: "drop" leaves the trial out, a
-            category such as 0 replaces it, "bounds" makes intervals valid whatever it would have
-            been.
+            Meaning of a null or NaN category: "drop" leaves the trial out, a category such as 0
+            replaces it, "bounds" makes intervals valid for any outcome.
         n : int, optional
             Number of trials that every question must have, to find files that were read twice.
         count : str or Expr, optional
@@ -142,8 +115,8 @@ class Scorio(
             Human label of the trial (or null), if the category is the verdict of a judge: numbers
             are then corrected for the judge's errors.
         judge : Judge or DataFrame, optional
-            Labels from elsewhere, in place of `truth`: made by `ps.judge`, or a frame with the
-            columns verdict, truth, count, and model if each model has its own sample.
+            Labels from elsewhere: made by `ps.judge`, or a frame with the columns verdict, truth,
+            count, and perhaps model.
         cost : str or Expr, optional
             Cost of the trial in dollars, tokens or seconds, for metrics of costs.
         bounds : tuple of float, optional
@@ -177,34 +150,10 @@ class Scorio(
         >>> log.scorio(**roles, threshold=0.5).avg().select("llm", "estimate").row(0)
         ('a', 0.5)
         """
-        frame = self.frame
-        roles = Roles(
-            model=model,
-            question=question,
-            trial=trial,
-            category=category,
-            by=by,
-            success=success,
-            threshold=threshold,
-            missing=missing,
-            n=n,
-            count=count,
-            levels=levels,
-            cluster=cluster,
-            family=family,
-            run=run,
-            run_effects=run_effects,
-            answer=answer,
-            truth=truth,
-            judge=judge,
-            cost=cost,
-            bounds=bounds,
-            lower_is_better=lower_is_better,
-            validate=validate,
-            unscored=unscored,
-        )
-        chosen = chosen_options(prior, target, confidence, planned_trials, planned_questions)
-        return Scorio(frame, roles, chosen, self._tool_totals)
+        named: dict[str, Any] = {**self._chosen, **roles}
+        numbers = {name: named.pop(name) for name in InferenceOptions.__optional_keys__ & {*named}}
+        chosen = chosen_options(numbers)
+        return Scorio(self.frame, self._roles.updated(named), chosen, self._tool_totals)
 
     @takes_options()
     def rubric(

@@ -112,7 +112,7 @@ class PlanMethods(Accessor[FrameT]):
             self._roles,
             metric,
             half_width=half_width,
-            confidence=self._chosen.get("confidence", 0.95) if confidence is None else confidence,
+            confidence=self._sure(confidence),
             power=power,
             max_trials=max_trials,
             simultaneous=simultaneous,

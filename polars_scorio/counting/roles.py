@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Literal, cast
 
 import polars as pl
@@ -32,6 +32,8 @@ COLUMN_ROLES = (
     "run",
 )
 
+_USUAL_COLUMNS = ("model", "question", "trial", "category")
+
 # The meaning of questions without any outcome.
 Unscored = Literal["error", "drop"]
 # How the runs of several models vary; "seen": as "own" where the log shows that they differ;
@@ -46,8 +48,6 @@ class Roles:
     model: Column | None = "model"
     question: Column = "question"
     trial: Column | None = "trial"
-    run: Column | None = None
-    run_effects: RunEffects | None = None
     category: Column = "category"
     by: Column | Iterable[Column] | None = ()
     success: Category | Iterable[Category] | None = None
@@ -58,6 +58,8 @@ class Roles:
     levels: Iterable[float] | None = None
     cluster: Column | None = None
     family: Column | None = None
+    run: Column | None = None
+    run_effects: RunEffects | None = None
     answer: Column | None = None
     truth: Column | None = None
     judge: JudgeSample | pl.DataFrame | None = None
@@ -101,6 +103,29 @@ class Roles:
                 f"count={self.count!r} means rows that are already counted, of which nobody knows "
                 f"the runs: leave run={self.run!r} out, or take the log with a row for each trial"
             )
+
+    def updated(self, named: Mapping[str, object]) -> Roles:
+        """The roles after a call that names some of them: None restores a default.
+
+        Of the four columns that every log has, None means that there is none.
+        """
+        usual = {each.name: each.default for each in fields(self)}
+        values = {
+            name: usual[name] if value is None and name not in _USUAL_COLUMNS else value
+            for name, value in named.items()
+        }
+        if self.count is not None and "count" in values:
+            values = {"trial": usual["trial"], **values}  # which counts made None
+        try:
+            return replace(self, **values)  # type: ignore[arg-type]  # checked as it is made
+        except ValueError as error:
+            kept = [f"{name}=" for name in usual if name not in named]
+            kept = [each for each in kept if getattr(self, each[:-1]) is not usual[each[:-1]]]
+            if not kept:
+                raise
+            raise ValueError(
+                f"{error}. An earlier call set {', '.join(kept)}: None clears a role"
+            ) from None
 
     def _set(self, role: str, value: object) -> None:
         """Keep what the user gave as the plan uses it."""

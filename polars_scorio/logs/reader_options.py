@@ -14,8 +14,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import OnError
-from polars_scorio.counting.judge_counts import JudgeSample
-from polars_scorio.counting.roles import Column, RunEffects, Unscored
+from polars_scorio.counting.roles import Column, RunEffects
 from polars_scorio.logs.json_files import (
     FileRows,
     Rows,
@@ -64,7 +63,7 @@ from polars_scorio.signatures import (
     sections_of,
     with_signature,
 )
-from polars_scorio.study.request import Chosen, Frame, OutcomeOptions, RoleOptions
+from polars_scorio.study.request import Frame, InferenceOptions, RoleOptions, SharedRoles
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack  # noqa: PLC0414 - readers import it from here
@@ -119,22 +118,8 @@ class ReadOptions(TypedDict, total=False):
     ]
 
 
-class SharedOptions(OutcomeOptions, Chosen, ReadOptions, total=False):
+class SharedOptions(SharedRoles, InferenceOptions, ReadOptions, total=False):
     """Keywords of all readers and of `records`, where `run` and `trial` are paths."""
-
-    by: Column | Iterable[Column] | None
-    n: int | None
-    levels: Iterable[float] | None
-    cluster: Column | None
-    family: Column | None
-    answer: Column | None
-    cost: Column | None
-    truth: Column | None
-    judge: JudgeSample | pl.DataFrame | None
-    bounds: tuple[float, float] | None
-    lower_is_better: bool
-    validate: bool
-    unscored: Unscored
 
 
 class LogOptions(SharedOptions, total=False):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
 
 import polars as pl
 
@@ -184,7 +184,7 @@ class OutcomeOptions(TypedDict, total=False):
     """Meaning of outcomes, in the keywords of accessors and readers of logs."""
 
     success: Category | Iterable[Category] | None
-    missing: Category
+    missing: Category | None
 
 
 class ExpressionOptions(OutcomeOptions, total=False):
@@ -202,37 +202,18 @@ def check_choices(options: Mapping[str, object]) -> None:
             check_choice(name, options[name], choices)
 
 
-class Chosen(TypedDict, total=False):
-    """The keywords of how numbers are found, for all that an accessor does."""
-
-    prior: Prior | None
-    target: Target
-    confidence: float
-    planned_trials: int | None
-    planned_questions: int | None
-
-
-def chosen_options(
-    prior: Prior | None,
-    target: Target,
-    confidence: float,
-    planned_trials: int | None = None,
-    planned_questions: int | None = None,
-) -> Chosen:
-    """Options of numbers that differ from the defaults, after a check."""
-    named, _ = read_prior(prior)
-    check_choice("target", target, Target)
-    pair = isinstance(prior, tuple | list)
-    kept: Chosen = {} if prior is None else {"prior": named if pair else prior}
-    if target != "benchmark":
-        kept["target"] = target
-    if check_confidence(confidence) != 0.95:  # the default of all methods
-        kept["confidence"] = float(confidence)
-    if planned_trials is not None:
-        kept["planned_trials"] = check_planned("planned_trials", planned_trials)
-    if planned_questions is not None:
-        kept["planned_questions"] = check_planned("planned_questions", planned_questions)
-    return kept
+def chosen_options(options: Mapping[str, Any]) -> InferenceOptions:
+    """The options of numbers that are not None, after a check."""
+    check_choices(options)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    if isinstance(chosen.get("prior"), list):
+        chosen["prior"] = tuple(chosen["prior"])
+    if "confidence" in chosen:
+        chosen["confidence"] = check_confidence(chosen["confidence"])
+    for name, *_ in PLANS.values():
+        if name in chosen:
+            chosen[name] = check_planned(name, chosen[name])
+    return cast("InferenceOptions", chosen)
 
 
 def chosen_first(chosen: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,30 +226,35 @@ def chosen_first(chosen: Mapping[str, Any], options: Mapping[str, Any]) -> dict[
     return {**chosen, **said}
 
 
-class RoleOptions(OutcomeOptions, Chosen, total=False):
+class SharedRoles(OutcomeOptions, total=False):
+    """Roles in the keywords of accessors and of all readers of logs; the defaults are `Roles`."""
+
+    by: Column | Iterable[Column] | None
+    n: int | None
+    levels: Iterable[float] | None
+    cluster: Column | None
+    family: Column | None
+    answer: Column | None
+    truth: Column | None
+    judge: JudgeSample | pl.DataFrame | None
+    cost: Column | None
+    bounds: tuple[float, float] | None
+    lower_is_better: bool | None
+    validate: bool | None
+    unscored: Unscored | None
+
+
+class RoleOptions(SharedRoles, InferenceOptions, total=False):
     """The keywords of `Scorio.__call__`."""
 
     model: Column | None
     question: Column
     trial: Column | None
     category: Column
-    by: Column | Iterable[Column] | None
     threshold: float | None
-    n: int | None
     count: Column | None
-    levels: Iterable[float] | None
-    cluster: Column | None
-    family: Column | None
     run: Column | None
     run_effects: RunEffects | None
-    answer: Column | None
-    truth: Column | None
-    judge: JudgeSample | pl.DataFrame | None
-    cost: Column | None
-    bounds: tuple[float, float] | None
-    lower_is_better: bool
-    validate: bool
-    unscored: Unscored
 
 
 UNCALIBRATED_REWARDS = (

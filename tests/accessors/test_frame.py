@@ -167,12 +167,6 @@ def test_the_function_and_pipe_are_the_accessor(r1, roles, lazy):
         assert_frame_equal(accessor.report(*METRICS).lazy().collect(), expected, check_exact=True)
 
 
-def test_what_is_not_configured_anew_has_its_default(r1):
-    renamed = r1.rename({"model": "llm"})
-    with pytest.raises(pl.exceptions.ColumnNotFoundError, match="no column 'model'"):
-        renamed.scorio(model="llm")(success=1).bayes()
-
-
 @pytest.mark.parametrize("frame", [{"model": ["m"]}, [1, 2], None, pl.Series("model", ["m"])])
 def test_the_function_wants_a_frame(frame):
     with pytest.raises(

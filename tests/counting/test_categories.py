@@ -21,7 +21,6 @@ CONTRADICTIONS = [
     (None, {}, [ps.bayes(w={"bad": 0})], TypeError, "w: 'bad' cannot be .*Int64. .* are numbers"),
     (None, {"success": "good"}, [ps.avg()], TypeError, "success: 'good' cannot .* are numbers"),
     (None, {"missing": "lost"}, [ps.avg()], TypeError, "missing: 'lost' cannot .* are numbers"),
-    (None, {"missing": None}, [ps.avg()], (TypeError, ValueError), "missing.* None"),
     # what the dtype already excludes
     (ENUM, {}, [ps.bayes(w={"best": 1})], ValueError, "w: 'best' cannot .*none of .*'fair'"),
     (ENUM, {"success": "best"}, [ps.avg()], ValueError, "success: 'best' cannot be"),

@@ -10,26 +10,23 @@ from polars_scorio.study.request import (
 )
 
 
-def test_an_accessor_keeps_what_differs_from_the_defaults():
-    assert chosen_options(None, "benchmark", 0.95) == {}
-    assert chosen_options("population", "population", 0.9) == {
-        "prior": "population",
-        "target": "population",
-        "confidence": 0.9,
-    }
+def test_an_accessor_keeps_what_is_named():
+    named = {"prior": "population", "target": None, "confidence": 0.9, "planned_trials": None}
+    assert chosen_options(named) == {"prior": "population", "confidence": 0.9}
 
 
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        (("beta", "benchmark", 0.95), "prior must be .*, got 'beta'"),
-        ((None, "all", 0.95), "target must be .*, got 'all'"),
-        ((None, "benchmark", 1), "confidence must be .*, got 1"),
+        ({"prior": "beta"}, "prior must be .*, got 'beta'"),
+        ({"target": "all"}, "target must be .*, got 'all'"),
+        ({"confidence": 1}, "confidence must be .*, got 1"),
+        ({"planned_trials": 0}, "planned_trials must be .*, got 0"),
     ],
 )
 def test_what_no_method_takes_is_refused(chosen, message):
     with pytest.raises(ValueError, match=message):
-        chosen_options(*chosen)
+        chosen_options(chosen)
 
 
 def test_reports_and_decisions_share_the_keywords_of_inference():
