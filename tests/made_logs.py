@@ -95,3 +95,15 @@ def priced_models(questions: int, trials: int) -> pl.DataFrame:
             "passage": question // 4,
         }
     )
+
+
+def log_of_runs(sd, seed=0, models=3, questions=200, runs=4):
+    """Models whose runs are `sd` apart on the scale of logits."""
+    rng = np.random.default_rng(seed)
+    rates = rng.beta(0.8, 0.8, (models, questions, 1))
+    logits = np.log(rates / (1 - rates)) + rng.normal(0, sd, (models, 1, runs))
+    outcomes = (rng.random((models, questions, runs)) < 1 / (1 + np.exp(-logits))).astype(int)
+    model, question, trial = np.indices(outcomes.shape)
+    columns = {"model": model, "question": question, "trial": trial, "category": outcomes}
+    log = pl.DataFrame({name: values.ravel() for name, values in columns.items()})
+    return log.with_columns(pl.format("m{}", "model").alias("model"))

@@ -115,8 +115,6 @@ LISTS = {
     ":problems",
     ":results",
     ":rows",
-    ":run_sums",
-    ":repair",
     ":states",
 }
 

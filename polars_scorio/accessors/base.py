@@ -334,8 +334,8 @@ class Accessor(Generic[FrameT]):
             planned,          trials and score according to the tool that wrote the log, and that
             reported,         score from these rows
             recomputed
-            run_sd            standard deviation of the scores of runs, with an interval; also
-                              `run_share` of the variance, and `pvalue_runs` that runs differ
+            run_sd            with `run`: standard deviation of the scores of runs, with an
+                              interval; `run_share` of the variance, `pvalue_runs` that they differ
             categories        the outcomes that occur
             ================  ==================================================================
 
@@ -361,7 +361,7 @@ class Accessor(Generic[FrameT]):
         [('ada', 2, 0, 1), ('bob', 1, 1, 0)]
         """
         plan = coverage(self._lazy(), self._roles, per=per, totals=self._tool_totals)
-        if per == "model" and self._roles.effects != "none":
+        if per == "model" and self._roles.run is not None:
             from polars_scorio.study.run_terms import with_run_spread
 
             plan = with_run_spread(plan, self._log_study(), self._roles)
@@ -374,8 +374,8 @@ class Accessor(Generic[FrameT]):
         Parameters
         ----------
         across : bool
-            Whether to test also if questions repeat others under another name ("questions"), and if
-            two models share a run ("models"). These rows have no model.
+            Whether to test also if questions repeat others under another name ("questions"). These
+            rows have no model.
 
         Returns
         -------
@@ -385,10 +385,10 @@ class Accessor(Generic[FrameT]):
             ================  ==================================================================
             by..., model      the stratum and the model
             check             "copies": trials that repeat others; "runs": runs that differ;
-                              "stopping": outcomes decided how many trials were made
+                              "stopping": questions with fewer trials ended alike; "order": none
+                              went on where others stopped
             verdict           "alarm": the p-value times the number of tests is below 0.01; "look":
-                              the p-value is below 0.01; "once": no question has both outcomes, so
-                              that its trials count as one; "ok"; or "not tested": fewer than 10
+                              the p-value is below 0.01; "ok"; or "not tested": fewer than 10
                               questions have both outcomes
             pvalue            of the hypothesis that trials are independent
             seen, expected    observed and expected number of what the check counts
@@ -397,7 +397,7 @@ class Accessor(Generic[FrameT]):
             ================  ==================================================================
 
             Of logs with independent trials, at most one in a hundred has an alarm. No alarm is
-            no proof of independence.
+            no proof of independence. No number of another method depends on it.
 
         Raises
         ------
@@ -413,9 +413,9 @@ class Accessor(Generic[FrameT]):
         >>> import polars as pl
         >>> import polars_scorio
         >>> columns = {"question": [*range(20)] * 4, "trial": [i // 20 for i in range(80)]}
-        >>> log = pl.DataFrame({"model": "ada", **columns, "category": [1, 0] * 40})
+        >>> log = pl.DataFrame({"model": "ada", **columns, "category": [1, 0] * 20 + [0, 1] * 20})
         >>> log.scorio.check().select("check", "verdict").rows()
-        [('copies', 'once'), ('stopping', 'not tested'), ('runs', 'not tested')]
+        [('copies', 'alarm'), ('runs', 'ok'), ('stopping', 'not tested'), ('order', 'not tested')]
         """
         from polars_scorio.study.log_checks import check
 

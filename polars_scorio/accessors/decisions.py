@@ -395,7 +395,7 @@ class GateMethods(Accessor[FrameT]):
         ------
         ValueError
             For invalid margins, logs without baseline or candidate, posterior means, k beyond the
-            trials, trials that stopped on their outcomes; and as `compare`.
+            trials; and as `compare`.
 
         See Also
         --------
@@ -573,7 +573,7 @@ class GateMethods(Accessor[FrameT]):
             flips, flips_lo,  share of the questions that change their outcome from one run to the
             flips_hi          next, with its interval; single trials show only the interval
             run_sd            standard deviation of a score between runs, beyond the noise of
-                              trials; null if the log does not show that runs differ
+                              trials; null without `run`, or if runs do not differ visibly
             rerun_sd          standard deviation of the score of the rerun
             estimate          the score
             noise_floor       largest difference between log and rerun that chance explains
@@ -595,7 +595,7 @@ class GateMethods(Accessor[FrameT]):
         Notes
         -----
         Trials of one run share a seed, a server or a day, which makes the floor larger. It is
-        included if the log names its runs (`run=`), or shows that they differ.
+        included if the log names its runs (`run=`).
 
         References
         ----------

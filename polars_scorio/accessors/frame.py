@@ -104,11 +104,11 @@ class Scorio(
         family : str or Expr, optional
             Base of each model, so that `questions` counts all versions of one model once.
         run : str or Expr, optional
-            Run or seed of the trial, if questions share one; numbers are then about other runs too.
-            Default: trial ids that are integers.
-        run_effects : "own", "alike", "shared", "seen" or "none", optional
-            How runs vary; see the guide's page on independence. Default: "own" with `run`, else
-            "seen", which is "own" if the log shows that its runs differ.
+            Run or seed of the trial, if questions share one: numbers are then about other runs too.
+            By default, numbers are about these very runs.
+        run_effects : "own", "alike", "shared" or "none", optional
+            How the runs of several models vary; see the guide's page on independence. Default:
+            "own". With "none", `run` names the runs that `check` tests, and changes no number.
         answer : str or Expr, optional
             Answer of the trial, for `ps.vote_at_k`; null has no vote.
         truth : str or Expr, optional
@@ -125,7 +125,7 @@ class Scorio(
         lower_is_better : bool
             Whether lower scores are better, such as rates of errors: reverses ranks and verdicts.
         validate : bool
-            Whether trials are checked for repeated ids, copies and stopping on outcomes.
+            Whether trial ids are checked for repeats, and trials are tested for independence.
         unscored : "error" or "drop"
             What a question without any outcome means: an error, or it is left out and counted.
         prior, target, confidence, planned_trials, planned_questions : optional

@@ -428,21 +428,20 @@ def _number_column(head: str, cells: Sequence[Cell], *, spare: bool = False) -> 
 def summary_answer(reply: Reply, story: Story) -> None:
     """The finding of a log, its leaderboard, what else is known, and the command for its page."""
     screen, sheet, finding = reply.screen, story.sheet, story.finding
-    mark = ("BIASED", "fail") if story.verdict.biased else None
     basis = ", ".join(dict.fromkeys([*finding.basis, sheet.basis()[-1]]))
     whole = all(good for what, _, good in cover_words(reply) if what != "ids")
     size = f"{log_size(story.log, story.coverage)}{', complete' * whole}"
-    aside = f" {finding.aside}" if story.verdict.biased or len(sheet.board.models) == 1 else ""
+    aside = f" {finding.aside}" if len(sheet.board.models) == 1 else ""
     reply.show(
         [
-            *reply.title(finding.title, mark=mark),
+            *reply.title(finding.title),
             *screen.prose(f"{finding.numbers}{aside}"),
             *screen.prose([(basis, "faint")]),
             "",
             *_summary_table(reply, story),
             "",
             *screen.facts([*_story_facts(reply, story), ("log", size)]),
-            *reply.next("check" if story.verdict.biased else "report"),
+            *reply.next("report"),
         ]
     )
 
@@ -453,16 +452,14 @@ def _summary_table(reply: Reply, story: Story) -> list[str]:
     most, label = None if reply.asked.all else _ROWS, lead_label(sheet.main)
     if story.run is not None:
         return _step_lines(reply, story.run)
-    board = sheet.board if story.first is None else story.first.sheet.board
-    if len(board.models) == 1 and not story.verdict.biased:
+    board = sheet.board
+    if len(board.models) == 1:
         return _one_model_lines(reply, story, label)
     beside = []
     if story.prices is not None:
         costs = [story.prices.words(place) for place in range(len(board.models))][:most]
         beside = [Column("a question", costs, right=True)]
-    first = story.first
-    head = label if first is None else f"{lead_label(first.sheet.main)}, first trials"
-    lines = forest_lines(screen, board, head, most=most, beside=beside)
+    lines = forest_lines(screen, board, label, most=most, beside=beside)
     return [*lines, *reply.rows_left(len(board.models))]
 
 
@@ -515,12 +512,11 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
         once = f"{most} {right}at least once in {many:,}, {least} all {many:,} times"
         once = f"{named(fan.models[0])}: {once}"
         facts.append(("rely on it" if right else "how often", once))
-    if not story.verdict.biased and story.run is None and len(board.models) > 1:
+    if story.run is None and len(board.models) > 1:
         steps = [text for text in next_of_ranking(sheet) if not text.startswith("Nothing")]
         facts += [*zip(["to decide", *[""] * len(steps)], steps, strict=False)]
-    if not story.verdict.biased:  # the title says what is wrong
-        facts += [("note", command_words(f"{alert.title}. {alert.text}", vars(reply.asked)))
-                  for alert in story.verdict.alerts]  # fmt: skip
+    facts += [("note", command_words(f"{alert.title}. {alert.text}", vars(reply.asked)))
+              for alert in story.verdict.alerts]  # fmt: skip
     if story.verdict.outcomes:
         facts.append(("counted", story.verdict.outcomes))
     return facts
@@ -576,20 +572,19 @@ def gate_lines(
     ]
 
 
-_SIGNS = {"alarm": ("no  ", "fail"), "once": ("once", "open"), "look": ("look", "open")}
+_SIGNS = {"alarm": ("no  ", "fail"), "look": ("look", "open")}
 
 
 def check_answer(reply: Reply, rows: pl.DataFrame) -> int:
     """Findings of the checks, of each kind the surest; returns 1 if an alarm is among them."""
     kinds = [*_SIGNS]
     findings = rows.filter(pl.col("verdict").is_in(kinds)).sort(
-        pl.col("verdict").cast(pl.String).replace_strict(kinds, range(3)), "pvalue",
+        pl.col("verdict").cast(pl.String).replace_strict(kinds, range(2)), "pvalue",
         nulls_last=True, maintain_order=True,
     )  # fmt: skip
     worst = next((kind for kind in kinds if kind in findings["verdict"]), "")
     title, *mark = {
-        "alarm": ("No ranking of this log holds: trials are not independent.", "BIASED", "fail"),
-        "once": ("Some trials are copies of others, and count once.", "LOOK", "open"),
+        "alarm": ("Trials of this log are not independent.", "ALARM", "fail"),
         "look": ("No number changes, and some of it is worth a look.", "LOOK", "open"),
     }.get(worst, ("Nothing found.", "CLEAN", "pass"))
     lines = [*reply.title(title, mark=(mark[0], mark[1])), *reply.basis(reply.cover), ""]

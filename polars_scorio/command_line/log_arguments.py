@@ -146,7 +146,7 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     add("--missing", metavar="MEANING", help=missing)
     effects = (
         "let runs vary in each model's own way (own), by one spread for all models (alike), as "
-        "runs that models share (shared), as own if the log shows it (seen), or not at all (none)"
+        "runs that models share (shared), or not at all (none)"
     )
     add("--run-effects", choices=get_args(RunEffects), help=effects)
     unscored = "refuse questions without any outcome, or drop them (default: %(default)s)"
@@ -418,7 +418,7 @@ def _add_gate(parser: ArgumentParser) -> None:
 
 def _add_check(parser: ArgumentParser) -> None:
     add_format_argument(parser)
-    repeats = "also test whether questions repeat others, and whether models share a run"
+    repeats = "also test whether questions repeat others"
     parser.add_argument("--across", action="store_true", help=repeats)
 
 

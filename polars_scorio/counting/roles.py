@@ -36,9 +36,8 @@ _USUAL_COLUMNS = ("model", "question", "trial", "category")
 
 # The meaning of questions without any outcome.
 Unscored = Literal["error", "drop"]
-# How the runs of several models vary; "seen": as "own" where the log shows that they differ;
-# "none": numbers are about these very runs.
-RunEffects = Literal["own", "alike", "shared", "seen", "none"]
+# How the runs of several models vary; "none": numbers are about these very runs.
+RunEffects = Literal["own", "alike", "shared", "none"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +86,7 @@ class Roles:
         if self.run_effects is not None:
             check_choice("run_effects", self.run_effects, RunEffects)
         counted = self.count is not None  # of which `evaluated_plan` knows more
-        if self.run_effects in {"alike", "shared"} and self.run is None and not counted:
+        if self.effects != "none" and self.run is None and not counted:
             raise ValueError(f"run_effects={self.run_effects!r} is about runs: name them with run=")
         self._check_judge()
         self._check_cost()
@@ -197,8 +196,8 @@ class Roles:
 
     @property
     def effects(self) -> RunEffects:
-        """How runs vary: of runs that nobody named, as far as the log shows it."""
-        return self.run_effects or ("seen" if self.run is None else "own")
+        """How runs vary; numbers are about these very runs if nobody named them."""
+        return self.run_effects or ("none" if self.run is None else "own")
 
     @property
     def calibration(self) -> JudgeSample | None:

@@ -102,25 +102,14 @@ def has_order(part: Part) -> bool:
     return part.dtype.is_numeric() or part.dtype.is_temporal()
 
 
-KEPT_P = ":pvalue_runs"  # of counts with the words of their questions: do runs differ?
-
-
 def kept_words(trials: Trials) -> RunWords | None:
     """The words that rows of counts hold, whose log was read before; None if they hold none."""
     names = [] if trials.study is None else trials.study.frame.columns
-    if KEPT_P not in names:
-        return None
-    runs = _BITS * sum(name.startswith(":mask") for name in names)
-    return RunWords(tuple(range(runs)), ordered=False, first=0)
+    words = sum(name.startswith(":mask") for name in names)
+    return RunWords(tuple(range(_BITS * words)), ordered=False, first=0) if words else None
 
 
 _LEAST, _MOST = ":least", ":most"
-
-
-def has_few_ids(trials: Trials) -> bool:
-    """Whether the first rows have so few ids that they can be those of runs."""
-    ids = trials.rows(run_ids(trials)).select(RUN).head(4 * MOST_RUNS)
-    return int(ids.collect().to_series().n_unique()) <= MOST_RUNS + 1  # and a null
 
 
 def found_words(trials: Trials) -> RunWords | None:

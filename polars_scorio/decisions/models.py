@@ -473,7 +473,7 @@ def models_of(
     for_gate: bool = False,
 ) -> tuple[WholePlan, Models]:
     """A plan that evaluates the models of a log, and how they are compared."""
-    # For a gate posterior means, and trials that stopped on their outcomes, are refused.
+    # For a gate posterior means are refused.
     # The truth behind the verdicts of a judge has no estimate for single questions.
     population = options.get("target") == "population"
     unmatched: object = options.get("unmatched")
@@ -522,7 +522,6 @@ def models_of(
         questions=questions,
         named=sampled or unbiased or for_gate,
         numbers=not sampled,
-        watched=for_gate or planned is not None,
     )
     if sampled and trials.cluster is not None:
         plan = plan.then(_refuse_divided_clusters)

@@ -61,7 +61,7 @@ from polars_scorio.maths.run_effects import RunVariance
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, avg, weighted_metric
-from polars_scorio.study.dependent_trials import REPAIR, RUN_SUMS, WatchedTrials
+from polars_scorio.study.dependent_trials import CountTests
 from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
 from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.posterior import posterior_comparison
@@ -340,11 +340,7 @@ def trials_needed(
         today = Request.from_trials(
             trials, [metric], confidence=confidence, planned_trials=planned_trials
         )
-        named = half_width is None
-        questions = alignment if named else "any"
-        groups = groups.then(
-            WatchedTrials(today, refuses=False, per_question=named, questions=questions)
-        )
+        groups = groups.then(CountTests(today))
     if overall is not None:
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
@@ -370,12 +366,11 @@ class _TrialsNeeded:
     planned: int | None  # planned trials of each question, if looks are repeated
     today: Request | None  # whose intervals decide pairs today; None: posteriors do
 
-    def __call__(self, watched: pl.DataFrame) -> pl.DataFrame:
+    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
         """A row for each model, or for each pair of neighbours in the ranking."""
-        groups = watched.drop(RUN_SUMS, REPAIR, strict=False)
         # A mean over strata has no questions of its own.
         strata = groups.filter(pl.col(STRATUM) < pl.col(STRATUM).max()) if self.means else groups
-        expected, today = self._expected_scores(strata), self._evaluated(watched, strata.height)
+        expected, today = self._expected_scores(strata), self._evaluated(groups, strata.height)
         if strata.height < groups.height:
             expected = expected.with_means(groups.height - strata.height)
         if self.half_width is not None:
@@ -409,14 +404,14 @@ class _TrialsNeeded:
         need = self._needed_rows(expected, forecast, sides, extra)
         return pl.DataFrame({STRATUM: groups[STRATUM].gather(a), **pairs}).hstack(need)
 
-    def _evaluated(self, watched: pl.DataFrame, strata: int) -> Evaluated | None:
+    def _evaluated(self, groups: pl.DataFrame, strata: int) -> Evaluated | None:
         """The numbers of today, of the first `strata` groups and of means over them."""
-        if self.today is None or not watched.height:
+        if self.today is None or not groups.height:
             return None
-        result = Evaluation(self.today)(watched.head(strata))
-        if strata < watched.height:
+        result = Evaluation(self.today)(groups.head(strata))
+        if strata < groups.height:
             result = with_means(result)
-        step = run_step(self.today.trials, decides=self.half_width is None)
+        step = run_step(self.today.trials)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RunWarning)  # a plan is no number of the log
             return result if step is None else step(result)

@@ -1,7 +1,7 @@
 """Would this score move if the log were run again, and which questions are flaky?
 
 A difference of two runs below the noise floor may be chance. What the trials of one run share is in
-it as far as the log shows how its runs differ.
+it if the log names its runs.
 """
 
 from __future__ import annotations

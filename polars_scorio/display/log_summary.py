@@ -17,7 +17,6 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import STATES, question_tallies
 from polars_scorio.display.words import visible_text
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.dependent_trials import trials_that_count
 from polars_scorio.study.errored import BOUNDED, extreme_categories
 from polars_scorio.study.log_checks import LogChecks
 
@@ -234,20 +233,11 @@ class LogSummary:
         """Whether trials are independent; the log is read once more."""
         return LogChecks.from_log(self.trials.frame, self.trials.roles)
 
-    def of_trials_that_count(self, checks: LogChecks) -> LogSummary:
-        """A summary of the log in which copies count once."""
-        kept = trials_that_count(self.trials, checks) if self.trials.roles.validate else None
-        if kept is None:
-            return self.with_runs(checks)
-        counted = LogSummary.read(kept.frame, kept.roles)
-        cells = counted.with_runs(counted.checks()).cells
-        return replace(self, cells=cells, each=counted.each)
-
     def with_runs(self, checks: LogChecks) -> LogSummary:
         """A summary whose cells have the outcomes of their question in its runs, if known."""
-        asked, trials = self.trials.roles, self.trials
-        unseen = asked.effects == "seen" and not asked.validate
-        runs = None if unseen or trials.judged or asked.missing == BOUNDED else checks.kept_runs()
+        trials = self.trials
+        unread = trials.judged or trials.roles.missing == BOUNDED
+        runs = None if unread else checks.kept_runs()
         if runs is None:
             return self
         raw = [*trials.groups, trials.question.name]

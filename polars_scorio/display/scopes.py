@@ -58,7 +58,6 @@ class Scope:
     fewest: int = 1  # fewest trials with an outcome of a question, at least 1
     each: int | None = None  # trials per question, if all have as many and none is dropped
     needed: pl.DataFrame = field(default_factory=pl.DataFrame)
-    biased: bool = False  # trials stopped on outcomes: no model is called better
 
     @property
     def counts(self) -> pl.DataFrame:

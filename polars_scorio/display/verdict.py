@@ -62,7 +62,6 @@ def lead_label(scope: Scope) -> str:
 
 _FEW = 10  # questions, below which the sections say little
 _GROUPS = 3  # of identical models that are named
-_UNEQUAL = "Unequal trials"
 _DEPENDENT = "Trials that are not independent"
 _CHECKED = "Independent trials are assumed; the checks of the log found nothing against it."
 
@@ -88,15 +87,6 @@ def coverage_alerts(log: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert]:
     yield from _missing_outcomes(log, coverage)
     yield from _repeated_ids(coverage)
     yield from _trial_numbers(coverage)
-
-
-def biased_models(checks: LogChecks, settings: Settings) -> list[str]:
-    """Models whose numbers are biased, since their trials stopped on outcomes.
-
-    Posteriors under the population allow for it.
-    """
-    pooled = isinstance(settings.prior, str) and settings.prior == "population"
-    return [] if pooled else checks.stopped_models()
 
 
 def _by_model(coverage: pl.DataFrame, column: str, *, same: bool = False) -> list[tuple[str, int]]:
@@ -302,41 +292,24 @@ def _trial_numbers(coverage: pl.DataFrame) -> Iterator[Alert]:
             "the questions have in common.",
         )
     elif least != most:
-        yield Alert(_UNEQUAL, f"Questions have {range_text(least, most)} trials.")
+        yield Alert("Unequal trials", f"Questions have {range_text(least, most)} trials.")
 
 
 def dependent_trials(checks: LogChecks) -> Iterator[Alert]:
-    """Models whose trials count for less than they are, and what the first of them shows."""
+    """Models whose trials do not look independent, and what the first of them shows."""
     words = checks.alarm_words()
     if words is not None:
         yield Alert(_DEPENDENT, words)
-
-
-def _stopped_trials() -> Iterator[Alert]:
-    """Trials that stopped on outcomes; the foot of the page has what shows it."""
-    yield Alert(
-        "These numbers are biased",
-        "Trials stopped on outcomes: scores of all trials are off, and by how much differs from "
-        "model to model. The foot of the page has what shows it.",
-    )
 
 
 RUNS_UNTOLD = "Runs not told apart"  # by pages; reports do
 
 
 def _differing_runs(log: LogSummary, checks: LogChecks, main: Scope) -> Iterator[Alert]:
-    """Runs that differ, or were named, and whether the numbers of the scope include that."""
-    effects, words = log.trials.roles.effects, checks.run_words()
-    if effects == "none":
+    """Whether the numbers of the scope include how the named runs differ."""
+    if log.trials.roles.effects == "none":
         return
-    if effects == "seen" and words is None:
-        if main.pairs[INFERENCE].str.contains(OTHER_RUNS, literal=True).any():
-            yield Alert(
-                "Runs may differ",
-                "Differences and ranks allow for that, and are wider for it: they are about other "
-                "runs like these.",
-            )
-        return
+    words = checks.run_words()
     lead = f"{words}. " * bool(words)
     if lead_rows(main)[INFERENCE].str.contains(OTHER_RUNS, literal=True).any():
         yield Alert(
@@ -399,9 +372,7 @@ class LogVerdict:
     parts: list[Scope]  # strata, if any
     outcomes: str  # what counted as success and as failure
     alerts: list[Alert]
-    biased: list[str]  # models whose trials stopped on outcomes
-    worst_p: float  # of the check that found it, the largest of them
-    counted: LogSummary  # in which copies count once
+    counted: LogSummary  # with the outcomes in named runs
     checked: str  # what the checks found, in a sentence
 
     @property
@@ -426,39 +397,29 @@ def log_verdict(
     if not any(metric.w for metric in scores):
         check_counted_labels(log.cells, log.trials)
     checks = log.checks()
-    counted = log.of_trials_that_count(checks)
+    counted = log.with_runs(checks)
     if len(log.models) == 1:  # its steps are compared
         counted = counted.of_shared_steps()
     scores = given or default_metrics(counted)
     with without_repeated_warnings():
         overall, parts = page_scopes(counted, scores, settings)
-    biased = biased_models(checks, settings)
-    if biased:
-        overall = None if overall is None else replace(overall, biased=True)
-        parts = [replace(part, biased=True) for part in parts]
     main = overall or parts[0]
-    alarm = checks.alarm_words() or ""
-    p_values = [checks.findings[place]["stopping"].p for place, _ in checks.alarms("stopping")]
+    tested = log.trials.roles.validate
+    alarms = [*dependent_trials(checks)] if tested else []
     return LogVerdict(
         metrics=scores,
         overall=overall,
         parts=parts,
         outcomes=outcome_words(log, scores),
         alerts=[
-            *(_stopped_trials() if biased else dependent_trials(checks)),
-            *([] if biased else _differing_runs(log, checks, main)),
-            *(
-                each
-                for each in coverage_alerts(log, coverage)
-                if not biased or each.title != _UNEQUAL
-            ),
+            *alarms,
+            *_differing_runs(log, checks, main),
+            *coverage_alerts(log, coverage),
             *draws_beyond_trials(main, scores),
             *errored_trials(log, main, settings),
         ],
-        biased=biased,
-        worst_p=max((p for p in p_values if p is not None), default=0.0),
         counted=counted,
-        checked=alarm if biased else "" if alarm else _CHECKED,
+        checked=_CHECKED if tested and not alarms else "",
     )
 
 

@@ -191,8 +191,8 @@ def log_accessor(
     # The trials of a file are of one run, unless a reader says that trials are runs (``run=None``).
     # Warns where a tool planned or reported something else than the rows hold.
     of_user = {k: v for k, v in given.items() if k not in ReadOptions.__optional_keys__}
-    # Runs that nobody named enter where the log shows that they differ.
-    unsaid: RoleOptions = {"run": "run", "run_effects": "own" if "run" in of_user else "seen"}
+    # Runs that no user named are tested by `check`, and numbers are about these very runs.
+    unsaid: RoleOptions = {"run": "run", "run_effects": "own" if "run" in of_user else "none"}
     both: RoleOptions = cast("RoleOptions", {**unsaid, **roles, **of_user})
     retries = given.get("retries", "error")
     strata: list[str] = _column_names(both.get("by"))

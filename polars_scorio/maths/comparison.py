@@ -229,42 +229,6 @@ class RunPairs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KnownPairs:
-    """Pairs of which some have no interval, since nobody knows the noise of a model."""
-
-    pairs: Pairs
-    known: Mask  # (S, P)
-
-    @property
-    def diff(self) -> Floats:
-        """The differences."""
-        return self.pairs.diff
-
-    @property
-    def sigma(self) -> Floats:
-        """Standard deviations of the differences."""
-        return np.where(self.known, self.pairs.sigma, np.nan)
-
-    @property
-    def z(self) -> Floats:
-        """Critical values at which the intervals stop to hold zero."""
-        return np.where(self.known, self.pairs.z, np.nan)
-
-    def ends(self, c: Floats) -> tuple[Floats, Floats]:
-        """Ends of the intervals, by critical values."""
-        lo, hi = (np.where(self.known, end, np.nan) for end in self.pairs.ends(c))
-        return lo, hi
-
-    def decided(self, c: Floats) -> Mask:
-        """Pairs whose interval excludes zero."""
-        return self.pairs.decided(c) & self.known
-
-    def of_strata(self, strata: Ints) -> KnownPairs:
-        """The pairs of some of the strata."""
-        return KnownPairs(self.pairs.of_strata(strata), self.known[strata])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class RepeatedPairs:
     """Pairs whose intervals hold at every look, by critical values of one look."""
 
@@ -372,19 +336,6 @@ class Comparison:
             return self.between(b, a, strata)
 
         return replace(self, inner=Inner(-value, sigma, -mid, -hi, -lo), between=between)
-
-    def without(self, unknown: Mask) -> Comparison:
-        """The models, some of which, (S, L), have no interval and are not ranked."""
-        value, _, mid, *_ = self.inner
-        mid = np.where(np.isnan(mid), value, mid)
-        value, sigma, _, lo, hi = (np.where(unknown, np.nan, each) for each in self.inner)
-        inner = Inner(value, sigma, mid, lo, hi)
-
-        def between(a: Ints, b: Ints, strata: Ints) -> Pairs:
-            row = strata[:, None]
-            return KnownPairs(self.between(a, b, strata), ~(unknown[row, a] | unknown[row, b]))
-
-        return replace(self, inner=inner, between=between)
 
     @property
     def signal_share(self) -> Floats:

@@ -8,9 +8,7 @@ question and a column for each run; `n` and `c` are their sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import reduce
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -48,11 +46,8 @@ class CheckResult(NamedTuple):
     expected: float | None = None
     questions: int | None = None
     runs: tuple[int, ...] = ()  # columns of the runs that it names
-    pairs: tuple[tuple[int, int], ...] = ()  # of runs that agree too often, with p-values
-    p_values: tuple[float, ...] = ()
     pattern: tuple[str, int | None] | None = None
-    models: tuple[int, ...] = ()  # places of the models that it names
-    names: tuple[object, ...] = ()  # of these, or of questions
+    names: tuple[object, ...] = ()  # of the questions that it names
 
 
 # Copies
@@ -71,7 +66,7 @@ def copies(
     if not mixed.any():
         if several < FEWEST:
             return CheckResult(None, "too few questions")
-        return CheckResult(None, "no mixed question", "once", 0, None, several)
+        return CheckResult(None, "no mixed question")
     by_counts = _copies_by_counts(n, c)
     if present is None or success is None or not names_runs(present, success):
         return by_counts
@@ -99,68 +94,36 @@ def _is_mixed(present: Flags, success: Flags) -> Flags:
 
 def _copies_by_pairs(present: Flags, success: Flags) -> CheckResult:
     """The pair of runs that agrees too often on mixed questions; its p-value times all pairs."""
+    # Tails are bounds, and where they are small, exact.
     mixed = _is_mixed(present, success)
     here, x = present[mixed].astype(np.float64), success[mixed].astype(np.float64)
     n, c = here.sum(1), x.sum(1)
-    agreement = _pair_agreement(
-        (here, x), (here, x), 1 - 2 * c * (n - c) / (n * (n - 1)), np.triu_indices
-    )
-    if not agreement.p.size:
-        return CheckResult(None, "no two runs share enough mixed questions")
-    p = agreement.p * agreement.p.size
-    rare = p < LEVEL
-    pairs = tuple(zip(*(each[rare].tolist() for each in agreement[:2]), strict=True))
-    return agreement.best()._replace(
-        p=min(1.0, float(p.min())), kind="pairs", pairs=pairs, p_values=tuple(p[rare].tolist())
-    )
-
-
-class _RunAgreement(NamedTuple):
-    """Pairs of runs that share enough questions, and on how many they agree."""
-
-    first: Ints
-    second: Ints
-    observed: Floats
-    questions: Floats
-    expected: Floats
-    p: Floats
-
-    def best(self) -> CheckResult:
-        """The pair with the smallest p-value."""
-        best = int(self.p.argmin())
-        return CheckResult(
-            p=float(self.p[best]),
-            observed=round(self.observed[best]),
-            expected=float(self.expected[best]),
-            questions=round(self.questions[best]),
-            runs=(int(self.first[best]), int(self.second[best])),
-        )
-
-
-def _pair_agreement(
-    one: tuple[Floats, Floats],
-    other: tuple[Floats, Floats],
-    chance: Floats,
-    pairs: Callable[..., tuple[Ints, Ints]],
-) -> _RunAgreement:
-    """How often runs agree on questions: presence and success of two models, or of one twice."""
-    # Tails are bounds, and where they are small, exact.
-    (here, x), (there, y) = one, other
-    shared, agree = here.T @ there, x.T @ y + (here - x).T @ (there - y)
-    mean = (here * chance[:, None]).T @ there
-    first, second = pairs(shared.shape[0], 1, shared.shape[1])
+    chance = 1 - 2 * c * (n - c) / (n * (n - 1))
+    shared, agree = here.T @ here, x.T @ x + (here - x).T @ (here - x)
+    mean = (here * chance[:, None]).T @ here
+    first, second = np.triu_indices(len(shared), 1)
     enough = shared[first, second] >= FEWEST
     first, second = first[enough], second[enough]
+    if not first.size:
+        return CheckResult(None, "no two runs share enough mixed questions")
     observed, k, expected = (each[first, second] for each in (agree, shared, mean))
     p = at_least_bound(k, observed, expected)
-    exact = np.flatnonzero((p < min(LEVEL, 1 / max(p.size, 1))) & (k <= _MOST_CONVOLVED))
+    exact = np.flatnonzero((p < min(LEVEL, 1 / p.size)) & (k <= _MOST_CONVOLVED))
     for some in row_batches(exact, 2 * chance.size):
-        both = here[:, first[some]] * there[:, second[some]]
+        both = here[:, first[some]] * here[:, second[some]]
         most = round(float(k[some].max()))
         counts = counts_of(-np.sort(-both * chance[:, None], axis=0)[:most])
         least = np.arange(len(counts))[:, None] >= np.rint(observed[some])
         p[some] = np.where(least, counts, 0.0).sum(axis=0)
-    return _RunAgreement(first, second, observed, k, expected, p)
+    best = int(p.argmin())
+    return CheckResult(
+        p=min(1.0, float(p[best]) * p.size),
+        kind="pairs",
+        observed=round(observed[best]),
+        expected=float(expected[best]),
+        questions=round(k[best]),
+        runs=(int(first[best]), int(second[best])),
+    )
 
 
 def counts_of(chances: Floats) -> Floats:
@@ -220,8 +183,8 @@ def most_multiples(n: int, d: int) -> float:
 # Runs
 
 
-def runs(present: Flags, success: Flags, *, ordered: bool) -> CheckResult:
-    """Have runs different success rates (Cochran's Q), or do they drift (if ids tell the order)?"""
+def runs(present: Flags, success: Flags) -> CheckResult:
+    """Have runs different success rates (Cochran's Q)?"""
     # The run that is named is the one that is furthest off; `highest` says by how much.
     mixed = _is_mixed(present, success)
     if mixed.sum() < FEWEST:
@@ -239,18 +202,10 @@ def runs(present: Flags, success: Flags, *, ordered: bool) -> CheckResult:
         values, vectors = np.linalg.eigh(sigma)
         kept = values > values[-1] * 1e-9
         q, df = float(((vectors[:, kept].T @ t) ** 2 / values[kept]).sum()), int(kept.sum())
-    p_q = float(scipy.special.chdtrc(df, q))
-    p_trend, place = 1.0, np.arange(t.size)
-    if ordered:
-        variance = float(place @ sigma @ place)
-        p_trend = 2 * float(scipy.special.ndtr(-abs(place @ t) / np.sqrt(variance)))
-    p = min(1.0, 2 * min(p_q, p_trend)) if ordered else p_q
+    p = float(scipy.special.chdtrc(df, q))
     scale = np.sqrt(np.diag(sigma), where=np.diag(sigma) > 0, out=np.full(t.size, np.inf))
     off = int(np.abs(t / scale).argmax())
     rates = success.sum(0) / np.maximum(present.sum(0), 1)
-    if ordered and p_trend <= p_q:
-        highest, expected, named = float(rates[-1]), float(rates[0]), (0, t.size - 1)
-        return CheckResult(p, "", "trend", highest, expected, int(mixed.sum()), named)
     usual = np.delete(np.arange(t.size), off)
     rest = success[:, usual].sum() / present[:, usual].sum()
     return CheckResult(p, "", "run", float(rates[off]), float(rest), int(mixed.sum()), (off,))
@@ -259,28 +214,17 @@ def runs(present: Flags, success: Flags, *, ordered: bool) -> CheckResult:
 # Stopping
 
 
-def stopping(
-    n: Ints, c: Ints, present: Flags | None = None, success: Flags | None = None
-) -> CheckResult:
-    """Did the number of trials of a question follow its outcomes?"""
+def stopping(n: Ints, c: Ints) -> CheckResult:
+    """Did the number of trials of a question follow its outcomes, as far as counts show it?"""
     some = n > 0
     n, c = n[some], c[some]
     if not n.size or n.min() == n.max():
         return CheckResult(None, "equal numbers of trials")
     states, often = np.unique(np.stack([n, c], axis=1), axis=0, return_counts=True)
     pvalue_pattern, pattern = pattern_p_value(states[:, 0], states[:, 1], often)
-    by_pattern = CheckResult(
+    return CheckResult(
         pvalue_pattern, kind="pattern", questions=int((n < n.max()).sum()), pattern=pattern
     )
-    if present is None or success is None:
-        return by_pattern
-    by_order = _stopped_by_order(n, c, present[some], success[some])
-    assert by_order.p is not None
-    # A pattern is not believed once a question has gone on from such a place.
-    if by_order.observed == 0 and pvalue_pattern < by_order.p:
-        finding = by_pattern._replace(observed=0, expected=by_order.expected)
-        return finding._replace(p=min(1.0, 2 * pvalue_pattern))
-    return by_order._replace(p=min(1.0, 2 * by_order.p))
 
 
 def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> CheckResult:
@@ -345,8 +289,13 @@ def passing_chances(n: Ints, c: Ints, stops: list[tuple[int, int]]) -> Floats:
     return np.clip(chance, 0.0, 1.0)
 
 
-def _stopped_by_order(n: Ints, c: Ints, present: Flags, success: Flags) -> CheckResult:
+def stopped_by_order(present: Flags, success: Flags) -> CheckResult:
     """Whoever goes on should often have stood where others stopped; under a rule nobody has."""
+    some = present.any(1)
+    present, success = present[some], success[some]
+    n, c = present.sum(1), success.sum(1)
+    if not n.size or n.min() == n.max():
+        return CheckResult(None, "equal numbers of trials")
     stops = stops_of(n, c)
     states, which = np.unique(np.stack([n, c], axis=1), axis=0, return_inverse=True)
     chance = passing_chances(states[:, 0], states[:, 1], stops)[which.reshape(-1)]
@@ -455,7 +404,7 @@ def _type_three_tail(t: float, skewness: float) -> float:
     return float(tail(shape, place))
 
 
-# Across questions, and across models
+# Across questions
 
 
 def repeated_questions(present: Flags, success: Flags) -> CheckResult:
@@ -486,57 +435,16 @@ def repeated_questions(present: Flags, success: Flags) -> CheckResult:
     )
 
 
-def shared_runs(models: Sequence[tuple[Flags, Flags]]) -> CheckResult:
-    """Is a run of one model also one of another, by pairs over questions mixed in both?"""
-    findings, tested = list[CheckResult](), 0
-    for places in combinations(range(len(models)), 2):
-        mixed = _is_mixed(*models[places[0]]) & _is_mixed(*models[places[1]])
-        one, other = (
-            (present[mixed].astype(np.float64), success[mixed].astype(np.float64))
-            for present, success in (models[place] for place in places)
-        )
-        u, v = (success.sum(1) / present.sum(1) for present, success in (one, other))
-        pairs = _pair_agreement(one, other, u * v + (1 - u) * (1 - v), _all_pairs)
-        tested += pairs.p.size
-        if pairs.p.size:
-            findings.append(pairs.best()._replace(kind="models", models=places))
-    if not findings:
-        return CheckResult(None, "too few mixed questions")
-    least = min(findings, key=lambda each: each.p or 0.0)
-    return least._replace(p=min(1.0, (least.p or 0.0) * tested))
-
-
-def _all_pairs(rows: int, _: int, columns: int) -> tuple[Ints, Ints]:
-    """All places of a table."""
-    row, column = np.indices((rows, columns))
-    return row.ravel(), column.ravel()
-
-
 # Verdicts
 
 
 def verdicts(models: list[dict[str, CheckResult]]) -> list[dict[str, str]]:
     """Verdict of each check of each model (and stratum): the whole log shares one level."""
-    # Stopping makes runs differ, and runs that differ agree too often: what another check explains
-    # is a "look" only, and so is what any of them may explain across questions and models.
     tested = sum(test.p is not None for model in models for test in model.values())
 
-    def small(model: dict[str, CheckResult], check: str) -> bool:
-        p = model[check].p if check in model else None
-        return p is not None and p < LEVEL
+    def verdict(p: float | None) -> str:
+        if p is None:
+            return "not tested"
+        return "alarm" if p * tested < LEVEL else "look" if p < LEVEL else "ok"
 
-    named = ("stopping", "runs", "copies")
-    any_small = any(small(model, each) for model in models for each in named)
-
-    def verdict(model: dict[str, CheckResult], check: str, test: CheckResult) -> str:
-        if test.p is None:
-            return test.kind or "not tested"
-        causes = named[: named.index(check)] if check in named else ()
-        explained = any_small if check not in named else any(small(model, each) for each in causes)
-        if test.p * tested < LEVEL and not explained:
-            return "alarm"
-        return "look" if test.p < LEVEL else "ok"
-
-    return [
-        {check: verdict(model, check, test) for check, test in model.items()} for model in models
-    ]
+    return [{check: verdict(test.p) for check, test in model.items()} for model in models]

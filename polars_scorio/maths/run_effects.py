@@ -20,7 +20,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.maths.array_rows import Floats, Ints
 
 Numbers: TypeAlias = "Floats | float"
 
@@ -70,13 +70,6 @@ class RunVariance(NamedTuple):
     def at(self, places: tuple[Ints, ...] | Ints | int) -> RunVariance:
         """Some of several."""
         return RunVariance(*(np.asarray(each)[places] for each in self))
-
-    def where(self, known: Mask) -> RunVariance:
-        """The trials alone for those whose runs are not known."""
-        return self._replace(
-            variance=np.where(known, self.variance, self.of_trials),
-            freedom=np.where(known, self.freedom, 0.0),
-        )
 
     def less(self, other: ScoreRuns) -> RunVariance:
         """The variance of differences, whose runs are independent."""
@@ -200,38 +193,6 @@ def run_variance(
         freedom=trace**2 / squares,
         shared=shared,
         ratio=max(0.0, 1 + between * repeated / of_trials),
-    )
-
-
-def complete_run_variance(
-    successes: Ints, run_group: Ints, states: tuple[Ints, Ints, Ints], group: Ints
-) -> RunVariance:
-    """`run_variance` of the mean of each group, whose questions all have all of its runs.
-
-    `successes` are those of each run; `states` are trials, successes, and how many questions have
-    them. Both have the number of their `group`, from 0 on without gaps.
-
-    >>> x = np.array([[1, 0, 1, 1], [1, 0, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
-    >>> states = np.array([4, 4]), np.array([3, 2]), np.array([2, 2])
-    >>> found = complete_run_variance(x.sum(0), np.zeros(4, int), states, np.zeros(2, int))
-    >>> every = run_variance(x.astype(float), np.ones((4, 4), bool))
-    >>> bool(np.allclose(found.at(0), every))
-    True
-    """
-    n, c, times = states
-    questions, runs = np.bincount(group, times), np.bincount(run_group)
-    noise = times * c * (n - c) / (n**2 * np.maximum(n - 1.0, 1))
-    of_trials = np.bincount(group, noise) / questions**2
-    away = successes - (np.bincount(run_group, successes) / runs)[run_group]
-    squares = np.bincount(run_group, away**2.0) / np.maximum(runs - 1, 1)
-    known = (runs > 1) & (of_trials > 0)
-    variance = squares / (questions**2 * runs)
-    return RunVariance(
-        variance=np.where(known, variance, of_trials),
-        of_trials=of_trials,
-        freedom=np.where(known, runs - 1.0, 0.0),
-        shared=(1 - 1 / questions) / runs,
-        ratio=np.divide(variance, of_trials, out=np.ones_like(of_trials), where=known),
     )
 
 

@@ -17,7 +17,6 @@ from polars_scorio.counting.log import Trials
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import NUMBERS, Metric
-from polars_scorio.study.dependent_trials import NOTE, REPAIR, RUN_SUMS, repaired_trials
 from polars_scorio.study.request import Request
 from polars_scorio.subjects.question_cells import (
     CLUSTERS,
@@ -136,7 +135,6 @@ class EvaluatedPart:
     facts: pl.DataFrame  # counts of each cell, that all metrics share
     numbers: RowScores  # of each cell; empty if nobody asked for more than the questions
     question: str
-    notes: Sequence[str | None] = ()  # which trials count in each cell, if some do not
     noise: Mapping[Row, Noise] = field(default_factory=dict)  # what is known of runs; without `own`
 
     @cached_property
@@ -151,7 +149,7 @@ class EvaluatedPart:
             scores = scores._replace(
                 noise=self.noise[row]._replace(independent=scores.noise.independent)
             )
-        return scores if law is None else scores.counting(self.notes)
+        return scores
 
     def lacks_estimate(self, row: Row, metric: Metric, view: View) -> Mask:
         """Groups without an estimate."""
@@ -189,7 +187,6 @@ class Evaluated:
     groups: pl.DataFrame  # keys and `QUESTIONS` of all groups
     views: dict[Row, tuple[Metric, View]]  # of each row of the report
     parts: tuple[EvaluatedPart, ...]  # of the groups, in their order; the last one may be means
-    run_sums: pl.Series | None = None  # see `dependent_trials.run_sums`
 
     @cached_property
     def keys(self) -> pl.DataFrame:
@@ -227,7 +224,7 @@ class Evaluated:
         return StrataModels(*asked, part.scores(row, law))
 
     def words(self, row: Row, law: Law | None) -> pl.Series:
-        """The words for what each group rests on: inference, runs, and trials that count."""
+        """The words for what each group rests on: inference, and runs."""
         every = [part.scores(row, law).words() for part in self.parts]
         return pl.Series(INFERENCE, np.concatenate(every).tolist(), pl.String)
 
@@ -269,10 +266,7 @@ class Evaluation:
 
     def __call__(self, groups: pl.DataFrame) -> Evaluated:
         """The numbers of all groups."""
-        request, groups, repairs = _repaired_request(self.request, groups)
-        sums = groups[RUN_SUMS] if RUN_SUMS in groups.columns else None
-        groups = groups.drop(RUN_SUMS, strict=False)
-        trials = request.trials
+        request, trials = self.request, self.request.trials
         strata = stratum_numbers(groups, [*trials.strata])
         cells = request.cells(groups[QUESTIONS], per_question=self.per_question, strata=strata)
         subjects = request.classes.needs_of(Subject)
@@ -289,22 +283,8 @@ class Evaluation:
         views = {
             (metric.name, k): (metric, view) for metric, view in asked for k in metric.row_sizes
         }
-        notes = [repairs[place] for place in facts[GROUP]] if any(repairs) else ()
-        if notes:
-            numbers = {row: scores.counting(notes) for row, scores in numbers.items()}
-        part = EvaluatedPart(cells, facts, numbers, trials.question.name, notes)
-        return Evaluated(request, groups, views, (part,), sums)
-
-
-def _repaired_request(
-    request: Request, groups: pl.DataFrame
-) -> tuple[Request, pl.DataFrame, Sequence[str | None]]:
-    """A request of the trials that count, and the note on each group, if any has one."""
-    if REPAIR not in groups.columns:
-        return request, groups, ()
-    notes = groups[REPAIR].struct.field(NOTE).to_list()
-    kept = replace(request, trials=repaired_trials(request.trials, groups))
-    return kept, groups.drop(REPAIR), notes
+        part = EvaluatedPart(cells, facts, numbers, trials.question.name)
+        return Evaluated(request, groups, views, (part,))
 
 
 def joined_column(

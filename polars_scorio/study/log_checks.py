@@ -28,7 +28,7 @@ from polars_scorio.counting.log import (
 )
 from polars_scorio.counting.refusals import refusal_rules, trial_id_rules
 from polars_scorio.counting.roles import Roles, Unscored
-from polars_scorio.counting.run_bits import KEPT_P, RunWords, found_words, has_order
+from polars_scorio.counting.run_bits import RunWords, found_words, has_order
 from polars_scorio.counting.tally import count_questions
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.exchangeability import (
@@ -39,38 +39,26 @@ from polars_scorio.maths.exchangeability import (
     repeated_questions,
     reward_stopping,
     runs,
-    shared_runs,
+    stopped_by_order,
     stopping,
     verdicts,
 )
 from polars_scorio.maths.run_effects import RunVariance, run_variance, runs_p_value
-from polars_scorio.subjects.scores import NO_INTERVAL
 
-_URGENCY = ("alarm", "once", "look", "ok", "not tested")
+_URGENCY = ("alarm", "look", "ok", "not tested")
 TRIALS = ":n"  # of a question, with an outcome
 PLACE, SUCCESSES, _LAST = ":group", ":c", ":last"  # of a group; of a question
 _REPEATED = ":repeated"  # of a question: whether a run has several trials of it
 
 
 class CheckWarning(UserWarning):
-    """The trials of a log are not independent: copies, or numbers of trials that follow outcomes.
+    """The trials of a log do not look independent; no number depends on it.
 
-    Copies then count once, and of the others only the first trials that all questions have; the
-    column `inference` says so. `check` shows the evidence.
+    `check` shows the evidence.
     """
 
 
-class Repair(NamedTuple):
-    """The trials of a group that count after an alarm, with the words for them."""
-
-    note: str
-    first: int | None = None  # of each question, in the order of their ids
-    every: int | None = None  # of as many equal ones of a question
-    left_out: list[object] | None = None  # runs
-
-
 RUNS_DIFFER = 0.05  # level of the test of all models together
-DECISION_LEVEL = 0.2  # where models are compared: a false winner costs more than width
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,19 +67,17 @@ class LogChecks:
 
     trials: Trials
     words: RunWords | None  # None: rows name no runs
-    scored: pl.DataFrame  # the questions of which runs tell something, with the columns of `words`
+    questions: pl.DataFrame  # with the columns of `words`
     keys: pl.DataFrame
     findings: list[dict[str, CheckResult]]
     verdicts: list[dict[str, str]]  # of the findings
-    shortest: list[int]  # trials of the question of a group that has fewest
-    ordered: list[bool]  # whether it is known which trials came first
     spread: list[RunVariance | None]  # of the scores of runs; None if unknown
 
     @classmethod
     def from_log(cls, log: Log, roles: Roles, *, across: bool = False) -> LogChecks:
         """Read the log: once for the ids of its runs, once for its questions.
 
-        With `across`, strata have findings across questions and models, behind all others.
+        With `across`, strata have findings across questions, behind all others.
         """
         known = roles.missing != "bounds" and (roles.missing != "error" or roles.count is not None)
         missing = roles.missing if known else "drop"
@@ -111,7 +97,6 @@ class LogChecks:
         else:
             questions = trials.rows().select(trials.groups).unique().sort(trials.groups).collect()
             scored = questions
-        placed = words if words is not None and words.ordered else None
         keys = questions.select(trials.groups).unique(maintain_order=True)
         groups = scored_groups = _read_groups(questions, keys, words)
         if known or graded:
@@ -124,17 +109,15 @@ class LogChecks:
             of_runs = [_group_findings(group, words, ("runs",)) for group in scored_groups]
             findings = [each | finding for each, finding in zip(findings, of_runs, strict=True)]
         if across:
-            whole, of_models = _across_findings(questions, trials, words)
-            keys, findings = pl.concat([keys, whole], how="diagonal"), [*findings, *of_models]
+            whole, repeats = _across_findings(questions, trials, words)
+            keys, findings = pl.concat([keys, whole], how="diagonal"), [*findings, *repeats]
         return cls(
             trials=trials,
             words=words,
-            scored=scored,
+            questions=questions,
             keys=keys,
             findings=findings,
             verdicts=verdicts(findings),
-            shortest=[int(group.n.min()) if group.n.size else 0 for group in groups],
-            ordered=[placed is not None and not group.repeated for group in groups],
             spread=[_run_spread(group, words) for group in scored_groups],
         )
 
@@ -152,9 +135,7 @@ class LogChecks:
                         "seen": finding.observed,
                         "expected": finding.expected,
                         "questions": finding.questions,
-                        "sentence": self.sentence(
-                            place, check, alarm=verdict[check] in {"alarm", "once"}
-                        ),
+                        "sentence": self.sentence(place, check),
                     }
                 )
         rows = pl.DataFrame(records, schema={PLACE: pl.Int64, **_SCHEMA})
@@ -169,34 +150,9 @@ class LogChecks:
         """The groups, by their place, with a check that gives an alarm; the first one of each."""
         alarms = []
         for place, verdict in enumerate(self.verdicts):
-            alarming = [check for check in checks if verdict.get(check) in {"alarm", "once"}]
+            alarming = [check for check in checks if verdict.get(check) == "alarm"]
             alarms += [(place, alarming[0])] if alarming else []
         return alarms
-
-    def repair(self, place: int, check: str) -> Repair | None:
-        """The trials that count where a check gives an alarm; None if nobody knows of rewards."""
-        test = self.findings[place][check]
-        if test.kind == "rewards":
-            return None
-        if check == "stopping":
-            first = self.shortest[place]
-            if self.ordered[place]:
-                return Repair(f"first {first} trials" if first > 1 else "first trial", first)
-            return Repair(NO_INTERVAL)
-        if test.kind == "once":
-            return Repair("one trial a question", 1)
-        if test.kind == "counts":
-            return Repair("copies once", every=round(test.observed or 1))
-        tested = sum(each.p is not None for of_group in self.findings for each in of_group.values())
-        named = zip(test.pairs, test.p_values, strict=True)
-        copied = {test.runs[1], *(second for (_, second), p in named if p < LEVEL / tested)}
-        ids = [self.words.ids[run] for run in sorted(copied)] if self.words else []
-        names = ", ".join(map(str, ids))
-        return Repair(f"without run{'s' * (len(ids) > 1)} {names}", left_out=ids)
-
-    def stopped_models(self) -> list[str]:
-        """The models, as words, whose trials stopped on outcomes, ascending."""
-        return sorted({self._model_name(place) for place, _ in self.alarms("stopping")})
 
     @property
     def known_runs(self) -> dict[int, RunVariance]:
@@ -215,21 +171,18 @@ class LogChecks:
     @property
     def counts_hold_runs(self) -> bool:
         """Whether runs have one trial of a question each, which succeeds or fails."""
-        return self.words is not None and not self.scored[_REPEATED].any()
+        return self.words is not None and not self.questions[_REPEATED].any()
 
     def kept_runs(self) -> pl.DataFrame | None:
-        """The outcomes of each question in its runs, for counts of the log; None if unknown."""
-        if self.words is None or not (self.known_runs and self.counts_hold_runs):
+        """The outcomes of each question in its named runs, for counts of the log."""
+        trials = self.trials
+        if trials.roles.effects == "none" or self.words is None or not self.counts_hold_runs:
             return None
-        trials, p = self.trials, runs_p_value([*self.known_runs.values()])
-        if trials.roles.effects == "seen" and p >= DECISION_LEVEL:
-            return None  # nothing would use them
-        kept = self.scored.select(*trials.groups, trials.question.name, *self.words.columns)
-        return kept.with_columns(pl.lit(p).alias(KEPT_P))
+        return self.questions.select(*trials.groups, trials.question.name, *self.words.columns)
 
     def alarm_words(self) -> str | None:
         """One sentence on all alarms; None if there is none."""
-        alarms = self.alarms("stopping", "runs", "copies")
+        alarms = self.alarms(*_CHECKS)
         if not alarms:
             return None
         what = "model" if not self.trials.by else "group"
@@ -241,7 +194,7 @@ class LogChecks:
     def _model_name(self, place: int) -> str:
         """The model as a word."""
         row = self.keys.row(place, named=True)
-        across = "All models" if self.findings[place].keys() & {"questions", "models"} else ""
+        across = "All models" if "questions" in self.findings[place] else ""
         return across or next((str(row[name]) for name in self.trials.models), "This model")
 
     def _group_name(self, place: int) -> str:
@@ -255,45 +208,27 @@ class LogChecks:
         """The id of a run, as the log has it."""
         return "" if self.words is None else str(self.words.ids[run])
 
-    def sentence(self, place: int, check: str, *, alarm: bool = True) -> str:
-        """The finding of a check in words, and after an alarm which trials count."""
-        counting = self._counting_words(place, check) if alarm else ""
-        return f"{self._group_name(place)}: {self._finding_words(place, check)}{counting}"
-
-    def _counting_words(self, place: int, check: str) -> str:
-        """The sentence on the trials that count after an alarm."""
-        test = self.findings[place][check]
-        if test.p is not None and test.p >= LEVEL:
-            return ""
-        if test.kind in {"order", "pattern"}:
-            if self.ordered[place]:
-                one = self.shortest[place] == 1
-                first = "trial" if one else str(self.shortest[place])
-                return f" Only the first {first} of each question count{'s' * one}."
-            return " Nobody knows which came first, and no interval holds."
-        if test.kind == "pairs":
-            return f" Run {self._run_id(test.runs[1])} does not count."
-        return {"counts": " Each counts once.", "once": " They count as one trial a question."}.get(
-            test.kind, ""
-        )
+    def sentence(self, place: int, check: str) -> str:
+        """The finding of a check in words."""
+        return f"{self._group_name(place)}: {self._finding_words(place, check)}"
 
     def _finding_words(self, place: int, check: str) -> str:
         """The finding of a check, without its model."""
         test = self.findings[place][check]
-        if test.p is None and not test.kind:
+        if test.p is None:
             return f"not tested, {test.why}."
-        p = "" if test.p is None else f" ({p_words(test.p)})"
-        if test.p is not None and test.p >= LEVEL:
+        p = f" ({p_words(test.p)})"
+        if test.p >= LEVEL:
             return f"{_QUIET[check]}{p}."
         return {
             "stopping": self._stopping_words,
+            "order": self._order_words,
             "runs": self._run_words,
             "copies": self._copy_words,
             "questions": self._question_words,
-            "models": self._model_words,
-        }[check](test, place, p)
+        }[check](test, p)
 
-    def _question_words(self, test: CheckResult, _: int, p: str) -> str:
+    def _question_words(self, test: CheckResult, p: str) -> str:
         """The sentence on questions that repeat others."""
         first, second = test.names
         return (
@@ -302,31 +237,15 @@ class LogChecks:
             "the repeats, or name them with cluster=."
         )
 
-    def _model_words(self, test: CheckResult, _: int, p: str) -> str:
-        """The sentence on a run that two models share."""
-        (first, second), (one, other) = test.names, map(self._run_id, test.runs)
-        return (
-            f"run {one} of {first} and run {other} of {second} agree on {test.observed:.0f} of "
-            f"{test.questions} questions with mixed outcomes; {test.expected:.1f} are "
-            f"expected{p}. Was a file stored under two names?"
-        )
-
-    def _stopping_words(self, test: CheckResult, place: int, p: str) -> str:
-        """The sentence on numbers of trials that followed outcomes."""
+    def _stopping_words(self, test: CheckResult, p: str) -> str:
+        """The sentence on numbers of trials that followed outcomes, as far as counts show it."""
         if test.kind == "rewards":
             return (
                 f"the last trial of {test.observed:.0f} of {test.questions} questions has the best "
                 f"reward of its question; {test.expected:.1f} are expected{p}. Trials stopped at "
-                f"a good reward: use the first {self.shortest[place]} of each question."
+                "a good reward."
             )
-        went_on = ""
-        if test.expected is not None:
-            went_on = (
-                f"of the questions with further trials, {test.observed or 0:.0f} had the outcomes "
-                f"at which others stopped; {test.expected:.1f} are expected"
-            )
-        if test.kind == "order" or test.pattern is None:
-            return f"{went_on}{p}. Trials stopped on outcomes."
+        assert test.pattern is not None
         kind, common = test.pattern
         what = "one outcome only"
         if kind != "unmixed":
@@ -334,36 +253,29 @@ class LogChecks:
             what = f"{common} {name}{'es' if kind == 'c' and common != 1 else ''}"
             what += "s" * (kind != "c" and common != 1)
         return (
-            f"all {test.questions} questions with fewer trials have {what}"
-            f"{f'; {went_on}' * bool(went_on)}{p}. Trials stopped on outcomes, or easy or hopeless "
-            "questions were given fewer by plan."
+            f"all {test.questions} questions with fewer trials have {what}{p}. Trials stopped on "
+            "outcomes, or easy or hopeless questions were given fewer by plan."
         )
 
-    def _run_words(self, test: CheckResult, _: int, p: str) -> str:
+    def _order_words(self, test: CheckResult, p: str) -> str:
+        """The sentence on trials that never went on where others stopped."""
+        return (
+            f"of the questions with further trials, {test.observed or 0:.0f} had the outcomes "
+            f"at which others stopped; {test.expected:.1f} are expected{p}. Trials stopped on "
+            "outcomes."
+        )
+
+    def _run_words(self, test: CheckResult, p: str) -> str:
         """The sentence on runs that differ."""
         assert test.observed is not None
         assert test.expected is not None
-        if test.kind == "trend":
-            first, last = map(self._run_id, test.runs)
-            moves = "falls" if test.observed < test.expected else "rises"
-            return (
-                f"success {moves} from {test.expected:.0%} to {test.observed:.0%} over trials "
-                f"{first} to {last}{p}. Ids may be positions in a file that was sorted, or written "
-                "in order of completion: use the id that the tool gave. If they are runs, the "
-                "server or the prompt changed."
-            )
         points = 100 * abs(test.observed - test.expected)
         side = "below" if test.observed < test.expected else "above"
         run = self._run_id(test.runs[0])
         return f"run {run} is {points:.0f} points {side} the others{p}. Repeat it if it was broken."
 
-    def _copy_words(self, test: CheckResult, _: int, p: str) -> str:
+    def _copy_words(self, test: CheckResult, p: str) -> str:
         """The sentence on copies."""
-        if test.kind == "once":
-            return (
-                f"no question of {test.questions} has mixed outcomes: its trials are copies, or "
-                "the model is deterministic. Sample with temperature above 0 and without a cache."
-            )
         if test.kind == "counts":
             return (
                 f"every number of successes is a multiple of {test.observed:.0f}{p}: each trial "
@@ -386,13 +298,13 @@ _SCHEMA = {
     "questions": pl.Int64(),
     "sentence": pl.String(),
 }
-_CHECKS = ("stopping", "runs", "copies")
+_CHECKS = ("stopping", "order", "runs", "copies")
 _QUIET = {
-    "stopping": "numbers of trials do not follow outcomes",
+    "stopping": "questions with fewer trials do not end alike",
+    "order": "trials do not stop on outcomes",
     "runs": "runs do not differ more than by chance",
     "copies": "no trials look like copies",
     "questions": "no questions look like repeats of others",
-    "models": "no two models share a run",
 }
 
 
@@ -526,9 +438,7 @@ def _of_runs(finding: CheckResult, used: Ints) -> CheckResult:
     """A finding that names runs of the log, in place of columns."""
     if not finding.runs:
         return finding
-    first, second = used[np.array(finding.pairs, dtype=np.int64).reshape(-1, 2)].T.tolist()
-    pairs = tuple(zip(first, second, strict=True))
-    return finding._replace(runs=tuple(used[[*finding.runs]].tolist()), pairs=pairs)
+    return finding._replace(runs=tuple(used[[*finding.runs]].tolist()))
 
 
 def knows_success(trials: Trials) -> bool:
@@ -541,23 +451,19 @@ def knows_success(trials: Trials) -> bool:
 def _across_findings(
     questions: pl.DataFrame, trials: Trials, words: RunWords | None
 ) -> tuple[pl.DataFrame, list[dict[str, CheckResult]]]:
-    """The findings across the questions, and across the models, of each stratum, with its keys."""
+    """The findings across the questions of each stratum, with its keys."""
     whole = questions.select(trials.groups).with_columns(
         pl.lit(None, dtype).alias(name) for name, dtype in trials.models.items()
     )
     keys = whole.unique(maintain_order=True)
     parts = questions.group_by([*trials.strata] or pl.lit(0), maintain_order=True)
-    return keys, [_stratum_findings(part, trials, words) for _, part in parts]
+    return keys, [{"questions": _repeats_of(part, trials, words)} for _, part in parts]
 
 
-def _stratum_findings(
-    questions: pl.DataFrame, trials: Trials, words: RunWords | None
-) -> dict[str, CheckResult]:
-    """The findings across the questions, and across the models, of a stratum."""
-    none = CheckResult(None, "trials have no ids of runs")
-    sized = TRIALS in questions.columns and words is not None
-    if words is None or not sized or questions[_REPEATED].any():
-        return {"questions": none, "models": none}
+def _repeats_of(questions: pl.DataFrame, trials: Trials, words: RunWords | None) -> CheckResult:
+    """The finding across the questions of a stratum."""
+    if words is None or TRIALS not in questions.columns or questions[_REPEATED].any():
+        return CheckResult(None, "trials have no ids of runs")
     names = questions[trials.question.name].unique().sort()
     models = questions.partition_by([*trials.models] or trials.groups, maintain_order=True)
     shape = len(models), names.len(), len(words.ids)
@@ -566,12 +472,7 @@ def _stratum_findings(
         rows = names.search_sorted(of_model[trials.question.name]).to_numpy()
         present[place, rows], success[place, rows] = words.unpacked(words.question_bytes(of_model))
     repeated = repeated_questions(present, success)
-    shared = shared_runs([*zip(present, success, strict=True)])
-    called = [str(of_model[name][0]) for of_model in models for name in trials.models]
-    return {
-        "questions": repeated._replace(names=tuple(names[row] for row in repeated.runs)),
-        "models": shared._replace(names=tuple(called[model] for model in shared.models)),
-    }
+    return repeated._replace(names=tuple(names[row] for row in repeated.runs))
 
 
 def _group_findings(
@@ -592,9 +493,11 @@ def _group_findings(
     present, success = words.unpacked(group.packed)
     used = np.flatnonzero(present.any(0))  # by this model
     bits = present[:, used], success[:, used]
+    unordered = partial(CheckResult, None, "ids do not tell which trial came first")
     finds = {
-        "stopping": partial(stopping, n, c, *(bits if words.ordered else ())),
-        "runs": partial(runs, *bits, ordered=words.ordered),
+        "stopping": partial(stopping, n, c),
+        "order": partial(stopped_by_order, *bits) if words.ordered else unordered,
+        "runs": partial(runs, *bits),
         "copies": partial(copies, n, c, *bits),
     }
     return {check: _of_runs(finds[check](), used) for check in checks}

@@ -14,7 +14,6 @@ from polars_scorio.counting.log import EVERYTHING, STAND_IN, Trials
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.metrics.metric import NUMBERS, Metric
-from polars_scorio.study.dependent_trials import REPAIR
 from polars_scorio.study.evaluate import Evaluated, EvaluatedPart
 from polars_scorio.study.request import Request
 from polars_scorio.subjects.question_cells import GROUP, STRATUM, QuestionCells
@@ -23,7 +22,6 @@ from polars_scorio.subjects.scores import (
     INFORMATION,
     JUDGED,
     LABEL_COUNT,
-    NO_INTERVAL,
     Row,
     Scores,
     Values,
@@ -46,8 +44,7 @@ def with_pool(groups: WholePlan, trials: Trials) -> WholePlan:
 
     def apply(strata: pl.DataFrame) -> pl.DataFrame:
         _refuse_lacking(strata, trials)
-        repairs = [pl.col(REPAIR).drop_nulls().first()] * (REPAIR in strata.columns)
-        rows = _per_model(strata, trials).agg(pl.col(QUESTIONS).explode(**AS_ROWS), *repairs)
+        rows = _per_model(strata, trials).agg(pl.col(QUESTIONS).explode(**AS_ROWS))
         pooled = rows.sort(*trials.models, EVERYTHING).drop(EVERYTHING)
         return pl.concat([strata, pooled], how="diagonal_relaxed")
 
@@ -78,15 +75,7 @@ def with_means(evaluated: Evaluated) -> Evaluated:
         for row, (metric, view) in (evaluated.views if part.numbers else {}).items()
     }
     summed = pl.DataFrame({GROUP: np.arange(len(pooled)), **facts})
-    notes = [
-        max(
-            (part.notes[place] or "" for place in stratum_row),
-            key=lambda note: (note == NO_INTERVAL, note),
-        )
-        for stratum_row in (strata.tolist() if part.notes else [])
-    ]
-    means = {row: scores.counting(notes) for row, scores in means.items()}
-    whole = EvaluatedPart(cells, summed, means, part.question, notes)
+    whole = EvaluatedPart(cells, summed, means, part.question)
     none = pl.lit(None, groups.schema[QUESTIONS]).alias(QUESTIONS)
     keys = pl.concat([groups, pooled.with_columns(none)], how="diagonal_relaxed")
     return replace(evaluated, groups=keys, parts=(part, whole))

@@ -16,9 +16,9 @@ from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.run_bits import kept_words, run_part
+from polars_scorio.counting.run_bits import kept_words
 from polars_scorio.metrics.metric import INFINITE, Metric
-from polars_scorio.study.dependent_trials import WatchedTrials
+from polars_scorio.study.dependent_trials import CountTests
 from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
 from polars_scorio.study.evaluate import (
     RESULTS,
@@ -30,7 +30,7 @@ from polars_scorio.study.evaluate import (
 )
 from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
-from polars_scorio.study.run_terms import these_runs, with_runs, with_seen_runs
+from polars_scorio.study.run_terms import these_runs, with_runs
 from polars_scorio.subjects.scores import clipped_ends
 
 if TYPE_CHECKING:
@@ -257,20 +257,17 @@ def evaluated_plan(
     questions: Alignment = "any",
     named: bool = False,
     numbers: bool = True,
-    watched: bool = False,
 ) -> WholePlan:
     """A plan whose last step evaluates the questions of all groups.
 
-    `named` questions keep their names; without `numbers` only their estimates are asked for;
-    `watched` refuses trials that stopped on outcomes, which populations allow for.
+    `named` questions keep their names; without `numbers` only their estimates are asked for.
     """
     trials, per_question = request.trials, bool(columns.question)
     if overall is not None:
         check_overall(overall, trials, per_question=per_question)
     refuse_repeats(columns.visible)
     plan = request.groups(per_question=per_question or named, questions=questions)
-    refuses, each = watched or request.choice.planned is not None, per_question or named
-    plan = plan.then(WatchedTrials(request, refuses, numbers, each, questions))
+    plan = plan.then(CountTests(request, numbers))
     if trials.cluster is not None and (request.choice.target == "population" or not numbers):
         plan = plan.then(check_sample(trials, request.classes.columns()))
     if overall == "micro":
@@ -285,23 +282,22 @@ def evaluated_plan(
     # Nor may it change what is averaged.
     if overall == "macro":
         plan = plan.then(with_means, filters=False)
-    step = run_step(trials, decides=named, per_question=per_question)
-    return plan if step is None else plan.then(step, filters=step not in (these_runs, with_runs))
+    step = run_step(trials, per_question=per_question)
+    # Nor which runs models share.
+    return plan if step is None else plan.then(step, filters=False)
 
 
 def run_step(
-    trials: Trials, *, decides: bool, per_question: bool = False
+    trials: Trials, *, per_question: bool = False
 ) -> Callable[[Evaluated], Evaluated] | None:
     """The part of runs in evaluated numbers, where a user asks for it."""
     effects = trials.roles.effects
-    if run_part(trials) is None and kept_words(trials) is None:
+    if trials.run is None and kept_words(trials) is None:
         if effects in {"alike", "shared"}:
             raise ValueError(f"run_effects={effects!r} is about runs, which counts do not have")
         return None
-    if effects == "none" or (effects == "seen" and per_question):
+    if effects == "none":
         return None
-    if effects == "seen":
-        return partial(with_seen_runs, decides=decides)
     return these_runs if per_question else with_runs
 
 

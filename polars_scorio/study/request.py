@@ -559,7 +559,7 @@ def band_refusal(metric: Metric, view: View, choice: InferenceChoice, trials: Tr
         return "of costs"
     if choice.special is not None:
         return "that allows for the errors of a judge"
-    return "that allows for runs (run=)" if trials.run is not None else ""
+    return "that allows for runs (run=)" if trials.roles.effects != "none" else ""
 
 
 def _refuse_curves(

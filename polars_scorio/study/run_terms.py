@@ -1,16 +1,13 @@
 """Scores whose runs differ: one more term in the noise of all that a report or comparison says.
 
 The users who name the runs of a log (`run=`) ask about other runs like these. How far these are
-apart is read from the log once more: the outcomes of each question in each run. Where nobody named
-them it counts if the log shows it: two sums for each run say so if all questions have the same
-runs; other logs are read again question by question, unless they are large.
+apart is read from the log once more: the outcomes of each question in each run.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -19,30 +16,24 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import p_words, value_text
 from polars_scorio.counting.categories import Classes, Need, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
 from polars_scorio.counting.roles import Roles, RunEffects
 from polars_scorio.counting.run_bits import (
-    KEPT_P,
-    MOST_RUNS,
     RunWords,
     found_words,
     kept_words,
     run_ids,
-    run_part,
 )
-from polars_scorio.counting.tally import QUESTIONS, TIMES, class_members
+from polars_scorio.counting.tally import QUESTIONS, class_members
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.draws import expected_credit
-from polars_scorio.maths.exchangeability import FEWEST, Flags, stopping
-from polars_scorio.maths.exchangeability import LEVEL as STOPPED
+from polars_scorio.maths.exchangeability import Flags
 from polars_scorio.maths.run_effects import (
     RunVariance,
     ScoreRuns,
     SharedRuns,
-    complete_run_variance,
     pooled_ratio,
     run_variance,
     runs_p_value,
@@ -51,16 +42,11 @@ from polars_scorio.maths.run_effects import (
 )
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.calibrated import credited_classes
-from polars_scorio.study.dependent_trials import RUN_SUMS, SIZE, is_rare, of_groups, state_counts
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.log_checks import (
-    DECISION_LEVEL,
-    PLACE,
-    RUNS_DIFFER,
     TRIALS,
     is_graded,
     knows_success,
-    moved_words,
     question_outcomes,
 )
 from polars_scorio.subjects.scores import (
@@ -72,7 +58,6 @@ from polars_scorio.subjects.scores import (
 )
 
 _SIZE, _PLACE = ":size", ":place"  # trials of a question in a run; its place among all
-MOST_TRIALS = 1_000_000  # of a log with gaps; more are not read again
 
 Key = tuple[object, ...]
 
@@ -267,16 +252,9 @@ def _draw_slopes(n: Floats, c: Floats, draw: Callable[[int], Floats]) -> Floats:
     return slopes
 
 
-def with_runs(
-    evaluated: Evaluated, *, fewest: int = 1, visible: bool = True, scored: bool = False
-) -> Evaluated:
-    """The numbers of a request, with what runs bring to those that are calibrated.
-
-    Models with the `fewest` runs have the term; intervals of models alone only if it is `visible`.
-    Of trials whose outcome is missing it knows nothing if it is of those that are `scored`.
-    """
+def with_runs(evaluated: Evaluated) -> Evaluated:
+    """The numbers of a request, with what runs bring to those that are calibrated."""
     request, trials = evaluated.request, evaluated.request.trials
-    named = trials.roles.effects != "seen"
     credited = {
         row: (metric, credited_classes(metric, view, request.classes))
         for row, (metric, view) in evaluated.run_views.items()
@@ -286,7 +264,7 @@ def with_runs(
         for row, (metric, success) in credited.items()
         if success is not None or metric.averages_weights
     }
-    if len(views) < len(credited) and named:
+    if len(views) < len(credited):
         unlike = ", ".join(sorted({credited[row][0].name for row in {*credited} - {*views}}))
         warnings.warn(
             f"{unlike}: what runs bring to the largest or the least of several rewards is not "
@@ -294,12 +272,10 @@ def with_runs(
             RunWarning,
             stacklevel=2,
         )
-    if named:
-        evaluated = these_runs(evaluated)
+    evaluated = these_runs(evaluated)
     if not views:
         return evaluated
     tables = run_tables(trials, request.classes)
-    tables |= run_tables(trials.scored, request.classes) if scored else {}
     if not tables:
         return evaluated
     places = [*_group_tables(evaluated, tables)]
@@ -310,18 +286,18 @@ def with_runs(
         first += len(part.facts)
         numbers, noise = dict(part.numbers), dict(part.noise)
         for row, (metric, success) in views.items():
-            runs = _metric_runs(trials, members, metric, row[1], success, fewest)
+            runs = _metric_runs(trials, members, metric, row[1], success)
             if runs is None:
                 continue
             unknown |= not np.asarray(runs.freedom).all()
-            if row in numbers and visible:
+            if row in numbers:
                 ends = _credit_ends(members[0], metric, success)
                 numbers[row] = _with_term(
                     numbers[row], metric, runs, request.choice.confidence, ends
                 )
-            noise[row] = Noise(np.empty(0), runs, alone=visible)
+            noise[row] = Noise(np.empty(0), runs)
         parts.append(replace(part, numbers=numbers, noise=noise))
-    if unknown and named:
+    if unknown:
         warnings.warn(
             "run= names one run of some model, or runs that its questions do not share, or all of "
             "its trials have one outcome: how its runs differ cannot be seen, and intervals are "
@@ -342,18 +318,15 @@ _SPREAD = ("run_sd", "run_sd_lo", "run_sd_hi", "run_share", "pvalue_runs")
 
 
 def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFrame:
-    """A summary of models with how far the scores of their runs are apart, null if unseen.
+    """A summary of models with how far the scores of their named runs are apart.
 
     The p-value is one of the whole log.
     """
     trials = bind_roles(log, replace(roles, missing="drop", unscored="drop"))
-    if run_part(trials) is None or (roles.run is None and not roles.validate):
-        return summary
     schema = {**summary.collect_schema(), **dict.fromkeys(_SPREAD, pl.Float64())}
 
     def added(models: pl.DataFrame) -> pl.DataFrame:
-        few = models["trials"].sum() <= MOST_TRIALS
-        variances = _described_variances(trials) if few or trials.run is not None else {}
+        variances = _described_variances(trials)
         known = {key: runs for key, runs in variances.items() if runs.freedom}
         p = runs_p_value([*known.values()]) if known else None
         keys = models.select(trials.keys).rows() if trials.keys else [*variances] or [()]
@@ -368,29 +341,15 @@ def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFra
 
 
 def _described_variances(trials: Trials) -> dict[Key, RunVariance]:
-    """How far the runs of each group are apart, if they are named, or if their ids are shared."""
+    """How far the runs of each group are apart."""
     classes = _described_classes(trials)
     if classes is None:
-        return {}
-    if trials.run is None:
-        if classes.summed or found_words(trials) is None:
-            return {}
-        with suppress(ValueError):  # a summary shows what is refused elsewhere
-            return _seen_variances(trials, classes) or {}
         return {}
     tables = run_tables(trials, classes)
     success = classes.successful
     return {
         key: run_variance(table.credits(success), table.present) for key, table in tables.items()
     }
-
-
-def _seen_variances(trials: Trials, classes: Classes) -> dict[Key, RunVariance] | None:
-    """The runs of groups with enough mixed questions; None if trials share a run."""
-    tables = run_tables(trials, classes)
-    if any((table.size > 1).any() for table in tables.values()):
-        return None
-    return {key: runs for key, table in tables.items() if (runs := _of_table(table, classes))}
 
 
 class _Sums(Need):
@@ -449,7 +408,6 @@ def _metric_runs(
     metric: Metric,
     k: int | None,
     success: tuple[int, ...] | None,
-    fewest: int,
 ) -> ScoreRuns | None:
     """The part of runs in a metric of each group; None if it is not known."""
 
@@ -458,19 +416,18 @@ def _metric_runs(
         known = [slopes for slopes in each if slopes is not None]
         if not known or len(known) < len(each):
             return tables, None
-        return tables, _of_groups(tables, known, trials.roles.effects, fewest)
+        return tables, _of_groups(tables, known, trials.roles.effects)
 
     if trials.study is None or kept_words(trials) is None:
         return made()[1]
     # The tables are kept, too, so that no others get their ids.
-    return trials.study.kept((metric, k, success, fewest, *map(id, tables)), made)[1]
+    return trials.study.kept((metric, k, success, *map(id, tables)), made)[1]
 
 
 def _of_groups(
     tables: Sequence[RunTable],
     slopes: Sequence[tuple[Floats, Floats]],
     effects: RunEffects,
-    fewest: int,
 ) -> ScoreRuns:
     """The part of runs in each group: of its own, alike in all groups, or paired with others."""
     each = [
@@ -481,8 +438,6 @@ def _of_groups(
         np.array([float(number) for number in numbers]) for numbers in zip(*each, strict=True)
     )
     variance = RunVariance(*columns)
-    if fewest > 1:
-        return variance.where(np.array([table.size.shape[1] >= fewest for table in tables]))
     if effects == "shared":
         return _shared_runs(variance, tables, slopes)
     if effects != "alike":
@@ -542,118 +497,3 @@ def _with_term(
         lo=np.where(measured, lo, numbers.lo),
         hi=np.where(measured, hi, numbers.hi),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class SeenRuns:
-    """The runs of each group with enough mixed questions, by its keys."""
-
-    groups: Mapping[Key, RunVariance]
-    scored: bool  # whether trials whose outcome is missing are no part of them
-
-    @property
-    def p_value(self) -> float:
-        """Of the hypothesis that in no group runs differ."""
-        return runs_p_value([*self.groups.values()])
-
-    def words(self, trials: Trials) -> str:
-        """The finding, with the group whose runs differ most."""
-        key, runs = max(self.groups.items(), key=lambda item: item[1].run_share)
-        place = ", ".join(
-            f"{name}={value_text(value)}" for name, value in zip(trials.keys, key, strict=False)
-        )
-        return f"runs differ ({p_words(self.p_value)}): {moved_words(runs, place)}"
-
-
-def with_seen_runs(evaluated: Evaluated, *, decides: bool) -> Evaluated:
-    """The numbers of a request, with what runs bring to them where the log shows that they differ.
-
-    Models need three runs; at a weaker sign, which is enough where models are compared, four.
-    """
-    trials, runs = evaluated.request.trials, _asked_runs(evaluated)
-    if runs is not None:
-        p = runs.p_value
-    elif kept_words(trials) is not None:
-        p = float(trials.frame.select(pl.col(KEPT_P).max()).collect().item())
-    else:
-        return evaluated
-    if p >= (DECISION_LEVEL if decides else RUNS_DIFFER):
-        return evaluated
-    differing = p < RUNS_DIFFER
-    if differing and runs is not None:
-        warnings.warn(
-            f"{runs.words(trials)}. Intervals include that, of models with three "
-            'runs or more; run= names the runs of a log, run_effects="alike" then pools what '
-            'is known of them over models, and run_effects="none" asks about these very ones.',
-            RunWarning,
-            stacklevel=2,
-        )
-    scored = runs is not None and runs.scored and trials.missing_category is not None
-    return with_runs(evaluated, fewest=3 if differing else 4, visible=differing, scored=scored)
-
-
-def _asked_runs(evaluated: Evaluated) -> SeenRuns | None:
-    """The runs of the log, if a number of a request can have a term of them."""
-    request, trials = evaluated.request, evaluated.request.trials
-    if not evaluated.run_views or evaluated.bounds is not None or evaluated.run_sums is None:
-        return None
-    groups = evaluated.groups.head(evaluated.run_sums.len())  # means are behind them
-    return seen_runs(trials, request.classes, groups, evaluated.run_sums)
-
-
-def seen_runs(
-    trials: Trials, classes: Classes, groups: pl.DataFrame, sums: pl.Series
-) -> SeenRuns | None:
-    """The runs of a log whose questions are counted in `groups`; None if nothing can be said."""
-    if sums.null_count() == sums.len():
-        return None
-    states = state_counts(groups, classes)
-    known = _complete_groups(trials, states, groups, sums) if trials.run is None else None
-    scored = known is None  # an errored trial that was tried again is no outcome of a run
-    if known is None:
-        if states.select((pl.col(TRIALS) * pl.col(TIMES)).sum()).item() > MOST_TRIALS:
-            return None
-        known = _seen_variances(of_groups(trials.scored, groups), classes)
-        if known is None:
-            return None
-    measured = {key: runs for key, runs in known.items() if runs.freedom}
-    return SeenRuns(measured, scored) if measured else None
-
-
-def _complete_groups(
-    trials: Trials, states: pl.DataFrame, groups: pl.DataFrame, sums: pl.Series
-) -> dict[Key, RunVariance] | None:
-    """Groups by their keys, if all questions of each have all of its runs; None if some lack one.
-
-    Only those with enough mixed questions are there. Ids were checked, so a question of n trials
-    has n runs, and all of them if its group has no more.
-    """
-    place, n, c, times = (states[name].to_numpy().astype(np.int64) for name in states.columns)
-    each = sums.rename(RUN_SUMS).to_frame().with_row_index(PLACE).explode(RUN_SUMS, **AS_ROWS)
-    each = each.drop_nulls(RUN_SUMS).unnest(RUN_SUMS)
-    mixed = np.bincount(place, times * ((c > 0) & (c < n)), groups.height) >= FEWEST
-    runs = np.bincount(each[PLACE].to_numpy(), minlength=groups.height)
-    asked = np.flatnonzero(mixed & (runs > 0))  # no runs are known of what pools others
-    kept = np.isin(place, asked)
-    each = each.filter(pl.col(PLACE).is_in(asked))
-    if (n[kept] != runs[place[kept]]).any() or not each[RUN].is_between(0, MOST_RUNS - 1).all():
-        return None
-    run_group, group = (np.searchsorted(asked, places) for places in (each[PLACE], place[kept]))
-    states_of = n[kept], c[kept], times[kept]
-    successes = each[SIZE].to_numpy().astype(np.int64)
-    if not is_rare(n, c, times):
-        successes = np.bincount(group, times[kept])[run_group] - successes
-    variance = complete_run_variance(successes, run_group, states_of, group)
-    keys = groups[asked].select(trials.groups).rows()
-    return {key: variance.at(number) for number, key in enumerate(keys)}
-
-
-def _of_table(table: RunTable, classes: Classes) -> RunVariance | None:
-    """The runs of a group; None if too few questions are mixed, or trials stopped on outcomes."""
-    values = table.credits(classes.successful)
-    sums = values.sum(1)
-    n, c = table.runs_of.astype(np.int64), sums.round().astype(np.int64)
-    stopped = stopping(n, c, table.present, values > 0).p
-    if ((c > 0) & (c < n)).sum() < FEWEST or (stopped is not None and stopped < STOPPED):
-        return None
-    return run_variance(values, table.present)

@@ -75,7 +75,7 @@ class CostSums(Subject):
     success_squares: bool  # and their squares, for tries until the first success
 
     view = looks_at = "costs"
-    binary = tells_copies = True
+    binary = True
 
     def estimates(self, metric: Metric, k: int | None, cells: QuestionCells) -> Floats | None:
         """The addend of each question to the log of the ratio of costs, around that log."""

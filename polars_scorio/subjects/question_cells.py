@@ -322,7 +322,6 @@ class Subject(Need):
     looks_at: ClassVar[str] = "outcomes"  # of metrics that may have the view
     claims: ClassVar[tuple[str, ...]] = ()  # roles that decide on the views of all metrics
     binary: ClassVar[bool] = False  # needs success and failure
-    tells_copies: ClassVar[bool] = False  # trials whose numbers of it differ are no copies
     page_warnings: ClassVar[tuple[type[Warning], ...]] = ()  # of what a page says in its own words
 
     @classmethod

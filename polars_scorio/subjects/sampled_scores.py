@@ -51,7 +51,7 @@ class SampleLaw(Law):
         """The numbers at any confidence, with what runs bring to them."""
         sample = self._sample(models)
         mu, sigma, lo, hi = sample.numbers(confidence)
-        if models.runs is None or not models.scores.noise.alone:
+        if models.runs is None:
             return mu, sigma, lo, hi
         c = sample.critical(confidence)
         lo, hi = sample.scale.clipped(widened(mu, lo, hi, models.runs.term(c), c))

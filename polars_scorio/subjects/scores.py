@@ -42,7 +42,7 @@ Words: TypeAlias = NDArray[np.str_]
 
 # The last column of a report: the inference of the row, or `RANGE` where k exceeds the trials.
 INFERENCE, RANGE = "inference", "range"
-NO_INTERVAL = "none: trials stopped"  # where nobody knows which trials came first
+
 OTHER_RUNS, THESE_RUNS = ", other runs", ", these runs"
 # Information at this look over the planned information, if intervals hold at every look.
 INFORMATION = "information_fraction"
@@ -206,13 +206,12 @@ class Noise(NamedTuple):
 
     independent: Floats
     shared: ScoreRuns | None = None  # None: nothing is known of runs
-    alone: bool = True  # whether numbers of single models have the shared part, too
     asked: bool = False  # whether a user asked about other runs
 
     @property
     def sigma(self) -> Floats:
         """Standard deviation of the score."""
-        if self.shared is None or not self.alone:
+        if self.shared is None:
             return self.independent
         return np.asarray(np.hypot(self.independent, np.sqrt(self.shared.excess)))
 
@@ -228,17 +227,11 @@ class Scores(NamedTuple):
     hi: Floats
     law: Law
     facts: Mapping[str, Values] = MappingProxyType({})  # columns that only some metrics have
-    notes: Sequence[str | None] = ()  # which trials of each group count; empty: all
 
     @property
     def sigma(self) -> Floats:
         """Standard deviation of mu."""
         return self.noise.sigma
-
-    @property
-    def stopped(self) -> Mask:
-        """Groups whose trials stopped on their outcomes, nobody knows which of them first."""
-        return np.array([note == NO_INTERVAL for note in self.notes], np.bool_)
 
     @classmethod
     def from_numbers(
@@ -273,33 +266,19 @@ class Scores(NamedTuple):
     def columns(self) -> dict[str, Values]:
         """The columns of a report."""
         numbers: dict[str, Values] = {name: getattr(self, name) for name in NUMBERS}
-        return {**numbers, **self.facts, INFERENCE: self.words(alone=True)}
+        return {**numbers, **self.facts, INFERENCE: self.words()}
 
-    def words(self, *, alone: bool = False) -> Words:
-        """The words for what each group rests on; `alone`: of numbers of models."""
+    def words(self) -> Words:
+        """The words for what each group rests on."""
         forecast = self.law.ranges & np.isnan(self.estimate) & ~np.isnan(self.lo)
         words = np.where(forecast, RANGE, self.inference).astype(object)
-        shared = None if alone and not self.noise.alone else self.noise.shared
+        shared = self.noise.shared
         if shared is not None:
             known = (np.asarray(shared.freedom) > 0) & ~forecast
             words = words + np.where(known, OTHER_RUNS, THESE_RUNS)
         elif self.noise.asked:
             words = words + THESE_RUNS
-        for place, note in enumerate(self.notes):
-            if note:
-                words[place] = note if note == NO_INTERVAL else f"{words[place]}, {note}"
         return words.astype(np.str_)
-
-    def counting(self, notes: Sequence[str | None]) -> Scores:
-        """The scores with notes on the trials that count; those that stopped have no interval."""
-        scores = self._replace(notes=notes)
-        if not scores.stopped.any():
-            return scores
-        counted, lo, hi = (
-            np.where(scores.stopped, np.nan, each)
-            for each in (self.noise.independent, self.lo, self.hi)
-        )
-        return scores._replace(noise=self.noise._replace(independent=counted), lo=lo, hi=hi)
 
     def with_facts(self, **facts: Values) -> Scores:
         """The scores with more facts."""
@@ -357,8 +336,6 @@ class StrataModels:
     def comparison(self) -> Comparison:
         """The models as all decisions take them."""
         compared = self.scores.law.compared(self)
-        if self.scores.stopped.any():
-            compared = compared.without(self.scores.stopped[self.places])
         if self.runs is None:
             return compared
         low, high = (-np.inf, np.inf) if self.of_rewards else self.metric.support
@@ -366,11 +343,7 @@ class StrataModels:
 
     def numbers(self) -> ModelNumbers:
         """Mu, sigma, lo and hi of each model by itself."""
-        mu, *noise = self.scores.law.numbers(self)
-        if self.scores.stopped.any():
-            noise = [np.where(self.scores.stopped[self.places], np.nan, each) for each in noise]
-        sigma, lo, hi = noise
-        return mu, sigma, lo, hi
+        return self.scores.law.numbers(self)
 
     def own_ends(self, confidence: Floats) -> tuple[Floats, Floats]:
         """Intervals of the models, (S, L), at confidences (S, 1) above that of the report."""

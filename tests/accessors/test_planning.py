@@ -49,7 +49,7 @@ def test_a_plan_is_about_the_benchmark_whatever_the_accessor_says(log):
 def test_questions_that_a_comparison_needs():
     # The differences of twenty questions are 1/3 or -2/3: their mean is not sure to be positive.
     log = pl.concat([long([[1, 1, 0]] * 20, "ada"), long([[1, 1, 1], [0, 0, 0]] * 10, "bob")])
-    asked = log.scorio(run_effects="none")
+    asked = log.scorio
     row = asked.questions_needed(ps.avg()).row(0, named=True)
     strict = asked.questions_needed(ps.avg(), power=0.95).row(0, named=True)
     assert row["questions"] == strict["questions"] == 20

@@ -165,7 +165,7 @@ def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
     stopped_log("ab").write_parquet("log.parquet")
     assert main(["check", "log.parquet"]) == 1
     printed = capsys.readouterr().out
-    assert printed.startswith("\n  BIASED  No ranking of this log holds: ")
+    assert printed.startswith("\n  ALARM  Trials of this log are not independent.\n")
     assert printed.endswith("  exit status 1\n")
     assert main(["check", "log.parquet", "--format", "json"]) == 1
     models(2).write_parquet("log.parquet")
@@ -209,23 +209,11 @@ def test_numbers_and_empty_texts_of_strata_are_named_in_words(capsys):
     assert [line for line in printed.splitlines() if line.startswith("  bench 0: m0")]
 
 
-@pytest.mark.filterwarnings("always:trials are not independent")
+@pytest.mark.filterwarnings("always:all questions with fewer")
 def test_a_ranking_warns_once_of_trials_that_stopped(capsys):
     stopped_log(["a", "b", "c"]).write_parquet("log.parquet")
     assert main(["rank", "log.parquet"]) == 0
-    assert capsys.readouterr().err.count("trials are not independent") == 1
-
-
-def test_check_across_models_finds_a_run_that_two_of_them_share(capsys):
-    log = models(1, questions=200)
-    log = pl.concat(
-        [log, log.with_columns(pl.lit("twin").cast(log.schema["model"]).alias("model"))]
-    )
-    log.write_parquet("log.parquet")
-    main(["check", "log.parquet", "--format", "csv"])
-    assert "of twin agree on" not in capsys.readouterr().out
-    main(["check", "log.parquet", "--across", "--format", "csv"])
-    assert "of twin agree on" in capsys.readouterr().out
+    assert capsys.readouterr().err.count("all questions with fewer trials ended alike") == 1
 
 
 def test_regressions_prints_the_surest_questions_first(capsys):

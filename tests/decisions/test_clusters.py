@@ -29,7 +29,7 @@ def copied(single: pl.DataFrame) -> pl.DataFrame:
 
 def pairs(log: pl.DataFrame, roles: dict[str, str], **options: object) -> pl.DataFrame:
     """All that is said of the models of each stratum."""
-    accessor = log.scorio(by="domain", success=(1, 2), run_effects="none", **roles)
+    accessor = log.scorio(by="domain", success=(1, 2), **roles)
     return accessor.compare(ps.avg(), **SAMPLE, **options)
 
 
@@ -40,7 +40,7 @@ def test_copies_of_questions_tell_no_more_than_these(
     single, copied, unmatched, simultaneous, method
 ):
     options = {"unmatched": unmatched, "simultaneous": simultaneous, **SAMPLE}
-    asked = {"by": "domain", "success": (1, 2), "run_effects": "none"}
+    asked = {"by": "domain", "success": (1, 2)}
     one = getattr(single.scorio(**asked), method)(ps.avg(), **options)
     many = getattr(copied.scorio(**asked, cluster="cluster"), method)(ps.avg(), **options)
     assert_frame_equal(many, one, **NEARLY)
@@ -64,7 +64,7 @@ def test_clusters_of_one_question_change_no_byte(single, unmatched):
 
 
 def test_about_these_very_questions_clusters_change_no_byte(copied):
-    roles = {"by": "domain", "success": (1, 2), "run_effects": "none"}  # of copied questions
+    roles = {"by": "domain", "success": (1, 2)}  # of copied questions
     clustered, plain = copied.scorio(**roles, cluster="cluster"), copied.scorio(**roles)
     assert clustered.compare(ps.avg()).equals(plain.compare(ps.avg()))
     assert clustered.rank(ps.avg()).equals(plain.rank(ps.avg()))
@@ -94,7 +94,7 @@ def test_a_large_cluster_is_warned_of(copied):
 
 
 def test_a_leaderboard_ranks_by_clusters(copied):
-    roles = {"success": (1, 2), "cluster": "cluster", "run_effects": "none"}
+    roles = {"success": (1, 2), "cluster": "cluster"}
     log = copied.filter(domain="web").scorio(**roles, **SAMPLE)
     board, order = log.leaderboard(ps.avg()), log.rank(ps.avg())
     assert board["clusters"].to_list() == [7, 7, 7]

@@ -242,9 +242,7 @@ def test_nothing_depends_on_the_order_of_rows_or_on_being_lazy():
 def test_missing_trials_that_are_dropped_leave_fewer_points():
     rows = [[1, 0, 1, None]] * 10 + [[0, 0, 1, None]] * 10
     log = pl.concat([long(rows, "a"), long(rows[::-1], "b")])
-    found = log.scorio(missing="drop", run_effects="none").compare(
-        ps.pass_at_k([1, 3, 4]), simultaneous=True
-    )
+    found = log.scorio(missing="drop").compare(ps.pass_at_k([1, 3, 4]), simultaneous=True)
     assert found["sigma"].is_null().to_list() == [False, False, True]
     nothing = log.with_columns(category=pl.lit(None, pl.Int64)).scorio(missing="drop")
     with pytest.raises(ValueError, match=r"20 questions|40 questions"):

@@ -166,7 +166,7 @@ def test_of_many_logs_hardly_any_calls_a_model_on_the_frontier_dominated():
     names = ("log", "model", "question", "trial")
     places = {name: axis.ravel() for name, axis in zip(names, np.indices(shape), strict=True)}
     columns = {"category": solved.ravel().astype(int), "usd": usd.ravel()}
-    log = pl.DataFrame({**places, **columns}).scorio(cost="usd", by="log", run_effects="none")
+    log = pl.DataFrame({**places, **columns}).scorio(cost="usd", by="log")
     share = log.frontier().group_by("model").agg(pl.col("dominated", "prob_on_frontier").mean())
     dominated, chance = (share.sort("model")[name].to_numpy() for name in share.columns[1:])
     assert dominated[:3].sum() < 0.05

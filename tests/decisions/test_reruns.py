@@ -214,7 +214,7 @@ def runs_apart(spread, seed=0, runs=6, questions=80):
 
 def test_runs_that_differ_are_in_the_floor_where_they_are_named():
     log = runs_apart(1.0)
-    plain = log.scorio(run_effects="none").reruns().row(0, named=True)
+    plain = log.scorio.reruns().row(0, named=True)
     named = log.scorio(run="trial").reruns().row(0, named=True)
     spread = log.scorio(run="trial").describe()["run_sd"].item()
     assert plain["run_sd"] is None

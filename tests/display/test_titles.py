@@ -301,21 +301,6 @@ def test_one_model_is_said_to_be_reliable_or_not():
     assert page_of(single).headline == f"ada gets {100 * share:.1f} % of 40 questions right."
 
 
-def test_a_log_that_stopped_on_outcomes_has_no_winner():
-    page = page_of(retried())
-    assert page.headline == "No winner: all models retried until success."
-    assert "First trials alone: " in plain_text(page.finding.aside)
-    assert not {"ranks", "pairs"} & {*page.numbers["overall"]}
-    log = retried("ada", "bob")
-    whole = log.filter(model="ada").group_by("question").len().rename({"len": "n"})
-    more = pl.concat([log.filter(model="ada"), models(1, questions=60, trials=8)], how="diagonal")
-    assert whole.height == 60
-    assert page_of(more).headline == "No winner: ada retried until success."
-    unordered = page_of(retried().drop("trial"), trial=None)
-    assert unordered.headline == "No winner: all models stopped on outcomes."
-
-
-@pytest.mark.filterwarnings("ignore:trials are not independent")
 def test_the_metric_that_leads_orders_the_title():
     log = pl.concat([long([[1, 0]] * 20, "steady"), long([[1, 1]] * 9 + [[0, 0]] * 11, "sure")])
     assert page_of(log, ps.pass_at_k(2)).headline.startswith("steady ")
@@ -325,7 +310,7 @@ def test_the_metric_that_leads_orders_the_title():
     ("log", "roles"),
     [(models(3), {}), (models(2, strata=2), {"by": "bench"}), (retried(), {})],
 )
-@pytest.mark.filterwarnings("ignore:trials are not independent")
+@pytest.mark.filterwarnings("ignore:all questions with fewer")
 def test_a_notebook_says_the_title_of_the_page_above_the_leaderboard(log, roles):
     asked = {"overall": "micro"} if roles else {}
     board = log.scorio(**roles).leaderboard(**asked)
@@ -369,15 +354,6 @@ def test_a_notebook_says_no_share_of_questions_of_a_mean_over_strata():
     assert re.sub(r"<[^>]*>", "", title).split() == ["m00", "scores", share, "%."]
 
 
-@pytest.mark.filterwarnings("ignore:trials are not independent")
-def test_a_notebook_draws_the_first_trials_of_a_log_that_stopped_on_outcomes():
-    """The numbers that the frame has, not those of all trials."""
-    board = retried("ada", "bob").scorio.leaderboard()
-    shown = " ".join(re.sub(r"<[^>]*>", " ", board._repr_html_()).split())
-    for model, score, lo, hi in board.select("model", "avg", "avg_lo", "avg_hi").iter_rows():
-        assert f"{model} {100 * score:.1f} [{100 * lo:.1f}, {100 * hi:.1f}]" in shown
-
-
 def test_a_notebook_says_the_title_of_the_page_above_a_gate():
     gate = models(2, strata=2).scorio(by="bench").gate("m00", margin=0.02)
     page = page_of(models(2, strata=2), by="bench", baseline="m00")
@@ -395,11 +371,11 @@ def test_a_gate_has_one_title_on_page_terminal_and_notebook(
     log = models(2, strata=strata, questions=30)
     log.write_parquet("log.parquet")
     roles = {"by": "bench"} if strata else {}
-    page = page_of(log, baseline=baseline, run_effects="none", **roles)
-    options, alone = ["--by", "bench"] if strata else [], ["--run-effects", "none"]
-    main(["gate", "log.parquet", "--baseline", baseline, "--margin", "0.02", *options, *alone])
+    page = page_of(log, baseline=baseline, **roles)
+    options = ["--by", "bench"] if strata else []
+    main(["gate", "log.parquet", "--baseline", baseline, "--margin", "0.02", *options])
     assert page.headline in " ".join(capsys.readouterr().out.split())
-    shown = log.scorio(**roles, run_effects="none").gate(baseline, margin=0.02)._repr_html_()
+    shown = log.scorio(**roles).gate(baseline, margin=0.02)._repr_html_()
     assert html_text(page.finding.title) in shown
 
 

@@ -4,6 +4,7 @@ import warnings
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from tests.made_logs import long
@@ -12,8 +13,8 @@ from tests.made_logs import long
 RETRIED = [(1, 1)] * 6 + [(2, 1)] * 4 + [(3, 1)] * 2 + [(4, 0)] * 6 + [(4, 1)] * 2
 PLANNED = [(4, c % 5) for c in range(20)]
 SAID = (
-    r"^trials are not independent in 1 of 2 groups, the first: bob: all 12 questions with fewer "
-    r"trials have 1 success .* no interval holds\. See check\(\) for the evidence\.$"
+    r"^all questions with fewer trials ended alike, as in model='bob' \(p < 0\.001\): if trials "
+    r"stopped on outcomes, scores are biased\."
 )
 
 
@@ -49,7 +50,7 @@ def test_rows_that_a_filter_leaves_out_are_not_looked_at():
     retried = long([[0] * (n - c) + [1] * c for n, c in RETRIED], "bob")
     twice = pl.concat([long([[0, 1]], "ada")] * 2)
     plan = pl.concat([retried, twice]).lazy().scorio.avg()
-    with pytest.warns(ps.CheckWarning, match="in 1 of 1 group, the first: bob: "):
+    with pytest.warns(ps.CheckWarning, match="ended alike, as in model='bob'"):
         assert plan.filter(pl.col("model") == "bob").collect().height == 1
     with pytest.raises(ValueError, match="the same trial twice"):
         plan.collect()
@@ -58,7 +59,7 @@ def test_rows_that_a_filter_leaves_out_are_not_looked_at():
 def test_the_rows_over_all_strata_are_no_group_of_their_own():
     frame = log(ada=PLANNED * 3, bob=RETRIED * 3).frame
     by_part = frame.scorio(count="count", by="part")
-    with pytest.warns(ps.CheckWarning, match=r"in \d of 4 groups, the first: bob \(part=\d\): "):
+    with pytest.warns(ps.CheckWarning, match=r"ended alike, as in part=\d, model='bob'"):
         by_part.compare(ps.avg(), overall="micro")
 
 
@@ -122,7 +123,7 @@ def test_pictures_warn():
 
 def test_a_lazy_report_warns_when_it_is_collected():
     plan = ps.scorio(log(bob=RETRIED).frame.lazy(), count="count").avg()
-    with pytest.warns(ps.CheckWarning, match="in 1 of 1 group, the first: bob: "):
+    with pytest.warns(ps.CheckWarning, match="ended alike, as in model='bob'"):
         plan.collect()
 
 
@@ -145,3 +146,49 @@ def test_average_weights_have_no_success_to_stop_at():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pl.DataFrame(rows).scorio(trial=None).rank(ps.avg({"good": 1, "bad": 0}))
+
+
+def in_order(**models: list[tuple[int, int]]) -> pl.DataFrame:
+    """The same models with a row for each trial, the last of which succeeds if any does."""
+    return pl.concat(
+        long([[0] * (n - c) + [1] * c for n, c in rows], name) for name, rows in models.items()
+    )
+
+
+FAULTY = {
+    "stopped on outcomes": in_order(ada=PLANNED, bob=RETRIED),
+    "all copies": in_order(ada=PLANNED, bob=[(4, 0)] * 8 + [(4, 4)] * 12),
+    "each trial twice": in_order(ada=PLANNED, bob=[(4, 2)] * 15 + [(4, 0)] * 5),
+    "a broken run": in_order(ada=PLANNED, bob=[(4, 3)] * 20),
+}
+
+
+@pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+@pytest.mark.parametrize("fault", FAULTY)
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda log: log.report(ps.avg(), ps.pass_at_k([1, 2])), id="report"),
+        pytest.param(lambda log: log.report(ps.avg(), per="question"), id="questions"),
+        pytest.param(lambda log: log.compare(), id="compare"),
+        pytest.param(lambda log: log.rank(), id="rank"),
+        pytest.param(lambda log: log.best(), id="best"),
+        pytest.param(lambda log: log.gate("ada", margin=0.1), id="gate"),
+        pytest.param(lambda log: log.regressions("ada"), id="regressions"),
+        pytest.param(lambda log: log.compare(planned_trials=8), id="looks"),
+        pytest.param(lambda log: log.trials_needed(half_width=0.1), id="plan"),
+    ],
+)
+def test_no_number_depends_on_a_test_and_nothing_is_refused(fault, call):
+    log = FAULTY[fault]
+    found = call(log.scorio)
+    assert_frame_equal(found, call(log.scorio(validate=False)))
+    assert_frame_equal(found, call(log.scorio(trial=None)))
+    if "inference" in found.columns:
+        assert {*found["inference"]} <= {"calibrated", "posterior", "range", "population posterior"}
+
+
+def test_who_trusts_a_log_hears_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FAULTY["stopped on outcomes"].scorio(validate=False).compare()

@@ -82,9 +82,7 @@ def test_copies_of_a_question_are_as_good_as_one():
     copied = passages([0, 1], copies=True)
     single = copied.filter(pl.col("question") % 4 == 0)
     metrics = (ps.avg(), ps.pass_at_k([1, 2, 4]), ps.pass_hat_k(2))
-    found = copied.scorio(cluster="passage", run_effects="none", validate=False).report(
-        *metrics, **TARGET
-    )
+    found = copied.scorio(cluster="passage", validate=False).report(*metrics, **TARGET)
     # The variance between single questions, divided by K - 1, from their estimates alone.
     each = single.scorio(validate=False).report(*metrics, per="question")
     by = ["model", "metric", "k"]

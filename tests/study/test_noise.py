@@ -41,8 +41,6 @@ def test_both_parts_add_up_in_squares(own, excess):
     whole = Noise(np.full((1, 2), own), runs).sigma
     np.testing.assert_allclose(whole**2, own**2 + excess)
     # The numbers of single models may be about these very runs; a comparison never is.
-    alone = Noise(np.full((1, 2), own), runs, alone=False)
-    np.testing.assert_array_equal(alone.sigma, alone.independent)
 
 
 @given(SIZES, SIZES, SIZES, st.floats(0.1, 4.0), st.booleans())
@@ -90,7 +88,7 @@ def test_a_log_with_runs_decides_no_pair_that_its_trials_do_not():
         columns = {"model": model, "question": question, "trial": run, "category": outcomes}
         frames.append(pl.DataFrame(columns))
     log, decided = pl.concat(frames), []
-    for options in ({"run": "trial"}, {"run_effects": "none"}):
+    for options in ({"run": "trial"}, {}):
         rows = log.scorio(**options).compare()
         decided.append((rows["lo"] > 0) | (rows["hi"] < 0))
     assert not (decided[0] & ~decided[1]).any()

@@ -136,7 +136,7 @@ def test_intervals_that_hold_at_every_look_contain_those_of_one(seed, plan):
 
 @pytest.mark.slow
 def test_intervals_are_narrowest_at_the_plan():
-    log = random_log(4).scorio(run_effects="none")
+    log = random_log(4).scorio
     widths = [
         log.compare(ps.avg(), planned_trials=plan).select(pl.col("hi") - pl.col("lo"))["hi"].max()
         for plan in (2, 4, 8, 16, 32)
@@ -162,7 +162,7 @@ def test_verdicts_about_all_pairs_are_made_in_one_step():
         for model, hits in (("ada", 15), ("bob", 8), ("cy", 8), ("dee", 1))
     )
     critical = anytime_critical(2.5690, 1.0)  # the studentized range of four, over root 2
-    log = log.scorio(run_effects="none")  # all runs are sorted by success
+    log = log.scorio  # all runs are sorted by success
     pairs = log.compare(ps.avg(), planned_trials=16, simultaneous=True)
     once = log.compare(ps.avg(), confidence=float(2 * ndtr(critical) - 1), simultaneous=False)
     assert_frame_equal(pairs.select(ENDS), once.select(ENDS), abs_tol=1e-4)
@@ -194,7 +194,7 @@ def test_plans_need_more_trials_for_a_verdict_that_holds_at_every_look():
     log = pl.concat(
         long([[1] * hits + [0] * (16 - hits)] * 12, model)
         for model, hits in (("ada", 9), ("bob", 8))
-    ).scorio(run_effects="none")
+    ).scorio
     once, plan = log.trials_needed()["extra_trials"].item(), 64
     repeated = log.trials_needed(planned_trials=plan)["extra_trials"].item()
     assert repeated > once > 0

@@ -31,7 +31,7 @@ _COLOURS = {"a": _TONES["a"], "b": _TONES["b"], "m": _TONES["mid"], "o": _TONES[
 def card_svg(story: Story, title: str | None = None, day: date | None = None) -> str:
     """The card as a drawing; `title` is a line above the finding."""
     finding, sheet = story.finding, story.sheet
-    board = sheet.board if story.first is None else story.first.sheet.board
+    board = sheet.board
     count = count_of(sheet.asked, "question")
     if sheet.main.each:
         count += f" \N{MULTIPLICATION SIGN} {count_of(sheet.main.each, 'trial')}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from html import escape
 
 import polars as pl
@@ -26,8 +25,6 @@ def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
     if asked.gates is None and RUNS_UNTOLD in [alert.title for alert in story.verdict.alerts]:
         return ""
     finding = story.finding
-    if story.first is not None:  # the numbers of the frame
-        story = replace(story, sheet=story.first.sheet, prices=None)
     drawn = forest_picture(story) if story.gated is None else gate_hero(story.gated)
     # Outputs of a notebook share one page, and an id is there once.
     key = f"grid-{hashlib.sha256(drawn.encode()).hexdigest()[:8]}"

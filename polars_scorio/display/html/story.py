@@ -15,8 +15,6 @@ from polars_scorio.display.html.gate_sections import Gated, gate_finding
 from polars_scorio.display.html.sections import Fan, QuestionFacts, Sheet
 from polars_scorio.display.html.step_sections import TrainingRun, steps_finding
 from polars_scorio.display.html.unranked_sections import (
-    FirstTrials,
-    biased_finding,
     one_model_finding,
     population_interval,
 )
@@ -55,7 +53,6 @@ class Story:
     facts: QuestionFacts | None = None
     gated: Gated | None = None
     run: TrainingRun | None = None
-    first: FirstTrials | None = None
     prices: Prices | None = None
     like: tuple[float, float, float] | None = None  # one model on questions like these
 
@@ -68,7 +65,7 @@ class Story:
         verdict = log_verdict(log, coverage, asked.metrics, asked.settings)
         with without_repeated_warnings():
             story = cls._written(frame, roles, log, coverage, asked, verdict)
-            averaged = asked.overall == "macro" and story.parts and not verdict.biased
+            averaged = asked.overall == "macro" and story.parts
             return story.of_mean() if averaged else story
 
     @classmethod
@@ -84,10 +81,6 @@ class Story:
         def story(finding: Finding, **parts: object) -> Story:
             return cls(log, coverage, asked, verdict, sheet, finding, **parts)  # type: ignore[arg-type]
 
-        if verdict.biased:
-            first = FirstTrials.from_log(frame, roles, main, settings)
-            finding = biased_finding(verdict.biased, sheet, first, verdict.worst_p)
-            return story(finding, fan=None, first=first)
         facts = QuestionFacts.from_scope(main, board.models, settings)
         if asked.baseline is not None:
             gated = Gated.from_log(

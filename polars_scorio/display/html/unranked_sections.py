@@ -1,33 +1,24 @@
-"""Sections of logs that name no winner: one model, and trials that stopped on outcomes."""
+"""Sections of logs of one model, which name no winner."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
-import polars as pl
 
-from polars_scorio.arguments import p_words
-from polars_scorio.counting.log import COUNT, bind_roles, collected_together
-from polars_scorio.counting.roles import Roles
+from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.reruns import reruns
 from polars_scorio.display.finding import (
     Finding,
-    html_text,
     named,
-    names_list,
     one_model_title,
-    ranking_title,
 )
 from polars_scorio.display.html.gate_sections import as_number
 from polars_scorio.display.html.marks import (
     Axis,
     box,
-    dot,
     group,
     held_at,
     interval,
@@ -45,14 +36,10 @@ from polars_scorio.display.html.sections import (
     bold_numbers,
     grid_lines,
     line_rows,
-    score_axis,
     score_ticks,
-    whole_name,
     without_stratum,
 )
-from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import Scope, average_metric, page_scopes
-from polars_scorio.display.settings import Settings
+from polars_scorio.display.scopes import Scope, average_metric
 from polars_scorio.display.verdict import lead_label, lead_rows
 from polars_scorio.display.words import count_of, short_name, these_questions
 from polars_scorio.study.report import report
@@ -235,144 +222,3 @@ def next_of_one(sheet: Sheet) -> list[str]:
     if each and each > 1:
         steps.append(f"Compare a new version with {count_of(each, 'trial')} of each question.")
     return [*steps, "For a claim beyond these questions, add questions, not trials."]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FirstTrials:
-    """The first trial of each question alone, and how the last ones ended."""
-
-    sheet: Sheet  # of the first trials
-    ends: list[tuple[int, int, int]]  # trials, questions that end in a success, and the others
-
-    @classmethod
-    def from_log(
-        cls, frame: pl.LazyFrame, roles: Roles, main: Scope, settings: Settings
-    ) -> FirstTrials | None:
-        """None if the trials of the log have no order, or are counted."""
-        trials = bind_roles(frame, roles)
-        if trials.trial is None or roles.count is not None or main.judged:
-            return None
-        keys = [part.expr for part in (*trials.by, trials.model, trials.question) if part]
-        scored = frame.filter(trials.category.expr.is_not_null())
-        trial = trials.trial.expr
-        parts = [
-            scored.filter(trial == extreme(trial).over(keys))
-            for extreme in (pl.Expr.min, pl.Expr.max)
-        ]
-        try:
-            first, last = (LogSummary.read(part, roles) for part in parts)
-            overall, _ = page_scopes(first, (main.lead,), settings)
-            counted = bind_roles(main.counts.lazy(), main.roles).rows()
-            sizes = counted.group_by("model", "question").agg(pl.col(COUNT).sum().alias("n"))
-            whole, _ = page_scopes(last, (main.lead,), settings)
-        except (ValueError, TypeError, pl.exceptions.PolarsError):
-            return None
-        if overall is None or whole is None:
-            return None
-        outcomes = whole.question_scores().lazy().join(
-            sizes.select(pl.col("model", "question").cast(pl.String), "n"), how="inner",
-            left_on=[pl.col("model").cast(pl.String), pl.col("question").cast(pl.String)],
-            right_on=["model", "question"],
-        )  # fmt: skip
-        rows = (
-            outcomes.group_by("n")
-            .agg((pl.col("score") == 1).sum().alias("right"),
-                 (pl.col("score") < 1).sum().alias("wrong"))
-            .sort("n").collect().select("n", "right", "wrong").rows()
-        )  # fmt: skip
-        return cls(Sheet.from_scope(overall, settings), rows)
-
-    @property
-    def until_success(self) -> bool:
-        """Whether every question with fewer than the most trials ends in a success."""
-        return all(wrong == 0 for _, _, wrong in self.ends[:-1])
-
-
-def biased_finding(
-    stopped: Sequence[str], sheet: Sheet, first: FirstTrials | None, worst: float
-) -> Finding:
-    """No winner: how trials stopped, and what the first trials alone say."""
-    who = "all models" if {*stopped} >= {*sheet.board.models} else names_list([*stopped])
-    how = (
-        "retried until success"
-        if first is not None and first.until_success
-        else "stopped on outcomes"
-    )
-    title = f"No winner: {who} {how}."
-    pattern = f"found by the pattern of the trials: {p_words(worst)}"
-    basis = (pattern, "no model is called better than another")
-    if first is None:
-        return Finding(title, "biased", "no", "", "", basis)
-    unit, board = sheet.board.unit, first.sheet.board
-    all_of = dict(zip(sheet.board.models, sheet.board.score, strict=True))
-    raised = [all_of[name] - score for name, score in zip(board.models, board.score, strict=True)
-              if name in all_of]  # fmt: skip
-    least, most = min(raised), max(raised)
-    low, high = unit.size(least), unit.size(most)
-    span = f"{low.partition(' ')[0]} to " * (low != high) + high
-    numbers = (
-        f"The scores of this log are {span} above those of the first trials."
-        if least > 0
-        else f"The scores of this log lie {unit.gap(least)} to {unit.gap(most, points=True)} from "
-        "those of the first trials."
-    )
-    claim = ranking_title(board, first.sheet.gap)[0].replace("Nothing", "nothing")
-    aside = f"First trials alone: {claim}" * (len(board.models) > 1)
-    return Finding(title, "biased", "no", numbers, aside, basis)
-
-
-def biased_hero(sheet: Sheet, first: FirstTrials) -> str:
-    """Rings of all trials beside dots of the first ones."""
-    board, unit = first.sheet.board, sheet.board.unit
-    every = dict(zip(sheet.board.models, sheet.board.score, strict=True))
-    axis = score_axis([*board.lo, *board.hi, *every.values()], unit)
-    lines = []
-    for place, model in enumerate(board.models):
-        numbers = (board.lo[place], board.score[place], board.hi[place])
-        score = every.get(model, math.nan)
-        body = grid_lines(axis, 46)
-        if math.isfinite(score):
-            body += level(axis(numbers[1]), axis(score), 23, "z") + dot(
-                axis(score), 23, 6.5, "ring no"
-            )
-        body += group("m", interval(axis, *numbers, 23))
-        was = (
-            f'<s class="k">{html_text(unit.score(score, sign=False))}</s> → '
-            if math.isfinite(score)
-            else ""
-        )
-        lines.append((whole_name(model), picture(46, body, board.numbers(place)),
-                      was + bold_numbers(unit, numbers[1], numbers[0], numbers[2])))  # fmt: skip
-    ticks = tick_row(axis, score_ticks(axis, unit))
-    note = (
-        "Ring: the mean of all trials, which stopped on outcomes. Dot: the first trial of each "
-        f"question, unbiased, with its {sheet.settings.level} interval."
-    )
-    return line_rows(lines, 150, 210, ticks) + f'<p class="note">{note}</p>'
-
-
-def stopping_section(first: FirstTrials) -> Section:
-    """By the number of trials: how the last one ended."""
-    whole = sum(right + wrong for _, right, wrong in first.ends)
-    lines = []
-    for n, right, wrong in first.ends[:12]:
-        a, b = 100 * right / whole, 100 * (right + wrong) / whole
-        body = box(0, a, 6, 20, "fa") + box(a, b, 6, 20, "fb")
-        words = f"{right:,} end right, {wrong:,} wrong"
-        lines.append((count_of(n, "trial"), picture(32, body, f"{n}: {words}"),
-                      f'<span class="k">{words}</span>'))  # fmt: skip
-    odd = sum(wrong for _, _, wrong in first.ends[:-1])
-    most = first.ends[-1][0]
-    many, ends = f"{odd:,}" if odd else "None", "ends" if odd < 2 else "end"
-    title = f"{many} of the questions with fewer than {most:,} trials {ends} wrong."
-    words_ = [
-        (
-            "Pairs of model and question by the number of their trials; blue: the last trial is "
-            "right, orange: it is wrong."
-        ),
-        (
-            "Independent trials do not know when to stop: with a fixed number of trials, right and "
-            "wrong would end each row alike."
-        ),
-    ]
-    return Section("stopping", title, words_, line_rows(lines, 64, 150))

@@ -52,12 +52,10 @@ from polars_scorio.display.html.story import (
     refusal_finding,
 )
 from polars_scorio.display.html.unranked_sections import (
-    biased_hero,
     flaky_section,
     next_of_one,
     one_model_hero,
     rerun_section,
-    stopping_section,
 )
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.scopes import Scope
@@ -186,8 +184,6 @@ def story_page(story: Story, order: Order) -> Page:
     if story.gated is not None:
         _, margin, level, _ = finding.basis
         about = replace(about, sentences=gate_sentences(level, margin.removeprefix("margin ")))
-    if verdict.biased:
-        about = replace(about, sentences=about.sentences[:1])
     overall = verdict.overall
     numbers: dict[str, object] = {
         "title": order.title,
@@ -229,12 +225,8 @@ def _first_picture(story: Story) -> Section:
     sheet, table = story.sheet, forest_table(story.sheet)
     if story.gated is not None:
         return Section("leaderboard", "", [], gate_hero(story.gated), plain_lines(story.gated))
-    if story.first is not None:
-        return Section("leaderboard", "", [], biased_hero(sheet, story.first))
     if story.run is not None:
         drawn = steps_hero(story.run, sheet.settings.level)
-    elif story.verdict.biased:
-        drawn = forest_picture(story)
     elif len(sheet.board.models) == 1:
         drawn = one_model_hero(sheet, story.like, story.parts)
     else:
@@ -253,10 +245,9 @@ def forest_picture(story: Story) -> str:
 
 def _page_sections(story: Story) -> Iterator[Section]:
     """The sections in their order; those without content have no picture and are not written."""
-    if story.verdict.biased or story.facts is None:
-        if story.first is not None:
-            yield stopping_section(story.first)
-    elif story.gated is not None:
+    if story.facts is None:
+        return
+    if story.gated is not None:
         names = story.sheet.board.models
         yield cases_section(story.gated, story.facts, names)
         yield reliability_section(story.fan, ["a", "m", *["o"] * len(names)])
@@ -306,16 +297,6 @@ def _reliability_sections(story: Story) -> Iterator[Section]:
 
 def _next_steps(story: Story) -> list[str]:
     """Advice on what to do next."""
-    if story.verdict.biased:
-        most = story.first.ends[-1][0] if story.first is not None else "so many"
-        return [
-            "Only first trials count on this page. " * (story.first is not None)
-            + "For shorter intervals run every question the same number of times.",
-            (
-                f"If retries are the product, score the product: solved within {most} tries is one "
-                "trial of it."
-            ),
-        ]
     if story.gated is not None:
         return next_of_gate(story.gated)
     if story.run is not None:
@@ -343,8 +324,6 @@ def _method_call(story: Story) -> tuple[str, dict[str, str], list[str]]:
     """A command, its options, and the arguments of the method of the same name."""
     metric = [f"metric={story.sheet.main.lead}"] * bool(story.asked.metrics)
     chosen = [*metric, *_typed_keywords(story.asked.settings)]
-    if story.verdict.biased:
-        return "check", {}, []
     of_steps = story.run is not None and story.log.shared_by_steps is not None
     lacking = of_steps or story.coverage["missing"].sum() > 0
     keeps, matched = ({"unmatched": "drop"}, ["unmatched='drop'"]) if lacking else ({}, [])
@@ -363,7 +342,7 @@ def _method_call(story: Story) -> tuple[str, dict[str, str], list[str]]:
 def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame | list[str]]:
     """The models and frames of the whole log, or of the stratum that the finding is about."""
     ranks = {"ranks": scope.ranks, "pairs": page_pairs(scope), "trials_needed": scope.needed}
-    frames = {} if scope.biased or len(scope.models) == 1 else ranks
+    frames = {} if len(scope.models) == 1 else ranks
     return {"models": scope.models, "report": scope.rows, **frames}
 
 
@@ -383,10 +362,10 @@ def page_pairs(scope: Scope) -> pl.DataFrame:
 def _stratum_frames(scope: Scope) -> dict[str, pl.DataFrame]:
     """The frames of a stratum."""
     numbers = ["model", "metric", "k", "estimate", "mu", "lo", "hi"]
-    frames = {"report": scope.rows[numbers]}
-    if not scope.biased:
-        frames["ranks"] = scope.ranks["model", "rank_lo", "rank_hi"]
-    return frames
+    return {
+        "report": scope.rows[numbers],
+        "ranks": scope.ranks["model", "rank_lo", "rank_hi"],
+    }
 
 
 def _refusal_page(log: LogSummary, coverage: pl.DataFrame, order: Order, error: Exception) -> Page:

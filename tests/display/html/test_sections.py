@@ -33,7 +33,7 @@ from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.scopes import page_scopes
 from polars_scorio.display.settings import Settings
 from tests.decisions.counted import counted
-from tests.display.html.logs import models, page_of, retried
+from tests.display.html.logs import models, page_of
 from tests.made_logs import long
 from tests.made_verdicts import verdicts
 from tests.own_metric import Agreement
@@ -79,7 +79,6 @@ def rows_of(figure: str) -> list[str]:
         (models(3, strata=2), {"by": "bench"}, ["duel", "strata", "reliability", "questions"]),
         (models(6), {}, ["duel", "pairs", "reliability", "questions"]),
         (models(2), {"baseline": "m00"}, ["cases", "reliability"]),
-        (retried(), {}, ["stopping"]),
         (models(3, questions=1), {}, ["duel", "reliability"]),
         (models(3).with_columns(usd=1.0 + pl.col("trial")), {"cost": "usd"},
          ["cost", "duel", "reliability", "questions"]),
@@ -106,10 +105,8 @@ def test_a_leaderboard_has_the_other_metrics_in_its_table():
     assert f"{100 * best['estimate']:.1f} [" in words(metrics.figure)
 
 
-def test_a_single_model_and_a_biased_log_have_no_ranks():
-    assert "rank" not in page_of(models(1)).numbers["overall"]
-    assert not {"ranks", "pairs"} & {*page_of(retried()).numbers["overall"]}
-    assert "chance to be best" not in page_of(retried()).html()
+def test_a_single_model_has_no_ranks():
+    assert not {"ranks", "pairs"} & {*page_of(models(1)).numbers["overall"]}
 
 
 @pytest.mark.slow
@@ -204,15 +201,12 @@ def test_posterior_means_have_the_gate_of_their_average_and_rewards_name_no_ques
     assert "cases" not in sections_of(half, baseline="m00", bounds=(0, 1))
 
 
-def test_a_baseline_that_the_log_lacks_is_refused_and_one_of_a_biased_log_is_no_gate():
+def test_a_baseline_that_the_log_lacks_is_refused():
     page = page_of(models(2, questions=3), baseline="m07")
     assert page.refused
     assert "baseline: no model 'm07'; there are ['m00', 'm01']" in page.headline
     with pytest.raises(TypeError, match=r"^baseline must be a model or None, got \['m00'\]"):
         page_of(models(2, questions=3), baseline=["m00"])
-    biased = page_of(retried(), baseline="ada")
-    assert not biased.refused
-    assert "baseline" not in biased.numbers
 
 
 @pytest.fixture(scope="module")
@@ -338,7 +332,7 @@ def test_the_wins_of_a_duel_are_those_of_an_oracle():
 
 def test_the_first_of_a_duel_is_the_one_that_leads_whatever_its_name():
     log = pl.concat([long([[0, 0, 1, 0]] * 12, "ada"), long([[1, 1, 1, 0]] * 12, "zoe")])
-    duel = sections_of(log, run_effects="none")["duel"]
+    duel = sections_of(log)["duel"]
     assert plain_text(duel.title) == "zoe or ada?"
     assert 'aria-label="zoe less ada: +50.0 points [' in duel.figure
     assert "zoe better: > 99 %" in words(duel.figure)
@@ -361,9 +355,9 @@ def test_the_dots_of_a_duel_show_the_chance_of_each_side():
 
 def test_the_dots_of_a_duel_are_ends_of_the_pair_among_all_models():
     log = models(4, questions=30)
-    main = page_scopes(look_of(log, run_effects="none"), (ps.avg(),), USUAL)[0]
+    main = page_scopes(look_of(log), (ps.avg(),), USUAL)[0]
     found = pair_quantiles(main, USUAL, "m01", "m03")
-    paired = log.scorio(run_effects="none")
+    paired = log.scorio
     pairs = paired.compare(baseline="m01", confidence=0.95, simultaneous=False)
     other = pl.any_horizontal(pl.col("model_a", "model_b") == "m03")
     gap = pairs.filter(other).row(0, named=True)
@@ -375,8 +369,8 @@ def test_the_dots_of_a_duel_are_ends_of_the_pair_among_all_models():
 @pytest.mark.slow
 def test_the_staircase_has_a_cell_for_each_pair():
     log = models(7, questions=40)
-    pairs = log.scorio(run_effects="none").compare(simultaneous=True)
-    section = sections_of(log, run_effects="none")["pairs"]
+    pairs = log.scorio.compare(simultaneous=True)
+    section = sections_of(log)["pairs"]
     decided = pairs["better"].is_not_null().sum()
     assert section.title == f"{decided} of 21 pairs are decided."
     cells = dict(re.findall(r'<path class="(sure|open)" d="([^"]*)"', section.figure))
@@ -560,7 +554,7 @@ def test_the_numbers_of_a_page_are_those_of_the_report(seed, number, trials):
     outcomes = (rng.random((trials, *rates.shape)) < rates).transpose(1, 2, 0).astype(int)
     log = pl.concat(long(each.tolist(), f"m{place}") for place, each in enumerate(outcomes))
     # Pages are about the runs of the log; trials of a few questions look like copies by chance.
-    roles = {"run_effects": "none", "validate": False}
+    roles = {"validate": False}
     page, accessor = page_of(log, **roles), log.scorio(**roles)
     rows = accessor.avg()
     unit = Unit.from_rows(rows.rename({"estimate": "mu"}))
@@ -589,13 +583,13 @@ def test_the_numbers_of_a_page_are_those_of_the_report(seed, number, trials):
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=4, deadline=None, phases=[Phase.generate])
 @pytest.mark.slow
-def test_the_numbers_of_gates_runs_and_biased_logs_are_those_of_the_methods(seed):
+def test_the_numbers_of_gates_and_runs_are_those_of_the_methods(seed):
     rng = np.random.default_rng(seed)
     rates = rng.random((3, 1)) * rng.random(15) + 0.02
     outcomes = (rng.random((4, *rates.shape)) < rates).transpose(1, 2, 0).astype(int)
     names = ("0", "10", "20")
     log = pl.concat(long(each.tolist(), name) for name, each in zip(names, outcomes, strict=True))
-    roles = {"run_effects": "none", "validate": False}
+    roles = {"validate": False}
 
     gate = log.scorio(**roles).gate("0", margin=0.02)
     shown = words(page_of(log, baseline="0", **roles).hero.figure)
@@ -613,12 +607,6 @@ def test_the_numbers_of_gates_runs_and_biased_logs_are_those_of_the_methods(seed
     model, diff, lo, hi = curve.select("model_a", "diff", "lo", "hi").row(0)
     diff, lo, hi = (diff, lo, hi) if model == "20" else (-diff, -hi, -lo)
     assert f"{Unit().gap(diff, points=True)} {Unit().gaps(lo, hi)}." in page.finding.numbers
-
-    biased = stopped_at_success(rng)
-    first = biased.filter(pl.col("trial") == 0)
-    shown = words(page_of(biased, **roles).hero.figure)
-    for mean, lo, hi in first.scorio(**roles).avg().select("estimate", "lo", "hi").rows():
-        assert f"{Unit().score(mean, sign=False)} {Unit().interval(lo, hi)}" in shown
 
 
 @pytest.mark.parametrize(
@@ -639,17 +627,6 @@ def test_the_heading_of_the_gains_of_a_run_names_every_k_that_is_decided(lo, hi,
     curve = Curve((1, 2, 4), (ends[0] + ends[1]) / 2, *ends)
     run = SimpleNamespace(curve=curve, ends=("0", "20"))
     assert gains_section(run, USUAL).title == title
-
-
-def stopped_at_success(rng: np.random.Generator) -> pl.DataFrame:
-    """Two models that tried each of 60 questions until a success, at most eight times."""
-    rows = []
-    for model in ("ada", "bob"):
-        for question in range(60):
-            tries = min(int(rng.geometric(0.15 + 0.7 * question / 60)), 9)
-            rows += [(model, question, trial, int(trial == tries - 1))
-                     for trial in range(min(tries, 8))]  # fmt: skip
-    return pl.DataFrame(rows, schema=["model", "question", "trial", "category"], orient="row")
 
 
 def test_names_from_right_to_left_are_units_of_their_own():
@@ -699,10 +676,10 @@ def test_every_metric_has_intervals_on_its_page(metric):
 
 def test_the_highest_of_several_has_an_interval_corrected_for_the_selection():
     log = models(3, questions=40)
-    row = log.scorio(run_effects="none").best().row(0, named=True)
+    row = log.scorio.best().row(0, named=True)
     ends = Unit().interval(row["best_lo"], row["best_hi"])
     assert f"Corrected for being the highest of 3, the first has {ends}." in words(
-        page_of(log, run_effects="none").hero.figure
+        page_of(log).hero.figure
     )
     steps = improving_run()
     row = steps.scorio(model="step", validate=False).best().row(0, named=True)
@@ -763,8 +740,6 @@ def test_cells_are_full_where_every_trial_is_right_and_of_rewards_at_the_highest
 
 
 def test_equal_numbers_are_no_range():
-    assert " 16.9 points above" in page_of(retried("ada")).finding.numbers
-    assert " 16.9 to 21.9 points above" in page_of(retried()).finding.numbers
     labelled = models(2, questions=40).with_columns(
         human=pl.when(pl.col("question") % 2 == 0).then("category")
     )
@@ -774,7 +749,7 @@ def test_equal_numbers_are_no_range():
 def test_the_widest_rank_is_that_of_a_model_only_where_no_other_is_as_wide():
     same = sections_of(models(6, questions=4))["pairs"]
     assert plain_text(same.words[1]) == "At worst a rank is known to within 6 places."
-    one = sections_of(models(6, questions=70), run_effects="none")["pairs"]
+    one = sections_of(models(6, questions=70))["pairs"]
     assert plain_text(one.words[1]) == "At worst a rank is known to within 5 places: that of m02."
 
 
@@ -826,15 +801,13 @@ def test_pages_say_how_their_own_numbers_were_computed(versions):
     assert "A gate passes if the lower end is above a loss of 2 points, fails if" in gate
     assert "is called better only if" not in gate
     assert "is called better only if" in page_of(models(2)).html()
-    assert "is called better only if" not in page_of(retried()).html()
     refused = page_of(models(2).with_columns(category=pl.lit("yes")))
     assert refused.refused
     assert "is called better" not in refused.html()
 
 
 def test_metrics_that_nobody_asked_for_fit_the_trials_that_count():
-    copies = long([[1] * 4] * 12)
-    titles = [alert.title for alert in page_of(copies).alerts]
-    assert titles == ["Trials that are not independent"]
-    asked = [alert.title for alert in page_of(copies, ps.pass_at_k(4)).alerts]
-    assert asked[-1] == "More draws than trials"
+    few = long([[1] * 4] * 12)
+    assert [alert.title for alert in page_of(few).alerts] == []
+    asked = [alert.title for alert in page_of(few, ps.pass_at_k(8)).alerts]
+    assert asked == ["More draws than trials"]

@@ -29,7 +29,7 @@ def test_the_coverage_is_that_of_the_log(ids):
         ~((pl.col("model") == "a") & (pl.col("question") == 3))
     )
     found = looked(log, by="domain").describe().rename({"stratum": "domain"})
-    expected = log.scorio(by="domain", run_effects="none").describe()
+    expected = log.scorio(by="domain").describe()
     assert expected["duplicates"].sum() == 9
     assert expected["nulls"].sum() > 0
     assert_frame_equal(found, expected, check_column_order=False)
@@ -43,7 +43,7 @@ def test_the_totals_of_the_tool_stand_in_the_coverage():
     )
     some = totals.filter(pl.col("model") != "a")
     found = LogSummary.read(log.lazy(), Roles(by="domain"), some).describe()
-    expected = Scorio(log, tool_totals=some)(by="domain", run_effects="none").describe()
+    expected = Scorio(log, tool_totals=some)(by="domain").describe()
     assert expected["planned"].null_count() > 0
     assert_frame_equal(found.rename({"stratum": "domain"}), expected)
     other = totals.drop("domain")  # of runs whose strata are not known

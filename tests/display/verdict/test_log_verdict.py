@@ -9,8 +9,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import log_verdict
-from tests.made_logs import long
-from tests.study.test_seen_runs import log_of, quietly
+from tests.made_logs import log_of_runs, long
 
 SURE = pl.concat([long([[1] * 8] * 20, "good"), long([[0] * 8] * 20, "bad")])
 
@@ -37,43 +36,34 @@ def test_with_strata_the_headline_is_about_all_of_them():
 @pytest.mark.parametrize("rewards", [False, True])
 def test_a_page_says_that_it_does_not_tell_runs_apart(rewards):
     """Runs with several trials of a question, or with rewards; a notebook shows the rows then."""
-    log = quietly(lambda: log_of(0.4, 0, runs=8)).with_columns(run=pl.col("trial") % 4)
+    log = log_of_runs(0.4, 0, runs=8).with_columns(run=pl.col("trial") % 4)
     if rewards:
         log = log.filter(pl.col("trial") < 4).with_columns(category=pl.col("category") * 0.75)
     asked = {"run": "run", "bounds": (0, 1)} if rewards else {"run": "run"}
     alerts = {each.title: each.text for each in verdict_of(log, [ps.avg()], **asked).alerts}
     assert "a page holds one success or failure" in alerts["Runs not told apart"]
     assert "These very runs" not in alerts
-    board = quietly(lambda: log.scorio(**asked).leaderboard(ps.avg()))
+    board = log.scorio(**asked).leaderboard(ps.avg())
     assert board["inference"].str.contains("other runs").all()
     assert "dataframe" in board._repr_html_()
-
-
-def test_models_that_stopped_on_outcomes_lead_nobody():
-    retried = [[0] * (row % 5) + [1] for row in range(40)]
-    verdict = verdict_of(pl.concat([long(retried, "a"), SURE]), trial=None)
-    assert verdict.biased == ["a"]
-    assert verdict.main.biased
-    assert verdict.worst_p < 1e-3
-    titles = {alert.title for alert in verdict.alerts}
-    assert titles == {"These numbers are biased", "Missing questions", "Unchecked duplicates"}
-    assert "Nobody knows which came first" in verdict.checked
 
 
 @pytest.mark.parametrize(
     ("seed", "runs", "roles", "title", "words"),
     [
-        (0, 4, {}, "Runs differ", "one run moves the score"),
-        (0, 4, {"by": "domain"}, "Runs differ", "one run moves the score"),
+        (0, 4, {"run": "trial"}, "Runs differ", "one run moves the score"),
+        (0, 4, {"run": "trial", "by": "domain"}, "Runs differ", "one run moves the score"),
         (0, 4, {"run": "trial", "run_effects": "alike"}, "Runs differ", "include that"),
         (2, 4, {"run": "trial"}, "Other runs", "which run= names"),
-        (0, 2, {}, "These very runs", "too few runs"),
+        (0, 2, {"run": "trial"}, "Runs differ", "include that"),
+        (2, 1, {"run": "trial"}, "These very runs", "too few runs"),
         (2, 4, {}, None, ""),
-        (0, 4, {"run_effects": "none"}, None, ""),
+        (0, 4, {"run": "trial", "run_effects": "none"}, None, ""),
     ],
 )
+@pytest.mark.filterwarnings("ignore:run= names one run")
 def test_the_numbers_of_a_page_know_how_runs_differ(seed, runs, roles, title, words):
-    log = log_of(0.4 * (seed == 0), seed, runs=runs)
+    log = log_of_runs(0.4 * (seed == 0), seed, runs=runs)
     if "by" in roles:
         log = pl.concat([log.with_columns(domain=pl.lit(name)) for name in "xy"])
     verdict = verdict_of(log, [ps.avg()], **roles)
@@ -82,20 +72,11 @@ def test_the_numbers_of_a_page_know_how_runs_differ(seed, runs, roles, title, wo
     assert words in alerts.get(title, "")
     whole = {"overall": "micro"} if "by" in roles else {}
     asked = log.scorio(**roles)
-    rows = quietly(lambda: asked.report(ps.avg(), **whole)).tail(3)
-    pairs = quietly(lambda: asked.compare(simultaneous=True, **whole)).tail(3)
+    rows = asked.report(ps.avg(), **whole).tail(3)
+    pairs = asked.compare(simultaneous=True, **whole).tail(3)
     for found, expected in ((verdict.main.rows, rows), (verdict.main.pairs, pairs)):
         columns = ["lo", "hi", "inference"]
         assert_frame_equal(found.select(columns), expected.select(columns))
-
-
-@pytest.mark.slow
-def test_copies_of_runs_say_nothing_of_runs_on_a_page():
-    copied = log_of(0.0, seed=2)
-    again = copied.filter(pl.col("trial") == 3).with_columns(trial=pl.lit(4, pl.Int64))
-    main = verdict_of(pl.concat([copied, again]), [ps.avg()], run="trial").main
-    expected = copied.scorio(run="trial").avg()
-    assert_frame_equal(main.rows.select("lo", "hi"), expected.select("lo", "hi"))
 
 
 def test_a_log_that_cannot_be_reported_says_why():

@@ -119,15 +119,15 @@ def test_questions_are_in_the_order_of_their_mean_score():
 
 def test_the_plan_of_a_page_is_that_of_all_pairs_at_once_with_their_runs():
     log = models(6, questions=30)
-    summary = read(log)
-    counted = summary.of_trials_that_count(summary.checks())
+    summary = read(log, run="trial")
+    counted = summary.with_runs(summary.checks())
     whole, _ = page_scopes(counted, (ps.avg(),), Settings())
     columns = ["model_a", "model_b", "extra_trials"]
     pairs = whole.needed.select(columns[:2])
     once, each = (
-        log.scorio.trials_needed(simultaneous=held).join(  # runs differ here
-            pairs, on=columns[:2], maintain_order="right"
-        )
+        log.scorio(run="trial")
+        .trials_needed(simultaneous=held)
+        .join(pairs, on=columns[:2], maintain_order="right")
         for held in (True, False)
     )
     assert pairs.height > 1
