@@ -247,10 +247,6 @@ BAD_CALLS = {
         [*GATE, "--planned-trials", "8", "--prior", "population"], 1, "without --prior, and"),
     "posterior means": (
         [*GATE, "--metric", "bayes"], 1, "metric of the Pass@k family, without --prior"),
-    "trials that stopped on outcomes": (
-        ["retried.parquet", *GATE[1:]], 1, "stopped on outcomes, or easy or hopeless"),
-    "looks at trials that stopped": (
-        ["retried.parquet", *GATE[1:], "--planned-trials", "8"], 1, "See polars-scorio check for"),
     "a false discovery rate of one": (
         [*GATE, "--fdr", "1"], 1, "fdr must be a number between"),
 }  # fmt: skip
@@ -260,12 +256,10 @@ BAD_CALLS = {
 def test_what_cannot_be_judged_is_answered_in_words_of_the_command(kind, capsys):
     arguments, status, message = BAD_CALLS[kind]
     log = versions(0.0, questions=30)
-    first = pl.col("trial").filter(pl.col("category") == 1).min().over("model", "question")
     logs = {
         "log": log,
         "alone": log.filter(model="v1"),
         "some": log.filter((pl.col("question") > 2) | (pl.col("model") == "v1")),
-        "retried": log.filter(pl.col("trial") <= first.fill_null(8)),
     }
     name = arguments[0].removesuffix(".parquet")
     logs[name].write_parquet(arguments[0])
@@ -357,3 +351,19 @@ def test_with_lower_is_better_a_version_with_fewer_successes_passes(gate):
         3,
         "fail: v1 is worse than v2 by more than 2 points",
     )
+
+
+def test_broken_cases_of_a_stable_suite_are_exit_status_3(gate):
+    """No case changes its outcome between trials; two of 30 went from all right to all wrong."""
+    log = pl.concat(
+        long([[int(case < solved)] * 5 for case in range(30)], name)
+        for name, solved in (("old", 28), ("new", 26))
+    )
+    log.write_csv("log.csv")
+    asked = ("log.csv", "--baseline", "old", "--margin", 0.05)
+    assert gate(*asked)[0] == 4
+    status, _, errors = gate(*asked, "--fail-on", "regressed")
+    assert (status, errors) == (3, "")
+    found = json.loads(Path("said.json").read_text(encoding="utf-8"))
+    assert "26" in json.dumps(found)
+    assert gate("log.csv", "--baseline", "old", "--margin", 0.04)[0] == 3

@@ -161,3 +161,50 @@ def test_models_with_different_questions_have_scores_and_common_questions(target
     assert lacking.report(ps.avg())["questions"].to_list() == [6, 5]
     common = lacking.compare(ps.avg(), unmatched="drop")
     assert common.equals(shared.compare(ps.avg()))
+
+
+def suite(**solved: int) -> pl.DataFrame:
+    """Versions that solve all of five trials of their first questions of 30, and no other trial."""
+    keys = [
+        (name, q, t, int(q < most))
+        for name, most in solved.items()
+        for q in range(30)
+        for t in range(5)
+    ]
+    return pl.DataFrame(keys, ["model", "question", "trial", "category"], orient="row")
+
+
+def test_a_suite_without_a_mixed_question_has_plain_numbers():
+    log = suite(all=30, most=28, none=0)
+    metrics = ps.avg(), ps.pass_at_k(2), ps.pass_hat_k([3, 5])
+    rows = log.scorio.report(*metrics)
+    for (name,), own in rows.group_by("model"):
+        share = {"all": 1.0, "most": 28 / 30, "none": 0.0}[str(name)]
+        assert own["estimate"].to_list() == pytest.approx([share] * 4)
+        assert {*own["trials"]} == {150}
+        assert {*own["inference"]} == {"calibrated"}
+        assert own.select("sigma", "lo", "hi").null_count().sum_horizontal().item() == 0
+
+
+def test_one_mixed_question_is_no_cliff():
+    stable = suite(m=27)
+    mixed = stable.with_columns(category=pl.when(question=0, trial=0).then(0).otherwise("category"))
+    plain, other = (log.scorio.report(ps.avg(), ps.pass_hat_k(5)) for log in (stable, mixed))
+    for stable_row, row in zip(
+        plain.iter_rows(named=True), other.iter_rows(named=True), strict=True
+    ):
+        widths = [each["hi"] - each["lo"] for each in (stable_row, row)]
+        assert widths[0] < widths[1] < 3 * widths[0]
+
+
+def test_a_stable_suite_is_decided_by_its_broken_questions():
+    scorio = suite(old=28, new=26).scorio
+    (pair,) = scorio.compare().iter_rows(named=True)
+    assert pair["better"] == "old"
+    assert pair["diff"] == pytest.approx(-2 / 30)
+    verdicts = [scorio.gate("old", margin=margin)["verdict"].item() for margin in (0.05, 0.04)]
+    assert verdicts == ["undecided", "fail"]
+    broken = scorio.regressions("old").filter("regressed")["question"].sort().to_list()
+    gate = scorio.gate("old", margin=0.05, fail_on="regressed")
+    assert (broken, gate["regressed"].item().to_list()) == ([26, 27], [26, 27])
+    assert gate["verdict"].item() == "fail"
