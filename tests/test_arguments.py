@@ -96,6 +96,7 @@ INTS = {
     "seed": lambda a, value: a.convergence(ps.bayes([0, 1, 1]), replicates=2, seed=value),
     "k": lambda a, value: a.pass_at_k(value),
     "n": lambda a, value: a.frame.scorio(success=2, n=value).bayes(),
+    "first": lambda a, value: a.frame.scorio(success=2, first=value).bayes(),
 }
 
 

@@ -95,6 +95,8 @@ class Scorio(
             replaces it, "bounds" makes intervals valid for any outcome.
         n : int, optional
             Number of trials that every question must have, to find files that were read twice.
+        first : int, optional
+            Count only the first trials of each question, so many, in the order of their ids.
         count : str or Expr, optional
             Number of trials that a row stands for, if the log is already counted.
         levels : several floats, optional
@@ -105,10 +107,8 @@ class Scorio(
             Base of each model, so that `questions` counts all versions of one model once.
         run : str or Expr, optional
             Run or seed of the trial, if questions share one: numbers are then about other runs too.
-            By default, numbers are about these very runs.
         run_effects : "own", "alike", "shared" or "none", optional
-            How the runs of several models vary; see the guide's page on independence. Default:
-            "own". With "none", `run` names the runs that `check` tests, and changes no number.
+            How runs of several models vary; by default "own". With "none" only `check` uses them.
         answer : str or Expr, optional
             Answer of the trial, for `ps.vote_at_k`; null has no vote.
         truth : str or Expr, optional

@@ -152,6 +152,7 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     unscored = "refuse questions without any outcome, or drop them (default: %(default)s)"
     add("--unscored", choices=get_args(Unscored), default="error", help=unscored)
     add("--n", type=int, help="require this number of trials of each question")
+    add("--first", type=int, help="count only so many trials of each question, by trial id")
     threshold = "count an outcome of at least this number as a success; NaN is missing"
     add("--threshold", type=plain_number, metavar="REWARD", help=threshold)
     levels = f"name a reward that the category column may have, such as 0.5{again}"

@@ -195,6 +195,7 @@ def _outcome_roles(asked: Namespace, dtype: pl.DataType | None) -> dict[str, Any
     given: dict[str, Any] = {
         "lower_is_better": asked.lower_is_better or None,
         "n": asked.n,
+        "first": asked.first,
         "levels": asked.levels,
         "threshold": asked.threshold,
         "bounds": asked.bounds and tuple(asked.bounds),

@@ -421,7 +421,23 @@ def bind_roles(log: Log, roles: Roles, *, owner: str = "") -> Trials:
     refuse_repeats([*trials.keys, trials.question.name], owner)
     if trials.missing_category is not None:
         _check_stand_in(trials.missing_category, trials.category, f"{owner}missing")
-    return trials
+    return trials if roles.first is None else _first_trials(trials, roles.first)
+
+
+def _first_trials(trials: Trials, first: int) -> Trials:
+    """The trials of each question with the smallest ids, and those without an id, to be refused."""
+    assert trials.trial is not None  # roles refuse it
+    dtype = trials.trial.dtype
+    if not (dtype.is_numeric() or dtype.is_temporal()):
+        raise TypeError(
+            f"first={first} counts the trials of each question in the order of their ids, and "
+            f"those in {trials.trial.name!r} are {dtype}, which has no order: name a column of "
+            "numbers or times with trial=, or leave first= out"
+        )
+    trial = trials.trial.without_nan
+    question = [part.expr for part in (*trials.by, trials.model, trials.question) if part]
+    place = trial.rank("ordinal").over(question)
+    return replace(trials, frame=trials.frame.filter((place <= first) | trial.is_null()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

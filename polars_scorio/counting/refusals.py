@@ -371,6 +371,15 @@ def _size_rules(trials: Trials) -> list[Rule]:
                 "Look for files that were read twice and for lost trials, or leave n= out.",
             )
         )
+    if trials.roles.first is not None:
+        rules.append(
+            Rule(
+                pl.col(ROWS) < trials.roles.first,
+                (": ", Quoted(ROWS, "trial")),
+                f"fewer than first={trials.roles.first} trials",
+                "Count fewer with first=, or filter such questions out.",
+            )
+        )
     if trials.roles.missing == "error":
         rules.append(
             Rule(

@@ -53,6 +53,7 @@ class Roles:
     threshold: float | None = None
     missing: Category = "error"
     n: int | None = None
+    first: int | None = None
     count: Column | None = None
     levels: Iterable[float] | None = None
     cluster: Column | None = None
@@ -77,17 +78,13 @@ class Roles:
         if self.success is not None:
             self._set("success", check_categories("success", self.success))
         self._check_missing()
-        if self.n is not None:
-            self._set("n", check_count("n", self.n))
+        for name in ("n", "first"):
+            if getattr(self, name) is not None:
+                self._set(name, check_count(name, getattr(self, name)))
         for name in ("validate", "lower_is_better"):
             self._set(name, check_flag(name, getattr(self, name)))
         self._check_rewards()
         self._check_unscored()
-        if self.run_effects is not None:
-            check_choice("run_effects", self.run_effects, RunEffects)
-        counted = self.count is not None  # of which `evaluated_plan` knows more
-        if self.effects != "none" and self.run is None and not counted:
-            raise ValueError(f"run_effects={self.run_effects!r} is about runs: name them with run=")
         self._check_judge()
         self._check_cost()
         if self.count is not None and self.trial is not None:
@@ -97,11 +94,8 @@ class Roles:
                     f"trial ids: leave trial={self.trial!r} out"
                 )
             self._set("trial", None)
-        if self.count is not None and self.run is not None:
-            raise ValueError(
-                f"count={self.count!r} means rows that are already counted, of which nobody knows "
-                f"the runs: leave run={self.run!r} out, or take the log with a row for each trial"
-            )
+        self._check_first()
+        self._check_runs()
 
     def updated(self, named: Mapping[str, object]) -> Roles:
         """The roles after a call that names some of them: None restores a default.
@@ -129,6 +123,30 @@ class Roles:
     def _set(self, role: str, value: object) -> None:
         """Keep what the user gave as the plan uses it."""
         object.__setattr__(self, role, value)
+
+    def _check_runs(self) -> None:
+        """Refuse runs of counts, and effects of runs that nobody named."""
+        if self.run_effects is not None:
+            check_choice("run_effects", self.run_effects, RunEffects)
+        counted = self.count is not None  # of which `evaluated_plan` knows more
+        if counted and self.run is not None:
+            raise ValueError(
+                f"count={self.count!r} means rows that are already counted, of which nobody knows "
+                f"the runs: leave run={self.run!r} out, or take the log with a row for each trial"
+            )
+        if self.effects != "none" and self.run is None and not counted:
+            raise ValueError(f"run_effects={self.run_effects!r} is about runs: name them with run=")
+
+    def _check_first(self) -> None:
+        """Refuse the first trials of questions whose trials have no order."""
+        lacking = "count= rows have none" * (self.count is not None)
+        lacking = lacking or "trial=None says that there are none" * (self.trial is None)
+        lacking = lacking or "validate=False reads none" * (not self.validate)
+        if self.first is not None and lacking:
+            raise ValueError(
+                f"first={self.first} counts the trials of each question in the order of their ids, "
+                f"and {lacking}: leave one of both out"
+            )
 
     def _check_missing(self) -> None:
         if is_several(self.missing) or not isinstance(python_scalar(self.missing), Category):

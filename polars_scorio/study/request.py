@@ -231,6 +231,7 @@ class SharedRoles(OutcomeOptions, total=False):
 
     by: Column | Iterable[Column] | None
     n: int | None
+    first: int | None
     levels: Iterable[float] | None
     cluster: Column | None
     family: Column | None
@@ -612,7 +613,9 @@ def bind_prior(prior: Frame, trials: Trials, counted: Classes) -> Trials:
     """Find the roles of the data in a frame of prior trials."""
     if not isinstance(prior, pl.DataFrame | pl.LazyFrame):
         raise TypeError(f"prior must be a Polars frame of prior trials, got {prior!r}")
-    roles = replace(trials.roles, n=None, cluster=None, answer=None, truth=None, cost=None)
+    roles = replace(
+        trials.roles, n=None, first=None, cluster=None, answer=None, truth=None, cost=None
+    )
     earlier = bind_roles(prior.lazy(), roles, owner="prior: ")
     named = counted.known or counted.success
     if named:

@@ -29,6 +29,7 @@ SAID = {
     "threshold": {"threshold": 0.5},
     "missing": {"missing": "drop"},
     "n": {"n": 80},
+    "first": {"first": 3},
     "count": {"count": "rows"},
     "levels": {"levels": (0.0, 0.5)},
     "cluster": {"cluster": "passage"},
