@@ -195,6 +195,12 @@ _ROWS = 256  # so many numbers of a batch of rows are sampled
 _NAMED = 8  # so many labels are named
 _KEPT = 1_000  # so many labels are noted, and those that are spelled like a success
 
+# A label of a trial that broke, or of an outcome that is missing; for `re` and for Polars alike.
+ERROR_LABEL = (
+    r"(?i)error|exception|timeout|timed out|crash|cancel|abort|rate.?limit|(?:^|[^a-z])oom"
+    r"|^\s*(?:nan|n/a|none|null)\s*$"
+)
+
 # Categories that may be absent without being declared, by convention; as words.
 _CONVENTION = frozenset({"0", "1", "0.0", "1.0"})
 

@@ -1,5 +1,6 @@
 """Labels in two spellings, and logs without a success or a failure."""
 
+import re
 import warnings
 from collections.abc import Callable
 
@@ -8,6 +9,7 @@ import pytest
 from polars.exceptions import ComputeError
 
 import polars_scorio as ps
+from polars_scorio.counting.categories import ERROR_LABEL
 
 
 def log(categories: list, dtype: pl.DataType | None = None, models: int = 1) -> pl.DataFrame:
@@ -305,3 +307,20 @@ def test_a_missing_reward_is_not_the_least():
     rewards = log([60.0, 70.0, float("nan"), None])
     with pytest.warns(ps.SuccessWarning, match=r"from 60\.0 to 70\.0"):
         rewards.scorio(threshold=0.5, missing="drop", unscored="drop").avg()
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        *((label, True) for label in ("error", "Runtime Exception", "TIMEOUT", "timed out")),
+        *((label, True) for label in ("crashed", "cancelled", "aborted", "rate_limit", "CUDA OOM")),
+        *((label, True) for label in ("nan", "N/A", " none ", "Null", "oom")),
+        *(
+            (label, False)
+            for label in ("wrong", "nano", "none of these", "mushroom", "annulled", "")
+        ),
+    ],
+)
+def test_labels_of_errors_and_of_missing_outcomes_are_known(label, expected):
+    assert bool(re.search(ERROR_LABEL, label)) == expected
+    assert pl.Series([label]).str.contains(ERROR_LABEL).item() == expected
