@@ -14,15 +14,8 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 import polars_scorio as ps
 from polars_scorio.maths.covariance import adjusted_means, paired_means
-from polars_scorio.maths.families import (
-    all_pairs_critical,
-    paired_critical,
-    step_down,
-    student_critical,
-    student_z,
-)
-from polars_scorio.maths.independent import baseline_of_each
-from polars_scorio.maths.max_t import max_t_of_each
+from polars_scorio.maths.families import sidak_critical, student_critical, student_z
+from polars_scorio.maths.independent import tukey_critical
 from polars_scorio.maths.power import trials_with_assurance
 from polars_scorio.maths.ranks import (
     better_and_worse,
@@ -52,8 +45,8 @@ class Logs:
     sigma: np.ndarray  # of each pair of models, shape (logs, models, models), as the next two
     score: np.ndarray
     p_value: np.ndarray
-    critical: object
-    own: np.ndarray  # critical values of each model against the others
+    critical: np.ndarray  # of all pairs, a column
+    own: np.ndarray  # of all pairs of one model
     prob_best: np.ndarray
 
 
@@ -74,8 +67,7 @@ def benchmark_logs(truth, questions, n, rng):
         of_pairs,
         score,
         2 * ndtr(-score),
-        all_pairs_critical(np.full(len(mean), mean.shape[1]), CONFIDENCE),
-        baseline_of_each(sigma, CONFIDENCE),
+        *critical_values(mean.shape),
         leaders(mean, np.sign(mean[:, :, None] - mean[:, None, :]) * score),
     )
 
@@ -89,7 +81,6 @@ def population_logs(truth, questions, n, rng):
     values = (rng.binomial(n, p) / n).reshape(-1, models)
     both = paired_means(values, questions * np.arange(logs), 1.0)
     score, pairs = _score(both.mean, both.sigma()), np.triu_indices(models, 1)
-    critical = paired_critical(both, *pairs, CONFIDENCE)
     return Logs(
         truth,
         both.mean,
@@ -97,14 +88,19 @@ def population_logs(truth, questions, n, rng):
         both.sigma(),
         score,
         2 * stdtr(questions - 1, -score),
-        lambda left, strata: student_critical(critical(left, strata), both.freedom[strata]),
-        max_t_of_each(both, CONFIDENCE),
+        *(student_critical(c, both.freedom[:, None]) for c in critical_values((logs, models))),
         leaders(
             both.mean,
             np.sign(both.mean[:, :, None] - both.mean[:, None, :])
             * student_z(score, both.freedom[:, None, None]),
         ),
     )
+
+
+def critical_values(shape):
+    """Those of all pairs, and of all pairs of one model, a column each."""
+    models = np.full((shape[0], 1), shape[1])
+    return tukey_critical(models, CONFIDENCE), sidak_critical(models - 1, CONFIDENCE)
 
 
 def leaders(mean, z):
@@ -141,17 +137,9 @@ def covered(differs, logs):
 def measured(logs):
     """The numbers of a row of the table."""
     a, b = logs.pairs
-    score = logs.score[:, a, b]
-    every = np.ones(score.shape, dtype=bool)
-
-    def decided(c, strata):
-        return score[strata] > c[:, None]
-
-    everyone = np.arange(len(score))
-    single = decided(logs.critical(every, everyone), everyone)
-    verdicts, c = step_down(every, logs.critical, decided)
+    verdicts = logs.score[:, a, b] > logs.critical
     gap, true_gap = (each[:, a] - each[:, b] for each in (logs.mean, logs.truth))
-    held = (np.abs(gap - true_gap) <= c * logs.sigma[:, a, b] + 1e-12).all(axis=1)
+    held = (np.abs(gap - true_gap) <= logs.critical * logs.sigma[:, a, b] + 1e-12).all(axis=1)
     wrong = (verdicts & (np.sign(gap) != np.sign(true_gap))).any(axis=1)
     differs = np.zeros(logs.score.shape, dtype=bool)
     differs[:, a, b] = differs[:, b, a] = verdicts
@@ -164,7 +152,6 @@ def measured(logs):
         covered(logs.score > logs.own[:, :, None], logs).mean(),
         wrong.mean(),
         held.mean(),
-        single.mean(),
         verdicts.mean(),
         holm(logs.p_value),
         *(np.take_along_axis(each, leader, 1).mean() for each in shares),
@@ -176,11 +163,7 @@ def ranks(logs):
     print(f"{logs} logs a row; population: 200 questions, 4 trials, difficulty shared with ")
     print(f"correlation {SHARED}; benchmark: 100 questions, 8 trials\n")
     print("| target | models | truth | ranks held | own rank | wrong ", end="")
-    print(
-        "| intervals held | decided: once | step-down | Holm | prob_best says | is |\n"
-        + "|---" * 12
-        + "|"
-    )
+    print("| intervals held | decided | Holm | prob_best says | is |\n" + "|---" * 11 + "|")
     targets = {"benchmark": (benchmark_logs, 100, 8), "population": (population_logs, 200, 4)}
     for target, (simulate, questions, n) in targets.items():
         for models in (2, 5, 10, 20, 50):

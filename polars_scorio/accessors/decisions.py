@@ -41,8 +41,10 @@ class DecisionMethods(Accessor[FrameT]):
         baseline : category, optional
             Compare every other model with this one. Default: all pairs of models.
         simultaneous : bool
-            True, the default: `confidence` is the probability that all verdicts of a stratum are
-            right together, over all pairs and all k. False: that each verdict by itself is right.
+            True, the default: `confidence` is the probability that all intervals of a stratum
+            hold together, over all pairs and all k, and so do the verdicts [2]_: each of m pairs
+            with a baseline at ``confidence ** (1 / m)``, all pairs at Tukey's critical value.
+            False: each interval by itself.
         overall : "macro" or "micro", optional
             Add rows over all strata, as in `report`.
         prior, target, confidence, planned_trials, planned_questions : optional
@@ -91,8 +93,9 @@ class DecisionMethods(Accessor[FrameT]):
 
         References
         ----------
-        .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, section 2.7.2; A. J. Hayter
-           (1984), Annals of Statistics 12(1), 61-75, for all pairs at once.
+        .. [1] M. Hariri et al. (2026), Don't Pass@k, arXiv:2510.04265, section 2.7.2.
+        .. [2] Z. Sidak (1967), JASA 62, 626-633; all pairs: A. J. Hayter (1984), Annals of
+           Statistics 12(1), 61-75.
 
         Examples
         --------
@@ -228,7 +231,7 @@ class DecisionMethods(Accessor[FrameT]):
             quantile of `confidence`, or if their intervals overlap.
         simultaneous : bool
             Whether `confidence` holds for the ranges of all models together, the default, or for
-            the range of each model by itself.
+            the range of each model by itself: its pairs with the other L - 1 models.
         overall : "macro" or "micro", optional
             Add rows over all strata, as in `report`.
         prior, target, confidence, planned_trials, planned_questions, unmatched : optional
@@ -254,7 +257,8 @@ class DecisionMethods(Accessor[FrameT]):
             z_next            z of the difference to the next model; null for the last one
             sigma, estimate,  as in `report`; with a prior, mu in place of estimate
             lo, hi
-            could_be_best     whether the model may be the best, at `confidence` [3]_; sharper than
+            could_be_best     whether the model may be the best, at `confidence` [3]_: no other has
+                              `prob_better` above ``confidence ** (1 / (L - 1))``; sharper than
                               ``rank_lo == 1``, which is about all ranks together
             ================  ==================================================================
 
@@ -347,7 +351,7 @@ class GateMethods(Accessor[FrameT]):
             Margin of each single stratum (default: `margin`), and whether each of them must pass
             too.
         simultaneous : bool
-            Whether `confidence` holds for all candidates together (Bonferroni), or for each one.
+            Whether all C candidates share `confidence`, at ``confidence ** (1 / C)``, or not.
         power, max_trials : float and int
             Probability with which `extra_trials` decide the gate, and their largest number.
         overall : "macro" or "micro"

@@ -36,16 +36,14 @@ from polars_scorio.decisions.models import (
     strata_blocks,
     warn_of_prior,
 )
-from polars_scorio.maths.array_rows import Floats, Ints
-from polars_scorio.maths.comparison import Comparison, Differences, Family, Scope, z_of_each
-from polars_scorio.maths.curves import Path, first_stretch, last_stretch
+from polars_scorio.maths.array_rows import Floats
+from polars_scorio.maths.comparison import Differences, Family, Scope, z_of_each
+from polars_scorio.maths.curves import first_stretch, last_stretch, statement_number
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.calibrated import credited_classes
 from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import THRESHOLD, curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
-from polars_scorio.subjects.curve_paths import pair_path
 from polars_scorio.subjects.scores import (
     INFERENCE,
     INFORMATION,
@@ -53,7 +51,6 @@ from polars_scorio.subjects.scores import (
     JUDGE_DTYPES,
     JUDGED,
     LABEL_COUNT,
-    StrataModels,
 )
 
 if TYPE_CHECKING:
@@ -163,17 +160,24 @@ class _ComparedPairs:
     @property
     def holds(self) -> str:
         """The statements of a stratum for which the confidence holds at once, as users read it."""
-        if self.family.scope == "each pair":
+        if self.scope == "each pair":
             return "each pair alone"
-        return self.family.scope + " and k" * self.curves
+        return self.scope + " and k" * self.curves
 
     @property
-    def family(self) -> Family:
+    def scope(self) -> Scope:
         """The pairs of a stratum for which the confidence holds at once."""
         if not self.simultaneous:
-            return Family(self.models.confidence)
-        every: Scope = "all pairs" if self.baseline is None else "all with the baseline"
-        return Family(self.models.confidence, every)
+            return "each pair"
+        return "all pairs" if self.baseline is None else "all with the baseline"
+
+    def family(self, z: Sequence[Floats]) -> Family:
+        """The statements at one draw size for which it holds at once, by z at each of them."""
+        confidence: Floats | float = self.models.confidence
+        if self.curves:
+            known, draws = ~np.isnan(np.stack(z, axis=-1)), self.models.metric.t is None
+            confidence **= 1 / statement_number(self.sizes, known, draws=draws)
+        return Family(confidence, self.scope)
 
     def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and pair of models."""
@@ -215,11 +219,9 @@ class _ComparedPairs:
         every = [self.models.of_k(evaluated, k) for k in self.sizes]
         models = [rows.of_block(block) for rows in every]
         compared = [rows.comparison(each) for rows, each in zip(every, models, strict=True)]
-        if self.curves:
-            c = self.family.of_curves(compared, a, b, self._path(models, compared, a, b))
-            verdicts = [(np.isfinite(c), c)] * len(every)
-        else:
-            verdicts = [self.family.verdicts(each, a, b) for each in compared]
+        z_of_sizes = z_of_each(compared, a, b)
+        family = self.family(z_of_sizes)
+        verdicts = [family.verdicts(each, a, b) for each in compared]
         gaps = [each.differences(a, b, c) for each, (_, c) in zip(compared, verdicts, strict=True)]
         ends = ("model_a", a), ("model_b", b)
         pairs = pl.DataFrame({name: block.rows[:, side].ravel() for name, side in ends})
@@ -227,11 +229,11 @@ class _ComparedPairs:
             {
                 **self._named_numbers(differences, z),
                 INFORMATION: each.pair_information(a, b),
-                "differs": differs & differences.without_zero(),
+                "differs": differs,
                 PRIOR_DECIDES: rows.outweighed_pairs(of_strata, a, b),
             }
             for rows, of_strata, each, (differs, _), differences, z in zip(
-                every, models, compared, verdicts, gaps, z_of_each(compared, a, b), strict=True
+                every, models, compared, verdicts, gaps, z_of_sizes, strict=True
             )
         ]  # fmt: skip
         # NaN says that there is no such number.
@@ -245,9 +247,11 @@ class _ComparedPairs:
         beside = pl.DataFrame()
         if self.curves:
             of_pairs = [names.gather(pairs[name]) for name, _ in ends]
+            better = np.stack([differs for differs, _ in verdicts], axis=-1)
+            signs = np.sign(np.stack(z_of_sizes, axis=-1)) * better
             first = self.baseline is not None
             beside = pl.concat(
-                [_stretch_columns(self.sizes, gaps, of_pairs, baseline=first)] * times
+                [_stretch_columns(self.sizes, signs, of_pairs, baseline=first)] * times
             )
         k = pl.Series("k", self.sizes, pl.Int64)
         strata = np.repeat(block.strata.astype(np.uint32), a.size)
@@ -258,15 +262,6 @@ class _ComparedPairs:
             pl.concat(words).alias(INFERENCE),
             *(pl.concat([each[name] for each in judged]).alias(name) for name in judged[0]),
         )  # fmt: skip
-
-    def _path(
-        self, models: Sequence[StrataModels], compared: Sequence[Comparison], a: Ints, b: Ints
-    ) -> Path:
-        """How the differences of pairs vary together at the draw sizes."""
-        ((metric, view),) = self.models.request.metrics
-        judged, classes = self.models.trials.judged, self.models.request.classes
-        success = None if judged else credited_classes(metric, view, classes)
-        return pair_path(models, compared, a, b, success, self.models.request.choice.target)
 
     def _named_numbers(self, differences: Differences, z: Floats) -> dict[str, Floats]:
         """The numbers of pairs by column; those of costs, which are of logs, as ratios."""
@@ -293,20 +288,18 @@ def _stretch_dtypes(model: pl.DataType, baseline: Category | None) -> dict[str, 
 
 def _stretch_columns(
     sizes: Sequence[int | None],
-    bands: Sequence[Differences],
+    signs: Floats,
     sides: Sequence[pl.Series],
     *,
     baseline: bool,
 ) -> pl.DataFrame:
     """The models that are better from either end of the curve on, and how far, for each pair."""
-    k = np.array([size or 0 for size in sizes])
-    known = np.isfinite(np.stack([each.sigma for each in bands], axis=-1))
-    ends = (np.stack([getattr(each, end) for each in bands], axis=-1) for end in ("lo", "hi"))
-    lo, hi = (np.where(known, end, np.nan) for end in ends)
+    # `signs` (S, P, K): of z if a model is better, 0 if none is, NaN without a number.
+    k, known = np.array([size or 0 for size in sizes]), ~np.isnan(signs)
     columns: dict[str, pl.Series] = {}
     for end, far, stretch in (
-        ("first", "first_to", first_stretch(k, lo, hi)),
-        ("last", "last_from", last_stretch(k, lo, hi)),
+        ("first", "first_to", first_stretch(k, signs, known)),
+        ("last", "last_from", last_stretch(k, signs, known)),
     ):
         sign, reach = (pl.Series(each.ravel()) for each in stretch)
         columns[f"{end}_better"] = sides[0].zip_with(sign > 0, sides[1]).set(sign == 0, None)

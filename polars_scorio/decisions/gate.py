@@ -166,7 +166,7 @@ class GatePlan:
 
     def shared_by(self, candidates: int) -> GatePlan:
         """The goal for each of several candidates whose verdicts hold at once."""
-        return replace(self, confidence=1 - (1 - self.confidence) / max(candidates, 1))
+        return replace(self, confidence=self.confidence ** (1 / max(candidates, 1)))
 
     def further_units(
         self,
@@ -412,7 +412,7 @@ class _Gate:
     def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and candidate."""
         (model,) = self.models.trials.models
-        if self.simultaneous:  # Bonferroni: ends and verdicts agree, as they would not by Holm
+        if self.simultaneous:  # in one step: ends and verdicts agree, as they would not by Holm
             shared = self.plan.shared_by(groups[model].n_unique() - 1)
             return replace(self, simultaneous=False, plan=shared)(groups, evaluated)
         columns = baseline_columns(groups, self.models.trials, self.baseline)

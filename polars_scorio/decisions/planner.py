@@ -46,7 +46,6 @@ from polars_scorio.decisions.models import (
     value_range,
 )
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.comparison import Comparison
 from polars_scorio.maths.independent import tukey_critical
 from polars_scorio.maths.posteriors import (
     ExpectedVariance,
@@ -198,12 +197,6 @@ def planned_metric(metric: Metric | None, trials: Trials, method: str) -> Weight
             "mostly are."
         )
     return on_levels(weighted, trials)
-
-
-def _excludes_zero(models: Comparison, z: Floats) -> Mask:
-    """Whether the interval of the difference of the two models of a stratum excludes zero."""
-    pair = models.differences(np.array([0]), np.array([1]), z[:, None])
-    return np.asarray(pair.without_zero()[:, 0])
 
 
 _ROUND, _MEAN, _COST = ":round", ":mean", "cost"
@@ -464,16 +457,18 @@ class _TrialsNeeded:
         """Whether the interval of the difference excludes zero, for each of `pairs`, (2, P)."""
         # By the verdicts of `compare`, which knows the range and the pairing: normal errors decided
         # 59 of 300 pairs with one trial that it did not.
+        first_two = np.array([0]), np.array([1])
         if today is not None:
             decided = np.zeros(z.size, np.bool_)
             for given, models in self._of_today(today, [*pairs]):
-                decided[given] = _excludes_zero(models.comparison(), z[given])
+                decided[given] = models.comparison().decided(*first_two, z[given, None])[:, 0]
             return decided
         ((metric, view),) = self.request.metrics
         mu, sigma = (metric.unit * each[pairs.T] for each in scores)
         # Calibrated numbers of rewards need their variance; a plan takes them as normal.
         beta = self.request.choice.prior_of(metric, view) == "population"
-        return _excludes_zero(posterior_comparison(metric, mu, sigma, beta=beta), z)
+        compared = posterior_comparison(metric, mu, sigma, beta=beta)
+        return compared.decided(*first_two, z[:, None])[:, 0]
 
     def _needed_rows(
         self, expected: ExpectedScores, forecast: TrialsAhead, sides: Sequence[Ints], extra: Ints

@@ -203,7 +203,8 @@ class Ranking:
 
     def _rank_ranges(self, models: Comparison, here: Mask) -> dict[str, Floats]:
         """The best and the worst rank of each model, and its tier."""
-        scope: Scope = "all pairs" if self.simultaneous else "each model"
+        # All pairs of one model are as many statements as pairs with a baseline.
+        scope: Scope = "all pairs" if self.simultaneous else "all with the baseline"
         places = Family(self.models.confidence, scope).places(models)
         ranges = *rank_ranges(places.better, places.worse, here), places.tier
         names = ("rank_lo", "rank_hi", "tier")

@@ -15,27 +15,16 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints, Mask, row_slices
 from polars_scorio.maths.covariance import Paired
-from polars_scorio.maths.curves import Path, curve_critical
 from polars_scorio.maths.families import (
-    Critical,
-    all_pairs_critical,
     anytime_critical,
-    baseline_critical,
     beta_score,
-    final_critical,
     look_z,
-    paired_critical,
+    shared_error,
+    sidak_critical,
     standardized_differences,
-    step_down,
     student_z,
 )
-from polars_scorio.maths.independent import (
-    baseline_of_each,
-    inverted_z,
-    one_sided_errors,
-    tukey_critical,
-)
-from polars_scorio.maths.max_t import best_critical, max_t_of_best, max_t_of_each
+from polars_scorio.maths.independent import inverted_z, one_sided_errors, tukey_critical
 from polars_scorio.maths.posteriors import beta_interval
 from polars_scorio.maths.ranks import better_and_worse, signal_share, signal_share_paired, tiers
 from polars_scorio.maths.run_effects import RunVariance, ScoreRuns, widened
@@ -62,9 +51,6 @@ class Pairs(Protocol):
 
     def decided(self, c: Floats) -> Mask:
         """Pairs whose interval excludes zero."""
-
-    def of_strata(self, strata: Ints) -> Pairs:
-        """The pairs of some of the strata."""
 
 
 # Value, sigma, and how far the interval reaches down and up at a critical value of 1.
@@ -111,11 +97,6 @@ class ReachPairs:
         """Pairs whose interval excludes zero."""
         return excludes_zero(self.ends(c))
 
-    def of_strata(self, strata: Ints) -> ReachPairs:
-        """The pairs of some of the strata."""
-        gap, sigma, down, up = (each[strata] for each in (self.gap, self.sigma, self.down, self.up))
-        return ReachPairs(gap, sigma, down, up, self.most)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BetaPairs:
@@ -140,10 +121,6 @@ class BetaPairs:
     def decided(self, c: Floats) -> Mask:
         """Pairs whose interval excludes zero, without a quantile."""
         return np.asarray(np.abs(self.z) > c)
-
-    def of_strata(self, strata: Ints) -> BetaPairs:
-        """The pairs of some of the strata."""
-        return BetaPairs(self.diff[strata], self.sigma[strata], self.range)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,11 +155,6 @@ class StudentPairs:
     def decided(self, c: Floats) -> Mask:
         """Pairs whose interval excludes zero."""
         return np.asarray(np.abs(self.of_unit) > self.paired.half_width(c))
-
-    def of_strata(self, strata: Ints) -> StudentPairs:
-        """The pairs of some of the strata."""
-        paired = PairedNoise(self.paired.variance[strata], self.paired.freedom[strata])
-        return StudentPairs(self.of_unit[strata], paired, self.unit[strata])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,10 +195,6 @@ class RunPairs:
         """Pairs whose interval excludes zero."""
         return excludes_zero(self.ends(c))
 
-    def of_strata(self, strata: Ints) -> RunPairs:
-        """The pairs of some of the strata."""
-        return RunPairs(self.pairs.of_strata(strata), self.runs.at(strata))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RepeatedPairs:
@@ -258,13 +226,9 @@ class RepeatedPairs:
         """Pairs whose interval excludes zero."""
         return self.pairs.decided(anytime_critical(c, self.information))
 
-    def of_strata(self, strata: Ints) -> RepeatedPairs:
-        """The pairs of some of the strata."""
-        return RepeatedPairs(self.pairs.of_strata(strata), self.information[strata])
 
-
-# From columns of pairs, (P,) or (S, P), and strata to their pairs, at one look, in these very runs.
-Between: TypeAlias = Callable[[Ints, Ints, Ints], Pairs]
+# From columns of pairs, (P,) or (S, P), to their pairs, at one look, in these very runs.
+Between: TypeAlias = Callable[[Ints, Ints], Pairs]
 
 
 class Differences(NamedTuple):
@@ -274,10 +238,6 @@ class Differences(NamedTuple):
     sigma: Floats
     lo: Floats
     hi: Floats
-
-    def without_zero(self) -> Mask:
-        """Pairs whose order is known: their interval excludes zero."""
-        return np.isfinite(self.sigma) & ((self.lo > 0) | (self.hi < 0))
 
     def reversed(self) -> Differences:
         """Differences of the second models less the first."""
@@ -326,14 +286,13 @@ class Comparison:
     unit: Floats | float = 1.0  # of `joint`, or of each stratum (S, 1)
     information: Floats | None = None  # over the planned one, (S, L); None: this is the only look
     runs: ScoreRuns | None = None  # what runs bring to each model, (S, L); None: nothing
-    each_row: bool = False  # whether all pairs of one model have a critical value of their own
 
     def reversed(self) -> Comparison:
         """The models if lower values are better."""
         value, sigma, mid, lo, hi = self.inner
 
-        def between(a: Ints, b: Ints, strata: Ints) -> Pairs:
-            return self.between(b, a, strata)
+        def between(a: Ints, b: Ints) -> Pairs:
+            return self.between(b, a)
 
         return replace(self, inner=Inner(-value, sigma, -mid, -hi, -lo), between=between)
 
@@ -346,15 +305,14 @@ class Comparison:
             return signal_share(value, np.hypot(sigma, np.sqrt(excess)))
         return signal_share_paired(self.joint, excess / np.square(self.unit))
 
-    def pairs(self, a: Ints, b: Ints, strata: Ints | None = None) -> Pairs:
+    def pairs(self, a: Ints, b: Ints) -> Pairs:
         """Pairs of columns, (P,) or (S, P), whose intervals hold at every look if that is asked."""
-        strata = np.arange(len(self.inner.value)) if strata is None else strata
-        between, row = self.between(a, b, strata), strata[:, None]
+        between, row = self.between(a, b), np.arange(len(self.inner.value))[:, None]
         if self.runs is not None:
             between = RunPairs(between, self.runs.at((row, a)).less(self.runs.at((row, b))))
         if self.information is None:
             return between
-        return RepeatedPairs(between, self.pair_information(a, b)[strata])
+        return RepeatedPairs(between, self.pair_information(a, b))
 
     def pair_information(self, a: Ints, b: Ints) -> Floats:
         """Information of pairs over the planned one, (S, P); NaN for one look."""
@@ -386,23 +344,22 @@ class Comparison:
         (z,) = z_of_each([self], a, b)
         return z
 
-    def decided(self, pairs: Pairs, c: Floats, strata: Ints) -> Mask:
-        """Find pairs of some strata that have an interval without zero."""
-        limit = np.broadcast_to(self.limit, (len(self.inner.value), 1))[strata]
-        return np.asarray(pairs.decided(c) & (limit > 0))
+    def decided(self, a: Ints, b: Ints, c: Floats) -> Mask:
+        """Pairs of columns whose better model is known: their interval at c excludes zero."""
+        pairs = self.pairs(a, b)
+        # Pairs that have a range have no sigma.
+        return np.asarray(pairs.decided(c) & np.isfinite(pairs.sigma) & np.greater(self.limit, 0))
 
-    def differs(self, c: Floats, strata: Ints | None = None) -> Mask:
-        """Whether a column differs from a row, (S, L, L); `c` is (S, 1), or (S, L) for each row."""
-        strata = np.arange(len(self.inner.value)) if strata is None else strata
-        here, models = np.isfinite(self.inner.value[strata]), self.inner.value.shape[1]
-        table = np.zeros((strata.size, models, models), np.bool_)
-        for rows in row_slices(models, 4 * strata.size * models):  # four numbers a model
+    def differs(self, c: Floats) -> Mask:
+        """Whether two columns differ, (S, L, L), by critical values (S, 1)."""
+        strata, models = self.inner.value.shape
+        table = np.zeros((strata, models, models), np.bool_)
+        for rows in row_slices(models, 4 * strata * models):  # four numbers a model
             first = np.arange(models)[rows]
             a, b = np.repeat(first, models), np.tile(np.arange(models), first.size)
-            of_pairs = np.broadcast_to(c, here.shape)[:, a]
-            differing = self.decided(self.pairs(a, b, strata), of_pairs, strata)
-            differing &= here[:, a] & here[:, b]
-            table[:, rows] = differing.reshape(strata.size, -1, models)
+            a, b = a[a < b], b[a < b]
+            pairs = self.decided(a, b, np.repeat(c, a.size, axis=1))
+            table[:, a, b] = table[:, b, a] = pairs
         return table
 
     def _clipped(self, differences: Floats) -> Floats:
@@ -426,8 +383,8 @@ def reaching(sides: Side) -> Between:
     """Pairs of models with independent errors, from arrays of all models, (S, L)."""
     value, sigma, down, up = sides
 
-    def between(a: Ints, b: Ints, strata: Ints) -> ReachPairs:
-        row = strata[:, None]
+    def between(a: Ints, b: Ints) -> ReachPairs:
+        row = np.arange(len(value))[:, None]
 
         def at(side: Ints) -> Side:
             return value[row, side], sigma[row, side], down[row, side], up[row, side]
@@ -447,11 +404,10 @@ def sampled(
     known = np.where(joint.freedom > 0, joint.freedom, np.nan)[:, None]
     units, variance = np.broadcast_to(unit, known.shape), joint.sigma() ** 2
 
-    def between(a: Ints, b: Ints, strata: Ints) -> StudentPairs:
-        row, freedom = strata[:, None], known[strata]
-        diff = np.where(freedom > 0, joint.mean[row, a] - joint.mean[row, b], np.nan)
-        noisy = PairedNoise(variance[row, a, b], freedom)
-        return StudentPairs(diff, noisy, units[strata])
+    def between(a: Ints, b: Ints) -> StudentPairs:
+        row = np.arange(len(known))[:, None]
+        diff = np.where(known > 0, joint.mean[row, a] - joint.mean[row, b], np.nan)
+        return StudentPairs(diff, PairedNoise(variance[row, a, b], known), units)
 
     none = np.full_like(joint.mean, np.nan)
     inner = Inner(joint.mean * units, none, none, none, none)
@@ -467,115 +423,47 @@ class Places(NamedTuple):
     tier: Ints
 
 
-Scope: TypeAlias = Literal["each pair", "all pairs", "all with the baseline", "each model"]
+Scope: TypeAlias = Literal["each pair", "all pairs", "all with the baseline"]
 
 
 class Family(NamedTuple):
     """Over which statements about the models of a stratum a confidence holds at once.
 
-    Critical values are normal ones of one look: a `Comparison` knows its looks, and its laws what
-    tail a value has. "each model": all pairs of any one model.
+    All of them have one critical value, a normal one of one look: a `Comparison` knows its looks,
+    and its laws what tail a value has.
     """
 
-    confidence: float
+    confidence: Floats | float  # of curves one for each pair, (S, P)
     scope: Scope = "each pair"
 
-    def first(self, models: Comparison, a: Ints, b: Ints) -> Floats:
-        """Critical values (S,) with which the intervals of pairs of columns hold at once."""
-        here = np.isfinite(models.inner.value)
-        if a.size == 1:  # one pair has the value of a single interval
-            return np.full(len(here), _two_sided(self.confidence))
-        return self._steps(models, a, b)(here[:, a] & here[:, b], np.arange(len(here)))
-
-    def of_curves(self, every: Sequence[Comparison], a: Ints, b: Ints, path: Path) -> Floats:
-        """Critical values (S, P) with which pairs hold at once at all draw sizes of a path."""
-        first = np.fmax.reduce([self.first(models, a, b) for models in every])
-        single = np.full(path.points.shape, first[:, None])
-        if every[0].information is None:
-            return curve_critical(single, path)
-        information = every[0].pair_information(a, b)
-        return look_z(curve_critical(anytime_critical(single, information), path), information)
+    def critical(self, models: Ints) -> Floats:
+        """Critical values, (S, 1) or (S, P), for strata with so many models (S,)."""
+        number = models[:, None]
+        if self.scope == "all pairs":  # never more than `sidak_critical` of their number
+            return tukey_critical(number, self.confidence)
+        statements = number - 1 if self.scope == "all with the baseline" else np.ones_like(number)
+        return sidak_critical(statements, self.confidence)
 
     def verdicts(self, models: Comparison, a: Ints, b: Ints) -> tuple[Mask, Floats]:
-        """Pairs of columns that differ by `step_down`, and the c of their intervals, (S, P)."""
-        # A log that is looked at again and again has its first step alone.
-        here = np.isfinite(models.inner.value)
-        compared, strata = here[:, a] & here[:, b], np.arange(len(here))
-        if self.scope == "each pair" or not a.size:  # an interval alone decides
-            return np.ones_like(compared), np.full(compared.shape, _two_sided(self.confidence))
-        pairs, critical = models.pairs(a, b), self._steps(models, a, b)
-
-        def decided(c: Floats, strata: Ints) -> Mask:
-            return models.decided(pairs.of_strata(strata), c[:, None], strata)
-
-        if models.information is None:
-            return step_down(compared, critical, decided)
-        c = critical(compared, strata)
-        return compared & decided(c, strata), np.repeat(c[:, None], a.size, axis=1)
+        """Pairs of columns that differ, and the critical values of their intervals, (S, P)."""
+        number = np.isfinite(models.inner.value).sum(axis=1)
+        c = np.broadcast_to(self.critical(number), (number.size, a.shape[-1]))
+        return models.decided(a, b, c), c
 
     def places(self, models: Comparison) -> Places:
         """Better and worse models, and tiers, by verdicts about all pairs."""
         value = models.inner.value
-        if self.scope == "all pairs" and models.joint is not None:
-            a, b = np.triu_indices(value.shape[1], 1)
-            differs = np.zeros((*value.shape, value.shape[1]), np.bool_)
-            verdicts, _ = self.verdicts(models, a, b)
-            differs[:, a, b] = differs[:, b, a] = verdicts
-        else:
-            differs = models.differs(self._row_critical(models))
+        differs = models.differs(self.critical(np.isfinite(value).sum(axis=1)))
         higher = differs & (value[:, None, :] > value[:, :, None])
         return Places(*better_and_worse(value, differs), tiers(value, higher))
 
     def could_be_best(self, models: Comparison) -> Mask:
         """Models (S, L) that no other is better than: with the confidence, the best is there."""
-        value, sigma, *_ = models.inner
-        if models.joint is None:
-            c = best_critical(np.where(np.isfinite(value), sigma, np.nan), self.confidence)
-        else:
-            t = max_t_of_best(models.joint, self.confidence)
-            c = student_z(t, models.joint.freedom[:, None])
-        # By a negative value the highest model would be worse than others.
-        better, _ = better_and_worse(value, models.differs(np.maximum(c, 0.0)))
-        return np.asarray(np.isfinite(value) & (better == 0))
-
-    def _steps(self, models: Comparison, a: Ints, b: Ints) -> Critical:
-        """Critical values for `step_down`."""
-        value, sigma, *_ = models.inner
-        if self.scope == "each pair" or not a.size:
-            return lambda left, _: np.full(len(left), _two_sided(self.confidence))
-        if models.joint is not None:
-            return paired_critical(models.joint, a, b, self.confidence)
-        if self.scope == "all with the baseline":
-            return baseline_critical(sigma, int(b[0]), self.confidence)
-        return all_pairs_critical(np.isfinite(value).sum(axis=1), self.confidence)
-
-    def _row_critical(self, models: Comparison) -> Floats:
-        """Critical values for `Comparison.differs`, (S, 1), or (S, L) for one of each model."""
-        value, sigma, *_ = models.inner
-        if self.scope == "all pairs":
-            return self._last_critical(models)[:, None]
-        if models.joint is not None:
-            t = max_t_of_each(models.joint, self.confidence)
-            return student_z(t, models.joint.freedom[:, None])
-        c = baseline_of_each(np.where(np.isfinite(value), sigma, np.nan), self.confidence)
-        if models.each_row:
-            return c
-        # Each pair would need two intervals: the largest value of the stratum serves all.
-        known = np.where(np.isnan(c), -np.inf, c)
-        return np.asarray(known.max(axis=1, keepdims=True, initial=0.0))
-
-    def _last_critical(self, models: Comparison) -> Floats:
-        """The critical value of the last step of `step_down` over all pairs, (S,)."""
-        number = np.isfinite(models.inner.value).sum(axis=1)
-        if models.information is not None:
-            return tukey_critical(number, self.confidence)
-
-        def decided_pairs(c: Floats, strata: Ints) -> Ints:
-            return np.asarray(models.differs(c[:, None], strata).sum(axis=(1, 2)) // 2)
-
-        return final_critical(number, self.confidence, decided_pairs)
-
-
-def _two_sided(confidence: float) -> float:
-    """The critical value of a single interval."""
-    return float(scipy.special.ndtri((1 + confidence) / 2))
+        # One-sided statements about a model and each other one: J. C. Hsu (1984), Annals of
+        # Statistics 12(3), 1136-1144. By a negative value the highest model would be worse than
+        # others.
+        here = np.isfinite(models.inner.value)
+        error = shared_error(here.sum(axis=1, keepdims=True) - 1, self.confidence)
+        c = np.maximum(-scipy.special.ndtri(error), 0.0)
+        better, _ = better_and_worse(models.inner.value, models.differs(c))
+        return np.asarray(here & (better == 0))

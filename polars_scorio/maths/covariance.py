@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,26 +20,6 @@ class Paired:
     covariance: Floats  # of the means, (S, L, L), 0 for absent models; used for differences only
     variance: Floats  # of each difference, with unobserved ones; diagonal: of each mean
     freedom: Floats  # of Student's t, (S,); infinite for known covariances
-    root: Floats  # `contrast_root` of the covariance, (S, L - 1, L - 1)
-    alike: Ints  # first column with the same data, (S, L): equal models share draws
-
-    @classmethod
-    def from_moments(
-        cls,
-        mean: Floats,
-        covariance: Floats,
-        freedom: Floats,
-        variance: Floats | None = None,
-        alike: Ints | None = None,
-    ) -> Paired:
-        """Models with known moments; by default no unobserved variance, and distinct data."""
-        known = of_pairs(covariance) if variance is None else variance
-        first = np.broadcast_to(np.arange(mean.shape[1]), mean.shape) if alike is None else alike
-        return cls(mean, covariance, known, freedom, contrast_root(covariance), first)
-
-    def of(self, strata: Ints) -> Paired:
-        """The models of some strata."""
-        return Paired(*(getattr(self, each.name)[strata] for each in fields(self)))
 
     def sigma(self) -> Floats:
         """Standard errors of all differences, shape (S, L, L); NaN where there is none."""
@@ -71,7 +51,6 @@ def paired_means(
     models = values.shape[1]
     mean = np.full((first.size, models), np.nan)
     freedom, sums = np.zeros(first.size), np.zeros((2, first.size, models, models))
-    alike = np.zeros(mean.shape, dtype=np.int64)
     ends = np.append(first[1:], len(values))
     for stratum, (start, stop) in enumerate(zip(first.tolist(), ends.tolist(), strict=True)):
         rows = values[start:stop]
@@ -87,14 +66,13 @@ def paired_means(
         if weight is not None:
             number = float(total**2 / (share @ share))
             freedom[stratum] = number - 1
-        alike[stratum] = first_alike(rows)
         hidden = None if single is None else hidden_noise(rows, single[stratum])
         if size > 1:
             parts *= np.sqrt(size / (size - 1))
             sums[:, stratum] = means_together(
-                parts, number, span, np.isfinite(average), alike[stratum], hidden
+                parts, number, span, np.isfinite(average), first_alike(rows), hidden
             )
-    return Paired.from_moments(mean, sums[0], freedom, sums[1], alike)
+    return Paired(mean, sums[0], sums[1], freedom)
 
 
 def first_alike(values: Floats) -> Ints:
@@ -194,17 +172,6 @@ def cluster_sums(rows: Floats, cluster: Ints) -> Floats:
     return np.asarray(np.add.reduceat(rows[order], starts, axis=0))
 
 
-def contrast_root(covariance: Floats) -> Floats:
-    """Triangular roots (S, L - 1, L - 1) of the covariances of differences to the first model."""
-    # For identical models a trace of noise, 1e-6 of the largest standard deviation, keeps it
-    # regular.
-    column = covariance[:, 1:, :1]
-    against = covariance[:, 1:, 1:] - column - np.swapaxes(column, 1, 2) + covariance[:, :1, :1]
-    scale = np.diagonal(against, axis1=1, axis2=2).max(axis=1, initial=0.0)[:, None, None]
-    trace = np.where(scale > 0, 1e-12 * scale, 1.0) * np.eye(against.shape[1])
-    return np.where(scale > 0, np.linalg.cholesky(against + trace), 0.0)
-
-
 _TERMS = 200  # most terms of the series for the leverage
 _TINY = 1e-14  # a term of the series, relative to the first, that ends it
 
@@ -256,9 +223,7 @@ def adjusted_means(
     everyone = np.ones(effect.size, np.bool_)
     covariance, variance = means_together(influence, size, span, everyone, alike)
     mean = effect + level.mean()
-    return Paired.from_moments(
-        mean[None], covariance[None], np.array([freedom]), variance[None], alike[None]
-    )
+    return Paired(mean[None], covariance[None], variance[None], np.array([freedom]))
 
 
 def _effects_inverse(here: Mask, shared: Ints) -> Floats:

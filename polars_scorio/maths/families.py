@@ -1,105 +1,25 @@
-"""Critical values with which several statements hold at once, and the step-down method.
-
-In `step_down` the first step uses a value for all pairs; each later step uses a smaller one, for
-the pairs that are still undecided (Holm's order). A pair is a column: ``a[p]`` and ``b[p]`` are its
-two models.
-"""
+"""Critical values with which several statements hold at once, and values of other laws."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 import scipy
 
-from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.covariance import Paired
-from polars_scorio.maths.independent import SURE_Z, dunnett_critical, inverted_z, tukey_critical
-from polars_scorio.maths.max_t import max_t_critical
-
-# From the undecided pairs of some strata, shape (S, P), and the places of these strata, to a
-# critical value for each of these strata.
-Critical: TypeAlias = Callable[[Mask, Ints], Floats]
-# From a critical value for each of some strata, and the places of these strata, to the pairs that
-# it decides, shape (S, P).
-Decided: TypeAlias = Callable[[Floats, Ints], Mask]
+from polars_scorio.maths.array_rows import Floats, Ints
+from polars_scorio.maths.independent import SURE_Z, inverted_z
 
 
-def sidak_critical(pairs: Ints, confidence: float) -> Floats:
-    """Critical values for `pairs` differences of normal estimates, whatever their correlations."""
-    # Z. Sidak (1967), Journal of the American Statistical Association 62, 626-633.
-    tail = -np.expm1(np.log(confidence) / np.maximum(pairs, 1)) / 2
-    return np.asarray(-scipy.special.ndtri(tail))
+def sidak_critical(statements: Ints, confidence: Floats | float) -> Floats:
+    """Critical values with which so many two-sided statements hold at once."""
+    return np.asarray(-scipy.special.ndtri(shared_error(statements, confidence) / 2))
 
 
-def all_pairs_critical(models: Ints, confidence: float) -> Critical:
-    """Critical values for `step_down` over all pairs of independent models."""
-    # Either `tukey_critical` or `sidak_critical` suffices for any set of pairs.
-
-    def critical(undecided: Mask, strata: Ints) -> Floats:
-        pairs = sidak_critical(undecided.sum(axis=1), confidence)
-        return np.minimum(tukey_critical(models[strata], confidence), pairs)
-
-    return critical
-
-
-def baseline_critical(sigma: Floats, baseline: int, confidence: float) -> Critical:
-    """Critical values for `step_down` over the pairs of independent models with a baseline."""
-    rest = np.delete(sigma, baseline, axis=1)
-
-    def critical(undecided: Mask, strata: Ints) -> Floats:
-        left = np.where(undecided, rest[strata], np.nan)
-        return dunnett_critical(left, np.nan_to_num(sigma[strata, baseline]), confidence)
-
-    return critical
-
-
-def paired_critical(models: Paired, a: Ints, b: Ints, confidence: float) -> Critical:
-    """Critical values for `step_down` over pairs (a, b) of models on the same questions."""
-    size = models.mean.shape[1]
-
-    def critical(undecided: Mask, strata: Ints) -> Floats:
-        square = np.zeros((strata.size, size, size), dtype=np.bool_)
-        square[:, a, b] = square[:, b, a] = undecided
-        t = max_t_critical(models.of(strata), square, confidence)
-        return student_z(t, models.freedom[strata])
-
-    return critical
-
-
-def step_down(pairs: Mask, critical: Critical, decided: Decided) -> tuple[Mask, Floats]:
-    """Pairs (S, P) that differ, with all verdicts of a stratum right at once, and their c."""
-    # J. P. Romano, M. Wolf (2005), JASA 100, 94-108, algorithm 1. `critical` maps undecided pairs
-    # to the value they need, `decided` a value to the pairs whose interval then excludes zero.
-    differs, c = np.zeros_like(pairs), np.full(pairs.shape, np.nan)
-    strata, last = np.arange(len(pairs)), np.full(len(pairs), np.nan)
-    while strata.size:
-        left = pairs[strata] & ~differs[strata]
-        # No step needs more than the step before; fmin: NaN stands for no step so far.
-        last = np.fmin(critical(left, strata), last)
-        new = left & decided(last, strata)
-        c[strata] = np.where(new | np.isnan(c[strata]), last[:, None], c[strata])
-        differs[strata] |= new
-        unfinished = new.any(axis=1) & (left & ~new).any(axis=1)
-        strata, last = strata[unfinished], last[unfinished]
-    return differs, c
-
-
-def final_critical(
-    models: Ints, confidence: float, decided_pairs: Callable[[Floats, Ints], Ints]
-) -> Floats:
-    """Critical value (S,) of the last step of `step_down`, in memory that grows with the models."""
-    # A step over independent models needs no more than the number of pairs decided.
-    pairs = models * (models - 1) // 2
-    c, strata = tukey_critical(models, confidence), np.arange(models.size)
-    while strata.size:
-        left = pairs[strata] - decided_pairs(c[strata], strata)
-        smaller = np.minimum(c[strata], sidak_critical(left, confidence))
-        unfinished = smaller < c[strata]
-        c[strata] = smaller
-        strata = strata[unfinished]
-    return c
+def shared_error(statements: Ints, confidence: Floats | float) -> Floats:
+    """Error of each of some statements that hold at once: ``1 - confidence**(1 / statements)``."""
+    # Z. Sidak (1967), JASA 62, 626-633: for normal estimates with any correlations if statements
+    # are two-sided, with correlations of at least 0 if one-sided (D. Slepian 1962, Bell System
+    # Technical Journal 41).
+    return np.asarray(-np.expm1(np.log(confidence) / np.maximum(statements, 1)))
 
 
 def holm_adjusted(p: Floats) -> Floats:

@@ -75,12 +75,11 @@ class Power(NamedTuple):
         up, down = (chance, rest) if self.every else (rest, chance)
         return self.gain * up, self.gain * down + max(1 - self.gain, 0.0)
 
-    def coefficients(self, n: Ints, other: Power | None = None) -> Floats:
-        """``C(k, r) C(l, r) / (C(n, r) C(k + l, r))``, r = 1, 2, ..., by default l = k, (L, R)."""
-        other = other or self
-        r = np.arange(float(min(self.k, other.k, _TERMS)))
-        ratios = (self.k - r) / (n[:, None] - r) * ((other.k - r) / (self.k + other.k - r))
-        return np.asarray(self.gain * other.gain * np.cumprod(ratios, axis=1))
+    def coefficients(self, n: Ints) -> Floats:
+        """``C(k, r)**2 / (C(n, r) C(2 k, r))``, r = 1, 2, ..., (L, R)."""
+        r = np.arange(float(min(self.k, _TERMS)))
+        ratios = (self.k - r) / (n[:, None] - r) * ((self.k - r) / (2 * self.k - r))
+        return np.asarray(self.gain * self.gain * np.cumprod(ratios, axis=1))
 
 
 class Draw(NamedTuple):
@@ -318,15 +317,15 @@ def variance_at(p: Floats, q: Floats, n: Ints, draw: Draw) -> Floats:
         # Rounding may leave less than nothing.
         chances = binomial_chances(2 * gains.size, p, q).T
         return np.maximum(_variance_rows(gains, n) @ chances, 0.0)
-    return shared_power_noise(p, q, n, power, power)
+    return _power_noise(p, q, n, power)
 
 
-def shared_power_noise(p: Floats, q: Floats, n: Ints, power: Power, other: Power) -> Floats:
-    """Covariance of two powers, both of the rate or both of the rest, from n trials, (L, I)."""
-    if power.every or other.every:
+def _power_noise(p: Floats, q: Floats, n: Ints, power: Power) -> Floats:
+    """Variance of a power of the rate, or of the rest, from n trials, (L, I)."""
+    if power.every:
         p, q = q, p
-    falling = power.coefficients(np.maximum(n, max(power.k, other.k)), other)
-    r, trials = np.arange(1.0, falling.shape[1] + 1)[:, None], power.k + other.k
+    falling = power.coefficients(np.maximum(n, power.k))
+    r, trials = np.arange(1.0, falling.shape[1] + 1)[:, None], 2 * power.k
     with np.errstate(divide="ignore"):
         log_q = np.where(p < q, np.log1p(-np.minimum(p, 0.5)), np.log(q))
     logs = np.cumsum(np.log((trials + 1 - r) / r), axis=0) + scipy.special.xlogy(r, p)

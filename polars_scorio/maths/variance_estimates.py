@@ -766,24 +766,19 @@ class NoisyPairs:
         """Pairs whose interval excludes zero."""
         return excludes_zero(self.ends(c))
 
-    def of_strata(self, strata: Ints) -> NoisyPairs:
-        """The pairs of some of the strata."""
-        paired = PairedNoise(self.paired.variance[strata], self.paired.freedom[strata])
-        return NoisyPairs(self.noisy, self.a[strata], self.b[strata], paired, self.by_pairs[strata])
-
 
 def pairs_by_variance(
-    noisy: ComparedSide, questions: Sequence[QuestionValues], a: Ints, b: Ints, strata: Ints
+    noisy: ComparedSide, questions: Sequence[QuestionValues], a: Ints, b: Ints
 ) -> NoisyPairs:
     """Pairs of columns of some strata; `noisy` has as many models of each, in turn."""
-    size = np.broadcast_shapes((strata.size, 1), a.shape)
+    strata = len(questions)
+    size = np.broadcast_shapes((strata, 1), a.shape)
     a, b = np.broadcast_to(a, size), np.broadcast_to(b, size)
-    variance, freedom = np.empty(size), np.empty((strata.size, 1))
-    for row, stratum in enumerate(strata.tolist()):
-        asked = questions[stratum]
+    variance, freedom = np.empty(size), np.empty((strata, 1))
+    for row, asked in enumerate(questions):
         variance[row] = asked.pair_variances(a[row], b[row])
         freedom[row] = asked.number - 1
-    first = strata[:, None] * (noisy.noisy.mu.size // max(len(questions), 1))
+    first = np.arange(strata)[:, None] * (noisy.noisy.mu.size // max(strata, 1))
     return NoisyPairs.from_noisy(noisy, first + a, first + b, PairedNoise(variance, freedom))
 
 

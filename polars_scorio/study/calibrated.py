@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import scipy
 
 from polars_scorio.arguments import View
 from polars_scorio.counting.categories import Classes
@@ -29,7 +28,7 @@ from polars_scorio.maths.credit_numbers import (
     with_bias,
     with_saturated_ends,
 )
-from polars_scorio.maths.curves import curve_critical, rising_band
+from polars_scorio.maths.curves import rising_band, statement_number
 from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.posteriors import SeparatePosteriors, Target
 from polars_scorio.maths.questions import States, Subgroups
@@ -37,7 +36,6 @@ from polars_scorio.maths.sample_bound import QuestionSample
 from polars_scorio.maths.variance import Draw, GainsOf, state_estimates
 from polars_scorio.maths.variance_estimates import Estimate, credit_variances
 from polars_scorio.metrics.metric import Metric, quiet_infinities
-from polars_scorio.subjects.curve_paths import group_path
 from polars_scorio.subjects.question_cells import QuestionCells, Subject
 from polars_scorio.subjects.scores import (
     INFORMATION,
@@ -152,33 +150,20 @@ class CalibratedInference(Inference):
 
     def numbers(self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells) -> RowScores:
         """The numbers of metrics, each with its view, for each draw size and cell."""
-        if self.planned is None:
-            return self._banded(self.confidence, asked, cells)
-        information = planned_share(cells, self.target, self.planned)
-        rows = self._banded(look_confidence(self.confidence, information), asked, cells)
-        return {
-            row: numbers.with_facts(**{INFORMATION: information}) for row, numbers in rows.items()
-        }
+        rows = self._numbers_at(self.confidence, asked, cells)
+        return self._banded(rows, asked, cells) if self.curves else rows
 
     def _banded(
-        self,
-        confidence: Floats | float,
-        asked: Sequence[tuple[Metric, View]],
-        cells: QuestionCells,
+        self, rows: dict[Row, Scores], asked: Sequence[tuple[Metric, View]], cells: QuestionCells
     ) -> dict[Row, Scores]:
-        """The numbers of metrics, of which those with several draw sizes may have a band."""
-        rows = self._numbers_at(confidence, asked, cells)
-        if not self.curves:
-            return rows
-        z = scipy.special.ndtri((1 + np.asarray(confidence)) / 2)
+        """The numbers of metrics, of which those with several draw sizes have a band."""
         for metric, view in asked:
             alone = {(metric.name, k): rows[metric.name, k] for k in metric.row_sizes}
             if len(alone) > 1:
-                success = credited_classes(metric, view, cells.classes)
-                known = [numbers.estimate for numbers in alone.values()]
-                path = group_path(metric, view, cells, success, self.target, known)
-                wider = 1 - 2 * scipy.special.ndtr(-curve_critical(z, path))
-                rows |= _as_band(metric, alone, self._numbers_at(wider, [(metric, view)], cells))
+                known = ~np.isnan(np.stack([each.estimate for each in alone.values()], axis=-1))
+                number = statement_number(metric.row_sizes, known, draws=metric.t is None)
+                sure = self.confidence ** (1 / number)
+                rows |= _as_band(metric, alone, self._numbers_at(sure, [(metric, view)], cells))
         return {
             row: numbers.with_facts(**{ADJUSTED: np.full(numbers.mu.size, ALONE)})
             if ADJUSTED not in numbers.facts
@@ -192,7 +177,8 @@ class CalibratedInference(Inference):
         asked: Sequence[tuple[Metric, View]],
         cells: QuestionCells,
     ) -> dict[Row, Scores]:
-        """The numbers of metrics at a confidence, or at one of each cell."""
+        """The numbers of metrics at a confidence, or at one of each cell, and at every look."""
+        confidence, facts = self._at_look(confidence, cells)
         # These very questions are no sample.
         clusters = cells.clusters if self.target == "population" else None
         counted = list[tuple[Metric, View]]()
@@ -221,7 +207,18 @@ class CalibratedInference(Inference):
         for successes, metrics in credited.items():
             clustered = clusters and clusters.binary([*successes])
             rows |= self._credited_numbers(metrics, fit(successes), clustered, confidence)
-        return rows
+        if not facts:
+            return rows
+        return {row: numbers.with_facts(**facts) for row, numbers in rows.items()}
+
+    def _at_look(
+        self, confidence: Floats | float, cells: QuestionCells
+    ) -> tuple[Floats | float, dict[str, Floats]]:
+        """The confidence of this look, and its information over the planned one as a fact."""
+        if self.planned is None:
+            return confidence, {}
+        information = planned_share(cells, self.target, self.planned)
+        return look_confidence(confidence, information), {INFORMATION: information}
 
     def macro_numbers(
         self, asked: Sequence[tuple[Metric, View]], cells: QuestionCells
@@ -231,10 +228,7 @@ class CalibratedInference(Inference):
         They give those of all metrics that have an estimate of each question, but not about a
         population of clusters. The strata give the others.
         """
-        confidence: Floats | float = self.confidence
-        if self.planned is not None:
-            information = planned_share(cells, self.target, self.planned)
-            confidence = look_confidence(self.confidence, information)
+        confidence, _ = self._at_look(self.confidence, cells)
         scores = dict[Row, Scores]()
         credited = defaultdict[tuple[int, ...], list[Metric]](list)
         sampled = self.target == "population" and cells.clusters is not None

@@ -62,14 +62,14 @@ def posterior_comparison(metric: Metric, mu: Floats, sigma: Floats, *, beta: boo
     limit = np.inf if metric.bounds is None else metric.bounds[1] - metric.bounds[0]
     normal = reaching((mu, sigma, sigma, sigma))
 
-    def between(a: Ints, b: Ints, strata: Ints) -> BetaPairs:
-        pairs = normal(a, b, strata)
+    def between(a: Ints, b: Ints) -> BetaPairs:
+        pairs = normal(a, b)
         return BetaPairs(pairs.diff, pairs.sigma, high - low)
 
     none = np.full_like(mu, np.nan)
     inner = Inner.from_numbers(mu, sigma, none, none)
     ranged = beta and not metric.unbounded and low < high
-    return Comparison(inner, between if ranged else normal, limit, each_row=True)
+    return Comparison(inner, between if ranged else normal, limit)
 
 
 # Prior of each question: that of the population, which is fitted, or alpha and beta of a Beta

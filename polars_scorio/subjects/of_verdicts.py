@@ -417,8 +417,8 @@ class VerdictLaw(Law):
         asked, rates = models.questions(0.0, 1.0), self.judges.rates.at(places)
         side = law.side(models, asked)
 
-        def between(a: Ints, b: Ints, strata: Ints) -> VerdictPairs:
-            verdicts = pairs_by_variance(side, asked, a, b, strata)
+        def between(a: Ints, b: Ints) -> VerdictPairs:
+            verdicts = pairs_by_variance(side, asked, a, b)
             return VerdictPairs(verdicts, rates, verdicts.a, models.limit)
 
         return Comparison(Inner.from_numbers(*models.reported), between, models.limit)
@@ -436,8 +436,8 @@ class DrawLaw(Law):
         if np.isnan(self.noisy.variance[models.places]).all():
             return StretchedLaw().compared(models)
 
-        def between(a: Ints, b: Ints, strata: Ints) -> ReachPairs:
-            row = strata[:, None]
+        def between(a: Ints, b: Ints) -> ReachPairs:
+            row = np.arange(len(models.places))[:, None]
             first, other = models.places[row, a], models.places[row, b]
             noise = np.sqrt(self._variances(first, other))
             gap = self.noisy.estimate[first] - self.noisy.estimate[other]
@@ -506,11 +506,6 @@ class VerdictPairs:
         """Pairs whose interval excludes zero."""
         lo, hi = self.ends(c)
         return np.asarray((lo > 0) | (hi < 0))
-
-    def of_strata(self, strata: Ints) -> VerdictPairs:
-        """The pairs of some of the strata."""
-        verdicts = self.verdicts.of_strata(strata)
-        return VerdictPairs(verdicts, self.rates, self.judge[strata], self.most)
 
 
 _BETTER = 30  # labels of a verdict by which its trials are known well

@@ -208,10 +208,8 @@ def adjusted_sample(models: StrataModels, planned: int | None) -> Sample:
         paired, number = _adjusted_stratum(models, stratum, unit)
         each.append(paired)
         sizes.append(number)
-    moments = ("mean", "covariance", "freedom", "variance", "alike")
-    paired = Paired.from_moments(
-        *(np.concatenate([getattr(one, name) for one in each]) for name in moments)
-    )
+    moments = ("mean", "covariance", "variance", "freedom")
+    paired = Paired(*(np.concatenate([getattr(one, name) for one in each]) for name in moments))
     return Sample(paired, scale, None, None if planned is None else np.array(sizes) / planned)
 
 

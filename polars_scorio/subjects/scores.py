@@ -175,7 +175,7 @@ def planned_share(cells: QuestionCells, target: Target, plan: int) -> Floats:
     return np.asarray(1 / (states.mean(1 / states.n) * plan))
 
 
-def look_confidence(confidence: float, information: Floats) -> Floats:
+def look_confidence(confidence: Floats | float, information: Floats) -> Floats:
     """The confidence of one look with the critical value of a look that is one of many."""
     # Comparisons do not use it, but the tail itself: of the tail of a look at a hundredth of the
     # plan no digit is left here, and the interval is the whole range.

@@ -264,7 +264,9 @@ def test_models_keep_their_dtype_and_its_order(log, dtype, names):
         for column in (*PAIRS, "better"):
             assert rows.schema[column] == dtype
     order = named["model"].unique().sort().to_list()
-    pairs = named.filter(domain="air").scorio(success=2).compare(confidence=0.01)
+    pairs = (
+        named.filter(domain="air").scorio(success=2).compare(confidence=0.01, simultaneous=False)
+    )
     assert pairs.select(PAIRS).rows() == list(combinations(order, 2))
     winners = pairs.select(pl.when(pl.col("diff") > 0).then("model_a").otherwise("model_b"))
     assert pairs["better"].to_list() == winners.to_series().to_list()

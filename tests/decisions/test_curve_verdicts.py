@@ -1,13 +1,9 @@
 """Pairs and draw sizes as one family: the band of a difference, and how it reads."""
 
-from itertools import pairwise
-
 import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from scipy.special import comb
-from scipy.stats import norm, t
 
 import polars_scorio as ps
 from polars_scorio.display.sentences import curve_sentence
@@ -44,52 +40,47 @@ def crossing(questions=60, n=16, seed=1):
 LOG = drawn()
 
 
-def questions_of(log, k):
-    """Pass@k of each question, a column for each model."""
-    counts = (
-        log.counts()
-        .group_by("model", "question")
-        .agg(n=pl.col("count").sum(), c=pl.col("count").filter(category=1).sum())
-    )
-    table = counts.sort("question", "model")
-    n, c = (table[name].to_numpy().astype(float) for name in "nc")
-    return (1 - comb(n - c, k) / comb(n, k)).reshape(-1, 2)
-
-
-def critical(length, size, c0=1.959963984540054):
-    """The critical value of a path, by a root of its own."""
-    grid = np.linspace(c0, norm.isf(norm.sf(c0) / size), 400_001)
-    slack = 2 * norm.sf(grid) + length / np.pi * np.exp(-(grid**2) / 2) - 2 * norm.sf(c0)
-    return grid[np.abs(slack).argmin()] if length else c0
-
-
-def test_the_band_about_a_population_equals_a_second_calculation():
-    found = LOG.compare(CURVE, simultaneous=True, target="population")
-    gaps = [np.subtract(*questions_of(LOG, k).T) for k in SIZES]
-    away = [(gap - gap.mean()) for gap in gaps]
-    angles = [np.arccos(a @ b / np.sqrt(a @ a * (b @ b))) for a, b in pairwise(away)]
-    c = critical(sum(angles), len(SIZES))
-    half = t.isf(norm.sf(c), 39) * found["sigma"].to_numpy()
-    assert found["diff"].to_numpy() == pytest.approx([gap.mean() for gap in gaps], abs=1e-12)
-    assert (found["hi"] - found["diff"]).to_numpy() == pytest.approx(half, rel=1e-5)
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+@pytest.mark.parametrize("log", [LOG, crossing()], ids=["apart", "crossing"])
+def test_the_band_of_a_pair_is_that_of_each_k_at_one_larger_confidence(log, target):
+    found = log.compare(CURVE, target=target)
+    # From 1 to 8 there are three doublings.
+    alone = log.compare(CURVE, target=target, confidence=0.95 ** (1 / 4), simultaneous=False)
+    columns = ["k", "diff", "lo", "hi", "better"]
+    assert_frame_equal(found.select(columns), alone.select(columns), rel_tol=1e-12)
     assert found["adjusted_for"].unique().to_list() == ["all pairs and k"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("log", [LOG, crossing()], ids=["apart", "crossing"])
-def test_the_band_about_these_questions_is_that_of_one_k_at_one_larger_confidence(log):
-    """All points have the critical value of the same path."""
-    found = log.compare(CURVE, simultaneous=True)
+@pytest.mark.parametrize("planned", [8, 40])
+def test_a_curve_at_one_of_several_looks_repeats_a_look_at_a_larger_confidence(planned):
+    looks = {"planned_trials": planned}
+    found = LOG.compare(CURVE, **looks).select("lo", "hi", "better")
+    sure = {"confidence": 0.95 ** (1 / 4), **looks}
+    alone = LOG.compare(CURVE, **sure, simultaneous=False).select("lo", "hi", "better")
+    assert_frame_equal(found, alone, rel_tol=1e-9)
+    band = LOG.report(CURVE, simultaneous=True, **looks)
+    plain = LOG.report(CURVE, **sure)
+    for column, of_curve in (
+        ("lo", pl.col("lo").cum_max()),
+        ("hi", pl.col("hi").cum_min(reverse=True)),
+    ):
+        expected = plain.select(of_curve.over("model"))[column]
+        assert band[column].to_list() == pytest.approx(expected.to_list(), abs=1e-12)
 
-    def at(c):
-        return log.compare(CURVE, confidence=1 - 2 * norm.sf(c), simultaneous=False)
 
-    low, high = 1.959963984540054, 3.2
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if at(middle)["lo"][0] > found["lo"][0] else (low, middle)
-    assert 2.1 < low < 2.6
-    assert_frame_equal(at(low).select("lo", "hi"), found.select("lo", "hi"), abs_tol=1e-7)
+def test_draws_that_a_pair_lacks_are_no_points_of_its_curve():
+    """A model with two trials has two points, and the other pairs have all of theirs."""
+    log = drawn(3)
+    short = log.frame.filter((pl.col("model") != "m2") | (pl.col("question") < 0))
+    few = counted({"m2": [1, 0, 2, 1] * 10}, 2).frame
+    both = pl.concat([short, few]).scorio(count="count")
+    rows = both.compare(CURVE, baseline="m0")
+    for model, points in (("m1", 4), ("m2", 2)):
+        one = rows.filter(model_a=model, k=1).select("lo", "hi")
+        sure = 0.95 ** (1 / 2 / points)
+        alone = both.compare(CURVE, baseline="m0", confidence=sure, simultaneous=False)
+        alone = alone.filter(model_a=model, k=1).select("lo", "hi")
+        assert_frame_equal(one, alone, rel_tol=1e-12)
 
 
 @pytest.mark.parametrize("target", ["benchmark", "population"])
@@ -297,15 +288,13 @@ def test_the_band_of_a_model_is_wider_and_moves_one_way_as_the_curve_does(metric
     assert (wide > narrow).mean() > 0.8
 
 
-def test_the_band_of_a_population_equals_a_second_calculation():
-    rows = LOG.report(CURVE, simultaneous=True, target="population").filter(model="m0")
-    away = [values - values.mean() for values in (questions_of(LOG, k)[:, 0] for k in SIZES)]
-    angles = [np.arccos(a @ b / np.sqrt(a @ a * (b @ b))) for a, b in pairwise(away)]
-    sure = 1 - 2 * norm.sf(critical(sum(angles), len(SIZES)))
-    alone = LOG.report(CURVE, target="population", confidence=float(sure)).filter(model="m0")
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+def test_the_band_of_a_model_is_that_of_each_k_at_one_larger_confidence(target):
+    rows = LOG.report(CURVE, simultaneous=True, target=target).filter(model="m0")
+    alone = LOG.report(CURVE, target=target, confidence=0.95 ** (1 / 4)).filter(model="m0")
     lo, hi = alone["lo"].cum_max(), alone["hi"].cum_min(reverse=True)
-    assert rows["lo"].to_list() == pytest.approx(lo.to_list(), abs=1e-5)
-    assert rows["hi"].to_list() == pytest.approx(hi.to_list(), abs=1e-5)
+    assert rows["lo"].to_list() == pytest.approx(lo.to_list(), abs=1e-12)
+    assert rows["hi"].to_list() == pytest.approx(hi.to_list(), abs=1e-12)
 
 
 def test_ranges_beyond_the_trials_are_no_part_of_a_band():

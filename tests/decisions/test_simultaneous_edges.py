@@ -86,8 +86,8 @@ def test_some_models_without_sigma_stay_where_they_are():
     a, b = np.triu_indices(4, 1)
     differs, _ = Family(0.95, "all pairs").verdicts(scores, a, b)
     assert differs[0].tolist() == [True, True, False, False, False, False]
-    found = scores.differences(a, b, np.full((1, 6), 2.0))
-    assert found.without_zero()[0].tolist() == [True, True, False, False, False, False]
+    decided = scores.decided(a, b, np.full((1, 6), 2.0))
+    assert decided[0].tolist() == [True, True, False, False, False, False]
     assert scores.z(a, b)[0, 0] == -np.inf
 
 

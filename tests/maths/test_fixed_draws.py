@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from polars_scorio.maths.max_t import normal_draws, sphere_directions
+from polars_scorio.maths.cost_means import normal_draws
 
 
 # Computed once; PCG64's raw bits and the golden ratio are the same on every machine.
@@ -21,10 +21,3 @@ def test_draws_are_standard_normal(dimensions):
     assert np.abs(draws.mean(axis=1)).max() < 0.06
     # Independent draws of 40 variables: the largest of 820 correlations.
     assert np.abs(np.cov(draws) - np.eye(dimensions)).max() < 0.08
-
-
-@pytest.mark.parametrize("dimensions", [1, 2, 30])
-def test_directions_have_length_1(dimensions):
-    length = (sphere_directions(dimensions, 100) ** 2).sum(axis=0)
-    # Sums of up to 30 squares, divided by their own root: rounding.
-    np.testing.assert_allclose(length, 1, rtol=1e-12)

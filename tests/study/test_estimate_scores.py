@@ -17,9 +17,8 @@ def models(limit=inf):
 
 def test_a_pair_is_decided_if_its_interval_leaves_out_zero():
     # Differences of .4, .8 and .4, each with a sigma of .0707.
-    pairs, every = models().pairs(A, B), np.array([0])
-    assert models().decided(pairs, np.array([[Z]]), every).tolist() == [[True, True, True]]
-    assert models().decided(pairs, np.array([[6.0]]), every).tolist() == [[False, True, False]]
+    assert models().decided(A, B, np.array([[Z]])).tolist() == [[True, True, True]]
+    assert models().decided(A, B, np.array([[6.0]])).tolist() == [[False, True, False]]
     assert models().differs(np.array([[6.0]])).sum(axis=2).tolist() == [[1, 0, 1]]
 
 
@@ -39,6 +38,7 @@ def test_a_model_with_a_range_is_not_ranked_and_not_compared():
 
 def test_all_pairs_of_a_model_hold_at_one_value_larger_than_that_of_a_pair():
     far = stretched((MU, MU / 10, MU / 2, 2 * MU), 1.0)
-    places = Family(0.95, "each model").places(far)
-    assert (places.better <= Family(0.5, "each model").places(far).better).all()
-    assert Family(0.95, "each model").places(models()).tier.tolist() == [[1, 2, 3]]
+    of_one = "all with the baseline"
+    places = Family(0.95, of_one).places(far)
+    assert (places.better <= Family(0.5, of_one).places(far).better).all()
+    assert Family(0.95, of_one).places(models()).tier.tolist() == [[1, 2, 3]]

@@ -24,11 +24,11 @@ def runs_of(excess, of_trials=4e-4, freedom=5.0):
 def comparison(gap, sigma, *, paired, runs=None):
     """Two models that are so far apart, by the noise of both or by that of paired questions."""
 
-    def between(a, _, strata):
-        diff = np.full((strata.size, a.size), gap)
+    def between(a, _):
+        diff = np.full((1, a.size), gap)
         if paired:
-            noisy = PairedNoise(np.full_like(diff, sigma**2), np.full((strata.size, 1), 30.0))
-            return StudentPairs(diff, noisy, np.ones((strata.size, 1)))
+            noisy = PairedNoise(np.full_like(diff, sigma**2), np.full((1, 1), 30.0))
+            return StudentPairs(diff, noisy, np.ones((1, 1)))
         return ReachPairs(diff, np.full_like(diff, sigma), *np.full((2, *diff.shape), sigma))
 
     numbers = np.array([[gap, 0.0]]), *np.full((4, 1, 2), sigma)
@@ -51,7 +51,7 @@ def test_shared_noise_never_decides_a_pair(gap, sigma, excess, c, paired):
     before, after = without.differences(A, B, level), shared.differences(A, B, level)
     assert (after.lo <= before.lo).all()
     assert (after.hi >= before.hi).all()
-    assert not (after.without_zero() & ~before.without_zero()).any()
+    assert not (shared.decided(A, B, level) & ~without.decided(A, B, level)).any()
     assert (np.abs(shared.z(A, B)) <= np.abs(without.z(A, B)) + 1e-9).all()
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.maths.comparison import Differences
 from polars_scorio.maths.families import standardized_differences
 from polars_scorio.study.posterior import posterior_comparison
 
@@ -17,13 +16,6 @@ def test_a_difference_without_sigma_is_certain():
     assert standardized_differences(diff, sigma).tolist() == pytest.approx(
         [0, 0, inf, -2, np.nan], nan_ok=True
     )
-
-
-def test_the_order_is_known_where_zero_lies_outside_and_sigma_is_known():
-    lo, hi = np.array([0.1, -0.1, -0.2, 0.1]), np.array([0.2, 0.1, -0.1, 0.2])
-    sigma = np.array([0.1, 0.1, 0.1, np.nan])
-    pairs = Differences(lo, sigma, lo, hi)
-    assert pairs.without_zero().tolist() == [True, False, True, False]
 
 
 def test_pairs_may_differ_from_stratum_to_stratum():

@@ -73,20 +73,12 @@ def test_tables_and_verdicts_follow_the_intervals(side):
     for c in (0.5, 1.0, CHOICE, 3.1):
         of_pairs = np.full((2, len(EVERY[0])), c)
         pairs = models.differences(*EVERY, of_pairs)
-        assert (models.pairs(*EVERY).decided(of_pairs) == pairs.without_zero()).all()
+        outside = (pairs.lo > 0) | (pairs.hi < 0)
+        assert (models.decided(*EVERY, of_pairs) == outside).all()
         table = models.differs(np.full((2, 1), c))
-        assert (table[:, EVERY[0], EVERY[1]] == pairs.without_zero()).all()
+        assert (table[:, EVERY[0], EVERY[1]] == outside).all()
         assert (table == table.transpose(0, 2, 1)).all()
         assert not np.einsum("sii->si", table).any()
-
-
-def test_some_strata_are_asked_alone(side):
-    models, second = compared(*side), np.array([1])
-    c = np.full((2, len(EVERY[0])), CHOICE)
-    both = models.pairs(*EVERY)
-    assert (both.of_strata(second).decided(c[1:]) == both.decided(c)[1:]).all()
-    alone = models.differs(np.array([[CHOICE]]), second)
-    assert (alone == models.differs(np.full((2, 1), CHOICE))[1:]).all()
 
 
 def test_the_interval_of_a_pair_ends_at_zero_at_its_z(side):

@@ -29,4 +29,4 @@ def test_a_pair_with_a_range_has_no_sigma_and_is_not_decided():
     # The ends of both ranges: 0.7 - 0.56 and 0.85 - 0.45.
     assert (pair.lo.item(), pair.hi.item()) == pytest.approx((0.14, 0.4))
     assert np.isnan(models.z(*PAIR).item())
-    assert not pair.without_zero().item()
+    assert not models.decided(*PAIR, np.array([[Z]])).item()
