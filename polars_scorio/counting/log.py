@@ -195,6 +195,9 @@ class Study:
         self._lock = RLock()  # plans that are collected together have threads of their own
         self._forget()
 
+    def __reduce__(self) -> tuple[type[Study], tuple[pl.DataFrame]]:
+        return Study, (self.frame,)  # a copy counts anew: locks are not copied
+
     def _forget(self) -> None:
         self._known = self.frame.clone()  # shares the columns
         self._counted = dict[tuple[Hashable, ...], tuple[object, pl.DataFrame]]()

@@ -1,11 +1,14 @@
 """The methods that all accessors share: a frame goes in, and is freed with its last name."""
 
+import copy
 import gc
 import weakref
+from pickle import dumps, loads
 
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from tests.accessors.all_uses import ASKS
@@ -65,6 +68,16 @@ def test_a_frame_is_freed_after_an_error_too(r1, ask):
 def test_an_accessor_keeps_its_frame():
     accessor = ps.scorio(long([[0, 1]]), trial=None)
     assert accessor.avg()["estimate"].item() == 0.5
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda a: loads(dumps(a))])  # noqa: S301 - our own bytes
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_used_accessor_can_be_copied_and_sent(r1, copied, lazy):
+    log = (r1.lazy() if lazy else r1).scorio(confidence=0.9, model=pl.lit("ada"))
+    rows = log.avg().lazy().collect()
+    for again in (copied(log), copied(copied(log))):
+        assert_frame_equal(again.avg().lazy().collect(), rows, check_exact=True)
+    assert copied(log.plot).intervals().to_dict() == log.plot.intervals().to_dict()
 
 
 @pytest.mark.parametrize("roles", [None, {"success": 1}])
