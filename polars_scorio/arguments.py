@@ -107,6 +107,12 @@ def planned_looks(options: Mapping[str, Any]) -> int | None:
     """
     target = options.get("target") or "benchmark"
     given = [name for name, *_ in PLANS.values() if options.get(name) is not None]
+    if len(given) > 1:
+        raise ValueError(
+            f"{' and '.join(f'{name}=' for name in given)} are two plans of one log: numbers about "
+            f"these questions need the first, about a population the second. Pass one, and None "
+            "for one that was set before"
+        )
     numbers = {name: check_planned(name, options[name]) for name in given}
     option, planned, about = PLANS[target]
     if numbers and option not in numbers:

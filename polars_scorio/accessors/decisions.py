@@ -332,7 +332,7 @@ class GateMethods(Accessor[FrameT]):
         fail_on: FailOn | None = None,
         must_pass: Cases | None = None,
         quarantine: Cases | None = None,
-        fdr: float = 0.1,
+        fdr: float | None = None,
         ab_check: bool = False,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
@@ -363,8 +363,8 @@ class GateMethods(Accessor[FrameT]):
         must_pass, quarantine : ids of questions or Path, optional
             Questions that must succeed in every trial of a candidate, and questions that do not
             count, such as flaky ones. A `Path` names a file with one id on each line.
-        fdr : float
-            False discovery rate of the regressed questions, for `fail_on`.
+        fdr : float, optional
+            False discovery rate of the regressed questions, for `fail_on`. Default: 0.1.
         ab_check : bool
             Whether to report how often random halves of the baseline's trials fail (`ab_failed`).
         prior, target, confidence, planned_trials, planned_questions, unmatched : optional

@@ -263,7 +263,7 @@ def _gate_result(
         power=asked.power,
         fail_on=asked.fail_on,
         must_pass=asked.must_pass,
-        fdr=asked.fdr,
+        fdr=asked.fdr if asked.fail_on else None,
         ab_check=asked.ab_check,
         **settings.report,
     )

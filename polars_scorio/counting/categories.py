@@ -159,6 +159,7 @@ def counted_classes(
         known = (0, 1)
     if success is None and known is not None and set(known) == {0, 1}:
         success = (1,)
+    _refuse_all(success or (), known, column)
     if known is not None:
         stray = trials.missing_category
         _refuse_strays("success", success or (), known)
@@ -169,6 +170,19 @@ def counted_classes(
             "success: pass success="
         )
     return Classes(known, success, needs)
+
+
+def _refuse_all(
+    success: tuple[Category, ...], known: tuple[Category, ...] | None, column: Part
+) -> None:
+    """Refuse a success of all categories that there may be."""
+    declared = {pl.Boolean: (False, True), pl.Enum: getattr(column.dtype, "categories", ())}
+    every = known or declared.get(column.dtype.base_type(), ())
+    if len(every) > 1 and {*success} >= {*every}:
+        raise ValueError(
+            f"success={list(success)} names all categories of {column.name!r}, so that no trial "
+            "could fail: name those that are successes"
+        )
 
 
 def _refuse_strays(keyword: str, values: tuple[Category, ...], known: tuple[Category, ...]) -> None:
@@ -371,7 +385,7 @@ def _warn_of_labels(
     words = isinstance(next(iter(success), None), str)
     if not labels or not success or (failed and not absent):
         return
-    if not words and {*map(str, absent or success), *labels} <= _CONVENTION:
+    if not words and {*map(str, absent or success), *labels} <= _CONVENTION and len(success) == 1:
         return
     named = ", ".join(map(repr, labels[:_NAMED]) if words else labels[:_NAMED])
     named += ", ..." * (len(labels) > _NAMED)

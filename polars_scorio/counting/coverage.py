@@ -172,6 +172,8 @@ def coverage(
     check_choice("per", per, Per)
     trials = bind_roles(frame, replace(roles, missing="drop", levels=None))
     question = trials.question.name
+    if per == "model":  # rows without the question, which may be named like a column of them
+        trials = replace(trials, question=replace(trials.question, name=":question"))
     questions = _question_summaries(trials)
     clusters = [] if trials.cluster is None else ["clusters"]
     if per == "question":

@@ -61,6 +61,7 @@ class GroupTally:
 
     def _class_codes(self, column: pl.Series) -> pl.Series:
         """The class of each trial; `_MISSING` or `_STRAY` if it has none."""
+        column = column.alias(column.name or "category")
         key = (column.name, column.dtype)
         if key not in self._codings:  # Polars calls several times, with a part of the trials each
             self._codings[key] = self._class_coding(*key)
@@ -102,7 +103,9 @@ class GroupTally:
         return counted_classes(trials, weighted, binary=self.weighted is None)
 
     def _roles_of(self, name: str) -> Roles:
-        return replace(self.roles, model=None, question=name, trial=None, category=name)
+        return replace(
+            self.roles, model=None, question=pl.lit(0).alias(name), trial=None, category=name
+        )
 
     def _likely_dtype(self) -> pl.DataType:
         """A dtype that holds the categories that are named: the checks of a call need one."""

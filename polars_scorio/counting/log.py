@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from polars.exceptions import ColumnNotFoundError
+from polars.exceptions import ColumnNotFoundError, PolarsError
 
 from polars_scorio.arguments import known_text
 from polars_scorio.counting.graded_rewards import (
@@ -157,6 +157,9 @@ class Part:
         """The column, in which NaN is null."""
         return self.expr.fill_nan(None) if self.dtype.is_float() else self.expr
 
+
+_TRIED = 1_000  # rows of nulls
+_SHARED_BY_ROWS = ("by", "model", "family", "cluster")
 
 FitT = TypeVar("FitT")
 _FEW_ROWS = 10_000  # of a frame up to which the streaming engine takes longer: by 1 to 3 ms
@@ -420,7 +423,6 @@ def bind_roles(log: Log, roles: Roles, *, owner: str = "") -> Trials:
         owner=owner,
         study=log if isinstance(log, Study) else None,
     )
-    _refuse_shared_column(roles, owner)
     refuse_repeats([*trials.keys, trials.question.name], owner)
     if trials.missing_category is not None:
         _check_stand_in(trials.missing_category, trials.category, f"{owner}missing")
@@ -471,7 +473,31 @@ class _Columns:
             raise ValueError(
                 f"{self.owner}{role} must be one column, got {len(outputs)}: {outputs.names()}"
             )
+        self._refuse_other_length(role, column)
         return next(iter(outputs.items()))
+
+    def _refuse_other_length(self, role: str, column: pl.Expr) -> None:
+        """Refuse an expression that drops, adds or aggregates rows, as rows of nulls show."""
+        if "python_udf" in str(column):  # a function of the user, to be called with the log only
+            return
+        lists = {
+            name: pl.Series([[None] * 2] * _TRIED, dtype=dtype)
+            for name, dtype in self.schema.items()
+            if dtype == pl.List
+        }
+        rows = pl.DataFrame(schema=self.schema).clear(_TRIED).with_columns(**lists)
+        try:
+            height = rows.select(column).height
+        except PolarsError:  # of a function that knows no nulls
+            return
+        # One value for all rows names a model, a stratum or a cluster.
+        constant = height == 1 and (role in _SHARED_BY_ROWS or not column.meta.root_names())
+        if height != _TRIED and not constant:
+            raise ValueError(
+                f"{self.owner}{role}={column} does not give each row a value of its own: it "
+                f"{'makes one of all rows' if height == 1 else 'changes their number'}. Filter, "
+                "explode or aggregate the frame before."
+            )
 
     def refuse_absent(self, roles: Roles) -> None:
         """Refuse roles whose columns are not there, all of them at once."""
@@ -528,33 +554,21 @@ def refuse_repeats(names: Sequence[str], owner: str = "") -> None:
         )
 
 
-def _refuse_shared_column(roles: Roles, owner: str) -> None:
-    """Refuse one column in two roles that must differ."""
-    named = [("model", roles.model), ("question", roles.question)]
-    named += [("by", column) for column in roles.strata]
-    first: dict[str, str] = {}
-    for role, column in named:
-        if not isinstance(column, str):
-            continue
-        if column in first:
-            raise ValueError(
-                f"{owner}{role}={column!r} repeats {first[column]}={column!r}: leave one of them "
-                "out, or name another column"
-            )
-        first[column] = role
-    if roles.truth is not None and _as_expr(roles.truth).meta.eq(_as_expr(roles.category)):
-        raise ValueError(
-            f"{owner}truth= repeats category={roles.category!r}: verdicts are no labels of people. "
-            "Name the column in which people say what is right"
-        )
-
-
-def _as_expr(column: Column) -> pl.Expr:
-    return pl.col(column) if isinstance(column, str) else column
+def result_schema(
+    strata: Iterable[str], *parts: Mapping[str, pl.DataType]
+) -> dict[str, pl.DataType]:
+    """The columns of a result beside its strata, in parts; no two of all may share a name."""
+    refuse_repeats([*strata, *(name for part in parts for name in part)])
+    return {name: dtype for part in parts for name, dtype in part.items()}
 
 
 def _refuse_reserved(what: str, name: str) -> None:
-    """Refuse a name that a column of the plan may have."""
+    """Refuse a name that a column of the plan may have, and one that Polars takes for another."""
+    if name in {"", "*"} or (name.startswith("^") and name.endswith("$")):
+        raise ValueError(
+            f"{what} has a name that Polars reads as no column or as several. Rename the column "
+            "before."
+        )
     if name.startswith(":"):
         raise ValueError(
             f'{what} has a name that begins with ":", as those of the package inside a plan do. '

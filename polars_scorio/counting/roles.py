@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import combinations
 from typing import Literal, cast
 
 import polars as pl
@@ -96,6 +97,7 @@ class Roles:
             self._set("trial", None)
         self._check_first()
         self._check_runs()
+        self._check_distinct_columns()
 
     def updated(self, named: Mapping[str, object]) -> Roles:
         """The roles after a call that names some of them: None restores a default.
@@ -212,6 +214,25 @@ class Roles:
                     "say with threshold= or success= which trials the judge calls right"
                 )
 
+    def _check_distinct_columns(self) -> None:
+        """Refuse one column in two roles; a trial may be a run, and a question its own cluster."""
+        shared = {("trial", "run"), ("question", "cluster")}
+        named = [("by", column) for column in self.strata]
+        named = [*((role, getattr(self, role)) for role in COLUMN_ROLES), *named]
+        for (first, one), (second, two) in combinations(named, 2):
+            if one is None or two is None or (first, second) in shared:
+                continue
+            if (
+                one == two
+                if isinstance(one, str) and isinstance(two, str)
+                else _same_values(one, two)
+            ):
+                no_id = ", or pass trial=None if it is no trial id" * (first == "trial")
+                raise ValueError(
+                    f"{second}={_quoted_role(two)} repeats {first}={_quoted_role(one)}, and a "
+                    f"column has one role: name another column for one of them{no_id}"
+                )
+
     @property
     def effects(self) -> RunEffects:
         """How runs vary; numbers are about these very runs if nobody named them."""
@@ -231,6 +252,18 @@ class Roles:
     def successes(self) -> tuple[Category, ...] | None:
         """The categories of `success`, as a tuple."""
         return cast("tuple[Category, ...] | None", self.success)
+
+
+def _quoted_role(column: Column) -> str:
+    """A role as it was written."""
+    return repr(column) if isinstance(column, str) else str(column)
+
+
+def _same_values(one: Column, two: Column) -> bool:
+    """Whether two roles have the same values, whatever their names are."""
+    plain = (pl.col(each) if isinstance(each, str) else each for each in (one, two))
+    first, second = (each.meta.undo_aliases() for each in plain)
+    return first.meta.eq(second)
 
 
 USUAL_ROLES = Roles()  # of a log whose columns have the usual names

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import Overall, check_count
-from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, bind_roles, result_schema
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import (
     PAIRS,
@@ -63,15 +63,14 @@ def best(
     metric = on_levels(metric, trials)
     model = named_model(trials, "best")
     plan, models = models_of(trials, metric, options, overall)
-    schema: dict[str, pl.DataType] = {
-        **trials.models,
+    numbers: dict[str, pl.DataType] = {
         "candidates": pl.Int64(),
         **dict.fromkeys(_NUMBERS, pl.Float64()),
         "could_be_best": pl.List(model),
         INFERENCE: pl.String(),
         **bounds_dtype(models),
     }
-    refuse_repeats([*trials.strata, *schema])
+    schema = result_schema(trials.strata, trials.models, numbers)
     selection = _Selection(models, candidates)
 
     def selected(groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:

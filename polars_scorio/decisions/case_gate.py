@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import CHANCE, FailOn, check_choice, check_number, value_tuple
+from polars_scorio.arguments import (
+    CHANCE,
+    FailOn,
+    check_choice,
+    check_number,
+    value_text,
+    value_tuple,
+)
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import bind_roles, is_label, refuse_repeats
@@ -71,12 +78,17 @@ class CaseRules:
 
     @classmethod
     def from_options(
-        cls, fail_on: FailOn | None, must_pass: tuple[Category, ...], fdr: float
+        cls, fail_on: FailOn | None, must_pass: tuple[Category, ...], fdr: float | None
     ) -> CaseRules | None:
         """The rules; None if there are none."""
         if fail_on is not None:
             check_choice("fail_on", fail_on, FailOn)
-        fdr = check_number("fdr", fdr, CHANCE)
+        elif fdr is not None:
+            raise ValueError(
+                f"gate: fdr={value_text(fdr)} is the false discovery rate of the questions that "
+                'fail_on="regressed" names: pass that too, or leave fdr= out'
+            )
+        fdr = check_number("fdr", 0.1 if fdr is None else fdr, CHANCE)
         return cls(fail_on, must_pass, fdr) if fail_on or must_pass else None
 
     def schema(self, question: pl.DataType) -> dict[str, pl.DataType]:

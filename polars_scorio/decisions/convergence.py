@@ -21,7 +21,7 @@ from polars_scorio.arguments import (
 )
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
-from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats, result_schema
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, Sequences
 from polars_scorio.decisions.models import (
@@ -178,8 +178,8 @@ def trajectory(
     """The plan of a trajectory; see `Scorio.trajectory`."""
     request = _ordered_request(bind_roles(log, roles), metric, "trajectory", options)
     trials = request.trials
-    schema = {"n": pl.UInt32(), **trials.models, **_NUMBERS, "rank": pl.UInt32()}
-    refuse_repeats([*trials.strata, *schema])
+    numbers = {**_NUMBERS, "rank": pl.UInt32()}
+    schema = result_schema(trials.strata, {"n": pl.UInt32()}, trials.models, numbers)
     questions = "any" if trials.model is None else aligned_options(options)["questions"]
     groups = request.groups(questions=questions)
     return per_stratum(groups, trials, _Trajectory(request), schema)

@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_scorio.arguments import Unmatched, check_choice, check_confidence, check_count
 from polars_scorio.counting.checks import WholePlan
-from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, Trials, bind_roles, result_schema
 from polars_scorio.counting.roles import Roles
 from polars_scorio.decisions.models import (
     STRATUM,
@@ -57,8 +57,7 @@ def frontier(
     """The plan of a frontier; see `Scorio.frontier`."""
     evaluated, plan = _asked_frontier(log, roles, metric, target, confidence, unmatched)
     trials = evaluated.trials
-    visible: dict[str, pl.DataType] = {
-        **trials.models,
+    numbers: dict[str, pl.DataType] = {
         "metric": pl.String(),
         "k": pl.Int64(),
         **dict.fromkeys((*_INTERVALS, *_COSTS), pl.Float64()),
@@ -66,7 +65,7 @@ def frontier(
         "prob_on_frontier": pl.Float64(),
         "dominated": pl.Boolean(),
     }
-    refuse_repeats([*trials.strata, *visible])
+    visible = result_schema(trials.strata, trials.models, numbers)
     return in_evaluated_strata(plan, trials, evaluated.model_rows, visible)
 
 

@@ -23,7 +23,7 @@ from polars_scorio.arguments import (
     check_number,
     planned_looks,
 )
-from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats, result_schema
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.case_gate import (
     CaseRules,
@@ -233,7 +233,7 @@ def gate(
     fail_on: FailOn | None = None,
     must_pass: Cases | None = None,
     quarantine: Cases | None = None,
-    fdr: float = 0.1,
+    fdr: float | None = None,
     ab_check: bool = False,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
@@ -265,10 +265,10 @@ def gate(
         fdr=fdr,
         **options,
     )
-    if roles.missing == BOUNDED:
-        extras = cost_margin is not None or fail_on or must_pass is not None or ab_check
-        return _gate_brackets(log, roles, baseline, metric, again, extras=bool(extras))
     cases = CaseRules.from_options(fail_on, case_ids("must_pass", must_pass, question), fdr)
+    if roles.missing == BOUNDED:
+        extras = cost_margin is not None or cases or must_pass is not None or ab_check
+        return _gate_brackets(log, roles, baseline, metric, again, extras=bool(extras))
     unpaired = options.get("unmatched") == "unpaired"
     if unpaired and cost_margin is not None:
         raise ValueError(
@@ -288,10 +288,7 @@ def gate(
     strata = overall if trials.by else None
     steps, models = models_of(trials, metric, options, strata, for_gate=True)
     repeated = [] if planned_looks(options) is None else [INFORMATION]
-    schema: dict[str, pl.DataType] = {
-        "metric": pl.String(),
-        "k": pl.Int64(),
-        **trials.models,
+    numbers: dict[str, pl.DataType] = {
         "baseline": model,
         **dict.fromkeys(_NUMBERS, pl.Float64()),
         "verdict": pl.String(),
@@ -303,7 +300,8 @@ def gate(
         **dict.fromkeys(repeated, pl.Float64()),
         **(cases.schema(trials.question.dtype) if cases else {}),
     }
-    refuse_repeats([*trials.strata, *schema])
+    metric_names = {"metric": pl.String(), "k": pl.Int64()}
+    schema = result_schema(trials.strata, metric_names, trials.models, numbers)
     classes = models.request.classes
     # Without the same questions, none can be broken.
     success = None if unpaired else success_classes(metric, trials, classes)

@@ -24,7 +24,15 @@ from polars_scorio.arguments import (
     check_planned,
     known_text,
 )
-from polars_scorio.counting.log import STAND_IN, Log, Part, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import (
+    STAND_IN,
+    Log,
+    Part,
+    Trials,
+    bind_roles,
+    refuse_repeats,
+    result_schema,
+)
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.models import (
@@ -321,13 +329,13 @@ def trials_needed(
     )
     if half_width is None:
         model = named_model(trials, "trials_needed without half_width=")
-        schema = {"model_a": model, "model_b": model, **_NEEDED}
+        sides = {"model_a": model, "model_b": model}
         alignment = aligned_options({"unmatched": unmatched})["questions"]
         groups = request.groups(per_question=True, questions=alignment)
     else:
-        schema = {**trials.models, **_NEEDED}
+        sides = trials.models
         groups = request.groups()
-    refuse_repeats([*trials.strata, *schema])
+    schema = result_schema(trials.strata, sides, _NEEDED)
     today = None
     if metric.calibrated and prior is None:
         today = Request.from_trials(

@@ -17,7 +17,15 @@ from polars_scorio.arguments import (
     check_number,
 )
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
-from polars_scorio.counting.log import CLUSTER, FAMILY, Log, Trials, bind_roles, refuse_repeats
+from polars_scorio.counting.log import (
+    CLUSTER,
+    FAMILY,
+    Log,
+    Trials,
+    bind_roles,
+    refuse_repeats,
+    result_schema,
+)
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, Families, one_family
 from polars_scorio.decisions.models import aligned_options, per_stratum
@@ -218,11 +226,10 @@ def question_analysis(
     if per == "cluster":
         if trials.cluster is None:
             raise ValueError('per="cluster" needs clusters: name their column with cluster=')
-        unit = {trials.cluster.name: trials.cluster.dtype, "questions": pl.UInt32()}
-    schema = {**unit, "models": pl.UInt32()}
-    schema |= {} if trials.family is None else {"families": pl.UInt32()}
-    schema |= _QUESTION_COLUMNS
-    refuse_repeats([*trials.strata, *schema])
+        unit = {trials.cluster.name: trials.cluster.dtype}
+    names = [*["questions"] * (per == "cluster"), "models", *["families"] * bool(trials.family)]
+    numbers = dict.fromkeys(names, pl.UInt32())
+    schema = result_schema(trials.strata, unit, numbers, _QUESTION_COLUMNS)
     request = average_request(trials, w)
     request = replace(request, classes=request.classes.needing(Families()))
     analysis = _Analysis(request, per, fdr, (1 - confidence) / 2, schema)

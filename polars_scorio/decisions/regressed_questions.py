@@ -11,7 +11,7 @@ import polars as pl
 from polars_scorio.arguments import CHANCE, Unmatched, check_flag, check_number
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import AS_ROWS
-from polars_scorio.counting.log import bind_roles, refuse_repeats
+from polars_scorio.counting.log import bind_roles, result_schema
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.models import (
@@ -171,17 +171,15 @@ def regressed_questions(
     named_model(trials, "regressions")
     (baseline,) = check_models((baseline,), trials, "baseline")
     direction = "improved" if improvements else "regressed"
-    schema: dict[str, pl.DataType] = {
-        **trials.strata,
-        **trials.models,
-        trials.question.name: trials.question.dtype,
+    numbers: dict[str, pl.DataType] = {
         **dict.fromkeys(_TRIALS, pl.Int64()),
         **dict.fromkeys(_NUMBERS, pl.Float64()),
         direction: pl.Boolean(),
         "broken": pl.Boolean(),
         **dict.fromkeys(("broken_by_chance", "pvalue_broken"), pl.Float64()),
     }
-    refuse_repeats([*schema])
+    question = {trials.question.name: trials.question.dtype}
+    schema = result_schema((), trials.strata, trials.models, question, numbers)
     request = Request.from_trials(trials, [pass_at_k(1)])
     alignment = aligned_options({"unmatched": unmatched})["questions"]
     groups = request.groups(per_question=True, questions=alignment)

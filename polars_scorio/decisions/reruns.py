@@ -21,7 +21,7 @@ from polars_scorio.arguments import (
     check_count,
     check_number,
 )
-from polars_scorio.counting.log import bind_roles, refuse_repeats
+from polars_scorio.counting.log import bind_roles, result_schema
 from polars_scorio.decisions.models import metric_of, refuse_costs, single_k, value_ends
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.sample_bound import UnitSample
@@ -150,8 +150,7 @@ def reruns(
         )
     columns = _COLUMNS if per == "model" else _OF_QUESTIONS
     question = {} if per == "model" else {trials.question.name: trials.question.dtype}
-    schema = {**trials.strata, **trials.models, **question, **columns}
-    refuse_repeats([*schema])
+    schema = result_schema((), trials.strata, trials.models, question, columns)
     plan = evaluated_plan(request, report_columns(trials), named=True)
     rows = _Reruns(metric, k, n, confidence)
     made = rows.of_groups if per == "model" else rows.of_questions

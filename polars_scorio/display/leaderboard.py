@@ -75,7 +75,7 @@ def leaderboard(
     overall = overall or ("macro" if trials.by else None)
     names = number_columns(metrics, judged=trials.judged)
     *strata, model = trials.keys
-    refuse_repeats([*PLACES, model, *names, *FACTS])
+    refuse_repeats([*PLACES, *trials.keys, *names, *FACTS])
     calibrated = options.get("prior") is None
     asked = aligned_options(options)
     questions = asked.pop("questions")

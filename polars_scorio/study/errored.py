@@ -19,6 +19,7 @@ from polars_scorio.counting.log import (
     category_literal,
     collected_rows,
     is_label,
+    refuse_repeats,
 )
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.counting.tally import counts_plan
@@ -102,6 +103,7 @@ class ErroredLog:
     def with_errors(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """The rows of a report with the number of errored trials of each, over strata too."""
         keys, strata = [*self.trials.keys], [*self.trials.strata]
+        refuse_repeats([*keys, "errored", *BRACKET])
         errored = pl.col(self._count).filter(pl.col(self.trials.category.name).is_null())
         if not keys:
             return rows.join(self.counts.select(errored.sum().alias("errored")), how="cross")

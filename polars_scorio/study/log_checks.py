@@ -24,7 +24,7 @@ from polars_scorio.counting.log import (
     Trials,
     bind_roles,
     is_label,
-    refuse_repeats,
+    result_schema,
 )
 from polars_scorio.counting.refusals import refusal_rules, trial_id_rules
 from polars_scorio.counting.roles import Roles, Unscored
@@ -311,8 +311,7 @@ _QUIET = {
 def check(log: Log, roles: Roles, *, across: bool = False) -> pl.LazyFrame:
     """The plan of the checks of a log; see `Scorio.check`."""
     trials = bind_roles(log, roles)
-    schema = {**trials.strata, **trials.models, **_SCHEMA}
-    refuse_repeats([*schema])
+    schema = result_schema((), trials.strata, trials.models, _SCHEMA)
 
     def made(_: pl.DataFrame) -> pl.DataFrame:
         return LogChecks.from_log(log, roles, across=across).rows()

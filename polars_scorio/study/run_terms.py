@@ -18,7 +18,7 @@ import scipy
 
 from polars_scorio.counting.categories import Classes, Need, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
-from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles
+from polars_scorio.counting.log import CATEGORY, RUN, Log, Trials, bind_roles, result_schema
 from polars_scorio.counting.roles import Roles, RunEffects
 from polars_scorio.counting.run_bits import (
     RunWords,
@@ -323,7 +323,7 @@ def with_run_spread(summary: pl.LazyFrame, log: Log, roles: Roles) -> pl.LazyFra
     The p-value is one of the whole log.
     """
     trials = bind_roles(log, replace(roles, missing="drop", unscored="drop"))
-    schema = {**summary.collect_schema(), **dict.fromkeys(_SPREAD, pl.Float64())}
+    schema = result_schema((), summary.collect_schema(), dict.fromkeys(_SPREAD, pl.Float64()))
 
     def added(models: pl.DataFrame) -> pl.DataFrame:
         variances = _described_variances(trials)

@@ -30,6 +30,7 @@ def required(function: Callable[..., object]) -> dict[str, Any]:
     return {p.name: VALUES[p.name] for p in parameters if p.default is p.empty}
 
 
+COST = pl.col("category") + 0
 METRICS = (ps.bayes(), ps.pass_at_k([1, 2]))
 FAILED = {"failed": pl.col("category") == 0}
 SOLVED = ps.rubrics.rubric("outcome", FAILED, otherwise="solved", success="solved")
@@ -38,7 +39,7 @@ Ask = Callable[[Any], object]
 ASKS: dict[str, Ask] = {
     **{
         method: lambda frame, method=method: getattr(
-            frame.scorio(answer="category", cost="category"), method
+            frame.scorio(answer=pl.col("category").cast(pl.String), cost=COST), method
         )(**required(getattr(ps, method)))
         for method in METHODS
     },
@@ -61,7 +62,7 @@ ASKS: dict[str, Ask] = {
     "regressions": lambda frame: frame.scorio.regressions("m"),
     "reruns": lambda frame: frame.scorio.reruns(),
     "flaky": lambda frame: frame.scorio.reruns(per="question"),
-    "frontier": lambda frame: frame.scorio(cost="category").frontier(),
+    "frontier": lambda frame: frame.scorio(cost=COST).frontier(),
     "questions": lambda frame: frame.scorio.questions(),
     "variance_components": lambda frame: frame.scorio.variance_components(),
     "judge_agreement": lambda frame: frame.scorio(truth=pl.col("category") > 0).judge_agreement(),

@@ -146,3 +146,31 @@ def test_a_leaderboard_ends_with_its_number_and_who_could_be_best():
         "pass_at_k_2_hi",
         "could_be_best",
     ]
+
+
+@pytest.mark.parametrize("role", ["by", "model", "question"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_key_is_never_named_like_another_column(name, role):
+    """If the result has the key, each such name is refused at the call; no column replaces another.
+
+    The message is the package's own: "the result would have two columns named ...".
+    """
+    roles, call = CALLS[name]
+    column = {"by": "step"}.get(role, role)
+
+    def result(key):
+        return call(
+            LOG.lazy().rename({column: key}).scorio(**{**roles, role: key})
+        ).collect_schema()
+
+    columns = result("key").names()
+    for other in columns:
+        if other in {"key", *LOG.columns}:
+            continue
+        try:
+            names = result(other).names()
+        except ValueError as error:
+            assert f"two columns named {other!r}" in str(error)  # noqa: PT017 - or none at all
+        else:
+            assert {*names} == {*columns}
+            assert "key" not in columns

@@ -112,7 +112,7 @@ def test_prior_trials_are_eager_or_lazy_whatever_the_data_are(r2, r0, data, prio
 def test_a_method_is_the_report_of_its_metric(r1, method, arguments, options):
     given = arguments(getattr(ps, method))
     metric = getattr(ps, method)(**given)
-    log = r1.scorio(answer="category", cost="category")
+    log = r1.scorio(answer=pl.col("category").cast(pl.String), cost=pl.col("category") + 0)
     if metric.looks_at == "costs":  # which have calibrated numbers alone
         options = {name: options[name] for name in options if name != "prior"}
     rows = getattr(log, method)(**given, **options)
@@ -151,7 +151,7 @@ def test_an_option_makes_a_difference(r1, options):
         {},
         {"model": None, "trial": None},
         {"success": 0, "n": 5, "validate": False},
-        {"by": "trial", "question": pl.col("question") + 1},
+        {"by": "trial", "trial": None, "question": pl.col("question") + 1},
     ],
     ids=["defaults", "unnamed", "checks", "expression"],
 )

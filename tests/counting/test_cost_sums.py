@@ -117,7 +117,7 @@ def test_tokens_are_integers():
 
 def test_labels_and_votes_keep_costs_apart_by_outcome():
     words = ROWS.with_columns(category=pl.Series(["no", "yes", "yes", "yes"]))
-    report = log_of(words, success="yes", answer="category").report(
+    report = log_of(words, success="yes", answer=pl.col("category").str.to_uppercase()).report(
         ps.vote_at_k(1), ps.cost_to_solve(2)
     )
     plain = log_of(ROWS).cost_to_solve(2)

@@ -41,11 +41,91 @@ def test_a_role_of_the_wrong_type_is_named(role, value):
         ({"model": "question"}, "question='question' repeats model='question'"),
         ({"by": "model"}, "by='model' repeats model='model'"),
         ({"by": ["x", "x"]}, "by='x' repeats by='x'"),
+        ({"by": "category"}, "by='category' repeats category='category'"),
+        ({"run": "category"}, "run='category' repeats category='category'"),
+        ({"cost": "category"}, "cost='category' repeats category='category'"),
+        ({"answer": "category"}, "answer='category' repeats category='category'"),
+        ({"count": "category"}, "count='category' repeats category='category'"),
+        ({"by": "x", "cluster": "x"}, "by='x' repeats cluster='x'"),
+        ({"by": "x", "run": pl.col("x")}, "by='x' repeats run=col(\"x\")"),
+        (
+            {"cost": pl.col("category").alias("usd")},
+            'cost=col("category").alias("usd") repeats category=\'category\'',
+        ),
     ],
 )
-def test_a_column_cannot_have_two_roles(roles, said):
-    with pytest.raises(ValueError, match=f"^{said}: leave one of them out, or name another col"):
-        log(x="x").scorio(**roles).bayes()
+def test_a_column_has_one_role(roles, said):
+    message = re.escape(f"{said}, and a column has one role: name another column for one of them")
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        log(x="x").scorio(**roles)
+
+
+@pytest.mark.parametrize("role", ["by", "answer", "cost"])
+def test_a_column_of_trial_ids_may_be_something_else_where_it_is_no_id(role):
+    message = (
+        rf"^{role}='trial' repeats trial='trial', .*, or pass trial=None if it is no trial id$"
+    )
+    with pytest.raises(ValueError, match=message):
+        log().scorio(**{role: "trial"})
+    assert log().scorio(**{role: "trial"}, trial=None).avg().collect_schema()
+
+
+def test_a_run_may_be_a_trial_and_a_question_its_own_cluster():
+    accessor = log().scorio(run="trial", cluster="question")
+    assert accessor.avg(target="population").collect_schema()
+
+
+@pytest.mark.parametrize("name", ["", "*", "^x$"])
+@pytest.mark.parametrize("role", ["model", "question", "trial", "category", "by", "cost"])
+def test_a_name_that_polars_reads_as_several_columns_is_refused(role, name):
+    message = f"^{role} column {re.escape(repr(name))} has a name that Polars reads as no column or"
+    with pytest.raises(ValueError, match=message):
+        log(**{name: 1}).scorio(**{role: name}).avg()
+
+
+@pytest.mark.parametrize(
+    ("category", "what"),
+    [
+        (pl.col("category").drop_nulls(), "changes their number"),
+        (pl.col("category").filter(pl.col("trial") > 0), "changes their number"),
+        (pl.col("category").head(2), "changes their number"),
+        (pl.col("each").explode(), "changes their number"),
+        (pl.col("category").unique(), "makes one of all rows"),
+        (pl.col("category").mean(), "makes one of all rows"),
+    ],
+    ids=str,
+)
+def test_a_category_is_one_of_each_row(category, what):
+    message = f"^category=.* does not give each row a value of its own: it {what}. Filter, explode"
+    with pytest.raises(ValueError, match=message):
+        log(each=[[0, 1]] * 3).scorio(category=category).avg()
+
+
+@pytest.mark.parametrize(
+    "roles",
+    [
+        {"category": pl.col("category").rank().over("question") > 1},
+        {"category": pl.when(pl.col("category") > 0).then(1).otherwise(0)},
+        {"category": pl.col("each").list.max()},
+        {"category": pl.col("category") > pl.col("category").mean()},
+        {"model": pl.lit("ada"), "by": pl.col("model").first()},
+        {"trial": pl.int_range(pl.len()).over("model", "question")},
+    ],
+)
+def test_expressions_of_each_row_and_of_all_rows_are_roles(roles):
+    assert log(each=[[0, 1]] * 3).scorio(**roles).avg().collect_schema()
+
+
+def test_a_function_of_the_user_sees_no_made_up_rows():
+    calls = []
+
+    def judged(column: pl.Series) -> pl.Series:
+        calls.append(len(column))
+        return column
+
+    verdict = pl.col("category").map_batches(judged, return_dtype=pl.Int64, is_elementwise=True)
+    assert log().scorio(category=verdict).avg().collect_schema()
+    assert calls == []
 
 
 def test_two_keys_cannot_share_a_name():
@@ -69,8 +149,9 @@ def test_a_question_is_named_like_a_result_column_only_where_it_is_shown():
 
 @pytest.mark.parametrize(("role", "name"), [("by", "count"), ("category", "question")])
 def test_columns_of_counts_have_different_names(role, name):
+    column = {"by": "x", "category": "category"}[role]
     with pytest.raises(ValueError, match=f"two columns named '{name}'"):
-        log(count="x").scorio(**{role: name}).counts()
+        log(x="x").scorio(**{role: pl.col(column).alias(name)}).counts()
 
 
 def test_a_role_is_one_column():

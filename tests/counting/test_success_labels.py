@@ -324,3 +324,31 @@ def test_a_missing_reward_is_not_the_least():
 def test_labels_of_errors_and_of_missing_outcomes_are_known(label, expected):
     assert bool(re.search(ERROR_LABEL, label)) == expected
     assert pl.Series([label]).str.contains(ERROR_LABEL).item() == expected
+
+
+@pytest.mark.parametrize(
+    "category",
+    [
+        pl.Series([True, True]),
+        pl.Series(["good", "bad"], dtype=pl.Enum(["bad", "good"])),
+    ],
+    ids=["Boolean", "Enum"],
+)
+def test_a_success_of_all_declared_categories_is_refused(category):
+    log = pl.DataFrame({"question": [1, 2], "category": category}).scorio(model=None, trial=None)
+    every = [True, False] if category.dtype == pl.Boolean else ["good", "bad"]
+    message = r"^success=\[.*\] names all categories of 'category', so that no trial could fail: "
+    with pytest.raises(ValueError, match=message):
+        log(success=every).avg()
+
+
+def test_a_success_of_all_weighed_categories_is_refused():
+    log = pl.DataFrame({"question": [1, 2], "category": [0, 1]}).scorio(model=None, trial=None)
+    with pytest.raises(ValueError, match=r"^success=\[0, 1\] names all categories"):
+        log(success=[0, 1]).report(ps.avg([0, 1]), ps.pass_at_k(1))
+
+
+def test_a_success_of_failures_too_warns():
+    log = pl.DataFrame({"question": [1, 2], "category": [0, 1]}).scorio(model=None, trial=None)
+    with pytest.warns(ps.SuccessWarning, match=r"^success=0, 1: all trials .* are successes"):
+        log(success=[0, 1]).avg()

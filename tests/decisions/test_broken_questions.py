@@ -15,7 +15,7 @@ from polars_scorio.decisions.regressed_questions import (
 )
 from tests.made_logs import long
 
-LOG = long([[0, 1]])
+LOG = long([[0, 1]]).with_columns(said=pl.lit("42"))
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ LOG = long([[0, 1]])
         (ps.avg(w=[1, 0]), {}, (0,)),
         (ps.avg(w=[0, 0.5, 1]), {}, None),
         (ps.max_at_k(2, w=[0, 0, 3]), {}, (2,)),
-        (ps.vote_at_k(1), {"answer": "trial"}, None),
+        (ps.vote_at_k(1), {"answer": "said"}, None),
     ],
     ids=str,
 )

@@ -138,6 +138,7 @@ BAD = {
         {"metric": ps.pass_at_k(3), "ab_check": True},
         r"ab_check= splits the trials of each question of 'v1' in two halves, which need 3 each; s",
     ),
+    "a rate without its rule": ({"fdr": 0.2}, "gate: fdr=0.2 is .* rate of .* that fail_on="),
     "a rate that is none": ({"fail_on": "regressed", "fdr": 2}, "fdr must be a number between"),
 }
 

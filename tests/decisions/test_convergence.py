@@ -230,7 +230,9 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
 
 
 @pytest.mark.parametrize("method", ["trajectory", "convergence"])
-@pytest.mark.parametrize("roles", [{"trial": None}, {"count": "question"}], ids=str)
+@pytest.mark.parametrize(
+    "roles", [{"trial": None}, {"count": pl.col("question") + 1}], ids=["no ids", "counts"]
+)
 def test_without_ids_trials_have_no_order(log, method, roles):
     accessor = unreadable(log.schema).scorio(**ROLES, **roles)
     message = rf"^{method} takes the trials of a question in the order of their ids: .* trial=$"

@@ -166,7 +166,8 @@ def test_draw_sizes_have_a_row_each():
 
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_a_gate_that_holds_at_every_look_needs_more(target):
-    log, plan = versions(12).scorio(target=target), {"planned_trials": 8, "planned_questions": 40}
+    plan = {"planned_questions": 40} if target == "population" else {"planned_trials": 8}
+    log = versions(12).scorio(target=target)
     once, repeated = (log.gate("v1", margin=0.02, **more) for more in ({}, plan))
     assert repeated["information_fraction"].to_list() == [1.0]
     assert repeated["lo"].item() < once["lo"].item() < once["hi"].item() < repeated["hi"].item()

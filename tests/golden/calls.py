@@ -22,7 +22,7 @@ SCHEMA = {
     "number": pl.Float64,
 }
 K = [1, 2, 4, 9]
-EVERY_LOOK = {"planned_trials": 16, "planned_questions": 16}
+EVERY_LOOK = {"benchmark": {"planned_trials": 16}, "population": {"planned_questions": 16}}
 # All metrics of successes, so that each formula stands in the file.
 SUCCESSES = (
     ps.avg(),
@@ -44,13 +44,13 @@ POSTERIORS = (ps.bayes(), *SUCCESSES[1:])
 COMPARED = (ps.avg(), ps.pass_at_k(2), ps.pass_hat_k(2), ps.geom_ds_at_k(2), ps.pass_at_k(9))
 
 
-def decisions(metric: ps.Metric) -> Iterator[tuple[str, Call]]:
+def decisions(metric: ps.Metric, target: str) -> Iterator[tuple[str, Call]]:
     """What is decided by a metric."""
     yield "compare", lambda log: log.compare(metric)
     yield "compare all", lambda log: log.compare(metric, simultaneous=True)
     yield "compare baseline", lambda log: log.compare(metric, baseline="m0", simultaneous=True)
     yield "compare population", lambda log: log.compare(metric, target="population")
-    yield "compare every look", lambda log: log.compare(metric, **EVERY_LOOK)
+    yield "compare every look", lambda log: log.compare(metric, **EVERY_LOOK[target])
     yield "compare common", lambda log: log.compare(metric, unmatched="drop")
     yield "compare adjusted", lambda log: log.compare(metric, unmatched="adjust")
     yield "compare macro", lambda log: log.compare(metric, overall="macro")
@@ -92,13 +92,14 @@ def calls_of(kind: Kind) -> Iterator[tuple[str, Call]]:
     """Every call for a kind of log, by its name."""
     metrics = (*kind.metrics, *(SUCCESSES if kind.successes else ()))
     compared = (*kind.metrics[:3], *(COMPARED if kind.successes else ()))
+    target = kind.roles.get("target", "benchmark")
     for metric in metrics:
         yield f"report {metric}", lambda log, metric=metric: log.report(metric, **kind.options)
     for option, value in (
         ("macro", {"overall": "macro"}),
         ("micro", {"overall": "micro"}),
         ("population", {"target": "population"}),
-        ("every look", EVERY_LOOK),
+        ("every look", EVERY_LOOK[target]),
         ("confidence", {"confidence": 0.8}),
         ("wide", {"wide": True}),
     ):
@@ -118,7 +119,7 @@ def calls_of(kind: Kind) -> Iterator[tuple[str, Call]]:
             )
         yield "report beta", lambda log: log.report(*POSTERIORS, prior=(0.5, 2))
     for metric in compared:
-        for name, call in decisions(metric):
+        for name, call in decisions(metric, target):
             yield f"{name} {metric}", call
     yield "counts", lambda log: log.counts().sort(pl.all())
     yield "describe", lambda log: log.describe()

@@ -97,7 +97,7 @@ def test_published_difference_between_answers_and_verdicts():
 def test_two_answers_without_ties_vote_like_verdicts():
     rng = np.random.default_rng(4)
     log = pl.DataFrame({"question": np.repeat(range(9), 7), "category": rng.integers(0, 2, 63)})
-    accessor = log.scorio(model=None, trial=None, answer="category")
+    accessor = log.scorio(model=None, trial=None, answer=pl.col("category").cast(pl.String))
     rows = accessor.report(ps.vote_at_k([1, 3, 5]), ps.maj_at_k([1, 3, 5]))
     votes, verdicts = np.split(rows["estimate"].to_numpy(), 2)
     np.testing.assert_allclose(votes, verdicts, atol=ROOM)

@@ -54,7 +54,8 @@ def among(fact: str, *, holds: bool = True) -> pl.Expr:
 ONE_VALUE_FOR_ALL = among("per_question", holds=False)
 # Votes have one interval, whatever the prior, and none for k beyond the trials.
 VOTES = pl.col("metric").str.starts_with("vote_at_k")
-ROLES = {"by": "domain", "success": 2, "answer": "category", "prior": "uniform"}
+VERDICT = pl.col("category").cast(pl.String)
+ROLES = {"by": "domain", "success": 2, "answer": VERDICT, "prior": "uniform"}
 
 
 @pytest.fixture
@@ -162,7 +163,7 @@ def test_eager_equals_lazy(log, prior, per, engine):
 
 def test_labels_with_success_equal_codes(log, prior):
     binary = [metric for metric in FAMILY if metric.w is None]
-    accessor = {"by": "domain", "answer": "category"}
+    accessor = {"by": "domain", "answer": VERDICT}
     labels = {0: "bad", 1: "fair", 2: "good"}
     words = [
         frame.with_columns(pl.col("category").replace_strict(labels)) for frame in (log, prior)
@@ -242,7 +243,7 @@ def single(name: str, **others: object) -> ps.Metric:
 @pytest.mark.every(2)
 @pytest.mark.parametrize("name", OF_COUNTS)
 def test_both_ends_are_clipped_into_both_bounds(r1, name):
-    log = r1.scorio(answer="category")
+    log = r1.scorio(answer=VERDICT)
     (free,) = log.report(single(name, bounds=None)).rows(named=True)
     mu = free.get("mu", free["estimate"])
     lo, hi = free["lo"], free["hi"]
@@ -252,7 +253,7 @@ def test_both_ends_are_clipped_into_both_bounds(r1, name):
         assert (row["lo"], row["hi"]) == ends
         assert (row.get("mu", row["estimate"]), row["sigma"]) == (mu, free["sigma"])
     for bounds in [(lo - 2, lo - 1), (hi + 1, hi + 2)]:
-        plan = log.frame.lazy().scorio(answer="category").report(single(name, bounds=bounds))
+        plan = log.frame.lazy().scorio(answer=VERDICT).report(single(name, bounds=bounds))
         if free["inference"] == "calibrated":
             with pytest.raises(ValueError, match="some model lies outside these bounds, so"):
                 plan.collect()

@@ -223,10 +223,14 @@ def test_what_people_read_says_that_it_holds_at_every_look():
 
 def test_the_planned_number_is_that_of_the_target():
     log = random_log(9)
-    both = log.scorio(planned_trials=16, planned_questions=40)
-    for target, plan in (("benchmark", "planned_trials"), ("population", "planned_questions")):
-        of_target = log.scorio(**{plan: {"planned_trials": 16, "planned_questions": 40}[plan]})
-        assert_frame_equal(both.avg(target=target), of_target.avg(target=target))
+    message = "^planned_trials= and planned_questions= are two plans of one log: .* Pass one, and "
+    with pytest.raises(ValueError, match=message):
+        log.scorio.avg(planned_trials=16, planned_questions=40)
+    both = log.scorio(planned_trials=16)
+    with pytest.raises(ValueError, match=message):
+        both.rank(target="population", planned_questions=40)
+    rows = both.avg(target="population", planned_trials=None, planned_questions=40)
+    assert_frame_equal(rows, log.scorio.avg(target="population", planned_questions=40))
     message = "^planned_trials= does not say .* about a population .* need planned_questions="
     with pytest.raises(ValueError, match=message):
         log.scorio.compare(planned_trials=16, target="population")
