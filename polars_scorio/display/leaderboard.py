@@ -21,18 +21,21 @@ from polars_scorio.decisions.models import (
     with_stratum,
 )
 from polars_scorio.decisions.rank import Ranking, rank
+from polars_scorio.display.log_summary import stratum_noun
 from polars_scorio.display.verdict import without_repeated_warnings
 from polars_scorio.display.words import (
     BEST,
     HEADINGS,
+    OVERALL,
     each_trials,
     inference_words,
     judge_words,
     labels_of,
+    overall_words,
 )
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.evaluate import Evaluated, report_columns
-from polars_scorio.study.report import evaluated_plan, plain_name
+from polars_scorio.study.report import chosen_overall, evaluated_plan, plain_name
 from polars_scorio.study.request import DecisionOptions, Request, check_metrics
 from polars_scorio.subjects.scores import INFERENCE, JUDGED, LABEL_COUNT
 
@@ -72,7 +75,7 @@ def leaderboard(
     """The leaderboard of a log; see `Scorio.leaderboard`."""
     trials = bind_roles(log, roles)
     named_model(trials, "leaderboard")
-    overall = overall or ("macro" if trials.by else None)
+    overall = chosen_overall(overall, trials)
     names = number_columns(metrics, judged=trials.judged)
     *strata, model = trials.keys
     refuse_repeats([*PLACES, *trials.keys, *names, *FACTS])
@@ -125,15 +128,22 @@ def leaderboard(
     # The rows over all strata, which are all rows where there are none.
     whole = [pl.col(name).is_null() for name in strata]
     board = rankings[0].filter(*whole).select(*PLACES[:3], model, *PLACES[3:])
-    blocks = [wide.filter(*whole).select(model, *names)]
-    for prefix, stratum in _stratum_prefixes(rows, strata).items():
+    whole_board, prefixes = wide.filter(*whole), _stratum_prefixes(rows, strata)
+    blocks = [whole_board.select(model, *names)]
+    for prefix, stratum in prefixes.items():
         part = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
         blocks.append(part.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
-    facts = _fact_columns(metrics, options, overall, each_trials(wide))
+    made = overall and overall_words(
+        overall,
+        len(prefixes),
+        stratum_noun(trials),
+        int(whole_board["questions"].max() or 0),  # type: ignore[arg-type]
+    )
+    facts = _fact_columns(metrics, options, overall, made, each_trials(wide))
     if corrected := judge_words(roles, labels_of(rows)):
         facts[INFERENCE] = pl.lit(f"{inference_words(options, metrics)}, {corrected}")
     facts[INFERENCE] += pl.col(_NOTES)
-    blocks.append(wide.filter(*whole).select(model, *columns.facts, **facts))
+    blocks.append(whole_board.select(model, *columns.facts, **facts))
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")
     return board
@@ -177,6 +187,7 @@ def _fact_columns(
     metrics: Sequence[Metric],
     options: DecisionOptions,
     overall: Overall | None,
+    made: str | None,
     trials: int | None,
 ) -> dict[str, pl.Expr]:
     """Headings of the metrics, confidence and inference of intervals, and kind of overall rows."""
@@ -185,11 +196,12 @@ def _fact_columns(
         for metric in metrics
         for k in metric.row_sizes
     }
+    headings |= {OVERALL: made} if made else {}
     facts: dict[str, object] = {
         HEADINGS: json.dumps(headings, ensure_ascii=False),
         "confidence": float(options.get("confidence") or 0.95),
         INFERENCE: inference_words(options, metrics),
-        **({"overall": overall} if overall else {}),
+        **({OVERALL: overall} if overall else {}),
     }
     return {name: pl.lit(value) for name, value in facts.items()}
 

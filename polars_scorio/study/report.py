@@ -37,6 +37,17 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+def chosen_overall(overall: Overall | None, trials: Trials) -> Overall | None:
+    """How numbers over all strata are made: their mean unless the caller pools; None without any.
+
+    Every surface that says something over all strata asks here.
+    """
+    if overall is None:
+        return "macro" if trials.by else None
+    check_overall(overall, trials, per_question=False)
+    return overall
+
+
 def wide_rows(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
     """The rows of a report as one row for each of the keys."""
     groups = [pl.col(name) for name in keys] or [STAND_IN]
