@@ -62,7 +62,7 @@ from polars_scorio.maths.families import holm_adjusted
 from polars_scorio.maths.power import Forecast, TrialsAhead
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.errored import BOUNDED, ErroredLog, bracketed
+from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import chosen_overall
 from polars_scorio.study.request import DecisionOptions, on_levels
@@ -362,10 +362,9 @@ def _gate_brackets(
             "and ab_check= out, or say what a missing outcome means"
         )
     errored = ErroredLog.from_log(log, roles, [metric], **ask.keywords)
-    low, high = (
-        ask(each, errored.roles(), baseline=baseline) for each in errored.against(baseline)
-    )
-    rows = bracketed((low, high), [*errored.trials.keys, "metric", "k"], "diff")
+    named_model(errored.trials, "gate")
+    (baseline,) = check_models((baseline,), errored.trials, "baseline")
+    rows = errored.bracket(partial(ask, baseline=baseline), "diff", each=True, baseline=baseline)
     further = pl.when(pl.col("verdict").is_not_null()).then(pl.col("^extra_.*$"))
     same = pl.all_horizontal(pl.col(name).is_not_null() for name in BROKEN)
     return rows.with_columns(

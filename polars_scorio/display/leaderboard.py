@@ -34,6 +34,7 @@ from polars_scorio.display.words import (
     overall_words,
 )
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import chosen_overall, evaluated_plan, plain_name
 from polars_scorio.study.request import DecisionOptions, Request, check_metrics
@@ -73,6 +74,8 @@ def leaderboard(
     **options: Unpack[DecisionOptions],
 ) -> pl.DataFrame:
     """The leaderboard of a log; see `Scorio.leaderboard`."""
+    if roles.missing == BOUNDED:
+        return _bracketed_board(log, roles, metrics, overall, **options)
     trials = bind_roles(log, roles)
     named_model(trials, "leaderboard")
     overall = chosen_overall(overall, trials)
@@ -147,6 +150,42 @@ def leaderboard(
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")
     return board
+
+
+def _bracketed_board(
+    log: Log,
+    roles: Roles,
+    metrics: Sequence[Metric],
+    overall: Overall | None,
+    **options: Unpack[DecisionOptions],
+) -> pl.DataFrame:
+    """The leaderboard if all errored trials failed, whose intervals and ranks hold without that."""
+    check_metrics(metrics, "leaderboard")
+    errored = ErroredLog.from_log(log, roles, metrics, **options)
+    named_model(errored.trials, "leaderboard")
+    logs = errored.filled_logs(each=True, baseline=None)
+    boards = [
+        leaderboard(each, errored.roles, metrics, overall=overall, **options) for each in logs
+    ]
+    (model,), first = errored.trials.models, boards[0]
+    if len(boards) == 1:
+        return first
+    lead, overall = metrics[0].at_row(0), chosen_overall(overall, errored.trials)
+    ranks = rank(log, roles, lead, overall=overall, **options).collect()
+    ranks = ranks.filter(*(pl.col(name).is_null() for name in errored.trials.strata))
+    every = {"_lo": pl.Expr.min, "_hi": pl.Expr.max, BEST: pl.Expr.all}
+    ends = [
+        merge(pl.col(name)).alias(name)
+        for name in first.columns
+        for end, merge in every.items()
+        if name.endswith(end) and name not in PLACES
+    ]
+    merged = (
+        pl.concat(boards).group_by(model).agg(ends).join(ranks.select(model, *PLACES), on=model)
+    )
+    errors = pl.col("^.*_sigma$").cast(pl.Float64)
+    words = pl.col(INFERENCE) + ", whatever the errored trials were (numbers: all failed)"
+    return first.update(merged, on=model, include_nulls=True).with_columns(errors * None, words)
 
 
 def _ranks_of(evaluated: Evaluated, request: Request, *, chances: bool) -> pl.DataFrame:
