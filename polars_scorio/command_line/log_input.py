@@ -277,5 +277,4 @@ def chosen_settings(asked: Namespace) -> Settings:
         asked.confidence,
         asked.planned_trials,
         asked.planned_questions,
-        asked.overall,
     )

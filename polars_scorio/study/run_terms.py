@@ -295,7 +295,8 @@ def with_runs(evaluated: Evaluated) -> Evaluated:
                 numbers[row] = _with_term(
                     numbers[row], metric, runs, request.choice.confidence, ends
                 )
-            noise[row] = Noise(np.empty(0), runs)
+            alike = trials.roles.effects == "alike"
+            noise[row] = Noise(np.empty(0), runs, alike=alike)
         parts.append(replace(part, numbers=numbers, noise=noise))
     if unknown:
         warnings.warn(

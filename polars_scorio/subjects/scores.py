@@ -44,6 +44,7 @@ Words: TypeAlias = NDArray[np.str_]
 INFERENCE, RANGE = "inference", "range"
 
 OTHER_RUNS, THESE_RUNS = ", other runs", ", these runs"
+ALIKE_RUNS = f"{OTHER_RUNS} alike"  # of all models together
 # Information at this look over the planned information, if intervals hold at every look.
 INFORMATION = "information_fraction"
 # Of the errors of mean cost and success rate, for frontiers; no column has it.
@@ -207,6 +208,7 @@ class Noise(NamedTuple):
     independent: Floats
     shared: ScoreRuns | None = None  # None: nothing is known of runs
     asked: bool = False  # whether a user asked about other runs
+    alike: bool = False  # whether the shared part is one of all models
 
     @property
     def sigma(self) -> Floats:
@@ -275,7 +277,8 @@ class Scores(NamedTuple):
         shared = self.noise.shared
         if shared is not None:
             known = (np.asarray(shared.freedom) > 0) & ~forecast
-            words = words + np.where(known, OTHER_RUNS, THESE_RUNS)
+            other = ALIKE_RUNS if self.noise.alike else OTHER_RUNS
+            words = words + np.where(known, other, THESE_RUNS)
         elif self.noise.asked:
             words = words + THESE_RUNS
         return words.astype(np.str_)
