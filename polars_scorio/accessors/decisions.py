@@ -327,7 +327,7 @@ class GateMethods(Accessor[FrameT]):
         simultaneous: bool = True,
         power: float = 0.8,
         max_trials: int = 1_000_000,
-        overall: Overall = "macro",
+        overall: Overall | None = None,
         cost_margin: float | None = None,
         fail_on: FailOn | None = None,
         must_pass: Cases | None = None,
@@ -354,8 +354,8 @@ class GateMethods(Accessor[FrameT]):
             Whether all C candidates share `confidence`, at ``confidence ** (1 / C)``, or not.
         power, max_trials : float and int
             Probability with which `extra_trials` decide the gate, and their largest number.
-        overall : "macro" or "micro"
-            Whether a gate over strata is about their mean or pools their questions.
+        overall : "macro" or "micro", optional
+            Whether a gate over strata is about their mean, the default, or pools their questions.
         cost_margin : float, optional
             Factor by which the mean cost of a trial may grow: 1.1 allows 10 %. Default: no limit.
         fail_on : "regressed", optional
@@ -441,7 +441,7 @@ class GateMethods(Accessor[FrameT]):
             **options,
         )
         several = metric is not None and (metric.looks_at == "costs" or len(metric.row_sizes) > 1)
-        if several or overall != "macro" or quarantine is not None:  # a page has none of these
+        if several or quarantine is not None:  # a page has none of these
             return self._returned(plan)
 
         def drawn(rows: pl.DataFrame) -> str:
@@ -449,7 +449,8 @@ class GateMethods(Accessor[FrameT]):
             from polars_scorio.display.html.story import Wishes
             from polars_scorio.display.settings import Settings
 
-            metrics, settings = () if metric is None else (metric,), Settings.from_options(options)
+            metrics = () if metric is None else (metric,)
+            settings = Settings.from_options({**options, "overall": overall})
             asked = Wishes(metrics, settings, baseline, margin, rows)
             return finding_table(self._lazy(), self._roles, asked)
 

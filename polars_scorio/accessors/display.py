@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_scorio.accessors.base import Accessor, FrameT, ShownFrame, in_order
-from polars_scorio.arguments import Overall, QuestionUnit, Unmatched, check_choice, value_text
+from polars_scorio.arguments import Overall, QuestionUnit, Unmatched, value_text
 from polars_scorio.counting.roles import Category
 from polars_scorio.display.settings import Settings
 from polars_scorio.maths.posteriors import Target
@@ -75,7 +75,7 @@ class ReaderMethods(Accessor[FrameT]):
             `ps.avg()`.
         overall : "macro" or "micro", optional
             With strata: whether the columns over all strata are the mean of the strata, or pool
-            their questions, as a page does. Default: "macro", as in most papers.
+            their questions. Default: "macro", as in most papers.
 
         Returns
         -------
@@ -117,8 +117,6 @@ class ReaderMethods(Accessor[FrameT]):
         >>> board.select("rank", "rank_lo", "rank_hi", "model", "avg", "pass_at_k_1").rows()
         [(1, 1, 2, 'ada', 1.0, 1.0), (2, 1, 2, 'bob', 0.0, 0.0)]
         """
-        if overall is not None:
-            check_choice("overall", overall, Overall)
         options = self._with(options)
         from polars_scorio.display.html.notebook import finding_table
         from polars_scorio.display.html.story import Wishes
@@ -128,7 +126,8 @@ class ReaderMethods(Accessor[FrameT]):
             self._log_study(), self._roles, metrics or (avg(),), overall=overall, **options
         )
         board = board.select(in_order(board.columns, self._roles))
-        asked = Wishes(metrics, Settings.from_options(options), overall=overall or "macro")
+        made = board["overall"].first() if "overall" in board.columns else None
+        asked = Wishes(metrics, Settings.from_options({**options, "overall": made}))
         return ShownFrame.from_frame(board, lambda: finding_table(self._lazy(), self._roles, asked))
 
     @takes_options()
@@ -139,6 +138,7 @@ class ReaderMethods(Accessor[FrameT]):
         *,
         title: str | None = None,
         baseline: Category | None = None,
+        overall: Overall | None = None,
         confidence: float | None = None,
         target: Target | None = None,
     ) -> Path:
@@ -154,13 +154,16 @@ class ReaderMethods(Accessor[FrameT]):
             A name of the log, in the line above the finding.
         baseline : category, optional
             A model that others are compared with: the finding is then that of a gate.
+        overall : "macro" or "micro", optional
+            With strata: whether the numbers are means of the strata, the default, or pool their
+            questions.
         confidence, target : optional
             As in `report`.
 
         Returns
         -------
         Path
-            The file that was written. With strata it pools their questions.
+            The file that was written.
 
         Raises
         ------
@@ -185,7 +188,7 @@ class ReaderMethods(Accessor[FrameT]):
 
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
-        said = {"target": target, "confidence": confidence}
+        said = {"target": target, "confidence": confidence, "overall": overall}
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         metrics = () if metric is None else (metric,)
         wanted = Wishes(metrics, Settings(**asked), baseline)  # type: ignore[arg-type]
@@ -201,6 +204,7 @@ class ReaderMethods(Accessor[FrameT]):
         *metrics: Metric,
         title: str | None = None,
         baseline: Category | None = None,
+        overall: Overall | None = None,
         prior: Prior | None = None,
         target: Target | None = None,
         confidence: float | None = None,
@@ -224,6 +228,9 @@ class ReaderMethods(Accessor[FrameT]):
         baseline : category, optional
             A model that all others are compared with, in a section of its own: margins of a `gate`,
             and the questions that broke or were repaired.
+        overall : "macro" or "micro", optional
+            With strata: whether the numbers over all of them are their means, the default, or pool
+            their questions.
         prior, target, confidence, planned_trials, planned_questions : optional
             As in `report`.
 
@@ -259,6 +266,7 @@ class ReaderMethods(Accessor[FrameT]):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
         path = Path(path)
         said = {
+            "overall": overall,
             "prior": prior,
             "target": target,
             "confidence": confidence,

@@ -44,7 +44,7 @@ from polars_scorio.display.html.sections import QuestionFacts, next_of_ranking, 
 from polars_scorio.display.html.step_sections import TrainingRun
 from polars_scorio.display.html.story import Story
 from polars_scorio.display.html.write_page import log_size
-from polars_scorio.display.log_summary import holds_steps
+from polars_scorio.display.log_summary import holds_steps, overall_of_cover
 from polars_scorio.display.scopes import Scope, holds_fractions
 from polars_scorio.display.sentences import (
     bracket_sentence,
@@ -119,14 +119,20 @@ class Reply:
             yield "", rows, self.cover
             return
         parts = rows.partition_by(strata, as_dict=True, maintain_order=True)
-        for place, part in parts.items():
+        # Rows over all strata come first.
+        for place, part in sorted(parts.items(), key=lambda each: {None} < {None, *each[0]}):
             same = [pl.col(name).eq_missing(pl.lit(value, part.schema[name]))
                     for name, value in zip(strata, place, strict=True)]  # fmt: skip
             cells = self.cover.filter(same)
             words = (value if isinstance(value, str) else f"{name} {value}"
                      for name, value in zip(strata, place, strict=True))  # fmt: skip
             name = " / ".join(filter(None, words))
-            yield (name, part, cells) if cells.height else ("all strata", part, self.cover)
+            yield (name, part, cells) if cells.height else (self.whole, part, self.cover)
+
+    @property
+    def whole(self) -> str:
+        """How numbers over all strata were made, in words."""
+        return overall_of_cover(self.cover, self.trials, self.asked.overall)
 
     def about(self, cover: pl.DataFrame) -> str:
         """The questions that the numbers are about, in words."""
@@ -503,7 +509,7 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
         boards = {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in story.parts}
         firsts = {name: each.models[0] for name, each in boards.items()}
         sure = {name: each.leaders[0] for name, each in boards.items() if len(each.leaders) == 1}
-        facts.append(("where", strata_title(firsts, sure, board.models[0], story.noun)))
+        facts.append(("where", strata_title(firsts, sure, board.models[0], story.log.noun)))
     fan = story.fan
     if fan is not None and not fan.rewards and len(board.models) > 1 and fan.models:
         many = fan.k[-1]
@@ -531,18 +537,19 @@ def gate_lines(
 ) -> list[str]:
     """A gate by one metric, from its rows as `gate_rows` has them, and clauses on the worst one."""
     unit, worst = gap_unit(metric, rows), worst_gate(rows)
+    label = reply.label(metric, reply.cover, worst["k"])
     whole = rows.filter(pl.col("stratum").is_null())
     several = whole.height > 1
     listed = whole if several else rows
     verdict = str(worst["verdict"])
     diff, lo, hi = (_known_number(worst[name]) for name in ("diff", "lo", "hi"))
     numbers = f"{unit.gap(diff, points=True)} {unit.gaps(lo, hi)}" if math.isfinite(diff) else ""
-    names = [row["model"] if several else row["stratum"] or "all questions"
+    names = [row["model"] if several else row["stratum"] or reply.whole or "all questions"
              for row in listed.rows(named=True)]  # fmt: skip
     kinds = listed["verdict"].to_list()
     triples = _three_numbers(listed, "lo", "diff", "hi")
-    order = sorted(range(len(names)), key=lambda at: (not several and names[at] != "all questions",
-                                                      triples[at][1]))  # fmt: skip
+    parts = listed["stratum"].is_not_null().to_list()
+    order = sorted(range(len(names)), key=lambda at: (parts[at], triples[at][1]))
     order = order if reply.asked.all else order[:_ROWS]
     drawn, margin = [triples[at] for at in order], float(worst["margin"])
     columns = [
@@ -555,11 +562,10 @@ def gate_lines(
     sides = (margin,) if reply.log._roles.lower_is_better else (-margin,)
     forest = Forest(drawn, [kinds[at] != "undecided" for at in order],
                     _tick_label(unit), zero=0.0, marked=sides, place=2)  # fmt: skip
-    mark = _MARKS[verdict]
     return [
-        *reply.title(gates_title(rows, unit)[0], mark=mark),
+        *reply.title(gates_title(rows, unit)[0], mark=_MARKS[verdict]),
         *(reply.screen.prose(numbers) if numbers else []),
-        *reply.basis(reply.cover, reply.label(metric, reply.cover, worst["k"]), level),
+        *reply.basis(reply.cover, ", ".join(filter(None, [label, reply.whole])), level),
         "",
         *reply.screen.table(columns, forest),
         *reply.rows_left(len(names)),

@@ -90,7 +90,7 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     """Write a picture of the finding, and print its sentence."""
     output = Path(asked.output)
     refuse_missing_folder(output)
-    options = Settings(confidence=asked.confidence, target=asked.target)
+    options = Settings(confidence=asked.confidence, target=asked.target, overall=asked.overall)
     metrics = () if asked.metric is None else (asked.metric,)
     baseline = None if asked.baseline is None else _typed_model(log, asked.baseline)
     wanted = Wishes(metrics, options, baseline)
@@ -104,7 +104,7 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
 def run_compare(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print the pairs of models, by one metric after the other."""
     options: dict[str, Any] = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
-    options["simultaneous"] = not asked.each_pair
+    options |= {"simultaneous": not asked.each_pair, "overall": asked.overall}
     baseline = None if asked.baseline is None else _typed_model(log, asked.baseline)
     metrics = asked.metric or [avg()]
     pairs = [log.compare(metric, baseline=baseline, **options) for metric in metrics]
@@ -126,7 +126,8 @@ def _typed_model(log: Scorio[Any], name: str) -> Category:
 def run_rank(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print the models in their order."""
     options: dict[str, Any] = {**chosen_settings(asked).report, "unmatched": asked.unmatched}
-    ranks = log.rank(asked.metric, overall=asked.overall, **options)
+    options["overall"] = asked.overall
+    ranks = log.rank(asked.metric, **options)
     if asked.format != "table":
         print_table(ranks, asked.format)
         return
@@ -228,7 +229,7 @@ def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
     counted = Scorio(cells, roles, log._chosen)
     reply = Reply(counted, asked, call, cover, Screen.from_output())
     sources = counted.variance_components(unmatched=asked.unmatched)
-    whole = whole_scope(summary, common_questions(summary), (avg(),))
+    whole = whole_scope(summary, common_questions(summary), (avg(),), asked.overall)
     whole = whole if whole is None else whole.ranked(Settings())
     questions_answer(reply, counted.questions(**options), sources, whole)
 
@@ -250,13 +251,14 @@ def run_plan(log: Scorio[Any], asked: Namespace, call: str) -> None:
     shared: dict[str, Any] = {"confidence": asked.confidence}
     if asked.half_width is None:
         shared |= {"power": asked.power, "unmatched": asked.unmatched}
-    rows = log.trials_needed(asked.metric, half_width=asked.half_width, **shared)
+    width, overall = asked.half_width, asked.overall
+    rows = log.trials_needed(asked.metric, half_width=width, overall=overall, **shared)
     if asked.format != "table":
         print_table(rows, asked.format)
         return
     reply, (needs,) = Reply.read(log, asked, call, rows)
     questions = None
-    if asked.half_width is None and needs["extra_trials"].null_count():
+    if width is None and overall is None and needs["extra_trials"].null_count():
         questions = log.questions_needed(asked.metric, **shared).lazy().collect()
     plan_answer(reply, needs, questions)
 

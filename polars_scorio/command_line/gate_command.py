@@ -142,11 +142,12 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     )
     log = Scorio(without_questions(log.frame.lazy(), log._roles, left_out or ()), log._roles)
     metrics = asked.metric or [avg()]
-    results = [_gate_result(log, baseline, metric, asked) for metric in metrics]
+    reply, _ = Reply.read(log, asked, call)
+    results = [_gate_result(reply, baseline, metric) for metric in metrics]
     verdict = _worst_verdict(log, results)
     counted = (asked.undecided or verdict) if verdict == "undecided" else verdict
     if asked.format == "table":
-        _print_gate(log, asked, call, [*zip(metrics, results, strict=True)], counted)
+        _print_gate(reply, [*zip(metrics, results, strict=True)], counted)
     else:
         print_table(pl.concat([result.rows for result in results]), asked.format)
     if asked.json:
@@ -165,13 +166,9 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     return STATUS[counted]
 
 
-def _print_gate(
-    log: Scorio[Any], asked: Namespace, call: str, gates: Sequence[tuple[Metric, GateResult]],
-    counted: str,
-) -> None:  # fmt: skip
+def _print_gate(reply: Reply, gates: Sequence[tuple[Metric, GateResult]], counted: str) -> None:
     """Print title, differences and further clauses of each metric, and the exit status."""
-    reply, _ = Reply.read(log, asked, call)
-    lines = list[str]()
+    log, asked, lines = reply.log, reply.asked, list[str]()
     for metric, result in gates:
         rows = gate_rows(result.rows, lower_is_better=log._roles.lower_is_better)
         for part in rows.partition_by("k", maintain_order=True):
@@ -245,10 +242,9 @@ def _named_frame(log: Scorio[Any], name: str) -> pl.LazyFrame:
     return trials.frame.with_columns(pl.lit(name).alias("model"))
 
 
-def _gate_result(
-    log: Scorio[Any], baseline: Category, metric: Metric, asked: Namespace
-) -> GateResult:
+def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult:
     """The rows of one metric, with a sentence for each candidate and draw size."""
+    log, asked = reply.log, reply.asked
     settings = chosen_settings(asked)
     rows = log.gate(
         baseline,
@@ -285,6 +281,7 @@ def _gate_result(
         undecided=asked.undecided,
         lower_is_better=trials.roles.lower_is_better,
         candidates=1 if asked.each_pair else rows[model].n_unique(),
+        whole=reply.whole,
     )
     tests = None
     known = trials.roles.missing != "bounds" and rows["broken"].null_count() < rows.height

@@ -249,6 +249,14 @@ def _add_compared(add: Callable[..., object], *, sampled: bool = False) -> None:
     add("--unmatched", choices=words, default="error", help=kinds)
 
 
+def _add_overall(add: Callable[..., object], *, beside: bool = False) -> None:
+    """Add the argument about numbers over all strata, which some commands print `beside` them."""
+    kinds = "average the strata (macro, the default) or pool their questions (micro)"
+    if beside:
+        kinds = "add numbers over all strata: their mean (macro), or of all questions (micro)"
+    add("--overall", choices=get_args(Overall), help=kinds)
+
+
 def _add_each_pair(add: Callable[..., object]) -> None:
     each = "let the confidence hold for each pair by itself (default: for all pairs at once)"
     add("--each-pair", action="store_true", help=each)
@@ -256,6 +264,7 @@ def _add_each_pair(add: Callable[..., object]) -> None:
 
 def _add_summary(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
+    _add_overall(parser.add_argument)
     _add_all(parser)
 
 
@@ -265,6 +274,7 @@ def _add_report(parser: ArgumentParser) -> None:
     file = "write the page to this file, or print Markdown if it is - (default: %(default)s)"
     add("-o", "--output", default="report.html", help=file)
     add("--title", help="put this title on the page (default: the names of the files)")
+    _add_overall(add)
     add("--baseline", metavar="MODEL", help="compare all other models with this one")
 
 
@@ -273,8 +283,7 @@ def _add_leaderboard(parser: ArgumentParser) -> None:
     add = parser.add_argument
     form = "write the table in this format (default: %(default)s); html needs the extra style"
     add("--format", choices=get_args(BoardFormat), default="markdown", help=form)
-    kinds = "average the strata (macro, the default) or pool their questions (micro)"
-    add("--overall", choices=get_args(Overall), help=kinds)
+    _add_overall(add)
     _add_compared(add)
 
 
@@ -283,6 +292,7 @@ def _add_compare(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument
     add("--baseline", metavar="MODEL", help="compare each model with this one (default: all pairs)")
+    _add_overall(add, beside=True)
     _add_each_pair(add)
     _add_compared(add, sampled=True)
 
@@ -293,8 +303,7 @@ def _add_rank(parser: ArgumentParser) -> None:
     add = parser.add_argument_group("rank").add_argument
     metric = 'order the models by this metric, such as "pass_at_k(4)" (default: avg)'
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
-    kinds = "add a ranking over all strata: by their mean (macro), or of all questions (micro)"
-    add("--overall", choices=get_args(Overall), help=kinds)
+    _add_overall(add, beside=True)
     _add_compared(add, sampled=True)
 
 
@@ -322,6 +331,7 @@ def _add_questions(parser: ArgumentParser) -> None:
     add("--fdr", type=plain_number, default=0.1, metavar="RATE", help=rate)
     unit = "print a row for each question, or for each --cluster (default: %(default)s)"
     add("--per", choices=get_args(QuestionUnit), default="question", help=unit)
+    _add_overall(add)
     _add_compared(add)
 
 
@@ -331,6 +341,7 @@ def _add_card(parser: ArgumentParser) -> None:
     add("--metric", type=metric_argument, metavar="METRIC", help=metric)
     add("-o", "--output", default="card.png", metavar="FILE", help="write this .png or .svg file")
     add("--title", help="name the log on the picture (default: the name of its file)")
+    _add_overall(add)
     add("--baseline", metavar="MODEL", help="compare all other models with this one")
     add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
     target = "score these questions, or the population that they were drawn from"
@@ -371,6 +382,7 @@ def _add_plan(parser: ArgumentParser) -> None:
     add("--power", type=plain_number, default=0.8, help=chance)
     width = "plan for intervals of score +- WIDTH instead: 0.02 is two points of a hundred"
     add("--half-width", type=plain_number, metavar="WIDTH", help=width)
+    _add_overall(add, beside=True)
     _add_compared(add)
 
 
@@ -394,8 +406,7 @@ def _add_gate(parser: ArgumentParser) -> None:
         action="store_true",
         help="require all strata to pass, not only their mean",
     )
-    kinds = "average the strata (macro) or pool their questions (micro) (default: %(default)s)"
-    add("--overall", choices=get_args(Overall), default="macro", help=kinds)
+    _add_overall(add)
     _add_each_pair(add)
     _add_compared(add, sampled=True)
     fdr = "limit the false discovery rate of single questions (default: %(default)s)"

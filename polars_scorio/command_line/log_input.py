@@ -277,4 +277,5 @@ def chosen_settings(asked: Namespace) -> Settings:
         asked.confidence,
         asked.planned_trials,
         asked.planned_questions,
+        asked.overall,
     )

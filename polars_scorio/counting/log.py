@@ -322,8 +322,8 @@ class Trials:
         """The category of a trial, as `CATEGORY`; null if it is missing."""
         if self.roles.missing == "bounds":
             raise ValueError(
-                'missing="bounds" has answers of report, compare and gate, and on pages: all else '
-                'needs missing="drop", or the category that a missing outcome is'
+                'missing="bounds" has answers of report, compare, rank, gate, leaderboard and '
+                'pages: all else needs missing="drop", or the category that a missing outcome is'
             )
         category = self.category.without_nan
         if self.missing_category is not None:

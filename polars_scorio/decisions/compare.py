@@ -40,9 +40,9 @@ from polars_scorio.maths.array_rows import Floats
 from polars_scorio.maths.comparison import Differences, Family, Scope, z_of_each
 from polars_scorio.maths.curves import first_stretch, last_stretch, statement_number
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
+from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated
-from polars_scorio.study.report import THRESHOLD, curve_columns, with_curves
+from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.subjects.scores import (
     INFERENCE,
@@ -73,10 +73,20 @@ def compare(
     simultaneous = check_flag("simultaneous", simultaneous)
     metric = metric_of(metric, "compare")
     if roles.missing == BOUNDED:
-        ask = partial(compare, metric=metric, simultaneous=simultaneous, warns=warns, **options)
-        return _pair_brackets(
-            ErroredLog.from_log(log, roles, [metric], **options), ask, baseline, overall
+        errored = ErroredLog.from_log(log, roles, [metric], **options)
+        named_model(errored.trials, "compare")
+        if baseline is not None:
+            (baseline,) = check_models((baseline,), errored.trials, "baseline")
+        ask = partial(
+            compare,
+            metric=metric,
+            baseline=baseline,
+            simultaneous=simultaneous,
+            overall=overall,
+            warns=warns,
+            **options,
         )
+        return errored.bracket(ask, "diff", each=True, baseline=baseline)
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     model = named_model(trials, "compare")
@@ -111,39 +121,6 @@ def compare(
         pl.lit(metric.name).alias("metric"), pl.lit(comparison.holds).alias("adjusted_for")
     )
     return with_curves(named, [metric]).select(columns)
-
-
-_SOLVED = "errored trials solved of"
-
-
-def _pair_brackets(
-    errored: ErroredLog,
-    ask: partial[pl.LazyFrame],
-    baseline: Category | None,
-    overall: Overall | None,
-) -> pl.LazyFrame:
-    """The pairs of a comparison, which hold whatever the errored trials were."""
-    keys = [*errored.trials.strata, "metric", "k", "model_a", "model_b"]
-    if baseline is not None:
-        ask = partial(ask, baseline=baseline, overall=overall)
-        low, high = (ask(log, errored.roles()) for log in errored.against(baseline))
-    elif overall is not None:
-        raise ValueError(
-            f'overall={overall!r} with missing="bounds" needs a baseline: name it, or leave '
-            "overall= out"
-        )
-    else:
-        named_model(errored.trials, "compare")
-        pairs = ask(errored.for_each_model(_SOLVED), errored.roles(_SOLVED))
-        low, high = (
-            pairs.filter(pl.col(_SOLVED) == pl.col(side)).drop(_SOLVED)
-            for side in ("model_b", "model_a")
-        )
-    names = low.collect_schema().names()
-    keys += [THRESHOLD] * (THRESHOLD in names)
-    rows = bracketed((low, high), keys, "diff").select(*names, *BRACKET)
-    order = [name for name in (*errored.trials.strata, "k", THRESHOLD) if name in names]
-    return rows if baseline is not None else rows.sort(*order, "model_a", "model_b")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

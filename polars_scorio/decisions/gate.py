@@ -62,8 +62,9 @@ from polars_scorio.maths.families import holm_adjusted
 from polars_scorio.maths.power import Forecast, TrialsAhead
 from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.errored import BOUNDED, ErroredLog, bracketed
+from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated
+from polars_scorio.study.report import chosen_overall
 from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.subjects.scores import INFERENCE, INFORMATION, StrataModels
 
@@ -228,7 +229,7 @@ def gate(
     simultaneous: bool = True,
     power: float = 0.8,
     max_trials: int = 1_000_000,
-    overall: Overall = "macro",
+    overall: Overall | None = None,
     cost_margin: float | None = None,
     fail_on: FailOn | None = None,
     must_pass: Cases | None = None,
@@ -247,8 +248,11 @@ def gate(
             f"out, or {keyword}= for a gate that is looked at once"
         )
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
-    question = bind_roles(log, roles).question.dtype
-    log = without_questions(log, roles, case_ids("quarantine", quarantine, question))
+    trials = bind_roles(log, roles)
+    question = trials.question.dtype
+    if quarantine is not None:
+        log = without_questions(log, roles, case_ids("quarantine", quarantine, question))
+        trials = bind_roles(log, roles)
     again = partial(
         gate,
         metric=metric,
@@ -278,14 +282,13 @@ def gate(
         raise ValueError(
             'gate: fail_on= and must_pass= compare the same questions: unmatched="drop" has them'
         )
-    trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     margins = _checked_margins(metric, value_range(metric, trials), margin, stratum_margin)
     model = named_model(trials, "gate")
     (baseline,) = check_models((baseline,), trials, "baseline")
     if stratum_margin is not None and not trials.by:
         raise ValueError("gate: stratum_margin= is that of single strata: name them with by=")
-    strata = overall if trials.by else None
+    strata = chosen_overall(overall, trials)
     steps, models = models_of(trials, metric, options, strata, for_gate=True)
     repeated = [] if planned_looks(options) is None else [INFORMATION]
     numbers: dict[str, pl.DataType] = {
@@ -359,10 +362,9 @@ def _gate_brackets(
             "and ab_check= out, or say what a missing outcome means"
         )
     errored = ErroredLog.from_log(log, roles, [metric], **ask.keywords)
-    low, high = (
-        ask(each, errored.roles(), baseline=baseline) for each in errored.against(baseline)
-    )
-    rows = bracketed((low, high), [*errored.trials.keys, "metric", "k"], "diff")
+    named_model(errored.trials, "gate")
+    (baseline,) = check_models((baseline,), errored.trials, "baseline")
+    rows = errored.bracket(partial(ask, baseline=baseline), "diff", each=True, baseline=baseline)
     further = pl.when(pl.col("verdict").is_not_null()).then(pl.col("^extra_.*$"))
     same = pl.all_horizontal(pl.col(name).is_not_null() for name in BROKEN)
     return rows.with_columns(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +22,16 @@ from polars_scorio.arguments import (
     check_number,
     planned_looks,
 )
-from polars_scorio.counting.log import Log, bind_roles, refuse_repeats
+from polars_scorio.counting.log import (
+    Log,
+    Study,
+    Trials,
+    bind_roles,
+    collected_together,
+    refuse_repeats,
+)
 from polars_scorio.counting.roles import Roles
+from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.models import (
     PRIOR_COUNTS,
     STRATUM,
@@ -43,6 +52,7 @@ from polars_scorio.maths.array_rows import Floats, Mask
 from polars_scorio.maths.comparison import Comparison, Family, Scope
 from polars_scorio.maths.ranks import leading_chances, rank_ranges
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
 from polars_scorio.study.evaluate import Evaluated
 from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels, prior_of, read_prior, view_of
@@ -88,6 +98,19 @@ def rank(
     simultaneous = check_flag("simultaneous", simultaneous)
     metric = metric_of(metric, "rank")
     k = single_k(metric, "rank")
+    if roles.missing == BOUNDED:
+        if not simultaneous:
+            raise ValueError(
+                'rank: missing="bounds" has ranks that hold for all models at once: leave '
+                "simultaneous= out, or say what a missing outcome means"
+            )
+        errored = ErroredLog.from_log(log, roles, [metric], **options)
+        named_model(errored.trials, "rank")
+        pairs = partial(compare, metric=metric, overall=overall, **options)
+        ask = partial(
+            rank, metric=metric, method=method, ties=ties, overall=overall, lean=lean, **options
+        )
+        return _rank_bracket(errored, ask, pairs, chances=chances)
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     named_model(trials, "rank")
@@ -124,6 +147,64 @@ def rank(
         ranked_mu = pl.when(pl.col("rank").is_not_null()).then("mu").alias("mu")
         return ranks.with_columns(ranked_mu).rename({"mu": "estimate"})
     return ranks
+
+
+def _rank_bracket(
+    errored: ErroredLog,
+    order: Callable[..., pl.LazyFrame],
+    pairs: Callable[..., pl.LazyFrame],
+    *,
+    chances: bool,
+) -> pl.LazyFrame:
+    """Ranks by the pairs that are decided whatever the errored trials were, in the order of failed.
+
+    Without errored trials they are those of any log.
+    """
+
+    def make(logs: list[Study]) -> pl.DataFrame:
+        alone = len(logs) == 1
+        rows = collected_together(
+            order(log, errored.roles, chances=chances and alone) for log in logs[:2]
+        )
+        first, keys = rows[0], errored.row_keys(rows[0].columns)
+        merged = bracketed(rows, keys, "estimate" if "estimate" in first.columns else "mu")
+        if alone:
+            return merged
+        compared = collected_together(pairs(log, errored.roles) for log in logs)
+        decided = bracketed(compared, errored.row_keys(compared[0].columns), "diff")
+        return _with_decided_places(merged.with_columns(first["rank"]), decided, errored.trials)
+
+    def schema() -> Mapping[str, pl.DataType]:
+        return {**errored.schema(order), **BRACKET}
+
+    return errored.rows(make, schema, each=True)
+
+
+def _with_decided_places(ranks: pl.DataFrame, pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
+    """Ranks, the best first, with places and tiers that follow from the pairs with a winner."""
+    strata, (model,) = [*trials.strata], trials.models
+    place = {key: at for at, key in enumerate(ranks.select(*strata, model).rows())}
+    loser = pl.when(pl.col("model_a") == pl.col("better")).then("model_b").otherwise("model_a")
+    won = pairs.filter(pl.col("better").is_not_null()).select(*strata, "better", loser=loser)
+    better: dict[int, list[int]] = {at: [] for at in place.values()}
+    beaten, tier = [0] * ranks.height, [1] * ranks.height
+    for *stratum, winner, lost in won.rows():
+        better[place[(*stratum, lost)]].append(place[(*stratum, winner)])
+        beaten[place[(*stratum, winner)]] += 1
+    for at, winners in better.items():  # a winner stands before its losers
+        tier[at] = 1 + max((tier[winner] for winner in winners), default=0)
+    known = pl.col("rank").is_not_null()
+    number = known.sum().cast(pl.Int64)
+    places = {
+        "rank_lo": pl.lit(pl.Series([1 + len(winners) for winners in better.values()])),
+        "rank_hi": (number.over(strata) if strata else number) - pl.lit(pl.Series(beaten)),
+        "tier": pl.lit(pl.Series(tier)),
+        _BEST: pl.lit(pl.Series(tier)) == 1,
+    }
+    return ranks.with_columns(
+        pl.when(known).then(each).cast(ranks.schema[name]).alias(name)
+        for name, each in places.items()
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,18 +21,22 @@ from polars_scorio.decisions.models import (
     with_stratum,
 )
 from polars_scorio.decisions.rank import Ranking, rank
+from polars_scorio.display.log_summary import stratum_noun
 from polars_scorio.display.verdict import without_repeated_warnings
 from polars_scorio.display.words import (
     BEST,
     HEADINGS,
+    OVERALL,
     each_trials,
     inference_words,
     judge_words,
     labels_of,
+    overall_words,
 )
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated, report_columns
-from polars_scorio.study.report import evaluated_plan, plain_name
+from polars_scorio.study.report import chosen_overall, evaluated_plan, plain_name
 from polars_scorio.study.request import DecisionOptions, Request, check_metrics
 from polars_scorio.subjects.scores import INFERENCE, JUDGED, LABEL_COUNT
 
@@ -70,9 +74,11 @@ def leaderboard(
     **options: Unpack[DecisionOptions],
 ) -> pl.DataFrame:
     """The leaderboard of a log; see `Scorio.leaderboard`."""
+    if roles.missing == BOUNDED:
+        return _bracketed_board(log, roles, metrics, overall, **options)
     trials = bind_roles(log, roles)
     named_model(trials, "leaderboard")
-    overall = overall or ("macro" if trials.by else None)
+    overall = chosen_overall(overall, trials)
     names = number_columns(metrics, judged=trials.judged)
     *strata, model = trials.keys
     refuse_repeats([*PLACES, *trials.keys, *names, *FACTS])
@@ -125,18 +131,61 @@ def leaderboard(
     # The rows over all strata, which are all rows where there are none.
     whole = [pl.col(name).is_null() for name in strata]
     board = rankings[0].filter(*whole).select(*PLACES[:3], model, *PLACES[3:])
-    blocks = [wide.filter(*whole).select(model, *names)]
-    for prefix, stratum in _stratum_prefixes(rows, strata).items():
+    whole_board, prefixes = wide.filter(*whole), _stratum_prefixes(rows, strata)
+    blocks = [whole_board.select(model, *names)]
+    for prefix, stratum in prefixes.items():
         part = wide.filter(pl.col(name) == pl.lit(value) for name, value in stratum.items())
         blocks.append(part.select(model, pl.col(names).name.prefix(f"{prefix}{SEPARATOR}")))
-    facts = _fact_columns(metrics, options, overall, each_trials(wide))
+    made = overall and overall_words(
+        overall,
+        len(prefixes),
+        stratum_noun(trials),
+        int(whole_board["questions"].max() or 0),  # type: ignore[arg-type]
+    )
+    facts = _fact_columns(metrics, options, overall, made, each_trials(wide))
     if corrected := judge_words(roles, labels_of(rows)):
         facts[INFERENCE] = pl.lit(f"{inference_words(options, metrics)}, {corrected}")
     facts[INFERENCE] += pl.col(_NOTES)
-    blocks.append(wide.filter(*whole).select(model, *columns.facts, **facts))
+    blocks.append(whole_board.select(model, *columns.facts, **facts))
     for block in blocks:
         board = board.join(block, on=model, how="left", maintain_order="left")
     return board
+
+
+def _bracketed_board(
+    log: Log,
+    roles: Roles,
+    metrics: Sequence[Metric],
+    overall: Overall | None,
+    **options: Unpack[DecisionOptions],
+) -> pl.DataFrame:
+    """The leaderboard if all errored trials failed, whose intervals and ranks hold without that."""
+    check_metrics(metrics, "leaderboard")
+    errored = ErroredLog.from_log(log, roles, metrics, **options)
+    named_model(errored.trials, "leaderboard")
+    logs = errored.filled_logs(each=True, baseline=None)
+    boards = [
+        leaderboard(each, errored.roles, metrics, overall=overall, **options) for each in logs
+    ]
+    (model,), first = errored.trials.models, boards[0]
+    if len(boards) == 1:
+        return first
+    lead, overall = metrics[0].at_row(0), chosen_overall(overall, errored.trials)
+    ranks = rank(log, roles, lead, overall=overall, **options).collect()
+    ranks = ranks.filter(*(pl.col(name).is_null() for name in errored.trials.strata))
+    every = {"_lo": pl.Expr.min, "_hi": pl.Expr.max, BEST: pl.Expr.all}
+    ends = [
+        merge(pl.col(name)).alias(name)
+        for name in first.columns
+        for end, merge in every.items()
+        if name.endswith(end) and name not in PLACES
+    ]
+    merged = (
+        pl.concat(boards).group_by(model).agg(ends).join(ranks.select(model, *PLACES), on=model)
+    )
+    errors = pl.col("^.*_sigma$").cast(pl.Float64)
+    words = pl.col(INFERENCE) + ", whatever the errored trials were (numbers: all failed)"
+    return first.update(merged, on=model, include_nulls=True).with_columns(errors * None, words)
 
 
 def _ranks_of(evaluated: Evaluated, request: Request, *, chances: bool) -> pl.DataFrame:
@@ -177,6 +226,7 @@ def _fact_columns(
     metrics: Sequence[Metric],
     options: DecisionOptions,
     overall: Overall | None,
+    made: str | None,
     trials: int | None,
 ) -> dict[str, pl.Expr]:
     """Headings of the metrics, confidence and inference of intervals, and kind of overall rows."""
@@ -185,11 +235,12 @@ def _fact_columns(
         for metric in metrics
         for k in metric.row_sizes
     }
+    headings |= {OVERALL: made} if made else {}
     facts: dict[str, object] = {
         HEADINGS: json.dumps(headings, ensure_ascii=False),
         "confidence": float(options.get("confidence") or 0.95),
         INFERENCE: inference_words(options, metrics),
-        **({"overall": overall} if overall else {}),
+        **({OVERALL: overall} if overall else {}),
     }
     return {name: pl.lit(value) for name, value in facts.items()}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from polars_scorio.arguments import Overall
 from polars_scorio.counting.checks import AS_ROWS, IDS, NO_ID, ROWS, mark_problems, refuse_bad
 from polars_scorio.counting.coverage import TOTALS_COLUMNS, coverage, has_totals, with_totals
 from polars_scorio.counting.judge_counts import judge_sample, labelled_sample
@@ -15,10 +16,11 @@ from polars_scorio.counting.log import CATEGORY, CLUSTER, COUNT, FAMILY, TRUTH, 
 from polars_scorio.counting.refusals import identity_rules, refusal_rules, with_identities
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import STATES, question_tallies
-from polars_scorio.display.words import visible_text
+from polars_scorio.display.words import overall_words, question_total, visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, extreme_categories
 from polars_scorio.study.log_checks import LogChecks
+from polars_scorio.study.report import chosen_overall
 
 _PARTS = " / "
 _NUMBER = re.compile("0*([0-9]+)")
@@ -161,6 +163,11 @@ class LogSummary:
         return sorted(self.cells["stratum"].unique(), key=natural_key)
 
     @property
+    def noun(self) -> str:
+        """The word for a stratum."""
+        return stratum_noun(self.trials)
+
+    @property
     def question_keys(self) -> list[str]:
         """The columns of `cells` that tell questions apart.
 
@@ -265,6 +272,21 @@ class LogSummary:
         columns[place:place] = TOTALS_COLUMNS
         known = self.totals.select(*keys, *TOTALS_COLUMNS)
         return whole.join(known, on=keys, how="left", maintain_order="left").select(columns)
+
+
+def stratum_noun(trials: Trials) -> str:
+    """The word for a stratum: the name of the one column of strata."""
+    names = [*trials.strata]
+    return names[0] if len(names) == 1 else "stratum"
+
+
+def overall_of_cover(cover: pl.DataFrame, trials: Trials, overall: Overall | None) -> str:
+    """How numbers over all strata are made, in words; empty without strata."""
+    strata, made = [*trials.strata], chosen_overall(overall, trials)
+    if made is None:
+        return ""
+    questions, parts = question_total(cover, strata), cover.select(strata).n_unique()
+    return overall_words(made, parts, stratum_noun(trials), questions)
 
 
 def holds_steps(trials: Trials) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from polars_scorio.arguments import Overall
 from polars_scorio.counting.categories import counted_classes
 from polars_scorio.counting.log import (
     CATEGORY,
@@ -25,12 +26,12 @@ from polars_scorio.decisions.planner import questions_needed, trials_needed
 from polars_scorio.decisions.rank import rank
 from polars_scorio.display.log_summary import LogSummary, key_labels
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.words import step_words
+from polars_scorio.display.words import overall_words, step_words
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.weighted import avg
-from polars_scorio.study.report import in_one_column, report
+from polars_scorio.study.report import chosen_overall, in_one_column, report
 from polars_scorio.study.request import on_levels
 
 POWER = 0.8  # the probability with which a plan tells a pair apart
@@ -58,6 +59,8 @@ class Scope:
     fewest: int = 1  # fewest trials with an outcome of a question, at least 1
     each: int | None = None  # trials per question, if all have as many and none is dropped
     needed: pl.DataFrame = field(default_factory=pl.DataFrame)
+    overall: Overall | None = None  # of numbers over the column "stratum" of the counts
+    noun: str = "stratum"
 
     @property
     def counts(self) -> pl.DataFrame:
@@ -68,6 +71,27 @@ class Scope:
     def lead(self) -> Metric:
         """The first metric, at its smallest draw size."""
         return self.metrics[0].at_row(0)
+
+    @property
+    def roles_by_stratum(self) -> Roles:
+        """The roles with the strata whose numbers are averaged, if there are some."""
+        return replace(self.roles, by="stratum") if self.overall == "macro" else self.roles
+
+    def numbers(
+        self, ask: Callable[..., pl.LazyFrame], *arguments: object, **options: object
+    ) -> pl.LazyFrame:
+        """Rows of a report, a comparison or the like over all strata."""
+        if self.overall != "macro":
+            return ask(self.study, self.roles, *arguments, **options)
+        rows = ask(self.study, self.roles_by_stratum, *arguments, overall="macro", **options)
+        return rows.filter(pl.col("stratum").is_null()).drop("stratum")
+
+    def overall_basis(self) -> str:
+        """How the numbers were made of those of several strata; empty of one."""
+        if self.overall is None:
+            return ""
+        strata, questions = (self.counts[name].n_unique() for name in ("stratum", "question"))
+        return overall_words(self.overall, strata, self.noun, questions)
 
     @property
     def judged(self) -> bool:
@@ -85,12 +109,9 @@ class Scope:
 
     def evaluated(self, settings: Settings) -> Scope:
         """The scope with its numbers."""
-        log = self.study
-        rows = report(log, self.roles, self.metrics, **settings.report)
-        order = rank(log, self.roles, self.lead, **settings.report)
-        pairs = compare(log, self.roles, self.lead, **settings.report)
-        leader = best(log, self.roles, self.lead, **settings.report)
-        scores, ranks, compared, best_one = collected_together([rows, order, pairs, leader])
+        rows = self.numbers(report, self.metrics, **settings.report)
+        leading = (self.numbers(ask, self.lead, **settings.report) for ask in (rank, compare, best))
+        scores, ranks, compared, best_one = collected_together([rows, *leading])
         self._refuse_unknown(scores)
         made = replace(self, rows=in_one_column(scores), ranks=ranks, pairs=compared, best=best_one)
         made = made.with_sizes()
@@ -100,8 +121,8 @@ class Scope:
         """The scope with the report and the order of its models, without comparisons."""
         scores, ranks = collected_together(
             [
-                report(self.study, self.roles, self.metrics, **settings.report),
-                rank(self.study, self.roles, self.lead, chances=False, **settings.report),
+                self.numbers(report, self.metrics, **settings.report),
+                self.numbers(rank, self.lead, chances=False, **settings.report),
             ]
         )
         return replace(self, rows=in_one_column(scores), ranks=ranks).with_sizes()
@@ -130,9 +151,8 @@ class Scope:
         if self.judged or len(self.models) == 1:  # what labels leave open does not shrink
             return pl.DataFrame()
         metric = average_metric(self.lead) if self.lead.headline == "estimate" else self.lead
-        plan = trials_needed(
-            self.study,
-            self.roles,
+        plan = self.numbers(
+            trials_needed,
             metric,
             confidence=settings.confidence,
             power=POWER,
@@ -146,7 +166,8 @@ class Scope:
         pairs = plan.collect().join(either, on=names, how="semi", maintain_order="left")
         needed = pairs.filter(pl.col("extra_trials").is_null() | (pl.col("extra_trials") > 0))
         known = needed["extra_trials"].null_count() == 0 and len(self.models) > _FEW
-        if needed.is_empty() or known or self.counts["question"].n_unique() == 1:
+        single = self.counts["question"].n_unique() == 1
+        if needed.is_empty() or known or single or self.overall == "macro":
             return needed
         questions = questions_needed(
             self.study, self.roles, metric, confidence=settings.confidence, power=POWER
@@ -261,7 +282,7 @@ def pooled_questions(log: LogSummary, cells: pl.DataFrame) -> pl.DataFrame | Non
         return None
     if log.trials.by:
         full = full.with_columns(key_labels(full, ["stratum", "question"]).alias("question"))
-    return full.drop("stratum")
+    return full
 
 
 def page_scopes(
@@ -272,7 +293,7 @@ def page_scopes(
     Without a scope of the verdict the strata have all numbers.
     """
     cells = common_questions(log)
-    whole = whole_scope(log, cells, metrics)
+    whole = whole_scope(log, cells, metrics, settings.overall)
     if whole is None:
         roles = replace(log.roles, by=())
         strata = _stratum_cells(log, cells).items()
@@ -281,35 +302,31 @@ def page_scopes(
     return whole.evaluated(settings), stratum_scopes(log, cells, metrics, settings)
 
 
-def whole_scope(log: LogSummary, cells: pl.DataFrame, metrics: tuple[Metric, ...]) -> Scope | None:
+def whole_scope(
+    log: LogSummary, cells: pl.DataFrame, metrics: tuple[Metric, ...], overall: Overall | None
+) -> Scope | None:
     """The scope of the verdict without its numbers; None if no stratum has all models.
 
     Along a number or a time (training steps) it is the last stratum that has all models, because a
     mean over steps has no meaning.
     """
-    pool, name = pooled_questions(log, cells), ""
-    if pool is not None and log.steps is not None:
-        models, strata = len(log.models), _stratum_cells(log, cells)
-        last = [name for name, part in strata.items() if part["model"].n_unique() == models][-1]
-        name, pool = f"{log.trials.by[0].name} {step_words(last)}", strata[last]
-    return None if pool is None else Scope(name, Study(pool), replace(log.roles, by=()), metrics)
-
-
-def mean_scope(log: LogSummary, metrics: tuple[Metric, ...], settings: Settings) -> Scope:
-    """The mean of all strata, each with the same weight: its numbers, without a plan."""
-    cells, roles, lead = common_questions(log), log.roles, metrics[0].at_row(0)
-    study, options = Study(cells), settings.report
-    plans = [
-        report(study, roles, metrics, overall="macro", **options),
-        rank(study, roles, lead, overall="macro", **options),
-        compare(study, roles, lead, overall="macro", **options),
-    ]
-    rows, ranks, pairs = (
-        numbers.filter(pl.col("stratum").is_null()).drop("stratum")
-        for numbers in collected_together(plans)
-    )
-    scope = Scope("", study, roles, metrics, rows=in_one_column(rows), ranks=ranks, pairs=pairs)
-    return scope.with_sizes(scored_trials(cells, roles, "stratum"))
+    if overall is not None and log.steps is not None:
+        raise ValueError(
+            f"overall={overall!r}: the strata are steps along {log.noun!r}, and the finding is "
+            "about the last one: leave overall= out"
+        )
+    overall = chosen_overall(overall, log.trials)
+    pool, roles = pooled_questions(log, cells), replace(log.roles, by=())
+    if pool is None:
+        return None
+    if log.steps is None:
+        several = log.trials.by and pool["stratum"].n_unique() > 1
+        return Scope(
+            "", Study(pool), roles, metrics, overall=overall if several else None, noun=log.noun
+        )
+    models, strata = len(log.models), _stratum_cells(log, cells)
+    last = [name for name, part in strata.items() if part["model"].n_unique() == models][-1]
+    return Scope(f"{log.noun} {step_words(last)}", Study(strata[last]), roles, metrics)
 
 
 def _stratum_cells(log: LogSummary, cells: pl.DataFrame) -> dict[str, pl.DataFrame]:

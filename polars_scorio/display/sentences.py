@@ -69,6 +69,7 @@ class GateWords:
     undecided: str | None = None  # as what an undecided gate counts
     lower_is_better: bool = False
     candidates: int = 1  # whose verdicts hold at once
+    whole: str = ""  # how the row over all strata was made
 
     def sentence(
         self,
@@ -106,7 +107,10 @@ class GateWords:
         of_mean = self._own_verdict(row) if strata else of_score
         words = self._claim(row, of_mean) + " over all strata" * bool(strata)
         words += _ADJUSTED * (of_mean == "undecided" and self._own_verdict(row) == "fail")
-        detail = f"difference in {self.metric.heading(row['k'])} {self._ends(row)}, {self.level}"
+        made = f", {self.whole}," * bool(strata and self.whole)
+        detail = (
+            f"difference in {self.metric.heading(row['k'])}{made} {self._ends(row)}, {self.level}"
+        )
         parts = list[str]()
         for verdict in ("fail", "undecided"):
             named = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polars_scorio.arguments import check_choice, check_confidence, planned_looks
+from polars_scorio.arguments import Overall, check_choice, check_confidence, planned_looks
 from polars_scorio.display.words import look_words, prior_words
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.study.request import InferenceOptions, PlanOptions, Prior, read_prior
@@ -21,6 +21,7 @@ class Settings:
     confidence: float = 0.95
     planned_trials: int | None = None  # of each question, if intervals hold at every look
     planned_questions: int | None = None  # those of a population
+    overall: Overall | None = None  # of several strata; None: their mean
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Settings:
@@ -31,6 +32,8 @@ class Settings:
         """Check the options."""
         read_prior(self.prior)
         check_choice("target", self.target, Target)
+        if self.overall is not None:
+            check_choice("overall", self.overall, Overall)
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
         planned_looks(self.report)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from polars_scorio.display.words import (
     HEADINGS,
     MISSING,
     NumberFormat,
+    board_headings,
     column_heading,
     each_trials,
     has_tiers,
@@ -257,12 +257,7 @@ def _number_heading(frame: pl.DataFrame, number: NumberColumns) -> str:
     if number.name in _TIDY:
         metric, kind = _only_heading(frame), _TIDY[number.name]
         return f"{kind} of {metric}" if metric and number.name == "diff" else metric or kind
-    boards = frame.get_column(HEADINGS, default=pl.Series(dtype=pl.String))  # several, if joined
-    known = {
-        name: text
-        for board in boards.drop_nulls().unique().sort()
-        for name, text in json.loads(board).items()
-    }
+    known = {name: text for board in board_headings(frame) for name, text in board.items()}
     return known.get(number.metric) or column_heading(number.metric, each_trials(frame))
 
 

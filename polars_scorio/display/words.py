@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_scorio.arguments import planned_looks
+from polars_scorio.arguments import Overall, planned_looks
 from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.roles import Roles
 from polars_scorio.metrics.from_text import named_metric
@@ -206,9 +206,31 @@ def visible_text(text: str) -> str:
     return text.translate(_VISIBLE)
 
 
+# Endings of nouns, and those of their plurals; of the first one that fits.
+_PLURALS = {"stratum": "strata", "s": "s", "ch": "ches", "ty": "ties", "ry": "ries", "": "s"}
+
+
 def count_of(number: int, unit: str) -> str:
-    """A number of things."""
-    return f"{number:,} {unit}{'' if number == 1 else 's'}"
+    """A number of things.
+
+    >>> count_of(1, "bench"), count_of(2, "bench"), count_of(1200, "category"), count_of(0, "task")
+    ('1 bench', '2 benches', '1,200 categories', '0 tasks')
+    """
+    if number != 1:
+        end = next(end for end in _PLURALS if unit.endswith(end))
+        unit = unit.removesuffix(end) + _PLURALS[end]
+    return f"{number:,} {unit}"
+
+
+def overall_words(overall: Overall, strata: int, noun: str, questions: int) -> str:
+    """How numbers over several strata were made, as every header says it.
+
+    >>> overall_words("macro", 3, "benchmark", 120), overall_words("micro", 3, "benchmark", 120)
+    ('mean of 3 benchmarks', 'pooled over 120 questions')
+    """
+    if overall == "micro":
+        return f"pooled over {count_of(questions, 'question')}"
+    return f"mean of {count_of(strata, short_name(noun))}"
 
 
 def range_text(least: int, most: int) -> str:
@@ -284,13 +306,19 @@ def installed_version() -> str:
 
 # Of a leaderboard, as JSON: for each column of a number the metric as people write it.
 HEADINGS = "headings"
+OVERALL = "overall"  # among them: how the columns over all strata were made
 BEST = "_best"  # after the column of a number: whether the model is the best by it, beyond doubt
 _HOLDS = {
     "each pair alone": "each pair by itself",
     "all pairs": "all pairs of models at once",
     "all with the baseline": "all models against the baseline at once",
 }
-_OVERALL = {"macro": "means of the strata", "micro": "all questions in one pool"}
+
+
+def board_headings(frame: pl.DataFrame) -> list[dict[str, str]]:
+    """The headings of a leaderboard, or of several that were joined."""
+    boards = frame.get_column(HEADINGS, default=pl.Series(dtype=pl.String))
+    return [json.loads(board) for board in boards.drop_nulls().unique().sort()]
 
 
 def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
@@ -310,8 +338,8 @@ def table_note(frame: pl.DataFrame, pairs: Sequence[tuple[str, str]]) -> str:
             f"Corrected for the errors of the judge, by {labels}labels; {JUDGED}: as it said."
         )
     if "overall" in known:
-        kinds = [_OVERALL.get(kind, kind) for kind in frame["overall"].unique().sort()]
-        notes.append(f"Columns without a stratum: {', '.join(kinds)}.")
+        made = [words[OVERALL] for words in board_headings(frame) if OVERALL in words]
+        notes += [f"Columns without a stratum: {', '.join(made)}."] * bool(made)
     if {"confidence", "inference"} <= known:
         settings = frame.select("confidence", "inference").unique().sort("confidence", "inference")
         words = " or ".join(target_words(interval_words(*row)) for row in settings.rows())
@@ -366,11 +394,16 @@ def these_questions(number: int) -> str:
     return "this question" if number == 1 else f"these {number:,} questions"
 
 
+def question_total(cover: pl.DataFrame, strata: Sequence[str]) -> int:
+    """Number of questions of a log; `cover` has `questions` and `missing` of each model."""
+    whole = (pl.col("questions") + pl.col("missing")).max()
+    total = cover.group_by(strata).agg(whole)["questions"].sum() if strata else None
+    return int(cover.select(whole).item() if total is None else total)
+
+
 def about_words(cover: pl.DataFrame, strata: Sequence[str], target: object, *, common: bool) -> str:
     """The questions that numbers are about; `cover` has `questions` and `missing` of each model."""
-    whole = pl.col("questions") + pl.col("missing")
-    total = cover.group_by(strata).agg(whole.max())["questions"] if strata else None
-    number = int(cover.select(whole.max()).item() if total is None else total.sum())
+    number = question_total(cover, strata)
     lacking = cover.filter(pl.col("missing") > 0)
     if target == "population":
         return f"about questions like these {number:,}"
@@ -421,7 +454,8 @@ def _ordering_metric(frame: pl.DataFrame) -> str:
     if HEADINGS not in frame.columns:
         return ""
     headings = json.loads(str(frame[HEADINGS].drop_nulls().first() or "{}"))
-    return f" by {next(iter(headings.values()))}" if len(headings) > 1 else ""
+    names = [text for name, text in headings.items() if name != OVERALL]
+    return f" by {names[0]}" if len(names) > 1 else ""
 
 
 def _value_range(numbers: pl.Series, unit: str) -> str:

@@ -1,16 +1,17 @@
-"""Errored trials as a bracket: the log in which all of them failed, and that in which none did.
+"""Errored trials as a bracket, from the logs in which they failed or were solved.
 
-"Solved, and no error" is itself an outcome, so that both logs are logs like any other. What the
-trials would have given lies between both; each end of an interval comes from a log of its own.
+"Solved, and no error" is itself an outcome, so that each filled log is a log like any other. An
+analysis is asked of all of them, and its rows reach from the least to the most that they say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
+from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import (
     Log,
     Study,
@@ -18,6 +19,7 @@ from polars_scorio.counting.log import (
     bind_roles,
     category_literal,
     collected_rows,
+    collected_together,
     is_label,
     refuse_repeats,
 )
@@ -40,30 +42,32 @@ class ErroredLog:
     trials: Trials  # of the log that was counted
     worst: Category
     best: Category
+    counted: bool  # whether the counts are in memory
 
     @classmethod
     def from_log(
         cls, log: Log, roles: Roles, metrics: Sequence[Metric], **options: object
     ) -> ErroredLog:
         """Count a log, after a check that both ends of its errored trials are known."""
-        counted = replace(roles, missing="drop", unscored="drop", n=None)
-        trials = bind_roles(log, counted)
+        lenient = replace(roles, missing="drop", unscored="drop", n=None)
+        trials = bind_roles(log, lenient)
         _refuse_unbounded(trials, metrics, options)
         worst, best = extreme_categories(trials, metrics)
-        plan = counts_plan(trials, in_memory=isinstance(log, Study))
+        plan, counted = counts_plan(trials, in_memory=isinstance(log, Study)), False
         if isinstance(log, Study):
-            plan = collected_rows(plan, log.frame.height).lazy()
-        return cls(plan, replace(trials, roles=roles), worst, best)
+            plan, counted = collected_rows(plan, log.frame.height).lazy(), True
+        return cls(plan, replace(trials, roles=roles), worst, best, counted)
 
-    def roles(self, *beside: str) -> Roles:
-        """The roles of the counts, with further strata."""
+    @property
+    def roles(self) -> Roles:
+        """The roles of a filled log."""
         trials, asked = self.trials, self.trials.roles
         return Roles(
             model=None if trials.model is None else trials.model.name,
             question=trials.question.name,
             category=trials.category.name,
             count=self._count,
-            by=(*(part.name for part in trials.by), *beside),
+            by=tuple(part.name for part in trials.by),
             cluster=None if trials.cluster is None else trials.cluster.name,
             success=asked.successes,
             n=asked.n,
@@ -83,22 +87,70 @@ class ErroredLog:
         filled = pl.when(solved).then(best).otherwise(worst).cast(dtype)
         return self.counts.with_columns(pl.col(category).fill_null(filled))
 
-    def ends(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-        """The log whose errored trials all failed, and that in which all were solved."""
-        return self.filled(pl.lit(value=False)), self.filled(pl.lit(value=True))
+    def filled_logs(self, *, each: bool, baseline: Category | None) -> list[Study]:
+        """The logs whose errored trials all failed, and all were solved; and between both.
 
-    def against(self, baseline: Category) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-        """The log that is the worst for all models but a baseline, and the best for them."""
-        of_baseline = pl.col(self.roles().model) == pl.lit(baseline)  # type: ignore[arg-type]
-        return self.filled(of_baseline), self.filled(~of_baseline)
+        Of `each` model alone, or a baseline alone and all but it: then every pair has the log that
+        is the worst for its first model and the best for its second one, and the reverse.
+        """
+        lost = self.counts.filter(pl.col(self.trials.category.name).is_null())
+        solved = [pl.lit(value=False)]
+        if self.trials.model is None:
+            solved += [pl.lit(value=True)] * bool(lost.collect().height)
+        else:
+            model = pl.col(self.trials.model.name)
+            names = lost.select(model.unique().sort()).collect().to_series().to_list()
+            alone = names if each and baseline is None else [baseline] * each
+            solved += [pl.lit(value=True)] * bool(names)
+            solved += [model == pl.lit(name) for name in alone if len(names) > 1]
+            solved += [model != pl.lit(baseline)] * (baseline is not None and len(names) > 1)
+        return [Study(collected_rows(self.filled(one), 0)) for one in solved]
 
-    def for_each_model(self, solved: str) -> pl.LazyFrame:
-        """A log for each model, named in `solved`, whose errored trials alone were solved."""
-        model = self.roles().model
-        assert isinstance(model, str)  # pairs are of models with names
-        each = self.counts.select(pl.col(model).unique().alias(solved))
-        crossed = replace(self, counts=self.counts.join(each, how="cross"))
-        return crossed.filled(pl.col(model) == pl.col(solved))
+    def rows(
+        self,
+        make: Callable[[list[Study]], pl.DataFrame],
+        schema: Callable[[], Mapping[str, pl.DataType]],
+        *,
+        each: bool = False,
+        baseline: Category | None = None,
+    ) -> pl.LazyFrame:
+        """The rows that are made of all filled logs."""
+
+        def made(counts: pl.DataFrame) -> pl.DataFrame:
+            log = replace(self, counts=counts.lazy())
+            return make(log.filled_logs(each=each, baseline=baseline))
+
+        if self.counted:
+            return made(self.counts.collect()).lazy()
+        return WholePlan(self.counts).then(made, schema(), filters=False).plan()
+
+    def bracket(
+        self,
+        ask: Callable[[Log, Roles], pl.LazyFrame],
+        number: str,
+        *,
+        each: bool = False,
+        baseline: Category | None = None,
+    ) -> pl.LazyFrame:
+        """The rows of an analysis, whose intervals hold whatever the errored trials were."""
+
+        def make(logs: list[Study]) -> pl.DataFrame:
+            rows = collected_together(ask(log, self.roles) for log in logs)
+            return bracketed(rows, self.row_keys(rows[0].columns), number)
+
+        def schema() -> Mapping[str, pl.DataType]:
+            return {**self.schema(ask), **BRACKET}
+
+        return self.rows(make, schema, each=each, baseline=baseline)
+
+    def schema(self, ask: Callable[[Log, Roles], pl.LazyFrame]) -> Mapping[str, pl.DataType]:
+        """The columns of an analysis, without a look at the outcomes."""
+        return ask(self.filled(pl.lit(value=False)), self.roles).collect_schema()
+
+    def row_keys(self, columns: Sequence[str]) -> list[str]:
+        """The columns that tell the rows of an analysis apart."""
+        named = (*self.trials.keys, "metric", "k", "t", "model_a", "model_b")
+        return [name for name in named if name in columns]
 
     def with_errors(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """The rows of a report with the number of errored trials of each, over strata too."""
@@ -183,45 +235,33 @@ def _failed_category(dtype: pl.DataType, successes: Sequence[Category]) -> Categ
     return failures[0]
 
 
-def bracketed(
-    ends: tuple[pl.LazyFrame, pl.LazyFrame], keys: Sequence[str], number: str
-) -> pl.LazyFrame:
-    """Rows of the worst log beside those of the best: the interval reaches from one to the other.
+def bracketed(rows: Sequence[pl.DataFrame], keys: Sequence[str], number: str) -> pl.DataFrame:
+    """Rows of filled logs as one: intervals reach from the least of their ends to the most.
 
-    What both logs agree on is kept, all else is null; `LEAST` and `MOST` are their `number`.
+    What all logs agree on is kept, all else is null; `LEAST` and `MOST` are their `number`.
     """
-    low, high = ends
-    schema = low.collect_schema()
-    # Answers to "how far" are those that hold in both logs.
-    far = {"first_to": "min", "gain_to": "min", "last_from": "max", "loss_from": "max",
-           "pvalue_pass": "max", "pvalue_fail": "max"}  # fmt: skip
+    schema = rows[0].schema
+    # Answers to "how far" are those that hold in all logs.
+    far = {"lo": "min", "first_to": "min", "gain_to": "min", "hi": "max", "last_from": "max",
+           "loss_from": "max", "pvalue_pass": "max", "pvalue_fail": "max"}  # fmt: skip
     of_whom = {"first_to": "first_better", "last_from": "last_better"}
+    about = {"mu", "sigma", "z", "prob_better"}  # what is said of a number that all logs give
 
     def agreed(name: str) -> pl.Expr:
-        one, other = pl.col(name), pl.col(f"{name}{_ERRORED}")
-        return (one - other).abs() <= _ROUNDING if schema[name].is_float() else one == other
-
-    about = {"mu", "sigma", "z", "prob_better"}  # what is said of a number that both logs give
+        each = pl.col(name)
+        near = each.max() - each.min() <= _ROUNDING
+        same = near if schema[name].is_float() else each.n_unique() == 1
+        return same & (each.null_count() == 0)
 
     def merged(name: str) -> pl.Expr:
-        one, other = pl.col(name), pl.col(f"{name}{_ERRORED}")
-        if name in {"lo", "hi"}:
-            return one if name == "lo" else other.alias("hi")
         if name in far:
-            either = getattr(pl, f"{far[name]}_horizontal")(one, other)
-            whose = of_whom.get(name, name)
-            same = one.is_not_null() & other.is_not_null()
-            if whose != name:
-                same &= pl.col(whose) == pl.col(f"{whose}{_ERRORED}")
-            return pl.when(same).then(either).alias(name)
+            known = pl.col(name).null_count() == 0
+            known &= agreed(of_whom[name]) if name in of_whom else True
+            return pl.when(known).then(getattr(pl.col(name), far[name])()).alias(name)
         same = agreed(name) & agreed(number) if name in about else agreed(name)
-        return pl.when(same).then(one).alias(name)
+        return pl.when(same).then(pl.col(name).first()).alias(name)
 
-    both = low.join(
-        high, on=keys, how="left", suffix=_ERRORED, nulls_equal=True, maintain_order="left"
-    )
-    return both.select(
-        *(pl.col(name) if name in keys else merged(name) for name in schema),
-        pl.col(number).alias(LEAST),
-        pl.col(f"{number}{_ERRORED}").alias(MOST),
-    )
+    each = pl.concat(rows).group_by(keys, maintain_order=True)
+    ends = pl.col(number).min().alias(LEAST), pl.col(number).max().alias(MOST)
+    named = [merged(name) for name in schema if name not in keys]
+    return each.agg(*named, *ends).select(*schema, *BRACKET)

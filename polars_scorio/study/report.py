@@ -19,7 +19,7 @@ from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.run_bits import kept_words
 from polars_scorio.metrics.metric import INFINITE, Metric
 from polars_scorio.study.dependent_trials import CountTests
-from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
+from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import (
     RESULTS,
     Evaluated,
@@ -35,6 +35,17 @@ from polars_scorio.subjects.scores import clipped_ends
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+def chosen_overall(overall: Overall | None, trials: Trials) -> Overall | None:
+    """How numbers over all strata are made: their mean unless the caller pools; None without any.
+
+    Every surface that says something over all strata asks here.
+    """
+    if overall is None:
+        return "macro" if trials.by else None
+    check_overall(overall, trials, per_question=False)
+    return overall
 
 
 def wide_rows(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
@@ -229,12 +240,10 @@ def report(
 
 def _report_bracket(errored: ErroredLog, ask: Callable[..., pl.LazyFrame]) -> pl.LazyFrame:
     """The rows of a report whose intervals hold whatever the errored trials were."""
-    low, high = (ask(log, errored.roles()) for log in errored.ends())
-    names = low.collect_schema().names()
-    keys = [*errored.trials.keys, "metric", "k", *[THRESHOLD] * (THRESHOLD in names)]
-    rows = errored.with_errors(bracketed((low, high), keys, "estimate"))
+    rows = errored.bracket(ask, "estimate")
+    names = rows.collect_schema().names()
     after = names.index("trials") + 1
-    return rows.select(*names[:after], "errored", *names[after:], *BRACKET)
+    return errored.with_errors(rows).select(*names[:after], "errored", *names[after:])
 
 
 def tidy_plan(plan: WholePlan, columns: ReportColumns) -> pl.LazyFrame:

@@ -58,10 +58,10 @@ def test_the_scores_of_both_logs_equal_the_vectors(case):
 
 
 @pytest.mark.parametrize("target", ["benchmark", "population"])
-def test_each_end_of_an_interval_is_that_of_its_own_log(target):
+def test_intervals_reach_from_the_least_to_the_most_of_both_logs(target):
     found, low, high = (log.report(*METRICS, target=target) for log in (BOUNDS, FAILED, SOLVED))
-    assert found["lo"].to_list() == low["lo"].to_list()
-    assert found["hi"].to_list() == high["hi"].to_list()
+    assert found["lo"].to_list() == [*map(min, low["lo"], high["lo"])]
+    assert found["hi"].to_list() == [*map(max, low["hi"], high["hi"])]
     assert found["lo_missing"].to_list() == low["estimate"].to_list()
     assert found["hi_missing"].to_list() == high["estimate"].to_list()
     nulls = LOG.group_by("model").agg(pl.col("category").null_count()).sort("model")
@@ -115,6 +115,7 @@ def test_without_errors_nothing_changes(baseline):
         lambda log: log.report(*METRICS),
         lambda log: log.compare(METRICS[1], baseline=baseline, simultaneous=True),
         lambda log: log.gate("m0", margin=0.02),
+        lambda log: log.rank(),
     ):
         found, known = ask(bounds), ask(plain)
         assert_frame_equal(found.select(known.columns), known, abs_tol=1e-12)
@@ -181,8 +182,84 @@ def test_strata_and_means_over_them_have_brackets():
     assert pairs.height == 6
     one = bounds.compare().filter(half="x").drop("half")
     assert_frame_equal(one, BOUNDS.compare(), abs_tol=1e-9)
-    with pytest.raises(ValueError, match="needs a baseline"):
-        bounds.compare(overall="macro")
+    mean = bounds.compare(overall="macro").filter(pl.col("half").is_null())
+    least = pairs.filter(pl.col("half").is_null(), model_a="m1")
+    pair = mean.filter(model_a="m0", model_b="m1").row(0, named=True)
+    assert pair["lo_missing"] == pytest.approx(-least["hi_missing"].item())
+    assert pair["hi_missing"] == pytest.approx(-least["lo_missing"].item())
+
+
+LOGS = [
+    drawn(models, questions, trials, errors, seed, gain)
+    for seed, (models, questions, trials, errors, gain) in enumerate(
+        [
+            (2, 10, 4, 0.1, 0.0), (2, 10, 4, 0.3, 0.3), (3, 20, 4, 0.05, 0.1), (3, 20, 4, 0.2, 0.2),
+            (2, 60, 1, 0.1, 0.2), (4, 12, 8, 0.02, 0.1), (3, 8, 4, 0.5, 0.3), (5, 30, 2, 0.1, 0.1),
+            (2, 40, 5, 0.15, 0.4), (3, 15, 9, 0.05, 0.1), (6, 10, 4, 0.1, 0.1), (2, 5, 3, 0.4, 0.2),
+        ]
+    )
+]  # fmt: skip
+
+
+def inside(found, known, keys):
+    """Whether rows hold the intervals of other rows with the same keys."""
+    both = found.join(known, on=keys, suffix="_known", nulls_equal=True)
+    assert both.height == found.height
+    lo, hi = (both[f"{end}_known"] - both[end] for end in ENDS)
+    return lo.min() >= -1e-12 and hi.max() <= 1e-12
+
+
+@pytest.mark.parametrize("target", ["benchmark", "population"])
+@pytest.mark.parametrize("log", LOGS, ids=range(len(LOGS)))
+def test_a_bracket_holds_every_filled_log(log, target):
+    """Brackets from two logs alone left out a pair of another one in 3 of these 12 logs."""
+    bounds = log.scorio(missing="bounds", target=target)
+    pairs = bounds.compare()
+    names = log["model"].unique().sort().to_list()
+    for solved in ([], names, *([name] for name in names)):
+        filled = pl.when(pl.col("model").is_in(solved)).then(1).otherwise(0)
+        known = log.with_columns(pl.col("category").fill_null(filled)).scorio(target=target)
+        assert inside(pairs, known.compare(), ["model_a", "model_b"])
+        if len(solved) != 1:
+            found, rows = (each.report(ps.avg()) for each in (bounds, known))
+            assert inside(found, rows, ["model"])
+
+
+@pytest.mark.parametrize("log", LOGS, ids=range(len(LOGS)))
+def test_ranks_are_those_of_the_pairs_that_hold_whatever_the_errors_were(log):
+    bounds = log.scorio(missing="bounds")
+    ranks, board = bounds.rank(), bounds.leaderboard(ps.avg(), ps.pass_at_k(1))
+    won = bounds.compare().filter(pl.col("better").is_not_null())
+    loser = pl.when(pl.col("model_a") == pl.col("better")).then("model_b").otherwise("model_a")
+    won = won.with_columns(loser=loser)
+    tiers = dict(ranks.select("model", "tier").rows())
+    for row in ranks.rows(named=True):
+        above = won.filter(loser=row["model"])["better"].to_list()
+        assert row["rank_lo"] == 1 + len(above)
+        assert row["rank_hi"] == ranks.height - won.filter(better=row["model"]).height
+        assert row["tier"] == 1 + max((tiers[name] for name in above), default=0)
+    assert (ranks["tier"] == 1).equals(ranks["could_be_best"])
+    places = ["model", "rank", "rank_lo", "rank_hi", "tier", "could_be_best"]
+    assert_frame_equal(board.select(places), ranks.select(places))
+    rows = bounds.report(ps.avg()).select("model", "lo", "hi").rows_by_key("model", named=True)
+    for name, lo, hi, best in board.select("model", "avg_lo", "avg_hi", "avg_best").rows():
+        ((row,),) = [rows[name]]
+        assert (lo, hi) == pytest.approx((row["lo"], row["hi"]), abs=1e-12)
+        assert best == (len(tiers) - 1 == won.filter(better=name).height)
+    assert_frame_equal(log.lazy().scorio(missing="bounds").rank().collect(), ranks)
+
+
+def test_ranks_of_strata_and_their_mean_have_brackets():
+    log = LOGS[2].with_columns(half=pl.col("question") % 2)
+    bounds = log.scorio(by="half", missing="bounds")
+    ranks = bounds.rank(overall="macro")
+    assert ranks["half"].to_list() == [0] * 3 + [1] * 3 + [None] * 3
+    assert ranks.filter(pl.col("half").is_null()).equals(
+        bounds.rank(overall="macro").filter(pl.col("half").is_null())
+    )
+    board = bounds.leaderboard()
+    mean = ranks.filter(pl.col("half").is_null()).select("model", "tier", "rank_lo", "rank_hi")
+    assert_frame_equal(board.select(mean.columns), mean)
 
 
 def test_lazy_logs_and_counts_have_the_same_bracket():
@@ -266,8 +343,10 @@ def test_weights_say_which_category_is_the_worst():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda log: log.rank(), "has answers of report, compare and gate"),
-        (lambda log: log.counts(), "has answers of report, compare and gate"),
+        (lambda log: log.best(), "has answers of report, compare, rank, gate, leaderboard"),
+        (lambda log: log.trials_needed(), "has answers of report, compare, rank, gate"),
+        (lambda log: log.counts(), "has answers of report, compare, rank, gate, leaderboard"),
+        (lambda log: log.rank(simultaneous=False), "ranks that hold for all models at once"),
         (lambda log: log.report(ps.bayes()), "posteriors have no bracket"),
         (lambda log: log.report(ps.avg(), prior="uniform"), "posteriors have no bracket"),
         (lambda log: log.report(ps.avg(), wide=True), "leave wide= out"),

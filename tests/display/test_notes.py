@@ -28,8 +28,9 @@ def test_each_fact_has_a_sentence():
     )
     assert table_note(FACTS.select("dropped"), []) == "0 to 3 trials of a model dropped."
     assert table_note(FACTS.select("dropped").head(1), []) == ""
-    overall = pl.DataFrame({"overall": ["macro", "macro"]})
-    assert table_note(overall, []) == "Columns without a stratum: means of the strata."
+    headings = pl.lit('{"avg": "avg@4", "overall": "mean of 3 domains"}')
+    overall = pl.DataFrame({"overall": ["macro", "macro"]}).with_columns(headings=headings)
+    assert table_note(overall, []) == "Columns without a stratum: mean of 3 domains."
 
 
 def test_each_kind_of_interval_is_named_once():

@@ -207,7 +207,7 @@ def test_latex_is_one_tabular_for_several_strata_and_metrics():
     assert {row.count(" & ") for row in rows[::2]} == {13}
     assert {row.count("{\\scriptsize [") for row in rows[1::2]} == {12}
     assert not any("[" in row for row in rows[::2])
-    assert "Columns without a stratum: means of the strata." in text
+    assert "Columns without a stratum: mean of 3 benches." in text
 
 
 def test_a_number_is_bold_where_its_column_has_a_best_model_beyond_doubt():
@@ -328,7 +328,7 @@ def test_the_note_says_what_differs_between_models():
 
 @pytest.mark.parametrize(
     ("overall", "words"),
-    [("macro", "means of the strata"), ("micro", "all questions in one pool")],
+    [("macro", "mean of 2 domains"), ("micro", "pooled over 14 questions")],
 )
 def test_the_note_says_what_stands_for_all_strata(overall, words):
     accessor = drawn(3, range(7), most=4).scorio(by="domain", success=[1, 2])

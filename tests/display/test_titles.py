@@ -26,6 +26,7 @@ from polars_scorio.display.finding import (
     steps_title,
     strata_title,
 )
+from polars_scorio.display.settings import Settings
 from tests.display.html.logs import models, page_of, retried
 from tests.made_logs import long
 
@@ -341,10 +342,62 @@ def test_a_notebook_has_the_numbers_of_a_leaderboard_that_averages_strata(target
     assert f"{abs(100 * pair['diff']):.1f} points" in shown
     for model, score, lo, hi in board.select("model", "avg", "avg_lo", "avg_hi").iter_rows():
         assert f"{model} {100 * score:.1f} [{100 * lo:.1f}, {100 * hi:.1f}]" in shown
-    assert "avg@4, mean of 2 strata" in shown
+    assert "avg@4, mean of 2 benches" in shown
     pooled = accessor.leaderboard(overall="micro")
     assert pooled["avg"][0] != pytest.approx(board["avg"][0], abs=0.005)
+    assert "pooled over 15 questions" in pooled._repr_html_()
     assert "mean of" not in pooled._repr_html_()
+
+
+@pytest.mark.parametrize("overall", ["macro", "micro"])
+def test_all_surfaces_have_one_overall_and_name_it(overall, tmp_path, capsys, monkeypatch):
+    """The page pooled strata where the leaderboard averaged them, and both stood side by side."""
+    log, path = uneven_strata(3), str(tmp_path / "log.parquet")
+    log.write_parquet(path)
+    monkeypatch.setenv("COLUMNS", "120")
+    flags = [] if overall == "macro" else ["--overall", "micro"]
+    names = {"macro": "mean of 2 benches", "micro": "pooled over 15 questions"}
+    rows = (
+        log.scorio(by="bench").report(ps.avg(), overall=overall).filter(pl.col("bench").is_null())
+    )
+    (other,) = {*names} - {overall}
+    others = (
+        log.scorio(by="bench").report(ps.avg(), overall=other).filter(pl.col("bench").is_null())
+    )
+    texts = {}
+    for command, *options in (
+        ("summary",),
+        ("leaderboard",),
+        ("rank", "--overall", overall),
+        ("compare", "--overall", overall),
+        ("plan", "--overall", overall),
+        ("gate", "--baseline", "m00", "--margin", ".02"),
+        ("report", "-o", "-"),
+    ):
+        chosen = flags if "--overall" not in options else []
+        main([command, path, "--by", "bench", *options, *chosen])
+        texts[command] = " ".join(capsys.readouterr().out.split())
+    settings = Settings(overall=None if overall == "macro" else overall)
+    page = page_of(log, settings=settings, by="bench")
+    texts["page"] = plain_text(page.html())
+    main(["card", path, "--by", "bench", "-o", str(tmp_path / "card.svg"), *flags])
+    texts["card"] = (tmp_path / "card.svg").read_text(encoding="utf-8")
+    for surface, text in texts.items():
+        assert names[overall] in text, surface
+        assert names[other] not in text, surface
+    for surface in ("summary", "leaderboard", "rank", "report", "page"):
+        for score, lo, hi in rows.select("estimate", "lo", "hi").iter_rows():
+            assert f"{100 * score:.1f} " in texts[surface], surface
+            assert f"[{100 * lo:.1f}, {100 * hi:.1f}]" in texts[surface].replace("\xa0", " ")
+        for lo, hi in others.select("lo", "hi").iter_rows():
+            assert f"[{100 * lo:.1f}, {100 * hi:.1f}]" not in texts[surface], surface
+
+
+def test_a_finding_about_steps_takes_no_overall():
+    log = models(2, strata=2).with_columns(step=pl.col("bench").str.tail(1).cast(pl.Int64))
+    page = page_of(log, settings=Settings(overall="macro"), by="step")
+    assert page.refused
+    assert "overall='macro': the strata are steps along 'step'" in page.finding.title
 
 
 def test_a_notebook_says_no_share_of_questions_of_a_mean_over_strata():

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -71,8 +70,9 @@ class Prices:
     worth: dict[str, float]  # chance that no other model is as good and as cheap
 
     @classmethod
-    def from_log(cls, frame: pl.LazyFrame, roles: Roles, board: Board, settings: Settings,
-           asked: Sequence[Metric]) -> Prices | None:  # fmt: skip
+    def from_log(
+        cls, frame: pl.LazyFrame, roles: Roles, sheet: Sheet, asked: Sequence[Metric]
+    ) -> Prices | None:
         """None without costs of trials, unless a metric wants them. Costs need no judge."""
         if roles.cost is None and not asked:
             return None
@@ -81,7 +81,8 @@ class Prices:
         metrics = list(dict.fromkeys([*known, *asked]))
         plain = replace(roles, truth=None, judge=None)
         trials = bind_roles(frame, plain)
-        overall: Literal["micro"] | None = "micro" if trials.by else None
+        board, settings = sheet.board, sheet.settings
+        overall = sheet.main.overall or ("micro" if trials.by else None)
         rows = report(frame, plain, metrics, overall=overall, confidence=settings.confidence,
                       target=settings.target)  # fmt: skip
         costs = rows.filter(*(pl.col(name).is_null() for name in trials.strata)).collect()
@@ -359,9 +360,7 @@ def judge_section(sheet: Sheet) -> Section:
 def judge_winner(main: Scope, settings: Settings) -> str | None:
     """The model that the verdicts alone would call the best, if they would call one."""
     verdict_board = main.of_verdicts()
-    ranks = rank(
-        verdict_board.study, verdict_board.roles, verdict_board.lead, **settings.report
-    ).collect()
+    ranks = verdict_board.numbers(rank, verdict_board.lead, **settings.report).collect()
     first = ranks.filter(pl.col("tier") == 1)["model"].to_list()
     sure = len(first) == 1 and ranks.height > 1 and not ranks["tier"].null_count()
     return str(first[0]) if sure else None

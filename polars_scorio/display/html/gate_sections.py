@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -55,7 +54,7 @@ from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import FrameColumn, Table
 from polars_scorio.display.words import count_of, short_name, visible_text
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.report import report
+from polars_scorio.study.report import chosen_overall, report
 
 _FDR = 0.1  # false discovery rate of single questions
 
@@ -71,6 +70,7 @@ class Gated:
     metric: str  # as people write it
     confidence: float
     unit: Unit
+    whole: str = "all questions"  # what the row over all strata is about
 
     @classmethod
     def from_log(
@@ -90,10 +90,10 @@ class Gated:
             (main.study, main.roles) if steps else (Study(common_questions(summary)), summary.roles)
         )
         options = replace(settings, prior=None).report  # a gate takes no prior
-        asked = gate(log, roles, name, metric, margin=margin, **options)
-        mean: Literal["macro"] | None = "macro" if roles.by else None
+        overall = chosen_overall(settings.overall, summary.trials) if roles.by else None
+        asked = gate(log, roles, name, metric, margin=margin, overall=overall, **options)
         asked = asked if gates is None else gates.lazy()
-        plans = [asked, report(log, roles, [metric], overall=mean, **options)]
+        plans = [asked, report(log, roles, [metric], overall=overall, **options)]
         fractions = holds_fractions(main.counts, main.roles)
         if not (main.judged or fractions) and knows_success(main.counts, main.roles):
             plans += [
@@ -104,7 +104,8 @@ class Gated:
         tests = dict(zip(("broken", "repaired"), changes, strict=False))
         label = metric.heading(metric.row_sizes[0], main.each)
         turned = gate_rows(rows, lower_is_better=main.roles.lower_is_better)
-        return cls.read(turned, scores, tests, name, label, settings, metric)
+        gated = cls.read(turned, scores, tests, name, label, settings, metric)
+        return replace(gated, whole=main.overall_basis() or gated.whole)
 
     @classmethod
     def read(
@@ -132,7 +133,7 @@ class Gated:
         if len(whole) > 1:
             return [(str(row["model"]), row) for row in whole]
         parts = self.rows.filter(pl.col("stratum").is_not_null()).sort("diff").rows(named=True)
-        return [("all questions", whole[0]), *((str(row["stratum"]), row) for row in parts)]
+        return [(self.whole, whole[0]), *((str(row["stratum"]), row) for row in parts)]
 
     def regressed(self, kind: str, model: object) -> pl.DataFrame:
         """The questions of a candidate that surely became worse ("broken") or better."""

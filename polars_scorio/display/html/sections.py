@@ -102,8 +102,9 @@ class Sheet:
         if self.settings.target == "population":
             target = f"about questions like these {self.asked:,}{within}"
         judged = ", corrected for the errors of the judge" * self.main.judged
+        made = ", ".join(filter(None, [lead_label(self.main), self.main.overall_basis()]))
         return (
-            lead_label(self.main) + judged,
+            made + judged,
             f"{self.settings.level} confidence{self.at_once}{looks}",
             target,
         )
@@ -335,7 +336,7 @@ def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[floa
     """The difference a - b at 20 equal chances: ends of the pair's intervals."""
     asked = [replace(settings, confidence=(2 * place + 1) / _DOTS) for place in range(_DOTS // 2)]
     plans = [
-        compare(main.study, main.roles, main.lead, baseline=a, simultaneous=False, **each.report)
+        main.numbers(compare, main.lead, baseline=a, simultaneous=False, **each.report)
         for each in asked
     ]
     gaps = [Gap.from_pairs(pairs, a, b) for pairs in collected_together(plans)]
@@ -515,6 +516,7 @@ class Fan:
     k: tuple[int, ...]
     numbers: Floats
     rewards: bool
+    averaged: bool  # means of strata, which are no shares of the questions
 
     @classmethod
     def from_scope(cls, main: Scope, settings: Settings, models: Sequence[str]) -> Fan | None:
@@ -526,9 +528,10 @@ class Fan:
         kinds: tuple[Metric, Metric] = (pass_at_k(list(sizes)), pass_hat_k(list(sizes)))
         if rewards:
             kinds = (max_at_k(list(sizes)), min_at_k(list(sizes)))
-        bands = settings.prior is None and not main.judged  # hold for all k at once
+        # Bands hold for all k at once; nobody knows one of means over strata.
+        bands = settings.prior is None and not main.judged and main.overall != "macro"
         options = settings.report
-        rows = report(main.study, main.roles, kinds, simultaneous=bands, **options).collect()
+        rows = main.numbers(report, kinds, simultaneous=bands, **options).collect()
         keys = pl.DataFrame(
             [(metric.name, model, k) for metric in kinds for model in models for k in sizes],
             schema=["metric", "model", "k"], orient="row",
@@ -537,7 +540,9 @@ class Fan:
         scores = keys.join(rows, on=keys.columns, how="left", maintain_order="left")
         ends = scores.select(pl.col("mu", "lo", "hi").cast(pl.Float64).fill_null(float("nan")))
         numbers = ends.to_numpy().reshape(2, len(models), len(sizes), 3)
-        return cls([*models], sizes, numbers, rewards) if np.isfinite(numbers[:, 0]).all() else None
+        if not np.isfinite(numbers[:, 0]).all():
+            return None
+        return cls([*models], sizes, numbers, rewards, averaged=main.overall == "macro")
 
 
 def leaders_curve(sheet: Sheet, fan: Fan | None) -> str:
@@ -548,10 +553,8 @@ def leaders_curve(sheet: Sheet, fan: Fan | None) -> str:
     if sheet.settings.prior is not None:
         return ""
     baseline = models[0] if len(models) > _TIGHT else None
-    rows = compare(
-        main.study, main.roles, pass_at_k(list(fan.k)), baseline=baseline,
-        **sheet.settings.report,
-    ).collect()  # fmt: skip
+    every_k, options = pass_at_k(list(fan.k)), sheet.settings.report
+    rows = main.numbers(compare, every_k, baseline=baseline, **options).collect()
     two = pl.col("model_a", "model_b").cast(pl.String).is_in(models[:2])
     pair = rows.filter(pl.all_horizontal(two)).drop("gain_to", "loss_from", strict=False)
     return f"Pass@k: {curve_sentence(pair, sheet.settings.confidence)}" if pair.height else ""
@@ -564,11 +567,11 @@ def reliability_section(fan: Fan | None, hues: Sequence[str], note: str = "") ->
     flat = pl.DataFrame(fan.numbers.reshape(-1, 3), schema=["mu", "lo", "hi"], nan_to_null=True)
     models, unit, top = fan.models, Unit.from_rows(flat), fan.k[-1]
     can, does = fan.numbers[0, 0, -1], fan.numbers[1, 0, -1]
-    leader = named(models[0])
+    leader, shares = named(models[0]), "" if fan.averaged else " of the questions"
     words = [
         (
-            f"{leader} gets {unit.score(can[0])} of the questions right at least once in {top:,} "
-            f"tries, and {unit.score(does[0])} every time."
+            f"{leader} gets {unit.score(can[0])}{shares} right at least once in {top:,} tries, and "
+            f"{unit.score(does[0])} every time."
         ),
         (
             "Above: at least one of k tries is right (Pass@k). Below: all k are (Pass^k). The "
@@ -665,7 +668,9 @@ def _fan_table(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit)
         rows.append((hues[place], mark + whole_name(model), [*map(_faint_ends, texts)]))
     rest = len(models) - _LISTED
     note = f'<p class="note">{count_of(rest, "more model")}: in the files of this page.</p>'
-    first = "% of the questions" if unit.percent and not fan.rewards else "reward"
+    first = "reward"
+    if unit.percent and not fan.rewards:
+        first = "% right" if fan.averaged else "% of the questions"
     return f'<div class="rel">{number_table(_RELIABLE, first, heads, rows)}</div>' + note * (
         rest > 0
     )

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from polars_scorio.arguments import Overall
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.display.finding import Finding, decided_alone, named, ranking_finding
 from polars_scorio.display.html.cost_sections import Prices, cost_words, judge_winner
@@ -19,7 +18,7 @@ from polars_scorio.display.html.unranked_sections import (
     population_interval,
 )
 from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import Scope, knows_success, mean_scope
+from polars_scorio.display.scopes import Scope, knows_success
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import LogVerdict, log_verdict, without_repeated_warnings
 from polars_scorio.metrics.metric import Metric
@@ -36,7 +35,6 @@ class Wishes:
     baseline: Category | None = None
     margin: float = USUAL_MARGIN
     gates: pl.DataFrame | None = None  # of a gate that was taken already
-    overall: Overall = "micro"  # of the finding about several strata
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,9 +62,7 @@ class Story:
         """The story of a log that was counted; refuses what a report refuses."""
         verdict = log_verdict(log, coverage, asked.metrics, asked.settings)
         with without_repeated_warnings():
-            story = cls._written(frame, roles, log, coverage, asked, verdict)
-            averaged = asked.overall == "macro" and story.parts
-            return story.of_mean() if averaged else story
+            return cls._written(frame, roles, log, coverage, asked, verdict)
 
     @classmethod
     def _written(
@@ -92,8 +88,9 @@ class Story:
             worst = str(gated.worst["model"])
             order = list(dict.fromkeys([worst, gated.baseline, *board.models]))
             fan = Fan.from_scope(main, settings, order) if numbered else None
-            words = (f"difference in {gated.metric}", f"margin {gated.unit.margin(asked.margin)}",
-                     level, basis[-1])  # fmt: skip
+            made = f", {main.overall_basis()}" * (main.overall is not None)
+            allowed = f"margin {gated.unit.margin(asked.margin)}"
+            words = (f"difference in {gated.metric}{made}", allowed, level, basis[-1])
             return story(gate_finding(gated, words), fan=fan, facts=facts, gated=gated)
         fan = Fan.from_scope(main, settings, board.models) if numbered else None
         run = (
@@ -120,24 +117,6 @@ class Story:
             finding = replace(finding, aside=f"{finding.aside} {aside}".strip())
         return story(finding, fan=fan, facts=facts, prices=prices)
 
-    def of_mean(self) -> Story:
-        """The finding and the leaderboard by the mean of the strata, each with the same weight."""
-        settings = self.asked.settings
-        main = mean_scope(self.verdict.counted, self.verdict.metrics, settings)
-        sheet = Sheet.from_scope(main, settings)
-        metric, *rest = sheet.basis()
-        basis = (f"{metric}, mean of {len(self.parts):,} strata", *rest)
-        if len(sheet.board.models) == 1:
-            score = sheet.board.unit.score(sheet.board.score[0])
-            finding = replace(
-                one_model_finding(sheet, None, None, 0, basis),
-                title=f"{named(sheet.board.models[0])} scores {score}.",
-            )
-        else:
-            alone = decided_alone(main.pairs, settings.confidence)
-            finding = ranking_finding(sheet.board, sheet.gap, basis, alone=alone)
-        return replace(self, sheet=sheet, finding=finding, prices=None)
-
     @staticmethod
     def _prices(frame: pl.LazyFrame, roles: Roles, sheet: Sheet, asked: Wishes) -> Prices | None:
         of_costs = [metric for metric in asked.metrics if metric.looks_at == "costs"]
@@ -145,19 +124,13 @@ class Story:
         known = of_costs or knows_success(main.counts, main.roles, main.metrics)
         if not known:
             return None
-        return Prices.from_log(frame, roles, sheet.board, asked.settings, of_costs)
+        return Prices.from_log(frame, roles, sheet, of_costs)
 
     @property
     def parts(self) -> list[Scope]:
         """The strata, unless they are steps or there is one alone."""
         strata = self.verdict.parts
         return strata if self.log.steps is None and len(strata) > 1 else []
-
-    @property
-    def noun(self) -> str:
-        """The word for a stratum."""
-        names = [*self.log.trials.strata]
-        return names[0] if len(names) == 1 else "stratum"
 
 
 def read_story(

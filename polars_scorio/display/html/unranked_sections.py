@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from html import escape
 
 import numpy as np
+import polars as pl
 
 from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.reruns import reruns
@@ -62,7 +64,8 @@ def one_model_finding(
     asked = sheet.asked
     title = one_model_title(board.models[0], score, always=always, tries=tries, questions=asked)
     of_success = unit.percent and not (fan is not None and fan.rewards)
-    of_success &= not sheet.main.roles.lower_is_better  # an attack that succeeds is no right answer
+    # An attack that succeeds is no right answer, and a mean of strata no share of questions.
+    of_success &= not sheet.main.roles.lower_is_better and sheet.main.overall != "macro"
     if not of_success:
         title = f"{named(board.models[0])} scores {score}."
     elif sheet.main.lead.name not in {"avg", "bayes"}:  # no share of right answers
@@ -93,9 +96,8 @@ def population_interval(sheet: Sheet) -> tuple[float, float, float] | None:
     if main.counts["question"].n_unique() < 2:
         return None
     confidence = sheet.settings.confidence
-    row = report(
-        main.study, main.roles, [main.lead], target="population", confidence=confidence
-    ).collect()
+    asked = {"target": "population", "confidence": confidence}
+    row = main.numbers(report, [main.lead], **asked).collect()
     numbers = row.select("mu", "lo", "hi").row(0)
     return None if None in numbers else numbers
 
@@ -183,14 +185,16 @@ def rerun_section(sheet: Sheet) -> Section:
         return Section("rerun", title, [])
     sizes = sorted({whole, *(n for n in (4, 2, 1) if n < whole)}, reverse=True)
     try:
-        plans = [reruns(main.study, main.roles, metric, n=n, confidence=sheet.settings.confidence)
+        confidence = sheet.settings.confidence
+        plans = [reruns(main.study, main.roles_by_stratum, metric, n=n, confidence=confidence)
                  for n in sizes]  # fmt: skip
-        rows = [each.row(0, named=True) for each in collected_together(plans)]
+        parts = collected_together(plans)
     except ValueError:  # a metric without unbiased estimates
         return Section("rerun", title, [])
-    floors = [row["noise_floor"] for row in rows]
-    if None in floors:
+    if any(part["noise_floor"].null_count() for part in parts):
         return Section("rerun", title, [])
+    # Of the mean of several strata, whose reruns are independent.
+    floors = [math.hypot(*part["noise_floor"]) / part.height for part in parts]
     unit, reach = sheet.board.unit, 1.1 * max(floors)
     axis = Axis(-reach, reach)
     lines = []
@@ -208,8 +212,11 @@ def rerun_section(sheet: Sheet) -> Section:
             "nothing else."
         )
     ]
-    if rows[0]["flips"] is not None:
-        words.append(f"Of the questions, {unit.score(rows[0]['flips'])} change their verdict from "
+    flips = parts[0].select(
+        (pl.col("flips") * pl.col("questions")).sum() / pl.col("questions").sum()
+    )
+    if not parts[0]["flips"].null_count():
+        words.append(f"Of the questions, {unit.score(flips.item())} change their verdict from "
                      "one single trial to the next.")  # fmt: skip
     title = f"Below {unit.size(floors[0])}, a change is not news."
     return Section("rerun", title, words, line_rows(lines, 108, 110))

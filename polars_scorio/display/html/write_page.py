@@ -274,7 +274,7 @@ def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
     if sheet.board.ranked:
         yield duel_section(sheet)
         if story.parts and story.verdict.overall is not None:
-            yield strata_section(sheet, story.parts, story.noun)
+            yield strata_section(sheet, story.parts, story.log.noun)
         yield pairs_section(sheet)
     yield from _reliability_sections(story)
     yield questions_section(sheet, facts)
@@ -334,8 +334,11 @@ def _method_call(story: Story) -> tuple[str, dict[str, str], list[str]]:
     if story.run is not None:
         return "rank", {"model": story.run.name, **keeps}, [*chosen, *matched]
     if len(story.sheet.board.models) > 1:
-        overall = ["overall='macro'"] * bool(story.parts)
-        return "compare", keeps, [*chosen, *overall, *matched]
+        overall = story.sheet.main.overall
+        if overall is None:
+            return "compare", keeps, [*chosen, *matched]
+        typed = [f"overall={overall!r}"] * (story.asked.settings.overall is None)
+        return "compare", {"overall": overall, **keeps}, [*chosen, *typed, *matched]
     return "reruns", {}, metric
 
 
@@ -399,8 +402,7 @@ def log_size(log: LogSummary, coverage: pl.DataFrame) -> str:
     sizes = [count_of(coverage["model"].n_unique(), "model")]
     if "stratum" in coverage.columns and coverage["stratum"].n_unique() > 1:
         noun = "step" if log.steps is not None else "stratum"
-        many = count_of(coverage["stratum"].n_unique(), noun)
-        sizes.append(many.replace("stratums", "strata"))
+        sizes.append(count_of(coverage["stratum"].n_unique(), noun))
     words = ", ".join([*sizes, count_of(log.question_count, "question")])
     if coverage.height and {"n_min", "n_max"} <= {*coverage.columns}:
         least, most = coverage.select(pl.col("n_min").min(), pl.col("n_max").max()).row(0)

@@ -230,8 +230,8 @@ def prices():
 def test_costs_are_those_of_the_report(prices):
     accessor = prices.scorio(cost="usd")
     asked = (ps.cost_to_solve([1, 3]),)
-    found = Prices.from_log(prices.lazy(), accessor._roles, sheet_of(prices, cost="usd").board,  # noqa: SLF001
-                      USUAL, asked)  # fmt: skip
+    sheet = sheet_of(prices, cost="usd")
+    found = Prices.from_log(prices.lazy(), accessor._roles, sheet, asked)  # noqa: SLF001
     mean = accessor.mean_cost().sort("model").select("estimate", "lo", "hi").to_numpy()
     assert found.mean == pytest.approx(mean)
     section = sections_of(prices, ps.avg(), *asked, cost="usd")["cost"]

@@ -93,7 +93,6 @@ def test_the_pool_has_the_strata_of_all_models():
     look = read(log, by="bench")
     pool = pooled_questions(look, look.cells)
     assert pool["question"].n_unique() == 2 * 4
-    assert "stratum" not in pool.columns
     lonely = look.cells.filter(pl.col("stratum") == "bench 2")
     assert pooled_questions(look, lonely) is None
 
