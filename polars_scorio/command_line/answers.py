@@ -37,6 +37,7 @@ from polars_scorio.display.finding import (
     rank_board,
     ranking_title,
     strata_title,
+    trails,
     worst_gate,
 )
 from polars_scorio.display.html.cost_sections import price_words
@@ -330,7 +331,8 @@ def _pairs_block(
         if reply.asked.baseline is not None and not reply.asked.each_pair:
             family = "for all models against the baseline at once"
         bounded = "lo_missing" in pairs.columns
-        title = [bracket_sentence(pairs) if bounded else pairs_title(pairs)]
+        lower = reply.log._roles.lower_is_better
+        title = [bracket_sentence(pairs) if bounded else pairs_title(pairs, lower_is_better=lower)]
         title = curve_sentences(pairs, reply.asked.confidence) if curved else title
         return [
             *(line for each in title for line in reply.title(each, place)),
@@ -353,9 +355,7 @@ def _pair_lines(reply: Reply, metric: Metric, pairs: pl.DataFrame, *, curved: bo
             _known_number(row[name]) for name in ("ratio" if ratios else "diff", "lo", "hi")
         )
         centre = 1.0 if ratios else 0.0
-        lower = ratios or reply.log._roles.lower_is_better
-        turned = value > centre if lower else value < centre
-        if str(better) == b if better is not None else turned:
+        if trails(row, lower_is_better=reply.log._roles.lower_is_better):
             a, b = b, a
             value, lo, hi = (1 / value, 1 / hi, 1 / lo) if ratios else (-value, -hi, -lo)
         rows.append((better is not None, abs(value - centre), a, b, (lo, value, hi), row["k"]))

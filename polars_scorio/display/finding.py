@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
 from typing import Any, Literal
@@ -314,26 +314,36 @@ def decided_alone(pairs: pl.DataFrame, confidence: float) -> int:
     return pairs.filter(sure).height if pairs.height > 1 else 0
 
 
-def pairs_title(pairs: pl.DataFrame) -> str:
+def trails(row: Mapping[str, Any], *, lower_is_better: bool) -> bool:
+    """Whether model_a of a comparison is behind: as `better` says, else as the numbers lie."""
+    if row["better"] is not None:
+        return str(row["better"]) == str(row["model_b"])
+    if "ratio" in row:
+        return (row["ratio"] or 1.0) > 1
+    return (row["diff"] or 0.0) > 0 if lower_is_better else (row["diff"] or 0.0) < 0
+
+
+def pairs_title(pairs: pl.DataFrame, *, lower_is_better: bool) -> str:
     """Title of the rows of a comparison of one stratum: of two models that of a page."""
-    gap = pl.col("diff") if "diff" in pairs.columns else -pl.col("ratio").log()
-    two = pl.col("model_a", "model_b").cast(pl.String)
-    gaps = pairs.select(two, gap=gap, sure=pl.col("better").is_not_null())
-    number, decided = pairs.height, int(gaps["sure"].sum())
+    gap = pl.col("diff") if "diff" in pairs.columns else pl.col("ratio").log()
+    gaps = pairs.with_columns(gap=gap.abs())
+    number, decided = pairs.height, pairs["better"].len() - pairs["better"].null_count()
     if number == 1:
-        a, b, diff, sure = gaps.row(0)
-        if diff is None:
-            return f"Nothing is known of {named(a)} and {named(b)}."
-        first, second = map(named, (a, b) if diff >= 0 else (b, a))
-        if sure:
+        row = gaps.row(0, named=True)
+        a, b = named(row["model_a"]), named(row["model_b"])
+        if row["gap"] is None:
+            return f"Nothing is known of {a} and {b}."
+        first, second = (b, a) if trails(row, lower_is_better=lower_is_better) else (a, b)
+        if decided:
             return f"{first} beats {second}."
-        if abs(diff) < _SAME:
+        if row["gap"] < _SAME:
             return f"{first} and {second} have the same score."
         return f"{first} is ahead; {second} may be as good."
     title = f"{decided:,} of {number:,} pairs {'is' if decided == 1 else 'are'} decided"
     if decided == number:
         return f"All {number:,} pairs are decided."
-    a, b, *_ = gaps.filter(~pl.col("sure")).sort(pl.col("gap").abs(), nulls_last=True).row(0)
+    open_pairs = gaps.filter(pl.col("better").is_null()).sort("gap", nulls_last=True)
+    a, b = open_pairs.select("model_a", "model_b").row(0)
     rest = "are not" if number - decided == 1 else "are the closest"
     return f"{title}; {named(a)} and {named(b)} {rest}."
 

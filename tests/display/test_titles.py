@@ -274,10 +274,40 @@ def test_a_ranking_has_the_title_of_the_page(log, title, tmp_path, capsys, monke
 )  # fmt: skip
 def test_comparisons_have_their_sentence(rows, title):
     columns = {"model_a": pl.String, "model_b": pl.String, "diff": pl.Float64, "better": pl.String}
-    assert plain_text(pairs_title(pl.DataFrame(rows, schema=columns, orient="row"))) == title
+    pairs = pl.DataFrame(rows, schema=columns, orient="row")
+    assert plain_text(pairs_title(pairs, lower_is_better=False)) == title
+    turned = pairs.with_columns(-pl.col("diff"))
+    assert plain_text(pairs_title(turned, lower_is_better=True)) == title
     costs = [(a, b, None if diff is None else np.exp(-diff), better) for a, b, diff, better in rows]
     ratios = pl.DataFrame(costs, schema=columns, orient="row").rename({"diff": "ratio"})
-    assert plain_text(pairs_title(ratios)) == title
+    assert plain_text(pairs_title(ratios, lower_is_better=False)) == title
+
+
+def test_where_lower_is_better_every_surface_names_the_model_with_the_lower_score(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    rates = {"clean": [0, 0, 0, 1], "toxic": [0, 1, 1, 1]}
+    turned = {
+        name: [np.roll(each, at).tolist() for at in range(20)] for name, each in rates.items()
+    }
+    log = pl.concat(long(outcomes, name) for name, outcomes in turned.items())
+    log.write_parquet("log.parquet")
+    page = page_of(log, lower_is_better=True, run_effects="none")
+    for command in ("compare", "rank", "summary"):
+        asked = ["--lower-is-better", "--run-effects", "none"]
+        assert main([command, "log.parquet", *asked]) == 0
+        assert capsys.readouterr().out.strip().startswith(f"{page.headline}\n")
+    assert page.headline == "clean beats toxic."
+    (duel,) = [each for each in page.sections if each.anchor == "duel"]
+    left, right = re.findall(r"<span><b>(.*?)</b></span>", duel.figure)
+    assert ("clean" in left, "toxic" in right) == (
+        True,
+        True,
+    )  # a negative difference is on the left
+    hues = re.findall(r'<circle class="(\w) dot" cx="([\d.]+)"', duel.figure)
+    assert {hue for hue, x in hues} == {"a"}
+    assert 'aria-label="toxic better at 0, alike at 0, clean better at 20"' in duel.figure
 
 
 def test_a_frontier_has_the_heading_of_costs_on_the_page(tmp_path, capsys, monkeypatch):

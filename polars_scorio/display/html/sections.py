@@ -304,10 +304,10 @@ def duel_section(sheet: Sheet) -> Section:
     dots = pair_quantiles(sheet.main, sheet.settings, a, b)
     axis = Axis.spanning([0.0, gap.lo, gap.hi, *dots], 0.08)
     chance, other = chance_words(gap.prob_better), chance_words(1 - gap.prob_better)
-    head = (
-        f'<div class="sides"><span><b>{html_text(named(b))} better: {html_text(other)}</b></span>'
-        f"<span><b>{html_text(named(a))} better: {html_text(chance)}</b></span></div>"
-    )
+    sides = [f"<span><b>{html_text(named(name))} better: {html_text(words)}</b></span>"
+             for name, words in ((b, other), (a, chance))]  # fmt: skip
+    lower = sheet.main.roles.lower_is_better
+    head = f'<div class="sides">{"".join(sides[:: -1 if lower else 1])}</div>'
     zero = picture(20, text(axis(0), 14, "no difference", held_at(axis(0), 12)), "")
     line = level(0, 100, 0.5) + upright(axis(0), 0, 26, "z")
     ends = level(axis(gap.lo), axis(gap.hi), 16, "z") + dot(axis(gap.diff), 16, 4.5)
@@ -318,7 +318,8 @@ def duel_section(sheet: Sheet) -> Section:
     line += text(axis(gap.diff), 56 if near else 40, unit.gap(gap.diff), "mid i w")
     said = f"{a} less {b}: {unit.gap(gap.diff, points=True)} {unit.gaps(gap.lo, gap.hi)}"
     figure = (
-        head + zero + _dot_plot(dots, axis) + picture(64 if near else 48, line, said)
+        head + zero + _dot_plot(dots, axis, "ba" if lower else "ab")
+        + picture(64 if near else 48, line, said)
         + _question_bar(sheet, a, b)
     )  # fmt: skip
     words = [
@@ -327,7 +328,7 @@ def duel_section(sheet: Sheet) -> Section:
             f"{', in points' * unit.percent}, for this pair alone. The line below is the "
             f"{sheet.settings.level} interval{sheet.at_once}."
         ),
-        "The bar counts the questions that each answers right more often.",
+        "The bar counts the questions at which each is better.",
     ]
     return Section("duel", f"{named(a)} or {named(b)}?", words, figure)
 
@@ -344,8 +345,8 @@ def pair_quantiles(main: Scope, settings: Settings, a: str, b: str) -> list[floa
     return sorted(end for pair in ends for end in pair)
 
 
-def _dot_plot(values: Sequence[float], axis: Axis) -> str:
-    """Stacked dots, each of which stays on its side of zero."""
+def _dot_plot(values: Sequence[float], axis: Axis, hues: str) -> str:
+    """Stacked dots, each of which stays on its side of zero; hues of those above and below."""
     columns: dict[int, list[float]] = {}
     zero = axis(0) / 100 * _COLUMNS
     for value in values:
@@ -357,7 +358,7 @@ def _dot_plot(values: Sequence[float], axis: Axis) -> str:
     body = f'<path class="z" vector-effect="non-scaling-stroke" d="M{zero:.2f} 0V{tall:g}"/>'
     for slot, those in sorted(columns.items()):
         for place, value in enumerate(those):
-            hue = "a" if value > 0 else "b"
+            hue = hues[value <= 0]
             y = tall - 0.5 - place
             body += f'<circle class="{hue} dot" cx="{slot + 0.5}" cy="{y:.2f}" r=".45"/>'
     return f'<svg class="p" viewBox="0 0 {_COLUMNS} {tall:g}" aria-hidden="true">{body}</svg>'
@@ -366,7 +367,7 @@ def _dot_plot(values: Sequence[float], axis: Axis) -> str:
 def question_wins(main: Scope, a: str, b: str) -> tuple[int, int, int]:
     """Questions that the first model answers better, alike, and worse than the second one."""
     rates = score_matrix(main.of_verdicts(), [a, b])
-    gap = rates[0] - rates[1]
+    gap = rates[1] - rates[0] if main.roles.lower_is_better else rates[0] - rates[1]
     won, lost = int((gap > _SAME).sum()), int((gap < -_SAME).sum())
     return won, gap.size - won - lost, lost
 
@@ -401,7 +402,8 @@ def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
     boards = {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in parts}
     firsts = {name: board.models[0] for name, board in boards.items()}
     sure = {name: board.leaders[0] for name, board in boards.items() if len(board.leaders) == 1}
-    order = sorted(boards, key=lambda name: -_lead_of(boards[name], models[:2]))[:_STRATA]
+    leading = models[1::-1] if sheet.main.roles.lower_is_better else models[:2]
+    order = sorted(boards, key=lambda name: -_lead_of(boards[name], leading))[:_STRATA]
     every = [v for name in order for each in (boards[name].lo, boards[name].hi, boards[name].score)
              for v in each]  # fmt: skip
     axis = score_axis(every, unit)
