@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -536,7 +536,8 @@ def gate_lines(
     reply: Reply, metric: Metric, rows: pl.DataFrame, clauses: Sequence[str], level: str
 ) -> list[str]:
     """A gate by one metric, from its rows as `gate_rows` has them, and clauses on the worst one."""
-    unit, worst = gap_unit(metric, rows), worst_gate(rows)
+    worst = worst_gate(rows)
+    unit = replace(gap_unit(metric, rows), edge=float(worst["margin"]))
     label = reply.label(metric, reply.cover, worst["k"])
     whole = rows.filter(pl.col("stratum").is_null())
     several = whole.height > 1

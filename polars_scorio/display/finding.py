@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape, unescape
 from typing import Any, Literal
 
@@ -82,6 +82,7 @@ class Unit:
 
     percent: bool = True
     digits: int = 1  # decimals
+    edge: float = 0.0  # the margin of a gate
 
     @classmethod
     def from_rows(cls, rows: pl.DataFrame) -> Unit:
@@ -116,14 +117,22 @@ class Unit:
         return f"{mark}{text}{' points' * (points and self.percent)}"
 
     def gaps(self, lo: float, hi: float) -> str:
-        """The ends of a difference, in brackets."""
-        return f"[{self.gap(lo)}, {self.gap(hi)}]"
+        """The ends of a difference, in brackets, with the decimals that show their signs."""
+        return f"[{self.finer(lo).gap(lo)}, {self.finer(hi).gap(hi)}]"
+
+    def finer(self, value: float) -> Unit:
+        """The unit with as many decimals as tell a number from 0, and from the margin."""
+        scale = 100 if self.percent else 1
+        sizes = [scale * abs(abs(value) - edge) for edge in (0.0, self.edge)]
+        least = min((size for size in sizes if size > _SAME), default=1.0)
+        return replace(self, digits=max(self.digits, math.ceil(-math.log10(2 * least))))
 
     def size(self, value: float) -> str:
         """The size of a difference, with its unit."""
+        digits = self.finer(value).digits
         if not self.percent:
-            return f"{abs(value):,.{self.digits}f}"
-        text = f"{abs(100 * value):.{self.digits}f}"
+            return f"{abs(value):,.{digits}f}"
+        text = f"{abs(100 * value):.{digits}f}"
         return f"{text} point{'' if float(text) == 1 else 's'}"
 
     def margin(self, value: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.arguments import QuestionUnit, p_words
+from polars_scorio.display.finding import Unit
 from polars_scorio.display.words import (
     count_of,
     name_list,
@@ -148,7 +149,8 @@ class GateWords:
         diff = self._size(row["diff"])
         if row["diff"] is None and row.get("lo_missing") is not None:
             diff = f"{self._size(row['lo_missing'])} to {self._size(row['hi_missing'])}"
-        return f"{diff} [{self._size(row['lo'])}, {self._size(row['hi'])}]"
+        lo, hi = (self._size(row[end], row["margin"]) for end in ("lo", "hi"))
+        return f"{diff} [{lo}, {hi}]"
 
     def _errored_words(self, row: Mapping[str, Any]) -> str:
         """How far errored trials could move the difference of a row."""
@@ -231,13 +233,14 @@ class GateWords:
             return "pass"
         return "fail" if hi is not None and hi < -row["margin"] else "undecided"
 
-    def _size(self, value: float | None) -> str:
-        """A number in points of a hundred, or in the units of the metric."""
+    def _size(self, value: float | None, edge: float = 0.0) -> str:
+        """A number in points, with decimals that tell it from 0 and an edge, or in metric units."""
         if value is None:
             return "unknown"
         if not self.points:
             return f"{value:.4g}"
-        return f"{100 * value + 0.0:.1f}".removesuffix(".0") or "0"
+        digits = Unit(edge=edge).finer(value).digits
+        return f"{100 * value + 0.0:.{digits}f}".removesuffix(".0") or "0"
 
     def _unit(self, value: float) -> str:
         if not self.points:

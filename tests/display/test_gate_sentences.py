@@ -27,6 +27,13 @@ def test_an_undecided_gate_says_what_would_decide_it():
     )
 
 
+def test_ends_have_the_decimals_that_tell_them_from_zero_and_from_the_margin():
+    row = {**ROW, "verdict": "pass", "lo": -0.0496, "hi": 0.0004, "broken": None}
+    assert "by more than 5 points (difference in avg@N -1.2 [-4.96, 0.04], one" in WORDS.sentence(
+        row
+    )
+
+
 BROKEN_STRATUM = {**ROW, "verdict": "fail", "diff": -0.43, "lo": -0.5, "hi": -0.36}
 
 

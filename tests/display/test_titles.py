@@ -11,6 +11,7 @@ from polars_scorio.command_line.answers import forest_lines
 from polars_scorio.command_line.main import main
 from polars_scorio.command_line.terminal import Screen
 from polars_scorio.display.finding import (
+    MINUS,
     Board,
     Curve,
     Gap,
@@ -281,6 +282,23 @@ def test_comparisons_have_their_sentence(rows, title):
     costs = [(a, b, None if diff is None else np.exp(-diff), better) for a, b, diff, better in rows]
     ratios = pl.DataFrame(costs, schema=columns, orient="row").rename({"diff": "ratio"})
     assert plain_text(pairs_title(ratios, lower_is_better=False)) == title
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi", "edge", "ends"),
+    [
+        (0.0004, 0.044, 0.0, "[+0.04, +4.4]"),
+        (-0.044, -0.000012, 0.0, f"[{MINUS}4.4, {MINUS}0.001]"),
+        (0.0, 0.044, 0.0, "[0.0, +4.4]"),
+        (1e-15, 0.044, 0.0, "[0.0, +4.4]"),
+        (-0.0196, 0.0004, 0.02, f"[{MINUS}1.96, +0.04]"),
+        (-0.02, 0.01, 0.02, f"[{MINUS}2.0, +1.0]"),
+    ],
+)
+def test_an_end_has_the_decimals_that_tell_it_from_zero_and_from_the_margin(lo, hi, edge, ends):
+    assert Unit(edge=edge).gaps(lo, hi) == ends
+    least = gate_title("b", "a", -0.044, -0.0004, 0.02, POINTS)[0]
+    assert "by at least 0.04 points" in least
 
 
 def test_where_lower_is_better_every_surface_names_the_model_with_the_lower_score(

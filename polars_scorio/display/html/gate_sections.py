@@ -120,6 +120,7 @@ class Gated:
         known = dict(of_all.select(pl.col("model").cast(pl.String), "mu").rows())
         percent = metric.support == (0, 1)
         unit = Unit(percent=percent) if percent else Unit.from_rows(scores)
+        unit = replace(unit, edge=as_number(worst_gate(rows)["margin"]))
         return cls(baseline, rows, changes, known, label, settings.confidence, unit)
 
     @property
