@@ -547,7 +547,7 @@ def gate_lines(
     numbers = f"{unit.gap(diff, points=True)} {unit.gaps(lo, hi)}" if math.isfinite(diff) else ""
     names = [row["model"] if several else row["stratum"] or reply.whole or "all questions"
              for row in listed.rows(named=True)]  # fmt: skip
-    kinds = listed["verdict"].to_list()
+    kinds = listed["side"].to_list()
     triples = _three_numbers(listed, "lo", "diff", "hi")
     parts = listed["stratum"].is_not_null().to_list()
     order = sorted(range(len(names)), key=lambda at: (parts[at], triples[at][1]))

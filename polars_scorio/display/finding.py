@@ -418,7 +418,8 @@ def gate_title(
 def gate_rows(rows: pl.DataFrame, *, lower_is_better: bool) -> pl.DataFrame:
     """The rows of a gate with `stratum`, null over all of them, `model`, `baseline` and `extra`.
 
-    `least` and `most` are the ends of how much better the candidate is.
+    `least` and `most` are the ends of how much better the candidate is, and `side` the verdict of
+    these ends alone; "undecided" of those that fail but for the adjustment for all parts.
     """
     place = rows.columns.index("baseline")
     extra = next(each for each in rows.columns if each.startswith("extra_"))
@@ -428,7 +429,39 @@ def gate_rows(rows: pl.DataFrame, *, lower_is_better: bool) -> pl.DataFrame:
     names = pl.col("model", "baseline").cast(pl.String)
     ends = pl.col("lo"), pl.col("hi")
     least, most = (-ends[1], -ends[0]) if lower_is_better else ends
-    return rows.with_columns(names, stratum=label, extra=pl.col(extra), least=least, most=most)
+    rows = rows.with_columns(names, stratum=label, extra=pl.col(extra), least=least, most=most)
+    fails = pl.col("most") < -pl.col("margin"), pl.col("verdict") == "fail"
+    passes = pl.when(pl.col("least") > -pl.col("margin")).then(pl.lit("pass"))
+    return rows.with_columns(
+        side=passes.when(*fails).then(pl.lit("fail")).otherwise(pl.lit("undecided"))
+    )
+
+
+def gate_row_words(rows: pl.DataFrame, row: Mapping[str, Any], unit: Unit) -> str:
+    """Words of a row of `gate_rows`: the verdict of its ends, and what else decides the gate."""
+    size, side, verdict = unit.margin(row["margin"]), row["side"], row["verdict"]
+    worse, least = (row["most"] or 0.0) < 0, row["least"] or 0.0
+    if side == "undecided" and row["most"] is not None and row["most"] < -row["margin"]:
+        return f"worse by more than {size} alone, open among all parts"
+    if side == verdict:
+        return {
+            "fail": f"worse by more than {size}" if row["margin"] else "worse",
+            "pass": "better" if least > 0 else f"not worse by more than {size}",
+        }.get(side, f"worse; by more than {size}?" if worse else "open")
+    what = _gate_decider(row)
+    parts = rows.filter(pl.col("stratum").is_not_null(), model=row["model"], verdict=verdict)
+    many = what == "questions" or (what == "strata" and parts.height > 1)
+    who = {"questions": "single questions", "cost": "its cost"}.get(what)
+    verbs = {"fail": ("fails", "fail"), "undecided": ("is open", "are open")}[verdict]
+    of_ends = {"fail": "fails", "pass": "passes"}.get(side, "open")
+    return f"{of_ends}; {who or names_list(parts['stratum'].to_list())} {verbs[many]}"
+
+
+def _gate_decider(row: Mapping[str, Any]) -> str:
+    """The rule that decides a gate against the difference of the scores."""
+    if row.get("score_verdict", row["verdict"]) == row["verdict"]:
+        return "strata"
+    return "questions" if row.get("case_verdict") == row["verdict"] else "cost"
 
 
 def worst_gate(rows: pl.DataFrame) -> dict[str, Any]:
@@ -445,12 +478,17 @@ def gates_title(rows: pl.DataFrame, unit: Unit) -> tuple[str, str, Mood]:
     title, chip, mood = gate_title(new, old, lo, hi, row["margin"], unit)
     if verdict == chip.removeprefix("gate: "):
         return title, chip, mood
-    if row.get("case_verdict") == verdict:
+    decider = _gate_decider(row)
+    if decider == "questions":
         return _cases_gate_title(new, row)
-    verdict_rows = rows.filter(pl.col("stratum").is_not_null(), model=new, verdict=verdict)
-    return _strata_gate_title(
-        new, old, verdict, verdict_rows["stratum"].to_list(), unit.margin(row["margin"])
-    )
+    if decider == "cost":
+        dear = f"dearer than {named(old)} by more than the cost margin"
+        if verdict == "fail":
+            return f"{named(new)} is {dear}.", "gate: fail", "no"
+        return f"Undecided: {named(new)} may be {dear}.", "gate: undecided", ""
+    parts = rows.filter(pl.col("stratum").is_not_null(), model=new, verdict=verdict)
+    margin = unit.margin(parts["margin"].max() if parts.height else row["margin"])  # type: ignore[arg-type]
+    return _strata_gate_title(new, old, verdict, parts["stratum"].to_list(), margin)
 
 
 def _cases_gate_title(new: str, row: dict[str, Any]) -> tuple[str, str, Mood]:

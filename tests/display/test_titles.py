@@ -1,6 +1,7 @@
 """The sentence that a log has on page, terminal and card: each by its exact rule."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -478,6 +479,76 @@ def test_a_gate_has_one_title_on_page_terminal_and_notebook(
     assert page.headline in " ".join(capsys.readouterr().out.split())
     shown = log.scorio(**roles).gate(baseline, margin=0.02)._repr_html_()
     assert html_text(page.finding.title) in shown
+
+
+def gate_page(capsys, *asked):
+    """What the terminal says of a gate, the title of its page, and words and zones of its rows."""
+    main(["gate", "log.parquet", *asked, "--run-effects", "none", "--html", "gate.html"])
+    said = capsys.readouterr().out
+    page = Path("gate.html").read_text(encoding="utf-8")
+    hero = page[page.index('<table class="lb gt">') :].partition("</table>")[0]
+    rows = re.findall(r'<tr class="(\w)">.*?<td class="pb">(.*?)</td>', hero)
+    zones = re.findall(r'<rect class="(z\w)" x="([\d.]+)%"', hero)
+    title, *texts = (
+        re.sub("<[^>]+>", "", text).replace("\N{NO-BREAK SPACE}", " ")
+        for text in (re.search("<h1.*?</h1>", page)[0], *(text for _, text in rows))
+    )
+    words = [(hue, text) for (hue, _), text in zip(rows, texts, strict=True)]
+    assert title in " ".join(said.split())
+    return said, title, words, zones
+
+
+def rated(rates, questions=40, trials=4):
+    """Versions with the same share of right trials at each question of a part."""
+    rows = [
+        (model, f"{part}{question}", part, trial, int((question + trial) % trials < right))
+        for model, parts in rates.items()
+        for part, right in parts.items()
+        for question in range(questions)
+        for trial in range(trials)
+    ]
+    return pl.DataFrame(rows, ["model", "question", "part", "trial", "category"], orient="row")
+
+
+def test_a_row_of_a_gate_says_what_its_own_ends_say(tmp_path, capsys, monkeypatch):
+    """The mean passes and a part fails: the title names the part, with the margin of parts."""
+    monkeypatch.chdir(tmp_path)
+    log = rated({"v1": {"law": 3, "math": 3}, "v2": {"law": 1, "math": 3}})
+    log.write_parquet("log.parquet")
+    said, title, rows, _ = gate_page(
+        capsys, "--by", "part", "--baseline", "v1", "--margin", "0.4", "--stratum-margin", "0.1"
+    )
+    assert title == "v2 is worse than v1 in law by more than 10 points."
+    assert rows == [
+        ("a", "passes; law fails"),
+        ("b", "worse by more than 10 points"),
+        ("a", "not worse by more than 10 points"),
+    ]
+    verdicts = re.findall(r"^  (mean of 2 parts|law|math) .*?(\w+)$", said, re.MULTILINE)
+    assert verdicts == [("mean of 2 parts", "pass"), ("law", "fail"), ("math", "pass")]
+
+
+def test_a_gate_that_its_cost_fails_does_not_call_the_score_worse(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log = rated({"v1": {"all": 3}, "v2": {"all": 3}})
+    price = pl.when(pl.col("model") == "v2").then(3.0).otherwise(1.0)
+    log.drop("part").with_columns(usd=price).write_parquet("log.parquet")
+    costs = ["--cost", "usd", "--cost-margin", "1.2"]
+    _, title, rows, _ = gate_page(capsys, "--baseline", "v1", "--margin", "0.2", *costs)
+    assert title == "v2 is dearer than v1 by more than the cost margin."
+    assert rows == [("a", "passes; its cost fails")]
+
+
+def test_a_gate_of_lower_scores_has_its_zones_turned(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rated({"v1": {"all": 1}, "v2": {"all": 3}}).drop("part").write_parquet("log.parquet")
+    _, title, rows, zones = gate_page(
+        capsys, "--baseline", "v1", "--margin", "0.1", "--lower-is-better"
+    )
+    assert title == "v2 is worse than v1 by more than 10 points."
+    assert rows == [("b", "worse by more than 10 points")]
+    left = {kind: float(x) for kind, x in zones}
+    assert left["za"] < left["zm"] < left["zb"]  # worse is on the right, as its number is
 
 
 def test_a_notebook_says_what_a_check_found():

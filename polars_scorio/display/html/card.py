@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from polars_scorio.display.finding import Board, Curve, Unit, plain_text, unbroken_text
+from polars_scorio.display.finding import MINUS, Board, Curve, Unit, plain_text, unbroken_text
 from polars_scorio.display.html.gate_sections import Gated, as_number, gate_hue
 from polars_scorio.display.html.marks import palette
 from polars_scorio.display.whole_files import write_whole
@@ -70,8 +70,9 @@ def _story_picture(story: Story, board: Board, y: float) -> list[str]:
     """The differences of a gate or a run over their zones, else the scores."""
     if story.gated is not None:
         return _difference_rows(
-            _gate_rows(story.gated), y + 50, story.asked.margin, story.gated.unit
-        )
+            _gate_rows(story.gated), y + 50, story.asked.margin, story.gated.unit,
+            lower=story.gated.lower,
+        )  # fmt: skip
     if story.run is not None:
         return _difference_rows(_gain_rows(story.run.curve), y + 50, 0.0, Unit())
     rows = _board_rows(board)
@@ -128,7 +129,7 @@ def _gate_rows(gated: Gated) -> list[_CardRow]:
     for label, row in gated.lines()[:_ROWS]:
         lo, mid, hi = (as_number(row[name]) for name in ("lo", "diff", "hi"))
         if np.isfinite(mid):
-            hue = gate_hue(row["verdict"])
+            hue = gate_hue(row["side"])
             rows.append(_CardRow(label, lo, mid, hi, hue, unit.gap(mid), unit.gaps(lo, hi)))
     return rows
 
@@ -165,20 +166,35 @@ def _row_height(rows: list[_CardRow], top: float) -> float:
     return min((572 - top) / max(len(rows), 1), 52.0)
 
 
-def _difference_rows(rows: list[_CardRow], top: float, margin: float, unit: Unit) -> list[str]:
+def _difference_rows(
+    rows: list[_CardRow], top: float, margin: float, unit: Unit, *, lower: bool = False
+) -> list[str]:
     """Differences over what is beyond the margin, allowed, and better."""
     (left, right), high = _ENDS, len(rows) * _row_height(rows, top)
     least, most = _axis_ends(rows, -margin, margin)
     scale = (right - left) / ((most - least) or 1.0)
-    low, zero = (left + scale * (each - least) for each in (-margin, 0.0))
+    edge, zero = (left + scale * (each - least) for each in (margin if lower else -margin, 0.0))
+    zones = [(left - 12, zero, "a"), (edge, right + 12, "b")]
+    if not lower:
+        zones = [(left - 12, edge, "b"), (zero, right + 12, "a")]
     tint = f'y="{top:.1f}" height="{high:.1f}" opacity=".1"'
-    words = f"\N{MINUS SIGN}{unit.margin(margin).partition(' ')[0]}"
+    words = f"{'+' if lower else MINUS}{unit.margin(margin).partition(' ')[0]}"
     return [
-        f'<rect x="{left - 12}" width="{low - left + 12:.1f}" fill="{_COLOURS["b"]}" {tint}/>',
-        f'<rect x="{zero:.1f}" width="{right + 12 - zero:.1f}" fill="{_COLOURS["a"]}" {tint}/>',
+        *(
+            f'<rect x="{a:.1f}" width="{b - a:.1f}" fill="{_COLOURS[hue]}" {tint}/>'
+            for a, b, hue in zones
+        ),
         f'<path d="M{zero:.1f} {top:.1f}v{high:.1f}" stroke="{_INK}" stroke-width="2"/>',
-        _text_element(zero, top - 8, 17, "0", _SOFT, anchor="start" if margin else "middle"),
-        *[_text_element(low, top - 8, 17, words, _SOFT, anchor="end")] * bool(margin),
+        _text_element(
+            zero,
+            top - 8,
+            17,
+            "0",
+            _SOFT,
+            anchor="middle" if not margin else "end" if lower else "start",
+        ),
+        *[_text_element(edge, top - 8, 17, words, _SOFT, anchor="start" if lower else "end")]
+        * bool(margin),
         *_interval_rows(rows, least, most, top, 0),
     ]
 

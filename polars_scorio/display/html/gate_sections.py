@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from polars_scorio.decisions.regressed_questions import regressed_questions
 from polars_scorio.display.finding import (
     Finding,
     Unit,
+    gate_row_words,
     gate_rows,
     gates_title,
     html_text,
@@ -70,6 +72,7 @@ class Gated:
     metric: str  # as people write it
     confidence: float
     unit: Unit
+    lower: bool  # lower scores are better
     whole: str = "all questions"  # what the row over all strata is about
 
     @classmethod
@@ -103,14 +106,15 @@ class Gated:
         rows, scores, *changes = collected_together(plans)
         tests = dict(zip(("broken", "repaired"), changes, strict=False))
         label = metric.heading(metric.row_sizes[0], main.each)
-        turned = gate_rows(rows, lower_is_better=main.roles.lower_is_better)
-        gated = cls.read(turned, scores, tests, name, label, settings, metric)
+        lower = main.roles.lower_is_better
+        turned = gate_rows(rows, lower_is_better=lower)
+        gated = cls.read(turned, scores, tests, name, label, settings, metric, lower=lower)
         return replace(gated, whole=main.overall_basis() or gated.whole)
 
     @classmethod
     def read(
         cls, rows: pl.DataFrame, scores: pl.DataFrame, changes: dict[str, pl.DataFrame],
-        baseline: str, label: str, settings: Settings, metric: Metric,
+        baseline: str, label: str, settings: Settings, metric: Metric, *, lower: bool,
     ) -> Gated:  # fmt: skip
         """From the rows of `gate_rows` and of a report with the same overall mean."""
         parts = [
@@ -121,7 +125,7 @@ class Gated:
         percent = metric.support == (0, 1)
         unit = Unit(percent=percent) if percent else Unit.from_rows(scores)
         unit = replace(unit, edge=as_number(worst_gate(rows)["margin"]))
-        return cls(baseline, rows, changes, known, label, settings.confidence, unit)
+        return cls(baseline, rows, changes, known, label, settings.confidence, unit, lower)
 
     @property
     def worst(self) -> dict[str, object]:
@@ -207,16 +211,21 @@ def gate_hue(verdict: object) -> str:
 def gate_hero(gated: Gated) -> str:
     """The differences over three zones: beyond the margin, allowed, better."""
     lines, unit = gated.lines(), gated.unit
-    margin = max(as_number(row["margin"]) for _, row in lines)
+    margins = {as_number(row["margin"]) for _, row in lines}
+    margin, lower = max(margins), gated.lower
     ends = [as_number(row[end]) for _, row in lines for end in ("lo", "hi", "diff")]
     axis = Axis.spanning([-margin, 0, margin, *ends], 0.06)
     rows = "".join(_gate_row(label, row, axis, gated, 5.5 if place else 7)
                    for place, (label, row) in enumerate(lines))  # fmt: skip
     allowed = unit.margin(margin).removesuffix(" points").removesuffix(" point")
-    top = text(0, 14, f"worse by more than {allowed}") if margin and axis(-margin) > 30 else ""
-    if margin and not top and axis(0) - axis(-margin) > 8:
-        top = text(axis(-margin), 14, f"\N{MINUS SIGN}{allowed}", held_at(axis(-margin), 4))
-    top += text(axis(0), 14, "0", "mid i w") + text(100, 14, "better", "end")
+    edge, worst, best = axis(margin if lower else -margin), 100 * lower, 100 * (not lower)
+    top, one = "", margin and len(margins) == 1
+    if one and abs(edge - worst) > 30:
+        top = text(worst, 14, f"worse by more than {allowed}", held_at(worst))
+    elif one and abs(axis(0) - edge) > 8:
+        sign = "+" if lower else "\N{MINUS SIGN}"
+        top = text(edge, 14, f"{sign}{allowed}", held_at(edge, 4))
+    top += text(axis(0), 14, "0", "mid i w") + text(best, 14, "better", held_at(best))
     level_words = f"{100 * gated.confidence:g} %, one-sided"
     head = "points" if unit.percent else "difference"
     adjusted = " The parts are adjusted for each other (Holm)." * (
@@ -236,18 +245,18 @@ def _gate_row(label: str, row: dict[str, object], axis: Axis, gated: Gated, r: f
     """A difference over the zones of its margin; the first row has a dot of 7 pixels."""
     lo, diff, hi, margin = (as_number(row[name]) for name in ("lo", "diff", "hi", "margin"))
     unit, height = gated.unit, 46
-    zones = box(0, axis(-margin), 0, height, "zb") + box(axis(-margin), axis(0), 0, height, "zm")
-    zones += box(axis(0), 100, 0, height, "za") + upright(axis(0), 0, height, "z")
-    verdict = str(row["verdict"])
-    hue = gate_hue(verdict)
+    edges = [0, axis(-margin), axis(0), 100]
+    if gated.lower:
+        edges = [100, axis(margin), axis(0), 0]
+    zones = "".join(
+        box(min(pair), max(pair), 0, height, kind)
+        for pair, kind in zip(itertools.pairwise(edges), ("zb", "zm", "za"), strict=True)
+    )
+    zones += upright(axis(0), 0, height, "z")
+    hue, words = gate_hue(row["side"]), gate_row_words(gated.rows, row, unit)
     drawn = zones + group(hue, interval(axis, lo, diff, hi, height / 2, "ci", r))
-    size = unit.margin(margin)
-    words = {
-        "fail": f"worse by more than {size}" if margin else "worse",
-        "pass": "better" if lo > 0 else f"not worse by more than {size}",
-    }.get(verdict, "open" if not hi < 0 else f"worse; by more than {size}?")
-    said = f"{label}: {unit.gap(diff, points=True)} {unit.gaps(lo, hi)}, {verdict}"
-    bold = ("<b>", "</b>") if verdict != "undecided" else ("", "")
+    said = f"{label}: {unit.gap(diff, points=True)} {unit.gaps(lo, hi)}, {words}"
+    bold = ("<b>", "</b>") if row["side"] != "undecided" else ("", "")
     name = f"<b>{whole_name(label)}</b>" if r > 6 else whole_name(label)
     ends = unit.gaps(lo, hi) if math.isfinite(lo + hi) else ""
     return (
@@ -351,7 +360,7 @@ def next_of_gate(gated: Gated) -> list[str]:
             first_look = f" Look at {first} first: right before, wrong now."
         steps = [f"Do not ship.{first_look}"]
     elif verdict == "pass":
-        lo = as_number(row["lo"])
+        lo = as_number(row["least"])
         steps = [f"Ship. {named(new)} is better by at least {unit.size(lo)}." if lo > 0
                 else f"Ship. The loss, if any, is below {margin}."]  # fmt: skip
     else:
@@ -378,5 +387,6 @@ def plain_lines(gated: Gated) -> Table:
     return Table([
         FrameColumn("part", [short_name(label) for label, _ in lines], right=False, names=True),
         FrameColumn("points" if unit.percent else "difference", cells),
-        FrameColumn("verdict", [str(row["verdict"]) for _, row in lines], right=False),
+        FrameColumn("verdict", [gate_row_words(gated.rows, row, unit) for _, row in lines],
+                    right=False, names=True),
     ])  # fmt: skip
