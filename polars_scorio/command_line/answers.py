@@ -41,9 +41,9 @@ from polars_scorio.display.finding import (
     worst_gate,
 )
 from polars_scorio.display.html.cost_sections import price_words
-from polars_scorio.display.html.sections import QuestionFacts, next_of_ranking, without_stratum
+from polars_scorio.display.html.sections import QuestionFacts, without_stratum
 from polars_scorio.display.html.step_sections import TrainingRun
-from polars_scorio.display.html.story import Story
+from polars_scorio.display.html.story import Story, next_of_ranking
 from polars_scorio.display.html.write_page import log_size
 from polars_scorio.display.log_summary import holds_steps, overall_of_cover
 from polars_scorio.display.scopes import Scope, holds_fractions

@@ -44,7 +44,6 @@ from polars_scorio.display.html.marks import (
 )
 from polars_scorio.display.html.page import Section
 from polars_scorio.display.scopes import (
-    POWER,
     Scope,
     average_metric,
     holds_fractions,
@@ -822,65 +821,6 @@ def question_lists(lists: dict[str, list[str]]) -> str:
                 f"<div><h3>{html_text(head)}: {len(names):,}</h3><p>{codes}{rest}</p></div>"
             )
     return f'<div class="cols">{"".join(items)}</div>' * bool(items)
-
-
-_FAR = 10  # times the trials of a log, beyond which nobody plans
-
-
-def next_of_ranking(sheet: Sheet, cheapest: str = "") -> list[str]:
-    """Further trials, further questions, or neither: by the plan of the first two.
-
-    With costs, advice to take the `cheapest` comes first, and none to take either.
-    """
-    board, main = sheet.board, sheet.main
-    if not board.ranked or sheet.gap is None:
-        return []
-    a, b = (named(name) for name in board.models[:2])
-    if len(board.leaders) == 1:
-        return [f"Nothing: {named(board.leaders[0])} is the best of these models."]
-    if main.judged:
-        who = names_list(board.leaders)
-        label = f"Label more verdicts, first those of {who}: what is unknown is the judge."
-        return [*[cheapest] * bool(cheapest), label]
-    unit, gap = board.unit, sheet.gap
-    bound = unit.size(max(abs(gap.lo), abs(gap.hi)))
-    differ = f"{a} and {b} differ by less than {bound}"
-    plan = _plan_of_first(sheet)
-    power = f"{100 * POWER:g} %"
-    either, steps = "Take either: ", [cheapest] * bool(cheapest)
-    if plan is None:
-        return [*steps, f"{either * (not cheapest)}{differ}."]
-    trials, questions = plan.get("extra_trials"), plan.get("extra_questions")
-    if trials is None:
-        either = "Take either, or add questions: "
-        steps.append(
-            f"{either * (not cheapest)}{differ}, and no number of further trials of these "
-            "questions is in sight that would decide it."
-        )
-        further = f"{count_of(questions, 'further question')} like these" if questions else ""
-        return steps + [f"To decide it with a chance of {power}: {further}."] * bool(further)
-    if trials > _FAR * main.fewest:
-        times = (main.fewest + trials) / main.fewest
-        steps.append(
-            f"{either * (not cheapest)}{differ}; it would take {times:,.0f} times this log to say "
-            "which is better."
-        )
-    further = f", or {count_of(questions, 'further question')} like these" if questions else ""
-    steps.append(
-        f"To decide it with a chance of {power}: {count_of(trials, 'further trial')} of each "
-        f"question{further}, of both."
-    )
-    return steps
-
-
-def _plan_of_first(sheet: Sheet) -> dict[str, Any] | None:
-    """The plan of the first two models, if it has them."""
-    needed = sheet.main.needed
-    if needed.is_empty():
-        return None
-    either = pl.col("model_a", "model_b").cast(pl.String).is_in(sheet.board.models[:2])
-    rows = needed.filter(pl.all_horizontal(either)).rows(named=True)
-    return rows[0] if rows else None
 
 
 def line_rows(rows: Sequence[tuple[str, str, str]], left: int, right: int, axis: str = "") -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.display.finding import Finding, decided_alone, named, ranking_finding
+from polars_scorio.display.finding import Finding, decided_alone, named, names_list, ranking_finding
 from polars_scorio.display.html.cost_sections import Prices, cost_words, judge_winner
 from polars_scorio.display.html.gate_sections import Gated, gate_finding
 from polars_scorio.display.html.sections import Fan, QuestionFacts, Sheet
@@ -18,9 +19,10 @@ from polars_scorio.display.html.unranked_sections import (
     population_interval,
 )
 from polars_scorio.display.log_summary import LogSummary
-from polars_scorio.display.scopes import Scope, knows_success
+from polars_scorio.display.scopes import POWER, Scope, knows_success
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import LogVerdict, log_verdict, without_repeated_warnings
+from polars_scorio.display.words import count_of
 from polars_scorio.metrics.metric import Metric
 
 USUAL_MARGIN = 0.02  # of a gate, where a page names a baseline alone
@@ -158,6 +160,65 @@ def _with_prices(finding: Finding, sheet: Sheet, prices: Prices | None) -> Findi
     if prices is None:
         return finding
     return replace(finding, numbers=f"{finding.numbers} {cost_words(sheet.board, prices)}")
+
+
+_FAR = 10  # times the trials of a log, beyond which nobody plans
+
+
+def next_of_ranking(sheet: Sheet, cheapest: str = "") -> list[str]:
+    """Further trials, further questions, or neither: by the plan of the first two.
+
+    With costs, advice to take the `cheapest` comes first, and none to take either.
+    """
+    board, main = sheet.board, sheet.main
+    if not board.ranked or sheet.gap is None:
+        return []
+    a, b = (named(name) for name in board.models[:2])
+    if len(board.leaders) == 1:
+        return [f"Nothing: {named(board.leaders[0])} is the best of these models."]
+    if main.judged:
+        who = names_list(board.leaders)
+        label = f"Label more verdicts, first those of {who}: what is unknown is the judge."
+        return [*[cheapest] * bool(cheapest), label]
+    unit, gap = board.unit, sheet.gap
+    bound = unit.size(max(abs(gap.lo), abs(gap.hi)))
+    differ = f"{a} and {b} differ by less than {bound}"
+    plan = _plan_of_first(sheet)
+    power = f"{100 * POWER:g} %"
+    either, steps = "Take either: ", [cheapest] * bool(cheapest)
+    if plan is None:
+        return [*steps, f"{either * (not cheapest)}{differ}."]
+    trials, questions = plan.get("extra_trials"), plan.get("extra_questions")
+    if trials is None:
+        either = "Take either, or add questions: "
+        steps.append(
+            f"{either * (not cheapest)}{differ}, and no number of further trials of these "
+            "questions is in sight that would decide it."
+        )
+        further = f"{count_of(questions, 'further question')} like these" if questions else ""
+        return steps + [f"To decide it with a chance of {power}: {further}."] * bool(further)
+    if trials > _FAR * main.fewest:
+        times = (main.fewest + trials) / main.fewest
+        steps.append(
+            f"{either * (not cheapest)}{differ}; it would take {times:,.0f} times this log to say "
+            "which is better."
+        )
+    further = f", or {count_of(questions, 'further question')} like these" if questions else ""
+    steps.append(
+        f"To decide it with a chance of {power}: {count_of(trials, 'further trial')} of each "
+        f"question{further}, of both."
+    )
+    return steps
+
+
+def _plan_of_first(sheet: Sheet) -> dict[str, Any] | None:
+    """The plan of the first two models, if it has them."""
+    needed = sheet.main.needed
+    if needed.is_empty():
+        return None
+    either = pl.col("model_a", "model_b").cast(pl.String).is_in(sheet.board.models[:2])
+    rows = needed.filter(pl.all_horizontal(either)).rows(named=True)
+    return rows[0] if rows else None
 
 
 def refusal_finding(error: Exception) -> Finding:

@@ -31,7 +31,6 @@ from polars_scorio.display.html.sections import (
     forest_table,
     leaders_curve,
     metrics_section,
-    next_of_ranking,
     pairs_section,
     questions_section,
     reliability_section,
@@ -48,6 +47,7 @@ from polars_scorio.display.html.story import (
     USUAL_MARGIN,
     Story,
     Wishes,
+    next_of_ranking,
     read_story,
     refusal_finding,
 )
