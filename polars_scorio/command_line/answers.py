@@ -753,11 +753,13 @@ def regressions_answer(reply: Reply, rows: pl.DataFrame) -> None:
     """The questions that changed beyond chance, the surest first."""
     asked = reply.asked
     change = "became better" if asked.improvements else "broke"
+    question = rows.columns[rows.columns.index("trials_baseline") - 1]
     sure = rows.filter(pl.col("qvalue") <= asked.fdr)
-    title = f"{count_of(sure.height, 'question')} {change} beyond chance."
+    number, models = sure.select(*reply.strata, question).n_unique(), sure[reply.model].n_unique()
+    of = f", under one or more of {models:,} models" * (models > 1)
+    title = f"{count_of(number, 'question')} {change} beyond chance{of}."
     if not sure.height:
         title = f"No single question {change} beyond chance."
-    question = rows.columns[rows.columns.index("trials_baseline") - 1]
     some = reply.cut(rows.sort("qvalue", "pvalue", nulls_last=True, maintain_order=True))
     bold = (some["qvalue"] <= asked.fdr).fill_null(value=False)
     names = [without_stratum(" / ".join(map(str, row)))

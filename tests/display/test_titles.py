@@ -481,6 +481,19 @@ def test_a_gate_has_one_title_on_page_terminal_and_notebook(
     assert html_text(page.finding.title) in shown
 
 
+@pytest.mark.parametrize("candidates", [1, 2])
+def test_questions_that_broke_are_counted_once_for_all_candidates(
+    candidates, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    versions = {"v1": 8} | {f"v{2 + place}": 0 for place in range(candidates)}
+    log = pl.concat(long([[int(wins > 0)] * 8] * 3, name) for name, wins in versions.items())
+    log.write_parquet("log.parquet")
+    main(["regressions", "log.parquet", "--baseline", "v1", "--run-effects", "none"])
+    of = ", under one or more of 2 models" * (candidates > 1)
+    assert f"  3 questions broke beyond chance{of}.\n" in capsys.readouterr().out
+
+
 def gate_page(capsys, *asked):
     """What the terminal says of a gate, the title of its page, and words and zones of its rows."""
     main(["gate", "log.parquet", *asked, "--run-effects", "none", "--html", "gate.html"])
