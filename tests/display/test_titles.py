@@ -494,6 +494,19 @@ def test_questions_that_broke_are_counted_once_for_all_candidates(
     assert f"  3 questions broke beyond chance{of}.\n" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("questions", [12, 40])
+def test_a_page_with_a_winner_does_not_say_that_no_model_is_better(questions):
+    """The title is about one try: the curve is asked at the other k, and is silent if open."""
+    page = page_of(
+        rated({"a": {"x": 3}, "b": {"x": 2}}, questions).drop("part"), run_effects="none"
+    )
+    assert page.headline == "a beats b."
+    (rely,) = [each for each in page.sections if each.anchor == "reliability"]
+    curve = [words for words in rely.words if words.startswith("Pass@k")]
+    assert not any("k = 1" in words for words in curve)
+    assert "name a better model" not in page.html()
+
+
 def gate_page(capsys, *asked):
     """What the terminal says of a gate, the title of its page, and words and zones of its rows."""
     main(["gate", "log.parquet", *asked, "--run-effects", "none", "--html", "gate.html"])

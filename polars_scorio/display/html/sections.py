@@ -547,18 +547,26 @@ class Fan:
 
 
 def leaders_curve(sheet: Sheet, fan: Fan | None) -> str:
-    """Sentence on Pass@k of the first two models at all k; empty if nobody knows a band."""
+    """Sentence on Pass@k of the first two models, at each k but that of the title.
+
+    Empty if nobody knows a band, and where it names no better model.
+    """
     main, models = sheet.main, sheet.board.models
     if fan is None or fan.rewards or main.judged or len(models) < 2:
         return ""
     if sheet.settings.prior is not None:
         return ""
     baseline = models[0] if len(models) > _TIGHT else None
-    every_k, options = pass_at_k(list(fan.k)), sheet.settings.report
-    rows = main.numbers(compare, every_k, baseline=baseline, **options).collect()
+    sizes = [k for k in fan.k if k != (main.lead.row_sizes[0] or 1)]
+    if len(sizes) == 1:
+        return ""
+    other_k, options = pass_at_k(sizes), sheet.settings.report
+    rows = main.numbers(compare, other_k, baseline=baseline, **options).collect()
     two = pl.col("model_a", "model_b").cast(pl.String).is_in(models[:2])
     pair = rows.filter(pl.all_horizontal(two)).drop("gain_to", "loss_from", strict=False)
-    return f"Pass@k: {curve_sentence(pair, sheet.settings.confidence)}" if pair.height else ""
+    if pair["better"].null_count() == pair.height:
+        return ""
+    return f"Pass@k: {curve_sentence(pair, sheet.settings.confidence)}"
 
 
 def reliability_section(fan: Fan | None, hues: Sequence[str], note: str = "") -> Section:
