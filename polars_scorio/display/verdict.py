@@ -60,7 +60,7 @@ def lead_label(scope: Scope) -> str:
     return metric_label(scope.lead, scope.lead.row_sizes[0], scope.each)
 
 
-_FEW = 10  # questions, below which the sections say little
+FEW_QUESTIONS = 10  # below which a verdict is about these alone
 _GROUPS = 3  # of identical models that are named
 _DEPENDENT = "Trials that are not independent"
 _CHECKED = "Independent trials are assumed; the checks of the log found nothing against it."
@@ -133,7 +133,7 @@ def _uneven_steps(log: LogSummary) -> Iterator[Alert]:
 
 def _few_questions(log: LogSummary) -> Iterator[Alert]:
     asked = log.question_count
-    if asked < _FEW:
+    if asked < FEW_QUESTIONS:
         yield Alert(
             "Few questions",
             f"The log has {count_of(asked, 'question')} in all. The intervals are about these "

@@ -494,6 +494,24 @@ def test_questions_that_broke_are_counted_once_for_all_candidates(
     assert f"  3 questions broke beyond chance{of}.\n" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("questions", "chip"), [(3, "decided on these 3 questions"), (10, "decided")]
+)
+def test_a_winner_on_few_questions_is_one_on_these_alone(questions, chip, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log = pl.concat([long([[1] * 8] * questions, "a"), long([[0] * 8] * questions, "b")])
+    page = page_of(log, run_effects="none", validate=False)
+    assert (page.headline, page.finding.chip) == ("a beats b.", chip)
+    advice = "Nothing: a is the best of these models."
+    if questions < 10:
+        advice = "Add questions: a is the best on these 3 questions, which say little about others."
+    assert [*map(plain_text, page.todo)] == [advice]
+    log.scorio(validate=False).write_card("card.svg")
+    assert (chip in Path("card.svg").read_text(encoding="utf-8")) == (questions < 10)
+    gate = page_of(log, run_effects="none", validate=False, baseline="a")
+    assert gate.finding.chip == chip.replace("decided", "gate: fail")
+
+
 @pytest.mark.parametrize("questions", [12, 40])
 def test_a_page_with_a_winner_does_not_say_that_no_model_is_better(questions):
     """The title is about one try: the curve is asked at the other k, and is silent if open."""

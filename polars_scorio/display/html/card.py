@@ -13,7 +13,7 @@ from polars_scorio.display.finding import MINUS, Board, Curve, Unit, plain_text,
 from polars_scorio.display.html.gate_sections import Gated, as_number, gate_hue
 from polars_scorio.display.html.marks import palette
 from polars_scorio.display.whole_files import write_whole
-from polars_scorio.display.words import count_of, short_name
+from polars_scorio.display.words import count_of, short_name, these_questions
 
 if TYPE_CHECKING:
     from polars_scorio.display.html.story import Story
@@ -36,7 +36,8 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
     if sheet.main.each:
         count += f" \N{MULTIPLICATION SIGN} {count_of(sheet.main.each, 'trial')}"
     models = f"{count_of(len(board.models), 'model')}, " * (len(board.models) > 1)
-    what = " \N{MIDDLE DOT} ".join(filter(None, (title, f"{models}{count}")))
+    few = finding.chip if finding.chip.endswith(these_questions(sheet.asked)) else ""
+    what = " \N{MIDDLE DOT} ".join(filter(None, (title, f"{models}{count}", few)))
     said = plain_text(finding.title)
     size = 58 if len(_title_lines(said, 58)) <= 2 else 48
     parts = [_text_element(_LEFT, 72, 24, what, _SOFT)]

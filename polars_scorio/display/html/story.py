@@ -21,8 +21,13 @@ from polars_scorio.display.html.unranked_sections import (
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.scopes import POWER, Scope, knows_success
 from polars_scorio.display.settings import Settings
-from polars_scorio.display.verdict import LogVerdict, log_verdict, without_repeated_warnings
-from polars_scorio.display.words import count_of
+from polars_scorio.display.verdict import (
+    FEW_QUESTIONS,
+    LogVerdict,
+    log_verdict,
+    without_repeated_warnings,
+)
+from polars_scorio.display.words import count_of, these_questions
 from polars_scorio.metrics.metric import Metric
 
 USUAL_MARGIN = 0.02  # of a gate, where a page names a baseline alone
@@ -77,6 +82,7 @@ class Story:
         one, numbered = len(board.models) == 1, bool(main.rows["mu"].count())
 
         def story(finding: Finding, **parts: object) -> Story:
+            finding = _about_few(finding, sheet)
             return cls(log, coverage, asked, verdict, sheet, finding, **parts)  # type: ignore[arg-type]
 
         facts = QuestionFacts.from_scope(main, board.models, settings)
@@ -156,6 +162,14 @@ def read_story(
         return log, coverage, error
 
 
+def _about_few(finding: Finding, sheet: Sheet) -> Finding:
+    """The finding, whose chip says of few questions that it is about these alone."""
+    benchmark = sheet.settings.target == "benchmark"
+    if sheet.asked >= FEW_QUESTIONS or not finding.mood or not benchmark:
+        return finding
+    return replace(finding, chip=f"{finding.chip} on {these_questions(sheet.asked)}")
+
+
 def _with_prices(finding: Finding, sheet: Sheet, prices: Prices | None) -> Finding:
     if prices is None:
         return finding
@@ -175,7 +189,10 @@ def next_of_ranking(sheet: Sheet, cheapest: str = "") -> list[str]:
         return []
     a, b = (named(name) for name in board.models[:2])
     if len(board.leaders) == 1:
-        return [f"Nothing: {named(board.leaders[0])} is the best of these models."]
+        leader, few = named(board.leaders[0]), these_questions(sheet.asked)
+        only = f"Add questions: {leader} is the best on {few}, which say little about others."
+        settled = f"Nothing: {leader} is the best of these models."
+        return [only if sheet.asked < FEW_QUESTIONS else settled]
     if main.judged:
         who = names_list(board.leaders)
         label = f"Label more verdicts, first those of {who}: what is unknown is the judge."
