@@ -64,6 +64,7 @@ from polars_scorio.display.words import (
     range_text,
     short_name,
     sigma_values,
+    success_word,
     these_questions,
 )
 from polars_scorio.metrics.metric import Metric
@@ -514,10 +515,9 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
     if fan is not None and not fan.rewards and len(board.models) > 1 and fan.models:
         many = fan.k[-1]
         least, most = (board.unit.score(fan.numbers[kind, 0, -1, 0]) for kind in (1, 0))
-        right = "" if reply.log._roles.lower_is_better else "right "
-        once = f"{most} {right}at least once in {many:,}, {least} all {many:,} times"
+        once = f"{most} {fan.word} at least once in {many:,}, {least} all {many:,} times"
         once = f"{named(fan.models[0])}: {once}"
-        facts.append(("rely on it" if right else "how often", once))
+        facts.append(("rely on it" if fan.word == "right" else "how often", once))
     if story.run is None and len(board.models) > 1:
         steps = [text for text in next_of_ranking(sheet) if not text.startswith("Nothing")]
         facts += [*zip(["to decide", *[""] * len(steps)], steps, strict=False)]
@@ -849,10 +849,11 @@ def questions_answer(
     title = f"{count_of(rows.height, per)}."
     if whole is not None and facts is not None:
         place = f"At {whole.name}: " * bool(whole.name)
-        title = place + questions_title(facts.facts(), whole.models[0])
+        title = place + questions_title(facts.facts(), whole.models[0], facts.word)
 
     def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> list[str]:
-        sentences = question_sentences(part, question, reply.asked.fdr, per)
+        word = success_word(reply.log._roles).replace("right", "solved")
+        sentences = question_sentences(part, question, reply.asked.fdr, per, word)
         here = part.select(strata).head(1)
         same = sources.join(here, on=strata, how="semi", nulls_equal=True) if strata else sources
         advice = same["advice"].head(1).to_list()
@@ -892,7 +893,7 @@ def _question_lines(
         return f"{round(share * each)}/{each}" if each else _share_text(share)
 
     names = [[(without_stratum(name), "open" * (name in against))] for name in listed]
-    head = "reversed first" if against else "coin tosses" if facts.mixed else "question"
+    head = "reversed first" if against else f"sometimes {facts.word}" if facts.mixed else "question"
     columns = [Column(head, names, names=True)]
     for at, model in enumerate(whole.models):
         shares = [cell(float(facts.scores[at, known[name]])) for name in listed]

@@ -591,8 +591,11 @@ def strata_title(firsts: dict[str, str], sure: dict[str, str], leader: str, noun
     return f"No {noun} has a sure winner."
 
 
-def questions_title(facts: dict[str, Any], leader: str) -> str:
-    """Heading over all questions, from how many are never, always or sometimes solved."""
+def questions_title(facts: dict[str, Any], leader: str, word: str = "right") -> str:
+    """Heading over all questions, from how many are never, always or sometimes solved.
+
+    `word` is what a trial is called that counts.
+    """
     number, never, always = facts["questions"], facts["never"], facts["always"]
     if 2 * (never + always) > number and facts["models"] > 1:
         return (
@@ -601,5 +604,7 @@ def questions_title(facts: dict[str, Any], leader: str) -> str:
     if facts["trials"] >= 4 and 2 * facts["mixed"] >= number:
         return f"{facts['mixed']:,} of {number:,} questions come out both ways for {named(leader)}."
     if never:
+        if word != "right":
+            return f"{count_of(never, 'question')} {'is' if never == 1 else 'are'} never {word}."
         return f"{count_of(never, 'question')} nobody solves."
-    return "No question is out of reach."
+    return "No question is out of reach." if word == "right" else f"Each question is {word} once."

@@ -127,7 +127,7 @@ class GateWords:
         if self.cost_margin is not None and row["cost_verdict"] is not None:
             parts.append(self._cost_words(row, self.cost_margin))
         if row["broken"] is not None:
-            parts.append(_broken_words(row, lower_is_better=self.lower_is_better))
+            parts.append(broken_words(row, lower_is_better=self.lower_is_better))
         if regressed is not None and row.get("regressed") is None:
             parts.append(self._regressed_words(regressed, nameable=nameable))
         parts += self._case_words(row)
@@ -261,7 +261,7 @@ def cost_ratio_words(row: Mapping[str, Any]) -> str:
     return f"cost ratio {row['cost_ratio']:.3g} [{lo}, {hi}]"
 
 
-def _broken_words(row: Mapping[str, Any], *, lower_is_better: bool) -> str:
+def broken_words(row: Mapping[str, Any], *, lower_is_better: bool) -> str:
     """The count of broken questions, with what chance breaks."""
     broken = count_of(row["broken"], "question")
     by_chance, p = row["broken_by_chance"], p_words(row["pvalue_broken"])
@@ -289,15 +289,17 @@ _SOLVED_BY_ONE = {
 
 
 def question_sentences(
-    rows: pl.DataFrame, question: str, fdr: float, unit: QuestionUnit = "question"
-) -> list[str]:
+    rows: pl.DataFrame, question: str, fdr: float, unit: QuestionUnit = "question",
+    solved: str = "solved",
+) -> list[str]:  # fmt: skip
     """Sentences on the questions of one stratum, from rows of `Scorio.questions`."""
     if rows.is_empty():
         return ["The log has no questions."]
-    solved = []
+    said = []
     if rows["solved_by"].null_count() < rows.height:
-        solved = [_solved_sentence(rows, question, unit, status) for status in ("never", "always")]
-    return [*solved, reversed_sentence(rows, question, fdr, unit)]
+        said = [_solved_sentence(rows, question, unit, status).replace("solved", solved)
+                for status in ("never", "always")]  # fmt: skip
+    return [*said, reversed_sentence(rows, question, fdr, unit)]
 
 
 def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:

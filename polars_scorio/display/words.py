@@ -265,6 +265,15 @@ def text_list(texts: Sequence[str], most: int = _LISTED) -> str:
     return " and ".join(filter(None, [", ".join(listed[:-1]), *listed[-1:]]))
 
 
+def success_word(roles: Roles) -> str:
+    """The word for a trial that counts: right, or its own label where lower scores are better."""
+    if not roles.lower_is_better:
+        return "right"
+    if roles.threshold is not None:
+        return f"at least {roles.threshold:g}"
+    return " or ".join(f"“{short_name(label)}”" for label in (roles.successes or (1,))[:_LISTED])
+
+
 def judge_words(roles: Roles, labels: pl.Series | None = None) -> str:
     """Correction of the numbers of a log, in words; empty if its outcomes are no verdicts.
 

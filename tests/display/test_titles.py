@@ -494,6 +494,48 @@ def test_questions_that_broke_are_counted_once_for_all_candidates(
     assert f"  3 questions broke beyond chance{of}.\n" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("kind", ["ranking", "one", "gate", "run", "questions"])
+def test_an_attack_that_succeeds_is_not_called_right(kind, tmp_path, capsys, monkeypatch):
+    """Where lower is better, every surface has the label's own word."""
+    monkeypatch.chdir(tmp_path)
+    labels = pl.col("category").replace_strict({0: "resisted", 1: "hit"}, return_dtype=pl.String)
+    log = models(1 if kind == "one" else 2, questions=30).with_columns(labels)
+    if kind == "run":
+        step = pl.when(pl.col("model") == "m00").then(100).otherwise(200)
+        log = log.with_columns(step=step, model=pl.lit("ada"))
+    log.write_parquet("log.parquet")
+    asked = ["--success", "hit", "--lower-is-better", "--run-effects", "none"]
+    asked += ["--by", "step"] if kind == "run" else []
+    extra = ["--baseline", "m00", "--margin", "0.02"]
+    asked = [*extra, *asked, "--html", "report.html"] if kind == "gate" else asked
+    main(["gate" if kind == "gate" else "report", "log.parquet", *asked])
+    body = Path("report.html").read_text(encoding="utf-8").partition("<body>")[2]
+    page = re.sub("<[^>]+>", " ", body.partition("What to do next")[0])
+    text = f"{page} {capsys.readouterr().out}"
+    if kind in {"ranking", "one", "questions"}:
+        main(["questions" if kind == "questions" else "summary", "log.parquet", *asked])
+        text += capsys.readouterr().out
+    assert "“hit”" in text
+    assert re.findall(r".{,30}(?<!on the )\b(?:right|solved|[Nn]obody)\b.{,30}", text) == []
+
+
+def test_what_is_sometimes_right_is_no_coin_toss(tmp_path, capsys, monkeypatch):
+    """1 of 8 and 7 of 8 come out both ways, and are not near to half."""
+    outcomes = [[1] * right + [0] * (8 - right) for right in (0, 1, 1, 4, 7, 8)]
+    log = pl.concat([long(outcomes, "a"), long(outcomes[::-1], "b")])
+    html = page_of(log, run_effects="none").html()
+    said = re.search(
+        r"<h3>Sometimes right for .*?>a<.*?nearest to half first: (\d)</h3>.*?</p>", html
+    )
+    assert (said[1], re.findall(r"<code>(\d)", said[0])) == ("4", ["3", "2", "1", "4"])
+    monkeypatch.chdir(tmp_path)
+    log.write_parquet("log.parquet")
+    main(["questions", "log.parquet"])
+    printed = capsys.readouterr().out
+    assert "sometimes right" in printed
+    assert "coin toss" not in html + printed
+
+
 @pytest.mark.parametrize(
     ("questions", "chip"), [(3, "decided on these 3 questions"), (10, "decided")]
 )

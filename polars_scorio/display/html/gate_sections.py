@@ -11,7 +11,7 @@ from html import escape
 import numpy as np
 import polars as pl
 
-from polars_scorio.arguments import known_text, p_words, value_text
+from polars_scorio.arguments import known_text, value_text
 from polars_scorio.counting.log import Study, collected_together
 from polars_scorio.counting.roles import Category
 from polars_scorio.decisions.gate import gate
@@ -52,6 +52,7 @@ from polars_scorio.display.scopes import (
     holds_fractions,
     knows_success,
 )
+from polars_scorio.display.sentences import broken_words
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import FrameColumn, Table
 from polars_scorio.display.words import count_of, short_name, visible_text
@@ -288,23 +289,21 @@ def cases_section(gated: Gated, facts: QuestionFacts, models: Sequence[str]) -> 
         for name, strip in zip((old, new), strips, strict=True)
     )
     marks, key = _case_marks(np.bincount(kind, minlength=4).tolist())
-    lists = _case_list("Broke: right trials before and after", broke) + _case_list("Fixed", fixed)
+    word = facts.word
+    lists = _case_list(f"Broke: {word} trials before and after", broke)
+    lists += _case_list("Fixed", fixed)
     were = "was" if len(up) == 1 else "were"
     title = f"{count_of(len(down), 'question')} broke; {len(up):,} {were} fixed."
     words = [
         (
-            "Every question, the largest loss on the left. Full colour: right in all trials. A "
+            f"Every question, the largest loss on the left. Full colour: {word} in all trials. A "
             f"question “broke” if its own test says so ({100 * _FDR:g} % false discoveries), and "
-            "is flaky if a version has it right in some trials, not in all."
+            f"is flaky if a version has it {word} in some trials, not in all."
         )
     ]
     chance = row["pvalue_broken"]
     if chance is not None and (as_number(chance) < 0.05 or not down):
-        words.append(
-            f"{row['broken']:,} went from mostly right to mostly wrong "
-            f"({as_number(row['broken_by_chance']):.1f} expected between equal versions, "
-            f"{p_words(as_number(chance))})."
-        )
+        words.append(f"{broken_words(row, lower_is_better=gated.lower)}.")
     words += gated.said_of_cases(row)
     figure = f'<div class="strip">{cells}<span></span><div>{marks}{key}</div></div>{lists}'
     return Section("cases", title if down or up else "No question broke.", words, figure)
@@ -358,6 +357,8 @@ def next_of_gate(gated: Gated) -> list[str]:
                 [without_stratum(name) for name in broke["question"].cast(pl.String)[:3]]
             )
             first_look = f" Look at {first} first: right before, wrong now."
+            if gated.lower:
+                first_look = f" Look at {first} first: rare before, frequent now."
         steps = [f"Do not ship.{first_look}"]
     elif verdict == "pass":
         lo = as_number(row["least"])

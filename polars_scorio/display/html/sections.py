@@ -53,7 +53,7 @@ from polars_scorio.display.sentences import curve_sentence, reversed_sentence
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import FrameColumn, Table
 from polars_scorio.display.verdict import lead_label, lead_rows, metric_rows
-from polars_scorio.display.words import count_of, short_name, these_questions
+from polars_scorio.display.words import count_of, short_name, success_word, these_questions
 from polars_scorio.maths.array_rows import Floats
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
@@ -505,7 +505,7 @@ def pairs_section(sheet: Sheet) -> Section:
 
 
 _DRAWN, _BOTH = 64, ("pass_at_k", "pass_hat_k")
-_RELIABLE = "Can it, and can you rely on it?"
+_RELIABLE, _OFTEN = "Can it, and can you rely on it?", "At least once, or every time?"
 _LISTED = 8  # models below the fan
 
 
@@ -518,6 +518,7 @@ class Fan:
     numbers: Floats
     rewards: bool
     averaged: bool  # means of strata, which are no shares of the questions
+    word: str  # for a trial that counts
 
     @classmethod
     def from_scope(cls, main: Scope, settings: Settings, models: Sequence[str]) -> Fan | None:
@@ -543,7 +544,13 @@ class Fan:
         numbers = ends.to_numpy().reshape(2, len(models), len(sizes), 3)
         if not np.isfinite(numbers[:, 0]).all():
             return None
-        return cls([*models], sizes, numbers, rewards, averaged=main.overall == "macro")
+        averaged, word = main.overall == "macro", success_word(main.roles)
+        return cls([*models], sizes, numbers, rewards, averaged=averaged, word=word)
+
+    @property
+    def heading(self) -> str:
+        """The heading of its section: nobody relies on what is better if it is rare."""
+        return _RELIABLE if self.word == "right" else _OFTEN
 
 
 def leaders_curve(sheet: Sheet, fan: Fan | None) -> str:
@@ -579,12 +586,13 @@ def reliability_section(fan: Fan | None, hues: Sequence[str], note: str = "") ->
     leader, shares = named(models[0]), "" if fan.averaged else " of the questions"
     words = [
         (
-            f"{leader} gets {unit.score(can[0])}{shares} right at least once in {top:,} tries, and "
-            f"{unit.score(does[0])} every time."
+            f"{leader} gets {unit.score(can[0])}{shares} {fan.word} at least once in {top:,} "
+            f"tries, and {unit.score(does[0])} every time."
         ),
         (
-            "Above: at least one of k tries is right (Pass@k). Below: all k are (Pass^k). The "
-            "space between is luck: what it can do, but does not do reliably."
+            f"Above: at least one of k tries is {fan.word} (Pass@k). Below: all k are (Pass^k). "
+            "The space between is luck"
+            f"{': what it can do, but does not do reliably' * (fan.word == 'right')}."
         ),
     ]
     if fan.rewards:
@@ -600,7 +608,7 @@ def reliability_section(fan: Fan | None, hues: Sequence[str], note: str = "") ->
         ]
     words += [note] * bool(note)
     figure = _fan_picture(fan, models, hues, unit) + _fan_table(fan, models, hues, unit)
-    return Section("reliability", _RELIABLE, words, figure)
+    return Section("reliability", fan.heading, words, figure)
 
 
 def _fan_picture(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit) -> str:
@@ -679,8 +687,8 @@ def _fan_table(fan: Fan, models: Sequence[str], hues: Sequence[str], unit: Unit)
     note = f'<p class="note">{count_of(rest, "more model")}: in the files of this page.</p>'
     first = "reward"
     if unit.percent and not fan.rewards:
-        first = "% right" if fan.averaged else "% of the questions"
-    return f'<div class="rel">{number_table(_RELIABLE, first, heads, rows)}</div>' + note * (
+        first = f"% {fan.word}" if fan.averaged else "% of the questions"
+    return f'<div class="rel">{number_table(fan.heading, first, heads, rows)}</div>' + note * (
         rest > 0
     )
 
@@ -702,6 +710,7 @@ class QuestionFacts:
     trials: int  # of a question, the fewest
     judged: bool
     rewards: bool  # nothing is solved, and nothing is a coin toss
+    word: str  # for a trial that counts
 
     @classmethod
     def from_scope(cls, main: Scope, models: Sequence[str], settings: Settings) -> QuestionFacts:
@@ -744,6 +753,7 @@ class QuestionFacts:
             main.fewest,
             judged,
             rewards,
+            success_word(main.roles),
         )
 
     def facts(self) -> dict[str, int]:
@@ -781,25 +791,30 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
         '<span></span><span class="sides"><span>hardest</span>'
         f"<span>easiest of {len(facts.names):,}</span></span>"
     )
+    heads = ("Nobody solved", "Everybody solved, always")
+    if facts.word != "right":
+        heads = (f"Never {facts.word}", f"Always {facts.word}")
     lists = question_lists(
         {
-            "Nobody solved": facts.never,
-            "Everybody solved, always": facts.always,
+            heads[0]: facts.never,
+            heads[1]: facts.always,
             f"Speak against the ranking (FDR {100 * FALSE_DISCOVERIES:g} %)": facts.against,
-            f"A coin toss for {named(models[0])}": facts.mixed if facts.trials > 1 else [],
+            f"Sometimes {facts.word} for {named(models[0])}, nearest to half first": facts.mixed
+            if facts.trials > 1
+            else [],
         }
     )
     words = [
         "By the verdicts of the judge as they are." * facts.judged,
         "Full colour: the highest mean reward. Empty: the lowest."
         if facts.rewards
-        else "Full colour: right in every trial. Empty: never.",
+        else f"Full colour: {facts.word} in every trial. Empty: never.",
         "A column that is empty above and full below deserves a look." * (len(models) > 2),
         facts.reversals,
     ]
     gap = 2 if tall > 15 else 1
     figure = f'<div class="strip" style="row-gap:{gap}px">{rows}{ends}</div>{lists}'
-    title = questions_title(facts.facts(), models[0])
+    title = questions_title(facts.facts(), models[0], facts.word)
     if facts.rewards:
         title = "Every question, from the hardest to the easiest."
     return Section("questions", title, words, figure)

@@ -163,12 +163,12 @@ def flaky_section(facts: QuestionFacts) -> Section:
             x = {"": at, "mid": at + wide / 2, "end": at + wide}[held]
             marks += text(x, height + 26, f"{count:,} {words}", f"{held} i w".strip())
         at += wide
-    said = f"{always} always right, {some} sometimes, {never} never"
+    said = f"{always} always {facts.word}, {some} sometimes, {never} never"
     coins = ", ".join(named(without_stratum(name)) for name in facts.mixed[:6])
     words_ = [
         (
-            "Every question, by the share of its trials that are right. Pale: sometimes right, "
-            "sometimes wrong."
+            f"Every question, by the share of its trials that are {facts.word}. Pale: sometimes, "
+            "not always."
         ),
         f"Nearest to a coin toss: {coins}.",
     ]
