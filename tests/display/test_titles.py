@@ -481,6 +481,32 @@ def test_a_gate_has_one_title_on_page_terminal_and_notebook(
     assert html_text(page.finding.title) in shown
 
 
+def test_what_comes_into_reach_and_goes_out_of_it_stands_beside_what_single_questions_show(
+    tmp_path, capsys, monkeypatch
+):
+    """One of 8 to none of 8 is chance for one question, and not for ten of them."""
+    monkeypatch.chdir(tmp_path)
+    right = {0: [1] * 10 + [4] * 10 + [0] * 2, 500: [0] * 10 + [8] * 10 + [1] * 2}
+    rows = [(step, question, trial, int((trial + question) % 8 < wins))
+            for step, successes in right.items() for question, wins in enumerate(successes)
+            for trial in range(8)]  # fmt: skip
+    log = pl.DataFrame(rows, ["step", "question", "trial", "category"], orient="row")
+    log.write_parquet("log.parquet")
+    page = page_of(log, model=None, by="step", run_effects="none")
+    moved = (
+        "10 questions right at least once at step 0 are never right at step 500; 2 the other way"
+    )
+    assert page.finding.aside == f"{moved} round."
+    (questions,) = [each for each in page.sections if each.anchor == "questions"]
+    assert questions.title == "10 questions went out of reach, 2 came into reach."
+    assert "Out of reach: 10</h3><p><code>0</code>" in questions.figure
+    assert "Came into reach: 2</h3><p><code>20</code>" in questions.figure
+    assert " 0 got worse, each by a test of its own" in questions.words[1]
+    asked = ["--model", "none", "--by", "step", "--run-effects", "none"]
+    assert main(["summary", "log.parquet", *asked]) == 0
+    assert moved in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.parametrize("candidates", [1, 2])
 def test_questions_that_broke_are_counted_once_for_all_candidates(
     candidates, tmp_path, capsys, monkeypatch

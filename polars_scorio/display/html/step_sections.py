@@ -20,6 +20,7 @@ from polars_scorio.display.finding import (
     Curve,
     Finding,
     Gap,
+    Mood,
     Unit,
     html_text,
     named,
@@ -72,6 +73,7 @@ class TrainingRun:
     board: Board  # steps by one try, the best first
     name: str  # of the column of steps
     best: tuple[float, float]  # interval of the highest step, corrected for the selection
+    scores: pl.DataFrame  # of each question at each step, the hardest at the first one on top
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -104,7 +106,27 @@ class TrainingRun:
         curve = _gain_curve(main, fan.k, steps[0], steps[-1], settings)
         chosen = best(main.study, main.roles, avg(), **settings.report).collect()
         ends = chosen.select("best_lo", "best_hi").row(0)
-        return cls(steps, at, fan, curve, Board.from_rows(rows, order), name, ends)
+        wide = main.question_scores().pivot("model", index="question", values="score")
+        wide = wide.select("question", *steps).sort(steps[0], steps[-1], "question")
+        return cls(steps, at, fan, curve, Board.from_rows(rows, order), name, ends, wide)
+
+    def turned(self, *, lost: bool) -> list[str]:
+        """Questions with a trial that counts at the first step alone, or at the last one alone."""
+        one, other = pl.col(self.steps[0]), pl.col(self.steps[-1])
+        one, other = (one, other) if lost else (other, one)
+        return self.scores.filter(one > 0, other == 0)["question"].cast(pl.String).to_list()
+
+    def reach_words(self) -> str:
+        """Sentence on the questions that the last step never gets right, and those that are new."""
+        lost, new = (len(self.turned(lost=lost)) for lost in (True, False))
+        (first, last), word = self.ends, self.fan.word
+        if not lost + new:
+            return ""
+        return (
+            f"{count_of(lost, 'question')} {word} at least once at step {first} "
+            f"{'is' if lost == 1 else 'are'} never {word} at step {last}; {new:,} the other way "
+            "round."
+        )
 
 
 def _gain_curve(
@@ -139,7 +161,8 @@ def steps_finding(run: TrainingRun, basis: Sequence[str]) -> Finding:
     against = f"step {last} against step {first}"
     target = basis[-1]
     basis_words = (against, basis[1].partition(",")[0] + ", for all k at once", target)
-    return Finding(title, chip, "yes" if one else "", numbers, "", basis_words)
+    mood: Mood = "yes" if one else ""
+    return Finding(title, chip, mood, numbers, run.reach_words(), basis_words)
 
 
 def steps_hero(run: TrainingRun, level_words: str) -> str:
@@ -263,9 +286,7 @@ def gains_section(run: TrainingRun, settings: Settings) -> Section:
 def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
     """Every question at every step, the hardest at the first step on the left."""
     cells = log.cells.with_columns(model=pl.col("stratum").cast(pl.String)).drop("stratum")
-    main = Scope("", Study(cells), replace(log.roles, by=()), (avg(),))
-    wide = main.question_scores().pivot("model", index="question", values="score")
-    wide = wide.select("question", *run.steps).sort(run.steps[0], run.steps[-1], "question")
+    roles, wide = replace(log.roles, by=()), run.scores
     scores = np.clip(wide.select(run.steps).to_numpy().T, 0, 1)
     strips = strip_rows(
         scores, 20 if len(run.steps) <= 20 else 10, [f"step {s}" for s in run.steps]
@@ -276,9 +297,9 @@ def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
         f"{escape(short_name(step_words(step), 12))}</span>{strips[place]}"
         for place, step in enumerate(run.steps)
     )
-    two = Study(main.counts.filter(pl.col("model").is_in([run.steps[0], run.steps[-1]])))
+    two = Study(cells.filter(pl.col("model").is_in([run.steps[0], run.steps[-1]])))
     tests = [
-        regressed_questions(two, main.roles, run.steps[0], fdr=_FDR, improvements=better)
+        regressed_questions(two, roles, run.steps[0], fdr=_FDR, improvements=better)
         for better in (True, False)
     ]
     won, lost = (
@@ -291,12 +312,24 @@ def step_questions_section(run: TrainingRun, log: LogSummary) -> Section:
         f"<span>easiest of {wide.height:,}</span></span>"
     )
     since = f"since step {run.ends[0]}"
-    lists = question_lists({f"Won {since}": won, f"Lost {since}": lost})
+    gone, new, word = run.turned(lost=True), run.turned(lost=False), run.fan.word
+    names = (
+        ("Out of reach", "Came into reach")
+        if word == "right"
+        else (f"No longer {word}", f"New: {word}")
+    )
+    turned = dict(zip(names, (gone, new), strict=True))
+    lists = question_lists(turned | {f"Won {since}": won, f"Lost {since}": lost})
+    moved = f"{count_of(len(won), 'question')} got better, {len(lost):,} got worse"
+    rate = f"{100 * _FDR:g} % false discoveries"
+    alone = "One question alone hardly ever shows that it went out of reach; many together do."
     words = [
-        "Every question, every step. Full colour: right in all trials.",
-        f"Counted: questions whose own test says so ({100 * _FDR:g} % false discoveries).",
+        f"Every question, every step. Full colour: {word} in all trials.",
+        f"{moved}, each by a test of its own ({rate}). {alone * bool(gone)}".strip(),
     ]
-    title = f"{count_of(len(won), 'question')} got better, {len(lost):,} got worse."
+    title = f"{count_of(len(gone), 'question')} went out of reach, {len(new):,} came into reach."
+    if word != "right":
+        title = f"{count_of(len(gone), 'question')} no longer {word}, {len(new):,} newly so."
     return Section("questions", title, words, f'<div class="strip">{rows}{ends}</div>{lists}')
 
 

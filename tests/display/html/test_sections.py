@@ -488,7 +488,8 @@ def test_a_run_has_the_steps_that_may_be_best_and_the_earliest_of_them_to_take()
         "questions",
     ]
     (questions,) = [each for each in page.sections if each.anchor == "questions"]
-    assert questions.title == "20 questions got better, 0 got worse."
+    assert questions.title == "0 questions went out of reach, 20 came into reach."
+    assert questions.words[1].startswith("20 questions got better, 0 got worse, each by a test of")
 
 
 def test_the_gains_of_a_run_are_those_of_the_comparison():
