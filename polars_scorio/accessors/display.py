@@ -138,6 +138,7 @@ class ReaderMethods(Accessor[FrameT]):
         *,
         title: str | None = None,
         baseline: Category | None = None,
+        margin: float | None = None,
         overall: Overall | None = None,
         confidence: float | None = None,
         target: Target | None = None,
@@ -152,8 +153,8 @@ class ReaderMethods(Accessor[FrameT]):
             The metric that orders the models; default `ps.avg()`. A single k.
         title : str, optional
             A name of the log, in the line above the finding.
-        baseline : category, optional
-            A model that others are compared with: the finding is then that of a gate.
+        baseline, margin : optional
+            As in `gate`, of which the card then shows the finding; both or none.
         overall : "macro" or "micro", optional
             With strata: whether the numbers are means of the strata, the default, or pool their
             questions.
@@ -191,7 +192,7 @@ class ReaderMethods(Accessor[FrameT]):
         said = {"target": target, "confidence": confidence, "overall": overall}
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         metrics = () if metric is None else (metric,)
-        wanted = Wishes(metrics, Settings(**asked), baseline)  # type: ignore[arg-type]
+        wanted = Wishes(metrics, Settings(**asked), baseline, margin)  # type: ignore[arg-type]
         *_, story = read_story(self._lazy(), self._roles, wanted, totals=self._tool_totals)
         if not isinstance(story, Story):
             raise story
@@ -204,6 +205,7 @@ class ReaderMethods(Accessor[FrameT]):
         *metrics: Metric,
         title: str | None = None,
         baseline: Category | None = None,
+        margin: float | None = None,
         overall: Overall | None = None,
         prior: Prior | None = None,
         target: Target | None = None,
@@ -225,9 +227,9 @@ class ReaderMethods(Accessor[FrameT]):
             costs.
         title : str, optional
             The headline of the page. Default: the name of the file.
-        baseline : category, optional
-            A model that all others are compared with, in a section of its own: margins of a `gate`,
-            and the questions that broke or were repaired.
+        baseline, margin : optional
+            As in `gate`: the page then is about the gate, with the questions that broke or were
+            repaired; both or none.
         overall : "macro" or "micro", optional
             With strata: whether the numbers over all of them are their means, the default, or pool
             their questions.
@@ -276,7 +278,7 @@ class ReaderMethods(Accessor[FrameT]):
         asked = {**self._chosen, **{name: word for name, word in said.items() if word is not None}}
         settings = Settings(**asked)  # type: ignore[arg-type]  # what is wrong is refused there
         order = Order.from_metrics(
-            metrics, settings, self._roles, path.name, title=title, baseline=baseline
+            metrics, settings, self._roles, path.name, title=title, baseline=baseline, margin=margin
         )
         refusal = write_page(path, self._lazy(), self._roles, order, totals=self._tool_totals)
         if refusal is not None:

@@ -60,7 +60,7 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     roles, totals = log._roles, log._tool_totals
     order = Order.from_metrics(
         asked.metric, settings, roles, asked.output, title=title, call=call,
-        baseline=asked.baseline, log=shlex.join(map(str, asked.log)),
+        baseline=asked.baseline, margin=asked.margin, log=shlex.join(map(str, asked.log)),
     )  # fmt: skip
     if asked.output != "-":
         refuse_missing_folder(Path(asked.output))
@@ -93,7 +93,7 @@ def run_card(log: Scorio[Any], asked: Namespace, _call: str) -> None:
     options = Settings(confidence=asked.confidence, target=asked.target, overall=asked.overall)
     metrics = () if asked.metric is None else (asked.metric,)
     baseline = None if asked.baseline is None else _typed_model(log, asked.baseline)
-    wanted = Wishes(metrics, options, baseline)
+    wanted = Wishes(metrics, options, baseline, asked.margin)
     *_, story = read_story(log.frame.lazy(), log._roles, wanted, totals=log._tool_totals)
     if not isinstance(story, Story):
         raise story

@@ -189,9 +189,10 @@ def _gate_page(
     """The page of a gate by its first metric."""
     order = Order.from_metrics(
         (asked.metric or [avg()])[:1], chosen_settings(asked), log._roles, asked.html, call=call,
-        title=Path(asked.html).stem, baseline=baseline, log=shlex.join(map(str, asked.log)),
+        title=Path(asked.html).stem, baseline=baseline, margin=asked.margin,
+        log=shlex.join(map(str, asked.log)),
     )  # fmt: skip
-    order = replace(order, margin=asked.margin, gates=rows)
+    order = replace(order, gates=rows)
     made, refusal = made_page(log.frame.lazy(), log._roles, order)
     if refusal is not None:
         raise refusal

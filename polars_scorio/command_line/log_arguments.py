@@ -262,6 +262,12 @@ def _add_each_pair(add: Callable[..., object]) -> None:
     add("--each-pair", action="store_true", help=each)
 
 
+def _add_gated(add: Callable[..., object]) -> None:
+    """Add the arguments that make a gate of a page or a card."""
+    add("--baseline", metavar="MODEL", help="show the gate of all other models against this one")
+    add("--margin", type=plain_number, help="let a model be worse than --baseline by this much")
+
+
 def _add_summary(parser: ArgumentParser) -> None:
     add_number_arguments(parser)
     _add_overall(parser.add_argument)
@@ -275,7 +281,7 @@ def _add_report(parser: ArgumentParser) -> None:
     add("-o", "--output", default="report.html", help=file)
     add("--title", help="put this title on the page (default: the names of the files)")
     _add_overall(add)
-    add("--baseline", metavar="MODEL", help="compare all other models with this one")
+    _add_gated(add)
 
 
 def _add_leaderboard(parser: ArgumentParser) -> None:
@@ -342,7 +348,7 @@ def _add_card(parser: ArgumentParser) -> None:
     add("-o", "--output", default="card.png", metavar="FILE", help="write this .png or .svg file")
     add("--title", help="name the log on the picture (default: the name of its file)")
     _add_overall(add)
-    add("--baseline", metavar="MODEL", help="compare all other models with this one")
+    _add_gated(add)
     add("--confidence", type=plain_number, default=0.95, help=_CONFIDENCE)
     target = "score these questions, or the population that they were drawn from"
     add("--target", choices=get_args(Target), default="benchmark", help=target)
@@ -455,7 +461,7 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
 _USUAL = {"help", "help_all", "log", "model", "question", "category", "by", "success", "metric"}
 _OF_COMMAND = {
     "gate": {"baseline", "against", "margin", "every_stratum"},
-    "report": {"confidence", "output", "baseline"},
+    "report": {"confidence", "output", "baseline", "margin"},
     "frontier": {"cost", "format"},
     "summary": {"confidence", "all"},
     "regressions": {"baseline", "fdr", "format"},

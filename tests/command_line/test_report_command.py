@@ -31,10 +31,27 @@ def test_a_report_is_one_file(log, folder, capsys):
 
 def test_a_report_has_a_baseline(capsys):
     models(2, questions=3).write_csv("log.csv")
-    assert main(["report", "log.csv", "--baseline", "m01", "-o", "-"]) == 0
+    assert main(["report", "log.csv", "--baseline", "m01", "--margin", "0.03", "-o", "-"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("# Undecided: m00 may be worse than m01 by more than 2 points.")
+    assert printed.startswith("# Undecided: m00 may be worse than m01 by more than 3 points.")
     assert "| part | points | verdict |" in printed
+
+
+@pytest.mark.parametrize("command", ["report", "card"])
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (
+            ["--baseline", "m01"],
+            "pass --margin, the score that a candidate may lose, as in --margin ",
+        ),
+        (["--margin", "0.02"], "--margin is that of a gate: name its baseline with --baseline"),
+    ],
+)
+def test_a_page_becomes_no_gate_with_a_margin_that_nobody_gave(command, option, message, capsys):
+    models(2, questions=3).write_csv("log.csv")
+    assert main([command, "log.csv", *option]) != 0
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ def found(log, metric=None, **roles) -> Story:
 
 
 def gated_story(log, **roles) -> Story:
-    *_, story = read_story(log.lazy(), Roles(**roles), Wishes((), Settings(), "m00"))
+    *_, story = read_story(log.lazy(), Roles(**roles), Wishes((), Settings(), "m00", 0.02))
     assert isinstance(story, Story)
     return story
 

@@ -231,9 +231,11 @@ def test_the_card_of_a_gate_has_the_title_of_its_page(tmp_path, capsys, monkeypa
     assert len(titles) > 1
     for model in (None, "m00", "m01"):
         title = page_of(log, baseline=model).headline
-        log.scorio().write_card("card.svg", baseline=model)
+        gate = {} if model is None else {"baseline": model, "margin": 0.02}
+        log.scorio().write_card("card.svg", **gate)
         assert f'aria-label="{title}"' in (tmp_path / "card.svg").read_text(encoding="utf-8")
-    assert main(["card", "log.parquet", "--baseline", "m01", "-o", "card.svg"]) == 0
+    asked = ["--baseline", "m01", "--margin", "0.02"]
+    assert main(["card", "log.parquet", *asked, "-o", "card.svg"]) == 0
     assert title in capsys.readouterr().out
 
 

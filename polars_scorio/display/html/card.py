@@ -71,7 +71,7 @@ def _story_picture(story: Story, board: Board, y: float) -> list[str]:
     """The differences of a gate or a run over their zones, else the scores."""
     if story.gated is not None:
         return _difference_rows(
-            _gate_rows(story.gated), y + 50, story.asked.margin, story.gated.unit,
+            _gate_rows(story.gated), y + 50, story.asked.margin or 0.0, story.gated.unit,
             lower=story.gated.lower,
         )  # fmt: skip
     if story.run is not None:

@@ -30,8 +30,6 @@ from polars_scorio.display.verdict import (
 from polars_scorio.display.words import count_of, these_questions
 from polars_scorio.metrics.metric import Metric
 
-USUAL_MARGIN = 0.02  # of a gate, where a page names a baseline alone
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wishes:
@@ -40,8 +38,19 @@ class Wishes:
     metrics: tuple[Metric, ...]
     settings: Settings
     baseline: Category | None = None
-    margin: float = USUAL_MARGIN
+    margin: float | None = None  # of a gate against the baseline
     gates: pl.DataFrame | None = None  # of a gate that was taken already
+
+    def __post_init__(self) -> None:
+        """Refuse a baseline without a margin, which nobody else may choose."""
+        if self.baseline is not None and self.margin is None:
+            raise ValueError(
+                "with baseline= a page is about a gate, which has a margin: pass margin=, the "
+                "score that a candidate may lose, as in margin=0.02; or leave baseline= out for a "
+                "page that compares all models"
+            )
+        if self.margin is not None and self.baseline is None:
+            raise ValueError("margin= is that of a gate: name its baseline with baseline=")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +95,7 @@ class Story:
             return cls(log, coverage, asked, verdict, sheet, finding, **parts)  # type: ignore[arg-type]
 
         facts = QuestionFacts.from_scope(main, board.models, settings)
-        if asked.baseline is not None:
+        if asked.baseline is not None and asked.margin is not None:
             gated = Gated.from_log(
                 verdict.counted, main, asked.baseline, settings, asked.margin, asked.gates
             )

@@ -44,7 +44,6 @@ from polars_scorio.display.html.step_sections import (
     steps_hero,
 )
 from polars_scorio.display.html.story import (
-    USUAL_MARGIN,
     Story,
     Wishes,
     next_of_ranking,
@@ -86,7 +85,7 @@ class Order:
     version: str
     baseline: Category | None = None  # compared with all others
     log: str | None = None  # arguments of a command that name it; None: Python
-    margin: float = USUAL_MARGIN
+    margin: float | None = None  # of the gate against the baseline
     gates: pl.DataFrame | None = None  # rows of a gate that was taken already
 
     @classmethod
@@ -100,6 +99,7 @@ class Order:
         title: str | None = None,
         call: str | None = None,
         baseline: Category | None = None,
+        margin: float | None = None,
         log: str | None = None,
     ) -> Order:
         """Request of a method or a command, whose file is called `name`.
@@ -110,12 +110,13 @@ class Order:
             raise TypeError(f"baseline must be a model or None, got {value_text(baseline)}")
         if metrics:
             check_metrics(metrics, "write_html")
-        against = [] if baseline is None else [f"baseline={baseline!r}"]
+        gate = {"baseline": baseline, "margin": margin}
+        against = [f"{word}={value!r}" for word, value in gate.items() if value is not None]
         typed = [repr(name), *map(str, metrics), *against, *_typed_keywords(settings)]
         named = f"({', '.join(_typed_keywords(roles))})" if _typed_keywords(roles) else ""
         call = call or f"df.scorio{named}.write_html({', '.join(typed)})"
         version = installed_version()
-        return cls(tuple(metrics), settings, title or name, call, version, baseline, log)
+        return cls(tuple(metrics), settings, title or name, call, version, baseline, log, margin)
 
 
 def _typed_keywords(options: Roles | Settings) -> list[str]:

@@ -52,11 +52,15 @@ def page_of(
     *metrics: Metric,
     settings: Settings = _USUAL,
     baseline: str | None = None,
+    margin: float | None = None,
     **roles: object,
 ) -> Page:
-    """The page of a log."""
+    """The page of a log; of a gate with a margin of two points unless another is given."""
     asked = Roles(**roles)
-    order = Order.from_metrics(metrics, settings, asked, "log.html", baseline=baseline)
+    margin = 0.02 if margin is None and baseline is not None else margin
+    order = Order.from_metrics(
+        metrics, settings, asked, "log.html", baseline=baseline, margin=margin
+    )
     made, _ = made_page(log.lazy(), asked, order)
     return made
 
