@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import p_words
-from polars_scorio.command_line.log_arguments import log_words
+from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.terminal import (
     Cell,
     Column,
@@ -71,7 +71,6 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
 
 _ROWS, _PLACES = 15, 5  # of a table, and of strata with one each, unless --all is asked for
-_COMPARING = {"rank", "compare", "plan", "gate", "questions", "frontier"}  # take --unmatched
 _DASH = "\N{EN DASH}"
 
 
@@ -167,13 +166,13 @@ class Reply:
         head = [("  ", ""), mark, ("  ", "")] if mark else ""
         return self.screen.prose([(f"{place}: " * bool(place) + text, "bold")], first=head)
 
-    def next(self, command: str, *options: str, note: str = "") -> list[str]:
-        """The command to type next, with the log of this call and its roles."""
-        words = log_words(self.call)
-        words = [*(name for name in map(str, self.asked.log) if name not in words), *words]
-        if command in _COMPARING and self.cover["missing"].sum():
-            words += ["--unmatched", getattr(self.asked, "unmatched", "drop")]
-        return ["", *self.screen.command([command, *words, *options], note)]
+    def next(self, *commands: str, **changes: object) -> list[str]:
+        """The command to type next: the first that asks the same of the log of this call."""
+        if self.cover["missing"].sum() and not hasattr(self.asked, "unmatched"):
+            changes["unmatched"] = "drop"
+        asked = (next_words(self.call, command, **changes) for command in commands)
+        words = next(filter(None, asked), None)
+        return ["", *self.screen.command(words)] if words else []
 
     def cut(self, rows: pl.DataFrame, most: int = _ROWS) -> pl.DataFrame:
         """The first rows of a table, or all of them."""
@@ -194,7 +193,7 @@ class Reply:
         for place in places if self.asked.all else places[:_PLACES]:
             lines += [*[""] * bool(lines), *block(*place)]
         rest = self.rows_left(len(places), _PLACES, "more strata")
-        return [*lines, *([""] * bool(rest)), *rest]
+        return [*lines, *[""] * bool(rest), *rest]
 
     def show(self, lines: Sequence[str], rows: pl.DataFrame | None = None) -> None:
         """Print the answer; with --wide all columns of its rows behind it."""
@@ -306,8 +305,8 @@ def rank_answer(reply: Reply, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame
             *reply.rows_left(rows.height),
         ]
 
-    then = reply.next("compare" if reply.models > 1 else "summary")
-    reply.show([*reply.blocks(ranks, block), *then], ranks)
+    then = ["compare"] * (reply.models > 1)
+    reply.show([*reply.blocks(ranks, block), *reply.next(*then, "summary")], ranks)
 
 
 def compare_answer(reply: Reply, tables: Sequence[tuple[Metric, pl.DataFrame]]) -> None:
@@ -316,9 +315,9 @@ def compare_answer(reply: Reply, tables: Sequence[tuple[Metric, pl.DataFrame]]) 
     for metric, pairs in tables:
         decided &= pairs["better"].null_count() == 0
         lines += [*[""] * bool(lines), *reply.blocks(pairs, _pairs_block(reply, metric))]
-    command = reply.next("report") if decided else reply.next("plan")
-    if not lines:
-        lines = reply.title("Nothing to compare: no stratum has two models.")
+    planned = tables[0][0].name in {"avg", "bayes"} and not judge_words(reply.log._roles)
+    command = reply.next(*["plan"] * (planned and not decided), "report")
+    lines = lines or reply.title("Nothing to compare: no stratum has two models.")
     reply.show([*lines, *command], pl.concat([rows for _, rows in tables], how="diagonal"))
 
 
@@ -742,7 +741,7 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
             *reply.screen.table(columns, forest),
         ]
 
-    reply.show([*reply.blocks(rows, block), *reply.next("reruns", "--per", "question")], rows)
+    reply.show([*reply.blocks(rows, block), *reply.next("reruns", per="question")], rows)
 
 
 def _share_text(value: float | None) -> str:
@@ -757,9 +756,8 @@ def regressions_answer(reply: Reply, rows: pl.DataFrame) -> None:
     sure = rows.filter(pl.col("qvalue") <= asked.fdr)
     number, models = sure.select(*reply.strata, question).n_unique(), sure[reply.model].n_unique()
     of = f", under one or more of {models:,} models" * (models > 1)
-    title = f"{count_of(number, 'question')} {change} beyond chance{of}."
-    if not sure.height:
-        title = f"No single question {change} beyond chance."
+    many = count_of(number, "question") if number else "No single question"
+    title = f"{many} {change} beyond chance{of}."
     some = reply.cut(rows.sort("qvalue", "pvalue", nulls_last=True, maintain_order=True))
     bold = (some["qvalue"] <= asked.fdr).fill_null(value=False)
     names = [without_stratum(" / ".join(map(str, row)))
@@ -783,7 +781,7 @@ def regressions_answer(reply: Reply, rows: pl.DataFrame) -> None:
             "",
             *reply.screen.table(columns),
             *reply.rows_left(rows.height),
-            *reply.next("gate", "--baseline", asked.baseline, "--margin", "0.02"),
+            *reply.next("compare"),
         ],
         rows,
     )
@@ -852,7 +850,7 @@ def questions_answer(
         title = place + questions_title(facts.facts(), whole.models[0], facts.word)
 
     def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> list[str]:
-        word = success_word(reply.log._roles).replace("right", "solved")
+        word = success_word(reply.log._roles)
         sentences = question_sentences(part, question, reply.asked.fdr, per, word)
         here = part.select(strata).head(1)
         same = sources.join(here, on=strata, how="semi", nulls_equal=True) if strata else sources
@@ -866,7 +864,7 @@ def questions_answer(
             *reply.basis(reply.cover),
             "",
             *_question_lines(reply, rows, question, whole, facts),
-            *reply.next("questions", "--format", "csv"),
+            *reply.next("questions", format="csv"),
         ],
         rows,
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,6 +29,7 @@ from polars_scorio.command_line.answers import (
     summary_answer,
 )
 from polars_scorio.command_line.gate_command import run_gate  # noqa: F401 - one of `RUNS`
+from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.log_input import chosen_settings, column_value
 from polars_scorio.command_line.terminal import (
     Progress,
@@ -60,7 +61,7 @@ def run_report(log: Scorio[Any], asked: Namespace, call: str) -> ValueError | Ty
     roles, totals = log._roles, log._tool_totals
     order = Order.from_metrics(
         asked.metric, settings, roles, asked.output, title=title, call=call,
-        baseline=asked.baseline, margin=asked.margin, log=shlex.join(map(str, asked.log)),
+        baseline=asked.baseline, margin=asked.margin, typed=partial(next_words, call),
     )  # fmt: skip
     if asked.output != "-":
         refuse_missing_folder(Path(asked.output))

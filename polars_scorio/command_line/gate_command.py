@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import shlex
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -15,6 +15,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.command_line.answers import Reply, gate_lines
+from polars_scorio.command_line.log_arguments import next_words
 from polars_scorio.command_line.log_input import chosen_settings, column_value, read_log
 from polars_scorio.command_line.terminal import command_words, print_table
 from polars_scorio.counting.log import bind_roles
@@ -177,7 +178,8 @@ def _print_gate(reply: Reply, gates: Sequence[tuple[Metric, GateResult]], counte
             if asked.undecided and worst["verdict"] == "undecided":
                 clauses.append(f"it counts as {asked.undecided}")
             lines += [*[""] * bool(lines), *gate_lines(reply, metric, part, clauses, result.level)]
-    lines += reply.next("report", "--baseline", str(gates[0][1].rows["baseline"][0]))
+    if not asked.html and asked.unmatched != "unpaired":
+        lines += reply.next("gate", html="gate.html")
     if STATUS[counted]:
         lines += reply.screen.prose([(f"exit status {STATUS[counted]}", "faint")])
     reply.show(lines, pl.concat([result.rows for _, result in gates], how="diagonal"))
@@ -190,7 +192,7 @@ def _gate_page(
     order = Order.from_metrics(
         (asked.metric or [avg()])[:1], chosen_settings(asked), log._roles, asked.html, call=call,
         title=Path(asked.html).stem, baseline=baseline, margin=asked.margin,
-        log=shlex.join(map(str, asked.log)),
+        typed=partial(next_words, call),
     )  # fmt: skip
     order = replace(order, gates=rows)
     made, refusal = made_page(log.frame.lazy(), log._roles, order)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
+from argparse import SUPPRESS, Action, ArgumentParser, ArgumentTypeError, _AppendAction
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from polars_scorio.arguments import (
     PLANS,
@@ -99,7 +99,7 @@ def planned_number(keyword: str, text: str) -> int:
     try:
         return check_planned(keyword, int(text) if text.isdecimal() else text)
     except ValueError as error:
-        message = command_words(str(error), [keyword])
+        message = command_words(str(error), {keyword: None})
         raise ArgumentTypeError(message) from None
 
 
@@ -170,27 +170,6 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
     option = f"pass a keyword to the reader of the tool's log, such as scorer=match{again}"
     add("--option", type=_reader_option, action="append", default=[], metavar="KEY=VALUE",
         help=option)  # fmt: skip
-
-
-def log_words(call: str) -> list[str]:
-    """The log of a call and its roles, without what one command alone understands.
-
-    >>> log_words("polars-scorio rank 'my log.csv' --by domain --format csv --metric avg")
-    ['my log.csv', '--by', 'domain', '--metric', 'avg']
-    """
-    parser = ArgumentParser(add_help=False)
-    add_log_arguments(parser, ())
-    known = {*parser._option_string_actions, "--metric", "--confidence"}
-    _, _, *arguments = shlex.split(call)
-    kept, keep = list[str](), True
-    for word in arguments:
-        if word.startswith("--") and len(word) > 2:
-            name = word.partition("=")[0]
-            keep = any(each.startswith(name) for each in known)
-        elif word.startswith("-") and len(word) > 1 and word[1].isalpha():
-            keep = False
-        kept += [word] * keep
-    return kept
 
 
 def _rate_counts(text: str) -> tuple[int, int]:
@@ -438,6 +417,87 @@ def _add_check(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     repeats = "also test whether questions repeat others"
     parser.add_argument("--across", action="store_true", help=repeats)
+
+
+# Options that move numbers: a command that lacks one of them cannot ask the same.
+_NUMBERS = {
+    *("metric", "confidence", "prior", "target", "planned_trials", "planned_questions"),
+    *("overall", "unmatched", "each_pair", "against", "margin"),
+}
+# Options on how a command shows its answer.
+_OF_ANSWERS = {
+    *("help_all", "output", "title", "format", "wide", "all"),
+    *("json", "junit", "markdown", "html"),
+}
+
+
+def next_words(call: str, command: str, **changes: object) -> list[str]:
+    """A command that asks about the log of a call, with its roles and numbers, as words.
+
+    `changes` are other values of options; None leaves one out. Empty if the command lacks an
+    option of the call that moves numbers.
+
+    >>> next_words("polars-scorio rank 'my log.csv' --by=law --format csv --conf .9", "report")
+    ['report', 'my log.csv', '--by', 'law', '--confidence', '.9']
+    >>> next_words("polars-scorio compare log.csv --each-pair", "report")
+    []
+    """
+    _, asked, *typed = shlex.split(call)
+    known = _command_options(command)
+    given = _typed_options(asked, typed)
+    if asked != command:
+        roles = ArgumentParser(add_help=False)
+        add_log_arguments(roles, ())
+        kept = {*(action.dest for action in roles._actions), *_NUMBERS, "baseline"}
+        given = {name: value for name, value in given.items() if name in kept}
+    if "margin" not in given and "margin" in known:  # of a page
+        given.pop("baseline", None)
+    given |= changes
+    if "unmatched" not in known and given.get("unmatched") in {None, "error", "drop"}:
+        given["unmatched"] = None  # a page drops the questions that a model lacks
+    given = {name: value for name, value in given.items() if value is not None and value != ()}
+    if any(not _takes_value(known.get(name), given[name]) for name in given.keys() & _NUMBERS):
+        return []
+    words = [command, *given.pop("log")]
+    return words + [
+        word for name, action in known.items() if name in given
+        for word in _option_text(action, given[name])
+    ]  # fmt: skip
+
+
+def _command_options(command: str) -> dict[str, Action]:
+    parser = ArgumentParser(add_help=False)
+    add_arguments(parser, command, brief=True)
+    return {action.dest: action for action in parser._actions}
+
+
+def _typed_options(command: str, words: Sequence[str]) -> dict[str, Any]:
+    """The options that were typed to a command, with their values as they were typed."""
+    parser = ArgumentParser(add_help=False)
+    add_arguments(parser, command, brief=True)
+    for action in parser._actions:
+        action.type, action.choices, action.default = None, None, SUPPRESS
+    options = vars(parser.parse_args(words))
+    return {name: value for name, value in options.items() if name not in _OF_ANSWERS}
+
+
+def _takes_value(action: Action | None, value: object) -> bool:
+    """Whether a command has an option, with this value."""
+    return action is not None and (not action.choices or value in action.choices)
+
+
+def _option_text(action: Action, value: object) -> list[str]:
+    """An option as one types it; a command of one metric gets the first of several."""
+    name, values = action.option_strings[-1], value if isinstance(value, list) else [value]
+    if value is True:
+        return [name]
+    if action.nargs is not None:
+        return [name, *values]
+    values = values if isinstance(action, _AppendAction) else values[:1]
+    return [
+        word for each in map(str, values)
+        for word in ([f"{name}={each}"] if each.startswith("-") else [name, each])
+    ]  # fmt: skip
 
 
 _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {

@@ -9,6 +9,7 @@ import sys
 from argparse import Action, ArgumentError, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from os.path import lexists
 from pathlib import Path
 from typing import Any, NoReturn
@@ -155,12 +156,13 @@ def _exit_status(given: Sequence[str]) -> int:
     parser = command_parser(given[0] if given else "", brief=brief)
     if not given:
         parser.error("name a log, or a command and a log")
-    asked = parser.parse_args(given)
+    asked, call = parser.parse_args(given), f"{PROGRAM} {shlex.join(given)}"
     # Imported here: help needs none of it.
     from polars_scorio.command_line.commands import RUNS
+    from polars_scorio.command_line.log_arguments import next_words
     from polars_scorio.command_line.log_input import read_log, saved_input
 
-    status = _USAGE
+    asked.typed, status = partial(next_words, call), _USAGE
     try:
         with ExitStack() as stack:
             stack.enter_context(warnings_printed(vars(asked)))
@@ -168,7 +170,7 @@ def _exit_status(given: Sequence[str]) -> int:
             log = read_log(asked)
             # A refused log still has a page: other errors of `report` are errors of usage.
             status = _USAGE if asked.command == "report" else _REFUSED
-            outcome = RUNS[asked.command](log, asked, f"{PROGRAM} {shlex.join(given)}")
+            outcome = RUNS[asked.command](log, asked, call)
     except BrokenPipeError:
         raise
     except _ERRORS as error:
@@ -186,7 +188,7 @@ class CommandParser(ArgumentParser):
         """Print what is wrong, and how to get help; exit."""
         message = message.removeprefix("argument ")
         message = re.sub("^the following arguments are required: (.*)", r"give \1", message)
-        print_message(f"{PROGRAM}: {message}\nSee {self.prog} --help.", ())
+        print_message(f"{PROGRAM}: {message}\nSee {self.prog} --help.", {})
         sys.exit(_USAGE)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - as argparse has it

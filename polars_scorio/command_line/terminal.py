@@ -14,13 +14,13 @@ import shutil
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
 from threading import Lock, Timer
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias
 
 import polars as pl
 
@@ -102,7 +102,7 @@ def _output_encoding() -> str:
     return sys.stdout.encoding or "utf-8"
 
 
-def print_message(text: str, options: Collection[str]) -> None:
+def print_message(text: str, options: Mapping[str, Any]) -> None:
     """Print an error or a warning to standard error, in the words of the command."""
     from polars_scorio.display.words import visible_text
 
@@ -110,7 +110,7 @@ def print_message(text: str, options: Collection[str]) -> None:
 
 
 @contextmanager
-def warnings_printed(options: Collection[str]) -> Iterator[None]:
+def warnings_printed(options: Mapping[str, Any]) -> Iterator[None]:
     """Print warnings as messages of the command, without the path and line that raised them."""
 
     def print_warning(message: Warning | str, *_: object) -> None:
@@ -121,16 +121,24 @@ def warnings_printed(options: Collection[str]) -> Iterator[None]:
         yield
 
 
-def command_words(text: str, options: Collection[str]) -> str:
+def command_words(text: str, options: Mapping[str, Any]) -> str:
     """A message about keywords of Python as one about options of the command.
 
-    >>> command_words('Take ps.avg(). describe(per="question") lists them.', [])
+    `options` may have a function `typed`, which writes a command about the same log.
+
+    >>> command_words('Take ps.avg(). describe(per="question") lists them.', {})
     'Take avg. polars-scorio describe --per question lists them.'
     """
+    typed = options.get("typed", _bare_command)
     text = re.sub(_PYTHON_ALONE, "", text)
     text = re.sub(r"(?<![\w.])ps\.(\w+)\(\)", r"\1", text)
-    text = re.sub(r'(?<![\w.])describe\(per="(\w+)"\)', rf"{PROGRAM} describe --per \1", text)
-    text = re.sub(r"(?<![\w.])(coverage|describe|check)\(\)", rf"{PROGRAM} \1", text)
+    text = re.sub(
+        r'(?<![\w.])(describe|check)\((?:per="(\w+)")?\)',
+        lambda said: shlex.join(
+            [PROGRAM, *typed(said[1], **({"per": said[2]} if said[2] else {}))]
+        ),
+        text,
+    )
     text = re.sub(r"(?<![\w.])(report|compare|gate|rank|questions|reruns)\(\)", r"\1", text)
     # With a value these say where something is: model='ada', question=7.
     text = re.sub(r"(?<![\w.])(model|trial)=None\b", r"--\1 none", text)
@@ -142,6 +150,10 @@ def command_words(text: str, options: Collection[str]) -> str:
     value, end = r"""("[^"]*"|'[^']*'|-?\w+(?:\.\d+)?)?""", r"(?![^\s,;:.)]|\.\w)"
     option = rf"(?<![\w.])({names})={value}{end}"
     return re.sub(option, _option_words, text)
+
+
+def _bare_command(name: str, per: str | None = None) -> list[str]:
+    return [name, "--per", per] if per else [name]
 
 
 def _repeated_option(strata: re.Match[str]) -> str:
@@ -339,7 +351,7 @@ class Screen:
             )
         ]
 
-    def command(self, arguments: Sequence[str], note: str = "") -> list[str]:
+    def command(self, arguments: Sequence[str]) -> list[str]:
         """The command to type next; a shell joins its lines again."""
         from polars_scorio.display.words import visible_text
 
@@ -360,8 +372,7 @@ class Screen:
         heads = ["next  ", *[" " * 6] * (len(parts) - 1)]
         rows: list[list[Span]] = [[(" " * _INDENT, ""), (head, "faint"), (part, "")]
                 for head, part in zip(heads, parts, strict=True)]  # fmt: skip
-        painted = [self._painted_line(row) for row in rows]
-        return [*painted, *(self.prose(note, indent=8) if note else [])]
+        return [self._painted_line(row) for row in rows]
 
     def table(self, columns: Sequence[Column], forest: Forest | None = None) -> list[str]:
         """A narrow table, with intervals in the place of the column whose heading is empty."""

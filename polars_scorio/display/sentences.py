@@ -290,13 +290,14 @@ _SOLVED_BY_ONE = {
 
 def question_sentences(
     rows: pl.DataFrame, question: str, fdr: float, unit: QuestionUnit = "question",
-    solved: str = "solved",
+    word: str = "right",
 ) -> list[str]:  # fmt: skip
     """Sentences on the questions of one stratum, from rows of `Scorio.questions`."""
     if rows.is_empty():
         return ["The log has no questions."]
     said = []
     if rows["solved_by"].null_count() < rows.height:
+        solved = "solved" if word == "right" else word
         said = [_solved_sentence(rows, question, unit, status).replace("solved", solved)
                 for status in ("never", "always")]  # fmt: skip
     return [*said, reversed_sentence(rows, question, fdr, unit)]

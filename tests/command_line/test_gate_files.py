@@ -93,6 +93,6 @@ def test_the_page_of_a_gate_says_what_its_cases_said(capsys):
     said = page_text("gate.html")
     assert "v2 fails 1 question that must pass." in said
     assert "Must pass: q2 failed a trial." in said
-    assert "polars-scorio gate log.csv --baseline v1 --margin 0.9" in said
+    assert "polars-scorio gate log.csv --model agent --baseline v1 --margin 0.9" in said
     assert main([*gate, "--must-pass", "q0", "--html", "gate.html"]) == 0
     assert "Must pass: every trial of them did." in page_text("gate.html")

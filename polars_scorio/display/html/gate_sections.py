@@ -74,6 +74,7 @@ class Gated:
     confidence: float
     unit: Unit
     lower: bool  # lower scores are better
+    lead: Metric
     whole: str = "all questions"  # what the row over all strata is about
 
     @classmethod
@@ -126,7 +127,7 @@ class Gated:
         percent = metric.support == (0, 1)
         unit = Unit(percent=percent) if percent else Unit.from_rows(scores)
         unit = replace(unit, edge=as_number(worst_gate(rows)["margin"]))
-        return cls(baseline, rows, changes, known, label, settings.confidence, unit, lower)
+        return cls(baseline, rows, changes, known, label, settings.confidence, unit, lower, metric)
 
     @property
     def worst(self) -> dict[str, object]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -83,8 +84,9 @@ class Order:
     title: str
     call: str
     version: str
+    roles: Roles
     baseline: Category | None = None  # compared with all others
-    log: str | None = None  # arguments of a command that name it; None: Python
+    typed: Callable[..., list[str]] | None = None  # words of a command like the call; else Python
     margin: float | None = None  # of the gate against the baseline
     gates: pl.DataFrame | None = None  # rows of a gate that was taken already
 
@@ -100,7 +102,7 @@ class Order:
         call: str | None = None,
         baseline: Category | None = None,
         margin: float | None = None,
-        log: str | None = None,
+        typed: Callable[..., list[str]] | None = None,
     ) -> Order:
         """Request of a method or a command, whose file is called `name`.
 
@@ -112,11 +114,16 @@ class Order:
             check_metrics(metrics, "write_html")
         gate = {"baseline": baseline, "margin": margin}
         against = [f"{word}={value!r}" for word, value in gate.items() if value is not None]
-        typed = [repr(name), *map(str, metrics), *against, *_typed_keywords(settings)]
-        named = f"({', '.join(_typed_keywords(roles))})" if _typed_keywords(roles) else ""
-        call = call or f"df.scorio{named}.write_html({', '.join(typed)})"
-        version = installed_version()
-        return cls(tuple(metrics), settings, title or name, call, version, baseline, log, margin)
+        words = [repr(name), *map(str, metrics), *against, *_typed_keywords(settings)]
+        call = call or f"{_typed_log(roles)}.write_html({', '.join(words)})"
+        title, version = title or name, installed_version()
+        return cls(tuple(metrics), settings, title, call, version, roles, baseline, typed, margin)
+
+
+def _typed_log(roles: Roles) -> str:
+    """A log with its roles, as one would type it."""
+    words = _typed_keywords(roles)
+    return f"df.scorio({', '.join(words)})" if words else "df.scorio"
 
 
 def _typed_keywords(options: Roles | Settings) -> list[str]:
@@ -311,36 +318,37 @@ def _next_steps(story: Story) -> list[str]:
 
 def _next_command(story: Story, order: Order) -> str:
     """A line to type for that, in the words of who asked."""
-    call, options, arguments = _method_call(story)
-    if order.log is not None:
-        flags = "".join(f" --{name} {shlex.quote(value)}" for name, value in options.items())
-        return f"polars-scorio {call} {order.log}{flags}"
-    log = order.call.partition(".write_html(")[0]
+    command, changes = _next_question(story)
+    if order.typed is not None:
+        words = order.typed(command, **changes) if command else []
+        return shlex.join(["polars-scorio", *words]) if words else ""
+    roles, metric, settings = order.roles, changes.pop("metric", None), story.asked.settings
     if story.run is not None:
-        log = f"df.scorio(model={story.run.name!r})"
-    return f"{log}.{call}({', '.join(arguments)})"
+        roles = replace(roles, model=changes.pop("model"), by=changes.pop("by"))
+        settings = replace(settings, overall=changes.pop("overall"))
+    typed = [f"metric={metric}"] * (metric is not None)
+    if story.gated is not None:
+        typed = [repr(story.gated.baseline), f"margin={story.asked.margin}", *typed]
+    typed += _typed_keywords(replace(settings, overall=None)) * (command != "reruns")
+    typed += [f"{name}={value!r}" for name, value in changes.items()]
+    return f"{_typed_log(roles)}.{command}({', '.join(typed)})" if command else ""
 
 
-def _method_call(story: Story) -> tuple[str, dict[str, str], list[str]]:
-    """A command, its options, and the arguments of the method of the same name."""
-    metric = [f"metric={story.sheet.main.lead}"] * bool(story.asked.metrics)
-    chosen = [*metric, *_typed_keywords(story.asked.settings)]
+def _next_question(story: Story) -> tuple[str, dict[str, Any]]:
+    """The command, or method, that asks what a page asks, and options beside those of the page."""
     of_steps = story.run is not None and story.log.shared_by_steps is not None
     lacking = of_steps or story.coverage["missing"].sum() > 0
-    keeps, matched = ({"unmatched": "drop"}, ["unmatched='drop'"]) if lacking else ({}, [])
-    if story.gated is not None:
-        name, margin = story.gated.baseline, f"{story.asked.margin:g}"
-        arguments = [repr(name), f"margin={margin}", *chosen, *matched]
-        return "gate", {"baseline": name, "margin": margin, **keeps}, arguments
-    if story.run is not None:
-        return "rank", {"model": story.run.name, **keeps}, [*chosen, *matched]
-    if len(story.sheet.board.models) > 1:
-        overall = story.sheet.main.overall
-        if overall is None:
-            return "compare", keeps, [*chosen, *matched]
-        typed = [f"overall={overall!r}"] * (story.asked.settings.overall is None)
-        return "compare", {"overall": overall, **keeps}, [*chosen, *typed, *matched]
-    return "reruns", {}, metric
+    keeps = {"unmatched": "drop"} if lacking else {}
+    if story.run is not None:  # its steps are ranked by one try
+        steps = {"model": story.run.name, "by": (), "metric": None, "overall": None}
+        return "rank", {**steps, **keeps}
+    main = story.sheet.main
+    lead = main.lead if story.gated is None else story.gated.lead
+    metric = {"metric": str(lead)} if story.asked.metrics else {}
+    if len(story.sheet.board.models) == 1:
+        return "" if main.judged else "reruns", metric
+    overall = {} if main.overall is None else {"overall": main.overall}
+    return "compare" if story.gated is None else "gate", {**metric, **overall, **keeps}
 
 
 def _scope_frames(scope: Scope) -> dict[str, pl.DataFrame | list[str]]:

@@ -798,6 +798,13 @@ def test_the_line_to_type_repeats_the_numbers_of_the_page(log, metrics, options)
     assert sorted(rows["hi"] - rows["lo"]) == pytest.approx(sorted(pairs["hi"] - pairs["lo"]))
 
 
+def test_the_line_below_a_run_of_training_keeps_its_roles():
+    log = improving_run().rename({"question": "task"})
+    page = page_of(log, ps.pass_at_k(4), model=None, by="step", question="task", validate=False)
+    assert page.command == "df.scorio(model='step', question='task', validate=False).rank()"
+    assert eval(page.command, {"df": log})["tier"].min() == 1  # noqa: S307 - a line of ours
+
+
 def test_pages_say_how_their_own_numbers_were_computed(versions):
     gate = page_of(versions, baseline="v1", count="count").html()
     assert "Each end of the interval beside it holds by itself (one-sided 95" in gate
