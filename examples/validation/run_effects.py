@@ -21,7 +21,7 @@ import polars_scorio as ps
 from examples.validation.single_claims import board_rates
 
 known_rates = cache(board_rates)  # (models, questions) of a public board
-WAYS = {"these": {"run_effects": "none"}, "named": {"run": "trial"}, "unsaid": {}}
+WAYS = {"these": {}, "named": {"run": "trial"}}
 NODES, MASSES = hermegauss(21)
 MASSES = MASSES / MASSES.sum()
 
@@ -73,7 +73,7 @@ def truths(rates, spread, runs):
 
 
 def intervals(logs, chosen, seed):
-    """Coverage of scores by way, one model and five alike."""
+    """Coverage of the scores of five models by way."""
     cells = itertools.product(
         (4, 3, 8), (0, 3, 1, 2), (100, 300),
         ("livecodebench", "terminal_bench", "swe_bench", "guess"),
@@ -93,20 +93,18 @@ def intervals(logs, chosen, seed):
                 models[name] = outcomes(rng, rates, spread, runs)
                 true.append(truths(rates, spread, runs))
             log = log_of(models)
-            asked = [(way, 5, log.scorio(**roles)) for way, roles in WAYS.items()]
-            asked.append(("unsaid", 1, log.filter(model="a").scorio))
-            for way, size, log_accessor in asked:
-                rows = log_accessor.report(*metrics)
-                ends = rows.select("lo", "hi").to_numpy().reshape(size, 3, 2)
-                truth = np.array(true)[:size]
+            for way, roles in WAYS.items():
+                rows = log.scorio(**roles).report(*metrics)
+                ends = rows.select("lo", "hi").to_numpy().reshape(5, 3, 2)
+                truth = np.array(true)
                 held = (ends[..., 0] <= truth + 1e-12) & (truth - 1e-12 <= ends[..., 1])
-                found.setdefault((way, size), []).append(
+                found.setdefault(way, []).append(
                     [held.mean(0), (ends[..., 1] - ends[..., 0]).mean(0)]
                 )
-        for (way, size), each in found.items():
+        for way, each in found.items():
             held, width = np.mean(each, axis=0)
             for metric, own, wide in zip(("avg", "pass@2", "pass^R"), held, width, strict=True):
-                cell = population, questions, runs, points, way, size, metric, logs
+                cell = population, questions, runs, points, way, 5, metric, logs
                 print(*cell, f"{own:.4f}", f"{wide:.4f}", sep=",", flush=True)
 
 
@@ -317,7 +315,7 @@ def faults(logs, chosen, seed):
                 kind = fault if name == "a" or check is None else "none"
                 models[name], present[name] = FAULTS[kind][1](rng, rates, runs)
             rows = log_of(models, present).scorio.check()
-            alarms = rows.filter(pl.col("verdict").is_in(["alarm", "once"]))
+            alarms = rows.filter(verdict="alarm")
             own = alarms.filter(model="a")["check"].to_list()
             seen += [
                 check in own,
@@ -329,16 +327,16 @@ def faults(logs, chosen, seed):
 
 
 def honest(logs, chosen, seed):
-    """Logs without a fault in which a check gives an alarm, or says that trials count once."""
+    """Logs without a fault in which a check gives an alarm."""
     fair = [fault for fault, (check, _) in FAULTS.items() if check is None]
     boards = ("livecodebench", "swe_bench", "terminal_bench", "guess")
     cells = itertools.product(fair, ((100, 8), (300, 4)), boards)
-    print("design,questions,runs,population,logs,alarm,stopping,once")
+    print("design,questions,runs,population,logs,alarm,stopping")
     for number, (design, (questions, runs), population) in enumerate(cells):
         if chosen and number not in chosen:
             continue
         rng = np.random.default_rng([29, number, seed])
-        seen = np.zeros(3)
+        seen = np.zeros(2)
         for _ in range(logs):
             models, present = {}, {}
             for name in "abc":
@@ -346,13 +344,13 @@ def honest(logs, chosen, seed):
                 models[name], present[name] = FAULTS[design][1](rng, rates, runs)
             rows = log_of(models, present).scorio.check()
             alarms = rows.filter(verdict="alarm")["check"]
-            seen += [alarms.len() > 0, (alarms == "stopping").any(), "once" in rows["verdict"]]
+            seen += [alarms.len() > 0, alarms.is_in(["stopping", "order"]).any()]
         cell = design, questions, runs, population, logs
         print(*cell, *(f"{each:.4f}" for each in seen / logs), sep=",", flush=True)
 
 
-def repairs(logs, chosen, seed):
-    """Coverage, and winners of three equal models, with a fault in all: trusted, and checked."""
+def kept_faults(logs, chosen, seed):
+    """Coverage, and winners of three equal models, with a fault in all; and of first trials."""
     faulty = [fault for fault, (check, _) in FAULTS.items() if check in {"copies", "stopping"}]
     boards = ("livecodebench", "swe_bench", "terminal_bench")
     cells = itertools.product(faulty, ((100, 8), (300, 4)), boards)
@@ -361,7 +359,7 @@ def repairs(logs, chosen, seed):
         if chosen and number not in chosen:
             continue
         rng = np.random.default_rng([31, number, seed])
-        found = {"trusted": [], "checked": []}
+        found = {"all": [], **({"first": []} if fault == "until a success" else {})}
         for _ in range(logs):
             rates, models, present = drawn_rates(population, rng, questions), {}, {}
             for name in "abc":
@@ -369,7 +367,7 @@ def repairs(logs, chosen, seed):
             truth = np.array(truths(rates, 0.0, 1)[:2])
             log = log_of(models, present)
             for way, each in found.items():
-                asked = log.scorio(validate=way == "checked")
+                asked = log.scorio(first=1 if way == "first" else None)
                 rows = asked.report(ps.avg(), ps.pass_at_k(2))
                 lo, hi = (rows[end].to_numpy().reshape(3, 2) for end in ("lo", "hi"))
                 held = (lo <= truth + 1e-12) & (truth - 1e-12 <= hi)
@@ -381,7 +379,7 @@ def repairs(logs, chosen, seed):
             print(*cell, *shares, sep=",", flush=True)
 
 
-STUDIES = [intervals, decisions, gates, looks, power, honest, faults, repairs]
+STUDIES = [intervals, decisions, gates, looks, power, honest, faults, kept_faults]
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

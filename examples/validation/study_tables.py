@@ -157,18 +157,13 @@ def signed_share(share: float) -> str:
     return ("-" if share < 0 else "+") + brief_share(abs(share), 2)
 
 
-_WAYS = {"these": "these runs", "named": "`run=`", "unsaid": "no word"}
+_WAYS = {"these": "these runs", "named": "`run=`"}
 
 
 def run_interval_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Mean and least coverage where runs differ, by what is said of them."""
-    alone = (
-        pl.when(models=1)
-        .then(pl.lit("no word, one model"))
-        .otherwise(pl.col("way").replace_strict(_WAYS))
-    )
     rows, wide = ["runs", "points"], pl.col("width").filter
-    each = measured.group_by(*rows, alone.alias("way")).agg(
+    each = measured.group_by(*rows, pl.col("way").replace_strict(_WAYS)).agg(
         pl.col("held").mean().alias("mean"), pl.col("held").min().alias("least")
     )
     texts = each.with_columns(mean_and_least("mean", "least", 3)).sort(*rows)
@@ -176,8 +171,7 @@ def run_interval_table(measured: pl.DataFrame) -> pl.DataFrame:
     ratio = measured.group_by(rows).agg(
         (wide(way="named").sum() / wide(way="these").sum()).round(2).alias("width of `run=`")
     )
-    names = ("these runs", "`run=`", "no word, one model", "no word")
-    return table.select(*rows, *names).join(ratio, on=rows, maintain_order="left")
+    return table.select(*rows, *_WAYS.values()).join(ratio, on=rows, maintain_order="left")
 
 
 def run_share_table(measured: pl.DataFrame, share: str, beside: str | None = None) -> pl.DataFrame:
@@ -199,10 +193,10 @@ def run_share_table(measured: pl.DataFrame, share: str, beside: str | None = Non
     return texts.pivot("way", index=rows, values="text").select(*rows, *columns)
 
 
-def repair_table(measured: pl.DataFrame) -> pl.DataFrame:
+def kept_fault_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Coverage and winners of equal models whose trials have a fault, by what is counted."""
     named = {"avg": "min", "pass@2": "min", "false_winner": "max"}
-    way = pl.col("way").replace_strict({"trusted": "all trials", "checked": "trials that count"})
+    way = pl.col("way").replace_strict({"all": "all trials", "first": "`first=1`"})
     shape = pl.concat_str("questions", "runs", separator=" x ").alias("questions x runs")
     each = measured.group_by("fault", shape, way.alias("counted"), maintain_order=True).agg(
         *(pl.col(name).mean() for name in named),
@@ -221,7 +215,7 @@ def honest_table(measured: pl.DataFrame) -> pl.DataFrame:
     rows = ["trials", "questions x runs"]
     shape = pl.concat_str("questions", "runs", separator=" x ").alias(rows[1])
     each = measured.group_by(pl.col("design").alias(rows[0]), shape, maintain_order=True)
-    names = {"alarm": "some alarm", "stopping": "of stopping", "once": '"once"'}
+    names = {"alarm": "some alarm", "stopping": "of stopping"}
     found = each.agg(
         *(pl.col(name).mean().alias(name) for name in names),
         *(pl.col(name).max().alias(f"{name} most") for name in names),
@@ -236,7 +230,7 @@ def honest_table(measured: pl.DataFrame) -> pl.DataFrame:
 def run_worst_table(measured: pl.DataFrame) -> pl.DataFrame:
     """Shares of logs in the settings that were measured again with 2,000 logs."""
     named = {"first": "in the tables", "again": "2,000 other logs"}
-    way = pl.col("way").replace_strict(_WAYS)
+    way = pl.col("way").replace_strict(_WAYS | {"check": "`check()`"})
     return measured.select("what", "setting", way, *named).rename(named)
 
 
