@@ -123,7 +123,7 @@ def leaderboard(
         for metric, _ in request.metrics
         for number in _metric_columns(metric, judged=trials.judged)
     ]
-    # Rows of a report name other runs, and the trials that count, after the kind of inference.
+    # Rows of a report name other runs after the kind of inference.
     notes = pl.col(INFERENCE).first().str.extract("(, .*)").fill_null("").alias(_NOTES)
     wide = rows.group_by(*trials.keys).agg(
         *(pl.col(name).first() for name in columns.facts), notes, *numbers
