@@ -25,9 +25,9 @@ from polars_scorio.counting.judge_counts import Judge, judge
 from polars_scorio.counting.log import is_label
 from polars_scorio.counting.roles import COLUMN_ROLES, Category
 from polars_scorio.display.settings import Settings
-from polars_scorio.logs.files import scan_files
-from polars_scorio.logs.paths import DAMAGE, is_remote, open_plain
-from polars_scorio.logs.read import fitting_tools, named_reader
+from polars_scorio.logs.files import TABLES, scan_files
+from polars_scorio.logs.paths import DAMAGE, find_files, is_remote, open_plain
+from polars_scorio.logs.read import fitting_tools, named_reader, records_options, unknown_files
 
 _HEAD = 1 << 16  # bytes in which the format is looked for
 # The first bytes of compressed files, and the ending of such a file.
@@ -113,10 +113,23 @@ def _found_tool(asked: Namespace) -> str | None:
         tools = fitting_tools(asked.log)
     except FileNotFoundError:
         return None  # a file of another kind, or none: reading the table says it
+    if not tools:
+        _refuse_unknown_folder(asked.log)
     if len(tools) > 1:
         readers = ", ".join(f"{tool} ({file})" for tool, file in tools.items())
         raise ValueError(f"the log may be of several tools, {readers}: name one with --from")
     return next(iter(tools), None)
+
+
+def _refuse_unknown_folder(log: list[str]) -> None:
+    """Refuse a folder with files that no reader knows, and without a table."""
+    try:
+        find_files(log, *TABLES)
+    except FileNotFoundError:
+        raise ValueError(
+            f"{unknown_files(log)}. Name the tool with --from, or say where the trials are with "
+            f"{records_options(find_files(log, '*.json'))}"
+        ) from None
 
 
 def _named_columns(asked: Namespace) -> list[str]:

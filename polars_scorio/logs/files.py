@@ -19,7 +19,7 @@ from polars_scorio.logs.json_files import (
     unexpected_content,
 )
 from polars_scorio.logs.paths import Paths, find_files, given_paths, is_remote, plain_path
-from polars_scorio.logs.read import guessed_paths
+from polars_scorio.logs.read import records_options
 
 _EXPECTED = "JSON lines"
 _ARRAY = "a JSON array of objects, one a trial"
@@ -37,14 +37,12 @@ def scan_files(paths: Paths) -> pl.LazyFrame:
     given = given_paths(paths)
     if given and all(map(is_remote, given)):
         return _scan_remote([fspath(path) for path in given])
-    # Folders of logs hold many JSON files that are no tables: those have to be named.
-    patterns = [f"*{ending}" for ending in _SCANS if ending != ".json"]
     formats: dict[str, list[str | PathLike[str]]] = {}
     for path in given:
-        files = [*find_files([path], *patterns)]
+        files = [*find_files([path], *TABLES)]
         formats.setdefault(_only_ending(files), []).append(path)
     tables = {
-        ending: _scan_format(ending, [*find_files(of_format, *patterns)])
+        ending: _scan_format(ending, [*find_files(of_format, *TABLES)])
         for ending, of_format in formats.items()
     }
     return _joined_formats(tables)
@@ -126,11 +124,9 @@ def _read_arrays(files: list[Any]) -> pl.LazyFrame:
     for file in files:
         rows = read_json(file, _ARRAY)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            named = guessed_paths(rows) or {"question": "...", "category": "..."}
-            options = " ".join(f"--{role} '{path}'" for role, path in named.items())
             arrays = (
                 f"{describe_content(rows)}: if a tool wrote it, name the tool with --from, or say "
-                f"where the trials are with --from records {options}"
+                f"where the trials are with {records_options([file])}"
             )
             raise unexpected_content(file, _ARRAY, arrays)
         tables.append(pl.LazyFrame(rows, infer_schema_length=None))
@@ -156,3 +152,5 @@ _SCANS: dict[str, Callable[[list[Any]], pl.LazyFrame]] = {
     **dict.fromkeys(_LINES, _scan_lines),
     ".json": _read_arrays,
 }
+# Folders of logs hold many JSON files that are no tables: those have to be named.
+TABLES = tuple(f"*{ending}" for ending in _SCANS if ending != ".json")

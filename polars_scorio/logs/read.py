@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatch
 from inspect import signature
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,20 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import OnError, check_choice
 from polars_scorio.logs.inspect_files import is_inspect_log
-from polars_scorio.logs.paths import DAMAGE, Paths, find_files, given_paths, open_plain, plain_path
+from polars_scorio.logs.paths import (
+    DAMAGE,
+    Paths,
+    find_files,
+    given_paths,
+    open_plain,
+    plain_path,
+)
 from polars_scorio.logs.runs import Retries
 from polars_scorio.signatures import refuse_unknown
 from polars_scorio.study.request import RoleOptions
 
 Sign = Callable[[Any], object]  # whether a record is of a tool
-_OF_A_NAME, _IN_ALL = 3, 200  # files that are opened, of one name and in all
+_MOST_NAMES = 200  # of each at most three files are opened
 _ROLES = RoleOptions.__optional_keys__
 _PATTERNS = "*.eval", "*.json", "*.jsonl", "*.parquet"
 
@@ -106,22 +114,30 @@ def tool_hint(paths: Paths, reader: str) -> str:
 
 def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
     """The message of the error if not exactly one reader knows the files."""
-    places = ", ".join(map(str, given_paths(paths)))
     files = find_files(paths, *_PATTERNS)
     if not any(file.stat().st_size for file in files):
         return f"{' and '.join(map(str, files))} {'is' if len(files) == 1 else 'are'} empty"
     if not tools:
-        records = (_first_record(file) for file in _opened_files(files))
-        guesses = filter(None, map(guessed_paths, records))
-        named = next(guesses, {"question": "...", "category": "..."})
-        call = ", ".join(f'{role}="{path}"' for role, path in named.items())
+        call = ", ".join(f'{role}="{path}"' for role, path in likely_paths(files).items())
         return (
-            f"no reader knows the files of {places}: it knows those of {', '.join(_SIGNS)}. "
-            f"Say where the trials are: ps.logs.records(paths, {call}). A table of your own is "
-            "read with Polars: pl.scan_parquet(...).scorio(...)"
+            f"{unknown_files(paths)}. Say where the trials are: ps.logs.records(paths, {call}). "
+            "A table of your own is read with Polars: pl.scan_parquet(...).scorio(...)"
         )
+    places = ", ".join(map(str, given_paths(paths)))
     readers = ", ".join(f"ps.logs.{tool} ({file})" for tool, file in tools.items())
     return f"several readers know files of {places}: {readers}. Call the one that you mean"
+
+
+def unknown_files(paths: Paths) -> str:
+    """A sentence on files that no reader knows."""
+    places = ", ".join(map(str, given_paths(paths)))
+    return f"no reader knows the files of {places}: it knows those of {', '.join(_SIGNS)}"
+
+
+def records_options(files: Iterable[Path]) -> str:
+    """The options of the command that read files by paths, as far as these can be guessed."""
+    named = likely_paths(files).items()
+    return " ".join(["--from records", *(f"--{role} '{path}'" for role, path in named)])
 
 
 # Names that tools give to the parts of a trial.
@@ -137,6 +153,12 @@ _NAMES = {
         *("pass_rate", "acc", "accuracy"),
     ),
 }
+
+
+def likely_paths(files: Iterable[Path]) -> dict[str, str]:
+    """Paths in the first file that tells them; question and category to fill in without one."""
+    records = map(_first_record, chain(*_opened_files(files)))
+    return next(filter(None, map(guessed_paths, records)), {"question": "...", "category": "..."})
 
 
 def guessed_paths(record: object, start: str = "") -> dict[str, str]:
@@ -166,11 +188,11 @@ def guessed_paths(record: object, start: str = "") -> dict[str, str]:
 def fitting_tools(paths: Paths) -> dict[str, Path]:
     """The tools that wrote some of the files, each with one of its files."""
     tools: dict[str, Path] = {}
-    for file in _opened_files(find_files(paths, *_PATTERNS)):
-        record = _first_record(file)
-        for tool, (pattern, sign) in _SIGNS.items():
-            if tool not in tools and _is_sign(file, record, pattern, sign):
-                tools[tool] = file
+    for files in _opened_files(find_files(paths, *_PATTERNS)):
+        for file in files:
+            if known := _record_tools(file, _first_record(file)):
+                tools = {**dict.fromkeys(known, file), **tools}
+                break
     return dict(sorted(tools.items()))
 
 
@@ -186,13 +208,22 @@ def own_files(paths: Paths, tool: str, pattern: str) -> list[Path]:
     return [file for file in files if file not in strangers] or [*files]
 
 
-def _opened_files(files: Iterable[Path]) -> list[Path]:
-    """The smallest files of each name: a folder may hold thousands of one kind."""
+def _opened_files(files: Iterable[Path]) -> list[list[Path]]:
+    """For each name its shallowest, smallest and largest file."""
+    # A folder may hold thousands of one name, and a run and its trials may share one.
     by_name = defaultdict(list)
     for file in files:
-        by_name[file.name].append((file.stat().st_size, file))
-    smallest = (file for sized in by_name.values() for file in sorted(sized)[:_OF_A_NAME])
-    return sorted(file for _, file in smallest)[:_IN_ALL]
+        by_name[file.name].append((len(file.parts), file.stat().st_size, file))
+    chosen = []
+    for known in [*by_name.values()][:_MOST_NAMES]:
+        by_size = sorted((size, file) for _, size, file in known)
+        chosen.append([*dict.fromkeys((min(known)[2], by_size[0][1], by_size[-1][1]))])
+    return chosen
+
+
+def _record_tools(file: Path, record: object) -> list[str]:
+    """The tools that may have written a file."""
+    return [tool for tool, sign in _SIGNS.items() if _is_sign(file, record, *sign)]
 
 
 def _first_record(file: Path) -> Any:

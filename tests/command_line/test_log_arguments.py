@@ -118,6 +118,18 @@ def test_the_tool_is_found_by_itself(folder, capsys):
     )
 
 
+def test_a_folder_that_no_reader_knows_is_answered_as_in_python(folder, capsys):
+    (folder / "runs").mkdir()
+    record = {"runs": [{"task_id": 1, "passed": True}]}
+    (folder / "runs/a.json").write_text(json.dumps(record))
+    for arguments in (["runs"], ["report", "runs"]):
+        assert main(arguments) == 2
+        message = capsys.readouterr().err
+        assert "no reader knows the files of runs: it knows those of bfcl, " in message
+        assert "with --from" in message
+        assert "--from records --question 'runs[*].task_id' --category 'runs[*].passed'" in message
+
+
 def test_options_in_messages_can_be_typed_into_a_shell(folder, capsys):
     line = {"doc_id": 0, "filter": "none", "resps": [["x"]], "filtered_resps": ["x"]}
     line["metrics"] = ["acc", "f1"]

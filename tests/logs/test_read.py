@@ -106,7 +106,23 @@ def test_few_files_of_one_name_are_opened(tmp_path, monkeypatch):
     module = sys.modules["polars_scorio.logs.read"]  # its name in the package is the function
     monkeypatch.setattr(module, "_first_record", opened.append)
     fitting_tools(tmp_path)
-    assert len(opened) == 3
+    assert len(opened) == 2
+
+
+def test_a_run_is_recognised_beside_trials_that_share_its_name(tmp_path):
+    for number in range(5):
+        put(tmp_path / f"run/t{number}/results.json", {"task_id": "t", "is_resolved": True})
+    results = [{"task_id": f"t{i}", "trial_name": f"{i}", "is_resolved": i < 3} for i in range(5)]
+    run = put(tmp_path / "run/results.json", {"results": results})
+    assert fitting_tools(tmp_path) == {"terminal_bench": run}
+    assert ps.logs.read(tmp_path).avg()["estimate"].to_list() == [0.6]
+
+
+@pytest.mark.parametrize("place", ["trial/result.json", "aaa/result.json", "a/b/c/result.json"])
+def test_a_file_without_content_hides_no_tool(place, tmp_path):
+    put(tmp_path / place, {})
+    run = put(tmp_path / "job/trial/result.json", *FILES["harbor"][1])
+    assert fitting_tools(tmp_path) == {"harbor": run}
 
 
 def test_terminal_bench_is_not_taken_for_swe_bench(tmp_path):
@@ -153,7 +169,7 @@ def test_each_reader_takes_its_own_files_of_a_folder_of_several_tools(tmp_path):
         ({"on_error": "ignore"}, "on_error must be"),
         ({"retries": "all"}, "retries must be"),
         ({"n": 0}, "n must be"),
-        ({"missing": None}, "missing must be"),
+        ({"missing": 2**64}, "missing must be"),
         ({"confidence": 95}, "confidence must be"),
         ({"target": "all"}, "target must be"),
     ],
