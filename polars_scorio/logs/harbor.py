@@ -10,6 +10,7 @@ import polars as pl
 
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import (
+    BESIDE,
     FileRows,
     Row,
     errors_name_file,
@@ -143,9 +144,9 @@ def _job_mean(result: Mapping[str, Any], reward: str) -> float | None:
 
 
 def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:
-    """The row of a trial; None for the result.json of a job, which has no task_name."""
+    """The row of a trial, none for the result.json of a job; None for files of another kind."""
     if not isinstance(trial, dict) or "task_name" not in trial:
-        return None
+        return BESIDE if isinstance(trial, dict) and "n_total_trials" in trial else None
     agent = trial["agent_info"]
     rewards = (trial.get("verifier_result") or {}).get("rewards") or {}
     if rewards and reward not in rewards:

@@ -65,6 +65,9 @@ class FileRows:
     kept: Sequence[Row] = ()
 
 
+BESIDE = FileRows([], Run(name=""))  # what `Rows` give for a file of the tool without trials
+
+
 class RepeatedKeyError(ValueError):
     """An object of JSON has two values of one key."""
 
@@ -227,47 +230,6 @@ def with_kept(
     rows = [row for part in parts.values() for row in part.kept]
     columns = kept_columns([*keep], rows)
     return frame.with_columns(column for column in columns if column.name not in frame.columns)
-
-
-def rows_by_file(
-    paths: Paths,
-    patterns: tuple[str, ...],
-    expected: str,
-    rows: Rows,
-    *,
-    on_error: OnError = "raise",
-    skip_below: bool = False,
-    keep: Mapping[str, Getter] | None = None,
-) -> dict[Path, FileRows]:
-    """The rows of each JSON file of a tool."""
-    # Files of another kind are passed over, unless the user named them or there is no other. With
-    # `skip_below` folders below a file with rows stay unopened.
-    files = find_files(paths, *patterns)
-    strangers: list[ValueError] = []
-    runs = set[Path]()
-
-    def read(file: Path) -> FileRows | None:
-        if skip_below and not files[file] and runs.intersection(file.parent.parents):
-            return None
-        content = read_json(file, expected)
-        with errors_name_file(file, expected):
-            part = rows(file, content)
-        if part is None:
-            strangers.append(unexpected_content(file, expected, describe_content(content)))
-            if files[file]:
-                raise strangers[-1]
-        elif not part.rows and not part.run.stopped_empty:
-            raise unexpected_content(file, expected, "no trial")
-        else:
-            runs.add(file.parent)
-        return part and kept_part(part, keep or {})
-
-    upper_first = sorted(files, key=lambda file: len(file.parts))
-    parts = read_each(upper_first, read, on_error)
-    known = {file: part for file in files if (part := parts.get(file)) is not None}
-    if not known:
-        raise strangers[0]
-    return known
 
 
 def describe_content(content: object) -> str:

@@ -9,7 +9,7 @@ import io
 import re
 import zlib
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from errno import ENAMETOOLONG
 from os import PathLike, fspath, walk
 from os.path import abspath, realpath
@@ -118,10 +118,11 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]+::?)+//?", re.IGNORECASE)
 Paths: TypeAlias = "str | PathLike[str] | Iterable[str | PathLike[str]]"
 
 
-def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
+def find_files(paths: Paths, *patterns: str, left_out: list[str] | None = None) -> dict[Path, bool]:
     """The absolute path of each file, ascending, and whether it was named itself."""
     # Folders are searched at any depth for the patterns, also of compressed files. A file that is
-    # reached in several ways, by links too, is there once.
+    # reached in several ways, by links too, is there once. Folders with the name of a file are
+    # added to `left_out`, or without that a warning lists them.
     several = given_paths(paths)
     for path in several:
         if is_remote(path):
@@ -130,8 +131,12 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
                 "it, and pass the file or folder"
             )
     matches: dict[Path, tuple[Path, bool]] = {}
+    folders: list[str] = []
     for path in several:
         for file, named in _path_files(Path(path).expanduser(), patterns):
+            if file.is_dir():
+                folders.append(f"{file}: a folder")
+                continue
             # A link keeps its name, as the name of its target may be a hash.
             known = Path(abspath(file))  # noqa: PTH100 - resolve() would follow them
             _, before = matches.setdefault(file.resolve(), (known, named))
@@ -139,7 +144,30 @@ def find_files(paths: Paths, *patterns: str) -> dict[Path, bool]:
     if not matches:
         given = [str(path) for path in several]
         raise FileNotFoundError(f"no file in {given} is called {' or '.join(patterns)}")
-    return dict(sorted(matches.values()))
+    files = dict(sorted(matches.values()))
+    _refuse_packed_twins(files)
+    if left_out is None:
+        warn_of_left_out(folders)
+    else:
+        left_out += folders
+    return files
+
+
+def warn_of_left_out(lines: Sequence[str]) -> None:
+    """Warn of what has the name of a log, but no trial."""
+    if lines:
+        head = "1 file is" if len(lines) == 1 else f"{len(lines):,} files are"
+        text = f"{head} left out, with the name of a log but without trials"
+        warn_of_log(f"{text}:{line_list(sorted(lines))}")
+
+
+def _refuse_packed_twins(files: Iterable[Path]) -> None:
+    """Refuse a file that is there twice, as it is and compressed."""
+    plain = dict[Path, Path]()
+    for file in files:
+        twin = plain.setdefault(plain_path(file), file)
+        if twin != file:
+            raise ValueError(f"{twin} and {file} are one file, once compressed: remove one of them")
 
 
 def given_paths(paths: Paths) -> list[str | PathLike[str]]:
@@ -178,21 +206,26 @@ def _walked_files(path: Path, patterns: Collection[str]) -> Iterator[tuple[Path,
     if path.is_dir():
         for pattern in patterns:
             for file in path.rglob(f"{pattern}*"):
-                if plain_path(file).match(pattern) and file.is_file():
-                    yield file, False
+                if plain_path(file).match(pattern):
+                    yield _readable_file(file, folder=True), False
     elif path.exists():
-        yield path, True
+        yield _readable_file(path), True
     else:
         matches = _glob_matches(str(path))
         if not matches:
             what = "file that matches" if glob.has_magic(str(path)) else "file or folder"
             raise FileNotFoundError(f"there is no {what} {path}")
         for match in matches:
-            if not match.exists():
-                raise FileNotFoundError(
-                    f"{match} is a symbolic link that leads nowhere, or back to itself"
-                )
-            yield from _walked_files(match, patterns)
+            yield from _walked_files(_readable_file(match, folder=True), patterns)
+
+
+def _readable_file(path: Path, *, folder: bool = False) -> Path:
+    """A path that is a file, or a folder if that is allowed; nobody may ever write to a pipe."""
+    if path.is_file() or (folder and path.is_dir()):
+        return path
+    if path.exists():
+        raise ValueError(f"{path} is a pipe or a device: write what it gives to a file")
+    raise FileNotFoundError(f"{path} is a symbolic link that leads nowhere, or back to itself")
 
 
 def _glob_matches(pattern: str) -> list[Path]:

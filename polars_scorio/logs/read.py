@@ -17,6 +17,7 @@ import polars as pl
 from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import OnError, check_choice
 from polars_scorio.logs.inspect_files import is_inspect_log
+from polars_scorio.logs.json_files import describe_content
 from polars_scorio.logs.paths import (
     DAMAGE,
     Paths,
@@ -24,6 +25,7 @@ from polars_scorio.logs.paths import (
     given_paths,
     open_plain,
     plain_path,
+    warn_of_left_out,
 )
 from polars_scorio.logs.runs import Retries
 from polars_scorio.signatures import refuse_unknown
@@ -114,7 +116,7 @@ def tool_hint(paths: Paths, reader: str) -> str:
 
 def _choice_message(paths: Paths, tools: Mapping[str, Path]) -> str:
     """The message of the error if not exactly one reader knows the files."""
-    files = find_files(paths, *_PATTERNS)
+    files = find_files(paths, *_PATTERNS, left_out=[])
     if not any(file.stat().st_size for file in files):
         return f"{' and '.join(map(str, files))} {'is' if len(files) == 1 else 'are'} empty"
     if not tools:
@@ -188,7 +190,7 @@ def guessed_paths(record: object, start: str = "") -> dict[str, str]:
 def fitting_tools(paths: Paths) -> dict[str, Path]:
     """The tools that wrote some of the files, each with one of its files."""
     tools: dict[str, Path] = {}
-    for files in _opened_files(find_files(paths, *_PATTERNS)):
+    for files in _opened_files(find_files(paths, *_PATTERNS, left_out=[])):
         for file in files:
             if known := _record_tools(file, _first_record(file)):
                 tools = {**dict.fromkeys(known, file), **tools}
@@ -199,13 +201,25 @@ def fitting_tools(paths: Paths) -> dict[str, Path]:
 def own_files(paths: Paths, tool: str, pattern: str) -> list[Path]:
     """The files of a tool; in a folder those of other tools are passed over, unless all are."""
     # A file that cannot be parsed is not another tool's: its reader says what is wrong with it.
-    files = find_files(paths, pattern)
+    left_out: list[str] = []
+    files = find_files(paths, pattern, left_out=left_out)
     records = {file: _first_record(file) for file, named in files.items() if not named}
     strangers = {
-        file for file, record in records.items()
+        file: record for file, record in records.items()
         if record is not None and not _is_sign(file, record, *_SIGNS[tool])
     }  # fmt: skip
+    left_out += [
+        f"{file}: {describe_content(record)}" for file, record in strangers.items()
+        if is_unusable(file, record, (pattern,))
+    ]  # fmt: skip
+    warn_of_left_out(left_out)
     return [file for file in files if file not in strangers] or [*files]
+
+
+def is_unusable(file: Path, content: object, patterns: Iterable[str]) -> bool:
+    """Whether a file of no tool has the name of a log: one that is not usual, or no content."""
+    named = any(plain_path(file).match(each) for each in patterns if not each.startswith("*."))
+    return (named or not content) and not _record_tools(file, content)
 
 
 def _opened_files(files: Iterable[Path]) -> list[list[Path]]:

@@ -16,12 +16,15 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.arguments import OnError
 from polars_scorio.counting.roles import Column, RunEffects
 from polars_scorio.logs.json_files import (
+    BESIDE,
     FileRows,
     Rows,
+    describe_content,
+    errors_name_file,
     kept_part,
     model_runs,
     model_table,
-    rows_by_file,
+    read_json,
     run_table,
     unexpected_content,
     with_kept,
@@ -30,11 +33,13 @@ from polars_scorio.logs.kept_fields import Getter, Vocabulary, kept_getters
 from polars_scorio.logs.paths import (
     Paths,
     UnexpectedContentError,
+    find_files,
     model_names,
     plain_path,
     read_each,
+    warn_of_left_out,
 )
-from polars_scorio.logs.read import check_values, tool_hint
+from polars_scorio.logs.read import check_values, is_unusable, tool_hint
 from polars_scorio.logs.runs import (
     RUN_COLUMNS,
     Retries,
@@ -294,12 +299,40 @@ def read_rows(
     *,
     skip_below: bool = False,
 ) -> LogRows:
-    """The rows of the JSON files of a tool; see `rows_by_file`."""
-    keep, on_error = kept_getters(roles.get("keep"), words), roles.get("on_error", "raise")
-    parts = rows_by_file(
-        paths, patterns, expected, rows, on_error=on_error, skip_below=skip_below, keep=keep
-    )
-    return _known_rows(parts, keep, expected, roles)
+    """The rows of the JSON files of a tool."""
+    # Files of another kind are passed over, unless the user named them or there is no other. With
+    # `skip_below` folders below a file with rows stay unopened.
+    keep, left_out = kept_getters(roles.get("keep"), words), list[str]()
+    files = find_files(paths, *patterns, left_out=left_out)
+    strangers: list[ValueError] = []
+    runs = set[Path]()
+
+    def read(file: Path) -> FileRows | None:
+        if skip_below and not files[file] and runs.intersection(file.parent.parents):
+            return None
+        content = read_json(file, expected)
+        with errors_name_file(file, expected):
+            part = rows(file, content)
+        if part is None or part is BESIDE:
+            described = describe_content(content)
+            strangers.append(unexpected_content(file, expected, described))
+            if files[file]:
+                raise strangers[-1]
+            if part is None and is_unusable(file, content, patterns):
+                left_out.append(f"{file}: {described}")
+            return None
+        if not part.rows and not part.run.stopped_empty:
+            raise unexpected_content(file, expected, "no trial")
+        runs.add(file.parent)
+        return kept_part(part, keep)
+
+    upper_first = sorted(files, key=lambda file: len(file.parts))
+    parts = read_each(upper_first, read, roles.get("on_error", "raise"))
+    known = {file: part for file in files if (part := parts.get(file)) is not None}
+    if not known:
+        raise strangers[0]
+    warn_of_left_out(left_out)
+    return _known_rows(known, keep, expected, roles)
 
 
 def read_row_files(

@@ -147,6 +147,8 @@ def _metadata_run(file: Path, model: str | None) -> tuple[str, Run]:
     question = "id" if "id" in head else "example_id"  # before 0.1.8 it was called id
     if question not in head:
         raise unexpected_content(file, _EXPECTED, f"lines without 'example_id': {sorted(head)}")
+    if "timing" in head and _is_doubled(file):
+        raise unexpected_content(file, _EXPECTED, "all lines twice: its trials would count twice")
     side = side_file(file, "metadata.json")
     if not side.exists():
         raise FileNotFoundError(
@@ -163,6 +165,14 @@ def _metadata_run(file: Path, model: str | None) -> tuple[str, Run]:
             settings=run_settings(known, SETTINGS),
             totals=(_planned_totals(known),),
         )
+
+
+def _is_doubled(file: Path) -> bool:
+    """Whether the second half of a file begins with its first line, whose time no other shares."""
+    with file.open("rb") as source:
+        first = source.readline().rstrip()
+        source.seek(max(len(first), (file.stat().st_size + 1) // 2))
+        return source.read(len(first)) == first
 
 
 def _planned_totals(known: Mapping[str, Any]) -> Totals:

@@ -11,8 +11,8 @@ from polars_scorio.logs.json_files import (
     errors_name_file,
     model_table,
     parse_json,
-    rows_by_file,
 )
+from polars_scorio.logs.reader_options import read_rows
 from polars_scorio.logs.runs import Run
 
 FILE = Path("/runs/a.json")
@@ -75,17 +75,17 @@ def test_a_value_that_does_not_fit_is_named_with_file_and_trial():
 def test_files_of_another_kind_are_passed_over_unless_they_were_named(tmp_path):
     run, other = tmp_path / "run.json", tmp_path / "other.json"
     run.write_text("[1]")
-    other.write_text("{}")
+    other.write_text('{"some": "thing"}')
 
     def rows(_, content):
         if isinstance(content, list):
             return FileRows([(value,) for value in content], Run(name="a"))
         return None
 
-    found = rows_by_file(tmp_path, ("*.json",), "a run", rows)
-    assert found == {run: FileRows([(1,)], Run(name="a"))}
+    found = read_rows(tmp_path, ("*.json",), "a run", rows, {})
+    assert found.parts == {run: FileRows([(1,)], Run(name="a"))}
     with pytest.raises(ValueError, match=r"other.json: expected a run, found an object with the"):
-        rows_by_file([run, other], ("*.json",), "a run", rows)
+        read_rows([run, other], ("*.json",), "a run", rows, {})
 
 
 def test_contents_are_described_in_a_few_words():

@@ -1,5 +1,6 @@
 """Which files are read, and what their models are called."""
 
+import os
 import re
 from pathlib import Path
 
@@ -51,6 +52,36 @@ def test_a_link_to_nothing_or_to_itself_is_refused(tmp_path, name):
         (tmp_path / "self").symlink_to(target)
         with pytest.raises(FileNotFoundError, match="/self is a symbolic link that leads nowhere"):
             find_files(tmp_path / name, "*.json")
+
+
+@pytest.mark.parametrize("target", ["self.json", "nowhere"])
+def test_a_link_to_nothing_or_to_itself_is_refused_in_a_folder(tmp_path, target):
+    touch(tmp_path / "run.json")
+    (tmp_path / "self.json").symlink_to(target)
+    with pytest.raises(FileNotFoundError, match=r"/self\.json is a symbolic link that leads now"):
+        find_files(tmp_path, "*.json")
+
+
+@pytest.mark.parametrize("name", ["", "pipe.json", "pipe*", "link"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
+    touch(tmp_path / "run.json")
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "link").symlink_to("pipe.json")
+    with pytest.raises(ValueError, match=r"/(pipe\.json|link) is a pipe or a device: write what"):
+        ps.logs.read(tmp_path / name)
+
+
+def test_a_folder_with_the_name_of_a_log_is_said(tmp_path):
+    file = touch(tmp_path / "run.json")
+    (tmp_path / "a.json").mkdir()
+    with pytest.warns(ps.LogWarning, match=r"1 file is left out, .*\n- .*/a\.json: a folder$"):
+        assert find_files(tmp_path, "*.json") == {file: False}
+
+
+def test_a_file_beside_its_compressed_copy_is_refused(tmp_path):
+    touch(tmp_path / "run.json"), touch(tmp_path / "run.json.gz")
+    with pytest.raises(ValueError, match=r"run\.json and .*run\.json\.gz are one file, once com"):
+        find_files(tmp_path, "*.json")
 
 
 def test_links_keep_the_name_by_which_they_are_known(tmp_path):

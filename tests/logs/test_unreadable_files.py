@@ -7,6 +7,7 @@ import pytest
 
 import polars_scorio as ps
 from polars_scorio.logs.paths import read_each
+from tests.logs.test_compressed_files import FILES
 from tests.logs.test_faults import GOOD, LINES, put
 
 
@@ -62,3 +63,26 @@ def test_another_word_is_refused_before_a_file_is_read(tmp_path):
     put(tmp_path, "a.json", "[1")
     with pytest.raises(ValueError, match=r'on_error must be "raise" or "warn", got .ignore'):
         ps.logs.tau_bench(tmp_path, on_error="ignore")
+
+
+@pytest.mark.parametrize("tool", ["harbor", "nemo_gym", "promptfoo"])
+def test_what_has_the_name_of_a_log_and_no_trial_is_listed_once(tool, tmp_path):
+    name, objects = FILES[tool]
+    for number, text in enumerate(["{}", "[]"] + ["null"] * (tool != "nemo_gym")):
+        put(tmp_path / f"{number}", name, text)
+    (tmp_path / "folder" / name).mkdir(parents=True)
+    put(tmp_path / "whole", name, json.dumps(*objects[:1]))
+    with pytest.warns(ps.LogWarning, match=r"(3|4) files are left out, with the name") as caught:
+        log = getattr(ps.logs, tool)(tmp_path)
+    (message,) = (str(each.message) for each in caught)
+    assert message.count("\n- ") == 4 - (tool == "nemo_gym")
+    assert message.count(": a folder") == 1
+    assert log.frame.height == 1
+
+
+def test_a_file_of_another_kind_under_the_name_of_a_log_is_listed(tmp_path):
+    put(tmp_path, "job/b/result.json", json.dumps({"error": "disk full"}))
+    put(tmp_path, "job/a/result.json", json.dumps(*FILES["harbor"][1]))
+    put(tmp_path, "job/result.json", json.dumps({"n_total_trials": 1}))
+    with pytest.warns(ps.LogWarning, match=r"1 file is left out.*\n- .*/b/result\.json: .*'error'"):
+        assert ps.logs.harbor(tmp_path).frame.height == 1

@@ -118,6 +118,14 @@ def test_a_copied_run_adds_no_trials(reader, run):
         reader(run("copy"))
 
 
+@pytest.mark.parametrize("between", ["", "\n"])
+def test_a_file_that_was_written_twice_is_refused(results, table, between):
+    text = results.read_text(encoding="utf-8").rstrip()
+    results.write_text(f"{text}\n{text}{between}", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"results\.jsonl: expected .*, found all lines twice"):
+        table(results)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "difference"),
     [
