@@ -334,6 +334,7 @@ class Accessor(Generic[FrameT]):
             planned,          trials and score according to the tool that wrote the log, and that
             reported,         score from these rows
             recomputed
+            scored_errors     trials with an error whose score the tool kept (only some tools)
             run_sd            with `run`: standard deviation of the scores of runs, with an
                               interval; `run_share` of the variance, `pvalue_runs` that they differ
             categories        the outcomes that occur

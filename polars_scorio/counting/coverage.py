@@ -23,7 +23,8 @@ from polars_scorio.counting.refusals import repeated_trials
 from polars_scorio.counting.roles import Roles
 
 TOTALS_COLUMNS = ("planned", "reported", "recomputed")  # the last: by the tool's rule from its rows
-AT_K = "reported_at_k"  # scores of the tool by draw size, beside ours; only some tools have them
+# Columns of some tools: scores by draw size, beside ours; trials that have an error and a score.
+AT_K, SCORED_ERRORS = "reported_at_k", "scored_errors"
 
 
 def has_totals(totals: pl.DataFrame | None, trials: Trials) -> bool:
@@ -38,13 +39,13 @@ def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> 
     Over several runs of a model: the sum of planned trials, and the means of the scores weighted
     by them; null if a run lacks its number. `AT_K` is that of a single run.
     """
-    at_k = [AT_K] * (AT_K in totals.columns)
+    further = [name for name in (AT_K, SCORED_ERRORS) if name in totals.columns]
     planned, scores = pl.col("planned"), pl.col("reported", "recomputed")
     skipped = [pl.col("skipped").is_null()] if "skipped" in totals.columns else []
     known = (
         totals.lazy()
         .filter(*skipped)
-        .select(pl.lit(0).alias(EVERYTHING), *trials.keys, *TOTALS_COLUMNS, *at_k)
+        .select(pl.lit(0).alias(EVERYTHING), *trials.keys, *TOTALS_COLUMNS, *further)
     )
     added = known.group_by(trials.groups).agg(
         pl.when(planned.is_not_null().all()).then(planned.sum()),
@@ -52,7 +53,12 @@ def with_totals(summary: pl.LazyFrame, totals: pl.DataFrame, trials: Trials) -> 
         .then(scores.first())
         .when(planned.is_not_null().all(), scores.is_not_null().all())
         .then((scores * planned).sum() / planned.sum()),
-        *(pl.when(pl.len() == 1).then(pl.col(name).first()) for name in at_k),
+        *(
+            pl.when(pl.len() == 1).then(pl.col(name).first())
+            if name == AT_K
+            else pl.col(name).sum()
+            for name in further
+        ),
     )
     dtypes = summary.collect_schema()
     keys = [pl.col(name).cast(dtypes[name]) for name in trials.groups]
@@ -186,7 +192,7 @@ def coverage(
     of_tool: tuple[str, ...] = ()
     if totals is not None and has_totals(totals, trials):
         summary, of_tool = with_totals(summary, totals, trials), TOTALS_COLUMNS
-        of_tool += (AT_K,) * (AT_K in totals.columns)
+        of_tool += tuple(name for name in (AT_K, SCORED_ERRORS) if name in totals.columns)
     refuse_repeats([*trials.keys, *shared, *numbers, *of_tool, "categories"])
     return summary.select(
         *trials.keys,

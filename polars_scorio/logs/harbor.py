@@ -17,7 +17,7 @@ from polars_scorio.logs.json_files import (
     read_json,
     unexpected_content,
 )
-from polars_scorio.logs.kept_fields import Vocabulary, time_between
+from polars_scorio.logs.kept_fields import Vocabulary, path_getter, summed_over, time_between
 from polars_scorio.logs.paths import Paths, side_file
 from polars_scorio.logs.reader_options import (
     LogOptions,
@@ -26,12 +26,20 @@ from polars_scorio.logs.reader_options import (
     log_reader,
     read_rows,
     reward_outcome,
+    warn_of_unjudged,
 )
 from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings
 
 _EXPECTED = "result.json of a trial of harbor: an object with task_name and agent_info"
 # Settings in which runs of one model may differ.
 SETTINGS = ("version", "provider", "config.agent.kwargs")
+# Exceptions that leave the reward valid: the agent ran out of a budget or refused, as harbor says,
+# or the verifier took too long, which the leaderboard counts as a failure.
+_OF_THE_AGENT = [
+    *("AgentTimeoutError", "ContextWindowExceededError", "ContextLengthExceededError"),
+    *("OutputTokenExceededError", "OutputLengthExceededError", "AgentSafetyRefusalError"),
+    *("ContentPolicyViolationError", "VerifierTimeoutError"),
+]
 _JOB = "result.json of a job of harbor: an object with n_total_trials and stats"
 _COLUMNS = {
     "agent": pl.String,
@@ -44,12 +52,22 @@ _COLUMNS = {
     "exception": pl.String,
 }
 _REWARD = [*_COLUMNS].index("reward")
+_BETWEEN = ", "  # several exceptions of a trial
+
+
+def _trial_parts(trial: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A trial and its steps: of several steps each has its costs and exceptions, the trial none."""
+    return [trial, *(trial.get("step_results") or ())]
+
 
 _VOCABULARY: Vocabulary = {
-    "usd": "agent_result.cost_usd",
-    "input_tokens": "agent_result.n_input_tokens",
-    "output_tokens": "agent_result.n_output_tokens",
-    "seconds": time_between("agent_execution.started_at", "agent_execution.finished_at"),
+    word: summed_over(_trial_parts, get)
+    for word, get in {
+        "usd": path_getter("agent_result.cost_usd"),
+        "input_tokens": path_getter("agent_result.n_input_tokens"),
+        "output_tokens": path_getter("agent_result.n_output_tokens"),
+        "seconds": time_between("agent_execution.started_at", "agent_execution.finished_at"),
+    }.items()
 }
 
 
@@ -64,11 +82,14 @@ def harbor(
 ) -> Scorio[pl.DataFrame]:
     """Read Harbor (Terminal-Bench 2): <jobs>/<job>/<trial>/result.json, one a trial.
 
-    The outcome is null if the verifier did not judge. It may have judged a trial with an exception,
-    such as a timeout of the agent. The Terminal-Bench leaderboard counts timeouts as failures and
-    leaves out every other exception: filter `exception`, and pass ``missing=0``. Columns: model,
-    agent, version (of the agent), llm, provider, question, trial, category, reward, exception, run
-    (the job), source (the file).
+    The outcome is null if the verifier did not judge, and after an exception that is not the
+    model's fault (a rate limit, the network, a container that did not start), for which harbor
+    writes the reward 0. After a timeout of agent or verifier, a full context or output, and a
+    refusal the reward counts. A warning lists the trials without an outcome. The Terminal-Bench
+    leaderboard counts timeouts as failures and leaves out every other exception: filter
+    `exception`, and pass ``missing=0``. Columns: model, agent, version (of the agent), llm,
+    provider, question, trial, category, reward, exception (also those of steps), run (the job),
+    source (the file).
 
     Parameters
     ----------
@@ -107,7 +128,17 @@ def harbor(
         lambda file, _: file.parent.parent,
         lambda files: _job_totals(files[0].parent.parent, [log.parts[f] for f in files], reward),
     )
-    return log_accessor(log.table(_COLUMNS, reward_outcome(threshold)), runs, roles)
+    strange = pl.col("exception").str.split(_BETWEEN).list.set_difference(_OF_THE_AGENT).list.len()
+    table = log.table(_COLUMNS, pl.when(strange.fill_null(0) == 0).then(reward_outcome(threshold)))
+    accessor = log_accessor(table, runs, roles)
+    warn_of_unjudged(table, "exception")
+    return accessor
+
+
+def _raised_exceptions(trial: Mapping[str, Any]) -> list[str]:
+    """The exceptions of a trial and of its steps."""
+    raised = (part.get("exception_info") for part in _trial_parts(trial))
+    return [exception["exception_type"] for exception in raised if exception]
 
 
 def _job_totals(job: Path, trials: Sequence[FileRows], reward: str) -> tuple[Totals, ...]:
@@ -165,7 +196,7 @@ def _trial_row(file: Path, trial: Any, reward: str) -> FileRows | None:
             trial["task_name"],
             trial["trial_name"],
             rewards.get(reward),
-            (trial.get("exception_info") or {}).get("exception_type"),
+            _BETWEEN.join(dict.fromkeys(_raised_exceptions(trial))) or None,
         )
     ]
     described = Run(

@@ -56,7 +56,7 @@ _COLUMNS = {
     "error": pl.String,
     "invalidation": pl.String,
 }
-_QUESTION, _SCORE = ([*_COLUMNS].index(name) for name in ("question", "category"))
+_QUESTION, _SCORE, _ERROR = map([*_COLUMNS].index, ("question", "category", "error"))
 
 _VOCABULARY: Vocabulary = {
     "usd": summed_field("model_usage", "total_cost"),
@@ -81,10 +81,12 @@ def inspect_ai(
 
     The category is the value of a scorer: mostly "C" (correct, the success), "P" (partial), "I"
     (incorrect) or "N" (no answer), or a number; other words need `success`. It is null if a sample
-    failed or was not scored. A task that was retried has two logs with the same samples: `retries`
-    says which count. Columns: model, benchmark (the task, which is `by`), question, trial (the
-    epoch), category, error, invalidation (why a sample was declared invalid), run (its id), source
-    (the file).
+    was not scored, as after an error; samples that ran into a limit are scored. With
+    ``score_on_error`` inspect_ai scores samples with an error too: their scores are kept, and
+    `describe` counts them in `scored_errors`. A task that was retried has two logs with the same
+    samples: `retries` says which count. Columns: model, benchmark (the task, which is `by`),
+    question, trial (the epoch), category, error, invalidation (why a sample was declared invalid),
+    run (its id), source (the file).
 
     Parameters
     ----------
@@ -186,7 +188,9 @@ def _sample_rows(
         if not rows and totals.status is None:
             problem = "a header alone, whose status is 'success': no sample was logged"
             raise unexpected_content(file, INSPECT_LOG, problem)
-        counted = replace(totals, read=len(rows), score=_mean_score(rows))
+        kept = sum(row[_ERROR] is not None and row[_SCORE] is not None for row in rows)
+        score = _mean_score(rows)
+        counted = replace(totals, read=len(rows), score=score, scored_errors=kept)
         return FileRows(rows, replace(described, totals=(counted,)), samples)
 
 

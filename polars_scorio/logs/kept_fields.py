@@ -36,9 +36,12 @@ def kept_getters(
 
 def _named_getter(name: str, source: str | Getter) -> Getter:
     """The function of a word, or one that reads the field at a path."""
-    if not isinstance(source, str):
-        return source
-    return lambda record: field_value(record, source or name)
+    return path_getter(source or name) if isinstance(source, str) else source
+
+
+def path_getter(path: str) -> Getter:
+    """The function that reads the field at a path."""
+    return lambda record: field_value(record, path)
 
 
 def field_value(record: Any, path: str) -> Any:
@@ -84,10 +87,14 @@ def time_between(start: str, end: str) -> Getter:
 
 def summed_field(path: str, part: str) -> Getter:
     """The function that sums a part of all values of an object, such as the tokens of models."""
+    return summed_over(lambda record: (field_value(record, path) or {}).values(), path_getter(part))
 
-    def total(record: Any) -> float | None:
-        values = (field_value(record, path) or {}).values()
-        known = [value[part] for value in values if value.get(part) is not None]
+
+def summed_over(parts: Callable[[Any], Iterable[Any]], get: Getter) -> Getter:
+    """The function that sums the values of the parts of a record; None if no part has one."""
+
+    def total(record: Any) -> Any:
+        known: list[Any] = [value for part in parts(record) if (value := get(part)) is not None]
         return sum(known) if known else None
 
     return total

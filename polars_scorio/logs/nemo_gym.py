@@ -67,9 +67,10 @@ def nemo_gym(
     """Read NeMo Gym: the <rollouts>.jsonl of ``gym eval run``, or evaluator_rollouts.jsonl.
 
     A rollout that failed has no line there: the files <rollouts>_failures.jsonl and
-    <rollouts>_materialized_inputs.jsonl beside it tell it, and its outcome is null. Columns: model,
-    agent (which is `by`), question (the task), trial (the rollout), category, reward, failure (its
-    class), run (folder and file), source (the file).
+    <rollouts>_materialized_inputs.jsonl beside it tell it, and its outcome is null, for whatever
+    reason: `failure` distinguishes the model's (timeout_exceeded) from others (transient,
+    judge_failed, ...). Columns: model, agent (which is `by`), question (the task), trial (the
+    rollout), category, reward, failure (its class), run (folder and file), source (the file).
 
     Parameters
     ----------

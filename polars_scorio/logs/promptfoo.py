@@ -56,10 +56,10 @@ def promptfoo(
     """Read promptfoo: what ``promptfoo eval --output results.json`` writes.
 
     A question is a test: its description and variables, with a number where two tests share them.
-    ``--repeat`` gives it several trials. The outcome is null if the provider or an assertion
-    failed for technical reasons. Columns: model (the label of the provider, or its id), prompt
-    (which is `by`), question, trial, category, score, error, run (the id of the evaluation), source
-    (the file).
+    ``--repeat`` gives it several trials. The outcome is null if the provider or an assertion failed
+    for technical reasons (failureReason 2), and false if an assertion did not hold (1). Columns:
+    model (the label of the provider, or its id), prompt (which is `by`), question, trial, category,
+    score, error, run (the id of the evaluation), source (the file).
 
     Parameters
     ----------

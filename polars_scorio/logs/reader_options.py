@@ -415,6 +415,25 @@ def labels_or_scores(log: LogRows, threshold: float | None, label: int) -> pl.Ex
     return pl.col("label") if labelled else reward_outcome(threshold, "score")
 
 
+def warn_of_unjudged(table: pl.DataFrame, reason: str) -> None:
+    """Warn of the trials of each model without an outcome, counted by the column of the reason."""
+    nulls = table.filter(pl.col("category").is_null()).group_by("model", reason).len()
+    causes = defaultdict[str, dict[str, int]](dict)
+    order = nulls.sort("len", reason, descending=[True, False], nulls_last=True)
+    for model, why, count in order.rows():
+        causes[model][why or "without a reason"] = count
+    trials = dict(table["model"].value_counts().rows())
+    lines = [
+        f"{model}: {sum(counts.values()):,} of {trials[model]:,} trials "
+        f"({', '.join(f'{count:,} {why}' for why, count in counts.items())})"
+        for model, counts in sorted(causes.items())
+    ]
+    if lines:
+        total = int(nulls["len"].sum())
+        head = f"{total:,} trials have" if total > 1 else "1 trial has"
+        warn_of_log(f"{head} no outcome: missing= says what they count as{line_list(lines)}")
+
+
 def finite_or_null(number: pl.Expr) -> pl.Expr:
     """The numbers; NaN and infinities, which stand for numbers not computed, are null."""
     return pl.when(number.is_finite()).then(number)

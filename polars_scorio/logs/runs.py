@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import polars as pl
 
 from polars_scorio.counting.checks import AS_ROWS
-from polars_scorio.counting.coverage import AT_K
+from polars_scorio.counting.coverage import AT_K, SCORED_ERRORS
 from polars_scorio.counting.ways_out import telling_pattern
 
 _NEAR_WHOLE = 1e-6
@@ -112,6 +112,7 @@ class Totals:
     score: float | None = None  # of these rows, computed as the tool does it
     status: str | None = None  # how the run ended, if not well
     at_k: Sequence[tuple[int, float, float]] = ()  # draw size, score of the tool, and of the rows
+    scored_errors: int = 0  # trials with an error whose score the tool kept
     rows_are_trials: bool = True  # or nobody knows how many trials a planned row has
     file: Path | None = None  # where it says so, if not with the rows
 
@@ -157,6 +158,8 @@ def warn_of_totals(compared: Iterable[tuple[Path, Totals]]) -> None:
 def totals_difference(totals: Totals) -> str | None:
     """The difference between the tool's totals and the rows that were read, in words."""
     facts = [*_count_difference(totals), *_score_difference(totals)]
+    if totals.scored_errors:
+        facts.append(f"{totals.scored_errors:,} trials with an error have a score, which counts")
     if totals.status is not None:
         facts.append(f"the status of the run is {totals.status!r}")
     part = ", ".join(f"{name} {value!r}" for name, value in totals.keys.items() if value)
@@ -196,21 +199,23 @@ def totals_frame(
             "reported": totals.reported,
             "recomputed": None if totals.reported is None else totals.score,
             AT_K: [dict(zip(_AT_K_DTYPE, each, strict=True)) for each in totals.at_k] or None,
+            SCORED_ERRORS: totals.scored_errors or None,
             "skipped": None,
         }
         for keys, totals in parts
     ]
-    if all(row["planned"] is None and row["reported"] is None for row in rows):
+    if all(row[name] is None for row in rows for name in ("planned", "reported", SCORED_ERRORS)):
         rows.clear()
     rows += [{"skipped": text} for text in skipped]
     if not rows:
         return None
     at_k = pl.List(pl.Struct(_AT_K_DTYPE))
     scores = {name: pl.Float64() for name in ("reported", "recomputed")}
-    dtypes = {"planned": pl.Int64(), **scores, AT_K: at_k, "skipped": pl.String()}
+    counts = {"planned": pl.Int64(), SCORED_ERRORS: pl.Int64()}
+    dtypes = {**counts, **scores, AT_K: at_k, "skipped": pl.String()}
     frame = pl.DataFrame(rows, schema_overrides=dtypes, infer_schema_length=None)
-    known = AT_K in frame.columns and frame[AT_K].null_count() < frame.height
-    return frame if known else frame.drop(AT_K, strict=False)
+    silent = (name for name in (AT_K, SCORED_ERRORS) if name in frame and not frame[name].count())
+    return frame.drop(*silent)
 
 
 class RowTally:

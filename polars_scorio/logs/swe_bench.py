@@ -48,10 +48,11 @@ def swe_bench(
       has all instances, or results/results.json. Most of the latter list only what was resolved:
       ``instances=`` has to name all instances of the split.
 
-    The outcome is null if the evaluation failed, or if the instance was not submitted (a partial
-    run). SWE-bench divides by all instances, so that ``missing=0`` gives its numbers;
-    ``missing="drop", unscored="drop"`` leave out instances that were not judged. Columns: model,
-    question, trial (the run), category, outcome, run, source (the file).
+    The outcome is null if the evaluation failed (error_ids, infra_failure_ids), or if the instance
+    was not submitted (incomplete_ids, in a partial run); an empty patch is a failure. SWE-bench
+    divides by all instances, so that ``missing=0`` gives its numbers; ``missing="drop",
+    unscored="drop"`` leave out instances that were not judged. Columns: model, question, trial (the
+    run), category, outcome, run, source (the file).
 
     Parameters
     ----------

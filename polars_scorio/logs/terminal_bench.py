@@ -12,7 +12,14 @@ from polars_scorio.accessors.frame import Scorio
 from polars_scorio.logs.json_files import FileRows, Row, side_object
 from polars_scorio.logs.kept_fields import Vocabulary, time_between
 from polars_scorio.logs.paths import Paths, side_file
-from polars_scorio.logs.reader_options import LogOptions, Unpack, log_reader, read_rows
+from polars_scorio.logs.reader_options import (
+    LogOptions,
+    Unpack,
+    log_accessor,
+    log_reader,
+    read_rows,
+    warn_of_unjudged,
+)
 from polars_scorio.logs.runs import Run, Totals, mean_or_none, run_settings
 
 _EXPECTED = "results.json of a run of Terminal-Bench 1: an object with the list 'results'"
@@ -20,6 +27,8 @@ _SIDE = "run_metadata.json of Terminal-Bench 1: an object with agent_name and mo
 # Settings in which runs of one model may differ.
 SETTINGS = ("dataset_name", "dataset_version", "agent_kwargs")
 _COLUMNS = {"question": pl.String, "trial": pl.String, "category": pl.Boolean, "failure": pl.String}
+# Failures that are not the model's: the tests run all the same, and find nothing resolved.
+_OF_THE_HARNESS = {"agent_installation_failed", "unknown_agent_error"}
 
 _VOCABULARY: Vocabulary = {
     "input_tokens": "total_input_tokens",
@@ -35,9 +44,11 @@ def terminal_bench(
     """Read Terminal-Bench 1: the results.json (or <date>_results.json) of a run.
 
     Files below the folder of a run, such as the results.json of single trials, are not opened. The
-    outcome is null where the tests gave no verdict: Terminal-Bench counts it as unresolved, so that
-    ``missing=0`` gives its numbers. Columns: model, question, trial, category, failure, run, source
-    (the file). For Terminal-Bench 2 see `harbor`.
+    outcome is null where the tests gave no verdict, or found nothing resolved because the agent was
+    not installed or broke down (`failure` is agent_installation_failed or unknown_agent_error); a
+    warning lists these trials. Terminal-Bench counts them as unresolved, so that ``missing=0``
+    gives its numbers. Columns: model, question, trial, category, failure, run, source (the file).
+    For Terminal-Bench 2 see `harbor`.
 
     Parameters
     ----------
@@ -52,7 +63,11 @@ def terminal_bench(
     """
     patterns = "results.json", "*_results.json"
     log = read_rows(paths, patterns, _EXPECTED, _result_rows, roles, _VOCABULARY, skip_below=True)
-    return log.named(model, lambda file: file.parent, _agent_and_model).accessor(_COLUMNS)
+    log = log.named(model, lambda file: file.parent, _agent_and_model)
+    table = log.table(_COLUMNS)
+    accessor = log_accessor(table, log.runs(), roles)
+    warn_of_unjudged(table, "failure")
+    return accessor
 
 
 def _agent_and_model(file: Path, *_: object) -> str | None:
@@ -79,12 +94,18 @@ def _run_totals(run: Mapping[str, Any], metadata: Mapping[str, Any], rows: list[
     )
 
 
+def _trial_verdict(trial: Mapping[str, Any]) -> object:
+    """Whether a trial is resolved; None if that is not the model's doing."""
+    resolved = trial["is_resolved"]
+    return None if not resolved and trial.get("failure_mode") in _OF_THE_HARNESS else resolved
+
+
 def _result_rows(file: Path, run: Any) -> FileRows | None:
     """The trials of a run; None for files of another kind."""
     if not isinstance(run, dict) or not isinstance(run.get("results"), list):
         return None
     rows: list[Row] = [
-        (trial["task_id"], trial["trial_name"], trial["is_resolved"], trial.get("failure_mode"))
+        (trial["task_id"], trial["trial_name"], _trial_verdict(trial), trial.get("failure_mode"))
         for trial in run["results"]
     ]
     metadata = _run_metadata(file)

@@ -67,10 +67,11 @@ def verifiers(
 ) -> Scorio[pl.LazyFrame]:
     """Read verifiers: outputs/evals/<env>--<model>/<id>/results.jsonl, or traces.jsonl since 0.2.
 
-    The outcome is null if a rollout failed (verifiers writes the reward 0), if an episode is not
-    ok, or if a reward was not computed. Columns: model, benchmark (the environment, which is `by`),
-    question, trial (the episode; results.jsonl has none), reward (of traces.jsonl the weighted
-    sum), error, category, run (the folder), source (the file).
+    The outcome is null if a rollout has an error (of provider, sandbox, tool or harness: verifiers
+    writes the reward 0), if an episode is not ok, or if a reward was not computed. A rollout that
+    was cut off at a limit has its reward. Columns: model, benchmark (the environment, which is
+    `by`), question, trial (the episode; results.jsonl has none), reward (of traces.jsonl the
+    weighted sum), error, category, run (the folder), source (the file).
 
     Parameters
     ----------

@@ -34,7 +34,14 @@ FILES = {
     ),
     "harbor": (
         "job/t/result.json",
-        [{"task_name": "t", "trial_name": "a", "agent_info": {"name": "x"}}],
+        [
+            {
+                "task_name": "t",
+                "trial_name": "a",
+                "agent_info": {"name": "x"},
+                "verifier_result": {"rewards": {"reward": 1.0}},
+            }
+        ],
     ),
     "helm": (
         "run/per_instance_stats.json",

@@ -4,6 +4,7 @@ import pytest
 import polars_scorio as ps
 
 TIMEOUT, CRASH = "AgentTimeoutError", "RuntimeError"
+pytestmark = pytest.mark.filterwarnings("ignore:.* ha(s|ve) no outcome:polars_scorio.LogWarning")
 
 
 def result(task, name, reward, exception=None):
@@ -80,6 +81,70 @@ def test_a_trial_that_was_not_verified_has_no_outcome(table, jobs):
     assert log.select("model", "agent", "llm").unique().rows() == [
         ("terminus-2 / gpt-5", "terminus-2", "gpt-5")
     ]
+
+
+@pytest.mark.parametrize(
+    ("exception", "outcome"),
+    [
+        *[(name, None) for name in (
+            "ApiRateLimitError", "NetworkConnectionError", "EnvironmentStartTimeoutError",
+            "AgentSetupTimeoutError", "RewardFileNotFoundError", "NonZeroAgentExitCodeError", CRASH,
+        )],
+        *[(name, 0.0) for name in (
+            TIMEOUT, "VerifierTimeoutError", "ContextWindowExceededError",
+            "OutputTokenExceededError", "AgentSafetyRefusalError",
+        )],
+    ],
+)  # fmt: skip
+def test_a_failure_that_is_not_the_models_has_no_outcome(table, write, exception, outcome):
+    path = write("job/a__1/result.json", result("a", "1", 0.0, exception))
+    assert table(path).select("category", "reward", "exception").row(0) == (outcome, 0.0, exception)
+    assert table(path, threshold=1)["category"].to_list() == [None if outcome is None else False]
+
+
+def test_one_warning_says_how_many_trials_have_no_outcome_and_why(reader, write):
+    trials = [
+        result("a", "1", 1.0), result("a", "2", 0.0, "ApiRateLimitError"),
+        result("b", "1", 0.0, "ApiRateLimitError"), result("b", "2", None, CRASH),
+        result("b", "3", None),
+    ]  # fmt: skip
+    trials.append(result("b", "4", 0.0, CRASH))
+    trials[-1]["agent_info"]["name"] = "other"
+    for trial in trials:
+        path = write(f"job/{trial['trial_name']}/result.json", trial)
+    with pytest.warns(ps.LogWarning) as caught:
+        reader(path.parents[1])
+    (message,) = (str(each.message) for each in caught)
+    reasons = "2 ApiRateLimitError, 1 RuntimeError, 1 without a reason"
+    assert message.splitlines() == [
+        "5 trials have no outcome: missing= says what they count as",
+        "- other / gpt-5: 1 of 1 trials (1 RuntimeError)",
+        f"- terminus-2 / gpt-5: 4 of 5 trials ({reasons})",
+    ]
+
+
+def test_a_trial_of_several_steps_has_their_costs_and_exceptions(table, write):
+    def step(exception=None):
+        spent = {"cost_usd": 0.25, "n_input_tokens": 5, "n_output_tokens": None}
+        times = {"started_at": "2026-01-01T12:00:00", "finished_at": "2026-01-01T12:00:10"}
+        raised = {"exception_type": exception} if exception else None
+        return {"agent_result": spent, "agent_execution": times, "exception_info": raised}
+
+    keep = ["usd", "input_tokens", "seconds"]
+    for name, exceptions in {
+        "1": (None, None),
+        "2": (TIMEOUT, "ApiError"),
+        "3": (TIMEOUT,),
+    }.items():
+        trial = {**result("a", name, 0.0), "agent_result": None}
+        path = write(
+            f"job/a__{name}/result.json", {**trial, "step_results": [*map(step, exceptions)]}
+        )
+    log = table(path.parents[1], keep=keep)
+    assert log.select("category", "exception", *keep).rows() == [
+        (0.0, None, 0.5, 10, 20.0), (None, f"{TIMEOUT}, ApiError", 0.5, 10, 20.0),
+        (0.0, TIMEOUT, 0.25, 5, 10.0),
+    ]  # fmt: skip
 
 
 def test_the_rule_of_the_leaderboard_is_a_filter(table, jobs):

@@ -43,6 +43,20 @@ def test_failed_and_unscored_samples_have_no_outcome(table, graded):
     assert log["error"].to_list() == [None] * 8 + ["boom", None]
 
 
+def test_samples_with_an_error_that_were_scored_count_and_are_counted(reader, log):
+    samples = [
+        sample("a", 1, {"grade": "C"}), sample("a", 2, {"grade": "I"}, error="boom"),
+        sample("b", 1, {"grade": "C"}, error="boom"), sample("b", 2, {}, error="boom"),
+    ]  # fmt: skip
+    with pytest.warns(ps.LogWarning, match="2 trials with an error have a score, which counts$"):
+        found = reader(log("a.eval", *samples), missing="drop")
+    described = found.describe()
+    assert described.select("trials", "nulls", "scored_errors").row(0) == (3, 1, 2)
+    assert found.avg()["estimate"].to_list() == [0.75]
+    clean = reader(log("b.eval", *samples[:1]))
+    assert "scored_errors" not in clean.describe().columns
+
+
 def test_polars_does_not_read_the_summaries(graded):
     with zipfile.ZipFile(graded) as archive, pytest.raises(pl.exceptions.ComputeError, match="'N'"):
         pl.read_json(archive.read("summaries.json"))

@@ -61,6 +61,7 @@ KEPT = {
         {"job/t/result.json": [{
             "task_name": "t", "trial_name": "a", "agent_info": {"name": "x"},
             "agent_result": {"n_input_tokens": 7, "n_output_tokens": 5, "cost_usd": 0.25},
+            "verifier_result": {"rewards": {"reward": 1}},
             "agent_execution": {
                 "started_at": "2026-01-01T00:00:00Z", "finished_at": "2026-01-01T00:00:02Z",
             },

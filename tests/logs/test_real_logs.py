@@ -151,6 +151,7 @@ def test_evalplus_of_2023():
     assert {status for task in tasks.values() for status, _ in task["plus"]} == {"timed out"}
 
 
+@pytest.mark.filterwarnings("ignore:1 trial has no outcome:polars_scorio.LogWarning")
 def test_harbor():
     trials = [
         json.loads(f.read_text(encoding="utf-8")) for f in LOGS.rglob("harbor/**/result.json")

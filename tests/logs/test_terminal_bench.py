@@ -2,6 +2,8 @@ import pytest
 
 import polars_scorio as ps
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* ha(s|ve) no outcome:polars_scorio.LogWarning")
+
 
 def trial(task, i, resolved, failure="unset"):
     """One entry of results in results.json."""
@@ -43,6 +45,18 @@ def test_a_trial_without_verdict_has_no_outcome(table, run):
     log = table(run)
     assert log["category"].to_list() == [True, False, True, None, None, False]
     assert log["failure"].to_list()[3:5] == ["test_timeout", "unknown_agent_error"]
+
+
+def test_a_failure_that_is_not_the_models_has_no_outcome(reader, write):
+    failures = ["agent_installation_failed", "unknown_agent_error", "context_length_exceeded"]
+    results = [trial("chess", i, False, failure) for i, failure in enumerate(failures)]
+    results.append(trial("chess", 3, True, "unknown_agent_error"))
+    path = write("r/results.json", {"results": results, "accuracy": 0.25})
+    said = r"2 trials have no .*\n- r: 2 of 4 trials \(1 agent_installation_failed, 1 unknown_agent"
+    with pytest.warns(ps.LogWarning, match=said):
+        log = reader(path, missing=0)
+    assert log.frame["category"].to_list() == [None, None, False, True]
+    assert log.avg()["estimate"].to_list() == [0.25]
 
 
 def test_counting_them_as_failures_gives_the_accuracy_of_the_run(reader, summary, run):
