@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +58,9 @@ def promptfoo(
     A question is a test: its description and variables, with a number where two tests share them.
     ``--repeat`` gives it several trials. The outcome is null if the provider or an assertion failed
     for technical reasons (failureReason 2), and false if an assertion did not hold (1). Columns:
-    model (the label of the provider, or its id), prompt (which is `by`), question, trial, category,
-    score, error, run (the id of the evaluation), source (the file).
+    model (the label of the provider, or its id, with "#2" for a second configuration), prompt
+    (which is `by`), question, trial, category, score, error, run (the id of the evaluation), source
+    (the file).
 
     Parameters
     ----------
@@ -96,10 +97,11 @@ def _outcome_rows(file: Path, content: Any) -> FileRows | None:
     if outcomes and "provider" not in outcomes[0]:
         return None
     run = content.get("evalId") or plain_path(file).stem
+    models = _entrant_names((_prompt_index(each), each) for each in outcomes)
     questions = _question_names([outcome.get("testCase", outcome) for outcome in outcomes])
     rows: list[Row] = [
         (
-            _provider_name(outcome["provider"]),
+            models[_prompt_index(outcome), _provider_name(outcome["provider"])],
             _prompt_label(outcome["prompt"]),
             question,
             # Each repetition of a test has a different index.
@@ -119,23 +121,60 @@ def _outcome_rows(file: Path, content: Any) -> FileRows | None:
     return FileRows(rows, described, outcomes)
 
 
+def _prompt_index(outcome: Mapping[str, Any]) -> int:
+    """The place of a prompt at a provider among all of them; old versions do not say it."""
+    return int(outcome.get("promptIdx") or 0)
+
+
+def _entrant_names(
+    placed: Iterable[tuple[int, Mapping[str, Any]]],
+) -> dict[tuple[int, str], str]:
+    """The model of each place and provider; the second configuration of a provider is "#2"."""
+    # A provider has each prompt once: the next entrant begins where a prompt comes again.
+    prompts = defaultdict[str, list[set[str]]](lambda: [set()])
+    names = {}
+    for place, name, label in sorted({(i, *_entrant_key(each)) for i, each in placed}):
+        if label in prompts[name][-1]:
+            prompts[name].append(set())
+        prompts[name][-1].add(label)
+        names[place, name] = _numbered_name(name, len(prompts[name]))
+    return names
+
+
+def _entrant_key(outcome: Mapping[str, Any]) -> tuple[str, str]:
+    """Provider and prompt of an outcome."""
+    return _provider_name(outcome["provider"]), _prompt_label(outcome["prompt"])
+
+
+def _numbered_name(name: str, number: int) -> str:
+    """A name with its number, but for the first of its kind."""
+    return name if number == 1 else f"{name} #{number}"
+
+
 def _provider_settings(config: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """The settings of each provider of an evaluation, such as its temperature."""
     providers = config.get("providers")
+    times = Counter[str]()
     for provider in providers if isinstance(providers, list) else ():
         if isinstance(provider, Mapping) and provider.get("config") is not None:
+            name = _provider_name(provider)
+            times[name] += 1
             settings = run_settings(provider, SETTINGS)["config"]
-            yield f"config of {_provider_name(provider)}", settings
+            yield f"config of {_numbered_name(name, times[name])}", settings
 
 
 def _prompt_totals(results: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[Totals]:
     """Totals of each prompt at each provider; promptfoo counts an error as a failure."""
-    for prompt in results.get("prompts") or ():
+    prompts = [*enumerate(results.get("prompts") or ())]
+    entered = ((i, {**each, "prompt": each}) for i, each in prompts if each.get("provider"))
+    models = _entrant_names(entered)
+    for place, prompt in prompts:
         counts = prompt.get("metrics") or {}
         numbers = [counts.get(f"test{end}Count") for end in ("Pass", "Fail", "Error")]
         if numbers[0] is None or prompt.get("provider") is None:
             continue
-        keys = {"model": prompt["provider"], "prompt": _prompt_label(prompt)}
+        model = models[place, _provider_name(prompt["provider"])]
+        keys = {"model": model, "prompt": _prompt_label(prompt)}
         outcomes = [row[_SUCCESS] for row in rows if row[:2] == tuple(keys.values())]
         planned = sum(number or 0 for number in numbers)
         yield Totals(
@@ -172,10 +211,7 @@ def _question_names(tests: list[dict[str, Any]]) -> list[str]:
     for name, assertions in dict.fromkeys(identities):
         times[name] += 1
         place[name, assertions] = times[name]
-    return [
-        identity[0] if place[identity] == 1 else f"{identity[0]} #{place[identity]}"
-        for identity in identities
-    ]
+    return [_numbered_name(identity[0], place[identity]) for identity in identities]
 
 
 def _test_name(test: dict[str, Any]) -> str:

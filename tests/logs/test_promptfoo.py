@@ -119,6 +119,43 @@ def test_evaluations_with_other_settings_of_a_provider_do_not_merge(reader, writ
     assert reader(path.parent, by=strata).avg()[strata[1]].to_list() == [0, 1]
 
 
+def two_configurations(order):
+    """An evaluation of one provider at two temperatures, with two prompts each; two trials."""
+    asked, prompts = ["1 + 1", "2 + 2", "1 + 1", "2 + 2"], ["plain", "terse"] * 2
+    outcomes = [
+        {**outcome(test, question, PASSED if place < 2 else FAILED, prompt=prompt), **index}
+        for test, question in enumerate(asked)
+        for place, prompt in enumerate(prompts)
+        for index in [{"promptIdx": place}]
+    ]
+    content = output(*(outcomes[i] for i in order))
+    counts = {"testPassCount": 4, "testFailCount": 0}
+    content["results"]["prompts"] = [
+        {"provider": "openai:gpt-5", "label": prompt, "raw": "Q", "metrics": counts}
+        for prompt in prompts
+    ]
+    known = [{"id": "openai:gpt-5", "config": {"temperature": t}} for t in (0, 1)]
+    return {**content, "config": {"providers": known}}
+
+
+@pytest.mark.parametrize("order", [range(16), range(15, -1, -1)])
+def test_one_provider_with_two_configurations_is_two_models(reader, write, order):
+    path = write("a.json", two_configurations(order))
+    with pytest.warns(ps.LogWarning, match="'openai:gpt-5 #2', .*the tool reports 1, these rows 0"):
+        log = reader(path)
+    rows = log.avg().select("prompt", "model", "questions", "trials", "estimate").rows()
+    assert rows == [
+        (prompt, f"openai:gpt-5{number}", 2, 4, estimate)
+        for prompt in ("plain", "terse")
+        for number, estimate in (("", 1.0), (" #2", 0.0))
+    ]
+    changed = two_configurations(order)
+    changed["config"]["providers"][1]["config"] = {"temperature": 2}
+    write("b.json", {**changed, "evalId": "eval-2"})
+    with pytest.raises(ValueError, match=r"config of openai:gpt-5 #2\.temperature is 1 and 2"):
+        reader(path.parent)
+
+
 def test_prompts_say_how_many_tests_there_were_and_how_many_passed(reader, write):
     counts = {"testPassCount": 3, "testFailCount": 1, "testErrorCount": 1}
     prompt = {"provider": "openai:gpt-5", "label": "plain", "raw": "Q", "metrics": counts}
