@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import reprlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,9 @@ from polars_scorio.logs.runs import Run, Totals, run_settings
 
 _EXPECTED = "<category>_score.json of BFCL: a line of totals, then a line for each failure"
 _SIDE = "<category>_result.json of BFCL: a line with an id for each test"
-_FIRST_VERSION = "gorilla_openfunctions_v1_test_"
-_NAME = re.compile(rf"(?:BFCL_v(?P<version>\d+)_|{_FIRST_VERSION})?(?P<category>.+)_score\.json$")
+_NAME = re.compile(
+    r"(?:BFCL_v(?P<version>\d+)_|gorilla_openfunctions_v\d+_test_)?(?P<category>.+)_(score|result)\.json$"
+)
 # Settings in which runs of one model may differ, in the name of the file.
 SETTINGS = ("version",)
 _COLUMNS = {
@@ -63,10 +66,11 @@ def bfcl(
     """Read BFCL: score/<model>/.../BFCL_v4_<category>_score.json, with the results in result/.
 
     A score file lists only the tests that failed. The ids of all tests are in the file of the same
-    name in the folder `result` beside `score`: both are needed. No outcome is null. Each test has
-    one trial, without an id. Columns: model, benchmark (the test category, which is `by`),
-    question, category, error (the type of what went wrong), run (the folder above `score`), source
-    (the score file).
+    category in the folder `result` beside `score`: both are needed. Before 2025 a failure had the
+    number of its line in the results, from 1; if its number fits an id as well, the answers decide.
+    No outcome is null. Each test has one trial, without an id. Columns: model, benchmark (the test
+    category, which is `by`), question, category, error (the type of what went wrong), run (the
+    folder above `score`), source (the score file).
 
     Parameters
     ----------
@@ -102,21 +106,24 @@ def _model_folder_below(file: Path) -> Path:
     return folder / parts[0] if len(parts) > 1 else folder
 
 
-def _result_file(file: Path) -> Path:
-    """The file with the results of a score file."""
+def _result_file(file: Path, category: str) -> Path:
+    """The file with the results of a score file: of its name, or else of its category."""
     folder = _score_folder(file)
     results = folder.with_name(folder.name.replace("score", "result", 1))
     name = re.sub(r"_score\.json$", "_result.json", plain_path(file).name)
-    place = results / file.relative_to(folder).parent / name
-    # The first version wrote simple_score.json beside results of the longer name.
-    sides = [side_file(place, each) for each in (name, f"{_FIRST_VERSION}{name}")]
-    present = next(filter(Path.exists, sides), sides[0])
-    if not present.exists():
-        raise FileNotFoundError(
-            f"{present} is missing, which has the ids of the tests that passed: {file.name} lists "
-            "failures alone. Copy it from where the run wrote it"
-        )
-    return present
+    same = side_file(results / file.relative_to(folder).parent / name, name)
+    # Of early versions only one of both names has the version.
+    of_category = [
+        side for side in sorted(same.parent.glob("*_result.json*"))
+        if (match := _NAME.search(plain_path(side).name)) and match["category"] == category
+    ]  # fmt: skip
+    if same.exists() or len(of_category) == 1:
+        return same if same.exists() else of_category[0]
+    raise FileNotFoundError(
+        f"{same} is missing, which has the ids of the tests that passed: {file.name} lists "
+        f"failures alone, and {len(of_category)} files have results of its category. Copy it from "
+        "where the run wrote it"
+    )
 
 
 def _test_verdicts(file: Path) -> FileRows:
@@ -124,22 +131,28 @@ def _test_verdicts(file: Path) -> FileRows:
     name = _NAME.search(plain_path(file).name)
     if name is None:
         raise unexpected_content(file, _EXPECTED, f"the name {file.name!r}")
+    category = name["category"]
     with errors_name_file(file, _EXPECTED):
-        (_, totals), *failures = numbered_objects(file, _EXPECTED)
+        (_, totals), *lines = numbered_objects(file, _EXPECTED)
         total, correct = totals["total_count"], totals["correct_count"]
-        errors = {failure["id"]: _error_type(failure) for _, failure in failures}
-    side = _result_file(file)
+        failures = {failure["id"]: failure for _, failure in lines}
+    side = _result_file(file, category)
     with errors_name_file(side, _SIDE):
-        tests = {result["id"]: result for _, result in numbered_objects(side, _SIDE)}
-    strangers = [test for test in errors if test not in tests]
-    if len(tests) != total or len(errors) != total - correct or strangers:
+        tests = {
+            result["id"] if "id" in result else result["idx"]: result
+            for _, result in numbered_objects(side, _SIDE)
+        }
+    readings = _failure_readings(failures, tests)
+    if len(tests) != total or len(failures) != total - correct or len(readings) != 1:
         verdicts = (
-            f"totals of {correct} correct and {total} tests, {len(errors)} failures, and "
-            f"{len(tests)} tests in {side}"
+            f"totals of {correct} correct and {total} tests, {len(failures)} failures, and "
+            f"{len(tests)} tests in {side}; the failures {reprlib.repr([*failures])} may be "
+            f"{' or '.join(readings) or 'neither ids nor line numbers'} of {reprlib.repr([*tests])}"
         )
         raise unexpected_content(file, "totals that fit the failures and results", verdicts)
-    category = name["category"]
-    rows: list[Row] = [(category, test, test not in errors, errors.get(test)) for test in tests]
+    (tested,) = readings.values()
+    errors = {test: _error_type(failures[name]) for name, test in tested.items()}
+    rows: list[Row] = [(category, str(t), t not in errors, errors.get(t)) for t in tests]
     run = Run(
         name=_score_folder(file).parent.name,
         keys={"benchmark": category},
@@ -150,7 +163,29 @@ def _test_verdicts(file: Path) -> FileRows:
     return FileRows(rows, run, tests.values())
 
 
-def _error_type(failure: dict[str, object]) -> str:
+def _failure_readings(
+    failures: Mapping[Any, Mapping[str, Any]], tests: Mapping[Any, Mapping[str, Any]]
+) -> dict[str, dict[Any, Any]]:
+    """For each meaning that the ids of failures may have, the test of each id."""
+    numbered = dict(enumerate(tests, 1))
+    readings = {"ids": {name: name for name in failures}}
+    if failures:
+        readings["line numbers from 1"] = {name: numbered.get(name) for name in failures}
+    fitting = {how: read for how, read in readings.items() if {*read.values()} <= {*tests}}
+    answered = {
+        how: read for how, read in fitting.items()
+        if all(_is_answer(failures[name], tests[test]) for name, test in read.items())
+    }  # fmt: skip
+    return answered if len(answered) == 1 else fitting
+
+
+def _is_answer(failure: Mapping[str, Any], test: Mapping[str, Any]) -> bool:
+    """Whether the answer of a failure is that of a test, as far as the failure has one."""
+    answer = failure.get("model_result_raw", failure.get("model_result"))
+    return answer is None or str(answer) == str(test.get("result"))
+
+
+def _error_type(failure: Mapping[str, object]) -> str:
     """The type of an error: a field of the error, or of the line that has it."""
     error = failure.get("error")
     kind = error.get("error_type") if isinstance(error, dict) else failure.get("error_type")

@@ -74,6 +74,52 @@ def test_the_coverage_has_the_totals(reader, scores):
     assert found.row(0) == (4, 4, 0.5)
 
 
+@pytest.fixture
+def of_2024(write):
+    """Write a run of 2024, whose failures have the number of a line in the results, from 1."""
+
+    def written(ids, failed, answers=None, prefix="BFCL_v3_"):
+        answers = answers or ["f(x)"] * len(ids)
+        results = [{"id": i, "result": answer} for i, answer in zip(ids, answers, strict=True)]
+        write("result/ada/gorilla_openfunctions_v1_test_simple_result.json", *results)
+        totals = {"accuracy": 0.5, "correct_count": len(ids) - len(failed), "total_count": len(ids)}
+        lines = [{**failure(i, {"error_type": "e"}), "model_result_raw": "g(x)"} for i in failed]
+        return write(f"score/ada/{prefix}simple_score.json", totals, *lines)
+
+    return written
+
+
+@pytest.mark.parametrize("prefix", ["", "BFCL_v2_", "BFCL_v3_"])
+def test_failures_of_2024_count_lines_from_1(table, of_2024, prefix):
+    log = table(of_2024([f"simple_{i}" for i in range(4)], [2, 4], prefix=prefix))
+    assert log.select("question", "category", "error").rows() == [
+        ("simple_0", True, None), ("simple_1", False, "e"),
+        ("simple_2", True, None), ("simple_3", False, "e"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("failed", "answers", "solved"),
+    [
+        ([1, 4], None, ["1", "2"]),  # no id is 4
+        ([0, 2], None, ["1", "3"]),  # no line is 0
+        ([1, 3], ["g(x)", "f(x)", "g(x)", "f(x)"], ["1", "3"]),  # the answers are those of lines
+        ([1, 3], ["f(x)", "g(x)", "f(x)", "g(x)"], ["0", "2"]),
+    ],
+)
+def test_ids_that_are_numbers_are_those_that_fit(table, of_2024, failed, answers, solved):
+    log = table(of_2024(range(4), failed, answers))
+    assert log.filter("category")["question"].to_list() == solved
+
+
+def test_ids_that_may_be_lines_as_well_are_refused(table, of_2024):
+    said = r"the failures \[1, 3\] may be ids or line numbers from 1 of \[0, 1, 2, 3\]$"
+    with pytest.raises(ValueError, match=said):
+        table(of_2024(range(4), [1, 3]))
+    with pytest.raises(ValueError, match=r"\['x', 'y'\] may be neither ids nor line numbers of"):
+        table(of_2024(range(4), ["x", "y"]))
+
+
 def test_files_of_the_first_version_are_read(table, write):
     write("result/ada/gorilla_openfunctions_v1_test_simple_result.json", {"id": "simple_0"})
     totals = {"accuracy": 1.0, "correct_count": 1, "total_count": 1}
