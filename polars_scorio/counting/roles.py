@@ -267,3 +267,12 @@ def _same_values(one: Column, two: Column) -> bool:
 
 
 USUAL_ROLES = Roles()  # of a log whose columns have the usual names
+
+
+def joined_columns(columns: Iterable[Column]) -> pl.Expr:
+    """The values of several columns as one text; slashes within a value are escaped."""
+    named = [pl.col(column) if isinstance(column, str) else column for column in columns]
+    if not named:
+        raise ValueError("question must be a column or several of them, got none")
+    parts = [each.cast(pl.String).str.replace_all(r"[/\\]", r"\$0") for each in named]
+    return pl.concat_str(parts, separator="/")

@@ -139,8 +139,9 @@ def find_files(paths: Paths, *patterns: str, left_out: list[str] | None = None) 
                 continue
             # A link keeps its name, as the name of its target may be a hash.
             known = Path(abspath(file))  # noqa: PTH100 - resolve() would follow them
-            _, before = matches.setdefault(file.resolve(), (known, named))
-            matches[file.resolve()] = (matches[file.resolve()][0], named or before)
+            place = file.resolve()
+            first, before = matches.get(place, (known, named))
+            matches[place] = (first, named or before)
     if not matches:
         given = [str(path) for path in several]
         raise FileNotFoundError(f"no file in {given} is called {' or '.join(patterns)}")

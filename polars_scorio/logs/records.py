@@ -7,19 +7,21 @@ that spread over the same list share its rows; parallel lists are zipped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 import polars as pl
 from polars.exceptions import PolarsError
 from polars.io.plugins import register_io_source
 
 from polars_scorio.accessors.frame import Scorio
-from polars_scorio.arguments import nearest_hint, value_text, value_tuple
+from polars_scorio.arguments import is_several, nearest_hint, value_text, value_tuple
+from polars_scorio.counting.roles import joined_columns
 from polars_scorio.logs.json_files import (
     NESTS,
     Row,
@@ -42,7 +44,7 @@ from polars_scorio.logs.paths import (
     side_file,
 )
 from polars_scorio.logs.reader_options import SharedOptions, Unpack, log_accessor, log_reader
-from polars_scorio.logs.runs import RUN_COLUMNS, Run, line_list, run_literals, warn_of_log
+from polars_scorio.logs.runs import RUN_COLUMNS, Run, line_list, shown_path, warn_of_log
 
 _EXPECTED = "records of trials"
 _ENDINGS = ".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv"
@@ -62,7 +64,7 @@ Place: TypeAlias = "tuple[int | str, ...]"
 def records(
     paths: Paths,
     *,
-    question: str,
+    question: str | Sequence[str],
     category: str,
     model: str | None = None,
     trial: str | None = None,
@@ -96,8 +98,11 @@ def records(
 
     Parameters
     ----------
-    question, category : str
-        The paths of the question and of the outcome.
+    question : str or sequence of str
+        The path of the question; of several, whose values together identify a question, each is a
+        column too.
+    category : str
+        The path of the outcome.
     model, trial, run : str, optional
         The path of each. Default: one model without a name, trials without an id, and the name of
         the file as the run.
@@ -123,8 +128,10 @@ def records(
     ... ).avg()  # doctest: +SKIP
     """
     strata = _stratum_paths(roles.pop("by", None))
-    named = {"model": model, **strata, "question": question, "trial": trial, "run": run}
-    named, extra = {**named, "category": category}, _extra_columns(roles)
+    several = is_several(question)
+    parts: dict[str, Any] = {str(t): t for t in question} if several else {"question": question}
+    named = {"model": model, **strata, **parts, "trial": trial, "run": run, "category": category}
+    extra = _extra_columns(roles)
     if {*named} & {*extra}:
         raise ValueError(f"keep= names a column that there is: {sorted({*named} & {*extra})}")
     columns = {**named, **extra}
@@ -135,11 +142,12 @@ def records(
     samples = read_each(
         files, lambda file: _RowSample.from_file(file, plan), roles.get("on_error", "raise")
     )
-    samples = _telling_samples(samples, plan)
-    dtypes = _column_dtypes(samples, plan)
-    frames = [sample.frame(file, dtypes) for file, sample in samples.items()]
+    samples = _telling_samples(samples, plan, [*parts, "category"])
+    rows = _sampled_rows(samples, plan, _column_dtypes(samples, plan))
+    if several:
+        rows = rows.with_columns(joined_columns(parts).alias("question"))
     return log_accessor(
-        pl.concat(frames),
+        rows,
         {file: sample.run(file) for file, sample in samples.items()},
         roles,
         model=None if model is None else "model",
@@ -451,7 +459,7 @@ class _RowSample:
         """The dtype of a column."""
         if name in self.constants:
             return pl.Series([self.constants[name]]).dtype
-        return self.table.schema[name]
+        return self.table[name].dtype
 
     def run(self, file: Path) -> Run:
         """The run of the file."""
@@ -460,17 +468,35 @@ class _RowSample:
         name = known.pop("run", plain_path(file).stem)
         return Run(name=name, keys=known)
 
-    def frame(self, file: Path, dtypes: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-        """The rows of the file, those of a large one read in batches whenever they are needed."""
-        of_record = {name: dtypes[name] for name in self.plan.of_record}
-        rows = self.table.cast(pl.Schema(of_record)).lazy()
-        if not self.whole:
-            rows = _scan_rows(file, self.plan, of_record)
-        literals = run_literals(file, self.run(file))
-        literals |= {n: pl.lit(value, dtypes[n]) for n, value in self.constants.items()}
-        columns = {**literals, **{name: pl.col(name) for name in of_record}}
-        columns["run"] = columns["run"].cast(pl.String)
-        return rows.select(**{name: columns[name] for name in {**dtypes, **RUN_COLUMNS}})
+
+def _sampled_rows(
+    samples: Mapping[Path, _RowSample], plan: _Plan, dtypes: Mapping[str, pl.DataType]
+) -> pl.LazyFrame:
+    """The rows of all files, those of a large one read in batches whenever they are needed."""
+    of_record = pl.Schema({name: dtypes[name] for name in plan.of_record})
+    order: dict[str, Any] = {**dtypes, **RUN_COLUMNS}
+    of_file = {name: dtype for name, dtype in order.items() if name not in of_record}
+    frames = []
+    # Small files become one table: a plan of each would cost every query 1 ms a file.
+    for whole, group in groupby(samples.items(), key=lambda item: item[1].whole):
+        known = dict(group)
+        facts = [
+            {**sample.constants, "run": sample.run(file).name, "source": shown_path(file)}
+            for file, sample in known.items()
+        ]
+        if whole:
+            tables = [sample.table for sample in known.values()]
+            place = np.repeat(np.arange(len(tables)), [table.height for table in tables])
+            rows = pl.concat(tables, how="vertical_relaxed").cast(of_record)
+            frames.append(pl.DataFrame(facts, of_file)[place].hstack(rows).lazy())
+        else:
+            literals = (
+                {n: pl.lit(each[n], dtype) for n, dtype in of_file.items()} for each in facts
+            )
+            scans = (_scan_rows(file, plan, of_record) for file in known)
+            frames += [s.with_columns(**each) for s, each in zip(scans, literals, strict=True)]
+    run = pl.col("run").cast(pl.String)
+    return pl.concat([frame.select(*order).with_columns(run) for frame in frames])
 
 
 def _scan_rows(file: Path, plan: _Plan, dtypes: Mapping[str, pl.DataType]) -> pl.LazyFrame:
@@ -553,8 +579,10 @@ def _plain_value(value: object) -> object:
     return json_text(value) if isinstance(value, dict | list) else str(value)
 
 
-def _telling_samples(samples: Mapping[Path, _RowSample], plan: _Plan) -> dict[Path, _RowSample]:
-    """The files that have questions or outcomes; a column without any value is an error."""
+def _telling_samples(
+    samples: Mapping[Path, _RowSample], plan: _Plan, names: Collection[str]
+) -> dict[Path, _RowSample]:
+    """The files with questions or outcomes, of these names; a column without value is an error."""
     if not any(sample.table.height for sample in samples.values()):
         why = "has the values of where=" if plan.where else "gives a row"
         raise ValueError(f"no record of {_files_text(samples)} {why}")
@@ -566,7 +594,7 @@ def _telling_samples(samples: Mapping[Path, _RowSample], plan: _Plan) -> dict[Pa
             )
     telling = {
         file: sample for file, sample in samples.items()
-        if sample.table.height and (sample.has_value("question") or sample.has_value("category"))
+        if sample.table.height and any(map(sample.has_value, names))
     }  # fmt: skip
     lines = [f"{file}: no question and no outcome, left out" for file in samples.keys() - telling]
     for file, sample in telling.items():

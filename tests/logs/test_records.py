@@ -304,6 +304,37 @@ def test_strata_have_names():
         assert found.columns == ["model", *names, "question", "category", "run", "source"]
 
 
+def test_several_paths_identify_a_question():
+    put("a.jsonl", lines(*(
+        {"m": "ada", "suite": suite, "case": {"id": case}, "ok": ok}
+        for suite, case, ok in [("x", 1, 1), ("x", 2, 0), ("y", 1, 1), ("y", 2, 1)]
+    )))  # fmt: skip
+    named = {"model": "m", "question": ["suite", "case.id"], "category": "ok"}
+    log = ps.logs.records("a.jsonl", **named)
+    columns = "suite", "case.id", "question"
+    assert log.frame.collect().select(columns).rows() == [
+        ("x", 1, "x/1"), ("x", 2, "x/2"), ("y", 1, "y/1"), ("y", 2, "y/2"),
+    ]  # fmt: skip
+    assert log.avg().collect()["questions"].to_list() == [4]
+    strata = ps.logs.records("a.jsonl", **named, by="suite").avg().collect()
+    assert strata.select("suite", "questions").rows() == [("x", 2), ("y", 2)]
+    with pytest.raises(ValueError, match=r"^suit='suit' has no value in .* did you mean 'suite'"):
+        ps.logs.records("a.jsonl", **{**named, "question": ["suit", "case.id"]})
+    with pytest.raises(ValueError, match=r"^question must be .* or several of them, got none"):
+        ps.logs.records("a.jsonl", **{**named, "question": []})
+
+
+def test_small_files_are_one_table():
+    values = [1, 0.5, True]
+    for number, value in enumerate(values):
+        put(f"{number}.json", json.dumps({"m": f"m{number}", "q": number, "ok": value, "n": value}))
+    log = ps.logs.records("*.json", **KEYS, keep="n", run=r"/(\d)\.json", levels=[0, 0.5, 1])
+    assert log.frame.explain().count("DF [") == 1
+    assert log.frame.select("model", "question", "category", "n", "run").collect().rows() == [
+        (f"m{number}", number, value, value, str(number)) for number, value in enumerate(values)
+    ]
+
+
 def test_runs_are_files_unless_a_path_names_them():
     put("a.jsonl", lines({**row("m", 1, 0, 1), "seed": 8}))
     assert table("a.jsonl", **KEYS)["run"].to_list() == ["a"]
