@@ -201,6 +201,8 @@ def log_accessor(
     both: RoleOptions = cast("RoleOptions", {**unsaid, **roles, **of_user})
     retries = given.get("retries", "error")
     strata: list[str] = _column_names(both.get("by"))
+    if "run" in strata and "run" not in of_user:
+        both["run"] = None  # a column has one role
     skipped = {file: run for file, run in runs.items() if run.stopped_empty}
     runs = {file: run for file, run in runs.items() if file not in skipped}
     refuse_merged_runs(runs, strata, retries)
