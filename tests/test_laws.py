@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 def faulty_logs() -> dict[str, Kind]:
-    """Logs that tests of independence speak of, for the sake of one model."""
+    """Logs that tests of independence speak of, for the sake of one model; and named runs."""
     differ, fair = (log_of_runs(sd, seed=2, questions=60) for sd in (0.8, 0.0))
     last, of_m1 = pl.col("trial") == 3, pl.col("model") == "m1"
     copied = pl.concat(
@@ -36,6 +36,7 @@ def faulty_logs() -> dict[str, Kind]:
             pl.concat([differ.filter(model="m0"), fair.filter(~(pl.col("model") == "m0"))])
         ),
         "a copied run": Kind(copied),
+        "named runs": Kind(log_of_runs(0.8, seed=4, questions=60), {"run": "trial"}),
         "retries": Kind(fair.filter(~of_m1 | (pl.col("trial") <= first.fill_null(4)))),
     }
 
@@ -224,7 +225,8 @@ def test_the_names_of_models_change_no_decision(name, call):
 
 # The options of a command that a role is.
 OPTIONS = {"by": "--by", "cluster": "--cluster", "cost": "--cost", "answer": "--answer",
-           "truth": "--truth", "success": "--success", "target": "--target"}  # fmt: skip
+           "truth": "--truth", "success": "--success", "target": "--target",
+           "run": "--run"}  # fmt: skip
 
 
 def printed_rows(capsys: pytest.CaptureFixture[str], kind: Kind, *command: str) -> pl.DataFrame:

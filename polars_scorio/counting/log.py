@@ -332,6 +332,11 @@ class Trials:
         return category.alias(CATEGORY)
 
     @property
+    def named_runs(self) -> bool:
+        """Whether numbers are about other runs like those that a column names."""
+        return self.run is not None and self.roles.effects != "none"
+
+    @property
     def judged(self) -> bool:
         """Whether categories are verdicts of a judge, whose errors are corrected."""
         return self.truth is not None or self.roles.judge is not None

@@ -174,7 +174,7 @@ def _refuse_unbounded(
     """Refuse numbers that have no bracket."""
     for given, why in (
         (trials.judged, "the errors of a judge have no bracket: leave truth= and judge= out"),
-        (trials.roles.effects != "none", "runs that differ have no bracket: leave run= out"),
+        (trials.named_runs, "runs that differ have no bracket: leave run= out"),
         (options.get("prior") is not None, "posteriors have no bracket: leave prior= out"),
     ):
         if given:

@@ -560,7 +560,7 @@ def band_refusal(metric: Metric, view: View, choice: InferenceChoice, trials: Tr
         return "of costs"
     if choice.special is not None:
         return "that allows for the errors of a judge"
-    return "that allows for runs (run=)" if trials.roles.effects != "none" else ""
+    return "that allows for runs (run=)" if trials.named_runs else ""
 
 
 def _refuse_curves(
