@@ -27,6 +27,7 @@ Overall = Literal["macro", "micro"]
 RankMethod = Literal["competition", "competition_max", "dense", "average"]
 RankTies = Literal["z", "overlap"]
 FailOn = Literal["regressed"]
+SpokenTests = Literal["all", "of small logs", "counts", "none"]  # of which a plan warns
 OnError = Literal["raise", "warn"]
 View: TypeAlias = str  # "categories", "success", or that of a subject
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 import polars_scorio as ps
-from polars_scorio.maths.exchangeability import LEVEL
+from polars_scorio.maths.exchangeability import each_group, stopping_by_counts, verdict_of
 
 Floats = np.ndarray
 Ints = np.ndarray
@@ -125,9 +125,12 @@ def measured(
     """Of each method: title, truth, error, root mean squared error, coverage; share of finds."""
     rng = np.random.default_rng([seed, questions, list(POPULATIONS).index(population)])
     p = POPULATIONS[population](rng, (replicates, questions))
-    log, truth = counted(*design(rng, p)).scorio(count="count"), p.mean(axis=1)
-    p_values = log.check().filter(check="stopping")["pvalue"].fill_null(1)
-    found = (p_values < LEVEL).mean()
+    n, c = design(rng, p)
+    log, truth = counted(n, c).scorio(count="count"), p.mean(axis=1)
+    every = each_group(
+        stopping_by_counts, [(*counts, 0 * counts[0] + 1) for counts in zip(n, c, strict=True)]
+    )
+    found = np.mean([verdict_of(each.p) == "alarm" for each in every])
     for title, (metric, prior) in METHODS.items():
         rows = log.report(metric, prior=prior)
         lo, hi, error = rows["lo"].to_numpy(), rows["hi"].to_numpy(), rows["mu"].to_numpy() - truth

@@ -284,7 +284,7 @@ FAULTS = {
     "easy half 2 trials": (None, partial(with_lost, lost=lambda fair, rates, _: (
         later(fair.shape, 2) & (rates >= np.median(rates))[:, None]
     ))),
-    "all copies": ("copies", partial(copied, first=[0], second=slice(None))),
+    "all copies": ("mixed", partial(copied, first=[0], second=slice(None))),
     "each twice": ("copies", partial(copied, first=slice(0, None, 2), second=slice(1, None, 2))),
     "one run copied": ("copies", partial(copied, first=0, second=-1)),
     "30 % of a run fails": ("runs", with_failures),
@@ -296,6 +296,9 @@ FAULTS = {
     ))),
     "until a success": ("stopping", partial(with_lost, lost=until_success)),
 }  # fmt: skip
+
+
+_KINDS = {"order": "stopping"}  # checks that find one fault
 
 
 def faults(logs, chosen, seed):
@@ -315,23 +318,23 @@ def faults(logs, chosen, seed):
                 kind = fault if name == "a" or check is None else "none"
                 models[name], present[name] = FAULTS[kind][1](rng, rates, runs)
             rows = log_of(models, present).scorio.check()
-            alarms = rows.filter(verdict="alarm")
-            own = alarms.filter(model="a")["check"].to_list()
+            said = rows.filter(pl.col("verdict").is_in(["alarm", "note"]))
+            own = {_KINDS.get(each, each) for each in said.filter(model="a")["check"]}
             seen += [
                 check in own,
-                any(other != check for other in own),
-                alarms.filter(pl.col("model") != "a").height > 0,
+                bool(own - {check}),
+                said.filter(pl.col("model") != "a").height > 0,
             ]
         cell = fault, questions, runs, population, logs
         print(*cell, *(f"{each:.4f}" for each in seen / logs), sep=",", flush=True)
 
 
 def honest(logs, chosen, seed):
-    """Logs without a fault in which a check gives an alarm."""
+    """Logs without a fault in which a check gives an alarm, or notes that no outcome changed."""
     fair = [fault for fault, (check, _) in FAULTS.items() if check is None]
     boards = ("livecodebench", "swe_bench", "terminal_bench", "guess")
     cells = itertools.product(fair, ((100, 8), (300, 4)), boards)
-    print("design,questions,runs,population,logs,alarm,stopping")
+    print("design,questions,runs,population,logs,alarm,stopping,note")
     for number, (design, (questions, runs), population) in enumerate(cells):
         if chosen and number not in chosen:
             continue
@@ -343,15 +346,17 @@ def honest(logs, chosen, seed):
                 rates = drawn_rates(population, rng, questions)
                 models[name], present[name] = FAULTS[design][1](rng, rates, runs)
             rows = log_of(models, present).scorio.check()
-            alarms = rows.filter(verdict="alarm")["check"]
-            seen += [alarms.len() > 0, alarms.is_in(["stopping", "order"]).any()]
+            alarms = {_KINDS.get(each, each) for each in rows.filter(verdict="alarm")["check"]}
+            seen += [bool(alarms), "stopping" in alarms, "note" in rows["verdict"]]
         cell = design, questions, runs, population, logs
         print(*cell, *(f"{each:.4f}" for each in seen / logs), sep=",", flush=True)
 
 
 def kept_faults(logs, chosen, seed):
     """Coverage, and winners of three equal models, with a fault in all; and of first trials."""
-    faulty = [fault for fault, (check, _) in FAULTS.items() if check in {"copies", "stopping"}]
+    faulty = [
+        fault for fault, (check, _) in FAULTS.items() if check in {"mixed", "copies", "stopping"}
+    ]
     boards = ("livecodebench", "swe_bench", "terminal_bench")
     cells = itertools.product(faulty, ((100, 8), (300, 4)), boards)
     print("fault,questions,runs,population,way,logs,avg,pass@2,false_winner,width")

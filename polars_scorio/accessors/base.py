@@ -11,7 +11,7 @@ from warnings import catch_warnings, simplefilter
 import polars as pl
 from polars.exceptions import PolarsError
 
-from polars_scorio.arguments import Per, check_flag, public_names, unknown_name
+from polars_scorio.arguments import Per, public_names, unknown_name
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows
 from polars_scorio.counting.roles import USUAL_ROLES, Column, Roles
@@ -43,6 +43,7 @@ _FIRST = (
     *("models", "candidates", "questions", "missing", "clusters", "trials_baseline", "trials"),
     *("rerun_trials", "errored", "dropped", "unscored"),
     *("inference", "adjusted_for", "information_fraction", "bounds", "headings", "confidence"),
+    *("alarm", "note", "asks"),
 )
 _LAST = (
     *("lo_missing", "hi_missing", "sigma"),
@@ -369,36 +370,36 @@ class Accessor(Generic[FrameT]):
         return self._returned(plan)
 
     @takes_options()
-    def check(self, *, across: bool = False) -> FrameT:
-        """Tests of independence: copied trials, runs that differ, stopping on outcomes.
+    def check(self) -> FrameT:
+        """Tests of the trials: independence, stopping on outcomes, errors, labels.
 
-        Parameters
-        ----------
-        across : bool
-            Whether to test also if questions repeat others under another name ("questions"). These
-            rows have no model.
+        No number of another method depends on a test.
 
         Returns
         -------
         DataFrame or LazyFrame
-            A row for each stratum, model and check, the most urgent first:
+            A row for each test, the most urgent first:
 
             ================  ==================================================================
-            by..., model      the stratum and the model
-            check             "copies": trials that repeat others; "runs": runs that differ;
-                              "stopping": questions with fewer trials ended alike; "order": none
-                              went on where others stopped
-            verdict           "alarm": the p-value times the number of tests is below 0.01; "look":
-                              the p-value is below 0.01; "ok"; or "not tested": fewer than 10
-                              questions have both outcomes
-            pvalue            of the hypothesis that trials are independent
-            seen, expected    observed and expected number of what the check counts
-            questions         number of questions that the check could use
-            sentence          what it means, and what to do
+            by..., model      the stratum and model that it names; null if it names none
+            check             "stopping" and "order": outcomes decided how many trials a question
+                              has; "mixed": no question changed its outcome; "copies": trials that
+                              repeat others; "repeats": questions that repeat others; "runs":
+                              runs that differ; "errors": models with more failures that are
+                              errors; "labels": labels of `truth` on easier questions; "unequal":
+                              questions with fewer trials that succeed less
+            asks              the question that the test asks
+            questions         number of questions that it could use
+            seen, expected    observed and expected number of what the test counts
+            pvalue            of the whole log: the smallest one of all models and strata, times
+                              their number
+            verdict           "alarm": p-value below 0.002; "note": a fact without a p-value;
+                              "look": below 0.05, or below 0.01 for "unequal"; "ok"; "not tested"
+            sentence          what it names and what to do, or why nothing was tested
             ================  ==================================================================
 
-            Of logs with independent trials, at most one in a hundred has an alarm. No alarm is
-            no proof of independence. No number of another method depends on it.
+            Six of 1,000 logs with independent trials have an alarm. No alarm is no proof of
+            independence.
 
         Raises
         ------
@@ -415,20 +416,17 @@ class Accessor(Generic[FrameT]):
         >>> import polars_scorio
         >>> columns = {"question": [*range(20)] * 4, "trial": [i // 20 for i in range(80)]}
         >>> log = pl.DataFrame({"model": "ada", **columns, "category": [1, 0] * 20 + [0, 1] * 20})
-        >>> log.scorio.check().select("check", "verdict").rows()
-        [('copies', 'alarm'), ('runs', 'ok'), ('stopping', 'not tested'), ('order', 'not tested')]
+        >>> log.scorio.check().select("check", "verdict").head(3).rows()
+        [('copies', 'alarm'), ('mixed', 'ok'), ('runs', 'ok')]
         """
         from polars_scorio.study.log_checks import check
-
-        across = check_flag("across", across)
-        plan = check(self._log_study(), self._roles, across=across)
 
         def drawn(rows: pl.DataFrame) -> str:
             from polars_scorio.display.html.notebook import checked_table
 
-            return checked_table(self._lazy(), self._roles, rows)
+            return checked_table(rows)
 
-        return self._drawn_rows(plan, drawn)
+        return self._drawn_rows(check(self._log_study(), self._roles), drawn)
 
     @takes_options()
     def population(

@@ -393,7 +393,7 @@ class GateMethods(Accessor[FrameT]):
                               shown to be larger; else "undecided"
             ================  ==================================================================
 
-            Costs and single questions add columns, which the guide's page on all columns lists.
+            Costs, questions and tests of the log (`note`, `alarm`) add columns: see the guide.
 
         Raises
         ------

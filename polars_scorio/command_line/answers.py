@@ -437,17 +437,20 @@ def summary_answer(reply: Reply, story: Story) -> None:
     basis = ", ".join(dict.fromkeys([*finding.basis, sheet.basis()[-1]]))
     whole = all(good for what, _, good in cover_words(reply) if what != "ids")
     size = f"{log_size(story.log, story.coverage)}{', complete' * whole}"
-    aside = f" {finding.aside}" if len(sheet.board.models) == 1 else ""
+    biased = story.verdict.bias is not None
+    aside = f" {finding.aside}" if biased or len(sheet.board.models) == 1 else ""
+    aside = command_words(aside, vars(reply.asked))
+    mark = ("BIASED", "fail") if biased else None
     reply.show(
         [
-            *reply.title(finding.title),
+            *reply.title(finding.title, mark=mark),
             *screen.prose(f"{finding.numbers}{aside}"),
             *screen.prose([(basis, "faint")]),
             "",
             *_summary_table(reply, story),
             "",
             *screen.facts([*_story_facts(reply, story), ("log", size)]),
-            *reply.next("report"),
+            *reply.next("check" if biased else "report"),
         ]
     )
 
@@ -578,29 +581,26 @@ def gate_lines(
     ]
 
 
-_SIGNS = {"alarm": ("no  ", "fail"), "look": ("look", "open")}
+_SIGNS = {"alarm": ("alarm", "fail"), "note": ("note ", "open"), "look": ("look ", "open"),
+          "ok": ("ok   ", "pass"), "not tested": ("-    ", "faint")}  # fmt: skip
 
 
 def check_answer(reply: Reply, rows: pl.DataFrame) -> int:
-    """Findings of the checks, of each kind the surest; returns 1 if an alarm is among them."""
-    kinds = [*_SIGNS]
-    findings = rows.filter(pl.col("verdict").is_in(kinds)).sort(
-        pl.col("verdict").cast(pl.String).replace_strict(kinds, range(2)), "pvalue",
-        nulls_last=True, maintain_order=True,
-    )  # fmt: skip
-    worst = next((kind for kind in kinds if kind in findings["verdict"]), "")
+    """All tests of a log, the most urgent first; returns 1 if an alarm is among them."""
+    number = dict(rows["verdict"].value_counts().iter_rows())
+    made = count_of(rows.height - number.get("not tested", 0), "test")
+    worst = next(each for each in _SIGNS if each in number)
     title, *mark = {
-        "alarm": ("Trials of this log are not independent.", "ALARM", "fail"),
-        "look": ("No number changes, and some of it is worth a look.", "LOOK", "open"),
-    }.get(worst, ("Nothing found.", "CLEAN", "pass"))
+        "alarm": (f"{number.get('alarm')} of {made}: alarm.", "ALARM", "fail"),
+        "note": ("No alarm, and a fact that no test can judge.", "NOTE", "open"),
+        "look": (f"No alarm; {number.get('look')} of {made}: worth a look.", "LOOK", "open"),
+    }.get(worst, (f"Nothing found in {made}.", "CLEAN", "pass"))
     lines = [*reply.title(title, mark=(mark[0], mark[1])), *reply.basis(reply.cover), ""]
-    for (kind, verdict), part in findings.group_by("check", "verdict", maintain_order=True):
-        text = command_words(part["sentence"][0], vars(reply.asked))
-        rest = f" ({count_of(part.height - 1, 'more such row')})" * (part.height > 1)
-        lines += _check_lines(reply.screen, *_SIGNS[str(verdict)], str(kind), text + rest)
+    for row in rows.to_dicts():
+        text = command_words(f"{row['asks']} {row['sentence']}", vars(reply.asked))
+        lines += _check_lines(reply.screen, *_SIGNS[row["verdict"]], row["check"], text)
     for what, words, good in cover_words(reply):
-        mark_ = ("ok  ", "pass") if good else ("look", "open")
-        lines += _check_lines(reply.screen, *mark_, what, words)
+        lines += _check_lines(reply.screen, *_SIGNS["ok" if good else "look"], what, words)
     alarm = worst == "alarm"
     lines += reply.next("summary" if alarm or reply.models == 1 else "rank")
     lines += reply.screen.prose([("exit status 1", "faint")]) if alarm else []
@@ -610,7 +610,7 @@ def check_answer(reply: Reply, rows: pl.DataFrame) -> int:
 
 def _check_lines(screen: Screen, word: str, style: str, what: str, words: str) -> list[str]:
     first = [("  ", ""), (word, style), ("  ", ""), (f"{what:<12}", "")]
-    return screen.prose(words, indent=20, first=first)
+    return screen.prose(words, indent=21, first=first)
 
 
 def cover_words(reply: Reply) -> Iterator[tuple[str, str, bool]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,11 +31,13 @@ from polars_scorio.display.whole_files import refuse_missing_folder, write_whole
 from polars_scorio.display.words import judge_words, visible_text
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
+from polars_scorio.study.log_checks import NOTED, CheckWarning
 
 # Columns of a gate that the sentences say, or that only a program reads.
 _UNREAD = {
     *("sigma", "pvalue_pass", "pvalue_fail", "broken_by_chance", "pvalue_broken"),
     "case_verdict",
+    *NOTED,
 }
 # Questions that versions do not share, in the words of an interval.
 _SAMPLED = {"unpaired": "each version on questions of its own"}
@@ -56,6 +59,16 @@ class GateResult:
     clauses: Mapping[tuple[str, int | None], Sequence[str]] = field(default_factory=dict)
     level: str = ""  # confidence of the verdicts, in words
 
+    @property
+    def alarm(self) -> bool:
+        """Whether a test of the log has an alarm."""
+        return bool(self.rows["alarm"].any())
+
+    @property
+    def note(self) -> str:
+        """Sentences on what tests of the log found."""
+        return str(self.rows["note"].first() or "")
+
 
 def write_json(path: str, verdict: str, counted: str, results: Sequence[GateResult]) -> None:
     """Write everything as one JSON object: the verdict, as what it counts, and the rows."""
@@ -73,10 +86,11 @@ def write_json(path: str, verdict: str, counted: str, results: Sequence[GateResu
 
 
 def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str], model: str,
-                undecided: str | None) -> None:  # fmt: skip
+                undecided: str | None, *, tested: bool) -> None:  # fmt: skip
     """Write a test case for each row: a failure, or an error if it is undecided, as the status is.
 
-    With `undecided` a row that is undecided counts as "fail" or "pass".
+    With `undecided` a row that is undecided counts as "fail" or "pass"; if alarms fail the gate,
+    the log is `tested` by a case of its own.
     """
     suite = ET.Element("testsuite", name="polars-scorio gate")
     counts = dict.fromkeys(("tests", "failures", "errors"), 0)
@@ -93,6 +107,14 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
             kind, count = ("failure", "failures") if verdict == "fail" else ("error", "errors")
             ET.SubElement(case, kind, message=sentence)
             counts[count] += 1
+    if tested:
+        case = ET.SubElement(suite, "testcase", classname="check", name="tests of the log")
+        counts["tests"] += 1
+        if results[0].alarm:
+            ET.SubElement(case, "failure", message=results[0].note)
+            counts["failures"] += 1
+    elif results[0].note:
+        ET.SubElement(suite, "system-out").text = results[0].note
     suite.attrib |= {name: str(count) for name, count in counts.items()}
     text = ET.tostring(suite, encoding="unicode", xml_declaration=True)
     # XML 1.0 cannot hold control characters, not even by their codes.
@@ -101,7 +123,7 @@ def write_junit(path: str, results: Sequence[GateResult], strata: Sequence[str],
 
 def write_markdown(path: str, title: str, results: Sequence[GateResult]) -> None:
     """Write the verdict as a title, the sentences, and a table of each metric."""
-    lines = [f"## Gate: {title}", ""]
+    lines = [f"## Gate: {title}", "", *[results[0].note, ""] * bool(results[0].note)]
     for result in results:
         lines += [*(f"- {sentence}" for sentence in result.sentences), ""]
         lines += [markdown_table(_readable_rows(result.rows)), ""]
@@ -144,9 +166,13 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     log = Scorio(without_questions(log.frame.lazy(), log._roles, left_out or ()), log._roles)
     metrics = asked.metric or [avg()]
     reply, _ = Reply.read(log, asked, call)
-    results = [_gate_result(reply, baseline, metric) for metric in metrics]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CheckWarning)  # the column `note` says it
+        results = [_gate_result(reply, baseline, metric) for metric in metrics]
     verdict = _worst_verdict(log, results)
     counted = (asked.undecided or verdict) if verdict == "undecided" else verdict
+    tested = "check" in (asked.fail_on or ())
+    counted = "fail" if tested and results[0].alarm else counted
     if asked.format == "table":
         _print_gate(reply, [*zip(metrics, results, strict=True)], counted)
     else:
@@ -156,7 +182,7 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
     if asked.junit:
         trials = bind_roles(log.frame.lazy(), log._roles)
         (model,) = trials.models
-        write_junit(asked.junit, results, [*trials.strata], model, asked.undecided)
+        write_junit(asked.junit, results, [*trials.strata], model, asked.undecided, tested=tested)
     if asked.markdown:
         title = verdict if counted == verdict else f"{verdict}, which counts as {counted}"
         write_markdown(asked.markdown, title, results)
@@ -170,6 +196,11 @@ def run_gate(log: Scorio[Any], asked: Namespace, call: str) -> int:
 def _print_gate(reply: Reply, gates: Sequence[tuple[Metric, GateResult]], counted: str) -> None:
     """Print title, differences and further clauses of each metric, and the exit status."""
     log, asked, lines = reply.log, reply.asked, list[str]()
+    first = gates[0][1]
+    if first.note:
+        mark = ("ALARM", "fail") if first.alarm else ("NOTE", "open")
+        said = command_words(first.note, vars(asked))
+        lines += reply.screen.prose(said, first=[("  ", ""), mark, ("  ", "")])
     for metric, result in gates:
         rows = gate_rows(result.rows, lower_is_better=log._roles.lower_is_better)
         for part in rows.partition_by("k", maintain_order=True):
@@ -260,9 +291,9 @@ def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult
         cost_margin=asked.cost_margin,
         unmatched=asked.unmatched,
         power=asked.power,
-        fail_on=asked.fail_on,
+        fail_on="regressed" if "regressed" in (asked.fail_on or ()) else None,
         must_pass=asked.must_pass,
-        fdr=asked.fdr if asked.fail_on else None,
+        fdr=asked.fdr if "regressed" in (asked.fail_on or ()) else None,
         ab_check=asked.ab_check,
         **settings.report,
     )

@@ -396,8 +396,8 @@ def _add_gate(parser: ArgumentParser) -> None:
     _add_compared(add, sampled=True)
     fdr = "limit the false discovery rate of single questions (default: %(default)s)"
     add("--fdr", type=plain_number, default=0.1, help=fdr)
-    single = "let a candidate fail if any single question regressed"
-    add("--fail-on", choices=get_args(FailOn), help=single)
+    single = "fail if a single question regressed, or if a test of the log has an alarm (check)"
+    add("--fail-on", action="append", choices=(*get_args(FailOn), "check"), help=single)
     listed = "ids, or a file with one a line"
     must = f"let a candidate fail if any trial of these questions failed: {listed}"
     add("--must-pass", nargs="+", metavar="ID", help=must)
@@ -411,12 +411,6 @@ def _add_gate(parser: ArgumentParser) -> None:
     add("--undecided", choices=("fail", "pass"), help=undecided)
     for kind in ("json", "junit", "markdown", "html"):
         add(f"--{kind}", metavar="FILE", help=f"also write the result to this file, as {kind}")
-
-
-def _add_check(parser: ArgumentParser) -> None:
-    add_format_argument(parser)
-    repeats = "also test whether questions repeat others"
-    parser.add_argument("--across", action="store_true", help=repeats)
 
 
 # Options that move numbers: a command that lacks one of them cannot ask the same.
@@ -505,7 +499,7 @@ _ADDERS: dict[str, Callable[[ArgumentParser], None]] = {
     "report": _add_report,
     "leaderboard": _add_leaderboard,
     "describe": _add_coverage,
-    "check": _add_check,
+    "check": add_format_argument,
     "compare": _add_compare,
     "rank": _add_rank,
     "counts": add_format_argument,
@@ -530,7 +524,7 @@ _OF_COMMAND = {
     "reruns": {"per", "n_rerun", "format"},
     "card": {"output", "title"},
     "describe": {"per", "format"},
-    "check": {"trial", "run", "across", "format"},
+    "check": {"trial", "run", "format"},
     "compare": {"confidence", "baseline", "format"},
 }
 

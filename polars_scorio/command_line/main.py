@@ -36,7 +36,7 @@ exit statuses:
 _OF_CHECKS = """\
 exit statuses:
   0    no alarm
-  1    an alarm: the intervals of this log are too short; or the log is refused
+  1    an alarm: trials are not what the numbers assume; or the log is refused
   2    the command cannot run: an unknown argument or file
 """
 _EXITS = {"gate": (_STATUSES,), "check": (_OF_CHECKS,)}
@@ -57,7 +57,7 @@ _COMMANDS: dict[str, tuple[str, list[str]]] = {
         "print what is in a log, and what is missing",
         ["polars-scorio describe rollouts.parquet --by domain --per question"]),
     "check": (
-        "test whether trials are independent: copies, runs that differ, stops on outcomes",
+        "test the trials: copies, runs that differ, stops on outcomes, errors, labels",
         ["polars-scorio check rollouts.parquet --by domain"]),
     "compare": (
         "print which models are better than others, with paired differences",

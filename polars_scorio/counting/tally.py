@@ -8,7 +8,14 @@ from functools import cached_property
 
 import polars as pl
 
-from polars_scorio.counting.categories import UNWATCHED, Classes, Need, Watch, watch_labels
+from polars_scorio.counting.categories import (
+    ERROR_LABEL,
+    UNWATCHED,
+    Classes,
+    Need,
+    Watch,
+    watch_labels,
+)
 from polars_scorio.counting.checks import (
     AS_ROWS,
     BAD,
@@ -52,6 +59,7 @@ from polars_scorio.counting.log import (
     Trials,
     category_literal,
     column_category,
+    is_label,
     refuse_repeats,
 )
 from polars_scorio.counting.refusals import (
@@ -67,7 +75,7 @@ from polars_scorio.counting.refusals import (
 from polars_scorio.counting.roles import Category
 
 # The questions of a group, and what they hold beside their counts; the categories of a question.
-QUESTIONS, DROPPED, SEQUENCE = ":questions", ":dropped", ":sequence"
+QUESTIONS, DROPPED, SEQUENCE, ERRORS = ":questions", ":dropped", ":sequence", ":errors"
 STATES = ":states"
 _FEW = 8  # categories with a column each
 # How many questions of a group are alike, where these share a struct.
@@ -267,6 +275,37 @@ class Sequences(Need):
             numbers=(joined_list(SEQUENCE, listed),),
             kept=(SEQUENCE,),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLabels(Need):
+    """How many failures of each question have the label of an error."""
+
+    def tally(self, trials: Trials, classes: Classes) -> Tally:
+        """Their number; empty where nobody says what succeeds."""
+        if not classes.successful:
+            return Tally()
+        errors = pl.col(CATEGORY).map_batches(are_errors, pl.Boolean, is_elementwise=True)
+        broken = _weighed_by_count(trials, errors & ~trial_succeeded(trials, classes))
+        return Tally(
+            of_trial={ERRORS: broken},
+            numbers=(summed_number(ERRORS, pl.col(ERRORS).sum()),),
+            derived={ERRORS: pl.col(ERRORS).cast(pl.Int64, strict=False)},
+            kept=(ERRORS,),
+        )
+
+
+def are_errors(labels: pl.Series) -> pl.Series:
+    """Whether labels are those of errors, by a look at each distinct one."""
+    names = labels.unique()
+    errors = names.filter(names.cast(pl.String).str.contains(ERROR_LABEL))
+    return labels.is_in(errors.implode()) if errors.len() else labels.is_null() & False
+
+
+def error_labels(trials: Trials) -> tuple[Need, ...]:
+    """The errors among failures, of a log whose labels are a success or a failure."""
+    labelled = is_label(trials.category.dtype) and trials.roles.successes is not None
+    return (ErrorLabels(),) * labelled
 
 
 @dataclass(frozen=True, slots=True)

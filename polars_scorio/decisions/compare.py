@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from polars_scorio.arguments import Overall, check_flag, planned_looks
+from polars_scorio.arguments import Overall, SpokenTests, check_flag, planned_looks
 from polars_scorio.counting.judge_counts import Judge
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats
 from polars_scorio.counting.roles import Category, Roles
@@ -42,6 +42,7 @@ from polars_scorio.maths.curves import first_stretch, last_stretch, statement_nu
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated
+from polars_scorio.study.log_checks import spoken_plan
 from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.subjects.scores import (
@@ -66,10 +67,12 @@ def compare(
     simultaneous: bool = True,
     overall: Overall | None = None,
     warns: bool = False,
+    spoken: SpokenTests = "of small logs",
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a comparison; see `Scorio.compare`."""
-    # `warns` says whether it warns of a log of one model: pages and pictures leave out the pairs.
+    # `warns` says whether it warns of a log of one model: pages and pictures leave out the pairs;
+    # `spoken` which tests it warns of: a gate does so itself, and pictures read a log once.
     simultaneous = check_flag("simultaneous", simultaneous)
     metric = metric_of(metric, "compare")
     if roles.missing == BOUNDED:
@@ -86,7 +89,8 @@ def compare(
             warns=warns,
             **options,
         )
-        return errored.bracket(ask, "diff", each=True, baseline=baseline)
+        rows = errored.bracket(ask, "diff", each=True, baseline=baseline)
+        return spoken_plan(rows, log, roles, [metric], spoken)
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     model = named_model(trials, "compare")
@@ -96,7 +100,7 @@ def compare(
     # Draw sizes of posteriors and costs have no common critical value.
     has_curve = options.get("prior") is None and metric.looks_at != "costs" and metric.calibrated
     curves = simultaneous and len(sizes) > 1 and has_curve
-    plan, models = models_of(trials, metric, options, overall)
+    plan, models = models_of(trials, metric, options, overall, spoken=spoken)
     dtypes: dict[str, pl.DataType] = {
         "metric": pl.String(),
         "k": pl.Int64(),

@@ -23,6 +23,7 @@ from polars_scorio.arguments import (
     check_number,
     planned_looks,
 )
+from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats, result_schema
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.case_gate import (
@@ -64,6 +65,7 @@ from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated
+from polars_scorio.study.log_checks import NOTED, SpokenChecks, log_findings, with_notes
 from polars_scorio.study.report import chosen_overall
 from polars_scorio.study.request import DecisionOptions, on_levels
 from polars_scorio.subjects.scores import INFERENCE, INFORMATION, StrataModels
@@ -132,6 +134,7 @@ def with_cost_verdict(
         baseline=baseline,
         simultaneous=simultaneous,
         overall=overall,
+        spoken="none",
         **both_ends,
     )
     verdict = (
@@ -236,9 +239,10 @@ def gate(
     quarantine: Cases | None = None,
     fdr: float | None = None,
     ab_check: bool = False,
+    tested: bool = True,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
-    """The plan of a gate; see `Scorio.gate`."""
+    """The plan of a gate; see `Scorio.gate`. One that is `tested` says what tests find."""
     metric = metric_of(metric, "gate")
     refuse_costs(metric, "gate", "cost_margin=1.1 judges the cost beside another metric")
     if cost_margin is not None and planned_looks(options) is not None:
@@ -267,12 +271,15 @@ def gate(
         fail_on=fail_on,
         must_pass=must_pass,
         fdr=fdr,
+        tested=False,
         **options,
     )
     cases = CaseRules.from_options(fail_on, case_ids("must_pass", must_pass, question), fdr)
     if roles.missing == BOUNDED:
         extras = cost_margin is not None or cases or must_pass is not None or ab_check
-        return _gate_brackets(log, roles, baseline, metric, again, extras=bool(extras))
+        rows = _gate_brackets(log, roles, baseline, metric, again, extras=bool(extras))
+        find = partial(log_findings, log, roles, [metric])
+        return WholePlan(rows).then(lambda made: with_notes(made, find())).plan()
     unpaired = options.get("unmatched") == "unpaired"
     if unpaired and cost_margin is not None:
         raise ValueError(
@@ -289,7 +296,7 @@ def gate(
     if stratum_margin is not None and not trials.by:
         raise ValueError("gate: stratum_margin= is that of single strata: name them with by=")
     strata = chosen_overall(overall, trials)
-    steps, models = models_of(trials, metric, options, strata, for_gate=True)
+    steps, models = models_of(trials, metric, options, strata, for_gate=True, spoken="none")
     repeated = [] if planned_looks(options) is None else [INFORMATION]
     numbers: dict[str, pl.DataType] = {
         "baseline": model,
@@ -299,6 +306,7 @@ def gate(
         BROKEN[0]: pl.UInt64(),
         **dict.fromkeys(BROKEN[1:], pl.Float64()),
         INFERENCE: pl.String(),
+        **NOTED,
         **bounds_dtype(models),
         **dict.fromkeys(repeated, pl.Float64()),
         **(cases.schema(trials.question.dtype) if cases else {}),
@@ -324,6 +332,7 @@ def gate(
             classes, success, trials.question.name, lower_is_better=roles.lower_is_better
         ),
         cases,
+        SpokenChecks(models.request, "all" if tested else "none"),
     )
     rows = in_evaluated_strata(steps, trials, judged, schema)
     if options.get("target") == "population":
@@ -408,6 +417,7 @@ class _Gate:
     plan: GatePlan  # with the confidence of each candidate
     broken: BrokenQuestions
     cases: CaseRules | None
+    tests: SpokenChecks
 
     def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum, draw size and candidate."""
@@ -442,7 +452,10 @@ class _Gate:
         if self.cases is not None:
             trials, classes = self.models.trials, self.models.request.classes
             named = self.cases.judged(named, groups, columns, trials, classes)
-        return named.sort(STRATUM, "order", model)
+        # Rows over all strata have no questions of their own.
+        strata = [pl.col(name).is_not_null() for name in self.models.trials.strata]
+        findings = self.tests.findings(evaluated.groups.filter(*strata))
+        return with_notes(named.sort(STRATUM, "order", model), findings)
 
     def _refuse_unknown(self, names: pl.Series, evaluated: Evaluated) -> None:
         """Refuse a log of the baseline alone, and draws of more trials than there are."""

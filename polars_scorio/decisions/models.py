@@ -14,6 +14,7 @@ from polars_scorio.arguments import (
     POSITIVE,
     Overall,
     Range,
+    SpokenTests,
     Unmatched,
     UnmatchedPairs,
     check_choice,
@@ -471,8 +472,12 @@ def models_of(
     overall: Overall | None = None,
     *,
     for_gate: bool = False,
+    spoken: SpokenTests = "of small logs",
 ) -> tuple[WholePlan, Models]:
-    """A plan that evaluates the models of a log, and how they are compared."""
+    """A plan that evaluates the models of a log, and how they are compared.
+
+    It warns of what the `spoken` tests find.
+    """
     # For a gate posterior means are refused.
     # The truth behind the verdicts of a judge has no estimate for single questions.
     population = options.get("target") == "population"
@@ -522,6 +527,7 @@ def models_of(
         questions=questions,
         named=sampled or unbiased or for_gate,
         numbers=not sampled,
+        spoken=spoken,
     )
     if sampled and trials.cluster is not None:
         plan = plan.then(_refuse_divided_clusters)

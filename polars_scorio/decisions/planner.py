@@ -68,8 +68,8 @@ from polars_scorio.maths.run_effects import RunVariance
 from polars_scorio.metrics.from_text import check_metric
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import WeightedMetric, avg, weighted_metric
-from polars_scorio.study.dependent_trials import CountTests
 from polars_scorio.study.evaluate import Evaluated, Evaluation, stratum_numbers
+from polars_scorio.study.log_checks import SpokenChecks
 from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.posterior import posterior_comparison
 from polars_scorio.study.report import run_step
@@ -341,7 +341,7 @@ def trials_needed(
         today = Request.from_trials(
             trials, [metric], confidence=confidence, planned_trials=planned_trials
         )
-        groups = groups.then(CountTests(today))
+        groups = groups.then(SpokenChecks(today))
     if overall is not None:
         check_overall(overall, trials, per_question=False)
         groups = with_pool(groups, trials)
@@ -694,7 +694,7 @@ def questions_needed(
     model = named_model(trials, "questions_needed")
     schema = {"model_a": model, "model_b": model, **_QUESTION_COLUMNS}
     refuse_repeats([*trials.strata, *schema])
-    plan, models = models_of(trials, metric, {**options, "target": "population"})
+    plan, models = models_of(trials, metric, {**options, "target": "population"}, spoken="counts")
     need = _QuestionsNeed(models, half_width, margin, power, max_questions, simultaneous)
     return in_evaluated_strata(plan, trials, need, schema)
 

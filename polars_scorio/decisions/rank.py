@@ -16,6 +16,7 @@ from polars_scorio.arguments import (
     Overall,
     RankMethod,
     RankTies,
+    SpokenTests,
     check_choice,
     check_column,
     check_flag,
@@ -54,6 +55,7 @@ from polars_scorio.maths.ranks import leading_chances, rank_ranges
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, BRACKET, ErroredLog, bracketed
 from polars_scorio.study.evaluate import Evaluated
+from polars_scorio.study.log_checks import spoken_plan
 from polars_scorio.study.report import curve_columns, with_curves
 from polars_scorio.study.request import DecisionOptions, on_levels, prior_of, read_prior, view_of
 from polars_scorio.subjects.scores import INFERENCE, INFORMATION, StrataModels
@@ -88,11 +90,12 @@ def rank(
     overall: Overall | None = None,
     chances: bool = True,
     lean: bool = False,
+    spoken: SpokenTests = "of small logs",
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a ranking; see `Scorio.rank`."""
     # Without `chances` it has ranges and tiers alone: no `prob_best`, `rank_tied` and `z_next`. In
-    # a `lean` one `mu` is named "estimate" where it is no posterior mean.
+    # a `lean` one `mu` is named "estimate" where it is no posterior mean. `spoken` as in `compare`.
     check_choice("method", method, RankMethod)
     check_choice("ties", ties, RankTies)
     simultaneous = check_flag("simultaneous", simultaneous)
@@ -110,11 +113,12 @@ def rank(
         ask = partial(
             rank, metric=metric, method=method, ties=ties, overall=overall, lean=lean, **options
         )
-        return _rank_bracket(errored, ask, pairs, chances=chances)
+        rows = _rank_bracket(errored, ask, pairs, chances=chances)
+        return spoken_plan(rows, log, roles, [metric], spoken)
     trials = bind_roles(log, roles)
     metric = on_levels(metric, trials)
     named_model(trials, "rank")
-    plan, models = models_of(trials, metric, options, overall)
+    plan, models = models_of(trials, metric, options, overall, spoken=spoken)
     place = pl.Float64() if method == "average" else pl.UInt32()
     dtypes: dict[str, pl.DataType] = {
         "rank": place,

@@ -26,7 +26,7 @@ from polars_scorio.maths.regressions import VersionCounts, chance_of_at_least, r
 from polars_scorio.metrics.metric import Metric, given_reward_range
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.study.calibrated import successful_categories
-from polars_scorio.study.dependent_trials import CountTests
+from polars_scorio.study.log_checks import SpokenChecks
 from polars_scorio.study.request import Request, view_of
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def regressed_questions(
     request = Request.from_trials(trials, [pass_at_k(1)])
     alignment = aligned_options({"unmatched": unmatched})["questions"]
     groups = request.groups(per_question=True, questions=alignment)
-    groups = groups.then(CountTests(request))
+    groups = groups.then(SpokenChecks(request))
     swapped = improvements != roles.lower_is_better
     tests = _QuestionTests(request, baseline, fdr, swapped, schema)
     # A filter must not go below: all questions of a model are one family.

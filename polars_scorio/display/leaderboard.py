@@ -171,7 +171,7 @@ def _bracketed_board(
     if len(boards) == 1:
         return first
     lead, overall = metrics[0].at_row(0), chosen_overall(overall, errored.trials)
-    ranks = rank(log, roles, lead, overall=overall, **options).collect()
+    ranks = rank(log, roles, lead, overall=overall, spoken="counts", **options).collect()
     ranks = ranks.filter(*(pl.col(name).is_null() for name in errored.trials.strata))
     every = {"_lo": pl.Expr.min, "_hi": pl.Expr.max, BEST: pl.Expr.all}
     ends = [

@@ -485,7 +485,7 @@ convergence, questions, frontier>
         """
         subject = self._subject(metric, options)
         single_k(subject.metric, "comparison")
-        plan = compare(self._log, self._roles, subject.metric, **subject.options)
+        plan = compare(self._log, self._roles, subject.metric, spoken="counts", **subject.options)
         subject, (compared,) = self._collected(subject, plan)
         pairs = paired_rows(both_ways(compared, subject.trials))
         level = f"{100 * subject.options.get('confidence', 0.95):g} %"
@@ -529,7 +529,7 @@ convergence, questions, frontier>
         """
         subject = self._subject(metric, options)
         single_k(subject.metric, "ranks")
-        plan = rank(self._log, self._roles, subject.metric, **subject.options)
+        plan = rank(self._log, self._roles, subject.metric, spoken="counts", **subject.options)
         subject, (rows,) = self._collected(subject, plan)
         ranked = rows.select(
             *row_labels(subject.trials), "rank", "rank_lo", "rank_hi", "mu", "lo", "hi"

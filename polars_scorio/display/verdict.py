@@ -37,8 +37,9 @@ from polars_scorio.display.words import (
     text_list,
 )
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.count_checks import CheckFinding
 from polars_scorio.study.errored import BOUNDED
-from polars_scorio.study.log_checks import CheckWarning, LogChecks
+from polars_scorio.study.log_checks import CheckWarning, LogChecks, population_findings
 from polars_scorio.study.report import report
 from polars_scorio.study.run_terms import RunWarning
 from polars_scorio.subjects import SUBJECTS
@@ -62,8 +63,17 @@ def lead_label(scope: Scope) -> str:
 
 FEW_QUESTIONS = 10  # below which a verdict is about these alone
 _GROUPS = 3  # of identical models that are named
-_DEPENDENT = "Trials that are not independent"
-_CHECKED = "Independent trials are assumed; the checks of the log found nothing against it."
+_ALERTS = {  # above the numbers, the first one before all others
+    "errors": "More errors of one model",
+    "stopping": "Trials stopped on outcomes",
+    "order": "Trials stopped on outcomes",
+    "copies": "Copied trials",
+    "repeats": "Repeated questions",
+    "runs": "Runs differ",
+    "labels": "Labels on other questions",
+    "unequal": "Fewer trials of some questions",
+    "mixed": "No outcome changed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,11 +305,23 @@ def _trial_numbers(coverage: pl.DataFrame) -> Iterator[Alert]:
         yield Alert("Unequal trials", f"Questions have {range_text(least, most)} trials.")
 
 
-def dependent_trials(checks: LogChecks) -> Iterator[Alert]:
-    """Models whose trials do not look independent, and what the first of them shows."""
-    words = checks.alarm_words()
-    if words is not None:
-        yield Alert(_DEPENDENT, words)
+def test_alerts(findings: Sequence[CheckFinding]) -> Iterator[Alert]:
+    """Alerts of tests above the numbers; the alarm that scores are biased is the title."""
+    spoken = {each.check: each for each in findings if each.speaks and not each.biases_scores}
+    for check, title in _ALERTS.items():
+        if check in spoken:
+            yield Alert(title, spoken[check].sentence)
+
+
+def foot_words(findings: Sequence[CheckFinding]) -> str:
+    """Sentences for the foot of a page: how many tests found nothing, and those with a look."""
+    made = [each for each in findings if each.verdict != "not tested"]
+    quiet = sum(each.verdict == "ok" for each in made)
+    if not made:
+        return "The trials could not be tested; check() says why."
+    looks = [each.sentence for each in findings if each.verdict == "look"]
+    tests = f"{quiet:,} of {count_of(len(made), 'test')} of the trials found nothing"
+    return " ".join([f"Independent trials are assumed. {tests}; check() lists them.", *looks])
 
 
 RUNS_UNTOLD = "Runs not told apart"  # by pages; reports do
@@ -309,25 +331,17 @@ def _differing_runs(log: LogSummary, checks: LogChecks, main: Scope) -> Iterator
     """Whether the numbers of the scope include how the named runs differ."""
     if log.trials.roles.effects == "none":
         return
-    words = checks.run_words()
-    lead = f"{words}. " * bool(words)
     if lead_rows(main)[INFERENCE].str.contains(OTHER_RUNS, literal=True).any():
-        yield Alert(
-            "Runs differ" if words else "Other runs",
-            f"{lead}Intervals and verdicts include that: they are about other runs like these."
-            if words
-            else "Intervals and verdicts are about other runs like these, which run= names.",
-        )
+        about = "Intervals and verdicts are about other runs like these, which run= names."
+        yield Alert("Other runs", about)
+        return
+    said = "Intervals and verdicts are about the runs of the log, not about others like these"
+    few = "too few runs are known to say how far others would be apart."
+    single = "a page holds one success or failure of a question in a run. compare() reads them all."
+    if checks.counts_hold_runs:
+        yield Alert("These very runs", f"{said}: {few}")
     else:
-        said = "Intervals and verdicts are about the runs of the log, not about others like these"
-        few = "too few runs are known to say how far others would be apart."
-        single = (
-            "a page holds one success or failure of a question in a run. compare() reads them all."
-        )
-        if checks.counts_hold_runs:
-            yield Alert("These very runs", f"{lead}{said}: {few}")
-        else:
-            yield Alert(RUNS_UNTOLD, f"{lead}{said}: {single}")
+        yield Alert(RUNS_UNTOLD, f"{said}: {single}")
 
 
 def draws_beyond_trials(scope: Scope, metrics: Sequence[Metric]) -> Iterator[Alert]:
@@ -373,7 +387,8 @@ class LogVerdict:
     outcomes: str  # what counted as success and as failure
     alerts: list[Alert]
     counted: LogSummary  # with the outcomes in named runs
-    checked: str  # what the checks found, in a sentence
+    checked: str  # what the tests found, in a sentence
+    bias: CheckFinding | None  # the alarm that every score is biased
 
     @property
     def main(self) -> Scope:
@@ -404,23 +419,29 @@ def log_verdict(
     with without_repeated_warnings():
         overall, parts = page_scopes(counted, scores, settings)
     main = overall or parts[0]
-    tested = log.trials.roles.validate
-    alarms = [*dependent_trials(checks)] if tested else []
+    findings = page_findings(checks, settings) if log.trials.roles.validate else []
     return LogVerdict(
         metrics=scores,
         overall=overall,
         parts=parts,
         outcomes=outcome_words(log, scores),
         alerts=[
-            *alarms,
+            *test_alerts(findings),
             *_differing_runs(log, checks, main),
             *coverage_alerts(log, coverage),
             *draws_beyond_trials(main, scores),
             *errored_trials(log, main, settings),
         ],
         counted=counted,
-        checked=_CHECKED if tested and not alarms else "",
+        checked=foot_words(findings) if findings else "",
+        bias=next((each for each in findings if each.biases_scores), None),
     )
+
+
+def page_findings(checks: LogChecks, settings: Settings) -> list[CheckFinding]:
+    """The findings of all tests, as far as they are about the numbers of a page."""
+    pooled = isinstance(settings.prior, str) and settings.prior == "population"
+    return population_findings(checks.findings, checks.counted) if pooled else checks.findings
 
 
 def outcome_words(log: LogSummary, metrics: Sequence[Metric]) -> str:

@@ -1,15 +1,18 @@
-"""Tests of whether the trials of a log count as many as they are.
+"""Tests of whether the trials of a log are what its numbers assume: independent, and all there.
 
-One null hypothesis: given how many trials and successes each question has, every arrangement of the
-successes over its runs is equally likely, and questions are independent. A question is *mixed* if
-it has both outcomes; the others say nothing. `present` and `success` are Boolean, a row for each
-question and a column for each run; `n` and `c` are their sums.
+One null hypothesis for most: given how many trials and successes each question has, every
+arrangement of the successes over its runs is equally likely, and questions are independent. A
+question is *mixed* if it has both outcomes; the others say nothing. `present` and `success` are
+Boolean, a row for each question and a column for each run. Where runs are not needed, `questions`
+says how many questions have n trials and c successes.
 """
 
 from __future__ import annotations
 
-from functools import reduce
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, reduce
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -20,95 +23,157 @@ from polars_scorio.maths.array_rows import Floats, Ints, row_batches
 Flags = NDArray[np.bool_]
 
 FEWEST = 10  # questions, below which nothing is tested
-LEVEL = 0.01  # of an alarm, shared by all that is tested in a log; a look has it by itself
+ALARM_LEVEL, LOOK_LEVEL = 0.002, 0.05  # levels of each check of a log
+UNEQUAL_LOOK = 0.01  # the level of unequal trials, which give no alarm
 _MOST_CONVOLVED = 2_000  # questions whose number is convolved exactly
 _MOST_TRIALS = 500  # a rule that stops later leaves a bias of a five-hundredth or less
 _MOST_COUNTED = 1_024  # trials of a question whose number of successes may be a multiple
-_MOST_LEVELS = 32  # numbers of trials, the smallest first, that a pattern is tested at
+_MOST_LENGTHS = 32  # numbers of trials, the smallest first, at which stopping is tested
 _STOPS_HOLD = 0.9  # of the short questions
 _TOLD_APART = 10  # ways to arrange outcomes, over the square of questions that are alike so
-_BY_COUNTS = 0.01  # share of the level of copies that is spent on counts, where runs are known
+_MOST_LOG = 700.0  # of a number that a float holds
 _BLOCK = 32  # events whose law is made step by step, before laws are convolved
+_SMALL = 0.01  # a bound below it is replaced by the exact tail
 _TIES = 1 + 1e-9  # probabilities that differ by rounding count as equal
 _GRID = 2_001  # rates at which a chance is maximized
 _FEWEST_CORRELATED = 3  # questions that have a correlation
 _SYMMETRIC = 1e-6  # skewness below which Pearson's type III is normal
-DIFFICULTY_LEVEL = 0.002
 
 
 class CheckResult(NamedTuple):
-    """The result of a check: its p-value, or why there is none, and the numbers of a sentence."""
+    """The result of a test: its p-value, or why there is none, and the numbers of a sentence."""
 
     p: float | None
     why: str = ""  # nothing is tested
-    kind: str = ""  # which part of the check decided
+    kind: str = ""  # which of several patterns decided
     observed: float | None = None
     expected: float | None = None
     questions: int | None = None
-    runs: tuple[int, ...] = ()  # columns of the runs that it names
-    pattern: tuple[str, int | None] | None = None
-    names: tuple[object, ...] = ()  # of the questions that it names
+    places: tuple[int, ...] = ()  # of the runs, questions or models that it names
+    value: int | None = None  # what numbers of successes share: a divisor, or the outcomes
+
+
+FEW = CheckResult(None, f"fewer than {FEWEST} questions can be used")
+
+
+class LogResult(NamedTuple):
+    """The result of a test in all groups of a log: it has one p-value, and one level."""
+
+    p: float | None
+    verdict: str
+    groups: tuple[int, ...]  # the one with the smallest p-value, and others with an alarm
+
+    @classmethod
+    def from_groups(
+        cls, results: Sequence[CheckResult], p: float | None = None, *, alarms: bool = True
+    ) -> LogResult:
+        """The smallest p-value times the number of groups, unless the log has another one.
+
+        >>> LogResult.from_groups([CheckResult(0.0009), CheckResult(0.5)])
+        LogResult(p=0.0018, verdict='alarm', groups=(0,))
+        """
+        tested = [at for at, each in enumerate(results) if each.p is not None]
+        p_values = np.array([results[at].p for at in tested])
+        if not tested:
+            return cls(None, "not tested", ())
+        p = smallest_p(p_values) if p is None else p
+        order = np.argsort(p_values, kind="stable")
+        named = [order[0], *order[1:][p_values[order[1:]] * len(tested) < ALARM_LEVEL]]
+        return cls(p, verdict_of(p, alarms=alarms), tuple(tested[at] for at in named))
+
+
+def verdict_of(p: float | None, *, alarms: bool = True) -> str:
+    """The verdict of a check of a log; one that never `alarms` has a look of a level of its own."""
+    if p is None:
+        return "not tested"
+    if not alarms:
+        return "look" if p < UNEQUAL_LOOK else "ok"
+    return "alarm" if p < ALARM_LEVEL else "look" if p < LOOK_LEVEL else "ok"
+
+
+def smallest_p(p_values: Floats) -> float:
+    """The smallest of some p-values times their number, at most 1."""
+    return min(1.0, float(p_values.min()) * p_values.size)
+
+
+def each_group(
+    test: Callable[..., CheckResult], groups: Iterable[tuple[Any, ...]]
+) -> list[CheckResult]:
+    """The results of a test in the groups of a log."""
+    return [test(*group) for group in groups]
 
 
 # Copies
 
 
-def copies(
-    n: Ints, c: Ints, present: Flags | None = None, success: Flags | None = None
-) -> CheckResult:
-    """Are some trials copies of others? By pairs of runs, where these are known, and by counts."""
-    # Without a mixed question among ten there is no p-value: copies and a model that is
-    # deterministic on each question give the same log.
-    mixed = (c > 0) & (c < n)
-    several = int((n > 1).sum())
-    if not several:
-        return CheckResult(None, "one trial a question")
-    if not mixed.any():
-        if several < FEWEST:
-            return CheckResult(None, "too few questions")
-        return CheckResult(None, "no mixed question")
-    by_counts = _copies_by_counts(n, c)
-    if present is None or success is None or not names_runs(present, success):
-        return by_counts
-    by_pairs = _copies_by_pairs(present, success)
-    if by_pairs.p is None or by_counts.p is None:
-        return by_counts if by_pairs.p is None else by_pairs
-    share = {True: _BY_COUNTS, False: 1 - _BY_COUNTS}
-    findings = [
-        each._replace(p=min(1.0, (each.p or 0.0) / share[each is by_counts]))
-        for each in (by_pairs, by_counts)
-    ]
-    return min(findings, key=lambda each: each.p or 0.0)
+def copies_by_counts(n: Ints, c: Ints, questions: Ints) -> CheckResult:
+    """Is every number of successes a multiple of a divisor of all numbers of trials?"""
+    mixed, some = (c > 0) & (c < n), n > 0
+    if questions[n > 1].sum() < FEWEST or not mixed.any():
+        return FEW
+    if n[mixed].max() > _MOST_COUNTED:
+        return CheckResult(None, f"a question has more than {_MOST_COUNTED:,} trials")
+    common, shortest = int(np.gcd.reduce(n[some])), int(n[mixed].min())
+    divisors = [d for d in range(2, min(common + 1, shortest)) if common % d == 0]
+    if not divisors:
+        return CheckResult(None, "no common divisor of the numbers of trials")
+    p, times = 1.0, divisors[0]
+    for d in divisors:
+        if not (c % d).any():
+            chances = [most_multiples(size, d) for size in n[mixed].tolist()]
+            chance = float(np.prod(np.power(chances, questions[mixed])))
+            p, times = min((p, times), (chance, d))
+    p = min(1.0, p * len(divisors))
+    return CheckResult(p, kind="counts", questions=int(questions[mixed].sum()), value=times)
 
 
-def names_runs(present: Flags, success: Flags) -> bool:
-    """Whether ids name runs: two of them have ten mixed questions each."""
-    mixed = _is_mixed(present, success)
-    return int((present[mixed].sum(0) >= FEWEST).sum()) > 1
+@cache
+def most_multiples(n: int, d: int) -> float:
+    """The largest chance, over all rates, that d divides a number of successes above 0, below n."""
+    rate = np.sin(np.linspace(0, np.pi / 2, _GRID + 2)[1:-1]) ** 2
+    j = np.arange(1, n)
+    gammaln = scipy.special.gammaln
+    ways = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
+    logs = ways + j * np.log(rate)[:, None] + (n - j) * np.log1p(-rate)[:, None]
+    chances = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return float((chances[:, j % d == 0].sum(1) / chances.sum(1)).max())
 
 
-def _is_mixed(present: Flags, success: Flags) -> Flags:
-    c = success.sum(1)
-    return np.asarray((c > 0) & (c < present.sum(1)))
+def never_mixed(groups: Sequence[tuple[Ints, Ints, Ints]]) -> list[int]:
+    """The groups without a mixed question, where ten questions succeed always, and ten never.
+
+    No test tells copies from a model that always gives the same answer.
+
+    >>> n, c, questions = np.array([4, 4]), np.array([0, 4]), np.array([10, 10])
+    >>> never_mixed([(n, c, questions), (n, c, questions - 1), (n + 1, c, questions)])
+    [0]
+    """
+    places = []
+    for place, (n, c, questions) in enumerate(groups):
+        several = n > 1
+        right, wrong = (questions[several & (c == same)].sum() for same in (n, 0 * n))
+        if min(right, wrong) >= FEWEST and right + wrong == questions[several].sum():
+            places.append(place)
+    return places
 
 
-def _copies_by_pairs(present: Flags, success: Flags) -> CheckResult:
+def copied_runs(present: Flags, success: Flags) -> CheckResult:
     """The pair of runs that agrees too often on mixed questions; its p-value times all pairs."""
-    # Tails are bounds, and where they are small, exact.
-    mixed = _is_mixed(present, success)
+    mixed = mixed_questions(present, success)
     here, x = present[mixed].astype(np.float64), success[mixed].astype(np.float64)
     n, c = here.sum(1), x.sum(1)
     chance = 1 - 2 * c * (n - c) / (n * (n - 1))
     shared, agree = here.T @ here, x.T @ x + (here - x).T @ (here - x)
     mean = (here * chance[:, None]).T @ here
-    first, second = np.triu_indices(len(shared), 1)
+    first, second = np.triu_indices(shared.shape[0], 1)
     enough = shared[first, second] >= FEWEST
+    if not enough.any():
+        return CheckResult(None, f"no two runs share {FEWEST} questions with both outcomes")
     first, second = first[enough], second[enough]
-    if not first.size:
-        return CheckResult(None, "no two runs share enough mixed questions")
     observed, k, expected = (each[first, second] for each in (agree, shared, mean))
+    # Tails are bounds, and where they are small, exact.
     p = at_least_bound(k, observed, expected)
-    exact = np.flatnonzero((p < min(LEVEL, 1 / p.size)) & (k <= _MOST_CONVOLVED))
+    exact = np.flatnonzero((p < min(_SMALL, 1 / p.size)) & (k <= _MOST_CONVOLVED))
     for some in row_batches(exact, 2 * chance.size):
         both = here[:, first[some]] * here[:, second[some]]
         most = round(float(k[some].max()))
@@ -118,12 +183,24 @@ def _copies_by_pairs(present: Flags, success: Flags) -> CheckResult:
     best = int(p.argmin())
     return CheckResult(
         p=min(1.0, float(p[best]) * p.size),
-        kind="pairs",
+        kind="runs",
         observed=round(observed[best]),
         expected=float(expected[best]),
         questions=round(k[best]),
-        runs=(int(first[best]), int(second[best])),
+        places=(int(first[best]), int(second[best])),
     )
+
+
+def names_runs(present: Flags, success: Flags) -> bool:
+    """Whether ids name runs: two of them have ten mixed questions each."""
+    mixed = mixed_questions(present, success)
+    return int((present[mixed].sum(0) >= FEWEST).sum()) > 1
+
+
+def mixed_questions(present: Flags, success: Flags) -> Flags:
+    """Whether questions have both outcomes."""
+    c = success.sum(1)
+    return np.asarray((c > 0) & (c < present.sum(1)))
 
 
 def counts_of(chances: Floats) -> Floats:
@@ -147,84 +224,145 @@ def at_least_bound(k: Floats, count: Floats, expected: Floats) -> Floats:
     return np.where(count >= expected + 1, tail, 1.0)
 
 
-def _copies_by_counts(n: Ints, c: Ints) -> CheckResult:
-    """Every number of successes is a multiple of a divisor of all numbers of trials."""
-    mixed, some = (c > 0) & (c < n), n > 0
-    shortest = int(n[mixed].min())
-    if n[mixed].max() > _MOST_COUNTED:
-        return CheckResult(None, f"a question has more than {_MOST_COUNTED:,} trials")
-    common = int(np.gcd.reduce(n[some]))
-    divisors = [d for d in range(2, min(common + 1, shortest)) if common % d == 0]
-    if not divisors:
-        return CheckResult(None, "no common divisor of the numbers of trials")
-    p, times = 1.0, 1
-    for d in divisors:
-        if not (c % d).any():
-            sizes, often = np.unique(n[mixed], return_counts=True)
-            chances = [most_multiples(size, d) for size in sizes.tolist()]
-            chance = float(np.prod(np.power(chances, often)))
-            if chance <= p:
-                p, times = chance, d
-    p = min(1.0, p * len(divisors))
-    return CheckResult(p, kind="counts", observed=times, questions=int(mixed.sum()))
-
-
-def most_multiples(n: int, d: int) -> float:
-    """The largest chance, over all rates, that d divides a number of successes above 0, below n."""
-    rate = np.sin(np.linspace(0, np.pi / 2, _GRID + 2)[1:-1]) ** 2
-    j = np.arange(1, n)
-    gammaln = scipy.special.gammaln
-    ways = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
-    logs = ways + j * np.log(rate)[:, None] + (n - j) * np.log1p(-rate)[:, None]
-    chances = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return float((chances[:, j % d == 0].sum(1) / chances.sum(1)).max())
-
-
 # Runs
 
 
-def runs(present: Flags, success: Flags) -> CheckResult:
-    """Have runs different success rates (Cochran's Q)?"""
-    # The run that is named is the one that is furthest off; `highest` says by how much.
-    mixed = _is_mixed(present, success)
+class RunResult(NamedTuple):
+    """The result of the test of the runs of a model, with its statistic."""
+
+    result: CheckResult
+    statistic: float = 0.0
+    freedom: int = 0
+
+
+def differing_runs(groups: Iterable[tuple[Flags, Flags]]) -> list[RunResult]:
+    """Have runs of each group different success rates?"""
+    return [_runs_of_group(*group) for group in groups]
+
+
+def _runs_of_group(present: Flags, success: Flags) -> RunResult:
+    """Cochran's Q, and the run that is furthest off."""
+    mixed = mixed_questions(present, success)
     if mixed.sum() < FEWEST:
-        return CheckResult(None, "too few mixed questions")
+        return RunResult(FEW)
     if not names_runs(present, success):
-        return CheckResult(None, "ids name no runs")
+        return RunResult(CheckResult(None, "ids name no runs"))
     here, x = present[mixed].astype(np.float64), success[mixed].astype(np.float64)
     n, c = here.sum(1), x.sum(1)
     spread = c * (n - c) / (n * (n - 1))
     t = (x - here * (c / n)[:, None]).sum(0)
     sigma = np.diag(spread @ here) - (here * (spread / n)[:, None]).T @ here
     if here.all():  # the covariance is a multiple of a projection
-        q, df = float(t @ t / spread.sum()), t.size - 1
+        q, freedom = float(t @ t / spread.sum()), t.size - 1
     else:
         values, vectors = np.linalg.eigh(sigma)
         kept = values > values[-1] * 1e-9
-        q, df = float(((vectors[:, kept].T @ t) ** 2 / values[kept]).sum()), int(kept.sum())
-    p = float(scipy.special.chdtrc(df, q))
+        q, freedom = float(((vectors[:, kept].T @ t) ** 2 / values[kept]).sum()), int(kept.sum())
     scale = np.sqrt(np.diag(sigma), where=np.diag(sigma) > 0, out=np.full(t.size, np.inf))
     off = int(np.abs(t / scale).argmax())
-    rates = success.sum(0) / np.maximum(present.sum(0), 1)
     usual = np.delete(np.arange(t.size), off)
-    rest = success[:, usual].sum() / present[:, usual].sum()
-    return CheckResult(p, "", "run", float(rates[off]), float(rest), int(mixed.sum()), (off,))
+    result = CheckResult(
+        p=float(scipy.special.chdtrc(freedom, q)),
+        observed=float(success[:, off].sum() / max(present[:, off].sum(), 1)),
+        expected=float(success[:, usual].sum() / max(present[:, usual].sum(), 1)),
+        questions=int(mixed.sum()),
+        places=(off,),
+    )
+    return RunResult(result, q, freedom)
+
+
+def runs_p(groups: Sequence[RunResult]) -> float | None:
+    """P-value of the runs of all models: the smallest one of a model, or their sum; None if none.
+
+    >>> one = RunResult(CheckResult(0.01), 6.6349, 1)
+    >>> round(runs_p([one, one]), 3)
+    0.003
+    """
+    tested = [each for each in groups if each.result.p is not None]
+    if not tested:
+        return None
+    least = smallest_p(np.array([each.result.p for each in tested]))
+    statistic = sum(each.statistic for each in tested)
+    freedom = sum(each.freedom for each in tested)
+    return min(1.0, 2 * min(least, float(scipy.special.chdtrc(freedom, statistic))))
 
 
 # Stopping
 
 
-def stopping(n: Ints, c: Ints) -> CheckResult:
-    """Did the number of trials of a question follow its outcomes, as far as counts show it?"""
-    some = n > 0
-    n, c = n[some], c[some]
+def stopping_by_counts(n: Ints, c: Ints, questions: Ints) -> CheckResult:
+    """Do all short questions share what a rule that looks at outcomes would have stopped at?
+
+    Fisher's exact test with longer questions thinned, of the `_STOPS` that may have been a rule.
+    """
     if not n.size or n.min() == n.max():
         return CheckResult(None, "equal numbers of trials")
-    states, often = np.unique(np.stack([n, c], axis=1), axis=0, return_counts=True)
-    pvalue_pattern, pattern = pattern_p_value(states[:, 0], states[:, 1], often)
-    return CheckResult(
-        pvalue_pattern, kind="pattern", questions=int((n < n.max()).sum()), pattern=pattern
+    if questions.sum() < FEWEST:
+        return FEW
+    least, short = int(n.min()), n < n.max()
+    result = CheckResult(1.0, questions=int(questions[short].sum()))
+    lengths = np.unique(n[short])
+    named = [
+        each
+        for each in _STOPS
+        if (lengths.size > 1 or each not in {"failures", "lead"})
+        and (least > 1 or each not in {"majority", "unmixed"})
+    ]
+    shared = {kind: np.unique(_STOPS[kind](n[short], c[short])) for kind in named}
+    held = [kind for kind, values in shared.items() if values.size == 1 and values[0] <= least]
+    held = [kind for kind in held if kind != "unmixed" or not shared[kind][0]]
+    if not held or least > _MOST_TRIALS:
+        return result
+    draws = [_drawn_successes(n, c, questions, g) for g in lengths[:_MOST_LENGTHS].tolist()]
+    chances = {kind: _stop_chances(kind, draws, least) for kind in named}
+    rarest, kind = min((float(chances[kind][shared[kind][0]]), named.index(kind)) for kind in held)
+    every = np.concatenate([*chances.values()])
+    p = min(1.0, float(every[every <= rarest * _TIES].sum()))
+    return result._replace(p=p, kind=named[kind], value=int(shared[named[kind]][0]))
+
+
+# What questions have in common if their trials stopped, by their trials and successes. "unmixed"
+# is 0 where all outcomes are the same.
+_STOPS: dict[str, Callable[[Ints, Ints], Ints]] = {
+    "successes": lambda _, c: c,
+    "failures": lambda n, c: n - c,
+    "majority": lambda n, c: np.maximum(c, n - c),
+    "lead": lambda n, c: np.abs(2 * c - n),
+    "unmixed": lambda n, c: ((c > 0) & (c < n)).astype(np.int64),
+}
+
+
+class _ThinnedQuestions(NamedTuple):
+    """Questions of one length, and draws of as many trials from the longer ones."""
+
+    size: int
+    questions: int  # of this length
+    longer: Floats  # expected number of longer ones with 0, 1, ... successes
+
+
+def _drawn_successes(n: Ints, c: Ints, questions: Ints, size: int) -> _ThinnedQuestions:
+    """The draws from the questions with more trials than `size`."""
+    longer, wanted = n > size, np.arange(size + 1)
+    total, successes = n[longer, None], c[longer, None]
+    ways = _log_choose(successes, wanted) + _log_choose(total - successes, size - wanted)
+    chances = np.exp(ways - _log_choose(total, np.full(1, size)))
+    return _ThinnedQuestions(
+        size, int(questions[n == size].sum()), np.asarray(questions[longer] @ chances)
     )
+
+
+def _stop_chances(kind: str, draws: Sequence[_ThinnedQuestions], least: int) -> Floats:
+    """Chances under the null that all short questions share the value 0, 1, ..., `least`."""
+    values = np.arange(1 if kind == "unmixed" else least + 1)
+    logs = np.zeros(values.size)
+    for size, short, longer in draws:
+        successes = np.arange(size + 1)
+        of_draw = _STOPS[kind](np.full(size + 1, size), successes)
+        agree = longer @ (of_draw[:, None] == values)
+        short_ones = np.full(1, short)
+        every = _log_choose(longer.sum() + short_ones, short_ones)
+        logs += _log_choose(agree + short, short_ones) - every
+    return np.asarray(np.exp(logs))
 
 
 def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> CheckResult:
@@ -234,8 +372,8 @@ def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Ch
     share, two-sided. None: ids do not tell which trial was the last.
 
     >>> n, one = np.repeat([2, 3, 4], 5), np.ones(15, int)
-    >>> found = reward_stopping(n, one, np.arange(15) < 12)
-    >>> round(found.p, 5), found.observed
+    >>> result = reward_stopping(n, one, np.arange(15) < 12)
+    >>> round(result.p, 5), result.observed
     (0.00099, 12)
     """
     if not n.size or n.min() == n.max():
@@ -243,8 +381,8 @@ def reward_stopping(n: Ints, largest: Ints, last_is_largest: Flags | None) -> Ch
     if last_is_largest is None:
         return CheckResult(None, "ids do not tell which trial was the last")
     mixed = largest < n
-    if not mixed.any():
-        return CheckResult(None, "too few mixed questions")
+    if mixed.sum() < FEWEST:
+        return FEW
     rates, observed = largest[mixed] / n[mixed], int(last_is_largest[mixed].sum())
     if rates.size > _MOST_CONVOLVED:
         sigma = np.sqrt((rates * (1 - rates)).sum())
@@ -289,13 +427,18 @@ def passing_chances(n: Ints, c: Ints, stops: list[tuple[int, int]]) -> Floats:
     return np.clip(chance, 0.0, 1.0)
 
 
-def stopped_by_order(present: Flags, success: Flags) -> CheckResult:
-    """Whoever goes on should often have stood where others stopped; under a rule nobody has."""
+def stopping_by_order(present: Flags, success: Flags) -> CheckResult:
+    """Did questions go on from where others stopped? Many should have; under a rule nobody has.
+
+    It holds whatever the numbers of trials were planned on.
+    """
     some = present.any(1)
     present, success = present[some], success[some]
     n, c = present.sum(1), success.sum(1)
     if not n.size or n.min() == n.max():
         return CheckResult(None, "equal numbers of trials")
+    if n.size < FEWEST:
+        return FEW
     stops = stops_of(n, c)
     states, which = np.unique(np.stack([n, c], axis=1), axis=0, return_inverse=True)
     chance = passing_chances(states[:, 0], states[:, 1], stops)[which.reshape(-1)]
@@ -313,58 +456,6 @@ def stopped_by_order(present: Flags, success: Flags) -> CheckResult:
     return CheckResult(min(1.0, p), "", "order", observed, expected, k)
 
 
-def pattern_p_value(
-    n: Ints, c: Ints, questions: Ints
-) -> tuple[float, tuple[str, int | None] | None]:
-    """P-value, and kind, of the pattern that all short questions share something."""
-    # Questions share successes ("c"), failures ("n-c"), or one outcome only ("unmixed"): Fisher's
-    # exact test, with longer questions thinned, at the 32 smallest numbers of trials up to 500.
-    if n.min() > _MOST_TRIALS:
-        return 1.0, None
-    short = n < n.max()
-    chances = {"c": _pattern_chances(n, c, questions, "c")}
-    if np.unique(n[short]).size > 1:
-        chances["n-c"] = _pattern_chances(n, c, questions, "n-c")
-    if n.min() > 1:
-        chances["unmixed"] = _pattern_chances(n, c, questions, "unmixed")
-    tests: list[tuple[float, str, int | None]] = []
-    for kind, chance in chances.items():
-        if kind == "unmixed":
-            tests += [(float(chance[0]), kind, None)] * bool((c[short] % n[short] == 0).all())
-            continue
-        shared = np.unique((c if kind == "c" else n - c)[short])
-        if shared.size == 1 and shared[0] < chance.size:
-            tests.append((float(chance[shared[0]]), kind, int(shared[0])))
-    if not tests:
-        return 1.0, None
-    rarest, kind, common = min(tests, key=lambda each: each[0])
-    every = np.concatenate([*chances.values()])
-    return min(1.0, float(every[every <= rarest * _TIES].sum())), (kind, common)
-
-
-def _pattern_chances(n: Ints, c: Ints, questions: Ints, kind: str) -> Floats:
-    """Chances of a kind of pattern under the null: that all short questions have 0, 1, 2, ... ."""
-    levels = np.unique(n[n < n.max()])[:_MOST_LEVELS]
-    common = np.zeros(1, np.int64) if kind == "unmixed" else np.arange(levels[0] + 1)
-    logs = np.zeros(common.size)
-    for g in levels:
-        same, longer = questions[n == g].sum(), n > g
-        drawn = _draw_chances(n[longer], c[longer], g, g - common if kind == "n-c" else common)
-        if kind == "unmixed":
-            drawn = drawn + _draw_chances(n[longer], c[longer], g, np.full(1, g))
-        agree = questions[longer] @ drawn
-        every = questions[longer].sum()
-        logs += _log_choose(agree + same, same) - _log_choose(every + same, same)
-    return np.asarray(np.exp(logs))
-
-
-def _draw_chances(n: Ints, c: Ints, size: int, wanted: Ints) -> Floats:
-    """Chances that a draw of some of the n trials has `wanted` successes, shape (S, W)."""
-    n, c = n[:, None], c[:, None]
-    ways = _log_choose(c, wanted) + _log_choose(n - c, size - wanted)
-    return np.asarray(np.exp(ways - _log_choose(n, np.full(1, size))))
-
-
 def _log_choose(total: Floats | Ints, part: Floats | Ints) -> Floats:
     """Log of a binomial coefficient, also of numbers that are not whole; -inf if it is 0."""
     gammaln = scipy.special.gammaln
@@ -372,6 +463,18 @@ def _log_choose(total: Floats | Ints, part: Floats | Ints) -> Floats:
 
 
 # Difficulty
+
+
+def unequal_trials(n: Ints, c: Ints, questions: Ints) -> CheckResult:
+    """Do questions with fewer trials succeed less, or more, than those with most?"""
+    if not n.size or n.min() == n.max():
+        return CheckResult(None, "equal numbers of trials")
+    if questions.sum() < FEWEST:
+        return FEW
+    fewer, rate = n < n.max(), c / n
+    low, high = (float(np.average(rate[kind], weights=questions[kind])) for kind in (fewer, ~fewer))
+    p = difficulty_p_value(n, c, questions)
+    return CheckResult(p, "", "", low, high, int(questions[fewer].sum()))
 
 
 def difficulty_p_value(n: Ints, c: Ints, questions: Ints) -> float:
@@ -404,47 +507,115 @@ def _type_three_tail(t: float, skewness: float) -> float:
     return float(tail(shape, place))
 
 
-# Across questions
+# Across questions, and across models
 
 
-def repeated_questions(present: Flags, success: Flags) -> CheckResult:
-    """Are some questions (by models and runs) others under another name, alike in all outcomes?"""
+def repeated_questions(present: Flags, success: Flags) -> tuple[CheckResult, Flags]:
+    """Are some questions (by models and runs) others under another name, alike in all outcomes?
+
+    The second result marks those that repeat an earlier one.
+    """
     questions = present.shape[1]
+    repeats = np.zeros(questions, np.bool_)
     n, c = present.sum(2), success.sum(2)
-    ways = np.exp(_log_choose(n, c).sum(0))
-    facts = np.concatenate([present.transpose(1, 0, 2).reshape(questions, -1), c.T], axis=1)
-    rows = success.transpose(1, 0, 2).reshape(questions, -1)
-    same = np.unique(facts.astype(np.int64), axis=0, return_inverse=True)[1].ravel()
+    ways = np.exp(np.minimum(_log_choose(n, c).sum(0), _MOST_LOG))
+    facts = _row_keys(np.packbits(present, axis=2).transpose(1, 0, 2), c.T)
+    outcomes = np.packbits(success, axis=2).transpose(1, 0, 2)
+    same = np.unique(facts, return_inverse=True)[1].ravel()
     size = np.bincount(same)[same]
     distinct = (size > 1) & (ways > _TOLD_APART * size**2)
+    if questions < FEWEST:
+        return FEW, repeats
     if not distinct.any():
-        return CheckResult(None, "no two questions that could be told apart")
+        return CheckResult(None, "too few trials tell questions apart"), repeats
     expected = float(((size - 1) / (2 * ways))[distinct].sum())
-    whole = np.column_stack([same, rows])[distinct]
-    _, first, often = np.unique(whole, axis=0, return_inverse=True, return_counts=True)
-    first, places = first.ravel(), np.flatnonzero(distinct)
+    whole, places = _row_keys(same, outcomes)[distinct], np.flatnonzero(distinct)
+    _, at, which, often = np.unique(
+        whole, return_index=True, return_inverse=True, return_counts=True
+    )
+    repeats[np.delete(places, at)] = True
     pairs = int((often * (often - 1) // 2).sum())
-    alike = places[first == int(often.argmax())][:2] if pairs else places[:0]
-    return CheckResult(
+    alike = places[which.ravel() == int(often.argmax())][:2] if pairs else places[:0]
+    result = CheckResult(
         p=float(scipy.special.pdtrc(pairs - 1, expected)) if pairs else 1.0,
-        kind="questions",
         observed=pairs,
         expected=expected,
-        questions=int((often - 1).sum()),
-        runs=tuple(alike.tolist()),
+        questions=int(repeats.sum()),
+        places=tuple(alike.tolist()),
     )
+    return result, repeats
 
 
-# Verdicts
+def _row_keys(*parts: NDArray[Any]) -> NDArray[np.void]:
+    """The rows of some arrays as bytes, which are compared much faster than rows of numbers."""
+    each = [np.ascontiguousarray(part).reshape(len(part), -1).view(np.uint8) for part in parts]
+    rows = np.ascontiguousarray(np.concatenate(each, axis=1))
+    return rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
 
 
-def verdicts(models: list[dict[str, CheckResult]]) -> list[dict[str, str]]:
-    """Verdict of each check of each model (and stratum): the whole log shares one level."""
-    tested = sum(test.p is not None for model in models for test in model.values())
+def error_rates_differ(errors: Floats) -> CheckResult:
+    """Do models differ in the share of their trials that broke? Of models by questions, (A, M).
 
-    def verdict(p: float | None) -> str:
-        if p is None:
-            return "not tested"
-        return "alarm" if p * tested < LEVEL else "look" if p < LEVEL else "ok"
+    NaN where a model lacks a question. The pair that is named is the one with fewer, and the one
+    with more errors.
 
-    return [{check: verdict(test.p) for check, test in model.items()} for model in models]
+    >>> rates = np.zeros((2, 40))
+    >>> rates[1, :20] = np.linspace(0.1, 0.5, 20)
+    >>> result = error_rates_differ(rates)
+    >>> result.places, round(result.p, 5)
+    ((0, 1), 3e-05)
+    """
+    tested = list[tuple[float, CheckResult]]()
+    for pair in combinations(range(len(errors)), 2):
+        both = errors[[*pair]]
+        first, second = both[:, ~np.isnan(both).any(0)]
+        gap = second - first
+        unequal = int(np.count_nonzero(gap))
+        if unequal < FEWEST:
+            continue
+        t = gap.sum() / np.sqrt(gap.size * gap.var(ddof=1))
+        p = 2 * float(scipy.special.stdtr(unequal - 1, -abs(t)))
+        low, high = (first.mean(), second.mean()) if t > 0 else (second.mean(), first.mean())
+        named = pair if t > 0 else pair[::-1]
+        tested.append((p, CheckResult(p, "", "", high, low, gap.size, named)))
+    if not tested:
+        return CheckResult(None, f"fewer than {FEWEST} questions on which two models differ")
+    p, least = min(tested, key=lambda each: each[0])
+    return least._replace(p=min(1.0, p * len(tested)))
+
+
+class LabelCounts(NamedTuple):
+    """Trials with each verdict of a judge, and those of them that people labelled."""
+
+    right: Ints
+    wrong: Ints
+    labelled_right: Ints
+    labelled_wrong: Ints
+
+
+def labels_by_difficulty(counts: LabelCounts, questions: Ints) -> CheckResult:
+    """Are labels on easier, or harder, questions than trials of the same verdict?
+
+    A question is as easy as its other trials say. Labels that depend on the verdict, and whole
+    questions that are random, are allowed.
+    """
+    right, wrong, labels_right, labels_wrong = (np.asarray(each, np.float64) for each in counts)
+    n = right + wrong
+    with_label = questions[(labels_right + labels_wrong > 0) & (n > 1)].sum()
+    without = questions[(labels_right + labels_wrong < n) & (n > 1)].sum()
+    if n.max(initial=0) <= 1:
+        return CheckResult(None, "one trial a question says nothing of other trials")
+    if not without:
+        return CheckResult(None, "all trials have a label")
+    if min(with_label, without) < FEWEST:
+        return FEW
+    weight, score = questions * (n > 1), np.zeros(n.size)
+    for trials, labels, itself in ((right, labels_right, 1), (wrong, labels_wrong, 0)):
+        rest = (right - itself) / np.maximum(n - 1, 1)
+        every = max(float(weight @ trials), 1.0)
+        share, mean = weight @ labels / every, weight @ (trials * rest) / every
+        score += (labels - share * trials) * (rest - mean)
+    spread = np.sqrt(weight @ score**2)
+    t = float(weight @ score / spread) if spread else 0.0
+    p = 2 * float(scipy.special.stdtr(min(with_label, without) - 1, -abs(t)))
+    return CheckResult(p, kind="easier" if t > 0 else "harder", questions=int(with_label))

@@ -74,6 +74,7 @@ class ErroredLog:
             levels=asked.levels,
             bounds=asked.bounds,
             lower_is_better=asked.lower_is_better,
+            validate=False,  # the log as it is was tested
         )
 
     @property

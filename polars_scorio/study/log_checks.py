@@ -1,22 +1,22 @@
-"""Are the trials of a log independent? The checks of `maths.exchangeability` on a log.
+"""Are the trials of a log what its numbers assume? The tests of its counts, and those of its ids.
 
 `check` asks all of it: a read for the ids of the runs, and one for the bits of each question.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from polars_scorio.arguments import p_words
-from polars_scorio.counting.categories import Classes, counted_classes
-from polars_scorio.counting.checks import WholePlan, mark_problems, refuse_bad
+from polars_scorio.arguments import SpokenTests
+from polars_scorio.counting.categories import Classes, Need, counted_classes
+from polars_scorio.counting.checks import AS_ROWS, WholePlan, mark_problems, refuse_bad
 from polars_scorio.counting.log import (
     CATEGORY,
     TRIAL,
@@ -29,296 +29,504 @@ from polars_scorio.counting.log import (
 from polars_scorio.counting.refusals import refusal_rules, trial_id_rules
 from polars_scorio.counting.roles import Roles, Unscored
 from polars_scorio.counting.run_bits import RunWords, found_words, has_order
-from polars_scorio.counting.tally import count_questions
+from polars_scorio.counting.tally import QUESTIONS, count_questions, error_labels
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.exchangeability import (
     FEWEST,
-    LEVEL,
     CheckResult,
-    copies,
+    Flags,
+    RunResult,
+    copied_runs,
+    differing_runs,
+    each_group,
+    mixed_questions,
     repeated_questions,
     reward_stopping,
-    runs,
-    stopped_by_order,
-    stopping,
-    verdicts,
+    runs_p,
+    stopping_by_order,
 )
-from polars_scorio.maths.run_effects import RunVariance, run_variance, runs_p_value
+from polars_scorio.maths.run_effects import RunVariance, run_variance
+from polars_scorio.study.count_checks import (
+    CHECKS,
+    PLACE,
+    SUCCESSES,
+    TRIALS,
+    CheckFinding,
+    CountedLog,
+    copied_counts,
+    copies_finding,
+    count_findings,
+    unequal_finding,
+)
+from polars_scorio.subjects.of_verdicts import Verdicts
 
-_URGENCY = ("alarm", "look", "ok", "not tested")
-TRIALS = ":n"  # of a question, with an outcome
-PLACE, SUCCESSES, _LAST = ":group", ":c", ":last"  # of a group; of a question
+if TYPE_CHECKING:
+    from polars_scorio.metrics.metric import Metric
+    from polars_scorio.study.request import Request
+
+_VERDICTS = ("alarm", "note", "look", "ok", "not tested")
+_LAST = ":last"  # of the rewards of a question: whether the last one is the largest
 _REPEATED = ":repeated"  # of a question: whether a run has several trials of it
+MOST_READ = 1_000_000  # trials of a log whose ids a comparison reads
 
 
 class CheckWarning(UserWarning):
-    """The trials of a log do not look independent; no number depends on it.
+    """Tests found that the trials of a log are not what its numbers assume.
 
-    `check` shows the evidence.
+    No number depends on it. The message names the option that does something about it, and
+    `check` shows all tests.
     """
 
 
-RUNS_DIFFER = 0.05  # level of the test of all models together
+def speak(findings: Sequence[CheckFinding]) -> None:
+    """Warn, once, of all alarms, and of models that never change their outcomes."""
+    spoken = [each.sentence for each in findings if each.speaks]
+    if spoken:
+        said = " ".join(spoken)
+        warnings.warn(f"{said} check() shows all tests.", CheckWarning, stacklevel=2)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class _GroupRuns(NamedTuple):
+    """The trials of a group by questions (M) and runs (R)."""
+
+    present: Flags
+    success: Flags
+    names: pl.Series  # of the questions
+    runs: Ints  # the places of the runs among the ids of the log
+
+    def named(self, result: CheckResult) -> CheckResult:
+        """A result that names runs of the log, in place of columns."""
+        return result._replace(places=tuple(self.runs[[*result.places]].tolist()))
+
+    def named_run(self, tested: RunResult) -> RunResult:
+        """The test of the runs, which names one of the log."""
+        return tested._replace(result=self.named(tested.result))
+
+
+@dataclass(frozen=True, eq=False)  # no slots: what is asked for is kept
 class LogChecks:
-    """The findings of the checks in each group of a log, ascending."""
+    """The trials of a log, and what tests find in them."""
 
-    trials: Trials
+    counted: CountedLog
     words: RunWords | None  # None: rows name no runs
     questions: pl.DataFrame  # with the columns of `words`
-    keys: pl.DataFrame
-    findings: list[dict[str, CheckResult]]
-    verdicts: list[dict[str, str]]  # of the findings
-    spread: list[RunVariance | None]  # of the scores of runs; None if unknown
+    scored: pl.DataFrame  # the same without outcomes that errored trials were given
+    known: bool = True  # whether it is known what succeeds
 
     @classmethod
-    def from_log(cls, log: Log, roles: Roles, *, across: bool = False) -> LogChecks:
-        """Read the log: once for the ids of its runs, once for its questions.
-
-        With `across`, strata have findings across questions, behind all others.
-        """
+    def from_log(cls, log: Log, roles: Roles, *, ids: bool = True) -> LogChecks:
+        """Read the log: for the ids of its runs, if they are wanted, and for its questions."""
         known = roles.missing != "bounds" and (roles.missing != "error" or roles.count is not None)
         missing = roles.missing if known else "drop"
         unscored: Unscored = "drop" if missing == "drop" else roles.unscored
-        plain = replace(roles, missing=missing, unscored=unscored, truth=None, judge=None)
-        trials = bind_roles(log, plain)
+        trials = bind_roles(log, replace(roles, missing=missing, unscored=unscored, judge=None))
         graded = trials.category.dtype.is_float() and is_graded(trials)
         known = knows_success(trials)
-        words = found_words(trials) if known and not graded else None
+        words = found_words(trials) if ids and known and not graded else None
         if graded:
             scored = questions = _question_rewards(trials)
         elif known:
-            scored = questions = _marked_repeats(question_outcomes(trials, words), words)
+            scored = questions = question_outcomes(trials, words)
             # An errored trial may have been tried again: its failure is no outcome of a run.
-            if trials.missing_category is not None and questions[TRIALS].n_unique() > 1:
-                scored = _marked_repeats(question_outcomes(trials.scored, words), words)
+            if words and trials.missing_category is not None and questions[TRIALS].n_unique() > 1:
+                scored = question_outcomes(trials.scored, words)
         else:
-            questions = trials.rows().select(trials.groups).unique().sort(trials.groups).collect()
-            scored = questions
+            groups = trials.rows().select(trials.groups).unique().sort(trials.groups)
+            scored = questions = groups.collect().with_columns(
+                *(pl.lit(0, pl.Int64).alias(name) for name in (TRIALS, SUCCESSES))
+            )
         keys = questions.select(trials.groups).unique(maintain_order=True)
-        groups = scored_groups = _read_groups(questions, keys, words)
-        if known or graded:
-            findings = [_group_findings(group, words) for group in groups]
-        else:
-            unknown = CheckResult(None, "success= does not say what succeeds")
-            findings = [dict.fromkeys(_CHECKS, unknown)] * keys.height
-        if scored is not questions:
-            scored_groups = _read_groups(scored, keys, words)
-            of_runs = [_group_findings(group, words, ("runs",)) for group in scored_groups]
-            findings = [each | finding for each, finding in zip(findings, of_runs, strict=True)]
-        if across:
-            whole, repeats = _across_findings(questions, trials, words)
-            keys, findings = pl.concat([keys, whole], how="diagonal"), [*findings, *repeats]
-        return cls(
-            trials=trials,
-            words=words,
-            questions=questions,
-            keys=keys,
-            findings=findings,
-            verdicts=verdicts(findings),
-            spread=[_run_spread(group, words) for group in scored_groups],
-        )
+        placed = _with_places(questions, keys)
+        counted = CountedLog(trials, keys, placed, graded)
+        whole = placed if scored is questions else _with_places(scored, keys)
+        return cls(counted, words, placed, whole, known)
+
+    @classmethod
+    def from_counts(cls, counted: CountedLog, classes: Classes) -> LogChecks:
+        """The trials of a log that was counted, which is read once more for its runs."""
+        trials = counted.trials
+        if counted.graded:
+            rewards = _with_places(_question_rewards(trials), counted.keys)
+            return cls(replace(counted, questions=rewards), None, rewards, rewards)
+        words = found_words(trials)
+        if words is None:
+            return cls(counted, None, counted.questions, counted.questions)
+        questions = scored = _run_outcomes(trials, words, classes, counted.keys)
+        if trials.missing_category is not None and questions[TRIALS].n_unique() > 1:
+            scored = _run_outcomes(trials.scored, words, classes, counted.keys)
+        return cls(counted, words, questions, scored)
+
+    @property
+    def trials(self) -> Trials:
+        """The log, with its roles."""
+        return self.counted.trials
+
+    @cached_property
+    def findings(self) -> list[CheckFinding]:
+        """The findings of all tests, in the order of `CHECKS`."""
+        if not self.known:
+            why = "success= does not say what succeeds"
+            none = CheckResult(None, why)
+            return [
+                CheckFinding(check, "not tested", f"Not tested: {why}.", none) for check in CHECKS
+            ]
+        questions, repeats = self._repeated_questions()
+        tables, named = self._tables, self.trials.cluster is not None
+        alarm = questions.verdict == "alarm"
+        if named:
+            none = CheckResult(None, "cluster= says which questions belong together")
+            questions = CheckFinding("repeats", "not tested", f"Not tested: {none.why}.", none)
+        if alarm:
+            tables = [_without_repeats(table, repeats.get(at)) for at, table in enumerate(tables)]
+        findings = [
+            *count_findings(self.counted),
+            self._order(),
+            questions,
+            self._copies(tables),
+            self._runs(tables),
+            unequal_finding(self.counted),
+        ]
+        by_check = {each.check: each for each in findings}
+        return [by_check[check] for check in CHECKS]
 
     def rows(self) -> pl.DataFrame:
-        """A row for each group and check, the most urgent ones first."""
-        records = []
-        for place, (each, verdict) in enumerate(zip(self.findings, self.verdicts, strict=True)):
-            for check, finding in each.items():
-                records.append(
-                    {
-                        PLACE: place,
-                        "check": check,
-                        "verdict": verdict[check],
-                        "pvalue": finding.p,
-                        "seen": finding.observed,
-                        "expected": finding.expected,
-                        "questions": finding.questions,
-                        "sentence": self.sentence(place, check),
-                    }
-                )
-        rows = pl.DataFrame(records, schema={PLACE: pl.Int64, **_SCHEMA})
-        keys = self.keys.with_row_index(PLACE).with_columns(pl.col(PLACE).cast(pl.Int64))
-        urgency = pl.col("verdict").cast(pl.Enum(_URGENCY))
-        whole = rows.join(keys, on=PLACE, maintain_order="left").sort(
-            urgency, PLACE, maintain_order=True
-        )
-        return whole.select(*self.trials.keys, *_SCHEMA)
+        """A row for each test, the most urgent ones first."""
+        keys = self.trials.keys
+        records = [
+            (
+                *(each.key or (None,) * len(keys)),
+                each.check,
+                CHECKS[each.check].asks,
+                each.result.questions,
+                each.result.observed,
+                each.result.expected,
+                each.result.p,
+                each.verdict,
+                each.sentence,
+            )
+            for each in self.findings
+        ]
+        schema = {**self.trials.strata, **self.trials.models, **_SCHEMA}
+        rows = pl.DataFrame(records, schema=schema, orient="row")
+        return rows.sort(pl.col("verdict").cast(pl.Enum(_VERDICTS)), maintain_order=True)
 
-    def alarms(self, *checks: str) -> list[tuple[int, str]]:
-        """The groups, by their place, with a check that gives an alarm; the first one of each."""
-        alarms = []
-        for place, verdict in enumerate(self.verdicts):
-            alarming = [check for check in checks if verdict.get(check) == "alarm"]
-            alarms += [(place, alarming[0])] if alarming else []
-        return alarms
+    @cached_property
+    def _tables(self) -> list[_GroupRuns | None]:
+        """The trials of each group by questions and runs; None if a run repeats, or has no id."""
+        return self._tables_of(self.scored)
+
+    @cached_property
+    def _placed_tables(self) -> list[_GroupRuns | None]:
+        """The tables with the outcomes that errored trials were given."""
+        return self._tables if self.scored is self.questions else self._tables_of(self.questions)
+
+    def _tables_of(self, questions: pl.DataFrame) -> list[_GroupRuns | None]:
+        words, groups = self.words, np.arange(self.counted.keys.height)
+        if words is None:
+            return [None for _ in groups]
+        flags = words.unpacked(words.question_bytes(questions))
+        place, repeated = questions[PLACE].to_numpy(), questions[_REPEATED].to_numpy()
+        starts, stops = (np.searchsorted(place, groups, side=side) for side in ("left", "right"))
+        names, tables = questions[self.trials.question.name], list[_GroupRuns | None]()
+        for part in map(slice, starts, stops):
+            present, success = (each[part] for each in flags)
+            used = np.flatnonzero(present.any(0))  # by this model
+            table = _GroupRuns(present[:, used], success[:, used], names[part], used)
+            tables.append(None if repeated[part].any() else table)
+        return tables
+
+    @property
+    def _untested(self) -> CheckResult:
+        """Why nothing is tested where runs are not known."""
+        why = "a run has several trials of a question"
+        why = "trials have no ids of runs" if self.words is None else why
+        return CheckResult(None, "rewards are real-valued" if self.counted.graded else why)
+
+    def _order(self) -> CheckFinding:
+        """Trials that stopped on outcomes, by the questions that went on."""
+        unordered = CheckResult(None, "ids do not tell which trial came first")
+        if self.counted.graded:
+            results = self._reward_results()
+        elif self.words is None or self.words.ordered:
+            tables = self._placed_tables
+            known = iter(each_group(stopping_by_order, [each[:2] for each in tables if each]))
+            results = [self._untested if each is None else next(known) for each in tables]
+        else:
+            results = [unordered] * self.counted.keys.height
+
+        def words(place: int, result: CheckResult, p: str) -> str:
+            name, way = self.counted.group_name(place), self.counted.first_words(place)
+            expected = f"{result.expected:.1f} expected ({p})"
+            if result.kind == "rewards":
+                return (
+                    f"{name}: the last trial of {result.observed:.0f} of {result.questions} "
+                    f"questions has the best reward of its question, {expected}. If trials stopped "
+                    f"at a good reward, scores are biased: {way}."
+                )
+            return (
+                f"{name}: of the questions with further trials {result.observed:.0f} had the "
+                f"outcomes at which others stopped, {expected}: trials stopped on outcomes, and "
+                f"{way}."
+            )
+
+        return self.counted.finding("order", results, words)
+
+    def _reward_results(self) -> list[CheckResult]:
+        """The test of real-valued rewards in each group."""
+        results = []
+        for place in range(self.counted.keys.height):
+            part = self.counted.questions.filter(pl.col(PLACE) == place)
+            n, largest = (part[name].to_numpy() for name in (TRIALS, SUCCESSES))
+            last = None if part[_LAST].has_nulls() else part[_LAST].to_numpy()
+            results.append(reward_stopping(n, largest, last))
+        return results
+
+    def _repeated_questions(self) -> tuple[CheckFinding, dict[int, pl.Series]]:
+        """Questions that repeat others in all models of a stratum; their names, by group."""
+        strata, stratum = self.counted.strata()
+        results, pairs = list[CheckResult](), list[tuple[object, ...]]()
+        repeats = dict[int, pl.Series]()
+        for number in range(len(strata)):
+            groups = np.flatnonzero(stratum == number).tolist()
+            tables = [self._tables[at] for at in groups]
+            whole = [table for table in tables if table is not None]
+            if not whole or len(whole) < len(tables):
+                results.append(self._untested)
+                pairs.append(())
+                continue
+            every = pl.concat([table.names for table in whole])
+            names, places = every.unique().sort(), every.rank("dense").to_numpy() - 1
+            assert self.words is not None  # or there would be no tables
+            flags = np.zeros((2, len(whole), names.len(), len(self.words.ids)), np.bool_)
+            ends = np.cumsum([len(table.names) for table in whole])
+            for at, (table, end) in enumerate(zip(whole, ends, strict=True)):
+                rows = places[end - len(table.names) : end]
+                flags[:, at, rows[:, None], table.runs] = table.present, table.success
+            result, again = repeated_questions(*flags)
+            results.append(result)
+            pairs.append(tuple(names[row] for row in result.places))
+            repeats |= dict.fromkeys(groups, names.filter(pl.Series(again)))
+
+        def words(place: int, result: CheckResult, p: str) -> str:
+            parts = zip(self.trials.strata, strata[place], strict=False)
+            where = ", ".join(f"{name}={value!r}" for name, value in parts)
+            number = int(result.observed or 0) - 1
+            beside = f", and {number:,} more pair{'s' * (number > 1)}," * bool(number)
+            named = " and ".join(map(repr, pairs[place]))
+            return (
+                f"{where}{': ' * bool(where)}questions {named}{beside} have equal outcomes in all "
+                f"runs, {result.expected:.2g} expected ({p}). Drop repeats, or name them with "
+                "cluster=."
+            )
+
+        return self.counted.finding("repeats", results, words, keys=strata), repeats
+
+    def _copies(self, tables: Sequence[_GroupRuns | None]) -> CheckFinding:
+        """Trials that are copies, by pairs of runs where these are known, and by counts."""
+        known = [table for table in tables if table is not None]
+        of_runs = iter(each_group(copied_runs, [table[:2] for table in known]))
+        results = [
+            by_counts if table is None else _surer_copies(by_counts, table.named(next(of_runs)))
+            for by_counts, table in zip(copied_counts(self.counted), tables, strict=True)
+        ]
+        return copies_finding(self.counted, results, () if self.words is None else self.words.ids)
+
+    def _runs(self, tables: Sequence[_GroupRuns | None]) -> CheckFinding:
+        """Runs of different success rates, and how far one run moves a score."""
+        known = iter(differing_runs([table[:2] for table in tables if table is not None]))
+        tested = [
+            RunResult(self._untested) if table is None else table.named_run(next(known))
+            for table in tables
+        ]
+        roles = self.trials.roles
+        ids = () if self.words is None else self.words.ids
+
+        def words(place: int, result: CheckResult, p: str) -> str:
+            name = self.counted.group_name(place)
+            gap = (result.observed or 0) - (result.expected or 0)
+            moved = self.known_runs.get(place)
+            moves = "" if moved is None else f"; {moved_words(moved, name)}"
+            about = "Intervals include that."
+            if roles.run is None or roles.effects == "none":
+                column = roles.run or roles.trial
+                option = f'run="{column}"' if isinstance(column, str) else "run="
+                about = (
+                    f"Numbers are about these runs; {option} makes them about others like these."
+                )
+            return (
+                f"Runs differ ({p}), most in {name}: run {ids[result.places[0]]} is "
+                f"{100 * abs(gap):.0f} points {'below' if gap < 0 else 'above'} the others{moves}. "
+                f"{about} If a run was broken, repeat it. If ids are places in a sorted file, use "
+                "those of the tool. If questions are listed twice, drop the repeats."
+            )
+
+        return self.counted.finding("runs", [each.result for each in tested], words, runs_p(tested))
 
     @property
     def known_runs(self) -> dict[int, RunVariance]:
         """The part of runs in each group of which it is known, by its place."""
-        return {place: runs for place, runs in enumerate(self.spread) if runs and runs.freedom}
-
-    def run_words(self) -> str | None:
-        """One sentence on runs that differ; None if they do not."""
-        known = self.known_runs
-        p = runs_p_value([*known.values()])
-        if p >= RUNS_DIFFER:
-            return None
-        place = max(known, key=lambda place: known[place].run_share)
-        return f"Runs differ ({p_words(p)}): {moved_words(known[place], self._group_name(place))}"
+        known = dict[int, RunVariance]()
+        for place, table in enumerate(self._tables):
+            if table is not None and mixed_questions(*table[:2]).sum() >= FEWEST:
+                runs = run_variance(table.success.astype(np.float64), table.present)
+                known |= {place: runs} if runs.freedom else {}
+        return known
 
     @property
     def counts_hold_runs(self) -> bool:
         """Whether runs have one trial of a question each, which succeeds or fails."""
-        return self.words is not None and not self.questions[_REPEATED].any()
+        return self.words is not None and not self.scored[_REPEATED].any()
 
     def kept_runs(self) -> pl.DataFrame | None:
         """The outcomes of each question in its named runs, for counts of the log."""
         trials = self.trials
         if trials.roles.effects == "none" or self.words is None or not self.counts_hold_runs:
             return None
-        return self.questions.select(*trials.groups, trials.question.name, *self.words.columns)
+        columns = [*trials.groups, trials.question.name, *self.words.columns]
+        return self.questions.select(columns)
 
-    def alarm_words(self) -> str | None:
-        """One sentence on all alarms; None if there is none."""
-        alarms = self.alarms(*_CHECKS)
-        if not alarms:
-            return None
-        what = "model" if not self.trials.by else "group"
-        return (
-            f"{len(alarms):,} of {self.keys.height:,} {what}{'s' * (self.keys.height > 1)}: trials "
-            f"are not independent (check()), as of {self.sentence(*alarms[0])}"
-        )
 
-    def _model_name(self, place: int) -> str:
-        """The model as a word."""
-        row = self.keys.row(place, named=True)
-        across = "All models" if "questions" in self.findings[place] else ""
-        return across or next((str(row[name]) for name in self.trials.models), "This model")
+def _surer_copies(by_counts: CheckResult, by_runs: CheckResult) -> CheckResult:
+    """Copies by counts or by pairs of runs, each of which has half of the level."""
+    if by_runs.p is None:
+        return by_counts
+    by_runs = by_runs._replace(p=min(1.0, 2 * by_runs.p))
+    known = by_counts.p is not None and by_counts.p <= (by_runs.p or 0.0)
+    return by_counts if known else by_runs
 
-    def _group_name(self, place: int) -> str:
-        """The model, with its stratum."""
-        row = self.keys.row(place, named=True)
-        strata = ", ".join(f"{name}={row[name]!r}" for name in self.trials.strata)
-        model = self._model_name(place)
-        return f"{model} ({strata})" if strata else model
 
-    def _run_id(self, run: int) -> str:
-        """The id of a run, as the log has it."""
-        return "" if self.words is None else str(self.words.ids[run])
+def _without_repeats(table: _GroupRuns | None, repeats: pl.Series | None) -> _GroupRuns | None:
+    """The trials of a group without the questions that repeat others."""
+    if table is None or repeats is None:
+        return table
+    kept = ~table.names.is_in(repeats.implode()).to_numpy()
+    return _GroupRuns(
+        table.present[kept], table.success[kept], table.names.filter(pl.Series(kept)), table.runs
+    )
 
-    def sentence(self, place: int, check: str) -> str:
-        """The finding of a check in words."""
-        return f"{self._group_name(place)}: {self._finding_words(place, check)}"
 
-    def _finding_words(self, place: int, check: str) -> str:
-        """The finding of a check, without its model."""
-        test = self.findings[place][check]
-        if test.p is None:
-            return f"not tested, {test.why}."
-        p = f" ({p_words(test.p)})"
-        if test.p >= LEVEL:
-            return f"{_QUIET[check]}{p}."
-        return {
-            "stopping": self._stopping_words,
-            "order": self._order_words,
-            "runs": self._run_words,
-            "copies": self._copy_words,
-            "questions": self._question_words,
-        }[check](test, p)
-
-    def _question_words(self, test: CheckResult, p: str) -> str:
-        """The sentence on questions that repeat others."""
-        first, second = test.names
-        return (
-            f"questions {first!r} and {second!r} have the same outcomes in all runs of all "
-            f"models, as have {test.observed:.0f} pairs; {test.expected:.2g} are expected{p}. Drop "
-            "the repeats, or name them with cluster=."
-        )
-
-    def _stopping_words(self, test: CheckResult, p: str) -> str:
-        """The sentence on numbers of trials that followed outcomes, as far as counts show it."""
-        if test.kind == "rewards":
-            return (
-                f"the last trial of {test.observed:.0f} of {test.questions} questions has the best "
-                f"reward of its question; {test.expected:.1f} are expected{p}. Trials stopped at "
-                "a good reward."
-            )
-        assert test.pattern is not None
-        kind, common = test.pattern
-        what = "one outcome only"
-        if kind != "unmixed":
-            name = "success" if kind == "c" else "failure"
-            what = f"{common} {name}{'es' if kind == 'c' and common != 1 else ''}"
-            what += "s" * (kind != "c" and common != 1)
-        return (
-            f"all {test.questions} questions with fewer trials have {what}{p}. Trials stopped on "
-            "outcomes, or easy or hopeless questions were given fewer by plan."
-        )
-
-    def _order_words(self, test: CheckResult, p: str) -> str:
-        """The sentence on trials that never went on where others stopped."""
-        return (
-            f"of the questions with further trials, {test.observed or 0:.0f} had the outcomes "
-            f"at which others stopped; {test.expected:.1f} are expected{p}. Trials stopped on "
-            "outcomes."
-        )
-
-    def _run_words(self, test: CheckResult, p: str) -> str:
-        """The sentence on runs that differ."""
-        assert test.observed is not None
-        assert test.expected is not None
-        points = 100 * abs(test.observed - test.expected)
-        side = "below" if test.observed < test.expected else "above"
-        run = self._run_id(test.runs[0])
-        return f"run {run} is {points:.0f} points {side} the others{p}. Repeat it if it was broken."
-
-    def _copy_words(self, test: CheckResult, p: str) -> str:
-        """The sentence on copies."""
-        if test.kind == "counts":
-            return (
-                f"every number of successes is a multiple of {test.observed:.0f}{p}: each trial "
-                f"seems to be there {test.observed:.0f} times. Was a file read again, or a cache "
-                "used?"
-            )
-        first, second = map(self._run_id, test.runs)
-        return (
-            f"runs {first} and {second} agree on {test.observed:.0f} of {test.questions} questions "
-            f"with mixed outcomes; {test.expected:.1f} are expected{p}. Was a run stored twice?"
-        )
+def moved_words(runs: RunVariance, name: str) -> str:
+    """How far one run moves the score of a model, with the interval of it."""
+    sd, lo, hi = (100 * each for each in runs.run_sd())
+    return f"one run moves {name} by about {sd:.1f} points [{lo:.1f}, {hi:.1f}]"
 
 
 _SCHEMA = {
     "check": pl.String(),
-    "verdict": pl.String(),
-    "pvalue": pl.Float64(),
+    "asks": pl.String(),
+    "questions": pl.Int64(),
     "seen": pl.Float64(),
     "expected": pl.Float64(),
-    "questions": pl.Int64(),
+    "pvalue": pl.Float64(),
+    "verdict": pl.String(),
     "sentence": pl.String(),
 }
-_CHECKS = ("stopping", "order", "runs", "copies")
-_QUIET = {
-    "stopping": "questions with fewer trials do not end alike",
-    "order": "trials do not stop on outcomes",
-    "runs": "runs do not differ more than by chance",
-    "copies": "no trials look like copies",
-    "questions": "no questions look like repeats of others",
-}
 
 
-def check(log: Log, roles: Roles, *, across: bool = False) -> pl.LazyFrame:
+def check(log: Log, roles: Roles) -> pl.LazyFrame:
     """The plan of the checks of a log; see `Scorio.check`."""
     trials = bind_roles(log, roles)
     schema = result_schema((), trials.strata, trials.models, _SCHEMA)
-
-    def made(_: pl.DataFrame) -> pl.DataFrame:
-        return LogChecks.from_log(log, roles, across=across).rows()
-
-    # All of the log has one level, so that no filter may go below.
+    # One p-value is of the whole log, so that no filter may go below.
     unread = pl.LazyFrame({"": [0]})
-    return WholePlan(unread).then(made, schema, filters=False).plan()
+    plan = WholePlan(unread).then(lambda _: LogChecks.from_log(log, roles).rows(), schema,
+                                  filters=False)  # fmt: skip
+    return plan.plan()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpokenChecks:
+    """A step of a `WholePlan` that warns of what tests find in the trials, and changes nothing.
+
+    Tests are all, or those of counts, which need no second read.
+    """
+
+    request: Request
+    spoken: SpokenTests = "counts"
+    numbers: bool = True
+
+    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
+        """The groups as they are."""
+        speak(self.findings(groups))
+        return groups
+
+    def findings(self, groups: pl.DataFrame) -> list[CheckFinding]:
+        """The findings of the tests that are made."""
+        request, tested = self.request, self.spoken != "none" and groups.height > 0
+        if not (tested and request.trials.roles.validate and request.classes.successful):
+            return []
+        counted, whole = counted_groups(groups, request), self.spoken == "all"
+        if self.spoken == "of small logs":
+            whole = counted.has_ids and counted.trial_count <= MOST_READ
+        if whole:
+            findings = LogChecks.from_counts(counted, request.classes).findings
+        else:
+            findings = count_findings(counted)
+        priors = {request.choice.prior_of(*number) for number in request.metrics}
+        populations = self.numbers and priors <= {"population"}
+        return population_findings(findings, counted) if populations else findings
+
+
+def population_findings(
+    findings: Sequence[CheckFinding], counted: CountedLog
+) -> list[CheckFinding]:
+    """The findings for posteriors of a population, which allow for rules that stop on outcomes.
+
+    They do not allow for numbers of trials that follow the difficulty of questions.
+    """
+    kept = [each for each in findings if each.check not in {"stopping", "order", "unequal"}]
+    return [*kept, unequal_finding(counted, population=True)]
+
+
+def counted_groups(groups: pl.DataFrame, request: Request) -> CountedLog:
+    """The questions of groups that were counted, of which a filter may have left some."""
+    trials, classes = request.trials, request.classes
+    rows = groups.lazy().select(QUESTIONS).with_row_index(PLACE).explode(QUESTIONS, **AS_ROWS)
+    sized = rows.unnest(QUESTIONS).with_columns(question_sizes(classes)).filter(pl.col(TRIALS) > 0)
+    questions = sized.collect()
+    parts = [part for part in (*trials.by, trials.model) if part]
+    asked = [part.expr.is_in(groups[part.name].unique().implode()) for part in parts]
+    whole = trials if trials.study else replace(trials, frame=trials.frame.filter(*asked))
+    graded = classes.beyond_counts(questions)
+    return CountedLog(whole, groups.select(trials.groups), questions, graded)
+
+
+NOTED = {"note": pl.String(), "alarm": pl.Boolean()}  # columns of a gate
+
+
+def with_notes(rows: pl.DataFrame, findings: Sequence[CheckFinding]) -> pl.DataFrame:
+    """The rows of a gate with what tests found, whatever the verdict is; it warns, too."""
+    speak(findings)
+    said = " ".join(each.sentence for each in findings if each.speaks)
+    alarm = any(each.verdict == "alarm" for each in findings)
+    return rows.with_columns(note=pl.lit(said or None, pl.String), alarm=pl.lit(alarm))
+
+
+def log_findings(
+    log: Log, roles: Roles, metrics: Sequence[Metric], *, ids: bool = True
+) -> list[CheckFinding]:
+    """The findings of tests of a log, by its ids too; none without success, or if not wanted."""
+    weighed = roles.successes is None and any(metric.w for metric in metrics)
+    if weighed or not roles.validate:
+        return []
+    checks = LogChecks.from_log(log, roles, ids=ids)
+    return checks.findings if ids else count_findings(checks.counted)
+
+
+def spoken_plan(
+    rows: pl.LazyFrame,
+    log: Log,
+    roles: Roles,
+    metrics: Sequence[Metric],
+    spoken: SpokenTests = "counts",
+) -> pl.LazyFrame:
+    """The rows of a plan over other logs, which warns of what tests of this one find."""
+
+    def warned(whole: pl.DataFrame) -> pl.DataFrame:
+        speak(log_findings(log, roles, metrics, ids=spoken != "counts"))
+        return whole
+
+    return rows if spoken == "none" else WholePlan(rows).then(warned).plan()
 
 
 def is_graded(trials: Trials) -> bool:
@@ -331,16 +539,44 @@ def is_graded(trials: Trials) -> bool:
     return bool(graded.collect(engine="streaming").item())
 
 
+def knows_success(trials: Trials) -> bool:
+    """Whether categories are success and failure, or it is said which of them succeed."""
+    levels = {*(trials.roles.levels or (0, 1))}
+    named = trials.roles.successes is not None
+    return named or (levels <= {0, 1} and not is_label(trials.category.dtype))
+
+
 def question_outcomes(trials: Trials, words: RunWords | None) -> pl.DataFrame:
-    """The questions of a log: trials and successes, and the bits of their runs."""
-    classes = counted_classes(trials, [], binary=True, needs=() if words is None else (words,))
-    broken = [*refusal_rules(trials, classes), *trial_id_rules(trials)]
+    """The questions of a log: trials, successes, errors, labels, and the bits of their runs."""
+    judged: tuple[Need, ...] = () if trials.truth is None else (Verdicts(labelled=True),)
+    needs = (*judged, *error_labels(trials), *([] if words is None else [words]))
+    classes = counted_classes(trials, [], binary=True, needs=needs)
+    tally = classes.tally(trials)
+    broken = [*refusal_rules(trials, classes, tally), *trial_id_rules(trials)]
     name = trials.question.name
-    marked = mark_problems(count_questions(trials, classes), name, broken)
+    marked = mark_problems(count_questions(trials, classes, tally=tally), name, broken)
     checked = WholePlan(marked).then(refuse_bad(trials, broken)).plan()
-    columns = [] if words is None else words.columns
-    scored = checked.select(*trials.groups, name, *question_sizes(classes), *columns)
-    return scored.filter(pl.col(TRIALS) > 0).sort(*trials.groups, name).collect(engine="streaming")
+    scored = checked.select(*trials.groups, name, *question_sizes(classes), *tally.kept)
+    questions = scored.filter(pl.col(TRIALS) > 0).sort(*trials.groups, name)
+    rows = questions.collect(engine="streaming")
+    if words is None:
+        return rows
+    repeated = words.repeats(rows, rows[TRIALS].to_numpy())
+    return rows.with_columns(pl.Series(_REPEATED, repeated))
+
+
+def _run_outcomes(
+    trials: Trials, words: RunWords, classes: Classes, keys: pl.DataFrame
+) -> pl.DataFrame:
+    """The questions of a log that was checked: trials, and the bits of their runs."""
+    tally, name = words.tally(trials, classes), trials.question.name
+    rows = trials.rows(tally.read).filter(pl.col(CATEGORY).is_not_null())
+    rows = rows.with_columns(**tally.of_trial)
+    sums = [each.of_trials for each in tally.numbers]
+    questions = rows.group_by(*trials.groups, name).agg(pl.len().alias(TRIALS), *sums)
+    counted = questions.sort(*trials.groups, name).collect(engine="streaming")
+    repeated = words.repeats(counted, counted[TRIALS].to_numpy())
+    return _with_places(counted.with_columns(pl.Series(_REPEATED, repeated)), keys)
 
 
 def question_sizes(classes: Classes) -> list[pl.Expr]:
@@ -351,6 +587,12 @@ def question_sizes(classes: Classes) -> list[pl.Expr]:
         pl.sum_horizontal(columns).alias(TRIALS),
         pl.sum_horizontal(successes).alias(SUCCESSES),
     ]
+
+
+def _with_places(questions: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
+    """The questions with the `PLACE` of their group among the keys."""
+    on = {"on": keys.columns, "how": "left", "nulls_equal": True, "maintain_order": "left"}
+    return questions.join(keys.with_row_index(PLACE), **on)  # type: ignore[arg-type]  # as named
 
 
 def _question_rewards(trials: Trials) -> pl.DataFrame:
@@ -368,135 +610,3 @@ def _question_rewards(trials: Trials) -> pl.DataFrame:
         last.alias(_LAST),
     )
     return rewards.sort(keys).collect(engine="streaming")
-
-
-def moved_words(runs: RunVariance, name: str) -> str:
-    """How far one run moves the score of a model, with the interval of it."""
-    sd, lo, hi = (100 * each for each in runs.run_sd())
-    at = f" of {name}" * bool(name)
-    return f"one run moves the score{at} by about {sd:.1f} points [{lo:.1f}, {hi:.1f}]"
-
-
-def _marked_repeats(questions: pl.DataFrame, words: RunWords | None) -> pl.DataFrame:
-    """The questions of all groups with `_REPEATED`, where runs are known."""
-    if words is None:
-        return questions
-    repeated = words.repeats(questions, questions[TRIALS].to_numpy())
-    return questions.with_columns(pl.Series(_REPEATED, repeated))
-
-
-class _CheckedGroup(NamedTuple):
-    """The questions of a group."""
-
-    n: Ints  # trials; of no question if nobody knows what succeeds
-    c: Ints  # successes, or rewards that are the largest
-    packed: NDArray[np.uint8] | None  # see `RunWords`; None if trials name no run
-    repeated: bool  # whether a run has several trials of a question
-    last: pl.Series | None  # of real-valued rewards: whether the last one is the largest
-
-
-def _read_groups(
-    questions: pl.DataFrame, keys: pl.DataFrame, words: RunWords | None
-) -> list[_CheckedGroup]:
-    """The questions of each group of `keys`, which are sorted like these."""
-    if TRIALS not in questions.columns:
-        none = np.empty(0, np.int64)
-        return [_CheckedGroup(none, none, None, repeated=False, last=None)] * keys.height
-    sizes = keys.join(
-        questions.group_by(keys.columns).len(),
-        on=keys.columns, how="left", nulls_equal=True, maintain_order="left",
-    )["len"].fill_null(0)  # fmt: skip
-    n, c = questions[TRIALS].to_numpy(), questions[SUCCESSES].to_numpy()
-    packed = None if words is None else words.question_bytes(questions)
-    repeated = np.zeros(n.size, np.bool_) if words is None else questions[_REPEATED].to_numpy()
-    last = questions[_LAST] if _LAST in questions.columns else None
-    ends = np.cumsum(sizes.to_numpy()).tolist()
-    return [
-        _CheckedGroup(
-            n[start:stop],
-            c[start:stop],
-            None if packed is None else packed[start:stop],
-            bool(repeated[start:stop].any()),
-            None if last is None else last[start:stop],
-        )
-        for start, stop in pairwise([0, *ends])
-    ]
-
-
-def _run_spread(group: _CheckedGroup, words: RunWords | None) -> RunVariance | None:
-    """The part of runs in the average of a group with enough mixed questions."""
-    if words is None or group.packed is None or group.repeated:
-        return None
-    if ((group.c > 0) & (group.c < group.n)).sum() < FEWEST:
-        return None
-    present, success = words.unpacked(group.packed)
-    return run_variance(success.astype(np.float64), present)
-
-
-def _of_runs(finding: CheckResult, used: Ints) -> CheckResult:
-    """A finding that names runs of the log, in place of columns."""
-    if not finding.runs:
-        return finding
-    return finding._replace(runs=tuple(used[[*finding.runs]].tolist()))
-
-
-def knows_success(trials: Trials) -> bool:
-    """Whether categories are success and failure, or it is said which of them succeed."""
-    levels = {*(trials.roles.levels or (0, 1))}
-    named = trials.roles.successes is not None
-    return named or (levels <= {0, 1} and not is_label(trials.category.dtype))
-
-
-def _across_findings(
-    questions: pl.DataFrame, trials: Trials, words: RunWords | None
-) -> tuple[pl.DataFrame, list[dict[str, CheckResult]]]:
-    """The findings across the questions of each stratum, with its keys."""
-    whole = questions.select(trials.groups).with_columns(
-        pl.lit(None, dtype).alias(name) for name, dtype in trials.models.items()
-    )
-    keys = whole.unique(maintain_order=True)
-    parts = questions.group_by([*trials.strata] or pl.lit(0), maintain_order=True)
-    return keys, [{"questions": _repeats_of(part, trials, words)} for _, part in parts]
-
-
-def _repeats_of(questions: pl.DataFrame, trials: Trials, words: RunWords | None) -> CheckResult:
-    """The finding across the questions of a stratum."""
-    if words is None or TRIALS not in questions.columns or questions[_REPEATED].any():
-        return CheckResult(None, "trials have no ids of runs")
-    names = questions[trials.question.name].unique().sort()
-    models = questions.partition_by([*trials.models] or trials.groups, maintain_order=True)
-    shape = len(models), names.len(), len(words.ids)
-    present, success = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-    for place, of_model in enumerate(models):
-        rows = names.search_sorted(of_model[trials.question.name]).to_numpy()
-        present[place, rows], success[place, rows] = words.unpacked(words.question_bytes(of_model))
-    repeated = repeated_questions(present, success)
-    return repeated._replace(names=tuple(names[row] for row in repeated.runs))
-
-
-def _group_findings(
-    group: _CheckedGroup, words: RunWords | None, checks: tuple[str, ...] = _CHECKS
-) -> dict[str, CheckResult]:
-    """The finding of each check that is asked for in the questions of a group."""
-    n, c, last = group.n, group.c, group.last
-    if words is None or group.packed is None or group.repeated:
-        why = "a run has several trials of a question"
-        why = why if group.repeated else "trials have no ids of runs"
-        counted = {"stopping": partial(stopping, n, c), "copies": partial(copies, n, c)}
-        if last is not None:
-            known = None if last.has_nulls() else last.to_numpy()
-            why = "rewards are real-valued"
-            counted = {"stopping": partial(reward_stopping, n, c, known)}
-        none = partial(CheckResult, None, why)
-        return {check: counted.get(check, none)() for check in checks}
-    present, success = words.unpacked(group.packed)
-    used = np.flatnonzero(present.any(0))  # by this model
-    bits = present[:, used], success[:, used]
-    unordered = partial(CheckResult, None, "ids do not tell which trial came first")
-    finds = {
-        "stopping": partial(stopping, n, c),
-        "order": partial(stopped_by_order, *bits) if words.ordered else unordered,
-        "runs": partial(runs, *bits),
-        "copies": partial(copies, n, c, *bits),
-    }
-    return {check: _of_runs(finds[check](), used) for check in checks}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.arguments import Overall, Per, check_flag
+from polars_scorio.arguments import Overall, Per, SpokenTests, check_flag
 from polars_scorio.counting.checks import WholePlan
 from polars_scorio.counting.cluster_samples import check_sample
 from polars_scorio.counting.common_questions import Alignment
@@ -18,7 +18,6 @@ from polars_scorio.counting.log import EVERYTHING, STAND_IN, Log, Trials, bind_r
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.run_bits import kept_words
 from polars_scorio.metrics.metric import INFINITE, Metric
-from polars_scorio.study.dependent_trials import CountTests
 from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import (
     RESULTS,
@@ -28,6 +27,7 @@ from polars_scorio.study.evaluate import (
     report_columns,
     tidy_rows,
 )
+from polars_scorio.study.log_checks import SpokenChecks, spoken_plan
 from polars_scorio.study.overall import check_overall, with_means, with_pool
 from polars_scorio.study.request import InferenceOptions, Request
 from polars_scorio.study.run_terms import these_runs, with_runs
@@ -205,7 +205,7 @@ def report(
                 'missing="bounds" has a bracket for each row of a tidy report: leave '
                 f"{'wide=' if wide else 'per='} out, or say what a missing outcome means"
             )
-        return _report_bracket(
+        rows = _report_bracket(
             ErroredLog.from_log(log, roles, metrics, **options),
             partial(
                 report,
@@ -216,6 +216,7 @@ def report(
                 **options,
             ),
         )
+        return spoken_plan(rows, log, roles, metrics)
     trials = bind_roles(log, roles)
     request = Request.from_trials(trials, metrics, per=per, curves=bands, **options)
     columns = report_columns(trials, per, request.classes.needs)
@@ -266,17 +267,19 @@ def evaluated_plan(
     questions: Alignment = "any",
     named: bool = False,
     numbers: bool = True,
+    spoken: SpokenTests = "counts",
 ) -> WholePlan:
     """A plan whose last step evaluates the questions of all groups.
 
-    `named` questions keep their names; without `numbers` only their estimates are asked for.
+    `named` questions keep their names; without `numbers` only their estimates are asked for. It
+    warns of what the `spoken` tests find.
     """
     trials, per_question = request.trials, bool(columns.question)
     if overall is not None:
         check_overall(overall, trials, per_question=per_question)
     refuse_repeats(columns.visible)
     plan = request.groups(per_question=per_question or named, questions=questions)
-    plan = plan.then(CountTests(request, numbers))
+    plan = plan.then(SpokenChecks(request, spoken, numbers))
     if trials.cluster is not None and (request.choice.target == "population" or not numbers):
         plan = plan.then(check_sample(trials, request.classes.columns()))
     if overall == "micro":

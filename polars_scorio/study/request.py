@@ -36,7 +36,7 @@ from polars_scorio.counting.common_questions import Alignment
 from polars_scorio.counting.judge_counts import JudgeSample
 from polars_scorio.counting.log import Trials, as_categories, bind_roles
 from polars_scorio.counting.roles import Category, Column, RunEffects, Unscored
-from polars_scorio.counting.tally import group_plan
+from polars_scorio.counting.tally import error_labels, group_plan
 from polars_scorio.maths.array_rows import Ints
 from polars_scorio.maths.posteriors import QuestionPosteriors, Target
 from polars_scorio.maths.prefix_rankings import Scheme
@@ -404,7 +404,7 @@ class Request:
             trials,
             weighted,
             binary="success" in views or any(need.binary for need in needs),
-            needs=needs,
+            needs=(*needs, *error_labels(trials)),
         )
         special = next((need for need in needs if need.inference(confidence, target)), None)
         choice = InferenceChoice(

@@ -42,13 +42,9 @@ from polars_scorio.maths.run_effects import (
 )
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.calibrated import credited_classes
+from polars_scorio.study.count_checks import TRIALS
 from polars_scorio.study.evaluate import Evaluated
-from polars_scorio.study.log_checks import (
-    TRIALS,
-    is_graded,
-    knows_success,
-    question_outcomes,
-)
+from polars_scorio.study.log_checks import is_graded, knows_success, question_outcomes
 from polars_scorio.subjects.scores import (
     INFORMATION,
     Noise,

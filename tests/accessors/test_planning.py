@@ -8,7 +8,7 @@ import polars_scorio as ps
 from tests.made_logs import long, unreadable
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 
 @pytest.fixture
@@ -46,6 +46,7 @@ def test_a_plan_is_about_the_benchmark_whatever_the_accessor_says(log):
     assert_frame_equal(log.scorio(target="population").trials_needed(), usual)
 
 
+@pytest.mark.filterwarnings("ignore:bob. no question changed")
 def test_questions_that_a_comparison_needs():
     # The differences of twenty questions are 1/3 or -2/3: their mean is not sure to be positive.
     log = pl.concat([long([[1, 1, 0]] * 20, "ada"), long([[1, 1, 1], [0, 0, 0]] * 10, "bob")])

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -165,11 +166,34 @@ def test_trials_that_stopped_are_an_alarm_of_check_and_its_status(capsys):
     stopped_log("ab").write_parquet("log.parquet")
     assert main(["check", "log.parquet"]) == 1
     printed = capsys.readouterr().out
-    assert printed.startswith("\n  ALARM  Trials of this log are not independent.\n")
+    assert printed.startswith("\n  ALARM  4 of 6 tests: alarm.\n")
+    said = " ".join(printed.split())
+    assert "alarm stopping Did trials stop on outcomes, as their numbers show? b: all " in said
+    assert "--first 1 counts the first trial of each question." in said
+    assert "- errors Does one model have more errors? Not tested: no failure has the " in said
     assert printed.endswith("  exit status 1\n")
     assert main(["check", "log.parquet", "--format", "json"]) == 1
+    capsys.readouterr()
     models(2).write_parquet("log.parquet")
     assert main(["check", "log.parquet"]) == 0
+    assert capsys.readouterr().out.startswith("\n  CLEAN  Nothing found in 3 tests.\n")
+
+
+def test_scores_that_are_biased_are_the_title_of_terminal_page_and_card(capsys):
+    stopped_log("ab").write_parquet("log.parquet")
+    title = "Trials of a and b stopped on outcomes: every score is biased."
+    printed = answer(capsys, "summary")
+    said = " ".join(printed.split())
+    assert said.startswith(f"BIASED {title} As the rows stand: ")
+    assert "--first 1 counts the first trial of each question." in said
+    assert "polars-scorio check log.parquet" in said
+    assert main(["report", "log.parquet", "-o", "page.html"]) == 0
+    assert main(["card", "log.parquet", "-o", "card.svg"]) == 0
+    assert capsys.readouterr().out.count(title) == 2
+    for file in ("page.html", "card.svg"):
+        text = Path(file).read_text(encoding="utf-8")
+        assert "stopped on outcomes" in text
+        assert "As the rows stand: " in text
 
 
 def test_check_and_summary_name_trials_that_the_tool_planned_and_the_log_lacks(capsys):
@@ -181,8 +205,8 @@ def test_check_and_summary_name_trials_that_the_tool_planned_and_the_log_lacks(c
         run(accessor, asked, f"polars-scorio {name} log.parquet")
     summary, check = capsys.readouterr().out.split("  next  ")[:2]
     assert "  log         1 model, 12 questions \N{MULTIPLICATION SIGN} 4 trials\n" in summary
-    assert "  look  planned     48 of 100 trials\n" in check
-    assert "  ok    outcomes    48 trials with an outcome, 0 without\n" in check
+    assert "  look   planned     48 of 100 trials\n" in check
+    assert "  ok     outcomes    48 trials with an outcome, 0 without\n" in check
 
 
 def test_a_log_of_one_model_is_not_sent_to_a_ranking_or_comparison(capsys):
@@ -209,11 +233,14 @@ def test_numbers_and_empty_texts_of_strata_are_named_in_words(capsys):
     assert [line for line in printed.splitlines() if line.startswith("  bench 0: m0")]
 
 
-@pytest.mark.filterwarnings("always:all questions with fewer")
+@pytest.mark.filterwarnings("always::polars_scorio.CheckWarning")
 def test_a_ranking_warns_once_of_trials_that_stopped(capsys):
     stopped_log(["a", "b", "c"]).write_parquet("log.parquet")
     assert main(["rank", "log.parquet"]) == 0
-    assert capsys.readouterr().err.count("all questions with fewer trials ended alike") == 1
+    errors = capsys.readouterr().err
+    assert errors.count("ended with 1 success (p < 0.001)") == 1
+    assert "--first 1 counts the first trial of each question" in errors
+    assert errors.endswith("polars-scorio check log.parquet shows all tests.\n")
 
 
 def test_regressions_prints_the_surest_questions_first(capsys):

@@ -5,6 +5,9 @@ import pytest
 from polars_scorio.command_line.main import main
 from tests.display.html.logs import models
 
+# Logs made by a rule are no random ones, and tests of a log say so.
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+
 
 def test_compare_prints_pairs(log, capsys):
     assert main(["compare", log, "--by", "bench", "--baseline", "m02", "--metric", "avg"]) == 0

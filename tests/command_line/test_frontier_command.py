@@ -4,7 +4,10 @@ import pytest
 from polars_scorio.command_line.main import main
 
 # The made log has a pattern.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 
 @pytest.fixture

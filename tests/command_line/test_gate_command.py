@@ -216,6 +216,30 @@ def test_single_questions_are_listed_by_id_or_in_a_file(gate, folder):
     assert (status, "lists 1 question that the log does not have: 99" in errors) == (1, True)
 
 
+@pytest.mark.usefixtures("folder")
+def test_an_alarm_of_the_log_is_said_once_and_fails_only_if_asked(capsys):
+    """A run that was stored twice: verdict and status stay, unless --fail-on check is given."""
+    log = versions(0.0)
+    copy = log.filter(pl.col("model") == "v2", pl.col("trial") == 2)
+    log = log.filter((pl.col("model") != "v2") | (pl.col("trial") != 7))
+    pl.concat([log, copy.with_columns(trial=pl.lit(7, pl.Int64))]).write_parquet("log.parquet")
+    files = ["--json", "gate.json", "--markdown", "gate.md", "--junit", "gate.xml"]
+    call = ["gate", "log.parquet", "--baseline", "v1", "--margin", "0.2", *files]
+    for extra, status, counted in (([], 0, "pass"), (["--fail-on", "check"], 3, "fail")):
+        assert main([*call, *extra]) == status
+        printed = capsys.readouterr()
+        said = " ".join(printed.out.split())
+        assert said.startswith("ALARM v2: runs 2 and 7 agree on all ")
+        assert printed.err == ""
+        assert said.count("runs 2 and 7 agree") == 1
+        saved = json.loads(Path("gate.json").read_text(encoding="utf-8"))
+        assert (saved["verdict"], saved["counts_as"]) == ("pass", counted)
+        assert saved["results"][0]["rows"][0]["alarm"]
+        for file in ("gate.md", "gate.xml"):
+            assert Path(file).read_text(encoding="utf-8").count("runs 2 and 7 agree") == 1
+    assert main([*call, "--fail-on", "check", "--fail-on", "regressed"]) == 3
+
+
 GATE = ["log.parquet", "--baseline", "v1", "--margin", "0.1"]
 BAD_CALLS = {
     "a margin in percent": (

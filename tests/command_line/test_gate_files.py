@@ -21,15 +21,19 @@ ROWS = pl.DataFrame(
         "k": [None],
         "diff": [0.0123456],
         "verdict": ["pass"],
+        "note": ["m: each trial is there twice."],
+        "alarm": [True],
     }
 )
+QUIET = {"note": pl.lit(None, pl.String), "alarm": False}
 RESULT = GateResult("avg", ROWS, ["pass: fine"], ["pass: fine"], pl.DataFrame())
 
 
 def test_markdown_escapes_bars_and_rounds_numbers(folder):
     write_markdown("gate.md", "pass", [RESULT])
     lines = (folder / "gate.md").read_text(encoding="utf-8").splitlines()
-    assert lines[4:7] == [
+    assert lines[2:5] == ["m: each trial is there twice.", "", "- pass: fine"]
+    assert lines[6:9] == [
         *("| model | baseline | metric | diff | verdict |", "| --- | --- | --- | --- | --- |"),
         "| a\\|b | v1 | avg | 0.0123 | pass |",
     ]
@@ -39,7 +43,7 @@ def test_markdown_escapes_bars_and_rounds_numbers(folder):
 def test_markdown_has_what_a_reader_needs_of_each_stratum(folder):
     rows = pl.DataFrame(
         {"year": [2025, None], "model": "v2", "baseline": "v1", "sigma": 0.1, "hi": [0.5, None]}
-    )
+    ).with_columns(**QUIET)
     write_markdown("gate.md", "pass", [GateResult("avg", rows, ["fine"], [], rows)])
     lines = (folder / "gate.md").read_text(encoding="utf-8").splitlines()
     assert lines[2:8] == [
@@ -58,7 +62,8 @@ def test_json_keeps_all_digits(folder):
 def test_junit_has_the_sentence_of_each_row_that_fails(folder):
     rows = pl.DataFrame({"model": ["a", "b"], "k": [None, 4], "verdict": ["fail", "pass"]})
     sentences = ["fail: a is worse", "pass: b is not"]
-    write_junit("gate.xml", [GateResult("avg", rows, [], sentences, rows)], [], "model", None)
+    result = GateResult("avg", rows.with_columns(**QUIET), [], sentences, rows)
+    write_junit("gate.xml", [result], [], "model", None, tested=False)
     text = (folder / "gate.xml").read_text(encoding="utf-8")
     assert '<testcase classname="avg" name="a: all"><failure message="fail: a is worse" />' in text
     assert '<testcase classname="avg, k=4" name="b: all" />' in text
@@ -67,9 +72,9 @@ def test_junit_has_the_sentence_of_each_row_that_fails(folder):
 def test_junit_is_xml_whatever_the_models_are_called(folder):
     rows = pl.DataFrame(
         {"model": ["a\x1b\ufffe<"], "baseline": "v1", "k": [None], "verdict": ["fail"]}
-    )
+    ).with_columns(**QUIET)
     result = GateResult("avg", rows, [], ["fail: a\x1b\udcff is worse"], rows)
-    write_junit("gate.xml", [result], [], "model", None)
+    write_junit("gate.xml", [result], [], "model", None, tested=False)
     (case,) = ET.parse(folder / "gate.xml").getroot()  # noqa: S314 - written here
     assert case.attrib["name"] == "a(U+001B)(U+FFFE)<: all"
     assert case[0].attrib["message"] == "fail: a(U+001B)(U+DCFF) is worse"
@@ -77,6 +82,16 @@ def test_junit_is_xml_whatever_the_models_are_called(folder):
     assert "| a(U+001B)(U+FFFE)\\< | v1 | fail |" in (folder / "gate.md").read_text(
         encoding="utf-8"
     )
+
+
+@pytest.mark.parametrize("tested", [False, True])
+def test_junit_has_what_tests_of_the_log_found_and_fails_only_if_asked(folder, tested):
+    write_junit("gate.xml", [RESULT], [], "model", None, tested=tested)
+    suite = ET.parse(folder / "gate.xml").getroot()  # noqa: S314 - written here
+    said = suite.findtext("system-out") or suite.find("testcase[@classname='check']/failure")
+    assert (said.attrib["message"] if tested else said) == "m: each trial is there twice."
+    counts = {name: suite.attrib[name] for name in ("tests", "failures")}
+    assert counts == {"tests": str(1 + tested), "failures": str(int(tested))}
 
 
 @pytest.mark.usefixtures("folder")

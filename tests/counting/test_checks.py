@@ -29,7 +29,7 @@ from tests.counting.bad_rows import (
     shuffled,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
 
 
 @pytest.fixture

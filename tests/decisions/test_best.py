@@ -8,7 +8,7 @@ import polars_scorio as ps
 from tests.decisions.counted import counted
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 NUMBERS = ["estimate", "best_mu", "best_lo", "best_hi"]
 KINDS = [

@@ -7,6 +7,9 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from tests.made_logs import drawn
 
+# Logs made by a rule are no random ones, and tests of a log say so.
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+
 COPIES = 3
 SAMPLE = {"target": "population"}
 # Sums of the same numbers in another order, under a root.

@@ -6,7 +6,7 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 # Two models on ten questions with four trials each: cost and success rate.
 ADA = (

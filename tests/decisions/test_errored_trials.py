@@ -41,7 +41,7 @@ def with_solved(models):
 KINDS = {"avg": ps.avg(), "pass_at_k 2": ps.pass_at_k(2), "pass_hat_k 2": ps.pass_hat_k(2)}
 
 
-@pytest.mark.filterwarnings("ignore:trials are not independent")  # a question of one kind
+@pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # a question of one kind
 @pytest.mark.parametrize("case", study_numbers("curves")["bracket"])
 def test_the_scores_of_both_logs_equal_the_vectors(case):
     rows = [

@@ -7,6 +7,9 @@ import polars_scorio as ps
 from polars_scorio.decisions.frontier import frontier_band
 from tests.made_logs import priced_models
 
+# Logs made by a rule are no random ones, and tests of a log say so.
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+
 
 @pytest.fixture(scope="module")
 def log():

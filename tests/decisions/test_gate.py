@@ -13,12 +13,12 @@ from tests.documents import study_numbers
 from tests.made_logs import law, long, unreadable
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 COLUMNS = [
     "metric", "k", "model", "baseline", "diff", "sigma", "lo", "hi", "margin", "pvalue_pass",
     "pvalue_fail", "verdict", "extra_trials", "broken", "broken_by_chance", "pvalue_broken",
-    "inference",
+    "inference", "note", "alarm",
 ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ import pytest
 import polars_scorio as ps
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 
 @pytest.fixture(scope="module")

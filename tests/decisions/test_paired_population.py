@@ -16,7 +16,7 @@ from tests.made_logs import drawn, long
 # The logs are small and ragged; what is said of that has tests of its own.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning"),
-    pytest.mark.filterwarnings("ignore:trials are not independent"),  # made logs are sure
+    pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning"),  # made logs are sure
 ]
 
 W = [0.1, 0.3, 0.7]

@@ -12,7 +12,7 @@ from scipy import stats
 import polars_scorio as ps
 from tests.decisions.counted import counted
 
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
 
 
 def single_trials(both, first, second, neither):

@@ -15,7 +15,7 @@ from tests.made_logs import drawn, outcomes
 from tests.moments import W, expected, left, questions
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 
 @pytest.fixture

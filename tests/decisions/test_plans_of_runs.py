@@ -7,6 +7,9 @@ from scipy.stats import t
 
 from tests.made_logs import log_of_runs
 
+# Logs made by a rule are no random ones, and tests of a log say so.
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+
 LOG = log_of_runs(0.5, runs=5)
 NAMED, THESE = LOG.scorio(run="trial"), LOG.scorio
 

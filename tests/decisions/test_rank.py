@@ -18,7 +18,7 @@ from tests.maths.oracle import beta_bound
 # The logs are small and ragged; what is said of that has tests of its own.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning"),
-    pytest.mark.filterwarnings("ignore:trials are not independent"),  # made logs are sure
+    pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning"),  # made logs are sure
 ]
 
 METHODS = ["competition", "competition_max", "dense", "average"]

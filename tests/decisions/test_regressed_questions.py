@@ -10,7 +10,7 @@ import polars_scorio as ps
 from tests.made_logs import law, long, unreadable
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 
 def versions(seed, trials=8, questions=30, broken=3, models=("v1", "v2")):

@@ -16,7 +16,7 @@ from tests.made_logs import long
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning"),
-    pytest.mark.filterwarnings("ignore:trials are not independent"),  # made logs are sure
+    pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning"),  # made logs are sure
 ]
 RANKS = ["rank", "rank_lo", "rank_hi", "prob_best"]
 INFERENCES = ["uniform", "population", None]

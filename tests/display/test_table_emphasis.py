@@ -10,7 +10,7 @@ import polars_scorio as ps
 from tests.made_logs import long
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 
 @pytest.mark.slow

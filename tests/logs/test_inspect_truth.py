@@ -18,7 +18,7 @@ def labelled(tmp_path):
     return write_samples(tmp_path, "labelled.eval", *samples)
 
 
-@pytest.mark.filterwarnings("ignore:trials are not independent")  # the grades are made up
+@pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # the grades are made up
 def test_the_scores_of_people_are_the_truth(labelled):
     read = inspect_ai(labelled, truth_scorer="human")
     assert read.frame["truth"].null_count() == 20

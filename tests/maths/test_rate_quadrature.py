@@ -83,7 +83,7 @@ def test_sums_agree_with_polynomials(name, target, summed):
         np.testing.assert_allclose(found[:5], exact[:5], rtol=close, atol=CLOSE**2)
 
 
-@pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+@pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
 @pytest.mark.parametrize(("c", "lo", "hi"), [(0, 0.0, 0.0111474889), (300, 0.9886247526, 1.0)])
 def test_a_long_majority_of_questions_that_are_all_alike_has_an_interval(c, lo, hi):
     log = ps.from_successes(pl.DataFrame({"model": "m", "question": range(30), "n": 300, "c": c}))

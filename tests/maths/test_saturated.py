@@ -16,7 +16,7 @@ from polars_scorio.maths.free_fit import Calibrated
 from polars_scorio.maths.questions import States
 from polars_scorio.maths.variance import fixed_gains
 
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
 
 FOUR = [fixed_gains(gains) for gains in (all_success(4), any_success(1), any_success(4))]
 

@@ -13,6 +13,9 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from tests.made_logs import unreadable
 
+# Logs made by a rule are no random ones, and tests of a log say so.
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+
 KEYS = ["model", "question"]
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 INFERENCES = ["uniform", "population", None]

@@ -13,7 +13,7 @@ import polars_scorio as ps
 from tests.exported_metrics import EXPORTED, OF_COUNTS
 from tests.made_logs import drawn, long
 
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
 
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 POSTERIOR = NUMBERS[1:]

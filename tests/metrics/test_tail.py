@@ -12,7 +12,7 @@ from scorio import eval as scorio
 import polars_scorio as ps
 from tests.made_logs import drawn, long
 
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
 
 NUMBERS = ["estimate", "mu", "sigma", "lo", "hi"]
 INFERENCES = ["uniform", "population", None]

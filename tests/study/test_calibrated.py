@@ -14,7 +14,7 @@ from tests.made_logs import drawn, outcomes, unreadable
 from tests.maths.cases import CASES
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 TARGETS = pytest.mark.parametrize("target", ["benchmark", "population"])
 NUMBERS = ["estimate", "sigma", "lo", "hi"]

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
 
 REPLICATES = 400
 

@@ -1,20 +1,23 @@
-"""Reports and comparisons warn of trials that stopped on their outcomes, and of nothing else."""
+"""Reports and comparisons warn of what tests of a log find, once, and no number depends on it."""
 
 import warnings
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
+from polars_scorio.study import log_checks
 from tests.made_logs import long
 
 # Up to four trials, until one succeeds; and the same trials without a rule.
 RETRIED = [(1, 1)] * 6 + [(2, 1)] * 4 + [(3, 1)] * 2 + [(4, 0)] * 6 + [(4, 1)] * 2
 PLANNED = [(4, c % 5) for c in range(20)]
 SAID = (
-    r"^all questions with fewer trials ended alike, as in model='bob' \(p < 0\.001\): if trials "
-    r"stopped on outcomes, scores are biased\."
+    r"^bob: all 12 questions with fewer than 4 trials ended with 1 success \(p < 0\.001\)\. If "
+    r"trials stopped on outcomes, every score is biased: .*first=1 counts the first trial of each "
+    r"question\. If their numbers were planned, ignore this\. check\(\) shows all tests\.$"
 )
 
 
@@ -50,7 +53,7 @@ def test_rows_that_a_filter_leaves_out_are_not_looked_at():
     retried = long([[0] * (n - c) + [1] * c for n, c in RETRIED], "bob")
     twice = pl.concat([long([[0, 1]], "ada")] * 2)
     plan = pl.concat([retried, twice]).lazy().scorio.avg()
-    with pytest.warns(ps.CheckWarning, match="ended alike, as in model='bob'"):
+    with pytest.warns(ps.CheckWarning, match="^bob: all 12 questions "):
         assert plan.filter(pl.col("model") == "bob").collect().height == 1
     with pytest.raises(ValueError, match="the same trial twice"):
         plan.collect()
@@ -59,7 +62,7 @@ def test_rows_that_a_filter_leaves_out_are_not_looked_at():
 def test_the_rows_over_all_strata_are_no_group_of_their_own():
     frame = log(ada=PLANNED * 3, bob=RETRIED * 3).frame
     by_part = frame.scorio(count="count", by="part")
-    with pytest.warns(ps.CheckWarning, match=r"ended alike, as in part=\d, model='bob'"):
+    with pytest.warns(ps.CheckWarning, match=r"^bob \(part=\d\): all "):
         by_part.compare(ps.avg(), overall="micro")
 
 
@@ -96,7 +99,8 @@ def test_a_page_has_an_alert_instead(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         log(ada=PLANNED, bob=RETRIED).write_html(tmp_path / "page.html", ps.avg())
-    assert "Trials stopped on outcomes" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "stopped on outcomes: every score is biased." in page
 
 
 @pytest.mark.parametrize(
@@ -123,7 +127,7 @@ def test_pictures_warn():
 
 def test_a_lazy_report_warns_when_it_is_collected():
     plan = ps.scorio(log(bob=RETRIED).frame.lazy(), count="count").avg()
-    with pytest.warns(ps.CheckWarning, match="ended alike, as in model='bob'"):
+    with pytest.warns(ps.CheckWarning, match="^bob: all 12 questions "):
         plan.collect()
 
 
@@ -155,11 +159,22 @@ def in_order(**models: list[tuple[int, int]]) -> pl.DataFrame:
     )
 
 
+def in_turn(**models: list[tuple[int, int]]) -> pl.DataFrame:
+    """The same models, each of whose runs is ahead in its turn."""
+    return pl.concat(
+        long(
+            np.roll([0] * (n - c) + [1] * c, at // 5 + at % 3 - n % 2).tolist()
+            for at, (n, c) in enumerate(rows)
+        ).with_columns(model=pl.lit(name))
+        for name, rows in models.items()
+    )
+
+
 FAULTY = {
-    "stopped on outcomes": in_order(ada=PLANNED, bob=RETRIED),
-    "all copies": in_order(ada=PLANNED, bob=[(4, 0)] * 8 + [(4, 4)] * 12),
-    "each trial twice": in_order(ada=PLANNED, bob=[(4, 2)] * 15 + [(4, 0)] * 5),
-    "a broken run": in_order(ada=PLANNED, bob=[(4, 3)] * 20),
+    "stopped on outcomes": pl.concat([in_turn(ada=PLANNED), in_order(bob=RETRIED)]),
+    "all copies": in_turn(ada=PLANNED, bob=[(4, 0)] * 10 + [(4, 4)] * 10),
+    "each trial twice": in_turn(ada=PLANNED, bob=[(4, 2)] * 15 + [(4, 0)] * 5),
+    "a broken run": pl.concat([in_turn(ada=PLANNED), in_order(bob=[(4, 3)] * 10 + [(4, 1)] * 10)]),
 }
 
 
@@ -181,11 +196,109 @@ FAULTY = {
 )
 def test_no_number_depends_on_a_test_and_nothing_is_refused(fault, call):
     log = FAULTY[fault]
-    found = call(log.scorio)
-    assert_frame_equal(found, call(log.scorio(validate=False)))
-    assert_frame_equal(found, call(log.scorio(trial=None)))
+    found, *others = (
+        call(asked).drop("note", "alarm", strict=False)
+        for asked in (log.scorio, log.scorio(validate=False), log.scorio(trial=None))
+    )
+    for other in others:
+        assert_frame_equal(found, other)
     if "inference" in found.columns:
         assert {*found["inference"]} <= {"calibrated", "posterior", "range", "population posterior"}
+
+
+@pytest.mark.parametrize("fault", ["stopped on outcomes", "all copies", "each trial twice"])
+@pytest.mark.parametrize("method", ["compare", "rank", "best"])
+def test_a_comparison_asks_for_ids_and_a_report_and_a_large_log_do_not(fault, method, monkeypatch):
+    log = FAULTY[fault]
+    read = []
+    monkeypatch.setattr(log_checks, "found_words", read.append)
+    for most, call in ((log.height, method), (log.height, "avg"), (log.height - 1, method)):
+        monkeypatch.setattr(log_checks, "MOST_READ", most)
+        with pytest.warns(ps.CheckWarning):
+            getattr(log.scorio, call)()
+    assert len(read) == 1
+
+
+def test_a_warning_of_runs_is_of_comparisons_alone():
+    log = FAULTY["a broken run"]
+    with pytest.warns(ps.CheckWarning, match=r"Runs differ \(p < 0\.001\), most in bob: run 0 "):
+        log.scorio.compare()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ps.CheckWarning)
+        log.scorio.avg()
+
+
+def test_one_call_warns_once_of_all_that_was_found():
+    log = pl.concat([
+        FAULTY["stopped on outcomes"],
+        FAULTY["all copies"].filter(model="bob").with_columns(model=pl.lit("cy")),
+    ])  # fmt: skip
+    with pytest.warns(ps.CheckWarning) as caught:
+        log.scorio.compare()
+    said = str(caught[0].message)
+    assert len(caught) == 1
+    assert [said.count(words) for words in ("bob: all 12", "cy: no question changed")] == [1, 1]
+
+
+@pytest.mark.parametrize("missing", ["error", "bounds"])
+@pytest.mark.parametrize(
+    "extra",
+    [{}, {"cost_margin": 1.5}, {"ab_check": True}, {"fail_on": "regressed"}],
+    ids=["plain", "cost", "halves", "questions"],
+)
+def test_a_gate_notes_an_alarm_once_and_its_verdict_stays(missing, extra):
+    if missing == "bounds" and extra:
+        pytest.skip("a bracket is about the score")
+    log = FAULTY["each trial twice"].with_columns(usd=1.0 + pl.col("trial"))
+    options = {"margin": 0.4, **extra}
+    asked = log.scorio(cost="usd") if "cost_margin" in extra else log.scorio(missing=missing)
+    with pytest.warns(ps.CheckWarning) as caught:
+        row = asked.gate("ada", **options).row(0, named=True)
+    assert len(caught) == 1
+    assert row["alarm"]
+    assert row["note"].startswith("bob: every number of successes is a multiple of 2 (p")
+    trusted = asked(validate=False).gate("ada", **options)
+    assert row["verdict"] == trusted["verdict"].item()
+
+
+def test_a_bracket_warns_once_of_the_log_without_its_errors():
+    lost = (pl.col("question") == 3) & (pl.col("trial") == 0)
+    log = (
+        FAULTY["stopped on outcomes"]
+        .with_columns(category=pl.when(~lost).then("category"))
+        .scorio(missing="bounds")
+    )
+    said = set()
+    for call in (log.avg, log.compare, lambda: log.gate("ada", margin=0.1)):
+        with pytest.warns(ps.CheckWarning) as caught:
+            call()
+        assert len(caught) == 1
+        said.add(str(caught[0].message).split(" (p < ")[0])
+    assert said == {"bob: all 11 questions with fewer than 4 trials ended with 1 success"}
+
+
+def test_a_gate_of_models_that_never_change_has_a_note_and_no_alarm():
+    with pytest.warns(ps.CheckWarning, match=r"^bob: no question changed its outcome in 4 trials"):
+        row = FAULTY["all copies"].scorio.gate("ada", margin=0.2).row(0, named=True)
+    assert not row["alarm"]
+    assert row["note"].startswith("bob: no question changed its outcome in 4 trials. ")
+
+
+def test_a_gate_of_an_honest_log_has_no_note():
+    honest = in_turn(ada=PLANNED, bob=[(4, (c + 1) % 5) for c in range(20)])
+    row = honest.scorio.gate("ada", margin=0.2).row(0, named=True)
+    assert (row["note"], row["alarm"]) == (None, False)
+
+
+def test_populations_that_follow_difficulty_are_an_alarm():
+    hard = [(2, i % 3 == 0) for i in range(60)]
+    easy = [(6, 4 + i % 2) for i in range(60)]
+    asked = log(ada=[(n, int(c)) for n, c in hard + easy])
+    with pytest.warns(ps.CheckWarning, match=r"^ada: questions with fewer .* fitted to them is b"):
+        asked.bayes(prior="population")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ps.CheckWarning)
+        asked.avg()
 
 
 def test_who_trusts_a_log_hears_nothing():

@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 TARGET = {"target": "population"}
 KINDS = (None, "population")

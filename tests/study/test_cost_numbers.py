@@ -6,7 +6,7 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 METRICS = (ps.mean_cost(), ps.cost_per_success(), ps.cost_to_solve([1, 2]))
 NUMBERS = ["estimate", "sigma", "lo", "hi"]

@@ -15,7 +15,7 @@ import polars_scorio as ps
 from tests.made_logs import unreadable
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 COLUMNS = [
     *("model", "metric", "k", "trials_max", "extrapolation", "mu", "lo", "hi", "misfit"),

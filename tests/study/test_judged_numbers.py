@@ -7,7 +7,7 @@ import polars_scorio as ps
 from tests.made_verdicts import verdicts
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 LOG = verdicts()
 

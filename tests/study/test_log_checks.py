@@ -1,4 +1,6 @@
-"""The checks of a log: copies, runs that differ, trials that stopped on outcomes."""
+"""The tests of a log: what they name, what they say, and where they cannot be made."""
+
+from math import comb
 
 import numpy as np
 import polars as pl
@@ -6,6 +8,7 @@ import pytest
 from polars.exceptions import ColumnNotFoundError
 from polars.testing import assert_frame_equal
 
+import polars_scorio as ps
 from polars_scorio.counting.categories import counted_classes
 from polars_scorio.counting.log import bind_roles
 from polars_scorio.counting.roles import Roles
@@ -51,25 +54,79 @@ def planted(seed=0):
 FAULTS = [
     ("adaptive", "stopping", "alarm"),
     ("adaptive", "order", "alarm"),
-    ("broken", "runs", "alarm"),
     ("copied", "copies", "alarm"),
+    ("broken", "runs", "alarm"),
+    ("cached", "mixed", "note"),
 ]
 
 
 def urgent(log, **roles):
-    found = log.scorio(**roles).check().filter(pl.col("verdict").is_in(["alarm", "look"]))
+    """Alarms, notes and looks."""
+    found = log.scorio(**roles).check().filter(pl.col("verdict").is_in(["alarm", "note", "look"]))
     return found.select("model", "check", "verdict").rows()
+
+
+def said_by(log, check, **roles):
+    """The sentence of a test."""
+    return log.scorio(**roles).check().filter(check=check)["sentence"].item()
 
 
 def test_each_fault_is_named_and_nothing_else_is():
     assert urgent(planted()) == FAULTS
 
 
-def test_sentences_say_which_runs_and_what_to_do():
-    said = dict(planted().scorio.check().select("model", "sentence").head(4).rows())
-    assert said["copied"].startswith("copied: runs 2 and 6 agree on 61 of 61 questions")
-    assert said["broken"].startswith("broken: run 3 is 31 points below the others (p < 0.001).")
-    assert "had the outcomes at which others stopped" in said["adaptive"]
+def test_every_test_has_a_row_also_if_it_finds_nothing():
+    rows = planted().filter(model="honest").scorio.check()
+    assert dict(rows.select("check", "verdict").rows()) == {
+        **dict.fromkeys(("mixed", "copies", "runs"), "ok"),
+        **dict.fromkeys(("stopping", "order", "repeats"), "not tested"),
+        **dict.fromkeys(("errors", "labels", "unequal"), "not tested"),
+    }
+    assert rows["asks"].str.ends_with("?").all()
+    assert rows["sentence"].to_list()[0] == "Models change their outcomes."
+    assert set(rows["model"]) == {None}
+
+
+def test_sentences_say_which_trials_and_what_to_do():
+    rows = planted().scorio.check()
+    said = dict(rows.select("check", "sentence").rows())
+    assert said["stopping"] == (
+        "adaptive: all 73 questions with fewer than 8 trials ended with 2 equal outcomes "
+        "(p < 0.001). If trials stopped on outcomes, Pass@k and Pass^k are biased, avg hardly: "
+        "first=2 counts the first 2 of each question. If their numbers were planned, ignore this."
+    )
+    assert said["order"] == (
+        "adaptive: of the questions with further trials 0 had the outcomes at which others "
+        "stopped, 15.2 expected (p < 0.001): trials stopped on outcomes, and first=2 counts the "
+        "first 2 of each question."
+    )
+    assert said["copies"] == (
+        "copied: runs 2 and 6 agree on all 61 questions with both outcomes, 37.1 expected "
+        "(p < 0.001). Was a run stored twice? Filter run 6 of copied out."
+    )
+    assert said["runs"] == (
+        "Runs differ (p < 0.001), most in broken: run 3 is 31 points below the others; one run "
+        'moves broken by about 11.5 points [7.1, 24.4]. Numbers are about these runs; run="trial" '
+        "makes them about others like these. If a run was broken, repeat it. If ids are places in "
+        "a sorted file, use those of the tool. If questions are listed twice, drop the repeats."
+    )
+    assert said["mixed"] == (
+        "cached: no question changed its outcome in 8 trials. If cached is deterministic, these "
+        "numbers hold. If answers came from a cache, first=1 counts each question once."
+    )
+
+
+def test_numbers_of_a_row_are_those_of_its_sentence():
+    row = planted().scorio.check().row(by_predicate=pl.col("check") == "copies", named=True)
+    assert (row["seen"], row["questions"], row["model"]) == (61, 61, "copied")
+    assert row["expected"] == pytest.approx(37.1, abs=0.05)
+    assert 0 < row["pvalue"] < 1e-9
+
+
+def test_all_models_with_an_alarm_are_named():
+    log = planted().filter(model="copied")
+    twice = pl.concat([log, log.with_columns(model=pl.lit("again"))])
+    assert said_by(twice, "copies").endswith(" The same is true of copied.")
 
 
 @pytest.mark.parametrize(
@@ -85,47 +142,59 @@ def test_sentences_say_which_runs_and_what_to_do():
 def test_what_numbers_and_times_runs_have_counts_for_nothing(ids):
     log = planted()
     asked = log.scorio.check().drop("sentence")
-    found = log.with_columns(trial=ids).scorio.check().drop("sentence")
-    by_gaps = pl.col("check") != "runs"  # drifts are along the ids
-    assert_frame_equal(found.filter(by_gaps), asked.filter(by_gaps))
-    assert urgent(log.with_columns(trial=ids)) == FAULTS
+    assert_frame_equal(log.with_columns(trial=ids).scorio.check().drop("sentence"), asked)
 
 
 def test_words_name_runs_without_an_order():
     log = planted().with_columns(pl.format("seed {}", "trial").alias("trial"))
     assert urgent(log) == [fault for fault in FAULTS if fault[1] != "order"]
-    stopped = log.scorio.check().row(0, named=True)
-    assert "all 73 questions with fewer trials have one outcome only" in stopped["sentence"]
+    assert said_by(log, "order") == "Not tested: ids do not tell which trial came first."
+    assert "avg hardly: with ordered trial ids first=2 counts" in said_by(log, "stopping")
 
 
 def test_the_role_run_replaces_the_trial_id():
     log = planted().with_columns(seed=pl.col("trial"), trial=pl.int_range(pl.len()))
     assert urgent(log, run="seed") == FAULTS
-    assert [check for _, check, _ in urgent(log)] == ["stopping"]  # by counts alone
+    assert "Intervals include that." in said_by(log, "runs", run="seed")
+    assert 'run="seed" makes them' in said_by(log, "runs", run="seed", run_effects="none")
+    assert [check for _, check, _ in urgent(log)] == ["stopping", "mixed"]  # by counts alone
     with pytest.raises(ColumnNotFoundError, match="'seeds' for the run"):
         log.scorio(run="seeds").check()
 
 
 def test_several_trials_in_a_run_are_not_tested():
     log = planted().with_columns(run=pl.col("trial") // 2).filter(model="broken")
-    rows = log.scorio(run="run").check()
-    assert rows.filter(check="runs")["sentence"].to_list() == [
-        "broken: not tested, a run has several trials of a question."
-    ]
+    said = said_by(log, "runs", run="run")
+    assert said == "Not tested: a run has several trials of a question."
 
 
 def test_counts_say_nothing_of_runs():
     counts = planted().scorio.counts()
-    assert [check for _, check, _ in urgent(counts, count="count")] == ["stopping"]
+    assert [check for _, check, _ in urgent(counts, count="count")] == ["stopping", "mixed"]
+    assert said_by(counts, "mixed", count="count").endswith("keep one trial of each question.")
     with pytest.raises(ValueError, match="already counted, of which nobody knows the runs"):
         counts.scorio(count="count", run="question")
+
+
+def test_copies_by_counts_have_half_of_the_level_where_rows_have_ids():
+    rng = np.random.default_rng(6)
+    once = rng.random((100, 3)) < rates(rng)
+    log = log_of("m", np.repeat(once, 2, axis=1))
+    counts = log.scorio.counts().scorio(count="count").check().filter(check="copies")
+    unnamed = log.drop("trial").scorio(trial=None).check().filter(check="copies")
+    spread = log.with_columns(trial=pl.int_range(pl.len())).scorio.check().filter(check="copies")
+    assert counts["sentence"].item() == (
+        "m: every number of successes is a multiple of 2 (p < 0.001): each trial seems to be there "
+        "twice, so intervals are too short. Read the file once, or switch the cache off."
+    )
+    assert unnamed["pvalue"].item() == counts["pvalue"].item()
+    assert spread["pvalue"].item() == pytest.approx(2 * counts["pvalue"].item())
 
 
 def test_more_than_512_ids_name_no_runs():
     rng = np.random.default_rng(3)
     log = log_of("m", rng.random((20, 513)) < 0.5)
-    rows = log.scorio.check().filter(check="runs")
-    assert rows["sentence"].item() == "m: not tested, trials have no ids of runs."
+    assert said_by(log, "runs") == "Not tested: trials have no ids of runs."
     rows = log.filter(pl.col("trial") < 512).scorio.check().filter(check="runs")
     assert rows["verdict"].item() == "ok"
 
@@ -150,9 +219,9 @@ def test_all_bits_of_several_words_are_right(runs):
 def test_null_ids_and_missing_outcomes_are_left_out():
     log = planted()
     lost = log.with_columns(pl.when(pl.col("question") % 9 > 0).then("category").alias("category"))
-    assert [row[:2] for row in urgent(lost)] == [row[:2] for row in FAULTS]
+    assert urgent(lost) == FAULTS
     ids = log.with_columns(pl.when(pl.col("question") % 9 > 0).then("trial").alias("trial"))
-    assert urgent(ids, validate=False)[0] == FAULTS[0]
+    assert urgent(ids, validate=False) == [FAULTS[0], FAULTS[-1]]
 
 
 def test_few_questions_and_single_runs_are_not_tested():
@@ -160,18 +229,22 @@ def test_few_questions_and_single_runs_are_not_tested():
     few = log_of("few", rng.random((9, 4)) < 0.5)
     single = log_of("single", rng.random((50, 1)) < 0.5)
     rows = pl.concat([few, single]).scorio.check()
-    tested = rows.filter(pl.col("verdict") != "not tested")
-    assert tested.select("model", "check", "verdict").rows() == [("few", "copies", "ok")]
-    assert rows["pvalue"].null_count() == 7  # by counts even few questions tell of copies
+    assert rows["verdict"].unique(maintain_order=True).to_list() == ["ok", "not tested"]
+    assert rows.filter(verdict="ok")["check"].to_list() == ["mixed"]
+    assert rows["pvalue"].null_count() == rows.height
+    assert said_by(few, "copies") == "Not tested: fewer than 10 questions can be used."
 
 
 def test_strata_and_models_share_one_level():
     log = planted().filter(pl.col("model").is_in(["honest", "broken"]))
     both = pl.concat(log.with_columns(step=pl.lit(step)) for step in range(2))
     rows = both.scorio(by="step").check()
-    assert rows.columns[:3] == ["step", "model", "check"]
-    assert rows.columns[-1] == "verdict"
-    assert rows.head(2)["sentence"].str.starts_with("broken (step=").all()
+    assert rows.columns == ["step", "model", "check", "questions", "asks", "seen", "expected",
+                            "pvalue", "sentence", "verdict"]  # fmt: skip
+    first = rows.row(0, named=True)
+    assert (first["step"], first["model"], first["check"]) == (0, "broken", "runs")
+    assert "most in broken (step=0): run 3" in first["sentence"]
+    assert first["sentence"].endswith(" The same is true of broken (step=1).")
     lazy = both.lazy().scorio(by="step").check()
     assert isinstance(lazy, pl.LazyFrame)
     assert_frame_equal(lazy.collect(), rows)
@@ -182,7 +255,16 @@ def test_strata_and_models_share_one_level():
 def test_one_unnamed_model_has_no_column():
     rows = planted().filter(model="broken").drop("model").scorio(model=None).check()
     assert rows.columns[0] == "check"
-    assert rows["sentence"][0].startswith("This model: run 3 is")
+    assert "most in This model: run 3 is" in rows["sentence"][0]
+
+
+def test_lengths_that_all_models_share_were_planned():
+    log = planted().filter(model="adaptive")
+    both = pl.concat([log, log.with_columns(model=pl.lit("other"))])
+    assert said_by(both, "stopping") == (
+        "Not tested: all models have the same numbers of trials, as by plan."
+    )
+    assert ("adaptive", "order", "alarm") in urgent(both)
 
 
 def test_duplicates_are_refused_as_in_a_report():
@@ -205,8 +287,9 @@ def stopped_rewards(*, good):
 
 def test_trials_that_stop_at_a_good_reward_followed_their_outcomes():
     row = stopped_rewards(good=0.7).scorio(model=None).check().row(0, named=True)
-    assert (row["check"], row["verdict"]) == ("stopping", "alarm")
+    assert (row["check"], row["verdict"]) == ("order", "alarm")
     assert "has the best reward of its question" in row["sentence"]
+    assert row["sentence"].endswith("biased: first=1 counts the first trial of each question.")
     unordered = stopped_rewards(good=0.7).drop("trial").scorio(model=None, trial=None)
     assert unordered.check()["verdict"].unique().to_list() == ["not tested"]
 
@@ -215,7 +298,7 @@ def test_rewards_without_a_pattern_are_not_accused():
     rng = np.random.default_rng(31)
     log = stopped_rewards(good=2.0).with_columns(kept=pl.Series(rng.random(240) < 0.7))
     rows = log.filter("kept").drop("kept").scorio(model=None).check()
-    assert rows.filter(check="stopping")["verdict"].item() == "ok"
+    assert rows.filter(check="order")["verdict"].item() == "ok"
 
 
 def test_success_is_what_the_roles_say():
@@ -223,15 +306,19 @@ def test_success_is_what_the_roles_say():
     assert urgent(log, success="yes") == FAULTS
     rows = log.scorio.check()
     assert rows["verdict"].unique().to_list() == ["not tested"]
-    assert rows["sentence"][0].endswith("not tested, success= does not say what succeeds.")
+    assert rows["sentence"][0] == "Not tested: success= does not say what succeeds."
 
 
-def test_a_plan_by_difficulty_is_not_accused_where_ids_are_known():
+def test_a_plan_by_difficulty_is_a_look_where_hard_questions_have_fewer_trials():
     rng = np.random.default_rng(8)
     p = np.sort(rates(rng), axis=0)
     present = (np.arange(M)[:, None] >= M // 2) | (np.arange(R) < 2)
     log = log_of("planned", rng.random((M, R)) < p, present)
-    assert urgent(log) == []
+    assert urgent(log) == [("planned", "unequal", "look")]
+    assert said_by(log, "unequal") == (
+        "planned: questions with fewer trials succeed less, 23 % against 83 % (p < 0.001). Were "
+        "failed trials lost? If hard questions got fewer by plan, ignore this."
+    )
 
 
 @pytest.mark.slow
@@ -259,21 +346,128 @@ def crossed(*, repeated=False):
     return pl.concat(log_of(name, outcomes) for name, outcomes in models.items())
 
 
-def test_repeated_questions_are_found_on_request():
-    assert "questions" not in crossed(repeated=True).scorio.check()["check"]
-    rows = crossed(repeated=True).scorio.check(across=True)
-    first = rows.row(0, named=True)
-    assert (first["check"], first["verdict"]) == ("questions", "alarm")
-    assert "questions 4 and 44 have the same outcomes" in first["sentence"]
-    honest = crossed().scorio.check(across=True)
-    assert honest.filter(pl.col("model").is_null())["verdict"].to_list() == ["ok"]
+def test_repeated_questions_are_named_in_their_stratum():
+    assert urgent(crossed()) == []
+    assert said_by(crossed(repeated=True), "repeats") == (
+        "questions 4 and 44, and 3 more pairs, have equal outcomes in all runs, 0.0072 expected "
+        "(p < 0.001). Drop repeats, or name them with cluster=."
+    )
+    log = pl.concat([crossed(repeated=True).with_columns(part=part) for part in (1, 2)])
+    row = log.scorio(by="part").check().row(0, named=True)
+    assert (row["part"], row["model"], row["check"]) == (1, None, "repeats")
+    assert row["sentence"].startswith("part=1: questions 4 and 44, ")
 
 
-def test_each_stratum_has_its_own_rows_across_models():
-    log = pl.concat([crossed().with_columns(part=part) for part in (1, 2)])
-    rows = log.scorio(by="part").check(across=True)
-    across = rows.filter(pl.col("model").is_null())
-    assert across.select("part", "check").rows() == [(1, "questions"), (2, "questions")]
-    assert rows.schema == log.scorio(by="part").check().schema
-    without = log.drop("trial").scorio(by="part", trial=None).check(across=True)
-    assert without.filter(pl.col("model").is_null())["verdict"].unique().to_list() == ["not tested"]
+def test_runs_are_tested_without_repeated_questions():
+    """Copies of the questions in which one run happens to be ahead make it differ."""
+    log = crossed()
+    ways = pl.col("category").sum().replace_strict({c: comb(6, c) for c in range(7)})
+    known = log.group_by("question", "model").agg(ways).group_by("question")
+    known = known.agg(pl.col("category").product()).filter(pl.col("category") > 10 * 8**2)
+    first = log.filter(trial=2).group_by("question").agg(pl.col("category").sum())
+    ahead = first.filter(pl.col("category") >= 2).join(known, on="question")["question"]
+    again = [
+        log.filter(pl.col("question").is_in(ahead.implode())).with_columns(
+            pl.col("question") + 100 * copy
+        )
+        for copy in range(1, 8)
+    ]
+    repeated = pl.concat([log, *again]).scorio.check()
+    verdicts = dict(repeated.select("check", "verdict").rows())
+    assert verdicts["repeats"] == "alarm"
+    p_of = dict(repeated.select("check", "pvalue").rows())["runs"]
+    assert p_of == dict(log.scorio.check().select("check", "pvalue").rows())["runs"]
+
+
+def labelled(outcomes, errors, name):
+    """A log of words, in which some failures are errors."""
+    log = log_of(name, outcomes)
+    failed = pl.when(pl.Series(errors.ravel())).then(pl.lit("Timeout")).otherwise(pl.lit("wrong"))
+    return log.with_columns(category=pl.when(pl.col("category") == 1).then(pl.lit("right"))
+                            .otherwise(failed))  # fmt: skip
+
+
+def with_errors(shares, seed=2, questions=80, runs=4):
+    """A model for each share of its trials that break, of equal rates otherwise."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(2, 2, (questions, 1))
+    logs = []
+    for at, share in enumerate(shares):
+        errors = rng.random((questions, runs)) < share
+        outcomes = (rng.random((questions, runs)) < p) & ~errors
+        logs.append(labelled(outcomes, errors, "abc"[at]))
+    return pl.concat(logs)
+
+
+def test_models_that_differ_in_errors_are_compared_with_and_without_them():
+    log = with_errors([0.01, 0.2])
+    row = log.scorio(success="right").check().row(0, named=True)
+    assert (row["check"], row["verdict"], row["model"]) == ("errors", "alarm", None)
+    rates = {
+        model: [
+            each.group_by("question").agg(pl.col("category") == "right").explode("category")
+            .group_by("question").agg(pl.col("category").mean())["category"].mean()
+            for each in (part, part.filter(pl.col("category") != "Timeout"))
+        ]
+        for (model,), part in log.group_by("model")
+    }  # fmt: skip
+    shares = {model: (part["category"] == "Timeout").mean() for (model,), part in
+              log.group_by("model")}  # fmt: skip
+    whole, without = (100 * (rates["a"][at] - rates["b"][at]) for at in (0, 1))
+    assert row["sentence"] == (
+        f"Errors count as failures: {100 * shares['b']:.0f} % of b, {100 * shares['a']:.1f} % of a "
+        f"(p < 0.001). Without them a - b is {without:+.1f} points, not {whole:+.1f}. Set them to "
+        'null, and missing="bounds" shows both ends.'
+    )
+
+
+def test_models_with_as_many_errors_are_not_accused_and_a_success_is_no_error():
+    log = with_errors([0.1, 0.1, 0.1])
+    assert urgent(log, success="right") == []
+    assert said_by(log, "errors", success=["right", "Timeout"]) == (
+        "Not tested: no failure has the label of an error."
+    )
+
+
+def test_a_warning_of_errors_comes_from_the_first_scan():
+    log = with_errors([0.01, 0.2])
+    with pytest.warns(ps.CheckWarning, match="^Errors count as failures: "):
+        log.lazy().scorio(success="right").avg().collect()
+
+
+def judged(chosen, seed=3, questions=120, runs=4):
+    """Verdicts of a judge, and labels of people on the chosen trials."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(0.7, 0.6, (questions, 1))
+    right = rng.random((questions, runs)) < p
+    verdict = np.where(rng.random(right.shape) < 0.1, ~right, right)
+    known = chosen(rng, p, verdict) & np.ones_like(right)
+    log = log_of("m", verdict)
+    return log.with_columns(truth=pl.Series(right.ravel())).with_columns(
+        pl.when(pl.Series(known.ravel())).then("truth").alias("truth")
+    )
+
+
+def test_labels_on_easy_questions_are_an_alarm_in_every_call_and_random_ones_are_not():
+    easy = judged(lambda rng, p, _: rng.random(p.shape) < 0.1 + 0.7 * (p > 0.6))
+    log = easy.scorio(truth="truth")
+    said = said_by(easy, "labels", truth="truth")
+    assert said == (
+        "m: labels are on easier questions than the rest (p < 0.001), and corrections assume "
+        "random ones: they may be worse than none. Label a random sample, or leave truth= out."
+    )
+    with pytest.warns(ps.CheckWarning, match="^m: labels are on easier questions"):
+        log.avg()
+    for chosen in (
+        lambda rng, _, verdict: rng.random(verdict.shape) < 0.3,
+        lambda rng, _, verdict: rng.random(verdict.shape) < np.where(verdict, 0.2, 0.5),
+    ):
+        rows = judged(chosen).scorio(truth="truth").check()
+        assert rows.filter(check="labels")["verdict"].item() == "ok"
+
+
+def test_labels_of_single_trials_are_not_tested_and_that_is_said():
+    single = judged(lambda rng, p, _: rng.random(p.shape) < 0.5, runs=1)
+    assert said_by(single, "labels", truth="truth") == (
+        "Not tested: one trial a question says nothing of other trials."
+    )

@@ -20,7 +20,7 @@ from tests.documents import study_numbers
 from tests.made_logs import law, long
 
 # Made logs may be deterministic.
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
 
 VECTORS = study_numbers("decisions")
 ENDS = ["lo", "hi"]

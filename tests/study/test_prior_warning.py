@@ -10,7 +10,7 @@ from tests.made_logs import outcomes
 
 pytestmark = [
     pytest.mark.filterwarnings("error::polars_scorio.PriorWarning"),
-    pytest.mark.filterwarnings("ignore:trials are not independent"),  # made logs are sure
+    pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning"),  # made logs are sure
 ]
 ENGINES = pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 # Of 30 hard questions: estimates .1, posterior means above .2 with a sigma of .03.

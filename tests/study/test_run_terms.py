@@ -10,6 +10,9 @@ from polars.testing import assert_frame_equal
 import polars_scorio as ps
 from polars_scorio.maths.run_effects import RunVariance, difference, run_variance, widened
 
+# Logs made by a rule are no random ones, and tests of a log say so.
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
+
 Z = 1.959963984540054
 M, R = 120, 4
 

@@ -13,8 +13,8 @@ from polars_scorio.display.html.gate_sections import gate_hero
 from polars_scorio.display.html.marks import file_text
 from polars_scorio.display.html.story import Story, Wishes, read_story
 from polars_scorio.display.html.write_page import forest_picture
-from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.verdict import RUNS_UNTOLD
+from polars_scorio.study.count_checks import SPOKEN
 
 
 def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
@@ -35,10 +35,11 @@ def finding_table(frame: pl.LazyFrame, roles: Roles, asked: Wishes) -> str:
     )
 
 
-def checked_table(frame: pl.LazyFrame, roles: Roles, rows: pl.DataFrame) -> str:
-    """The first alarm of a check, or that there is none, above its rows."""
-    said = LogSummary.read(frame, roles).checks().alarm_words() or "Nothing found."
-    return _scoped_html(f'<p class="t">{escape(said)}</p>') + rows._repr_html_()
+def checked_table(rows: pl.DataFrame) -> str:
+    """Sentences of alarms above the rows of a check, or that there is none."""
+    said = " ".join(rows.filter(pl.col("verdict").is_in(SPOKEN))["sentence"])
+    title = f'<p class="t">{escape(said or "Nothing found.")}</p>'
+    return _scoped_html(title) + rows._repr_html_()
 
 
 def _scoped_html(body: str) -> str:

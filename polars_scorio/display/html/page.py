@@ -79,7 +79,7 @@ class Page:
     def worded(self, say: Callable[[str], str]) -> Page:
         """The page in the words of who asked for it: a command has no keywords."""
         alerts = [Alert(alert.title, say(alert.text)) for alert in self.alerts]
-        finding = self.finding
+        finding = replace(self.finding, aside=say(self.finding.aside))
         if self.refused:
             finding = replace(finding, title=say(finding.title))
         return replace(self, alerts=alerts, finding=finding, checked=say(self.checked))

@@ -78,7 +78,7 @@ class Story:
         """The story of a log that was counted; refuses what a report refuses."""
         verdict = log_verdict(log, coverage, asked.metrics, asked.settings)
         with without_repeated_warnings():
-            return cls._written(frame, roles, log, coverage, asked, verdict)
+            return cls._written(frame, roles, log, coverage, asked, verdict).with_bias()
 
     @classmethod
     def _written(
@@ -133,6 +133,16 @@ class Story:
             aside = f"The judge alone would have named {named(winner)} the best."
             finding = replace(finding, aside=f"{finding.aside} {aside}".strip())
         return story(finding, fan=fan, facts=facts, prices=prices)
+
+    def with_bias(self) -> Story:
+        """The alarm that every score is biased as the title, and the finding below it."""
+        bias, finding = self.verdict.bias, self.finding
+        if bias is None:
+            return self
+        numbers = f"As the rows stand: {finding.title} {finding.numbers}".strip()
+        title = f"Trials of {names_list([*bias.names])} stopped on outcomes: every score is biased."
+        said = replace(finding, title=title, numbers=numbers, aside=bias.sentence)
+        return replace(self, finding=replace(said, chip="biased", mood="no"))
 
     @staticmethod
     def _prices(frame: pl.LazyFrame, roles: Roles, sheet: Sheet, asked: Wishes) -> Prices | None:

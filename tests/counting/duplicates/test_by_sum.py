@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import polars_scorio as ps
 from tests.made_logs import law
 
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
 
 ENGINES = ["streaming", "in-memory"]
 TWICE = re.compile(r"^(\d+) questions? ha.* twice .* question=(\d+): (\d+) trials, (\d+) distinct")

@@ -38,7 +38,7 @@ from tests.made_logs import long
 from tests.made_verdicts import verdicts
 from tests.own_metric import Agreement
 
-pytestmark = pytest.mark.filterwarnings("ignore:trials are not independent")  # made logs are sure
+pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")  # made logs are sure
 USUAL = Settings()
 
 

@@ -12,7 +12,7 @@ from polars_scorio.display.html.write_page import Order, made_page
 from polars_scorio.display.log_summary import LogSummary
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.verdict import _numbered_models
-from tests.display.html.logs import models, page_of, retried
+from tests.display.html.logs import models, page_of
 from tests.made_logs import long
 
 
@@ -86,17 +86,45 @@ def stopped(*, retried: bool) -> pl.DataFrame:
 
 
 @pytest.mark.slow
-def test_trials_that_are_not_independent_are_warned_of():
+def test_an_alarm_that_scores_are_biased_is_the_title_and_the_finding_follows():
     page = page_of(stopped(retried=True))
-    alert, unequal = page.alerts
-    assert (alert.title, unequal.title) == ("Trials that are not independent", "Unequal trials")
-    assert alert.text.startswith("1 of 1 model: trials are not independent (check()), as of ada:")
-    assert "(check())" not in page.worded(lambda text: text.replace(" (check())", "")).html()
-    assert page.checked == ""
-    assert alerts_of(stopped(retried=False)) == {}
     silent = page_of(stopped(retried=True), validate=False)
-    assert "Trials that are not independent" not in [each.title for each in silent.alerts]
-    assert page.finding.title == silent.finding.title
+    assert page.headline == "Trials of ada stopped on outcomes: every score is biased."
+    assert page.finding.numbers.startswith(f"As the rows stand: {silent.finding.title} ")
+    assert page.finding.aside.startswith("ada: all ")
+    assert "every score is biased: first=1 counts the first trial" in page.finding.aside
+    assert "--first 1 counts" in page.worded(lambda text: text.replace("first=", "--first ")).html()
+    assert page.html().count("ended with 1 success (p") == 1
+    assert [each.title for each in page.alerts] == ["Trials stopped on outcomes", "Unequal trials"]
+    assert page.alerts[0].text.startswith("ada: of the questions with further trials 0 had ")
+    assert page.checked.startswith("Independent trials are assumed. 4 of 7 tests of the trials ")
+    assert "ada: questions with fewer trials succeed more" in page.checked  # a look
+    honest = page_of(stopped(retried=False))
+    assert honest.alerts == []
+    assert honest.checked == (
+        "Independent trials are assumed. 3 of 3 tests of the trials found nothing; check() lists "
+        "them."
+    )
+    assert silent.checked == ""
+    assert [each.title for each in silent.alerts] == ["Unequal trials"]
+
+
+def test_an_alarm_of_another_kind_stands_above_the_title():
+    page, trusted = page_of(COPIED), page_of(COPIED, validate=False)
+    assert page.headline == trusted.headline
+    assert page.alerts[0].title == "Copied trials"
+    assert page.html().index("Copied trials") < page.html().index('id="headline"')
+
+
+def test_errors_of_one_model_are_said_first():
+    words = pl.when(pl.col("category") == 1).then(pl.lit("right")).otherwise(pl.lit("wrong"))
+    broken = (pl.col("model") == "m01") & ((pl.col("question") + pl.col("trial")) % 3 == 0)
+    log = models(2, questions=40).with_columns(
+        category=pl.when(broken).then(pl.lit("timeout")).otherwise(words)
+    )
+    first, *_ = page_of(log, success="right").alerts
+    assert first.title == "More errors of one model"
+    assert first.text.startswith("Errors count as failures: 3")
 
 
 def test_a_log_of_few_questions_says_how_little_it_tells_of_others():
@@ -179,6 +207,9 @@ TWO, STRATA = models(2), models(3, strata=2)
 LACKING = TWO.filter((pl.col("model") != "m01") | (pl.col("question") != 3))
 HALF = STRATA.filter((pl.col("model") != "m01") | (pl.col("bench") != "bench 1"))
 RAGGED = TWO.filter((pl.col("trial") < 3) | (pl.col("question") > 3))
+STOPPED = long([[1, 1], [0, 1, 1, 0], [0, 0], [1, 0, 0, 1], [0, 0], [1, 1]] * 8)
+COPIED = pl.concat([MIXED, MIXED.with_columns(pl.col("trial") + 100)])
+NEVER_MIXED = long([[1, 1, 1]] * 10 + [[0, 0, 0]] * 10)
 NO_OUTCOME = TWO.with_columns(category=pl.when(pl.col("trial") > 0).then("category"))
 
 
@@ -195,7 +226,9 @@ NO_OUTCOME = TWO.with_columns(category=pl.when(pl.col("trial") > 0).then("catego
         ("Unchecked duplicates", TWO, {"trial": None}, TWO, {}),
         ("One trial per question", models(2, trials=1), {}, models(2, trials=2), {}),
         ("Unequal trials", RAGGED, {}, TWO, {}),
-        ("Trials that are not independent", retried(), {}, MIXED, {}),
+        ("Trials stopped on outcomes", STOPPED, {}, MIXED, {}),
+        ("Copied trials", COPIED, {}, TWO, {}),
+        ("No outcome changed", NEVER_MIXED, {}, MIXED, {}),
     ],
 )  # fmt: skip
 def test_each_alert_is_there_where_its_reason_is_and_not_beside_it(
