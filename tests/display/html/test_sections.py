@@ -597,7 +597,7 @@ def test_the_numbers_of_gates_and_runs_are_those_of_the_methods(seed):
     gate = log.scorio(**roles).gate("0", margin=0.02)
     shown = words(page_of(log, baseline="0", **roles).hero.figure)
     for diff, lo, hi in gate.select("diff", "lo", "hi").rows():
-        assert f"{Unit().gap(diff)} {Unit().gaps(lo, hi)}" in shown
+        assert f"{Unit().gap(diff)} {Unit(edge=0.02).gaps(lo, hi)}" in shown
 
     run = log.with_columns(step=pl.col("model").cast(pl.Int64), model=pl.lit("ada"))
     page = page_of(run, by="step", **roles)
