@@ -200,7 +200,7 @@ DECIDED = {
     "compare baseline": lambda log, metric, name: log.compare(metric, baseline=name),
     "rank": lambda log, metric, _: log.rank(metric),
     "best": lambda log, metric, _: log.best(metric).drop("could_be_best"),
-    "gate": lambda log, metric, name: log.gate(name, metric, margin=0.05).drop("baseline"),
+    "gate": lambda log, metric, name: log.gate(name, metric, margin=0.05).drop("baseline", "note"),
     "plan": lambda log, metric, _: log.trials_needed(metric, half_width=0.05),
     "regressions": lambda log, _, name: log.regressions(name),
     "population": lambda log, metric, _: log.compare(metric, target="population"),
