@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 _MOST = 12  # names of other columns
+_LONGEST_TEXT = 100  # of an expression that is printed
 
 # The columns of a result: Polars prints the first four and the last four, which then say who, what,
 # the number and the answer. What is in neither list decides something, and stands between them.
@@ -115,7 +116,9 @@ def rows_of(frame: pl.DataFrame | pl.LazyFrame, roles: Roles) -> list[tuple[str,
             rows += [(field.name, repr(value), "")] if value != field.default else []
             continue
         columns = [value] if isinstance(value, str | pl.Expr) else list(value or ())
-        rows += [(field.name, str(column), _role_dtype(column, schema)) for column in columns]
+        rows += [
+            (field.name, _role_text(column), _role_dtype(column, schema)) for column in columns
+        ]
         for column in columns:
             used |= {column} if isinstance(column, str) else {*column.meta.root_names()}
     if schema is None:
@@ -123,6 +126,13 @@ def rows_of(frame: pl.DataFrame | pl.LazyFrame, roles: Roles) -> list[tuple[str,
     unused = [name for name in schema if name not in used]
     listed = [", ".join([*unused[:_MOST], *(["..."] if len(unused) > _MOST else [])])]
     return rows + [("other columns", names, "") for names in listed if names]
+
+
+def _role_text(column: Column) -> str:
+    """A column or expression; of a long expression the columns that it reads."""
+    if isinstance(column, str) or len(str(column)) <= _LONGEST_TEXT:
+        return str(column)
+    return f"of {', '.join(column.meta.root_names())}"
 
 
 def _role_dtype(column: Column, schema: pl.Schema | None) -> str:

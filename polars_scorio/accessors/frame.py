@@ -77,8 +77,8 @@ class Scorio(
         ----------
         model : str, Expr or None
             Model, agent or version that made the trial. None: the log has one model.
-        question : str or Expr
-            Question or task of the trial. Scores are means over questions.
+        question : str, Expr or iterable of them
+            Question or task, over which scores are averaged; several columns may identify it.
         trial : str, Expr or None
             Id of the trial, to find rows that occur twice. None: no ids, no check.
         category : str or Expr

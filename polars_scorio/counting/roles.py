@@ -72,6 +72,9 @@ class Roles:
 
     def __post_init__(self) -> None:
         """Refuse what no frame can make right."""
+        if is_several(self.question):
+            columns = check_columns("question", self.question)
+            self._set("question", joined_columns(columns).alias("question"))
         for name in COLUMN_ROLES:
             optional = name not in {"question", "category"}
             check_column(name, getattr(self, name), optional=optional)

@@ -249,7 +249,7 @@ class RoleOptions(SharedRoles, InferenceOptions, total=False):
     """The keywords of `Scorio.__call__`."""
 
     model: Column | None
-    question: Column
+    question: Column | Iterable[Column]
     trial: Column | None
     category: Column
     threshold: float | None

@@ -23,7 +23,7 @@ def test_rows_that_are_counted_have_no_trial_ids(trial):
 @pytest.mark.parametrize(
     ("role", "value"),
     [
-        *(("model", 3), ("question", None), ("question", ["a", "b"]), ("category", None)),
+        *(("model", 3), ("question", None), ("question", ["a", 1]), ("category", None)),
         *(("trial", 0), ("count", 5), ("by", 1), ("by", {"a": 1}), ("by", ["a", 1])),
         ("cluster", 5),
         *(("success", object()), ("success", [[1]]), ("success", [None]), ("success", {"a": 1})),
@@ -162,3 +162,24 @@ def test_a_role_is_one_column():
 def test_reading_the_log_fails_these_tests():
     with pytest.raises(AssertionError, match="the data were read"):
         log().scorio.bayes().collect()
+
+
+def test_several_columns_identify_a_question():
+    suites, cases = ["x", "x", "y", "y", "x/1"], [1, 2, 1, 2, 1]
+    log = pl.DataFrame({"model": "m", "suite": suites, "case": cases, "category": [1, 0, 1, 1, 1]})
+    assert log.scorio(question="case", trial=None).avg()["questions"].item() == 2
+    for question in (["suite", "case"], ("suite", pl.col("case")), iter(["suite", "case"])):
+        both = log.scorio(question=question, trial=None)
+        assert both.avg().select("questions", "estimate").row(0) == (5, 0.8)
+    assert "question  of suite, case" in repr(both)
+    names = both.counts()["question"].unique().sort().to_list()
+    assert names == ["x/1", "x/2", r"x\/1/1", "y/1", "y/2"]
+    strata = log.scorio(question=["suite", "case"], by="suite", trial=None).avg()
+    assert strata["questions"].to_list() == [2, 1, 2]
+    unknown = log.with_columns(case=pl.Series([1, 2, 1, None, 1]))
+    with pytest.raises(ValueError, match="question"):
+        unknown.scorio(question=["suite", "case"], trial=None).avg()
+    with pytest.raises(ValueError, match="question must be a column or several of them, got none"):
+        log.scorio(question=[])
+    with pytest.raises(TypeError, match=r"^question must be a column .*, or several of them, got"):
+        log.scorio(question=["suite", 1])
