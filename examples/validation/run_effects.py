@@ -339,7 +339,7 @@ def honest(logs, chosen, seed):
         if chosen and number not in chosen:
             continue
         rng = np.random.default_rng([29, number, seed])
-        seen = np.zeros(2)
+        seen = np.zeros(3)
         for _ in range(logs):
             models, present = {}, {}
             for name in "abc":
