@@ -25,6 +25,17 @@ def site(tmp_path_factory):
     return folder
 
 
+def test_the_script_stops_where_sphinx_fails(tmp_path):
+    file = tmp_path / "no folder"
+    file.touch()
+    command = [sys.executable, str(EXAMPLES / "site" / "build.py"), str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 2
+    assert "is not a directory" in done.stderr
+    assert "landing.py" not in done.stderr
+    assert "index.html" not in done.stdout
+
+
 def text(page):
     return page.read_text(encoding="utf-8")
 

@@ -1,6 +1,6 @@
 """The manual as pages, with search. Run: python examples/site/build.py [FOLDER]
 
-Needs the extras `docs` and `report`. Every warning is an error, so that no link leads nowhere.
+Needs the extra `docs`. Every warning is an error, so that no link leads nowhere.
 """
 
 import sys
@@ -17,6 +17,7 @@ if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else "site"
     options = ["--fail-on-warning", "--keep-going", "--nitpicky", "--quiet"]
     status = main([*options, "-c", str(HERE), str(HERE.parent), folder])
+    if status:  # Sphinx has printed why
+        sys.exit(status)
     write_landing(Path(folder))
     print(f"{folder}/index.html")
-    sys.exit(status)
