@@ -198,10 +198,14 @@ class Accessor(Generic[FrameT]):
             raise unknown_name("an accessor of a log", name, public_names(type(self)))
 
     def __repr__(self) -> str:
-        return as_text(self._title, self._role_rows)
+        from polars_scorio.display.words import visible_text
+
+        return visible_text(as_text(self._title, self._role_rows))
 
     def _repr_html_(self) -> str:
-        return as_html(self._title, self._role_rows)
+        from polars_scorio.display.words import visible_text
+
+        return visible_text(as_html(self._title, self._role_rows))
 
     @property
     def _role_rows(self) -> list[tuple[str, str, str]]:

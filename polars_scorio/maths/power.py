@@ -38,9 +38,9 @@ def decision_chance(
     # true difference is normal with mean ``B d`` and variance ``B now**2``, B the `share`.
     left = np.divide(then, now, out=np.ones_like(now), where=now > 0) ** 2
     kept = left + (1 - left) * share
-    lead, needed = np.abs(diff * kept + margin), z * then
     change = np.sqrt(np.maximum((now - then) * (now + then), 0.0) * kept)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # no critical value is known for few runs
+        lead, needed = np.abs(diff * kept + margin), z * then
         chance = scipy.special.ndtr((lead - needed) / change) + scipy.special.ndtr(
             (-lead - needed) / change
         )

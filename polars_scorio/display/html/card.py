@@ -13,7 +13,7 @@ from polars_scorio.display.finding import MINUS, Board, Curve, Unit, plain_text,
 from polars_scorio.display.html.gate_sections import Gated, as_number, gate_hue
 from polars_scorio.display.html.marks import palette
 from polars_scorio.display.whole_files import write_whole
-from polars_scorio.display.words import count_of, short_name, these_questions
+from polars_scorio.display.words import count_of, short_name, these_questions, visible_text
 
 if TYPE_CHECKING:
     from polars_scorio.display.html.story import Story
@@ -60,7 +60,7 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
     ]
     quoted = escape(said, {'"': "&quot;"})
     size_of = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
-    return (
+    return visible_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" {size_of} role="img" '
         f'aria-label="{quoted}">'
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>{"".join(parts)}</svg>'

@@ -14,6 +14,7 @@ from polars_scorio.display.html.marks import file_text
 from polars_scorio.display.html.story import Story, Wishes, read_story
 from polars_scorio.display.html.write_page import forest_picture
 from polars_scorio.display.verdict import RUNS_UNTOLD
+from polars_scorio.display.words import visible_text
 from polars_scorio.study.count_checks import SPOKEN
 
 
@@ -39,8 +40,9 @@ def checked_table(rows: pl.DataFrame) -> str:
     """Sentences of alarms above the rows of a check, or that there is none."""
     said = " ".join(rows.filter(pl.col("verdict").is_in(SPOKEN))["sentence"])
     title = f'<p class="t">{escape(said or "Nothing found.")}</p>'
-    return _scoped_html(title) + rows._repr_html_()
+    return _scoped_html(title) + visible_text(rows._repr_html_())
 
 
 def _scoped_html(body: str) -> str:
-    return f'<div class="scorio"><style>{file_text("notebook.css")}</style>{body}</div>'
+    style = file_text("notebook.css")
+    return f'<div class="scorio"><style>{style}</style>{visible_text(body)}</div>'

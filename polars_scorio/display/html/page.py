@@ -16,6 +16,7 @@ from polars_scorio.display.html.marks import file_text
 from polars_scorio.display.html.method_notes import About
 from polars_scorio.display.table import Table, markdown_table, markdown_text
 from polars_scorio.display.verdict import Alert
+from polars_scorio.display.words import visible_text
 
 _INTERVAL = re.compile(r"(?<= )\\\[([-+\N{MINUS SIGN}<>\d. ,]+)\\\](?=[ ;,.]|$)")
 _CLAUSE = re.compile(r"(.*?)(?:([.,:](?= |$))|$)(.*)", re.DOTALL)  # the first one of a sentence
@@ -92,7 +93,7 @@ class Page:
         lede = f'<p class="lede">{html_text(finding.numbers)}{aside}</p>\n'
         basis = _DOT.join(map(html_text, finding.basis))
         body = "".join(section.html() for section in self.sections)
-        return (
+        return visible_text(
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             '<meta name="generator" content="polars-scorio">\n'

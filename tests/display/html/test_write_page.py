@@ -94,3 +94,28 @@ def test_the_log_is_read_once_for_its_numbers_and_twice_for_its_checks(tmp_path)
     counted = scan.map_batches(seen, schema=scan.collect_schema(), streamable=False)
     counted.scorio(by="bench").write_html(tmp_path / "log.html")
     assert looks == [288] * 3
+
+
+ESC = "\x1b"
+
+
+@pytest.mark.parametrize("role", [{}, {"by": "bench"}, {"cost": "usd"}, {"by": "step"}], ids=str)
+def test_a_character_that_commands_in_the_name_of_a_column_is_shown_as_its_code(role, tmp_path):
+    strata = 2 if "bench" in role.values() else 1
+    log = models(2, strata).with_columns(
+        usd=1.0 + pl.col("trial"), step=pl.col("model").rank("dense").cast(pl.Int64)
+    )
+    log = log.rename({name: f"{name}{ESC}[31m" for name in log.columns})
+    roles = {name: name for name in ("model", "question", "trial", "category")} | role
+    accessor = log.scorio(**{name: f"{column}{ESC}[31m" for name, column in roles.items()})
+    accessor.write_html(tmp_path / "page.html")
+    accessor.write_card(tmp_path / "card.svg")
+    written = [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()]
+    shown = [repr(accessor), accessor._repr_html_(), accessor.check()._repr_html_()]
+    assert not any(ESC in text for text in [*written, *shown])
+    assert all("(U+001B)" in text for text in shown)
+
+
+def test_a_page_of_runs_has_curves_without_bands(tmp_path):
+    models(2).scorio(run="trial").write_html(tmp_path / "page.html")
+    assert 'id="reliability"' in (tmp_path / "page.html").read_text(encoding="utf-8")
