@@ -13,7 +13,7 @@ from polars.exceptions import PolarsError
 
 from polars_scorio.arguments import Per, public_names, unknown_name
 from polars_scorio.counting.coverage import coverage
-from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows
+from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows, refuse_repeats
 from polars_scorio.counting.roles import USUAL_ROLES, Column, Roles
 from polars_scorio.counting.tally import counts_plan
 from polars_scorio.metrics.metric import DrawSizes, Metric, Weights
@@ -259,8 +259,8 @@ class Accessor(Generic[FrameT]):
             lo, hi            ends of the interval, clipped to the bounds of the metric
             ================  ==================================================================
 
-            Clusters, rewards, judges, costs and `planned_trials` add columns: see the guide's
-            page on all columns.
+            Clusters, rewards, judges, costs, `planned_trials` and a `confidence` other than 0.95
+            add columns: see the guide's page on all columns.
 
         Raises
         ------
@@ -288,8 +288,14 @@ class Accessor(Generic[FrameT]):
         from polars_scorio.study.report import report
 
         options = self._with(options)
-        plan = report(self._log_study(), self._roles, metrics, lean=True, **options)
-        return self._returned(plan, ordered=not options.get("wide"))
+        rows: pl.LazyFrame = report(self._log_study(), self._roles, metrics, lean=True, **options)
+        if options.get("wide"):
+            return self._returned(rows, ordered=False)
+        sure = self._sure(options.get("confidence"))
+        if sure == 0.95:
+            return self._returned(rows)
+        refuse_repeats([*rows.collect_schema().names(), "confidence"])
+        return self._returned(rows.with_columns(confidence=pl.lit(sure)))
 
     def counts(self) -> FrameT:
         """Number of trials of each question and category; a log of them gives the same reports.

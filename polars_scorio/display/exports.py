@@ -18,7 +18,6 @@ import polars as pl
 
 from polars_scorio.arguments import (
     check_choice,
-    check_confidence,
     check_flag,
     check_text,
     value_text,
@@ -46,6 +45,12 @@ class ReportRow:
         value = self.values[name]
         known = isinstance(value, int | float) and abs(value) < float("inf")
         return float(value) if known else None  # type: ignore[arg-type]  # a number, as checked
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of its interval, which a report names where it is not the usual one."""
+        number = self.number("confidence") if "confidence" in self.values else None
+        return 0.95 if number is None else number
 
     @property
     def strata(self) -> list[str]:
@@ -146,7 +151,6 @@ def to_model_card(
     *,
     dataset: str = "evaluation",
     task: str = "text-generation",
-    confidence: float = 0.95,
 ) -> str:
     """A report as the YAML of a model card, as Hugging Face reads it: its `model-index`.
 
@@ -160,8 +164,6 @@ def to_model_card(
         Name of the dataset if the report has no strata; else each stratum is a dataset.
     task : str
         The task of the model, as Hugging Face names it.
-    confidence : float
-        The confidence of the report's intervals.
 
     Returns
     -------
@@ -194,7 +196,6 @@ def to_model_card(
     """
     check_text("dataset", dataset)
     check_text("task", task)
-    check_confidence(confidence)
     lines = ["model-index:"]
     for model, rows in _rows_by_model(report).items():
         lines += [f"- name: {_yaml_text(model)}", "  results:"]
@@ -207,7 +208,7 @@ def to_model_card(
                 f"      name: {name}",
                 f"      type: {name}",
                 "    metrics:",
-                *(line for row in parts for line in _metric_lines(row, confidence)),
+                *(line for row in parts for line in _metric_lines(row)),
             ]
     return "\n".join(lines) + "\n"
 
@@ -224,7 +225,7 @@ def _model_name(row: ReportRow) -> str:
     return str(row.keys.get(MODEL, "model"))
 
 
-def _metric_lines(row: ReportRow, confidence: float) -> list[str]:
+def _metric_lines(row: ReportRow) -> list[str]:
     """The lines of a metric: its type, its name with the interval in words, its value."""
     estimate, lo, hi = (row.number(name) for name in ("estimate", "lo", "hi"))
     heading = row_heading(row.metric, row.k)
@@ -233,7 +234,9 @@ def _metric_lines(row: ReportRow, confidence: float) -> list[str]:
             f"{heading} of {_model_name(row)!r} has no estimate: a card needs a number. Filter the "
             "report, or choose a k within the trials"
         )
-    words = "" if lo is None or hi is None else f" ({confidence:.0%} interval {lo:.4g} to {hi:.4g})"
+    words = ""
+    if lo is not None and hi is not None:
+        words = f" ({100 * row.confidence:.6g} % interval {lo:.4g} to {hi:.4g})"
     return [
         f"    - type: {_yaml_text(metric_at(row))}",
         f"      name: {_yaml_text(heading + words)}",
@@ -261,7 +264,6 @@ class _Source:
     relationship: Relationship
     tool: tuple[str, str]
     retrieved: int
-    confidence: float
     lower_is_better: bool
 
 
@@ -275,7 +277,6 @@ def to_every_eval_ever(
     samples: pl.DataFrame | None = None,
     relationship: Relationship = "other",
     tool: tuple[str, str] = ("unknown", "unknown"),
-    confidence: float = 0.95,
     lower_is_better: bool = False,
 ) -> list[Path]:
     """Write a report as files of Every Eval Ever (schema 0.3.0), with its intervals.
@@ -299,8 +300,6 @@ def to_every_eval_ever(
         How the organization is related to whoever made the model.
     tool : tuple of str
         Name and version of the tool that ran the evaluation.
-    confidence : float
-        The confidence of the report's intervals.
     lower_is_better : bool
         Whether lower scores are better, as the accessor of the report was told; costs always are.
 
@@ -327,9 +326,8 @@ def to_every_eval_ever(
     [PosixPath('shared/data/sums/org/ada/0a6f....json')]
     """
     check_choice("relationship", relationship, Relationship)
-    check_confidence(confidence)
     lower_is_better = check_flag("lower_is_better", lower_is_better)
-    about = benchmark, organization, relationship, tool, retrieved, confidence
+    about = benchmark, organization, relationship, tool, retrieved
     source = _Source(*about, lower_is_better)
     written = []
     for model, rows in _rows_by_model(report).items():
@@ -384,7 +382,7 @@ def _result_record(row: ReportRow, source: _Source) -> Record:
         "evaluation_name": name,
         "source_data": {"dataset_name": name, "source_type": "other"},
         "metric_config": _metric_record(row, source),
-        "score_details": {"score": estimate, "uncertainty": _uncertainty_record(row, source)},
+        "score_details": {"score": estimate, "uncertainty": _uncertainty_record(row)},
     }
 
 
@@ -405,14 +403,14 @@ def _metric_record(row: ReportRow, source: _Source) -> Record:
     }
 
 
-def _uncertainty_record(row: ReportRow, source: _Source) -> Record:
+def _uncertainty_record(row: ReportRow) -> Record:
     """The interval of a row and its standard error, as far as it has them."""
     method = f"{row.values.get('inference', '')} interval of polars-scorio".strip()
     lo, hi, sigma = (row.number(name) for name in ("lo", "hi", "sigma"))
     interval = {
         "lower": lo,
         "upper": hi,
-        "confidence_level": source.confidence,
+        "confidence_level": row.confidence,
         "method": method,
     }
     trials = row.values.get("trials")

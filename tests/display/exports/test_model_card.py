@@ -8,7 +8,7 @@ def test_a_card_has_the_interval_in_words(report):
     card = ps.to_model_card(report)
     assert card.count('- name: "') == 2
     row = report.filter(domain="web", model="bob", metric="pass_hat_k").row(0, named=True)
-    assert f'"Pass^2 (95% interval {row["lo"]:.4g} to {row["hi"]:.4g})"\n' in card
+    assert f'"Pass^2 (95 % interval {row["lo"]:.4g} to {row["hi"]:.4g})"\n' in card
     assert '    - type: "pass_hat_2"\n' in card
     assert "      value: 0.5\n" in card
     assert '        name: "air"' not in card  # indented as the hub has it

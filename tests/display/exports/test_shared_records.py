@@ -28,7 +28,7 @@ def test_each_model_has_a_record(report, tmp_path):
 
 def test_a_result_has_its_interval(report, tmp_path):
     named = report.with_columns(inference=pl.lit("calibrated"))
-    bob, _ = ps.to_every_eval_ever(named, tmp_path, **ABOUT, confidence=0.95)
+    bob, _ = ps.to_every_eval_ever(named, tmp_path, **ABOUT)
     result = read(bob)["evaluation_results"][1]
     row = report.filter(domain="air", model="bob", metric="pass_hat_k").row(0, named=True)
     assert result["evaluation_name"] == "tau / air"
