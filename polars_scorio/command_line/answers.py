@@ -30,6 +30,7 @@ from polars_scorio.display.finding import (
     Unit,
     chance_words,
     cheapest_title,
+    gap_unit,
     gates_title,
     named,
     pairs_title,
@@ -63,7 +64,6 @@ from polars_scorio.display.words import (
     judge_words,
     range_text,
     short_name,
-    sigma_values,
     success_word,
     these_questions,
 )
@@ -379,15 +379,6 @@ def _pair_lines(reply: Reply, metric: Metric, pairs: pl.DataFrame, *, curved: bo
     cells = _gap_cells(unit, [(mid, lo, hi) for lo, mid, hi in numbers])
     columns.append(Column("points" if unit.percent else "difference", cells))
     return reply.screen.table(columns, Forest(numbers, sure, _tick_label(unit), zero=0.0))
-
-
-def gap_unit(metric: Metric, rows: pl.DataFrame) -> Unit:
-    """The unit of differences: points of a hundred, or those of the metric."""
-    fractions = "bounds" in rows.columns and rows["bounds"].null_count() < rows.height
-    if metric.support == (0, 1) and not fractions:
-        return Unit()
-    scale = NumberFormat.from_values(rows["diff"], sigma_values(rows), percent=False)
-    return Unit(percent=False, digits=scale.digits)
 
 
 def frontier_answer(reply: Reply, rows: pl.DataFrame, ranks: pl.DataFrame) -> None:

@@ -18,6 +18,7 @@ import polars as pl
 
 from polars_scorio.display.words import NumberFormat, count_of, short_name, sigma_values, text_list
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
+from polars_scorio.metrics.metric import Metric
 
 MINUS = "\N{MINUS SIGN}"
 _NAME = 28  # characters of a name in a title
@@ -139,6 +140,15 @@ class Unit:
         """A margin as it was asked for."""
         text = f"{(100 if self.percent else 1) * value:.4g}"
         return f"{text} point{'' if text == '1' else 's'}" if self.percent else text
+
+
+def gap_unit(metric: Metric, rows: pl.DataFrame) -> Unit:
+    """The unit of differences: points of a hundred, or those of the metric."""
+    fractions = "bounds" in rows.columns and rows["bounds"].null_count() < rows.height
+    if metric.support == (0, 1) and not fractions:
+        return Unit()
+    scale = NumberFormat.from_values(rows["diff"], sigma_values(rows), percent=False)
+    return Unit(percent=False, digits=scale.digits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

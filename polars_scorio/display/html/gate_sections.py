@@ -19,6 +19,7 @@ from polars_scorio.decisions.regressed_questions import regressed_questions
 from polars_scorio.display.finding import (
     Finding,
     Unit,
+    gap_unit,
     gate_row_words,
     gate_rows,
     gates_title,
@@ -124,9 +125,7 @@ class Gated:
         ]
         of_all = scores.filter(*(pl.col(name).is_null() for name in parts))
         known = dict(of_all.select(pl.col("model").cast(pl.String), "mu").rows())
-        percent = metric.support == (0, 1)
-        unit = Unit(percent=percent) if percent else Unit.from_rows(scores)
-        unit = replace(unit, edge=as_number(worst_gate(rows)["margin"]))
+        unit = replace(gap_unit(metric, rows), edge=as_number(worst_gate(rows)["margin"]))
         return cls(baseline, rows, changes, known, label, settings.confidence, unit, lower, metric)
 
     @property
