@@ -533,28 +533,25 @@ class Curve:
     diff: Floats
     lo: Floats
     hi: Floats
+    better: Ints  # 1 where the last step is better, -1 where it is worse, 0 where it is open
 
     @property
     def first(self) -> tuple[int, int]:
-        """The sign that is sure from the smallest k on (else 0), and the last k that has it."""
+        """The verdict from the smallest k on (0: open), and the last k that has it."""
         return self._stretch(1)
 
     @property
     def last(self) -> tuple[int, int]:
-        """The sign that is sure up to the largest k (else 0), and the first k that has it."""
+        """The verdict up to the largest k (0: open), and the first k that has it."""
         return self._stretch(-1)
 
-    @property
-    def _signs(self) -> Ints:
-        return np.asarray((self.lo > 0) * 1 - (self.hi < 0) * 1)
-
     def _stretch(self, step: int) -> tuple[int, int]:
-        signs = self._signs[::step]
+        signs = self.better[::step]
         same = signs.size if (signs == signs[0]).all() else int(np.argmax(signs != signs[0]))
         return int(signs[0]), self.k[::step][same - 1]
 
     def places(self, sign: int) -> str:
-        """Every k at which a sign is sure, in words; empty without any."""
+        """Every k that has a verdict, 1 or -1, in words; empty without any."""
         (start, until), (end, since) = self.first, self.last
         if start == sign and until == self.k[-1]:
             return "at every k"
@@ -562,7 +559,7 @@ class Curve:
         high = since if end == sign else math.inf
         inside = [
             f"{k:,}"
-            for k, each in zip(self.k, self._signs, strict=True)
+            for k, each in zip(self.k, self.better, strict=True)
             if each == sign and low < k < high
         ]
         parts = [f"up to k = {low}"] * bool(low) + [f"at k = {text_list(inside)}"] * bool(inside)
@@ -573,7 +570,7 @@ def steps_title(curve: Curve, first: str, last: str) -> str:
     """Title of one run over its steps, from one band over all k."""
     (start, until), (end, _) = curve.first, curve.last
     if start * end < 0:
-        moves = ("up", "down")[:: 1 if start > 0 else -1]
+        moves = ["up" if diff > 0 else "down" for diff in (curve.diff[0], curve.diff[-1])]
         return f"Pass@{until} is {moves[0]}, Pass@{curve.k[-1]} is {moves[1]}."
     gains, losses, than = curve.places(1), curve.places(-1), f"than step {first} "
     if not gains and not losses:

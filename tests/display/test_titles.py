@@ -117,8 +117,26 @@ def test_gates_have_the_sentence_of_their_ends(margin, lo, hi, title):
 )
 def test_steps_have_the_sentence_of_their_band(signs, title):
     middle = 0.1 * np.array(signs)
-    curve = Curve((1, 2, 4, 8), middle, middle - 0.05, middle + 0.05)
+    curve = Curve((1, 2, 4, 8), middle, middle - 0.05, middle + 0.05, np.array(signs))
     assert steps_title(curve, "0", "9") == title
+
+
+def test_a_run_whose_lower_scores_are_better_gets_better_as_they_fall(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        (step, question, trial, int((trial + question) % 4 < hits))
+        for step, hits in ((0, 3), (500, 1))
+        for question in range(30)
+        for trial in range(4)
+    ]
+    log = pl.DataFrame(rows, ["step", "question", "trial", "category"], orient="row")
+    page = page_of(log, model=None, by="step", lower_is_better=True, validate=False)
+    assert page.headline.startswith("Step 500 is better than step 0")
+    assert f"{MINUS}50.0 points" in page.finding.numbers
+    (gains,) = [each for each in page.sections if each.anchor == "gains"]
+    assert gains.title.startswith("It gains")
+    assert re.findall(r'<g class="(\w)">', gains.figure)[0] == "a"
+    assert plain_text(page.todo[0]).startswith("Take step 500")
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,8 @@ def _story_picture(story: Story, board: Board, y: float) -> list[str]:
             lower=story.gated.lower,
         )  # fmt: skip
     if story.run is not None:
-        return _difference_rows(_gain_rows(story.run.curve), y + 50, 0.0, Unit())
+        lower = story.sheet.main.roles.lower_is_better
+        return _difference_rows(_gain_rows(story.run.curve), y + 50, 0.0, Unit(), lower=lower)
     rows = _board_rows(board)
     if not rows:
         return []
@@ -116,11 +117,12 @@ def _board_rows(board: Board) -> list[_CardRow]:
 
 def _gain_rows(curve: Curve) -> list[_CardRow]:
     """The gain of a run at each k."""
-    unit, numbers = Unit(), zip(curve.k, curve.lo, curve.diff, curve.hi, strict=True)
+    numbers = zip(curve.k, curve.lo, curve.diff, curve.hi, curve.better, strict=True)
+    unit = Unit()
     return [
         _CardRow("1 try" if k == 1 else f"{k} tries", lo, mid, hi,
-             "a" if lo > 0 else "b" if hi < 0 else "m", unit.gap(mid), unit.gaps(lo, hi))
-        for k, lo, mid, hi in numbers
+             "mab"[better], unit.gap(mid), unit.gaps(lo, hi))
+        for k, lo, mid, hi, better in numbers
     ]  # fmt: skip
 
 

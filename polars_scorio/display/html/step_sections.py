@@ -140,7 +140,10 @@ def _gain_curve(
     rows = compare(two, main.roles, metric, simultaneous=band_of, **options).collect()
     gaps = [Gap.from_pairs(rows.filter(k=k), last, first) for k in sizes]
     numbers = np.array([(gap.diff, gap.lo, gap.hi) if gap else (np.nan,) * 3 for gap in gaps])
-    return Curve(sizes, *numbers.T)
+    named = [gap.better if gap else None for gap in gaps]
+    better = np.array([0 if name is None else 1 if name == last else -1 for name in named])
+    diff, lo, hi = numbers.T
+    return Curve(sizes, diff, lo, hi, better)
 
 
 def steps_finding(run: TrainingRun, basis: Sequence[str]) -> Finding:
@@ -269,8 +272,9 @@ def gains_section(run: TrainingRun, settings: Settings) -> Section:
     curve, unit = run.curve, Unit()
     axis = Axis.spanning([0.0, *curve.lo, *curve.hi], 0.06)
     rows = []
-    for k, diff, lo, hi in zip(curve.k, curve.diff, curve.lo, curve.hi, strict=True):
-        hue = "a" if lo > 0 else "b" if hi < 0 else "m"
+    numbers = zip(curve.k, curve.diff, curve.lo, curve.hi, curve.better, strict=True)
+    for k, diff, lo, hi, better in numbers:
+        hue = "mab"[better]
         body = upright(axis(0), 0, 36, "z") + group(hue, interval(axis, lo, diff, hi, 18))
         tries = "1 try" if k == 1 else f"{k} tries"
         said = f"{tries}: {unit.gap(diff, points=True)} {unit.gaps(lo, hi)}"

@@ -627,7 +627,8 @@ def test_the_numbers_of_gates_and_runs_are_those_of_the_methods(seed):
 )
 def test_the_heading_of_the_gains_of_a_run_names_every_k_that_is_decided(lo, hi, title):
     ends = np.array(lo), np.array(hi)
-    curve = Curve((1, 2, 4), (ends[0] + ends[1]) / 2, *ends)
+    better = (ends[0] > 0) * 1 - (ends[1] < 0) * 1
+    curve = Curve((1, 2, 4), (ends[0] + ends[1]) / 2, *ends, better)
     run = SimpleNamespace(curve=curve, ends=("0", "20"))
     assert gains_section(run, USUAL).title == title
 
