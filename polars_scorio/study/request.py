@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
 
+import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import (
@@ -206,8 +207,9 @@ def chosen_options(options: Mapping[str, Any]) -> InferenceOptions:
     """The options of numbers that are not None, after a check."""
     check_choices(options)
     chosen = {name: value for name, value in options.items() if value is not None}
-    if isinstance(chosen.get("prior"), list):
-        chosen["prior"] = tuple(chosen["prior"])
+    if isinstance(chosen.get("prior"), tuple | list):
+        shapes = chosen["prior"]
+        chosen["prior"] = tuple(x.item() if isinstance(x, np.generic) else x for x in shapes)
     if "confidence" in chosen:
         chosen["confidence"] = check_confidence(chosen["confidence"])
     for name, *_ in PLANS.values():
