@@ -11,6 +11,9 @@ import polars as pl
 from polars_scorio.arguments import is_int, is_several, value_text, value_tuple
 
 _FRAME_COLUMNS = ("verdict", "truth", "count")
+# Labelled verdicts "right", those of them that are right, labelled verdicts "wrong", and those of
+# them that are right: columns of questions.
+LABELS = (":judged_right", ":confirmed", ":judged_wrong", ":overruled")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import p_words
+from polars_scorio.counting.judge_counts import LABELS
 from polars_scorio.counting.log import Trials
 from polars_scorio.counting.run_bits import has_order, run_part
 from polars_scorio.counting.tally import ERRORS, TIMES
@@ -33,7 +34,6 @@ from polars_scorio.maths.exchangeability import (
     stopping_by_counts,
     unequal_trials,
 )
-from polars_scorio.subjects.of_verdicts import LABELS
 
 PLACE, TRIALS, SUCCESSES = ":group", ":n", ":c"  # of a group; of a question, with an outcome
 

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import SpokenTests
-from polars_scorio.counting.categories import Classes, Need, counted_classes
+from polars_scorio.counting.categories import Classes, counted_classes
 from polars_scorio.counting.checks import AS_ROWS, WholePlan, mark_problems, refuse_bad
 from polars_scorio.counting.log import (
     CATEGORY,
@@ -58,7 +58,7 @@ from polars_scorio.study.count_checks import (
     count_findings,
     unequal_finding,
 )
-from polars_scorio.subjects.of_verdicts import Verdicts
+from polars_scorio.subjects import SUBJECTS
 
 if TYPE_CHECKING:
     from polars_scorio.metrics.metric import Metric
@@ -548,7 +548,11 @@ def knows_success(trials: Trials) -> bool:
 
 def question_outcomes(trials: Trials, words: RunWords | None) -> pl.DataFrame:
     """The questions of a log: trials, successes, errors, labels, and the bits of their runs."""
-    judged: tuple[Need, ...] = () if trials.truth is None else (Verdicts(labelled=True),)
+    judged = [
+        kind(labelled=True)  # type: ignore[call-arg]  # of the subject that reads labels
+        for kind in SUBJECTS
+        if trials.truth is not None and "truth" in kind.claims
+    ]
     needs = (*judged, *error_labels(trials), *([] if words is None else [words]))
     classes = counted_classes(trials, [], binary=True, needs=needs)
     tally = classes.tally(trials)

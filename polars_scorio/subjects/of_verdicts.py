@@ -20,7 +20,7 @@ from polars_scorio.arguments import PLANS, View
 from polars_scorio.counting.categories import Classes
 from polars_scorio.counting.checks import Quoted, Rule, Tally, least_number, summed_number
 from polars_scorio.counting.common_questions import cluster_ranks
-from polars_scorio.counting.judge_counts import JudgeSample, model_counts
+from polars_scorio.counting.judge_counts import LABELS, JudgeSample, model_counts
 from polars_scorio.counting.log import (
     CLUSTER,
     COUNT,
@@ -87,9 +87,6 @@ from polars_scorio.subjects.scores import (
     root_of_squares,
 )
 
-# Labelled verdicts "right", those of them that are right, labelled verdicts "wrong", and those of
-# them that are right: columns of questions.
-LABELS = (":judged_right", ":confirmed", ":judged_wrong", ":overruled")
 # A label that is none of the known categories.
 _STRAY_LABEL = ":stray_label"
 
