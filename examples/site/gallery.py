@@ -113,7 +113,10 @@ def one_model() -> Shown:
 GALLERY: dict[str, Callable[[], Shown]] = {
     "five": five_models,
     "gate": lambda: Shown(
-        "a release gate, 96 cases", two_agents(7, seed=11), {}, {"baseline": "agent-v1"}
+        "a release gate, 96 cases",
+        two_agents(7, seed=11),
+        {},
+        {"baseline": "agent-v1", "margin": 0.02},
     ),
     "training": training_run,
     "costs": priced_models,
@@ -121,6 +124,9 @@ GALLERY: dict[str, Callable[[], Shown]] = {
     "one": one_model,
     "judge": judged_models,
     "alike": lambda: Shown(
-        "two versions that hardly differ", two_agents(0, seed=5), {}, {"baseline": "agent-v1"}
+        "two versions that hardly differ",
+        two_agents(0, seed=5),
+        {},
+        {"baseline": "agent-v1", "margin": 0.02},
     ),
 }
