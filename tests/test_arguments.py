@@ -358,8 +358,8 @@ def test_a_baseline_is_a_single_model(log, baseline):
 
 def test_several_columns_for_one_role_are_told_how_to_become_one(log):
     refused(
-        lambda: log.scorio(question=["domain", "question"]),
-        "question must be a column name or an expression, got ['domain', 'question']. Join "
+        lambda: log.scorio(model=["domain", "model"]),
+        "model must be a column name, an expression or None, got ['domain', 'model']. Join "
         'several with pl.concat_str(..., separator="/")',
         TypeError,
     )

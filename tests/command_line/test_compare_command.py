@@ -1,5 +1,6 @@
 """Pairs of models in the terminal."""
 
+import polars as pl
 import pytest
 
 from polars_scorio.command_line.main import main
@@ -39,7 +40,8 @@ def test_several_draw_sizes_are_one_statement(log, capsys):
 
 
 def test_votes_are_compared_but_have_no_page(log, capsys):
-    votes = ["--metric", "vote_at_k(2)", "--answer", "category", "--by", "bench"]
+    pl.read_parquet(log).with_columns(answer="category").write_parquet(log)
+    votes = ["--metric", "vote_at_k(2)", "--answer", "answer", "--by", "bench"]
     assert main(["compare", log, *votes]) == 0
     assert "vote_at_k" in capsys.readouterr().out
     assert main(["report", log, *votes]) == 1

@@ -37,15 +37,15 @@ def test_a_page_rests_on_clusters(log, by):
     alone = log if by else log.filter(bench="bench 0")
     made = page_of(alone, ps.avg(), settings=SAMPLE, by=by, cluster="passage")
     said = "".join(Checked(made.html()).texts)
-    questions = 24 if by else 12
-    assert f"about questions like these {questions} in 4 clusters" in said
-    # In the pool a passage of both strata is one cluster.
+    counted = "24 in 8 clusters" if by else "12 in 4 clusters"
+    assert f"about questions like these {counted}" in said
+    # The mean of both strata takes their noise as independent.
     numbers = made.numbers["overall"]["report"]
-    pool = alone.with_columns(question=pl.concat_str(pl.format("{} {}", "bench", "question")))
-    roles = {**ROLES}
-    report = pool.scorio(trial=None, **roles).avg()
-    assert numbers["clusters"].to_list() == [4, 4, 4]
-    assert numbers["sigma"].to_list() == pytest.approx(report["sigma"].to_list(), rel=1e-12)
+    strata = alone.scorio(by="bench", **ROLES).avg()
+    variance = strata.group_by("model").agg(pl.col("sigma").pow(2).sum()).sort("model")["sigma"]
+    sigma = variance.sqrt() / strata["bench"].n_unique()
+    assert numbers["clusters"].to_list() == [8 if by else 4] * 3
+    assert numbers["sigma"].to_list() == pytest.approx(sigma.to_list(), rel=1e-12)
     assert re.search(r"cluster='passage'", said)
 
 

@@ -123,7 +123,7 @@ def test_strata_are_averaged_unless_asked_otherwise(log):
     default = accessor.leaderboard(*METRICS)
     assert_frame_equal(default, accessor.leaderboard(*METRICS, overall="macro"))
     assert default["overall"].unique().to_list() == ["macro"]
-    assert "Columns without a stratum: means of the strata." in ps.to_markdown(default)
+    assert "Columns without a stratum: mean of 2 domains." in ps.to_markdown(default)
 
 
 def test_ranks_are_those_of_the_overall_rows():
