@@ -91,8 +91,9 @@ class Scorio(
         threshold : float, optional
             A trial succeeds if its category is at least this number; NaN is missing.
         missing : category, "error", "drop" or "bounds"
-            Meaning of a null or NaN category: "drop" leaves the trial out, a category such as 0
-            replaces it, "bounds" makes intervals valid for any outcome.
+            Meaning of a null or NaN category, as of a crash: "drop" leaves the trial out, a
+            category such as 0 replaces it, "bounds" makes intervals valid whatever it would have
+            been.
         n : int, optional
             Number of trials that every question must have, to find files that were read twice.
         first : int, optional
@@ -115,8 +116,8 @@ class Scorio(
             Human label of the trial (or null), if the category is the verdict of a judge: numbers
             are then corrected for the judge's errors.
         judge : Judge or DataFrame, optional
-            Labels from elsewhere: made by `ps.judge`, or a frame with the columns verdict, truth,
-            count, and perhaps model.
+            Labels from elsewhere, in place of `truth`: made by `ps.judge`, or a frame with the
+            columns verdict, truth, count, and model if each model has its own sample.
         cost : str or Expr, optional
             Cost of the trial in dollars, tokens or seconds, for metrics of costs.
         bounds : tuple of float, optional
