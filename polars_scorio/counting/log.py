@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from hashlib import blake2b
 from threading import RLock
 from types import MappingProxyType
@@ -190,16 +191,18 @@ class Study:
 
     Methods that share an accessor, and the sections of a page, share a study: report, compare, rank
     and best of one log take one aggregation and one fit. A frame that was changed in place is
-    counted anew. To do without it, pass the LazyFrame itself.
+    counted anew. To do without it, pass the LazyFrame itself. With `means_alone` comparisons have
+    no rows of the strata beside those of their means.
     """
 
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self.frame = frame
+    def __init__(self, frame: pl.DataFrame, *, means_alone: bool = False) -> None:
+        self.frame, self.means_alone = frame, means_alone
         self._lock = RLock()  # plans that are collected together have threads of their own
         self._forget()
 
-    def __reduce__(self) -> tuple[type[Study], tuple[pl.DataFrame]]:
-        return Study, (self.frame,)  # a copy counts anew: locks are not copied
+    def __reduce__(self) -> tuple[partial[Study], tuple[pl.DataFrame]]:
+        # A copy counts anew: locks are not copied.
+        return partial(Study, means_alone=self.means_alone), (self.frame,)
 
     def _forget(self) -> None:
         self._known = self.frame.clone()  # shares the columns

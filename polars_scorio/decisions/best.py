@@ -27,7 +27,6 @@ from polars_scorio.decisions.models import (
     named_model,
     refuse_costs,
     single_k,
-    strata_blocks,
     warn_of_prior,
 )
 from polars_scorio.maths.array_rows import Ints
@@ -91,8 +90,8 @@ class _Selection:
         """A row for each stratum."""
         (model,) = self.models.trials.models
         rows = self.models.of_k(evaluated, self.models.metric.row_sizes[0])
-        strata = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
-        parts = [self._best_of_strata(rows, block, groups[model]) for block in strata]
+        blocks = self.models.blocks(groups[STRATUM])
+        parts = [self._best_of_strata(rows, block, groups[model]) for block in blocks]
         if parts:
             return pl.concat(parts).with_columns(bounds_column(evaluated))
         numbers = dict.fromkeys(_NUMBERS, pl.Float64())

@@ -33,7 +33,6 @@ from polars_scorio.decisions.models import (
     models_of,
     named_model,
     refuse_many_pairs,
-    strata_blocks,
     warn_of_prior,
 )
 from polars_scorio.maths.array_rows import Floats
@@ -168,11 +167,8 @@ class _ComparedPairs:
         if self.baseline is not None:
             columns = baseline_columns(groups, self.models.trials, self.baseline)
         self._refuse_many_pairs(groups[STRATUM])
-        alone = self.models.overall == "macro"
-        parts = [
-            self._block_rows(evaluated, block, names)
-            for block in strata_blocks(groups[STRATUM], columns, last_alone=alone)
-        ]
+        blocks = self.models.blocks(groups[STRATUM], columns)
+        parts = [self._block_rows(evaluated, block, names) for block in blocks]
         pairs = pl.concat(parts) if parts else None
         if pairs is None or pairs.is_empty():
             if self.warns:

@@ -49,7 +49,6 @@ from polars_scorio.decisions.models import (
     models_of,
     named_model,
     refuse_costs,
-    strata_blocks,
     value_range,
 )
 from polars_scorio.decisions.regressed_questions import (
@@ -428,12 +427,11 @@ class _Gate:
         columns = baseline_columns(groups, self.models.trials, self.baseline)
         self._refuse_unknown(groups[model], evaluated)
         margins = self._margins_of_strata(groups[STRATUM])
-        last_alone = self.models.overall == "macro"
         parts = [
             self._judged_rows(self.models.of_k(evaluated, k), block, margins[block.strata])
             .with_columns(k=pl.lit(k, pl.Int64), order=pl.lit(place))
             for place, k in enumerate(self.models.metric.row_sizes)
-            for block in strata_blocks(groups[STRATUM], columns, last_alone=last_alone)
+            for block in self.models.blocks(groups[STRATUM], columns)
         ]  # fmt: skip
         judged = pl.concat([_NO_ROWS, *parts], how="diagonal_relaxed")
         judged = judged.with_columns(groups[model].gather(judged[CANDIDATE]).alias(model))

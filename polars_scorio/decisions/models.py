@@ -383,6 +383,14 @@ class Models:
         lower = self.trials.roles.lower_is_better and self.metric.looks_at != "costs"
         return -1 if lower else 1
 
+    def blocks(self, stratum: pl.Series, baseline: Ints | None = None) -> Iterator[Block]:
+        """The strata in blocks, their means in one of its own, or alone if nothing else is read."""
+        means, study = self.overall == "macro", self.trials.study
+        blocks = strata_blocks(stratum, baseline, last_alone=means)
+        if not means or study is None or not study.means_alone:
+            return blocks
+        return (block for block in blocks if stratum.max() in block.strata)
+
     def better_first(self, a: Ints, b: Ints) -> tuple[Ints, Ints]:
         """Both sides of pairs, in the order whose difference says how much better `a` is."""
         return (a, b) if self.sign > 0 else (b, a)

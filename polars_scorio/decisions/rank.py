@@ -46,7 +46,6 @@ from polars_scorio.decisions.models import (
     models_of,
     named_model,
     single_k,
-    strata_blocks,
     warn_of_prior,
 )
 from polars_scorio.maths.array_rows import Floats, Mask
@@ -223,8 +222,7 @@ class Ranking:
 
     def __call__(self, groups: pl.DataFrame, evaluated: Evaluated) -> pl.DataFrame:
         """A row for each stratum and model, the best first."""
-        blocks = strata_blocks(groups[STRATUM], last_alone=self.models.overall == "macro")
-        return self.of_blocks(blocks, groups, evaluated)
+        return self.of_blocks(self.models.blocks(groups[STRATUM]), groups, evaluated)
 
     def of_blocks(
         self, blocks: Iterable[Block], groups: pl.DataFrame, evaluated: Evaluated

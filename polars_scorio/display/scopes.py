@@ -321,9 +321,9 @@ def whole_scope(
         return None
     if log.steps is None:
         several = log.trials.by and pool["stratum"].n_unique() > 1
-        return Scope(
-            "", Study(pool), roles, metrics, overall=overall if several else None, noun=log.noun
-        )
+        study = Study(pool, means_alone=True)  # the strata have scopes of their own
+        overall = overall if several else None
+        return Scope("", study, roles, metrics, overall=overall, noun=log.noun)
     models, strata = len(log.models), _stratum_cells(log, cells)
     last = [name for name, part in strata.items() if part["model"].n_unique() == models][-1]
     return Scope(f"{log.noun} {step_words(last)}", Study(strata[last]), roles, metrics)
