@@ -37,7 +37,7 @@ from polars_scorio.display.words import (
     text_list,
 )
 from polars_scorio.metrics.metric import Metric
-from polars_scorio.study.count_checks import CheckFinding
+from polars_scorio.study.count_checks import CheckFinding, spoken_findings
 from polars_scorio.study.errored import BOUNDED
 from polars_scorio.study.log_checks import CheckWarning, LogChecks, population_findings
 from polars_scorio.study.report import report
@@ -307,7 +307,7 @@ def _trial_numbers(coverage: pl.DataFrame) -> Iterator[Alert]:
 
 def test_alerts(findings: Sequence[CheckFinding]) -> Iterator[Alert]:
     """Alerts of tests above the numbers; the alarm that scores are biased is the title."""
-    spoken = {each.check: each for each in findings if each.speaks and not each.biases_scores}
+    spoken = {each.check: each for each in spoken_findings(findings) if not each.biases_scores}
     for check, title in _ALERTS.items():
         if check in spoken:
             yield Alert(title, spoken[check].sentence)

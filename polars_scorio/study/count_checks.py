@@ -80,15 +80,15 @@ class CheckFinding:
     names: tuple[str, ...] = ()  # of all groups with an alarm
 
     @property
-    def speaks(self) -> bool:
-        """Whether reports, pages and gates say it."""
-        return self.verdict in SPOKEN
-
-    @property
     def biases_scores(self) -> bool:
         """Whether every score is biased: trials stopped at successes, or at failures."""
         stopped = self.check == "stopping" and self.result.kind in {"successes", "failures"}
         return stopped and self.verdict == "alarm"
+
+
+def spoken_findings(findings: Sequence[CheckFinding]) -> list[CheckFinding]:
+    """The findings that reports, pages and gates say."""
+    return [each for each in findings if each.verdict in SPOKEN]
 
 
 class GroupStates(NamedTuple):

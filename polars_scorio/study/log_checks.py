@@ -56,6 +56,7 @@ from polars_scorio.study.count_checks import (
     copied_counts,
     copies_finding,
     count_findings,
+    spoken_findings,
     unequal_finding,
 )
 from polars_scorio.subjects import SUBJECTS
@@ -80,9 +81,8 @@ class CheckWarning(UserWarning):
 
 def speak(findings: Sequence[CheckFinding]) -> None:
     """Warn, once, of all alarms, and of models that never change their outcomes."""
-    spoken = [each.sentence for each in findings if each.speaks]
-    if spoken:
-        said = " ".join(spoken)
+    said = " ".join(each.sentence for each in spoken_findings(findings))
+    if said:
         warnings.warn(f"{said} check() shows all tests.", CheckWarning, stacklevel=2)
 
 
@@ -497,7 +497,7 @@ NOTED = {"note": pl.String(), "alarm": pl.Boolean()}  # columns of a gate
 def with_notes(rows: pl.DataFrame, findings: Sequence[CheckFinding]) -> pl.DataFrame:
     """The rows of a gate with what tests found, whatever the verdict is; it warns, too."""
     speak(findings)
-    said = " ".join(each.sentence for each in findings if each.speaks)
+    said = " ".join(each.sentence for each in spoken_findings(findings))
     alarm = any(each.verdict == "alarm" for each in findings)
     return rows.with_columns(note=pl.lit(said or None, pl.String), alarm=pl.lit(alarm))
 
