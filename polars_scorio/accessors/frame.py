@@ -91,9 +91,8 @@ class Scorio(
         threshold : float, optional
             A trial succeeds if its category is at least this number; NaN is missing.
         missing : category, "error", "drop" or "bounds"
-            Meaning of a null or NaN category, as of a crash: "drop" leaves the trial out, a
-            category such as 0 replaces it, "bounds" makes intervals valid whatever it would have
-            been.
+            Meaning of a null or NaN category, as of a crash: "drop" leaves the trial out, one such
+            as 0 replaces it, "bounds" makes intervals valid whatever it would have been.
         n : int, optional
             Number of trials that every question must have, to find files that were read twice.
         first : int, optional
