@@ -195,7 +195,9 @@ def test_ranks_tiers_and_the_best_agree(table, confidence):
         assert (order <= hi).all()
         assert (tier[best] == 1).all()
         assert best[mu.argmax()]
-        assert best[best_chances(mu, sigma).argmax()]
+        # Of models that are the best with the same chance to rounding, one at least.
+        chances = best_chances(mu, sigma)
+        assert best[chances >= chances.max() - 1e-12].any()
 
 
 @given(tables(), CONFIDENCES)
