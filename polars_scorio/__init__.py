@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from polars_scorio.counting.engines import count_trials
     from polars_scorio.counting.judge_counts import judge
     from polars_scorio.counting.label_sample import sample_to_label
-    from polars_scorio.decisions.convergence import even_sample
     from polars_scorio.decisions.rank import rank_scores
     from polars_scorio.decisions.reruns import miss_rate, runs_to_fail
     from polars_scorio.display.exports import to_every_eval_ever, to_metrics, to_model_card
@@ -58,7 +57,6 @@ __all__ = [
     "cost_to_solve",
     "count_trials",
     "detectable_difference",
-    "even_sample",
     "from_array",
     "from_successes",
     "g_pass_at_k",
@@ -108,7 +106,6 @@ _ROOMS = {
     "counting.engines": "count_trials",
     "counting.judge_counts": "judge",
     "counting.label_sample": "sample_to_label",
-    "decisions.convergence": "even_sample",
     "decisions.rank": "rank_scores",
     "decisions.reruns": "miss_rate runs_to_fail",
     "display.exports": "to_every_eval_ever to_metrics to_model_card",

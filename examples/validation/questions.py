@@ -11,7 +11,6 @@ from itertools import product
 import numpy as np
 import polars as pl
 from scipy.special import expit
-from scipy.stats import spearmanr
 
 import polars_scorio as ps
 
@@ -139,26 +138,6 @@ def clean_versions(worlds: int = 2_000) -> Iterator[str]:
     yield f"| {models} | {number} | {trials} | {known:g} | {worlds:,} | {named / worlds:.3f} |"
 
 
-def samples() -> Iterator[str]:
-    """What fewer questions cost: chosen on ten models, judged on ten others."""
-    yield "| kept of 200 | random: order | rate | even: order | rate |"
-    yield "|---|---|---|---|---|"
-    for kept in (20, 50, 100, 200):
-        found: dict[str, list[tuple[float, float]]] = {"random": [], "even": []}
-        for world in range(WORLDS):
-            rng = np.random.default_rng([kept, world])
-            rate = rates(rng, 20, slopes(rng, (1, 200), 0.0))[0]
-            successes = rng.binomial(4, rate)
-            questions = counted(successes[None, :10], 4).questions()
-            even = ps.even_sample(questions, kept, seed=world)["question"].to_numpy()
-            choices = {"random": rng.permutation(200)[:kept], "even": even}
-            for name, chosen in choices.items():
-                score, truth = successes[10:, chosen].mean(axis=1) / 4, rate[10:].mean(axis=1)
-                found[name].append((spearmanr(score, truth)[0], np.abs(score - truth).mean()))
-        cells = [f"{number:.3f}" for each in found.values() for number in np.mean(each, axis=0)]
-        yield f"| {kept} | " + " | ".join(cells) + " |"
-
-
 def variance() -> Iterator[str]:
     """How often the intervals of shares hold, and how far the shares are off on average."""
     yield "| models | questions | trials | worlds with ends that hold | mean error |"
@@ -169,7 +148,7 @@ def variance() -> Iterator[str]:
         slope = slopes(rng, (SHARED_WORLDS, POPULATION), 0.0)
         rate = rates(rng, models, slope)
         truth = np.stack([true_shares(each) for each in rate])
-        rows = counted(rng.binomial(trials, rate[:, :, :questions]), trials).variance()
+        rows = counted(rng.binomial(trials, rate[:, :, :questions]), trials).variance_components()
         share, lo, hi = (rows[name].to_numpy().reshape(-1, 4) for name in ("share", "lo", "hi"))
         holds = ((lo <= truth) & (truth <= hi)).mean(axis=0)
         numbers = [
@@ -227,7 +206,6 @@ def main() -> None:
         "reversed": reversed_questions,
         "families": families,
         "clean_versions": clean_versions,
-        "samples": samples,
         "variance": variance,
         "cost": cost,
     }

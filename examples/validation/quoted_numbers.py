@@ -33,7 +33,6 @@ _REWARDS, _QUESTIONS, _PLANS = (
     f"{_PAGES}/questions.md",
     f"{_PAGES}/planning.md",
 )
-_BUY = f"{_GUIDE}/trials_or_questions.md"
 _COMPARE, _MANY = f"{_GUIDE}/compare.md", f"{_GUIDE}/multiple_comparisons.md"
 _ASKED = "polars_scorio/accessors/display.py"
 
@@ -356,14 +355,6 @@ def reversed_numbers() -> dict[str, str]:
     """Percent of good questions with a correlation below zero: 8 models, one trial."""
     (row,) = printed_rows("reversed").filter(models="8", trials="1").to_dicts()
     return {"below": f"{100 * float(row['good questions below zero']):.0f}"}
-
-
-def sample_numbers() -> dict[str, str]:
-    """Rank correlation and error in points of all questions and of an even quarter of them."""
-    rows = printed_rows("question_samples").cast(pl.Float64).rows_by_key("kept of 200")
-    (*_, whole_order, whole_rate), (*_, order, rate) = rows[200.0][0], rows[50.0][0]
-    numbers = {"whole": f"{whole_order:.2f}", "quarter": f"{order:.2f}"}
-    return numbers | {"least": f"{100 * whole_rate:.1f}", "most": f"{100 * rate:.1f}"}
 
 
 def goal_numbers() -> dict[str, str]:
@@ -845,18 +836,6 @@ STUDIES = (
             (_REWARDS, "held in at least {held} % of simulated logs"),
             (_REWARDS, "the worst single setting {worst} %"),
             (_REWARDS, "a winner in at most {wrong} % on average, in {worst_wrong} % of the worst"),
-        ),
-    ),
-    Study(
-        "questions samples",
-        "200 questions with 4 trials, sampled by the outcomes of ten models, 60 logs",
-        sample_numbers(),
-        (
-            (
-                _BUY,
-                "falls from {whole} to {quarter} and the error of the rate rises from {least} to",
-            ),
-            (_BUY, "to {most} points in [simulations]"),
         ),
     ),
     Study(

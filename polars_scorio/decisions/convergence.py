@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,11 +15,9 @@ from polars_scorio.arguments import (
     check_choice,
     check_count,
     check_flag,
-    value_text,
-    value_tuple,
 )
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.checks import AS_ROWS, WholePlan
+from polars_scorio.counting.checks import AS_ROWS
 from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats, result_schema
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, SEQUENCE, Sequences
@@ -57,108 +54,6 @@ from polars_scorio.subjects.scores import Scores
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-
-FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
-
-
-def even_sample(
-    questions: FrameT, n: int, *, rate: str = "rate", by: str | Iterable[str] = (), seed: int = 0
-) -> FrameT:
-    """Sample of questions that is spread evenly over their difficulty.
-
-    The questions are ordered by their rate, and every ``M / n``-th one is kept, from a random
-    start. Each question has the same chance to be kept, so that averages stay unbiased, and they
-    are more precise than averages of a random sample.
-
-    Parameters
-    ----------
-    questions : DataFrame or LazyFrame
-        A row for each question, as `Scorio.questions` returns.
-    n : int
-        Number of questions to keep, of each stratum if `by` is given.
-    rate : str
-        The column of the difficulty, such as success rates; questions without a rate come last.
-    by : str or several
-        The columns of the strata.
-    seed : int
-        Seed of the random start. The order of the rows does not matter.
-
-    Returns
-    -------
-    DataFrame or LazyFrame
-        The rows that are kept, ascending by stratum and rate.
-
-    Raises
-    ------
-    TypeError, ColumnNotFoundError
-        If `questions` is no Polars frame, or a column is missing or has another type.
-    ValueError
-        If `n` is not positive, or `seed` is negative. When the rows are read: if a rate is not
-        finite, or there are fewer than n questions.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import polars_scorio as ps
-    >>> questions = pl.DataFrame({"question": range(8), "rate": [0.1, 0.9, 0.5, 0.3] * 2})
-    >>> ps.even_sample(questions, 4)["rate"].to_list()
-    [0.1, 0.3, 0.5, 0.9]
-    """
-    if not isinstance(questions, pl.DataFrame | pl.LazyFrame):
-        raise TypeError(
-            f"questions must be a Polars frame of questions, got {value_text(questions)}"
-        )
-    n, seed = check_count("n", n), check_count("seed", seed, least=0, most=None)
-    named = [name for name in (*value_tuple(by), rate) if isinstance(name, str)]
-    if len(named) <= len(value_tuple(by)):
-        raise TypeError(
-            f"rate and by must be names of columns, got {value_text(rate)}, {value_text(by)}"
-        )
-    schema, strata = questions.collect_schema(), named[:-1]
-    missing = [name for name in named if name not in schema]
-    if missing:
-        raise pl.exceptions.ColumnNotFoundError(
-            f"there is no column {missing[0]!r} among {schema.names()}: name the columns of the "
-            "rate and the strata with rate= and by="
-        )
-    if not schema[rate].is_numeric():
-        raise TypeError(f"rate: the column {rate!r} must hold numbers, and is {schema[rate]}")
-    keep = partial(_kept_rows, n=n, rate=rate, strata=strata, seed=seed)
-    if isinstance(questions, pl.DataFrame):
-        return keep(questions)
-    return WholePlan(questions).then(keep, filters=False).plan()
-
-
-def _kept_rows(
-    questions: pl.DataFrame, n: int, rate: str, strata: list[str], seed: int
-) -> pl.DataFrame:
-    """The sample of each stratum, one after another."""
-    wrong = questions.filter(~pl.col(rate).cast(pl.Float64).is_finite())
-    if wrong.height:
-        raise ValueError(
-            f"NaN or infinite rates in {rate!r}: {wrong.height:,} of {questions.height:,}. Leave "
-            "such questions out, or set the rate to null, which comes last"
-        )
-    unkept = [name for name in questions.columns if name not in {*strata, rate}]
-    ordered = questions.sort(*strata, rate, *unkept, nulls_last=True)
-    parts = ordered.partition_by(strata, maintain_order=True) if strata else [ordered]
-    for part in parts:
-        if part.height < n:
-            place = "".join(f"{name}={part[name][0]!r}: " for name in strata)
-            there = "is 1 question" if part.height == 1 else f"are {part.height:,} questions"
-            raise ValueError(f"{place}n={n:,} questions cannot be kept, as there {there}")
-    return pl.concat([ordered.clear(), *(_even_rows(part, n, rate, seed) for part in parts)])
-
-
-def _even_rows(questions: pl.DataFrame, n: int, rate: str, seed: int) -> pl.DataFrame:
-    """Each ``M / n``-th row in the order of the rate, with equal rates in a random order."""
-    random = np.random.default_rng(seed)
-    shuffled = questions[random.permutation(questions.height)]
-    # Means that differ in their last digits are the same.
-    ordered = shuffled.sort(pl.col(rate).round(12), nulls_last=True, maintain_order=True)
-    places = (np.arange(n) + random.random()) * questions.height / n
-    return ordered[np.minimum(places, questions.height - 1).astype(np.int64)]
 
 
 _NUMBERS: dict[str, pl.DataType] = dict.fromkeys(("mu", "sigma", "lo", "hi"), pl.Float64())

@@ -126,7 +126,6 @@ def parts() -> tuple[Part, ...]:
                 *methods("df.scorio", GateMethods),
                 *methods("df.scorio", QuestionMethods),
                 *methods("df.scorio", CostMethods),
-                *named("ps", ps, "even_sample"),
                 *named("ps", ps, "rank_scores"),
                 *methods("df.scorio", PlanMethods),
                 *named("ps", ps, "detectable_difference"),
