@@ -108,17 +108,9 @@ def peeking_chart() -> alt.LayerChart:
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "pictures")
 folder.mkdir(exist_ok=True)
 plot = rollouts().scorio(by="domain").plot
-airline = rollouts().filter(pl.col("domain") == "airline").scorio.plot
-eight = pl.DataFrame({"model": "m", "question": range(40), "n": 8, "c": [0, 0, 1, 2, 8] * 8})
 pictures = {
     "intervals": plot.intervals(overall="macro"),
     "curve": plot.curve(ps.pass_hat_k([1, 2, 4, 8]), highlight=["comet-70b", "atlas-7b"]),
-    "comparison": plot.comparison(),
-    "ranks": plot.ranks(ps.avg()),
-    "questions": airline.questions(),
-    "tail": airline.tail(8),
-    "trajectory": airline.trajectory(ps.avg()),
-    "forecast": ps.from_successes(eight).scorio(count="count").plot.forecast(1024),
     "coverage": coverage(),
     "looks": peeking_chart(),
     "frontier": agents().scorio(cost="usd").plot.frontier(),

@@ -210,11 +210,8 @@ def test_the_page_on_looks_says_what_peeking_found():
 
 
 # By examples/readme_pictures.py; a browser takes those of a report.
-NAMES = (
-    "comparison coverage curve forecast frontier intervals looks questions ranks tail training "
-    "trajectory"
-)
-DRAWN = {f"{name}.png" for name in NAMES.split()}
+NAMES = ("coverage", "curve", "frontier", "intervals", "looks", "training")
+DRAWN = {f"{name}.png" for name in NAMES}
 SHOT = {"report_dark.png", "report_light.png"}
 
 

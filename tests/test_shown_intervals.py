@@ -180,7 +180,6 @@ def test_pictures_and_pages_show_numbers_inside_their_intervals(
     metric = ps.pass_hat_k(fewest_trials(log))
     for picture in (scorio.plot.intervals(metric), scorio.plot.curve(3)):
         refuse_outside(pl.DataFrame(picture.data.to_dict()["values"]), "mu")
-    refuse_outside(pl.DataFrame(scorio.plot.ranks(metric).data.to_dict()["values"]), "mu")
     assert not [*written_outside(ps.to_markdown(scorio.leaderboard(metric)))]
     file = tmp_path_factory.mktemp("page") / "page.html"
     with warnings.catch_warnings():

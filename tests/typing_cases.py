@@ -52,7 +52,7 @@ def what_people_read(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     plot.intervals(ps.bayes(), overall="macro", confidence=0.9).save("picture.png")
     plot.curve(16)
     plot.curve([1, 2], prior="population")
-    plot.convergence(replicates=10, scheme="question").properties(title="x")
+    plot.curve([1, 2]).properties(title="x")
     plot.intervals(wide=True)  # type: ignore[call-arg]
     plot.pie()  # type: ignore[attr-defined]
 

@@ -34,10 +34,14 @@ def save_counts(counts: pl.DataFrame, path: Path) -> None:
 
 def save_ranks(counts: pl.DataFrame, path: Path) -> None:
     """Draw the ranks that the counts allow each model."""
+    import altair as alt  # noqa: PLC0415 - the counts need no Altair
     from PIL import Image  # noqa: PLC0415 - the counts need no Pillow
 
     totals = counts.select("model", "question", n="trials", c="successes")
-    ps.from_successes(totals).scorio(count="count").plot.ranks().save(path, scale_factor=2)
+    ranks = ps.from_successes(totals).scorio(count="count").rank()
+    places = alt.Chart(ranks).encode(y=alt.Y("model", sort=None, title=None))
+    bars = places.mark_rule().encode(x=alt.X("rank_lo", title="place"), x2="rank_hi")
+    (bars + places.mark_point(filled=True).encode(x="rank")).save(path, scale_factor=2)
     picture = Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
     picture.save(path, optimize=True)
     print(f"{path}: {path.stat().st_size / 1000:.0f} kB")

@@ -34,8 +34,7 @@ class ReaderMethods(Accessor[FrameT]):
         Returns
         -------
         Plots
-            It has the methods `intervals`, `curve`, `tail`, `forecast`, `over`, `comparison`,
-            `ranks`, `trajectory`, `convergence`, `questions` and `frontier`.
+            It has the methods `intervals`, `curve`, `over` and `frontier`.
 
         Raises
         ------

@@ -10,14 +10,13 @@ import polars as pl
 
 from polars_scorio.arguments import is_several
 from polars_scorio.counting.log import Trials
-from polars_scorio.display.words import HIDDEN, chance_text, visible_text
+from polars_scorio.display.words import HIDDEN, visible_text
 from polars_scorio.maths.ranks import selected_tail
-from polars_scorio.metrics.metric import Bounds, DrawSizes, Metric, draw_sizes
+from polars_scorio.metrics.metric import DrawSizes, Metric, draw_sizes
 
 _OVERALL = "overall"  # the rows over all strata
 _AMBIGUOUS = '"| /|/ '  # in a value of several that are joined by " / "
 _TAG = "(?i)<([!/]|script)"
-_BARS = 10  # of a histogram
 _SAME = 1e-3  # of its range: what nobody sees in a picture
 
 
@@ -132,90 +131,6 @@ def curve_sizes(k: DrawSizes) -> tuple[int, ...]:
     return (*(2**power for power in range((most - 1).bit_length())), most)
 
 
-def thinned_rows(rows: pl.DataFrame, keys: Sequence[str], most: int) -> pl.DataFrame:
-    """The rows of about `most` evenly spaced n, with the first and last of each line (`keys`)."""
-    every = -(-rows["n"].n_unique() // most) or 1
-    last = pl.col("n").max().over(*keys) if keys else pl.col("n").max()
-    return rows.filter(((pl.col("n") - 1) % every == 0) | (pl.col("n") == last))
-
-
-def by_difficulty(rows: pl.DataFrame, cells: int) -> tuple[pl.DataFrame, int]:
-    """Questions by `place` (0 is the hardest), and how many share one of at most `cells` cells.
-
-    A shared cell has the mean of mu.
-    """
-    # Means that differ in their last digits are the same.
-    difficulty = rows.group_by("stratum", "question").agg(pl.col("mu").mean().round(12).alias("d"))
-    ordered = difficulty.sort("stratum", "d", "question", nulls_last=True)
-    places = ordered.with_columns(pl.int_range(pl.len()).over("stratum").alias("place"))
-    most = max(places["place"].to_list(), default=0) + 1
-    each = -(-most // cells)
-    placed = rows.join(places, on=["stratum", "question"]).with_columns(pl.col("place") // each)
-    if each > 1:
-        first = pl.col("place") * each + 1
-        shared = pl.concat_str(first, pl.lit(" to "), first + each - 1).alias("question")
-        cell = placed.group_by("stratum", "model", "place").agg(pl.col("mu").mean())
-        placed = cell.with_columns(shared)
-    columns = completed_rows(
-        placed.select("stratum", "model", "question", "place", "mu"), "question", "place"
-    )
-    return columns.sort("stratum", "place", "model"), each
-
-
-def completed_rows(rows: pl.DataFrame, *across: str) -> pl.DataFrame:
-    """The rows, and one without numbers for each that a model lacks in its stratum.
-
-    The values of `across`, together with a stratum, tell what a model could have.
-
-    >>> rows = {"stratum": ["a", "a", "b"], "model": ["x", "y", "x"], "mu": [0.1, 0.2, 0.3]}
-    >>> completed_rows(pl.DataFrame(rows)).rows()
-    [('a', 'x', 0.1), ('a', 'y', 0.2), ('b', 'x', 0.3), ('b', 'y', None)]
-    """
-    there = rows.select("stratum", *across).unique(maintain_order=True)
-    wanted = there.join(rows.select("model").unique(maintain_order=True), how="cross")
-    keys = ["stratum", *across, "model"]
-    whole = wanted.join(rows, on=keys, how="left", maintain_order="left")
-    return whole.select(rows.columns)
-
-
-def both_ways(pairs: pl.DataFrame, trials: Trials) -> pl.DataFrame:
-    """Pairs of `Scorio.compare` in both orders, with the probability that the first wins.
-
-    Columns stratum, model, other, diff, prob_better, text (prob_better with two digits) and sure.
-    """
-    a, b = (inert_texts(pl.col(name).cast(pl.String)) for name in ("model_a", "model_b"))
-    # By their costs, of which less is better, models have a ratio.
-    gap = pl.col("diff") if "diff" in pairs.columns else -pl.col("ratio").log()
-    prob_better, sure = pl.col("prob_better"), pl.col("better").is_not_null().alias("sure")
-    rows = pl.concat(
-        pairs.select(
-            stratum_label(trials),
-            first.alias("model"),
-            second.alias("other"),
-            leads.alias("diff"),
-            chance.alias("prob_better"),
-            sure,
-        )
-        for first, second, leads, chance in (
-            (a, b, gap, prob_better),
-            (b, a, -gap, 1 - prob_better),
-        )
-    )
-    texts = [None if each is None else chance_text(each) for each in rows["prob_better"]]
-    return rows.insert_column(5, pl.Series("text", texts, pl.String))
-
-
-def paired_rows(ways: pl.DataFrame) -> pl.DataFrame:
-    """Both orders of all pairs, without numbers if a stratum lacks one of the models."""
-    models = ways.select("model").unique(maintain_order=True)
-    pairs = models.join(models.select(other="model"), how="cross")
-    strata = ways.select("stratum").unique(maintain_order=True)
-    every = strata.join(pairs.filter(pl.col("model") != pl.col("other")), how="cross")
-    keys = ["stratum", "model", "other"]
-    whole = every.join(ways, on=keys, how="left", maintain_order="left")
-    return whole.with_columns(pl.col("sure").fill_null(value=False))
-
-
 def axis_values(name: str, dtype: pl.DataType) -> pl.Expr:
     """The values of a stratum as a picture takes them: numbers, or times in words."""
     value = pl.col(name)
@@ -226,34 +141,9 @@ def axis_values(name: str, dtype: pl.DataType) -> pl.Expr:
     return value.cast(pl.Int64 if dtype.is_temporal() else pl.Float64)
 
 
-def difficulty_bars(rows: pl.DataFrame, span: Bounds) -> pl.DataFrame:
-    """Number of questions of each kind in each of ten equal parts of a range of rates.
-
-    `rows`: stratum, rate, status and reversed of each question.
-    """
-    low, high = span
-    width = (high - low) / _BARS or 1.0
-    # Without the last digits, in which .3 is less than three tenths.
-    bar = ((pl.col("rate") - low) / width + 1e-9).floor().clip(0, _BARS - 1)
-    status = pl.col("status").replace_strict(
-        {"never": "never solved", "always": "always solved"}, default=None, return_dtype=pl.String
-    )
-    kind = status.fill_null(
-        pl.when("reversed").then(pl.lit("reversed")).otherwise(pl.lit("others"))
-    )
-    counted = rows.group_by("stratum", bar.alias("bar"), kind.alias("kind")).agg(
-        pl.len().alias("questions")
-    )
-    ends = [
-        (low + width * (pl.col("bar") + place)).round(12).alias(name)
-        for place, name in enumerate(("least", "most"))
-    ]
-    return counted.sort("stratum", "bar", "kind").select("stratum", *ends, "kind", "questions")
-
-
 # Lower and upper end of the best step of a line; null at all others.
 BEST_LO, BEST_HI = "best_lo", "best_hi"
-_LINE = ["stratum", "model"]
+LINE = ["stratum", "model"]
 
 
 def with_best_steps(
@@ -276,12 +166,12 @@ def with_best_steps(
     best = _best_rows(rows)
     tails = selected_tail(best["steps"].to_numpy(), confidence)
     ends = [
-        rows_at(1 - 2 * tail).join(best.filter(pl.Series(tails == tail)), on=[*_LINE, "at"])
+        rows_at(1 - 2 * tail).join(best.filter(pl.Series(tails == tail)), on=[*LINE, "at"])
         for tail in np.unique(tails).tolist()
     ]
-    columns = [*_LINE, "at", pl.col("lo").alias(BEST_LO), pl.col("hi").alias(":wider")]
+    columns = [*LINE, "at", pl.col("lo").alias(BEST_LO), pl.col("hi").alias(":wider")]
     corrected = pl.concat([rows.clear(), *ends], how="diagonal").select(columns)
-    joined = rows.join(corrected, on=[*_LINE, "at"], how="left", maintain_order="left")
+    joined = rows.join(corrected, on=[*LINE, "at"], how="left", maintain_order="left")
     # Selection never makes the upper end worse: it stays as it is.
     known = pl.col(":wider").is_not_null()
     return joined.with_columns(pl.when(known).then("hi").alias(BEST_HI)).drop(":wider")
@@ -290,6 +180,6 @@ def with_best_steps(
 def _best_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """The best step of each line of two steps or more, with their number."""
     measured = rows.filter(~pl.col("ahead"), pl.col("mu").is_not_null())
-    lines = measured.sort("mu", "at", descending=[True, False]).group_by(_LINE, maintain_order=True)
+    lines = measured.sort("mu", "at", descending=[True, False]).group_by(LINE, maintain_order=True)
     best = lines.agg(pl.col("at").first(), pl.len().alias("steps"))
     return best.filter(pl.col("steps") > 1)

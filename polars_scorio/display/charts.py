@@ -12,12 +12,11 @@ import polars as pl
 
 from polars_scorio.arguments import check_choice, check_count, known_text, value_tuple
 from polars_scorio.counting.roles import Category
-from polars_scorio.display.chart_data import BEST_HI, BEST_LO, inert_text, spread_places
+from polars_scorio.display.chart_data import BEST_HI, BEST_LO, LINE, inert_text, spread_places
 from polars_scorio.display.html.marks import palette
 from polars_scorio.display.words import short_name
-from polars_scorio.metrics.metric import Bounds
 from polars_scorio.signatures import Option
-from polars_scorio.study.request import ConvergenceOptions, DecisionOptions, InferenceOptions
+from polars_scorio.study.request import InferenceOptions
 
 try:
     import altair as alt
@@ -52,14 +51,6 @@ class LookOptions(TypedDict, total=False):
 
 class PlotOptions(LookOptions, InferenceOptions, total=False):
     """The keywords of pictures of estimates."""
-
-
-class DecisionPlotOptions(LookOptions, DecisionOptions, total=False):
-    """The keywords of pictures that compare models."""
-
-
-class ConvergencePlotOptions(LookOptions, ConvergenceOptions, total=False):
-    """The keywords of pictures of what replicates a log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +157,8 @@ _ROW = 26  # pixels of a model in a list
 _INTERVAL: dict[str, Any] = {"size": 6, "strokeCap": "round", "opacity": 0.36}
 _DOT: dict[str, Any] = {"size": 90, "filled": True, "opacity": 1}
 NAME = 260  # pixels that a name may take
-_PLACES = 10  # ticks of an axis of ranks
-TRIALS_TITLE = "n, trials of each question"
+_ABREAST = 3  # panels in a row
 _TICKED = 12  # values of an axis that all have a tick
-_DOTTED = 30  # with more trials points on a line run into each other
 # A long name without its middle: models often differ at their ends.
 _CUT = (
     "length(datum.label) > 38 ? substring(datum.label, 0, 19) + '\u2026' + "
@@ -224,49 +213,6 @@ def forest_plot(
     return in_panels(layers, rows, heading, words, height=alt.Step(_ROW))
 
 
-def rank_chart(rows: pl.DataFrame, heading: Heading, colours: dict[str, str]) -> Picture:
-    """Places open to each model; `rows`: stratum, model, rank, rank_lo, rank_hi, tooltips."""
-    models = models_by_mean(rows, "rank", smallest_first=True)
-    rows, base = _model_lines(rows, models, colours, heading.style)
-    most = max([*rows["rank_hi"]], default=1)
-    axis = alt.Axis(format="d", tickMinStep=1, domain=False, values=_whole_places(int(most)))
-    scale = alt.Scale(domain=[0.5, most + 0.5], nice=False)
-    across = alt.X("rank_lo:Q", title="place", scale=scale, axis=axis)
-    layers = [
-        base.mark_rule(**_INTERVAL).encode(x=across, x2="rank_hi:Q"),
-        base.mark_point(**_DOT).encode(x="rank:Q"),
-    ]
-    words = f"The places that are open to each of {len(models)}, from {_first_and_last(models)}"
-    return in_panels(layers, rows, heading, words, height=alt.Step(_ROW))
-
-
-def _whole_places(most: int) -> list[int]:
-    """Places at the ticks of an axis: all of them, or about ten.
-
-    >>> _whole_places(2), _whole_places(25)
-    ([1, 2], [1, 4, 7, 10, 13, 16, 19, 22, 25])
-    """
-    return [*range(1, most + 1, -(-most // _PLACES))]
-
-
-def settling_chart(rows: pl.DataFrame, heading: Heading) -> Picture:
-    """How many replicates have converged after n trials, and how near the rankings are.
-
-    `rows`: stratum, n, what, value.
-    """
-    legend = list(dict.fromkeys(rows["what"]))
-    scale = alt.Scale(domain=legend, range=[heading.style.tones[tone] for tone in "ab"])
-    key = alt.Legend(title=None, orient="top", labelLimit=400, direction="vertical")
-    colour = alt.Color("what:N", scale=scale, legend=key)
-    line = alt.Chart().mark_line(size=2, point=rows["n"].n_unique() <= _DOTTED).encode(
-        x=whole_axis("n", TRIALS_TITLE),
-        y=alt.Y("value:Q", title="share, or tau", axis=alt.Axis(tickCount=6, domain=False)),
-        color=colour,
-        tooltip=number_tooltips(rows),
-    )  # fmt: skip
-    return in_panels([line], rows, heading, "Two lines against n", height=280)
-
-
 def whole_axis(column: str, title: str, values: Sequence[int] = (), log: bool = False) -> alt.X:  # noqa: FBT001, FBT002
     """An axis of whole numbers; with more than twelve `values` Vega decides which have a tick."""
     axis = alt.Axis(format="d", tickMinStep=1, grid=False)
@@ -290,9 +236,7 @@ def in_panels(
     words: str,
     *,
     height: int | alt.Step,
-    width: int | alt.Step | None = None,
-    columns: int = 3,
-    share: bool = True,
+    width: int | None = None,
 ) -> Picture:
     """The layers with their data, title and alternative text, in a panel for each stratum."""
     style = heading.style
@@ -312,10 +256,8 @@ def in_panels(
             labelAnchor="start",
         )
         facet = alt.Facet("stratum:N", sort=strata, header=header)
-        picture = picture.facet(facet=facet, columns=min(columns, len(strata) or 1))
-        if not share:
-            picture = picture.resolve_scale(x="independent")
-        elif len(strata) > columns and len(strata) % columns:
+        picture = picture.facet(facet=facet, columns=min(_ABREAST, len(strata) or 1))
+        if len(strata) > _ABREAST and len(strata) % _ABREAST:
             # Else the axes of the last row stand below the panels that it lacks.
             picture = picture.resolve_axis(x="independent")
     picture = themed_chart(picture.properties(**above), style.config)
@@ -387,16 +329,12 @@ def joined_charts(join: Callable[..., Any], one: Any, other: Any) -> Any:  # noq
 def number_tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
     """All that is known of what the mouse points at."""
     hidden = {
-        "line",
         "coloured",
         "colour",
-        "text",
-        "sure",
         "place",
         "marked",
         "edge",
         "label",
-        "floor",
     }
     return [
         alt.Tooltip(f"{name}:Q", format=".4~f") if dtype.is_float()
@@ -459,150 +397,6 @@ def _first_and_last(models: Sequence[str]) -> str:
     return f"{models[0]} to {models[-1]}" if models else "nobody"
 
 
-_NARROWEST = 160  # pixels of a panel, whose name and title are beside those of others
-_WRITTEN = 14  # with more models the cells of a matrix are too small for numbers
-_NAMED = 40  # with more questions there is no room for their names
-
-
-def heat_map(
-    rows: pl.DataFrame, heading: Heading, metric: str, span: Bounds, *, each: int
-) -> Picture:
-    """A cell for each model and question, or for `each` questions that are equally hard.
-
-    `rows`: stratum, model, mu, question and place; `span` is the range of the colours.
-    """
-    columns, percent, tones = rows["place"].n_unique(), span == (0, 1), heading.style.tones
-    named = each == 1 and columns <= _NAMED
-    title = "questions, the hardest first" + (f" ({each} in a cell)" if each > 1 else "")
-    across = alt.X(
-        "question:N",
-        sort=alt.EncodingSortField("place", op="min"),
-        title=title,
-        axis=alt.Axis(labels=named, ticks=named, labelLimit=120, labelAngle=-90, domain=False),
-        scale=alt.Scale(paddingInner=0.05 if named else 0),
-    )
-    colour = alt.Color(
-        "mu:Q",
-        title=metric,
-        scale=alt.Scale(range=[tones["band"], tones["a"]], domain=list(span)),
-        legend=alt.Legend(gradientLength=120, format="~%" if percent else alt.Undefined),
-    )
-    models = models_by_mean(rows, "mu")
-    down = alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=False))
-    base = alt.Chart().encode(x=across, y=down, tooltip=number_tooltips(rows))
-    layers = _coloured_cells(base, colour, rows, "mu", tones)
-    step = min(16.0, max(2.0, 700 / max(columns, 1)))
-    step = max(step, _NARROWEST / max(columns, 1))
-    words = f"A cell for each of {len(models)} models and each question"
-    return in_panels(
-        layers, rows, heading, words, width=alt.Step(step), height=alt.Step(16), columns=1,
-        share=False,
-    )  # fmt: skip
-
-
-def probability_matrix(rows: pl.DataFrame, heading: Heading, sure: str) -> Picture:
-    """Probabilities that the model of a row beats the model of a column, the best first.
-
-    `rows` as of `both_ways`; `sure` explains the bold numbers.
-    """
-    models, tones = models_by_mean(rows, "diff"), heading.style.tones
-    written = len(models) <= _WRITTEN
-    if written:
-        heading = replace(heading, subtitle=(*heading.subtitle, f"bold: {sure}"))
-    colour = alt.Color(
-        "prob_better:Q",
-        title="P(row beats column)",
-        scale=alt.Scale(
-            range=[tones["b"], tones["line"], tones["a"]], domain=[0, 0.5, 1], interpolate="rgb"
-        ),
-        legend=alt.Legend(gradientLength=120),
-    )
-    # Above a panel the axis would be between it and its name.
-    axis = name_axis(
-        orient="bottom" if heading.panels else "top", labelAngle=-45 if written else -90
-    )
-    base = alt.Chart().encode(
-        x=alt.X("other:N", sort=models, title=None, axis=axis),
-        y=alt.Y("model:N", sort=models, title=None, axis=name_axis(grid=False)),
-        tooltip=number_tooltips(rows),
-    )
-    layers = _coloured_cells(base, colour, rows, "prob_better", tones)
-    if written:
-        dark = "abs(datum.prob_better - 0.5) > 0.35"
-        ink = alt.condition(dark, alt.value(tones["bg"]), alt.value(tones["ink"]))
-        texts = base.encode(text="text:N", color=ink)
-        layers += [
-            texts.transform_filter("datum.sure").mark_text(fontWeight="bold"),
-            texts.transform_filter("!datum.sure && isValid(datum.prob_better)").mark_text(),
-        ]
-    step = alt.Step(max(36 if written else 14, _NARROWEST / len(models)))
-    words = f"A cell for each pair of {len(models)} models, the best first"
-    return in_panels(layers, rows, heading, words, width=step, height=step, columns=2)
-
-
-def _coloured_cells(
-    base: alt.Chart, colour: alt.Color, rows: pl.DataFrame, number: str, tones: dict[str, str]
-) -> list[Any]:
-    """Cells with colours; those without a number are hatched."""
-    known = f"isValid(datum.{number})"
-    cells = base.transform_filter(known).mark_rect().encode(color=colour)
-    if not rows[number].null_count():
-        return [cells]
-    without = base.transform_filter(f"!{known}")
-    stroke = without.mark_point(
-        shape="M-1,1L1,-1", size=60, color=tones["mark"], strokeWidth=1, opacity=1
-    )
-    return [cells, without.mark_rect(color=tones["line"]), stroke]
-
-
-_TICKS = 6  # steps of an axis of counts
-# Kinds of questions, from the bottom of a bar to its top, with their colours on the page.
-_KINDS = {
-    "others": "mark",
-    "reversed": "b",
-    "never solved": "ink",
-    "always solved": "a",
-}
-
-
-def whole_ticks(most: int) -> list[int]:
-    """Whole numbers from 0 up to a number, at most seven, in steps of 1, 2 or 5 (times ten).
-
-    >>> whole_ticks(3), whole_ticks(23)
-    ([0, 1, 2, 3], [0, 5, 10, 15, 20])
-    """
-    steps = (digit * 10**power for power in range(20) for digit in (1, 2, 5))
-    step = next(step for step in steps if most <= _TICKS * step)
-    return [*range(0, most + 1, step)]
-
-
-def difficulty_histogram(rows: pl.DataFrame, heading: Heading, title: str, span: Bounds) -> Picture:
-    """Bars of questions by their mean rate, coloured by kind; `rows` as of `difficulty_bars`."""
-    kinds = [kind for kind in _KINDS if kind in set(rows["kind"])]
-    scale = alt.Scale(domain=kinds, range=[heading.style.tones[_KINDS[kind]] for kind in kinds])
-    legend = alt.Legend(title=None, orient="top") if len(kinds) > 1 else None
-    across = value_axis(
-        alt.X("least:Q", bin="binned", scale=alt.Scale(domain=[*span], nice=False)),
-        title,
-        percent=span == (0, 1),
-    )
-    # Whole numbers: Vega puts 1.5 on the axis of a stack, and writes it as a second 2.
-    high = rows.group_by("stratum", "least").agg(pl.col("questions").sum())["questions"]
-    counts = alt.Axis(format="d", values=whole_ticks(max(high, default=1)), domain=False)
-    bars = alt.Chart().mark_bar(binSpacing=1).encode(
-        x=across,
-        x2="most:Q",
-        y=alt.Y("questions:Q", title="questions", axis=counts),
-        color=alt.Color("kind:N", scale=scale, legend=legend),
-        order=alt.Order("order:Q"),
-        tooltip=number_tooltips(rows),
-    )  # fmt: skip
-    places = {kind: place for place, kind in enumerate(_KINDS)}
-    rows = rows.with_columns(order=pl.col("kind").replace_strict(places, return_dtype=pl.Int64))
-    words = f"A histogram of {rows['questions'].sum():,} questions by their mean rate"
-    return in_panels([bars], rows, heading, words, height=200)
-
-
 def best_step_words(rows: pl.DataFrame, coloured: list[str]) -> str:
     """The meaning of the marks of best steps, if a coloured line has one."""
     if BEST_LO not in rows.columns:
@@ -632,18 +426,16 @@ def line_chart(
     colours: dict[str, str],
     *,
     percent: bool,
-    banded: int = BANDED,
 ) -> Picture:
     """A line for each model, the coloured ones with a band.
 
     `rows`: stratum, model, the column of `across`, mu, lo, hi, marked, ahead, tooltips, and for
-    diamonds best_lo, best_hi; of fans `curve`, and in the upper one the other's mu as `floor`.
-    `colours`: the best model first. More bands than `banded` would hide each other: then each
-    coloured model has a panel, but panels of strata take so many models.
+    diamonds best_lo, best_hi. `colours`: the best model first. More than three bands would hide
+    each other: then each coloured model has a panel, but panels of strata take so many models.
     """
     order = [*colours, *sorted({*rows["model"]} - {*colours})]
     models = len({*rows["model"]})
-    several = len(colours) > banded and not heading.panels
+    several = len(colours) > BANDED and not heading.panels
     rows = _drawing_order(rows, order, len(colours))
     if grey := models - len({*colours} & {*rows["model"]}):
         said = f"grey: {grey:,} other{'s' if grey > 1 else ''}"
@@ -657,8 +449,7 @@ def line_chart(
         rows = _end_labels(rows, (low, high), _LABEL / height * (high - low))
     legend = model_legend() if heading.panels and models > 1 and not several else None
     hue = _model_hue(colours, legend, heading.style)
-    line = [f"{name}:N" for name in ("model", "curve") if name in rows.columns]
-    base = alt.Chart().encode(x=across, color=hue, detail=line, tooltip=number_tooltips(rows))
+    base = alt.Chart().encode(x=across, color=hue, detail="model:N", tooltip=number_tooltips(rows))
     reach = alt.Scale(domain=[low, high], zero=False, nice=False)
     mu, lo, hi = (
         value_axis(alt.Y(f"{end}:Q", scale=reach), metric, percent=percent)
@@ -666,9 +457,6 @@ def line_chart(
     )
     band = base.transform_filter("datum.coloured").mark_area(opacity=0.15)
     layers = [band.encode(y=lo, y2="hi:Q"), *_line_layers(base, mu, rows)]
-    if "floor" in rows.columns:
-        fan = base.transform_filter("datum.coloured && isValid(datum.floor)")
-        layers.insert(0, fan.mark_area(opacity=0.07).encode(y=mu, y2="floor:Q"))
     layers += _best_step_marks(base, mu, rows)
     if rows["ahead"].any():  # the ends of a range that nobody has measured
         beyond = base.transform_filter("datum.coloured && (datum.ahead || datum.edge)")
@@ -699,7 +487,7 @@ def _model_panels(rows: pl.DataFrame, coloured: Sequence[str]) -> pl.DataFrame:
 def _drawing_order(rows: pl.DataFrame, order: Sequence[str], coloured: int) -> pl.DataFrame:
     """The rows in the order in which they are drawn, and where a prediction begins."""
     place = pl.col("model").cast(pl.Enum(order)).to_physical()
-    begins = pl.col("ahead").shift(-1).over(_line_of(rows))
+    begins = pl.col("ahead").shift(-1).over(LINE)
     return rows.with_columns(
         coloured=place < coloured, edge=begins & ~pl.col("ahead")
     ).sort(place, descending=True, maintain_order=True)  # what is drawn last is on top  # fmt: skip
@@ -748,22 +536,16 @@ def _vertical_range(rows: pl.DataFrame) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _line_of(rows: pl.DataFrame) -> list[str]:
-    """The columns that tell the lines apart."""
-    return ["stratum", "model", *(["curve"] if "curve" in rows.columns else [])]
-
-
 def _end_labels(rows: pl.DataFrame, span: tuple[float, float], gap: float) -> pl.DataFrame:
     """The rows, those at the end of a coloured line with its name and a place for it."""
     drawn = pl.col("lo").is_not_null()
-    line = _line_of(rows)
-    last = drawn & (drawn.cum_sum(reverse=True) == 1).over(line) & pl.col("coloured")
+    last = drawn & (drawn.cum_sum(reverse=True) == 1).over(LINE) & pl.col("coloured")
     at = pl.coalesce("mu", (pl.col("lo") + pl.col("hi")) / 2)
     ends = rows.filter(last).with_columns(at.alias("place")).sort("place")
     spread = pl.Series("place", spread_places(ends["place"].to_list(), gap, span), pl.Float64)
     texts = pl.Series("label", [short_name(name, _LETTERS) for name in ends["model"]], pl.String)
-    named = ends.select(*line, spread, texts)
-    return rows.join(named, on=line, how="left", maintain_order="left").with_columns(
+    named = ends.select(*LINE, spread, texts)
+    return rows.join(named, on=LINE, how="left", maintain_order="left").with_columns(
         pl.when(last).then("place"), pl.when(last).then("label")
     )
 

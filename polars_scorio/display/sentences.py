@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -479,15 +479,6 @@ def reversed_sentence(
             f"hardly any reversed {unit} is found."
         )
     return f"No {unit} is called reversed ({rate})."
-
-
-def reversal_summary(strata: Iterable[pl.DataFrame]) -> str:
-    """Half a line on reversed questions: how many, or that none could have been found."""
-    rows = [each for each in strata if each.height]
-    total = sum(int(each["reversed"].sum()) for each in rows)
-    if total or all(map(_finds_reversed, rows)):
-        return f"reversed: {count_of(total, 'question')}"
-    return "too few models or trials to find reversed questions"
 
 
 def _value_equation(q: float) -> str:

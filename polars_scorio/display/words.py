@@ -98,15 +98,6 @@ def probability_text(value: float | None) -> str:
     return ">0.999" if value >= _SURE else "<0.001" if value <= 1 - _SURE else f"{value:.3f}"
 
 
-def chance_text(value: float) -> str:
-    """A probability with two digits, which never says that something is certain.
-
-    >>> chance_text(0.5), chance_text(0.999)
-    ('.50', '>.99')
-    """
-    return ">.99" if value > 0.995 else "<.01" if value < 0.005 else f"{value:.2f}"[1:]
-
-
 _CALIBRATED = "calibrated"
 
 

@@ -38,13 +38,7 @@ COMPARING = {
     "trajectory": lambda log, **drop: log.trajectory(**drop),
     "convergence": lambda log, **drop: log.convergence(replicates=20, **drop),
 }
-PICTURES = {
-    "comparison": lambda log, **drop: log.plot.comparison(**drop),
-    "ranks": lambda log, **drop: log.plot.ranks(**drop),
-    "frontier": lambda log, **drop: log.plot.frontier(**drop),
-    "trajectory": lambda log, **drop: log.plot.trajectory(**drop),
-    "convergence": lambda log, **drop: log.plot.convergence(replicates=20, **drop),
-}
+PICTURES = {"frontier": lambda log, **drop: log.plot.frontier(**drop)}
 EACH_MODEL = {
     **dict.fromkeys(name for name in metrics.__all__ if name.islower()),  # reports of one metric
     "report": lambda log: log.report(ps.avg(), ps.pass_at_k(2), ps.mean_cost()),
@@ -74,12 +68,6 @@ def test_pictures_of_comparisons_do_as_the_methods_of_their_name(name):
         PICTURES[name](LACKING.scorio(cost="cost"))
     kept = PICTURES[name](LACKING.scorio(cost="cost"), unmatched="drop").to_dict()
     assert kept == PICTURES[name](COMMON.scorio(cost="cost")).to_dict()
-
-
-def test_a_histogram_of_questions_says_which_it_leaves_out():
-    picture = LACKING.scorio.plot.questions(kind="histogram").to_json()
-    assert "average of the trials of each question that all models have" in picture
-    assert "9 questions, 4 trials per question" in picture
 
 
 @pytest.mark.parametrize("name", [name for name, call in EACH_MODEL.items() if call])

@@ -25,8 +25,6 @@ COMMANDS = {
 }
 PICTURES = {
     "intervals": lambda plot: plot.intervals(ps.avg()),
-    "comparison": lambda plot: plot.comparison(ps.avg()),
-    "ranks": lambda plot: plot.ranks(ps.avg()),
     "curve": lambda plot: plot.curve(4),
 }
 

@@ -106,60 +106,6 @@ def test_a_single_draw_size_is_reached_by_powers_of_two(k, sizes):
     assert {*chart_data.curve_sizes(k)} == {*sizes}
 
 
-def test_thinned_lines_keep_the_last_row_of_each():
-    rows = pl.DataFrame({"model": ["a"] * 9 + ["b"] * 6, "n": [*range(1, 10), *range(1, 7)]})
-    thinned = chart_data.thinned_rows(rows, ["model"], 3)
-    assert thinned.filter(model="a")["n"].to_list() == [1, 4, 7, 9]
-    assert thinned.filter(model="b")["n"].to_list() == [1, 4, 6]
-    assert chart_data.thinned_rows(rows.clear(), ["model"], 3).is_empty()
-
-
-def test_questions_that_share_a_cell_have_their_mean():
-    rows = pl.DataFrame(
-        {"stratum": "", "model": "m", "question": ["w", "x", "y"], "mu": [0.9, 0.1, 0.3]}
-    )
-    cells, each = chart_data.by_difficulty(rows, 2)
-    assert each == 2
-    assert cells.select("question", "place").rows() == [("1 to 2", 0), ("3 to 4", 1)]
-    assert cells["mu"].to_list() == pytest.approx([0.2, 0.9])
-
-
-def test_a_model_without_a_question_has_an_empty_cell():
-    rows = pl.DataFrame(
-        {"stratum": "", "model": ["a", "a", "b"], "question": ["x", "y", "x"], "mu": [0, 1, 0.5]},
-        strict=False,
-    )
-    cells, each = chart_data.by_difficulty(rows, 250)
-    assert each == 1
-    assert cells.select("question", "model", "mu").rows() == [
-        ("x", "a", 0.0),
-        ("x", "b", 0.5),
-        ("y", "a", 1.0),
-        ("y", "b", None),
-    ]
-
-
-def test_pairs_are_shown_both_ways_and_missing_ones_are_empty():
-    pairs = pl.DataFrame(
-        {
-            "domain": ["air", "air", "air", "web"],
-            "model_a": ["a", "a", "b", "a"],
-            "model_b": ["b", "c", "c", "b"],
-            "diff": [0.5, 0.25, -0.25, 0.0],
-            "prob_better": [1.0, 0.75, 0.25, 0.5],
-            "better": ["a", None, None, None],
-        }
-    )
-    log = long([[1]]).with_columns(domain=pl.lit("web"))
-    ways = chart_data.both_ways(pairs, bound(log, by="domain"))
-    assert ways.filter(stratum="air", model="b", other="a").row(0)[3:] == (-0.5, 0.0, "<.01", True)
-    assert ways.filter(stratum="air", model="a", other="c").row(0)[3:] == (0.25, 0.75, ".75", False)
-    cells = chart_data.paired_rows(ways)
-    assert cells.height == 2 * 3 * 2
-    assert cells.filter(stratum="web", model="c", other="a")["prob_better"].to_list() == [None]
-    assert cells.filter(stratum="web", model="c", other="a")["sure"].to_list() == [False]
-
-
 @pytest.mark.parametrize(
     ("value", "shown"),
     [(3, 3), (0.5, 0.5), (date(2026, 1, 2), "2026-01-02T00:00:00.000"), (True, 1.0)],

@@ -49,19 +49,6 @@ def test_equal_means_are_in_the_order_of_the_names():
     assert models_by_mean(rows, "mu", smallest_first=True) == ["a", "b", "c"]
 
 
-def test_convergence_shows_the_share_and_tau(log):
-    chart = plot_of(log).convergence(replicates=20, scheme="question", seed=3)
-    rows = log.scorio(by="domain", success=[1, 2]).convergence(
-        ps.avg(), replicates=20, scheme="question", seed=3
-    )
-    expected = rows.drop_nulls("n")
-    for what, column in (("share of the rep", "cumulative"), ("Kendall's tau", "tau")):
-        shown = data_of(chart).filter(pl.col("what").str.starts_with(what))
-        assert shown["value"].to_list() == expected[column].to_list()
-        assert shown["n"].to_list() == expected["n"].to_list()
-    assert marks_of(chart) == ["line"]
-
-
 def test_no_percentage_is_beyond_100():
     right = long([[1, 1, 1]] * 3)
     for chart in (right.scorio.plot.intervals(), right.scorio.plot.curve(2)):
@@ -75,14 +62,9 @@ def test_no_percentage_is_beyond_100():
 
 
 @pytest.mark.parametrize("number", [2, 9])
-@pytest.mark.parametrize("name", ["comparison", "curve", "intervals", "questions", "reliability"])
+@pytest.mark.parametrize("name", ["curve", "intervals"])
 def test_no_panel_is_narrower_than_its_name_and_its_title(name, number):
     log = models(number, strata=4, questions=2)
     asked = [ps.pass_at_k([1, 2])] if name == "curve" else []
     chart = getattr(log.scorio(by="bench").plot, name)(*asked)
-    drawn = chart.to_dict()
-    width = drawn["spec"]["width"]
-    if isinstance(width, dict):  # of a cell
-        x = drawn["spec"]["layer"][0]["encoding"]["x"]["field"]
-        width = width["step"] * len({row[x] for row in chart.data.values})
-    assert width >= 150
+    assert chart.to_dict()["spec"]["width"] >= 150

@@ -56,7 +56,7 @@ def test_tables_of_reports_say_it_too():
 
 def test_pictures_say_it_in_the_subtitle():
     log = LOG.scorio(judge=GRADER)
-    for chart in (log.plot.intervals(), log.plot.curve(ps.pass_at_k([1, 2])), log.plot.ranks()):
+    for chart in (log.plot.intervals(), log.plot.curve(ps.pass_at_k([1, 2]))):
         assert WORDS in " ".join(chart.to_dict()["title"]["subtitle"])
     labelled = LOG.scorio(truth="human").plot.intervals().to_dict()["title"]["subtitle"]
     assert "corrected for the judge by 37 to 53 labels" in labelled[0]

@@ -8,7 +8,6 @@ import polars_scorio as ps
 from polars_scorio.display.charts import _vertical_range
 from tests.display.chart_parts import data_of, layers_of, marks_of, plot_of, subtitle_of
 from tests.display.html.logs import models
-from tests.made_logs import long
 
 
 @pytest.mark.slow
@@ -76,49 +75,3 @@ def test_the_axis_of_k_is_logarithmic_where_k_spans_it(r1, k, sizes, scale):
     assert axis["scale"].get("type") == scale
     powers = [size for size in (1, 2, 4, 8, 16) if min(sizes) <= size <= max(sizes)]
     assert axis["axis"]["values"] == (powers if scale else sizes)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("k", [3, 20])
-def test_a_tail_is_the_curve_over_thresholds(log, k):
-    chart = plot_of(log).tail(k, prior="uniform")
-    rows = log.scorio(by="domain", success=[1, 2]).tail_pass(k, prior="uniform")
-    columns = ["model", "t", "estimate", "mu", "lo", "hi"]
-    shown = data_of(chart).sort("stratum", "model", "t").select(columns)
-    assert_frame_equal(
-        shown, rows.select(columns), check_exact=True, check_dtypes=False
-    )  # all null
-    across = layers_of(chart)[0]["encoding"]["x"]
-    assert (across["field"], across["title"]) == ("t", f"t, successes of {k}")
-    assert ("values" in across["axis"]) == (k == 3)  # twenty ticks are for Vega to choose
-    assert chart.to_dict()["title"]["text"] == f"TailPass@{k}"
-
-
-def test_a_fan_has_the_bands_of_the_report_and_what_lies_between_its_lines():
-    log = models(2, questions=20)
-    rows = data_of(log.scorio.plot.reliability())
-    assert rows["k"].unique().sort().to_list() == [1, 2, 4]  # as far as all have trials
-    for name, metric in (("Pass@k", ps.pass_at_k), ("Pass^k", ps.pass_hat_k)):
-        known = log.scorio.report(metric([1, 2, 4]), simultaneous=True).sort("model", "k")
-        own = rows.filter(curve=name).sort("model", "k")
-        assert own["lo"].to_list() == pytest.approx(known["lo"].to_list())
-        assert own["hi"].to_list() == pytest.approx(known["hi"].to_list())
-    above, below = (rows.filter(curve=name).sort("model", "k") for name in ("Pass@k", "Pass^k"))
-    assert above["floor"].to_list() == below["mu"].to_list()
-    assert below["floor"].null_count() == below.height
-
-
-def test_more_fans_than_two_are_small_multiples_with_the_others_grey():
-    drawn = data_of(models(4).scorio.plot.reliability())
-    assert drawn["stratum"].n_unique() == 4
-    coloured = drawn.filter("coloured")
-    assert (coloured["model"] == coloured["stratum"]).all()
-    two = models(2, strata=2).scorio(by="bench").plot.reliability(2)
-    assert data_of(two)["stratum"].unique().sort().to_list() == ["bench 0", "bench 1"]
-
-
-def test_fans_of_rewards_are_of_the_best_and_the_worst_and_need_several_trials():
-    log = long([[0.5, 0.25], [0.0, 1.0]])
-    assert {*data_of(log.scorio.plot.reliability())["curve"]} == {"Max@k", "Min@k"}
-    with pytest.raises(ValueError, match="reliability needs several trials of each question"):
-        models(2, trials=1).scorio.plot.reliability()

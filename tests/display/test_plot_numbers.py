@@ -2,11 +2,10 @@
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from tests.display.chart_parts import data_of, marks_of, plot_of, subtitle_of
-from tests.made_logs import drawn, long
+from tests.display.chart_parts import plot_of
+from tests.made_logs import drawn
 
 
 @pytest.mark.every(3)
@@ -14,9 +13,7 @@ from tests.made_logs import drawn, long
     pl.__version__.startswith("1."),
     reason="Polars 1 shares scans, as measured, but no function over them that could count",
 )
-@pytest.mark.parametrize(
-    "kind", ["intervals", "curve", "questions", "comparison", "ranks", "trajectory", "over"]
-)
+@pytest.mark.parametrize("kind", ["intervals", "curve", "over"])
 def test_a_picture_reads_the_log_once(log, kind, tmp_path):
     log.with_columns(step=1).write_parquet(tmp_path / "log.parquet")
     looks = []
@@ -39,46 +36,11 @@ def test_a_curve_needs_draw_sizes(r1):
         r1.scorio.plot.curve(0)
 
 
-@pytest.mark.slow
-def test_a_trajectory_is_that_of_the_accessor(log):
-    chart = plot_of(log).trajectory(confidence=0.5)
-    expected = log.scorio(by="domain", success=[1, 2]).trajectory(ps.avg(), confidence=0.5)
-    columns = ["n", "model", "mu", "lo", "hi", "rank"]
-    shown = data_of(chart).sort("stratum", "n", "model").select(columns)
-    assert_frame_equal(shown, expected.select(columns), check_dtypes=False, check_exact=True)
-    assert marks_of(chart) == ["area", "line", "line"]
-    assert "bands: calibrated 50 % intervals" in subtitle_of(chart)
-    posterior = plot_of(log).trajectory(ps.bayes(), confidence=0.5)
-    assert "bands: 50 % intervals (uniform prior)" in subtitle_of(posterior)
-
-
-def test_a_curve_over_thresholds_has_a_picture_of_its_own(r1):
-    with pytest.raises(ValueError, match=r"tail_pass\(k=3\) is a curve .*: plot.tail draws it"):
-        r1.scorio.plot.curve(ps.tail_pass(3))
-    words = "TailPass@3 (t=2)"
-    assert r1.scorio.plot.intervals(ps.tail_pass(3, 2)).to_dict()["title"]["text"] == words
-
-
-def test_long_lines_are_thinned_and_keep_both_ends():
-    chart = long([[0, 1] * 500]).scorio(prior="uniform").plot.trajectory()
-    shown = data_of(chart)["n"].to_list()
-    assert len(shown) == 201
-    assert [shown[0], shown[1], shown[-1]] == [1, 6, 1000]
-
-
 PICTURES = {
-    "comparison": (),
-    "convergence": (),
     "curve": ([1, 2],),
-    "forecast": (),
     "frontier": (),
     "intervals": (),
     "over": ("step",),
-    "questions": (),
-    "ranks": (),
-    "reliability": (2,),
-    "tail": (2,),
-    "trajectory": (),
 }
 
 
@@ -102,7 +64,6 @@ def test_a_picture_asks_for_few_schemas(monkeypatch, picture):
     log = log.filter(domain="web").with_columns(usd=1.0 + pl.col("trial"))
     roles = {"cost": "usd"} if picture == "frontier" else {"by": "domain"}
     plots = log.lazy().scorio(**roles, success=[1, 2]).plot
-    options = {"replicates": 5, "scheme": "question"} if picture == "convergence" else {}
     monkeypatch.setattr(pl.LazyFrame, "collect_schema", spy)
-    getattr(plots, picture)(*PICTURES[picture], **options)
+    getattr(plots, picture)(*PICTURES[picture])
     assert 1 <= len(calls) <= 5

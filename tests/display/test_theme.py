@@ -42,7 +42,7 @@ def test_a_model_has_one_colour_in_all_pictures():
     # By Pass@1 "split" is better than "even", by Pass@8 it is worse.
     log = pl.concat([long([[1] * 4, [0] * 4], "split"), long([[1, 0, 0, 0]] * 2, "even")])
     plot = log.scorio.plot
-    charts = plot.curve(8), plot.trajectory(ps.pass_at_k(8)), plot.curve([8, 16])
+    charts = plot.curve(8), plot.curve([8, 16])
     ((best, other),) = {tuple(colours_of(chart).items()) for chart in charts}
     assert (best[0], other[0]) == ("split", "even")
     assert best[1] != other[1]
@@ -139,9 +139,9 @@ def test_few_models_change_their_colour_when_another_one_leaves():
 @pytest.mark.slow
 def test_pictures_can_be_joined_and_keep_their_theme():
     plot = ascending_models(4).scorio.plot
-    one, two, three = plot.intervals(theme="dark"), plot.curve([1, 2]), plot.questions()
+    one, two, three = plot.intervals(theme="dark"), plot.curve([1, 2]), plot.curve(4)
     row = one | two
-    both = row & three | plot.ranks()
+    both = row & three | plot.intervals()
     assert len(row.to_dict()["hconcat"]) == 2
     assert pickle.loads(pickle.dumps(row)).to_dict() == row.to_dict()  # noqa: S301 - our own
     assert row.to_dict()["config"] == one.to_dict()["config"]  # the theme of the first one
