@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from polars_scorio.counting.label_sample import sample_to_label
     from polars_scorio.decisions.rank import rank_scores
     from polars_scorio.decisions.reruns import miss_rate, runs_to_fail
-    from polars_scorio.display.exports import to_every_eval_ever, to_metrics, to_model_card
-    from polars_scorio.display.table import to_great_table, to_latex, to_markdown
+    from polars_scorio.display.table import to_great_table, to_latex, to_markdown, to_metrics
     from polars_scorio.logs.arrays import from_array
     from polars_scorio.logs.runs import LogWarning
     from polars_scorio.metrics import *
@@ -84,12 +83,10 @@ __all__ = [
     "sql",
     "tail_pass",
     "threshold_spectrum_at_k",
-    "to_every_eval_ever",
     "to_great_table",
     "to_latex",
     "to_markdown",
     "to_metrics",
-    "to_model_card",
     "unanimous_at_k",
     "vote_at_k",
 ]
@@ -108,8 +105,7 @@ _ROOMS = {
     "counting.label_sample": "sample_to_label",
     "decisions.rank": "rank_scores",
     "decisions.reruns": "miss_rate runs_to_fail",
-    "display.exports": "to_every_eval_ever to_metrics to_model_card",
-    "display.table": "to_great_table to_latex to_markdown",
+    "display.table": "to_great_table to_latex to_markdown to_metrics",
     "logs": "logs",
     "logs.arrays": "from_array",
     "logs.runs": "LogWarning",

@@ -131,12 +131,6 @@ def check_flag(keyword: str, value: object) -> bool:
     return bool(value)
 
 
-def check_text(keyword: str, value: object) -> None:
-    """Refuse what is no text."""
-    if not isinstance(value, str):
-        raise TypeError(f"{keyword} must be a text, got {value_text(value)}")
-
-
 def check_choice(keyword: str, value: object, choices: object) -> None:
     """Refuse a value that is none of the choices of a Literal, with the nearest of them.
 

@@ -46,7 +46,6 @@ def what_people_read(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(ps.to_markdown(board), str)
     assert_type(ps.to_latex(board, percent=False), str)
     assert_type(ps.to_metrics(board), dict[str, float])
-    assert_type(ps.to_model_card(board), str)
     ps.to_markdown(lf)  # type: ignore[arg-type]
     plot = ps.scorio(df).plot
     plot.intervals(ps.bayes(), overall="macro", confidence=0.9).save("picture.png")

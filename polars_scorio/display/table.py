@@ -1,4 +1,4 @@
-"""Tables: cells, order, text, Markdown, LaTeX."""
+"""Tables: cells, order, text, Markdown, LaTeX; and the flat dict of a tracker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_scorio.arguments import check_count, check_flag
+from polars_scorio.arguments import check_count, check_flag, value_text
 from polars_scorio.display.leaderboard import FACTS, JUDGED_ENDS, SEPARATOR
 from polars_scorio.display.words import (
     BEST,
@@ -645,3 +645,86 @@ def _latex_number(text: str) -> str:
     ('$-$0.5 [$-$1.0, 0.0]', '\\textless{}0.001')
     """
     return "$-$".join(map(_latex_text, text.split("-")))
+
+
+_NUMBERS = "estimate", "sigma", "lo", "hi"  # and mu, where a row of the report is a posterior
+_REFUSED = re.compile(r"[^\w.\- ]+")  # characters that MLflow does not take, within a part
+
+
+def to_metrics(report: pl.DataFrame | pl.LazyFrame) -> dict[str, float]:
+    """A report as a flat dict of numbers, for MLflow, Weights & Biases and training loops.
+
+    Parameters
+    ----------
+    report : DataFrame or LazyFrame
+        The result of `report` or of a metric; you may filter rows, and drop or join columns before
+        `metric`.
+
+    Returns
+    -------
+    dict of str to float
+        Estimate, sigma, lo and hi of each row (and mu, of posteriors), without nulls. A name joins
+        by slashes the strata, the model (if there are several), the metric with its value of k, and
+        the number: ``"airline/pass_hat_2/lo"``. Characters other than letters, digits, points,
+        hyphens and blanks become underscores.
+
+    Raises
+    ------
+    ValueError
+        If the frame is no tidy report, or two rows would have the same name.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import polars_scorio as ps
+    >>> log = pl.DataFrame({"model": "ada", "question": [1, 1, 2, 2], "category": [1, 0, 1, 1]})
+    >>> report = log.scorio(trial=None).pass_at_k([1, 2])
+    >>> metrics = ps.to_metrics(report)
+    >>> metrics["pass_at_2/estimate"], len(metrics)
+    (1.0, 8)
+
+    In a training loop: ``wandb.log(ps.to_metrics(report), step=step)``.
+    """
+    if not isinstance(report, pl.DataFrame | pl.LazyFrame):
+        raise TypeError(
+            "report must be the DataFrame or LazyFrame that report() returns, got "
+            f"{value_text(report)}"
+        )
+    frame = report.lazy().collect()
+    lacking = [name for name in ("metric", "k", *_NUMBERS) if name not in frame.columns]
+    if lacking:
+        raise ValueError(
+            f"the frame lacks the columns {lacking} of a tidy report: pass what report() returns, "
+            f"without wide=True; the columns are {frame.columns}"
+        )
+    keys = frame.columns[: frame.columns.index("metric")]
+    if "model" in keys and frame["model"].n_unique() <= 1:
+        keys.remove("model")
+    values: dict[str, float] = {}
+    for row in frame.iter_rows(named=True):
+        parts = [*(str(row[key]) for key in keys), _metric_at(row["metric"], row["k"])]
+        prefix = "/".join(_REFUSED.sub("_", part).strip("_") for part in parts)
+        numbers = {f"{prefix}/{name}": row[name] for name in (*_NUMBERS, "mu") if name in row}
+        if values.keys() & numbers.keys():
+            raise ValueError(
+                f"two rows of the report would have the name {prefix!r}: filter the report, or "
+                "name its metrics with name="
+            )
+        values |= {
+            name: value
+            for name, value in numbers.items()
+            if isinstance(value, int | float) and isfinite(value)
+        }
+    return values
+
+
+def _metric_at(metric: str, k: int | None) -> str:
+    """The name of a metric with the number k in place of the letter.
+
+    >>> _metric_at("g_pass_at_k_tau(tau=0.5)", 2), _metric_at("tail_pass(k=8)", 3)
+    ('g_pass_at_2_tau(tau=0.5)', 'tail_pass(k=8)_3')
+    """
+    if k is None:
+        return metric
+    named, replaced = re.subn(r"_k(?![a-z0-9])", f"_{k}", metric, count=1)
+    return named if replaced else f"{metric}_{k}"

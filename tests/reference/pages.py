@@ -137,8 +137,7 @@ def parts() -> tuple[Part, ...]:
             "What people read. Their numbers are calibrated unless one says otherwise.",
             (
                 *methods("df.scorio", ReaderMethods),
-                *named("ps", ps, "to_markdown", "to_latex", "to_great_table"),
-                *named("ps", ps, "to_metrics", "to_model_card", "to_every_eval_ever"),
+                *named("ps", ps, "to_markdown", "to_latex", "to_great_table", "to_metrics"),
                 *methods("df.scorio.plot", Plots),
             ),
         ),
