@@ -23,7 +23,6 @@ from examples.validation.study_tables import (
     advice_table,
     board_table,
     cost_table,
-    cost_verdict_table,
     fault_table,
     flip_table,
     honest_table,
@@ -50,7 +49,6 @@ FILES = {
     "inferences": VALIDATION / "inferences.parquet",
     "costs": VALIDATION / "costs.csv",
     "cost_tails": VALIDATION / "single_claims" / "cost_tails.csv",
-    "cost_verdicts": VALIDATION / "single_claims" / "cost_verdicts.csv",
     "board_best": VALIDATION / "single_claims" / "board_best.csv",
     "prob_best": VALIDATION / "single_claims" / "prob_best.csv",
     **{
@@ -88,7 +86,6 @@ TABLES: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
         lambda measured: inference_table(measured, measured_cells("coverage")),
     ),
     "prob_best": ("prob_best", leader_table),
-    "cost_verdicts": ("cost_verdicts", cost_verdict_table),
     "board_best": ("board_best", board_table),
     "run_intervals": ("run_intervals", run_interval_table),
     "run_decisions": ("run_decisions", partial(run_share_table, share="false_winner")),

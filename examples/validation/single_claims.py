@@ -724,35 +724,6 @@ def costs_of_tail(name: str, questions: int, n: int, logs: int) -> Iterator[Cell
         yield cell | {"above": (truth > hi).mean(), "factor": np.median(hi / lo)}
 
 
-def cost_verdicts(logs: int = 200) -> Iterator[Cell]:
-    """Wrong verdicts on costs by their tail: a passed gate at its margin, a dominated equal.
-
-    Both models have the same rates; the second costs 1.15 times as much for the gate.
-    """
-    tails = ("lognormal, sd 1", "lognormal, sd 2", "Pareto, power 2.5")
-    for name, questions, n in product(tails, (30, 100, 500), (1, 4)):
-        rng = np.random.default_rng([53, questions, n, *name.encode()])
-        shape = (logs, 2, questions, n)
-        level = np.exp(rng.normal(0, 0.5, (logs, 1, questions, 1)))
-        cost = level * TAILS[name](rng, shape)
-        won = rng.random(shape) < rng.beta(4, 2, (logs, 1, questions, 1))
-        stratum, model, question, _ = np.indices(shape).reshape(4, -1)
-        frame = pl.DataFrame({"stratum": stratum, "model": model, "question": question})
-        frame = frame.with_columns(category=pl.Series(won.ravel()), usd=pl.Series(cost.ravel()))
-        log = frame.scorio(by="stratum", trial=None, cost="usd")
-        dearer = frame.with_columns(usd=pl.col("usd") * (1 + 0.15 * pl.col("model")))
-        # The costs of a gate are those of all strata: each log has its own.
-        verdicts = [
-            part.scorio(trial=None, cost="usd").gate(0, margin=0.99, cost_margin=1.15)
-            for part in dearer.partition_by("stratum")
-        ]
-        gates = pl.concat(verdicts)["cost_verdict"]
-        dominated = log.frontier(target="population")["dominated"]
-        cell: Cell = {"costs": name, "questions": questions, "n": n, "logs": logs}
-        cell |= {word: (gates == word).mean() for word in ("pass", "fail")}
-        yield cell | {"dominated": dominated.sum() / logs}
-
-
 STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
     study.__name__: study
     for study in (
@@ -764,7 +735,6 @@ STUDIES: dict[str, Callable[[], Iterator[Cell]]] = {
         heavy_costs,
         cost_tails,
         worst_tails,
-        cost_verdicts,
         board_best,
         lenient_judge,
         favoured_model,

@@ -72,16 +72,6 @@ def tail_table(measured: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def cost_verdict_table(measured: pl.DataFrame) -> pl.DataFrame:
-    """Wrong verdicts on costs over the numbers of questions: mean, and highest in brackets."""
-    rows = pl.col("costs"), pl.col("n").alias("trials")
-    each = measured.group_by(*rows, maintain_order=True).agg(
-        pl.col("pass").mean(), pl.col("pass").max().alias("most"), pl.col("dominated").max()
-    )
-    shares = mean_and_least("pass", "most", 2).alias("gate passed at its margin")
-    return each.select("costs", "trials", shares, pl.col("dominated").alias("equal one dominated"))
-
-
 def board_table(measured: pl.DataFrame) -> pl.DataFrame:
     """What is said of leaders and pairs on questions of public boards, and what is."""
     shown = ("said", "best", "brier", "pair said", "pair")

@@ -328,12 +328,10 @@ class GateMethods(Accessor[FrameT]):
         power: float = 0.8,
         max_trials: int = 1_000_000,
         overall: Overall | None = None,
-        cost_margin: float | None = None,
         fail_on: FailOn | None = None,
         must_pass: Cases | None = None,
         quarantine: Cases | None = None,
         fdr: float | None = None,
-        ab_check: bool = False,
         **options: Unpack[DecisionOptions],
     ) -> FrameT:
         """Non-inferiority test of each candidate against a baseline: "pass", "fail" or "undecided".
@@ -356,8 +354,6 @@ class GateMethods(Accessor[FrameT]):
             Probability with which `extra_trials` decide the gate, and their largest number.
         overall : "macro" or "micro", optional
             Whether a gate over strata is about their mean, the default, or pools their questions.
-        cost_margin : float, optional
-            Factor by which the mean cost of a trial may grow: 1.1 allows 10 %. Default: no limit.
         fail_on : "regressed", optional
             Whether a candidate fails if a single question regressed. Default: no.
         must_pass, quarantine : ids of questions or Path, optional
@@ -365,8 +361,6 @@ class GateMethods(Accessor[FrameT]):
             count, such as flaky ones. A `Path` names a file with one id on each line.
         fdr : float, optional
             False discovery rate of the regressed questions, for `fail_on`. Default: 0.1.
-        ab_check : bool
-            Whether to report how often random halves of the baseline's trials fail (`ab_failed`).
         prior, target, confidence, planned_trials, planned_questions, unmatched : optional
             As in `report` and `compare`; `confidence` is that of each verdict, and above 0.5.
 
@@ -393,7 +387,7 @@ class GateMethods(Accessor[FrameT]):
                               shown to be larger; else "undecided"
             ================  ==================================================================
 
-            Costs, questions and tests of the log (`note`, `alarm`) add columns: see the guide.
+            Questions and tests of the log (`note`, `alarm`) add columns: see the guide.
 
         Raises
         ------
@@ -432,12 +426,10 @@ class GateMethods(Accessor[FrameT]):
             power=power,
             max_trials=max_trials,
             overall=overall,
-            cost_margin=cost_margin,
             fail_on=fail_on,
             must_pass=must_pass,
             quarantine=quarantine,
             fdr=fdr,
-            ab_check=ab_check,
             **options,
         )
         several = metric is not None and (metric.looks_at == "costs" or len(metric.row_sizes) > 1)

@@ -288,13 +288,11 @@ def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult
         every_stratum=asked.every_stratum,
         simultaneous=not asked.each_pair,
         overall=asked.overall,
-        cost_margin=asked.cost_margin,
         unmatched=asked.unmatched,
         power=asked.power,
         fail_on="regressed" if "regressed" in (asked.fail_on or ()) else None,
         must_pass=asked.must_pass,
         fdr=asked.fdr if "regressed" in (asked.fail_on or ()) else None,
-        ab_check=asked.ab_check,
         **settings.report,
     )
     rows = rows.lazy().collect()
@@ -311,7 +309,6 @@ def _gate_result(reply: Reply, baseline: Category, metric: Metric) -> GateResult
         population=settings.target == "population",
         planned=settings.planned,
         corrected=judge_words(trials.roles) or _SAMPLED.get(asked.unmatched, ""),
-        cost_margin=asked.cost_margin,
         undecided=asked.undecided,
         lower_is_better=trials.roles.lower_is_better,
         candidates=1 if asked.each_pair else rows[model].n_unique(),

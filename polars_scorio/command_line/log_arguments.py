@@ -382,10 +382,6 @@ def _add_gate(parser: ArgumentParser) -> None:
     add("--margin", type=plain_number, required=True, help=margin)
     part = "let a candidate be worse by this much in a stratum (default: the margin)"
     add("--stratum-margin", type=plain_number, metavar="MARGIN", help=part)
-    factor = (
-        "let the mean cost of a candidate grow by this factor: 1.1 is ten percent; needs --cost"
-    )
-    add("--cost-margin", type=plain_number, metavar="FACTOR", help=factor)
     add(
         "--every-stratum",
         action="store_true",
@@ -403,8 +399,6 @@ def _add_gate(parser: ArgumentParser) -> None:
     add("--must-pass", nargs="+", metavar="ID", help=must)
     left = f"leave these questions out, such as known flaky ones: {listed}"
     add("--quarantine", nargs="+", metavar="ID", help=left)
-    halves = "report how often this gate fails between random halves of the baseline's trials"
-    add("--ab-check", action="store_true", help=halves)
     chance = "report how many more trials decide with this probability (default: %(default)s)"
     add("--power", type=plain_number, default=0.8, help=chance)
     undecided = "count an undecided gate as this verdict (default: neither; exit status 4)"

@@ -1,12 +1,11 @@
-"""Gates on single cases, and how often a gate fails if nothing changed."""
+"""Gates on single cases."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -20,8 +19,7 @@ from polars_scorio.arguments import (
     value_tuple,
 )
 from polars_scorio.counting.categories import Classes
-from polars_scorio.counting.checks import WholePlan
-from polars_scorio.counting.log import bind_roles, is_label, refuse_repeats
+from polars_scorio.counting.log import bind_roles, is_label
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.models import STRATUM
 from polars_scorio.decisions.regressed_questions import SuccessCounts, beyond_counts
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 # Questions by their ids, or the file that lists them, one a line.
 Cases: TypeAlias = "Category | Sequence[Category] | Path"
 
-AB_COLUMN = "ab_failed"
-_SPLITS, _SEED = 100, 0
 _LISTED = 5  # questions in a message
 _WORST_FIRST = ("fail", "undecided", "pass")
 
@@ -139,7 +135,11 @@ class CaseRules:
             for name in of_cases.columns[1:]
         ]
         joined = rows.join(of_cases, on=model, how="left", maintain_order="left")
-        return with_worst(joined.with_columns(columns), "case_verdict")
+        every = pl.concat_list("verdict", "case_verdict")
+        worst = (pl.when(every.list.contains(word)).then(pl.lit(word)) for word in _WORST_FIRST)
+        return joined.with_columns(columns).with_columns(
+            pl.coalesce(worst).alias("verdict"), score_verdict="verdict"
+        )
 
     def _candidate_cases(self, versions: VersionCounts, names: pl.Series) -> dict[str, object]:
         """The lists of questions of a candidate, and their verdict."""
@@ -169,86 +169,3 @@ class CaseRules:
                 f"gate: must_pass= lists {counted} that the log does not have: {listed}. "
                 "A question in quarantine cannot have to pass; correct the list"
             )
-
-
-FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
-
-
-def with_worst(rows: FrameT, name: str) -> FrameT:
-    """The rows, whose verdict is the worse one of their own and of another column."""
-    every, known = pl.concat_list("verdict", name), rows.collect_schema().names()
-    worst = (pl.when(every.list.contains(word)).then(pl.lit(word)) for word in _WORST_FIRST)
-    first = "score_verdict" if "score_verdict" in known else "verdict"
-    return rows.with_columns(pl.coalesce(worst).alias("verdict"), score_verdict=first)
-
-
-# From a log of two versions, its roles and the name of the baseline, to the rows of a gate.
-GateOf: TypeAlias = "Callable[[pl.LazyFrame, Roles, Category], pl.LazyFrame]"
-_VERSIONS, _PLACE = ("candidate", "baseline"), ":place"
-
-
-def with_ab_check(
-    rows: pl.LazyFrame,
-    trials: Trials,
-    baseline: Category,
-    sizes: Sequence[int | None] | None,
-    gate_of: GateOf,
-) -> pl.LazyFrame:
-    """The rows of a gate, with the share of splits of the baseline that they would fail."""
-    # Each of 100 random splits gives half of the trials of each question to one version, and the
-    # rest to the other: nothing changed between them. `sizes` are the draw sizes of the metric;
-    # None: versions have other questions, and a split gives each version half of them.
-    assert trials.model is not None  # a gate has models
-    refuse_repeats([*rows.collect_schema().names(), AB_COLUMN])
-    keys, model = [*trials.strata, "metric", "k"], trials.model.name
-    groups = [part.expr for part in (*trials.by, trials.question)]
-    place = pl.col(_PLACE)
-    if sizes is None:
-        ranked, within = place.first(), [*groups[:-1], pl.lit(0)]
-    else:
-        ranked, within = place, groups
-    half = place.rank("dense").over(within) % 2
-    roles = replace(trials.roles, model=model, count=None, n=None)
-
-    def checked(verdicts: pl.DataFrame) -> pl.DataFrame:
-        baseline_rows = _baseline_trials(trials, baseline, sizes)
-        random, fails = np.random.default_rng(_SEED), []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of halves of a log, which itself was warned of
-            for _ in range(_SPLITS):
-                versions = (pl.when(half == side).then(pl.lit(_VERSIONS[side])) for side in (0, 1))
-                split = baseline_rows.lazy().with_columns(
-                    pl.Series(_PLACE, random.random(baseline_rows.height))
-                )
-                split = split.with_columns(ranked.over(groups))
-                split = split.with_columns(pl.coalesce(versions).alias(model)).drop(_PLACE)
-                judged = gate_of(split, roles, _VERSIONS[1]).collect()
-                fails.append(judged.select(*keys, pl.col("verdict").eq("fail").alias(AB_COLUMN)))
-        shares = pl.concat(fails).group_by(keys).agg(pl.col(AB_COLUMN).mean())
-        return verdicts.join(shares, on=keys, how="left", nulls_equal=True, maintain_order="left")
-
-    schema = {**rows.collect_schema(), AB_COLUMN: pl.Float64()}
-    return WholePlan(rows).then(checked, schema, filters=False).plan()
-
-
-def _baseline_trials(
-    trials: Trials, baseline: Category, sizes: Sequence[int | None] | None
-) -> pl.DataFrame:
-    """A row for each trial of the baseline, as the user's frame has them."""
-    assert trials.model is not None  # as for `with_ab_check`
-    drawn = trials.frame.filter(trials.model.expr == pl.lit(baseline)).collect()
-    if trials.count is not None:
-        often = drawn.select(trials.count.expr).to_series().cast(pl.Int64)
-        drawn = drawn[np.repeat(np.arange(drawn.height), often)]
-    if sizes is None:
-        return drawn
-    each = drawn.group_by(part.expr for part in (*trials.by, trials.question)).len()["len"]
-    fewest = int(each.to_numpy().min())
-    needed = max(k or 1 for k in sizes)
-    if fewest // 2 < needed:
-        raise ValueError(
-            f"gate: ab_check= splits the trials of each question of {baseline!r} in two halves, "
-            f"which need {needed} each; some question has {fewest} trials. Take more trials or a "
-            "smaller k, or leave it out"
-        )
-    return drawn

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from polars_scorio.arguments import (
     CHANCE,
     NOT_NEGATIVE,
-    PLANS,
     FailOn,
     Overall,
     Range,
@@ -24,17 +23,14 @@ from polars_scorio.arguments import (
     planned_looks,
 )
 from polars_scorio.counting.checks import WholePlan
-from polars_scorio.counting.log import Log, Trials, bind_roles, refuse_repeats, result_schema
+from polars_scorio.counting.log import Log, bind_roles, result_schema
 from polars_scorio.counting.roles import Category, Roles
 from polars_scorio.decisions.case_gate import (
     CaseRules,
     Cases,
     case_ids,
-    with_ab_check,
-    with_worst,
     without_questions,
 )
-from polars_scorio.decisions.compare import compare
 from polars_scorio.decisions.models import (
     STRATUM,
     Block,
@@ -60,7 +56,6 @@ from polars_scorio.decisions.regressed_questions import (
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.families import holm_adjusted
 from polars_scorio.maths.power import Forecast, TrialsAhead
-from polars_scorio.metrics.costs import mean_cost
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.errored import BOUNDED, ErroredLog
 from polars_scorio.study.evaluate import Evaluated
@@ -97,66 +92,6 @@ def gate_verdicts(
     passed[:, -1] = whole <= error
     failed[:, -1] = failed.any(axis=1)
     return np.where(failed, FAIL, np.where(passed, PASS, UNDECIDED))
-
-
-_FACTOR = Range("a factor from 1 to 1,000: 1.1 is ten percent dearer", 1, 1_000, closed=True)
-COST_COLUMNS = ("cost_ratio", "cost_lo", "cost_hi", "cost_verdict", "score_verdict")
-
-
-def with_cost_verdict(
-    judged: pl.LazyFrame,
-    trials: Trials,
-    roles: Roles,
-    baseline: Category,
-    cost_margin: float,
-    *,
-    simultaneous: bool,
-    overall: Overall | None,
-    options: DecisionOptions,
-) -> pl.LazyFrame:
-    """The rows of a gate with `COST_COLUMNS`, and verdicts of score and cost together."""
-    # Each end of the ratio of the mean costs holds at the confidence. A candidate fails if its
-    # score fails, or if it is shown to be dearer; it passes if both are shown to be inside their
-    # margins. With strata, the cost is judged over all of them together.
-    margin = check_number("cost_margin", cost_margin, _FACTOR)
-    known = judged.collect_schema().names()
-    refuse_repeats([*known, *(name for name in COST_COLUMNS if name != "score_verdict")])
-    (model,) = trials.models
-    both_ends: DecisionOptions = {"confidence": 2 * (options["confidence"] or 0.95) - 1}
-    for name in ("target", "unmatched"):
-        if name in options:
-            both_ends[name] = options[name]
-    ratios = compare(
-        trials.study or trials.frame,
-        roles,
-        mean_cost(),
-        baseline=baseline,
-        simultaneous=simultaneous,
-        overall=overall,
-        spoken="none",
-        **both_ends,
-    )
-    verdict = (
-        pl.when(pl.col("hi") < margin)
-        .then(pl.lit("pass"))
-        .when(pl.col("lo") > margin)
-        .then(pl.lit("fail"))
-        .otherwise(pl.lit("undecided"))
-    )
-    if trials.strata:
-        whole = pl.all_horizontal(pl.col(name).is_null() for name in trials.strata)
-        verdict = pl.when(whole).then(verdict)
-    costs = ratios.select(
-        *trials.strata,
-        pl.col("model_a").alias(model),
-        pl.col("ratio").alias("cost_ratio"),
-        pl.col("lo").alias("cost_lo"),
-        pl.col("hi").alias("cost_hi"),
-        verdict.alias("cost_verdict"),
-    )
-    keys = [*trials.strata, model]
-    joined = judged.join(costs, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    return with_worst(joined, "cost_verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,58 +167,46 @@ def gate(
     power: float = 0.8,
     max_trials: int = 1_000_000,
     overall: Overall | None = None,
-    cost_margin: float | None = None,
     fail_on: FailOn | None = None,
     must_pass: Cases | None = None,
     quarantine: Cases | None = None,
     fdr: float | None = None,
-    ab_check: bool = False,
     tested: bool = True,
     **options: Unpack[DecisionOptions],
 ) -> pl.LazyFrame:
     """The plan of a gate; see `Scorio.gate`. One that is `tested` says what tests find."""
     metric = metric_of(metric, "gate")
-    refuse_costs(metric, "gate", "cost_margin=1.1 judges the cost beside another metric")
-    if cost_margin is not None and planned_looks(options) is not None:
-        keyword, *_ = PLANS[options.get("target") or "benchmark"]
-        raise ValueError(
-            "gate: nobody knows intervals of costs that hold at every look: leave cost_margin= "
-            f"out, or {keyword}= for a gate that is looked at once"
-        )
+    refuse_costs(metric, "gate", "compare() and frontier() answer for costs")
     check_number("confidence", options.get("confidence", 0.95), _CONFIDENCE)
     trials = bind_roles(log, roles)
     question = trials.question.dtype
     if quarantine is not None:
         log = without_questions(log, roles, case_ids("quarantine", quarantine, question))
         trials = bind_roles(log, roles)
-    again = partial(
-        gate,
-        metric=metric,
-        margin=margin,
-        stratum_margin=stratum_margin,
-        every_stratum=every_stratum,
-        simultaneous=simultaneous,
-        power=power,
-        max_trials=max_trials,
-        overall=overall,
-        cost_margin=cost_margin,
-        fail_on=fail_on,
-        must_pass=must_pass,
-        fdr=fdr,
-        tested=False,
-        **options,
-    )
     cases = CaseRules.from_options(fail_on, case_ids("must_pass", must_pass, question), fdr)
     if roles.missing == BOUNDED:
-        extras = cost_margin is not None or cases or must_pass is not None or ab_check
-        rows = _gate_brackets(log, roles, baseline, metric, again, extras=bool(extras))
+        if cases or must_pass is not None:
+            raise ValueError(
+                'gate: missing="bounds" is about the score: leave fail_on= and must_pass= out, or '
+                "say what a missing outcome means"
+            )
+        again = partial(
+            gate,
+            metric=metric,
+            margin=margin,
+            stratum_margin=stratum_margin,
+            every_stratum=every_stratum,
+            simultaneous=simultaneous,
+            power=power,
+            max_trials=max_trials,
+            overall=overall,
+            tested=False,
+            **options,
+        )
+        rows = _gate_brackets(log, roles, baseline, metric, again)
         find = partial(log_findings, log, roles, [metric])
         return WholePlan(rows).then(lambda made: with_notes(made, find())).plan()
     unpaired = options.get("unmatched") == "unpaired"
-    if unpaired and cost_margin is not None:
-        raise ValueError(
-            'gate: cost_margin= compares costs of the same questions: unmatched="drop" has them'
-        )
     if cases is not None and options.get("unmatched") in {"adjust", "unpaired"}:
         raise ValueError(
             'gate: fail_on= and must_pass= compare the same questions: unmatched="drop" has them'
@@ -336,22 +259,7 @@ def gate(
     rows = in_evaluated_strata(steps, trials, judged, schema)
     if options.get("target") == "population":
         rows = rows.rename({"extra_trials": "extra_questions"})
-    if cost_margin is not None:
-        beside: DecisionOptions = {**options, "confidence": models.confidence}
-        rows = with_cost_verdict(
-            rows,
-            trials,
-            roles,
-            baseline,
-            cost_margin,
-            simultaneous=simultaneous,
-            overall=strata,
-            options=beside,
-        )
-    if not check_flag("ab_check", ab_check):
-        return rows
-    sizes = None if unpaired else metric.row_sizes
-    return with_ab_check(rows, trials, baseline, sizes, again)
+    return rows
 
 
 def _gate_brackets(
@@ -360,15 +268,8 @@ def _gate_brackets(
     baseline: Category,
     metric: Metric,
     ask: partial[pl.LazyFrame],
-    *,
-    extras: bool,
 ) -> pl.LazyFrame:
-    """The rows of a gate that hold whatever the errored trials were; `extras`: more is judged."""
-    if extras:
-        raise ValueError(
-            'gate: missing="bounds" is about the score: leave cost_margin=, fail_on=, must_pass= '
-            "and ab_check= out, or say what a missing outcome means"
-        )
+    """The rows of a gate that hold whatever the errored trials were."""
     errored = ErroredLog.from_log(log, roles, [metric], **ask.keywords)
     named_model(errored.trials, "gate")
     (baseline,) = check_models((baseline,), errored.trials, "baseline")

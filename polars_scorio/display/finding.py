@@ -458,20 +458,18 @@ def gate_row_words(rows: pl.DataFrame, row: Mapping[str, Any], unit: Unit) -> st
             "fail": f"worse by more than {size}" if row["margin"] else "worse",
             "pass": "better" if least > 0 else f"not worse by more than {size}",
         }.get(side, f"worse; by more than {size}?" if worse else "open")
-    what = _gate_decider(row)
     parts = rows.filter(pl.col("stratum").is_not_null(), model=row["model"], verdict=verdict)
-    many = what == "questions" or (what == "strata" and parts.height > 1)
-    who = {"questions": "single questions", "cost": "its cost"}.get(what)
+    who, many = names_list(parts["stratum"].to_list()), parts.height > 1
+    if _questions_decide(row):
+        who, many = "single questions", True
     verbs = {"fail": ("fails", "fail"), "undecided": ("is open", "are open")}[verdict]
     of_ends = {"fail": "fails", "pass": "passes"}.get(side, "open")
-    return f"{of_ends}; {who or names_list(parts['stratum'].to_list())} {verbs[many]}"
+    return f"{of_ends}; {who} {verbs[many]}"
 
 
-def _gate_decider(row: Mapping[str, Any]) -> str:
-    """The rule that decides a gate against the difference of the scores."""
-    if row.get("score_verdict", row["verdict"]) == row["verdict"]:
-        return "strata"
-    return "questions" if row.get("case_verdict") == row["verdict"] else "cost"
+def _questions_decide(row: Mapping[str, Any]) -> bool:
+    """Whether single questions decide a gate against the difference of the scores."""
+    return bool(row.get("score_verdict", row["verdict"]) != row["verdict"])
 
 
 def worst_gate(rows: pl.DataFrame) -> dict[str, Any]:
@@ -488,14 +486,8 @@ def gates_title(rows: pl.DataFrame, unit: Unit) -> tuple[str, str, Mood]:
     title, chip, mood = gate_title(new, old, lo, hi, row["margin"], unit)
     if verdict == chip.removeprefix("gate: "):
         return title, chip, mood
-    decider = _gate_decider(row)
-    if decider == "questions":
+    if _questions_decide(row):
         return _cases_gate_title(new, row)
-    if decider == "cost":
-        dear = f"dearer than {named(old)} by more than the cost margin"
-        if verdict == "fail":
-            return f"{named(new)} is {dear}.", "gate: fail", "no"
-        return f"Undecided: {named(new)} may be {dear}.", "gate: undecided", ""
     parts = rows.filter(pl.col("stratum").is_not_null(), model=new, verdict=verdict)
     margin = unit.margin(parts["margin"].max() if parts.height else row["margin"])  # type: ignore[arg-type]
     return _strata_gate_title(new, old, verdict, parts["stratum"].to_list(), margin)

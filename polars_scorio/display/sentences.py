@@ -32,12 +32,6 @@ _AT_ZERO = {
     "undecided": "it is open whether {candidate} or {baseline} is better",
 }
 
-_OF_COSTS = {
-    "pass": "{candidate} does not cost more than {price}",
-    "fail": "{candidate} costs more than {price}",
-    "undecided": "it is open whether {candidate} costs more than {price}",
-}
-
 # What is said of strata that have a verdict, before their margin and their names.
 _OF_STRATA = {
     "fail": "worse by more than",
@@ -50,7 +44,6 @@ _OF_CASES = {
 }
 _ADJUSTED = ", after Holm's adjustment for all strata"
 _NAMED = 10  # questions in a sentence
-_COST_ENDS = ("cost_lo", "cost_hi")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +59,6 @@ class GateWords:
     population: bool = False  # the questions are a sample
     planned: int | None = None  # trials (or questions), if verdicts hold at every look
     corrected: str = ""  # correction for the errors of a judge; empty without one
-    cost_margin: float | None = None  # allowed ratio of costs; None if cost does not count
     undecided: str | None = None  # as what an undecided gate counts
     lower_is_better: bool = False
     candidates: int = 1  # whose verdicts hold at once
@@ -124,16 +116,11 @@ class GateWords:
         elif of_score == "undecided":
             units = "extra_questions" if self.population else "extra_trials"
             parts.append(self._further_words(row[units]))
-        if self.cost_margin is not None and row["cost_verdict"] is not None:
-            parts.append(self._cost_words(row, self.cost_margin))
         if row["broken"] is not None:
             parts.append(broken_words(row, lower_is_better=self.lower_is_better))
         if regressed is not None and row.get("regressed") is None:
             parts.append(self._regressed_words(regressed, nameable=nameable))
         parts += self._case_words(row)
-        if row.get("ab_failed") is not None:
-            share = f"{100 * row['ab_failed']:.10g} of 100"
-            parts.append(f"the baseline against itself fails this gate in {share} random halvings")
         return f"{words} ({detail})", parts
 
     def _claim(self, row: Mapping[str, Any], verdict: str) -> str:
@@ -185,16 +172,6 @@ class GateWords:
             return words
         planned = planned_units("population" if self.population else "benchmark")
         return f"{words}, which holds at every look (planned: {self.planned:,} {planned})"
-
-    def _cost_words(self, row: Mapping[str, Any], factor: float) -> str:
-        """The verdict about the cost, whose ends need no judge."""
-        times = "" if factor == 1 else f"{factor:.10g} times as much as "
-        words = _OF_COSTS[row["cost_verdict"]].format(
-            candidate=short_name(row[self.model]),
-            price=times + short_name(row["baseline"]),
-        )
-        level = f"one-sided {100 * self.confidence:.10g} %"
-        return f"{words} ({cost_ratio_words(row)}, {level})"
 
     def _further_words(self, further: int | None) -> str:
         unit, rest = ("question", "") if self.population else ("trial", " of each question")
@@ -251,14 +228,6 @@ class GateWords:
 def _with_names(words: str, names: Sequence[str]) -> str:
     """Words, and behind a colon the first few of some names."""
     return f"{words}: {name_list(names, _NAMED)}" if names else words
-
-
-def cost_ratio_words(row: Mapping[str, Any]) -> str:
-    """The ratio of the mean costs of a row of a gate, with its ends."""
-    if row["cost_ratio"] is None:
-        return "cost ratio unknown"
-    lo, hi = ("unknown" if row[end] is None else f"{row[end]:.3g}" for end in _COST_ENDS)
-    return f"cost ratio {row['cost_ratio']:.3g} [{lo}, {hi}]"
 
 
 def broken_words(row: Mapping[str, Any], *, lower_is_better: bool) -> str:

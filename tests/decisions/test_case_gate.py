@@ -1,11 +1,10 @@
-"""Gates that look at single questions, and a gate of a baseline against itself."""
+"""Gates that look at single questions."""
 
 import numpy as np
 import polars as pl
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.decisions import case_gate
 from tests.made_logs import long
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.CheckWarning")
@@ -98,31 +97,6 @@ def test_where_lower_is_better_a_case_breaks_by_succeeding():
     assert (row["regressed"], row["not_passed"]) == ([59], [59])
 
 
-def test_the_cost_and_the_cases_both_enter_the_verdict():
-    log = versions([[1] * 4] * 9 + [[0] * 4], [[0] * 4] + [[1] * 4] * 9)
-    usd = pl.when(model="v2").then(2.0).otherwise(1.0) + 0.01 * pl.col("question")
-    priced = log.with_columns(usd=usd).scorio(cost="usd")
-    row = priced.gate("v1", margin=0.5, cost_margin=1.1, must_pass=[1, 2]).row(0, named=True)
-    verdicts = [row[name] for name in ("score_verdict", "case_verdict", "cost_verdict", "verdict")]
-    assert verdicts == ["pass", "pass", "fail", "fail"]
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::polars_scorio.RunWarning")  # by chance
-def test_equal_halves_of_a_baseline_rarely_fail(monkeypatch):
-    log = versions(*(each.tolist() for each in mixed(trials=8)))
-    row = log.scorio.gate("v1", margin=0.02, ab_check=True).row(0, named=True)
-    assert row["ab_failed"] <= 0.05
-    # Of the 100 splits above about 2.5 may fail; unequal halves would fail in nearly all of these.
-    monkeypatch.setattr(case_gate, "_SPLITS", 20)
-    counted = log.scorio.counts().scorio(count="count")
-    assert counted.gate("v1", margin=0.02, ab_check=True)["ab_failed"].item() <= 0.05
-    strata = log.with_columns(half=pl.col("question") % 2).scorio(by="half")
-    found = strata.gate("v1", margin=0.02, ab_check=True)
-    assert found["ab_failed"].max() <= 0.08
-    assert found.equals(strata.gate("v1", margin=0.02, ab_check=True))
-
-
 BAD = {
     "a question that is not there": (
         {"must_pass": [0, 70, 80]},
@@ -134,9 +108,9 @@ BAD = {
     ),
     "an id of another kind": ({"must_pass": "q1"}, r"must_pass: 'q1' cannot be a question of this"),
     "another word": ({"fail_on": "broken"}, 'fail_on must be "regressed", got'),
-    "more draws than a half has": (
-        {"metric": ps.pass_at_k(3), "ab_check": True},
-        r"ab_check= splits the trials of each question of 'v1' in two halves, which need 3 each; s",
+    "a metric of costs": (
+        {"metric": ps.mean_cost()},
+        r"gate takes no metric of costs, got mean_cost: compare\(\) and frontier\(\) answer",
     ),
     "a rate without its rule": ({"fdr": 0.2}, "gate: fdr=0.2 is .* rate of .* that fail_on="),
     "a rate that is none": ({"fail_on": "regressed", "fdr": 2}, "fdr must be a number between"),

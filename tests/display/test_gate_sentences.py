@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 import polars_scorio as ps
-from polars_scorio.display.sentences import GateWords, cost_ratio_words
+from polars_scorio.display.sentences import GateWords
 
 ROW = {
     "model": "v2", "baseline": "v1", "k": None, "margin": 0.05, "verdict": "undecided",
@@ -120,36 +120,3 @@ def test_about_a_population_questions_are_counted():
     sentence = words.sentence({**ROW, "extra_questions": 59})
     assert "; 59 further questions decide it with a chance of 80 %;" in sentence
     assert "which holds at every look (planned: 1,000 questions)" in sentence
-
-
-COSTS = {"cost_ratio": 1.5, "cost_lo": 1.418, "cost_hi": 1.6, "score_verdict": "pass"}
-
-
-@pytest.mark.parametrize(
-    ("verdict", "of_cost", "factor", "words"),
-    [
-        ("fail", "fail", 1.15, "v2 costs more than 1.15 times as much as v1"),
-        ("undecided", "undecided", 1.0, "it is open whether v2 costs more than v1"),
-        ("pass", "pass", 1.0, "v2 does not cost more than v1"),
-    ],
-)
-def test_a_verdict_of_the_cost_stands_beside_that_of_the_score(verdict, of_cost, factor, words):
-    row = {**ROW, **COSTS, "broken": None, "verdict": verdict, "cost_verdict": of_cost}
-    assert replace(WORDS, cost_margin=factor).sentence(row) == (
-        f"{verdict}: v2 is not worse than v1 by more than 5 points (difference in avg@N -1.2 "
-        f"[-6, 4], one-sided 95 %); {words} (cost ratio 1.5 [1.42, 1.6], one-sided 95 %)"
-    )
-
-
-def test_further_trials_are_named_if_the_score_is_open_and_the_cost_fails():
-    row = {**ROW, **COSTS, "verdict": "fail", "cost_verdict": "fail", "score_verdict": "undecided"}
-    sentence = replace(WORDS, cost_margin=1.1).sentence(row)
-    assert sentence.startswith("fail: it is open whether v2 is worse than v1")
-    assert "; 59 further trials of each question decide it with a chance" in sentence
-    assert "v2 costs more than 1.1 times as much as v1" in sentence
-    assert "one-sided 95 %)" in sentence
-
-
-def test_an_unknown_cost_ratio_is_named():
-    assert cost_ratio_words({**COSTS, "cost_ratio": None}) == "cost ratio unknown"
-    assert cost_ratio_words({**COSTS, "cost_hi": None}) == "cost ratio 1.5 [1.42, unknown]"

@@ -660,17 +660,6 @@ def test_a_row_of_a_gate_says_what_its_own_ends_say(tmp_path, capsys, monkeypatc
     assert verdicts == [("mean of 2 parts", "pass"), ("law", "fail"), ("math", "pass")]
 
 
-def test_a_gate_that_its_cost_fails_does_not_call_the_score_worse(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    log = rated({"v1": {"all": 3}, "v2": {"all": 3}})
-    price = pl.when(pl.col("model") == "v2").then(3.0).otherwise(1.0)
-    log.drop("part").with_columns(usd=price).write_parquet("log.parquet")
-    costs = ["--cost", "usd", "--cost-margin", "1.2"]
-    _, title, rows, _ = gate_page(capsys, "--baseline", "v1", "--margin", "0.2", *costs)
-    assert title == "v2 is dearer than v1 by more than the cost margin."
-    assert rows == [("a", "passes; its cost fails")]
-
-
 def test_a_gate_of_lower_scores_has_its_zones_turned(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rated({"v1": {"all": 1}, "v2": {"all": 3}}).drop("part").write_parquet("log.parquet")

@@ -243,15 +243,14 @@ def test_one_call_warns_once_of_all_that_was_found():
 @pytest.mark.parametrize("missing", ["error", "bounds"])
 @pytest.mark.parametrize(
     "extra",
-    [{}, {"cost_margin": 1.5}, {"ab_check": True}, {"fail_on": "regressed"}],
-    ids=["plain", "cost", "halves", "questions"],
+    [{}, {"fail_on": "regressed"}],
+    ids=["plain", "questions"],
 )
 def test_a_gate_notes_an_alarm_once_and_its_verdict_stays(missing, extra):
     if missing == "bounds" and extra:
         pytest.skip("a bracket is about the score")
-    log = FAULTY["each trial twice"].with_columns(usd=1.0 + pl.col("trial"))
     options = {"margin": 0.4, **extra}
-    asked = log.scorio(cost="usd") if "cost_margin" in extra else log.scorio(missing=missing)
+    asked = FAULTY["each trial twice"].scorio(missing=missing)
     with pytest.warns(ps.CheckWarning) as caught:
         row = asked.gate("ada", **options).row(0, named=True)
     assert len(caught) == 1
