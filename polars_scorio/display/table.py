@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, repeat
+from itertools import groupby
 from math import floor, isfinite, log10
 from typing import TYPE_CHECKING
 
@@ -58,15 +58,13 @@ class FrameColumn:
     """A column of a table for people."""
 
     head: str
-    cells: Sequence[str]  # a text for each row; of a drawn column an SVG
+    cells: Sequence[str]  # a text for each row
     right: bool = True  # numbers, aligned on the right
     group: str = ""  # stratum, or empty
     interval: bool = False  # the cells have intervals
     heat: tuple[float | None, ...] = ()  # 0 (least) to 1 (largest); empty without colours
     bold: tuple[bool, ...] = ()  # the best beyond doubt; empty without any
     names: bool = False  # the cells name their rows
-    drawn: str = ""  # SVG of the axis, if cells are pictures
-    shades: Sequence[str] = ()  # CSS class of each cell, or none
 
     def bold_cells(self, text: Callable[[str], str], bold: str) -> list[str]:
         """The cells after a change of their texts, the bold ones in a frame such as ``**{}**``.
@@ -79,11 +77,6 @@ class FrameColumn:
             (bold if mark else "{}").format(text(first)) + (f" {text(f'[{ends}')}" if ends else "")
             for (first, _, ends), mark in zip(parts, marks, strict=True)
         ]
-
-    def slice(self, start: int, stop: int | None = None) -> FrameColumn:
-        """The column of some rows."""
-        shades = self.shades[start:stop]
-        return replace(self, cells=self.cells[start:stop], shades=shades)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +115,6 @@ class Table:
 
     columns: Sequence[FrameColumn]
     note: str = ""  # below the table
-    caption: str = ""  # for screen readers
-    kind: str = ""  # CSS class: "board", "cards", "heat", "versus" or "broad"
-    folded: str = ""  # title of its fold; empty if in none
 
     @classmethod
     def read(cls, frame: object, *, percent: bool | None, digits: int | None = None) -> Table:
@@ -159,19 +149,6 @@ class Table:
         notes = [f"Stratum: {stratum}."] * bool(stratum)
         notes += [table_note(frame, pairs)] if frame.height else []
         return cls(columns, " ".join(filter(None, notes)))
-
-    @property
-    def rows(self) -> Iterator[tuple[tuple[FrameColumn, str, str], ...]]:
-        """The cells of each row: column, text, CSS class."""
-        cells = (
-            [(each, *cell) for cell in zip(each.cells, each.shades or repeat(""), strict=False)]
-            for each in self.columns
-        )
-        return zip(*cells, strict=True)
-
-    def slice(self, start: int, stop: int | None = None) -> Table:
-        """The table of some rows."""
-        return replace(self, columns=[column.slice(start, stop) for column in self.columns])
 
     def written(self, text: Callable[[str], str]) -> Table:
         """The table after a change of all its texts."""
@@ -226,30 +203,15 @@ def _read_number(
     lo, hi, _, estimate = number.parts
     heat = tuple(_heat_share(value, values) for value in frame[number.value])
     rows = frame.select(number.value, lo, hi).rows()
-    first, *ends = interval_columns(
-        _number_heading(frame, number), scale, rows, frame.get_column(estimate, default=None)
-    )
+    cells = tuple(scale.cell(*row) for row in rows)
     best = frame.get_column(f"{number.name}{BEST}", default=None)
     bold = () if best is None or frame.height == 1 else tuple(best.fill_null(value=False))
-    yield replace(first, group=number.group, heat=heat, bold=bold)
-    known = ends and frame[estimate].is_not_null().any()
-    if known and ends[0].cells != tuple(map(scale.text, frame[number.value])):
-        yield replace(ends[0], group=number.group)
-
-
-def interval_columns(
-    head: str,
-    scale: NumberFormat,
-    rows: Iterable[Sequence[float | None]],
-    estimates: Iterable[float | None] | None = None,
-) -> list[FrameColumn]:
-    """A number with its interval (of its rows: number, lo, hi), and a column of its estimates."""
-    columns = [
-        FrameColumn(head + scale.sign, tuple(scale.cell(*row) for row in rows), interval=True)
-    ]
-    if estimates is not None:
-        columns.append(FrameColumn(f"estimate{scale.sign}", tuple(map(scale.text, estimates))))
-    return columns
+    head = _number_heading(frame, number) + scale.sign
+    yield FrameColumn(head, cells, group=number.group, interval=True, heat=heat, bold=bold)
+    known = estimate in frame.columns and frame[estimate].is_not_null().any()
+    estimates = tuple(map(scale.text, frame[estimate])) if known else ()
+    if known and estimates != tuple(map(scale.text, frame[number.value])):
+        yield FrameColumn(f"estimate{scale.sign}", estimates, group=number.group)
 
 
 def _number_heading(frame: pl.DataFrame, number: NumberColumns) -> str:
@@ -484,7 +446,7 @@ def markdown_rows(frame: pl.DataFrame) -> str:
 
 
 def markdown_table(table: Table, text: Callable[[str], str] = markdown_text) -> str:
-    """Markdown of a table, with its note, but without its pictures."""
+    """Markdown of a table, with its note."""
     cells = [
         [
             text(": ".join(filter(None, (column.group, column.head)))),
@@ -492,7 +454,6 @@ def markdown_table(table: Table, text: Callable[[str], str] = markdown_text) -> 
             *column.bold_cells(str if column.right else text, "**{}**"),
         ]
         for column in table.columns
-        if not column.drawn
     ]
     lines = [f"| {' | '.join(row)} |" for row in zip(*cells, strict=True)]
     return "\n".join([*lines, *(["", table.note] if table.note else [])])

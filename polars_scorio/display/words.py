@@ -67,16 +67,10 @@ class NumberFormat:
         # Adding zero turns -0.0 into 0.0.
         return f"{round((100 if self.percent else 1) * value, self.digits) + 0.0:.{self.digits}f}"
 
-    def texts(self, values: Iterable[float | None]) -> list[str]:
-        """Numbers without their unit."""
-        return [*map(self.text, values)]
-
-    def cell(
-        self, value: float | None, lo: float | None, hi: float | None, *, unit: bool = False
-    ) -> str:
-        """A number with its interval, if it has one; `unit` if no unit stands elsewhere."""
+    def cell(self, value: float | None, lo: float | None, hi: float | None) -> str:
+        """A number with its interval, if it has one."""
         interval = "" if lo is None or hi is None else f" [{self.text(lo)}, {self.text(hi)}]"
-        return self.text(value) + " %" * (unit and self.percent) + interval
+        return self.text(value) + interval
 
 
 def sigma_values(
