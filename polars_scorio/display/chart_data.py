@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import is_several
 from polars_scorio.counting.log import Trials
 from polars_scorio.display.words import HIDDEN, visible_text
-from polars_scorio.maths.ranks import selected_tail
 from polars_scorio.metrics.metric import DrawSizes, Metric, draw_sizes
 
 _OVERALL = "overall"  # the rows over all strata
@@ -141,45 +139,4 @@ def axis_values(name: str, dtype: pl.DataType) -> pl.Expr:
     return value.cast(pl.Int64 if dtype.is_temporal() else pl.Float64)
 
 
-# Lower and upper end of the best step of a line; null at all others.
-BEST_LO, BEST_HI = "best_lo", "best_hi"
 LINE = ["stratum", "model"]
-
-
-def with_best_steps(
-    rows: pl.DataFrame, confidence: float, rows_at: Callable[[float], pl.DataFrame]
-) -> pl.DataFrame:
-    """Add the corrected interval of the best step of each line, as `Scorio.best` has it.
-
-    `rows`: stratum, model, at, mu, lo, hi, ahead. `best_lo` and `best_hi` are null at other steps,
-    predictions, and lines of one step; the first of equal steps is best. `rows_at` runs once per
-    number of steps.
-
-    >>> rows = pl.DataFrame(
-    ...     {"stratum": "", "model": "run", "at": [0, 1], "mu": [0.4, 0.6], "lo": [0.2, 0.4],
-    ...      "hi": [0.6, 0.8], "ahead": False}
-    ... )
-    >>> wider = lambda confidence: rows.with_columns(pl.col("lo") - 0.125)
-    >>> with_best_steps(rows, 0.95, wider).select("at", "best_lo", "best_hi").rows()
-    [(0, None, None), (1, 0.275, 0.8)]
-    """
-    best = _best_rows(rows)
-    tails = selected_tail(best["steps"].to_numpy(), confidence)
-    ends = [
-        rows_at(1 - 2 * tail).join(best.filter(pl.Series(tails == tail)), on=[*LINE, "at"])
-        for tail in np.unique(tails).tolist()
-    ]
-    columns = [*LINE, "at", pl.col("lo").alias(BEST_LO), pl.col("hi").alias(":wider")]
-    corrected = pl.concat([rows.clear(), *ends], how="diagonal").select(columns)
-    joined = rows.join(corrected, on=[*LINE, "at"], how="left", maintain_order="left")
-    # Selection never makes the upper end worse: it stays as it is.
-    known = pl.col(":wider").is_not_null()
-    return joined.with_columns(pl.when(known).then("hi").alias(BEST_HI)).drop(":wider")
-
-
-def _best_rows(rows: pl.DataFrame) -> pl.DataFrame:
-    """The best step of each line of two steps or more, with their number."""
-    measured = rows.filter(~pl.col("ahead"), pl.col("mu").is_not_null())
-    lines = measured.sort("mu", "at", descending=[True, False]).group_by(LINE, maintain_order=True)
-    best = lines.agg(pl.col("at").first(), pl.len().alias("steps"))
-    return best.filter(pl.col("steps") > 1)

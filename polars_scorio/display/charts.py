@@ -12,7 +12,7 @@ import polars as pl
 
 from polars_scorio.arguments import check_choice, check_count, known_text, value_tuple
 from polars_scorio.counting.roles import Category
-from polars_scorio.display.chart_data import BEST_HI, BEST_LO, LINE, inert_text, spread_places
+from polars_scorio.display.chart_data import LINE, inert_text, spread_places
 from polars_scorio.display.html.marks import palette
 from polars_scorio.display.words import short_name
 from polars_scorio.signatures import Option
@@ -397,16 +397,6 @@ def _first_and_last(models: Sequence[str]) -> str:
     return f"{models[0]} to {models[-1]}" if models else "nobody"
 
 
-def best_step_words(rows: pl.DataFrame, coloured: list[str]) -> str:
-    """The meaning of the marks of best steps, if a coloured line has one."""
-    if BEST_LO not in rows.columns:
-        return ""
-    marked = rows.filter(pl.col(BEST_LO).is_not_null(), pl.col("model").is_in(coloured))
-    if marked.is_empty():
-        return ""
-    return "diamonds: the best step of a line, its interval corrected for being selected"
-
-
 _HEIGHT = 280  # pixels of a panel
 _LABEL = 16  # pixels between two labels
 _LETTERS = 30  # of a label
@@ -429,9 +419,9 @@ def line_chart(
 ) -> Picture:
     """A line for each model, the coloured ones with a band.
 
-    `rows`: stratum, model, the column of `across`, mu, lo, hi, marked, ahead, tooltips, and for
-    diamonds best_lo, best_hi. `colours`: the best model first. More than three bands would hide
-    each other: then each coloured model has a panel, but panels of strata take so many models.
+    `rows`: stratum, model, the column of `across`, mu, lo, hi, marked, ahead, tooltips. `colours`:
+    the best model first. More than three bands would hide each other: then each coloured model has
+    a panel, but panels of strata take so many models.
     """
     order = [*colours, *sorted({*rows["model"]} - {*colours})]
     models = len({*rows["model"]})
@@ -457,7 +447,6 @@ def line_chart(
     )
     band = base.transform_filter("datum.coloured").mark_area(opacity=0.15)
     layers = [band.encode(y=lo, y2="hi:Q"), *_line_layers(base, mu, rows)]
-    layers += _best_step_marks(base, mu, rows)
     if rows["ahead"].any():  # the ends of a range that nobody has measured
         beyond = base.transform_filter("datum.coloured && (datum.ahead || datum.edge)")
         edge = beyond.mark_line(size=0.75, strokeDash=[4, 3])
@@ -509,26 +498,12 @@ def _line_layers(base: alt.Chart, up: alt.Y, rows: pl.DataFrame) -> list[Any]:
     return layers
 
 
-def _best_step_marks(base: alt.Chart, up: alt.Y, rows: pl.DataFrame) -> list[Any]:
-    """A diamond and an interval at the best step of each coloured line, if it has one."""
-    if BEST_LO not in rows.columns or rows[BEST_LO].is_null().all():
-        return []
-    best = base.transform_filter(f"datum.coloured && isValid(datum.{BEST_LO})")
-    return [
-        best.mark_rule(size=1.5).encode(y=f"{BEST_LO}:Q", y2=f"{BEST_HI}:Q"),
-        best.mark_point(shape="diamond", filled=True, size=90, opacity=1).encode(y=up),
-    ]
-
-
 def _vertical_range(rows: pl.DataFrame) -> tuple[float, float]:
     """From where to where the vertical axis goes; 100 % and 99.999992 % are one place on it."""
-    best = [
-        pl.when("coloured").then(end) for end in (BEST_LO, BEST_HI) if end in rows.columns
-    ]  # both or none
     lo, hi = (pl.when("coloured").then(end) for end in ("lo", "hi"))
     ends = rows.select(
-        pl.min_horizontal("mu", "marked", lo, *best).min().alias("low"),
-        pl.max_horizontal("mu", "marked", hi, *best).max().alias("high"),
+        pl.min_horizontal("mu", "marked", lo).min().alias("low"),
+        pl.max_horizontal("mu", "marked", hi).max().alias("high"),
     ).row(0)
     low, high = (0.0 if end is None else float(end) for end in ends)
     differ = high - low > _SAME * max(abs(low), abs(high))

@@ -26,7 +26,6 @@ from polars_scorio.display.chart_data import (
     metric_heading,
     panel_heading,
     row_labels,
-    with_best_steps,
 )
 from polars_scorio.display.charts import BANDED, ChartStyle
 from polars_scorio.display.words import (
@@ -206,27 +205,6 @@ class PlotBase:
                 "than the trials of some question: draw a smaller one"
             )
         return subject, marked_rows(known, subject.metric)
-
-    def _rows_over(
-        self, subject: PictureSubject, at: pl.Expr
-    ) -> tuple[PictureSubject, pl.DataFrame]:
-        """The rows of lines over steps, with the corrected intervals of the best ones.
-
-        Costs have none: `best` takes no metric of which less is better.
-        """
-        numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
-        columns = [*row_labels(subject.trials), at, *numbers]
-        subject, rows = self._rows(subject)
-        if subject.metric.looks_at == "costs":
-            return subject, rows.select(columns)
-
-        def rows_at(confidence: float) -> pl.DataFrame:
-            options = {**subject.options, "confidence": confidence}
-            plan = self._tidy(subject.source, subject.metric, options)
-            return marked_rows(plan.collect(engine="streaming"), subject.metric).select(columns)
-
-        confidence = float(subject.options.get("confidence", 0.95))
-        return subject, with_best_steps(rows.select(columns), confidence, rows_at)
 
     def _tidy(
         self,

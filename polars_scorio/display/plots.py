@@ -22,7 +22,6 @@ from polars_scorio.display.charts import (
     LookOptions,
     Picture,
     PlotOptions,
-    best_step_words,
     draw_sizes_axis,
     line_chart,
     stratum_axis,
@@ -208,9 +207,8 @@ class Plots(PlotBase):
         Returns
         -------
         altair.LayerChart or altair.FacetChart
-            A line for each model, as in `curve`. A diamond marks the best step of each coloured
-            line. Its interval allows for the selection among so many steps, as `Scorio.best` does
-            if the steps are the models. Metrics of costs have no diamonds.
+            A line for each model, as in `curve`. `Scorio.best` has the interval of the best step,
+            which allows for the selection, if the steps are the models.
 
         Raises
         ------
@@ -236,15 +234,17 @@ class Plots(PlotBase):
             raise ValueError(
                 f"over needs a column of numbers or times, and {step!r} is {at.dtype}: cast it"
             )
-        subject, rows = self._rows_over(subject, axis_values(step, at.dtype).alias("at"))
+        subject, rows = self._rows(subject)
+        numbers = ("estimate", "mu", "lo", "hi", "marked", "ahead")
+        steps = axis_values(step, at.dtype).alias("at")
+        rows = rows.select(*row_labels(subject.trials), steps, *numbers)
         across, colours = stratum_axis(step, at.dtype), subject.line_colours
         points = "points: unbiased estimate"
         if rows["marked"].is_null().all():
             points = f"points: the values of {step} in the log"
             visible = pl.col("model").is_in([*colours]) & ~pl.col("ahead")
             rows = rows.with_columns(marked=pl.when(visible).then("mu"))
-        marks = best_step_words(rows, [*colours])
-        heading = subject.heading(f"{subject.name} over {step}", subject.bands, points, marks)
+        heading = subject.heading(f"{subject.name} over {step}", subject.bands, points)
         return line_chart(rows, heading, across, subject.name, colours, percent=subject.percent)
 
     @takes_options(LookOptions)

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import polars_scorio as ps
-from tests.display.chart_parts import data_of, layers_of
+from tests.display.chart_parts import layers_of
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +55,6 @@ def test_forests_have_the_cheapest_model_on_top(log):
     for metric in (ps.mean_cost(), ps.cost_per_success()):
         for layer in layers_of(plot.intervals(metric)):
             assert layer["encoding"]["y"]["sort"] == ["ada", "bob", "eve"]
-
-
-def test_no_step_is_marked_as_the_best_by_its_cost(log):
-    chart = log.scorio(cost="usd", trial=None).plot.over("trial", ps.mean_cost())
-    assert "best_lo" not in data_of(chart).columns
-    assert "diamonds" not in str(chart.to_dict()["title"])
 
 
 def test_tables_write_costs_as_numbers_and_not_as_percentages(log):
