@@ -45,6 +45,7 @@ from polars_scorio.display.html.cost_sections import price_words
 from polars_scorio.display.html.sections import QuestionFacts, without_stratum
 from polars_scorio.display.html.step_sections import TrainingRun
 from polars_scorio.display.html.story import Story, next_of_ranking
+from polars_scorio.display.html.unranked_sections import WHATEVER
 from polars_scorio.display.html.write_page import log_size
 from polars_scorio.display.log_summary import holds_steps, overall_of_cover
 from polars_scorio.display.scopes import Scope, holds_fractions
@@ -69,6 +70,7 @@ from polars_scorio.display.words import (
 )
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.weighted import avg
+from polars_scorio.study.errored import LEAST
 
 _ROWS, _PLACES = 15, 5  # of a table, and of strata with one each, unless --all is asked for
 _DASH = "\N{EN DASH}"
@@ -288,7 +290,7 @@ def forest_lines(
 
 def rank_answer(reply: Reply, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame], int]) -> None:
     """The models of each stratum in their order."""
-    metric = reply.asked.metric or avg()
+    metric, held = reply.asked.metric or avg(), WHATEVER * (LEAST in ranks.columns)
 
     def block(place: str, rows: pl.DataFrame, cover: pl.DataFrame) -> list[str]:
         board = rank_board(rows, reply.model)
@@ -299,7 +301,7 @@ def rank_answer(reply: Reply, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame
         return [
             *reply.title(title, place),
             *(reply.screen.prose(sentence) if tiers > 1 and len(board.models) > 2 else []),
-            *reply.basis(cover, label, reply.level("for all models at once")),
+            *reply.basis(cover, label, reply.level("for all models at once") + held),
             "",
             *forest_lines(reply.screen, board, label, most=None if reply.asked.all else _ROWS),
             *reply.rows_left(rows.height),
@@ -330,7 +332,7 @@ def _pairs_block(
         family = "for each pair by itself" if reply.asked.each_pair else "for all pairs at once"
         if reply.asked.baseline is not None and not reply.asked.each_pair:
             family = "for all models against the baseline at once"
-        bounded = "lo_missing" in pairs.columns
+        bounded = LEAST in pairs.columns
         lower = reply.log._roles.lower_is_better
         title = [bracket_sentence(pairs) if bounded else pairs_title(pairs, lower_is_better=lower)]
         title = curve_sentences(pairs, reply.asked.confidence) if curved else title
@@ -455,10 +457,8 @@ def _summary_table(reply: Reply, story: Story) -> list[str]:
     board = sheet.board
     if len(board.models) == 1:
         return _one_model_lines(reply, story, label)
-    beside = []
-    if story.prices is not None:
-        costs = [story.prices.words(place) for place in range(len(board.models))][:most]
-        beside = [Column("a question", costs, right=True)]
+    known = story.beside_scores()
+    beside = [] if known is None else [Column(known[0], known[1][:most], right=True)]
     lines = forest_lines(screen, board, label, most=most, beside=beside)
     return [*lines, *reply.rows_left(len(board.models))]
 

@@ -19,6 +19,7 @@ import polars as pl
 from polars_scorio.display.words import NumberFormat, count_of, short_name, sigma_values, text_list
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.errored import LEAST
 
 MINUS = "\N{MINUS SIGN}"
 _NAME = 28  # characters of a name in a title
@@ -324,6 +325,8 @@ def _few_title(board: Board, gap: Gap | None) -> tuple[str, str, Mood]:
 def rank_board(ranks: pl.DataFrame, model: str) -> Board:
     """The models of a ranking of one stratum, the best first."""
     rows = ranks.rename({"estimate": "mu"}, strict=False)
+    if LEAST in rows.columns:  # the score if errored trials failed
+        rows = rows.with_columns(pl.col("mu").fill_null(pl.col(LEAST)))
     return Board.from_rows(rows, rows, model)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -31,6 +33,7 @@ from polars_scorio.metrics.metric import Metric
 from polars_scorio.metrics.rewards import max_at_k, min_at_k
 from polars_scorio.metrics.success import pass_at_k, pass_hat_k
 from polars_scorio.metrics.weighted import avg
+from polars_scorio.study.errored import BOUNDED, LEAST
 from polars_scorio.study.report import chosen_overall, in_one_column, report
 from polars_scorio.study.request import on_levels
 
@@ -61,6 +64,8 @@ class Scope:
     needed: pl.DataFrame = field(default_factory=pl.DataFrame)
     overall: Overall | None = None  # of numbers over the column "stratum" of the counts
     noun: str = "stratum"
+    errored: int = 0  # trials that may have failed or been solved
+    readings: dict[str, pl.DataFrame] = field(default_factory=dict)  # pairs by what errors mean
 
     @property
     def counts(self) -> pl.DataFrame:
@@ -81,9 +86,11 @@ class Scope:
         self, ask: Callable[..., pl.LazyFrame], *arguments: object, **options: object
     ) -> pl.LazyFrame:
         """Rows of a report, a comparison or the like over all strata."""
+        roles = self.roles_by_stratum
+        roles = replace(roles, missing=BOUNDED) if self.errored else roles
         if self.overall != "macro":
-            return ask(self.study, self.roles, *arguments, **options)
-        rows = ask(self.study, self.roles_by_stratum, *arguments, overall="macro", **options)
+            return ask(self.study, roles, *arguments, **options)
+        rows = ask(self.study, roles, *arguments, overall="macro", **options)
         return rows.filter(pl.col("stratum").is_null()).drop("stratum")
 
     def overall_basis(self) -> str:
@@ -109,6 +116,8 @@ class Scope:
 
     def evaluated(self, settings: Settings) -> Scope:
         """The scope with its numbers."""
+        if self.errored:
+            return self._bracketed(settings)
         rows = self.numbers(report, self.metrics, **settings.report)
         leading = (self.numbers(ask, self.lead, **settings.report) for ask in (rank, compare, best))
         scores, ranks, compared, best_one = collected_together([rows, *leading])
@@ -116,6 +125,26 @@ class Scope:
         made = replace(self, rows=in_one_column(scores), ranks=ranks, pairs=compared, best=best_one)
         made = made.with_sizes()
         return replace(made, needed=made.plan_of_neighbours(settings))
+
+    def _bracketed(self, settings: Settings) -> Scope:
+        """The scope with numbers that hold whatever the errored trials were."""
+        options, failed = settings.report, replace(self, errored=0)
+        plans = [
+            self.numbers(report, self.metrics, **options),
+            self.numbers(rank, self.lead, **options),
+            self.numbers(compare, self.lead, **options),
+            failed.numbers(compare, self.lead, **options),
+        ]
+        scores, ranks, pairs, as_failed = collected_together(plans)
+        readings = {"counted as failures": as_failed}
+        dropped = replace(failed, roles=replace(self.roles, missing="drop"))
+        with suppress(ValueError):  # a question without any outcome
+            readings["left out"] = dropped.numbers(compare, self.lead, **options).collect()
+        # What nobody knows of a pair is drawn as if errored trials had failed.
+        pairs = pairs.with_columns(as_failed["diff"], pl.col("prob_better").fill_null(math.nan))
+        none = pl.DataFrame(schema=dict.fromkeys(("best_lo", "best_hi"), pl.Float64))
+        made = replace(self, ranks=ranks, pairs=pairs, best=none, readings=readings)
+        return replace(made, rows=_scores_as_failed(in_one_column(scores))).with_sizes()
 
     def ranked(self, settings: Settings) -> Scope:
         """The scope with the report and the order of its models, without comparisons."""
@@ -125,7 +154,8 @@ class Scope:
                 self.numbers(rank, self.lead, chances=False, **settings.report),
             ]
         )
-        return replace(self, rows=in_one_column(scores), ranks=ranks).with_sizes()
+        rows = _scores_as_failed(in_one_column(scores))
+        return replace(self, rows=rows, ranks=ranks).with_sizes()
 
     def _refuse_unknown(self, rows: pl.DataFrame) -> None:
         """Refuse a page about verdicts of a judge by which nothing is known of the truth."""
@@ -217,6 +247,20 @@ class Scope:
         )
         # Means that differ in their last digits are the same.
         return each.sort(pl.col("score").round(12), "question")
+
+
+def _scores_as_failed(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a report with the scores that errored trials leave if they failed."""
+    if LEAST not in rows.columns:
+        return rows
+    return rows.with_columns(pl.col("mu", "estimate").fill_null(pl.col(LEAST)))
+
+
+def _errored_trials(log: LogSummary, cells: pl.DataFrame) -> int:
+    """The trials that may have failed or been solved."""
+    if log.trials.roles.missing != BOUNDED:
+        return 0
+    return int(cells.filter(pl.col("category").is_null())["count"].sum())
 
 
 def average_metric(metric: Metric) -> Metric:
@@ -322,11 +366,12 @@ def whole_scope(
     if log.steps is None:
         several = log.trials.by and pool["stratum"].n_unique() > 1
         study = Study(pool, means_alone=True)  # the strata have scopes of their own
-        overall = overall if several else None
-        return Scope("", study, roles, metrics, overall=overall, noun=log.noun)
+        errored, overall = _errored_trials(log, pool), overall if several else None
+        return Scope("", study, roles, metrics, errored=errored, overall=overall, noun=log.noun)
     models, strata = len(log.models), _stratum_cells(log, cells)
     last = [name for name, part in strata.items() if part["model"].n_unique() == models][-1]
-    return Scope(f"{log.noun} {step_words(last)}", Study(strata[last]), roles, metrics)
+    name, errored = f"{log.noun} {step_words(last)}", _errored_trials(log, strata[last])
+    return Scope(name, Study(strata[last]), roles, metrics, errored=errored)
 
 
 def _stratum_cells(log: LogSummary, cells: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -356,17 +401,23 @@ def stratum_scopes(
     if not summary.trials.by:
         return []
     lead = metrics[0].at_row(0)
-    log = Study(cells)
+    log, errored = Study(cells), _errored_trials(summary, cells)
+    asked = replace(summary.roles, missing=BOUNDED) if errored else summary.roles
     plans = [
-        report(log, summary.roles, metrics, **settings.report),
-        rank(log, summary.roles, lead, chances=False, **settings.report),
+        report(log, asked, metrics, **settings.report),
+        rank(log, asked, lead, chances=False, **settings.report),
     ]
     rows, ranks = map(_by_stratum, collected_together(plans))
     trials = _by_stratum(scored_trials(cells, summary.roles, "stratum"))
     roles = replace(summary.roles, by=())
     return [
         Scope(
-            name, Study(part), roles, metrics, rows=in_one_column(rows[name]), ranks=ranks[name]
+            name,
+            Study(part),
+            roles,
+            metrics,
+            rows=_scores_as_failed(in_one_column(rows[name])),
+            ranks=ranks[name],
         ).with_sizes(trials[name])
         for name, part in _stratum_cells(summary, cells).items()
     ]

@@ -299,38 +299,6 @@ def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:
     return said
 
 
-def errored_sentences(
-    rows: pl.DataFrame, pairs: pl.DataFrame, as_failed: pl.DataFrame, *, percent: bool
-) -> list[str]:
-    """Sentences on errored trials: how far they move the scores, and whether the verdicts hold.
-
-    `rows` and `pairs` are of `missing="bounds"`, `as_failed` the pairs if all of them failed.
-    """
-    moved = rows.with_columns(moved=pl.col("hi_missing") - pl.col("lo_missing"))
-    most = moved.sort("moved", descending=True, nulls_last=True).row(0, named=True)
-    if not most["moved"]:
-        return ["Errored trials move no score."]
-    ends, noise = (
-        " to ".join(_score_text(most[name], percent=percent) for name in names) + " %" * percent
-        for names in (("lo_missing", "hi_missing"), ("lo", "hi"))
-    )
-    by = _score_text(most["moved"], percent=percent) + " points" * percent
-    whose = f"the score of {short_name(most['model'])}" if "model" in most else "the score"
-    both = f"had they all failed or all been solved, it would be {ends}"
-    said = [f"Errored trials could move {whose} by {by}: {both}; with sampling noise {noise}."]
-    sides = ["model_a", "model_b"]
-    named = as_failed.filter(pl.col("better").is_not_null()).select(*sides, "better")
-    lost = named.join(pairs, on=[*sides, "better"], how="anti", maintain_order="left")
-    if lost.height:
-        of = [" and ".join(map(short_name, pair)) for pair in lost.select(sides).rows()]
-        words = f"Which is better depends on the errored trials between {text_list(of, _LISTED)}"
-        return [*said, f"{words}: no model is named."]
-    if named.height:
-        held = "The verdict holds" if named.height == 1 else "All verdicts hold"
-        said.append(f"{held} whatever they were.")
-    return said
-
-
 def bracket_sentence(pairs: pl.DataFrame) -> str:
     """Sentence on the pairs of a comparison with `missing="bounds"`."""
     moved = max((pairs["hi_missing"] - pairs["lo_missing"]).drop_nulls().to_list(), default=0.0)
@@ -341,11 +309,6 @@ def bracket_sentence(pairs: pl.DataFrame) -> str:
         f"Errored trials could move a difference by up to {moved:.3g}. In {named:,} of "
         f"{count_of(pairs.height, 'pair')} a model is better whatever they were."
     )
-
-
-def _score_text(value: float, *, percent: bool) -> str:
-    """A score as a percentage, or in the units of its metric."""
-    return f"{100 * value:.1f}" if percent else f"{value:.3g}"
 
 
 def curve_sentence(rows: pl.DataFrame, confidence: float) -> str:

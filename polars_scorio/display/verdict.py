@@ -11,11 +11,10 @@ from warnings import catch_warnings, simplefilter
 import polars as pl
 
 from polars_scorio.counting.categories import SuccessWarning, check_counted_labels, counted_classes
-from polars_scorio.counting.log import CATEGORY, COUNT, bind_roles, collected_together
+from polars_scorio.counting.log import CATEGORY, COUNT, bind_roles
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import class_members
 from polars_scorio.counting.ways_out import JOINED_IDS, escaped_text
-from polars_scorio.decisions.compare import compare
 from polars_scorio.display.log_summary import LogSummary, metric_label
 from polars_scorio.display.scopes import (
     Scope,
@@ -24,10 +23,8 @@ from polars_scorio.display.scopes import (
     knows_success,
     page_scopes,
 )
-from polars_scorio.display.sentences import errored_sentences
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.words import (
-    NumberFormat,
     count_of,
     name_list,
     number_list,
@@ -38,9 +35,7 @@ from polars_scorio.display.words import (
 )
 from polars_scorio.metrics.metric import Metric
 from polars_scorio.study.count_checks import CheckFinding, spoken_findings
-from polars_scorio.study.errored import BOUNDED
 from polars_scorio.study.log_checks import CheckWarning, LogChecks, population_findings
-from polars_scorio.study.report import report
 from polars_scorio.study.run_terms import RunWarning
 from polars_scorio.subjects import SUBJECTS
 from polars_scorio.subjects.scores import INFERENCE, OTHER_RUNS
@@ -248,33 +243,13 @@ def _missing_outcomes(log: LogSummary, coverage: pl.DataFrame) -> Iterator[Alert
     handled = {
         "error": 'A report refuses them: missing="drop" leaves them out, a category counts them.',
         "drop": "They were dropped, which flatters a model that crashes on hard questions.",
-        "bounds": "The numbers of this page count them as failed.",
+        "bounds": "Scores count them as failed; intervals and verdicts hold whatever they were.",
     }.get(str(meaning), f"They count as category {meaning!r}.")
     yield Alert(
         "Dropped trials" if meaning == "drop" else "Missing outcomes",
         f"{count_of(sum(number for _, number in missing), 'trial')} without an outcome "
         f"({number_list(missing)}). {handled}",
     )
-
-
-def errored_trials(log: LogSummary, main: Scope, settings: Settings) -> Iterator[Alert]:
-    """Alert on what errored trials change, if they may have failed or been solved."""
-    if log.trials.roles.missing != BOUNDED or not main.counts["category"].null_count():
-        return
-    study, roles = main.study, replace(main.roles, missing=BOUNDED)
-    with without_repeated_warnings():
-        rows, pairs = collected_together(
-            [
-                report(study, roles, [main.lead], **settings.report),
-                compare(study, roles, main.lead, **settings.report),
-            ]
-        )
-    percent = NumberFormat.from_values(main.rows.filter(metric=main.lead.name)["mu"], ()).percent
-    said = errored_sentences(rows, pairs, main.pairs, percent=percent)
-    advice = (
-        "A timeout is an outcome, and failed; trials that a broken harness lost can be run again."
-    )
-    yield Alert("Errored trials", " ".join([*said, advice]))
 
 
 def _repeated_ids(coverage: pl.DataFrame) -> Iterator[Alert]:
@@ -430,7 +405,6 @@ def log_verdict(
             *_differing_runs(log, checks, main),
             *coverage_alerts(log, coverage),
             *draws_beyond_trials(main, scores),
-            *errored_trials(log, main, settings),
         ],
         counted=counted,
         checked=foot_words(findings) if findings else "",

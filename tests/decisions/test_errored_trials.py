@@ -1,7 +1,5 @@
 """Errored trials as a bracket: all of them failed, or all were solved."""
 
-import re
-
 import numpy as np
 import polars as pl
 import pytest
@@ -396,21 +394,6 @@ def file(tmp_path):
         return str(tmp_path / "log.csv")
 
     return write
-
-
-def test_a_page_says_whether_its_verdicts_hold(tmp_path, file, capsys):
-    page = tmp_path / "page.html"
-    clear = drawn(2, 60, errors=0.02, gain=0.3)
-    assert main(["report", file(clear), "--missing", "bounds", "-o", str(page)]) == 0
-    text = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
-    assert "The numbers of this page count them as failed." in text
-    assert "Errored trials could move the score of m" in text
-    assert "The verdict holds whatever they were." in text
-    close = drawn(2, 60, errors=0.2, gain=0.1, seed=3)
-    assert main(["report", file(close), "--missing", "bounds", "-o", "-"]) == 0
-    assert "depends on the errored trials between m1 and m0: no model is named" in (
-        capsys.readouterr().out.replace("m0 and m1", "m1 and m0")
-    )
 
 
 def test_commands_take_bounds(file, capsys):

@@ -58,6 +58,7 @@ from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import FrameColumn, Table
 from polars_scorio.display.words import count_of, short_name, visible_text
 from polars_scorio.metrics.metric import Metric
+from polars_scorio.study.errored import BOUNDED
 from polars_scorio.study.report import chosen_overall, report
 
 _FDR = 0.1  # false discovery rate of single questions
@@ -95,22 +96,36 @@ class Gated:
         log, roles = (
             (main.study, main.roles) if steps else (Study(common_questions(summary)), summary.roles)
         )
+        failed, roles = roles, replace(roles, missing=BOUNDED) if main.errored else roles
         options = replace(settings, prior=None).report  # a gate takes no prior
         overall = chosen_overall(settings.overall, summary.trials) if roles.by else None
         asked = gate(log, roles, name, metric, margin=margin, overall=overall, **options)
         asked = asked if gates is None else gates.lazy()
         plans = [asked, report(log, roles, [metric], overall=overall, **options)]
         fractions = holds_fractions(main.counts, main.roles)
-        if not (main.judged or fractions) and knows_success(main.counts, main.roles):
+        if main.errored:  # differences and scores are drawn as if errored trials had failed
+            plans += [
+                gate(log, failed, name, metric, margin=margin, overall=overall, **options),
+                report(log, failed, [metric], overall=overall, **options),
+            ]
+        elif not (main.judged or fractions) and knows_success(main.counts, main.roles):
             plans += [
                 regressed_questions(main.study, main.roles, name, fdr=_FDR, improvements=better)
                 for better in (False, True)
             ]
         rows, scores, *changes = collected_together(plans)
-        tests = dict(zip(("broken", "repaired"), changes, strict=False))
-        label = metric.heading(metric.row_sizes[0], main.each)
         lower = main.roles.lower_is_better
         turned = gate_rows(rows, lower_is_better=lower)
+        if main.errored:
+            as_failed, scores = changes
+            drawn = gate_rows(as_failed, lower_is_better=lower)
+            keys, changes = ["stratum", "model", "k"], []
+            turned = turned.drop("diff").join(
+                drawn.select(*keys, "diff"), on=keys, how="left", nulls_equal=True,
+                maintain_order="left",
+            )  # fmt: skip
+        tests = dict(zip(("broken", "repaired"), changes, strict=False))
+        label = metric.heading(metric.row_sizes[0], main.each)
         gated = cls.read(turned, scores, tests, name, label, settings, metric, lower=lower)
         return replace(gated, whole=main.overall_basis() or gated.whole)
 

@@ -9,12 +9,22 @@ from typing import Any
 import polars as pl
 
 from polars_scorio.counting.roles import Category, Roles
-from polars_scorio.display.finding import Finding, decided_alone, named, names_list, ranking_finding
+from polars_scorio.display.finding import (
+    Finding,
+    decided_alone,
+    named,
+    names_list,
+    ranking_finding,
+)
 from polars_scorio.display.html.cost_sections import Prices, cost_words, judge_winner
 from polars_scorio.display.html.gate_sections import Gated, gate_finding
 from polars_scorio.display.html.sections import Fan, QuestionFacts, Sheet
 from polars_scorio.display.html.step_sections import TrainingRun, steps_finding
 from polars_scorio.display.html.unranked_sections import (
+    WHATEVER,
+    errored_cells,
+    errored_finding,
+    next_of_errored,
     one_model_finding,
     population_interval,
 )
@@ -102,6 +112,7 @@ class Story:
             candidates = gated.rows["model"].n_unique()
             level = f"one-sided {settings.level}"
             level += f", for all {candidates} candidates at once" * (candidates > 1)
+            level += WHATEVER * bool(main.errored)
             worst = str(gated.worst["model"])
             order = list(dict.fromkeys([worst, gated.baseline, *board.models]))
             fan = Fan.from_scope(main, settings, order) if numbered else None
@@ -115,6 +126,11 @@ class Story:
             if log.steps is not None and one
             else None
         )
+        if run is not None and main.errored:
+            raise ValueError(
+                'missing="bounds" has no curves along steps: say missing="drop", or the category '
+                "that a missing outcome is"
+            )
         if run is not None:
             return story(steps_finding(run, basis), fan=fan, facts=facts, run=run)
         prices = cls._prices(frame, roles, sheet, asked)
@@ -124,10 +140,13 @@ class Story:
         if one:
             like = population_interval(sheet)
             finding = one_model_finding(sheet, fan, like and like[1:], len(facts.mixed), basis)
+            finding = errored_finding(finding, sheet) if main.errored else finding
             finding = replace(_with_prices(finding, sheet, prices), title=prefix + finding.title)
             return story(finding, fan=fan, facts=facts, prices=prices, like=like)
-        alone = decided_alone(main.pairs, settings.confidence)
-        finding = ranking_finding(board, sheet.gap, basis, prefix, alone)
+        alone = 0 if main.errored else decided_alone(main.pairs, settings.confidence)
+        finding = ranking_finding(board, sheet.gap, basis, alone=alone)
+        finding = errored_finding(finding, sheet) if main.errored else finding
+        finding = replace(finding, title=prefix + finding.title)
         finding = _with_prices(finding, sheet, prices)
         if main.judged and (winner := judge_winner(main, settings)) is not None:
             aside = f"The judge alone would have named {named(winner)} the best."
@@ -152,6 +171,13 @@ class Story:
         if not known:
             return None
         return Prices.from_log(frame, roles, sheet, of_costs)
+
+    def beside_scores(self) -> tuple[str, list[str]] | None:
+        """A column beside the scores: what a question costs, or the errored trials."""
+        if self.prices is not None:
+            places = range(len(self.sheet.board.models))
+            return "cost per question", [self.prices.words(place) for place in places]
+        return ("errored", errored_cells(self.sheet)) if self.sheet.main.errored else None
 
     @property
     def parts(self) -> list[Scope]:
@@ -212,10 +238,11 @@ def next_of_ranking(sheet: Sheet, cheapest: str = "") -> list[str]:
         only = f"Add questions: {leader} is the best on {few}, which say little about others."
         settled = f"Nothing: {leader} is the best of these models."
         return [only if sheet.asked < FEW_QUESTIONS else settled]
-    if main.judged:
+    if main.errored or main.judged:
         who = names_list(board.leaders)
         label = f"Label more verdicts, first those of {who}: what is unknown is the judge."
-        return [*[cheapest] * bool(cheapest), label]
+        steps = next_of_errored(sheet, board.leaders) if main.errored else [label]
+        return [*[cheapest] * bool(cheapest), *steps]
     unit, gap = board.unit, sheet.gap
     bound = unit.size(max(abs(gap.lo), abs(gap.hi)))
     differ = f"{a} and {b} differ by less than {bound}"

@@ -1,10 +1,11 @@
-"""Sections of logs of one model, which name no winner."""
+"""Sections of logs that name no winner: of one model, or whose errored trials decide."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 
 import numpy as np
@@ -14,7 +15,10 @@ from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.reruns import reruns
 from polars_scorio.display.finding import (
     Finding,
+    Gap,
+    html_text,
     named,
+    names_list,
     one_model_title,
 )
 from polars_scorio.display.html.gate_sections import as_number
@@ -38,6 +42,7 @@ from polars_scorio.display.html.sections import (
     bold_numbers,
     grid_lines,
     line_rows,
+    number_table,
     score_ticks,
     without_stratum,
 )
@@ -181,7 +186,7 @@ def rerun_section(sheet: Sheet) -> Section:
     main, title = sheet.main, ""
     metric = average_metric(main.lead)
     whole = 0 if main.each is None else main.each
-    if main.judged or sheet.settings.prior is not None or whole < 1:
+    if main.judged or main.errored or sheet.settings.prior is not None or whole < 1:
         return Section("rerun", title, [])
     sizes = sorted({whole, *(n for n in (4, 2, 1) if n < whole)}, reverse=True)
     try:
@@ -229,3 +234,95 @@ def next_of_one(sheet: Sheet) -> list[str]:
     if each and each > 1:
         steps.append(f"Compare a new version with {count_of(each, 'trial')} of each question.")
     return [*steps, "For a claim beyond these questions, add questions, not trials."]
+
+
+WHATEVER = ", whatever the errored trials were"  # behind a confidence
+_ADVICE = (
+    "A timeout is an outcome: count it as a failure. A trial that the harness lost is not: run it "
+    "again."
+)
+
+
+def errored_finding(finding: Finding, sheet: Sheet) -> Finding:
+    """A finding that holds whatever the errored trials were, or that they decide."""
+    main, board = sheet.main, sheet.board
+    metric, level, *rest = finding.basis
+    finding = replace(finding, basis=(metric, level + WHATEVER, *rest))
+    decide = count_of(main.errored, "errored trial") + " decide" + "s" * (main.errored == 1)
+    if len(board.models) == 1:
+        ends = " to ".join(
+            board.unit.score(value) for value in lead_rows(main).select(*_ENDS).row(0)
+        )
+        title = f"{named(board.models[0])} scores {ends}: {decide}."
+        return replace(finding, title=title)
+    if not board.ranked or sheet.gap is None:
+        return finding
+    known = [(_MEANING[each], gap.diff) for each, gap in _pair_readings(sheet) if each in _MEANING]
+    a, b = map(named, board.models[:2])
+    ends = board.unit.gaps(sheet.gap.lo, sheet.gap.hi)
+    gaps = [
+        f"{board.unit.gap(diff, points=not place)} if {meaning}"
+        for place, (meaning, diff) in enumerate(known)
+    ]
+    numbers = f"{a} less {b}: {', '.join([*gaps, ends])} whatever they were."
+    if len(board.leaders) == 1 or not _is_decisive(sheet):
+        return replace(finding, numbers=numbers.replace(" they ", " errored trials ", 1))
+    title = f"{decide} between {names_list(board.leaders)}."
+    return replace(finding, title=title, numbers=numbers)
+
+
+_ENDS = ("lo_missing", "hi_missing")
+_MEANING = {"counted as failures": "they failed", "left out": "they are left out"}
+
+
+def _pair_readings(sheet: Sheet) -> list[tuple[str, Gap]]:
+    """The difference of the first two models under each meaning of an error."""
+    pairs = {**sheet.main.readings, "anything they could have been": sheet.main.pairs}
+    gaps = {
+        meaning: Gap.from_pairs(rows, *sheet.board.models[:2]) for meaning, rows in pairs.items()
+    }
+    return [(meaning, gap) for meaning, gap in gaps.items() if gap is not None]
+
+
+def _is_decisive(sheet: Sheet) -> bool:
+    """Whether some meaning of an error decides between models that may be the best."""
+    both = pl.col("model_a", "model_b").is_in(sheet.board.leaders)
+    return any(
+        rows.filter(pl.all_horizontal(both))["better"].count() > 0
+        for rows in sheet.main.readings.values()
+    )
+
+
+def readings_section(sheet: Sheet) -> Section:
+    """The first two models under each meaning of an error."""
+    if sheet.gap is None:
+        return Section("errored", "", [])
+    a, b = map(named, sheet.board.models[:2])
+    unit, rows = sheet.board.unit, []
+    for meaning, gap in _pair_readings(sheet):
+        verdict = "open" if gap.better is None else f"{named(gap.better)} is better"
+        diff = unit.gap(gap.diff) if math.isfinite(gap.prob_better) else ""
+        cells = [diff, unit.gaps(gap.lo, gap.hi), verdict]
+        rows.append(("", meaning, [*map(html_text, cells)]))
+    heads = [html_text(f"{a} less {b}"), f"{sheet.settings.level} interval", "verdict"]
+    table = number_table("Meanings of an error", "errored trials are", heads, rows)
+    words = ["The same log under each meaning of an error."]
+    return Section("errored", f"{a} or {b}?", words, f'<div class="wide">{table}</div>')
+
+
+def errored_cells(sheet: Sheet) -> list[str]:
+    """The errored trials of each model, of all its trials, and its score if they were solved."""
+    rows = sheet.board.rows_of(lead_rows(sheet.main)).select("errored", "trials", _ENDS[1]).rows()
+    return [
+        f"{errored:,} of {trials:,}" + f": to {sheet.board.unit.score(most)}" * bool(errored)
+        for errored, trials, most in rows
+    ]
+
+
+def next_of_errored(sheet: Sheet, models: Sequence[str]) -> list[str]:
+    """Trials of open models that errored are run again before others are added."""
+    rows = lead_rows(sheet.main).filter(pl.col("model").cast(pl.String).is_in(models))
+    most = rows.sort("errored", "model", descending=[True, False]).select("model", "errored")
+    model, errored = most.row(0)
+    again = f"Run {named(model)}'s {count_of(errored, 'errored trial')} again." * bool(errored)
+    return [*filter(None, [again]), _ADVICE]

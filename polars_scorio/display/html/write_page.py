@@ -53,8 +53,10 @@ from polars_scorio.display.html.story import (
 )
 from polars_scorio.display.html.unranked_sections import (
     flaky_section,
+    next_of_errored,
     next_of_one,
     one_model_hero,
+    readings_section,
     rerun_section,
 )
 from polars_scorio.display.log_summary import LogSummary
@@ -243,12 +245,10 @@ def _first_picture(story: Story) -> Section:
 
 
 def forest_picture(story: Story) -> str:
-    """The leaderboard, with the costs of a question where they are known."""
-    sheet, last = story.sheet, None
-    if story.prices is not None:
-        places = range(len(sheet.board.models))
-        last = ("cost per question", [story.prices.words(place) for place in places])
-    return forest(sheet.board, lead_label(sheet.main), sheet.settings.level, last=last)
+    """The leaderboard, with costs or errored trials where they are known."""
+    sheet = story.sheet
+    label, level = lead_label(sheet.main), sheet.settings.level
+    return forest(sheet.board, label, level, last=story.beside_scores())
 
 
 def _page_sections(story: Story) -> Iterator[Section]:
@@ -277,10 +277,12 @@ def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
     """Several models: costs, judge and steps first, where somebody gave them."""
     sheet = story.sheet
     yield from _sections_of_roles(story)
-    if story.log.steps is not None:
+    if sheet.main.errored:
+        yield readings_section(sheet)
+    elif story.log.steps is not None:
         yield runs_section(story.verdict.counted.of_shared_steps(), sheet)
     if sheet.board.ranked:
-        yield duel_section(sheet)
+        yield Section("duel", "", []) if sheet.main.errored else duel_section(sheet)
         if story.parts and story.verdict.overall is not None:
             yield strata_section(sheet, story.parts, story.log.noun)
         yield pairs_section(sheet)
@@ -305,8 +307,11 @@ def _reliability_sections(story: Story) -> Iterator[Section]:
 
 def _next_steps(story: Story) -> list[str]:
     """Advice on what to do next."""
-    if story.gated is not None:
-        return next_of_gate(story.gated)
+    gated = story.gated
+    if gated is not None and story.sheet.main.errored and gated.worst["verdict"] == "undecided":
+        return next_of_errored(story.sheet, [str(gated.worst["model"]), gated.baseline])
+    if gated is not None:
+        return next_of_gate(gated)
     if story.run is not None:
         return next_of_steps(story.run)
     if len(story.sheet.board.models) == 1:
@@ -364,7 +369,7 @@ def page_pairs(scope: Scope) -> pl.DataFrame:
     The file would grow with the square of their number.
     """
     columns = ("model_a", "model_b", "diff", "lo", "hi", "prob_better", "better")
-    pairs = scope.pairs.select(columns)
+    pairs = scope.pairs.select(columns).fill_nan(None)
     if len(scope.models) > _PAIRED:
         first = scope.models[0]
         pairs = pairs.filter(pl.any_horizontal(pl.col("model_a", "model_b") == first))

@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 import polars_scorio as ps
 from polars_scorio.command_line.main import main
 from polars_scorio.counting.roles import Roles
-from polars_scorio.display.finding import Curve, Unit, html_text, named, plain_text
+from polars_scorio.display.finding import (
+    Curve,
+    Unit,
+    html_text,
+    named,
+    plain_text,
+)
 from polars_scorio.display.html.cost_sections import Prices
 from polars_scorio.display.html.gate_sections import Gated
 from polars_scorio.display.html.marks import Axis, file_text, interval, tick_row
