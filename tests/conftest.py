@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from pathlib import Path
 
 # One thread of linear algebra for each of the test processes: two fight for the cores, and take 20
 # times as long. Processes inherit it; NumPy reads it when it is imported, below.
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
+from tests.core import is_core
 from tests.made_logs import long
 
 # A busy machine pauses any example for longer than the default limit of 0.2 s. `.ci/run` names the
@@ -20,11 +22,19 @@ settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("quick")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `-m core`, import no test of what stands around the core."""
+    asked = "core" in config.option.markexpr.split()
+    return True if asked and not is_core(collection_path) else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest deselects slow tests
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Make all but each nth case of a test slow that is marked with `every(n)`."""
+    """Mark the tests of the core, and as slow all but each nth case that `every(n)` marks."""
     cases = Counter[object]()
     for item in items:
+        if is_core(item.path):
+            item.add_marker(pytest.mark.core)
         every = item.get_closest_marker("every")
         if every is not None:
             if cases[item.parent, item.originalname] % every.args[0]:

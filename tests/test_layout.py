@@ -114,6 +114,24 @@ def test_a_module_imports_no_room_above_its_own_floor():
     assert above == set()
 
 
+def test_the_core_imports_nothing_around_it_before_it_is_used():
+    """So that each part around the core can be deleted, and the core stands alone: `.ci/core`."""
+    around = {"logs", "command_line", "display", "rubrics", "sql"}
+    subjects = {f"subjects/{name}" for name in ("agreement", "of_costs", "of_verdicts")}
+    outside = {
+        path for path in MODULES if room_of(path) in around or relative_name(path) in subjects
+    }
+    found = {
+        (relative_name(path), node.module)
+        for path in {*MODULES} - outside
+        for node in syntax_tree(path).body
+        if isinstance(node, ast.ImportFrom) and node.module
+        if ROOT.joinpath(*node.module.split(".")).with_suffix(".py") in outside
+        or node.module.removeprefix("polars_scorio.") in around
+    }
+    assert found == set()
+
+
 @pytest.mark.parametrize("folder", FOLDERS, ids=relative_name)
 def test_the_parts_of_a_folder_do_not_import_each_other_in_a_circle(folder):
     graph = defaultdict(set)

@@ -11,7 +11,6 @@ import polars as pl
 from polars_scorio.accessors.base import Accessor, FrameT, ShownFrame, in_order
 from polars_scorio.arguments import Overall, QuestionUnit, Unmatched, value_text
 from polars_scorio.counting.roles import Category
-from polars_scorio.display.settings import Settings
 from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.metric import Metric, Weights
 from polars_scorio.metrics.weighted import avg
@@ -120,6 +119,7 @@ class ReaderMethods(Accessor[FrameT]):
         from polars_scorio.display.html.notebook import finding_table
         from polars_scorio.display.html.story import Wishes
         from polars_scorio.display.leaderboard import leaderboard
+        from polars_scorio.display.settings import Settings
 
         board = leaderboard(
             self._log_study(), self._roles, metrics or (avg(),), overall=overall, **options
@@ -185,6 +185,7 @@ class ReaderMethods(Accessor[FrameT]):
         """
         from polars_scorio.display.html.card import card_svg, write_card
         from polars_scorio.display.html.story import Story, Wishes, read_story
+        from polars_scorio.display.settings import Settings
 
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")
@@ -262,6 +263,7 @@ class ReaderMethods(Accessor[FrameT]):
         >>> path = trials.scorio(trial=None).write_html("report.html")  # doctest: +SKIP
         """
         from polars_scorio.display.html.write_page import Order, write_page
+        from polars_scorio.display.settings import Settings
 
         if title is not None and not isinstance(title, str):
             raise TypeError(f"title must be a word or None, got {value_text(title)}")

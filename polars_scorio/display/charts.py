@@ -328,14 +328,7 @@ def joined_charts(join: Callable[..., Any], one: Any, other: Any) -> Any:  # noq
 
 def number_tooltips(rows: pl.DataFrame) -> list[alt.Tooltip]:
     """All that is known of what the mouse points at."""
-    hidden = {
-        "coloured",
-        "colour",
-        "place",
-        "marked",
-        "edge",
-        "label",
-    }
+    hidden = {"coloured", "colour", "place", "marked", "edge", "label"}
     return [
         alt.Tooltip(f"{name}:Q", format=".4~f") if dtype.is_float()
         else alt.Tooltip(f"{name}:{'Q' if dtype.is_integer() else 'N'}")

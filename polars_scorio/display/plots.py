@@ -31,9 +31,7 @@ from polars_scorio.maths.posteriors import Target
 from polars_scorio.metrics.metric import DrawSizes, Metric
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.signatures import takes_options
-from polars_scorio.study.request import (
-    chosen_first,
-)
+from polars_scorio.study.request import chosen_first
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -1,8 +1,9 @@
-"""What can be asked of a log beside outcomes: each subject is one file, and one line here."""
+"""What can be asked of a log beside outcomes: those of the core, and what the package registers."""
 
-from polars_scorio.subjects.of_costs import CostSums
+from importlib import import_module
+
+import polars_scorio
 from polars_scorio.subjects.of_rewards import RewardSums
-from polars_scorio.subjects.of_verdicts import Verdicts
 from polars_scorio.subjects.of_votes import AnswerVotes
 from polars_scorio.subjects.question_cells import Subject
 
@@ -10,6 +11,8 @@ from polars_scorio.subjects.question_cells import Subject
 SUBJECTS: tuple[type[Subject], ...] = (
     RewardSums,
     AnswerVotes,
-    Verdicts,
-    CostSums,
+    *(
+        getattr(import_module(f"polars_scorio.{room}"), subject)
+        for room, subject in polars_scorio.SUBJECTS.items()
+    ),
 )
