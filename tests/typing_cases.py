@@ -153,7 +153,6 @@ def decisions(df: pl.DataFrame, lf: pl.LazyFrame, names: list[str]) -> None:
     assert_type(ps.scorio(lf).regressions("m", fdr=0.1), pl.LazyFrame)
     assert_type(ps.scorio(df, cost="usd").frontier(ps.avg()), pl.DataFrame)
     assert_type(ps.scorio(df).questions(per="cluster", unmatched="drop"), pl.DataFrame)
-    assert_type(ps.scorio(lf).variance_components(confidence=0.9), pl.LazyFrame)
     assert_type(ps.scorio(df).rank(ps.avg(), method="dense", ties="overlap"), pl.DataFrame)
     assert_type(ps.scorio(lf).rank(prior="population", target="population"), pl.LazyFrame)
     assert_type(ps.scorio(df).trials_needed(half_width=0.02, prior=lf), pl.DataFrame)

@@ -16,7 +16,6 @@ import polars_scorio as ps
 
 WORLDS, QUESTIONS = 60, 300
 REVERSED, SILENT = 0.03, 0.3  # shares of questions with a wrong key, and of those that tell nothing
-SHARED_WORLDS, POPULATION = 100, 5000  # logs, and questions of a population
 MODELS, TRIALS = (4, 8, 15, 25, 60), (1, 4, 16)
 Floats = np.ndarray
 
@@ -138,43 +137,6 @@ def clean_versions(worlds: int = 2_000) -> Iterator[str]:
     yield f"| {models} | {number} | {trials} | {known:g} | {worlds:,} | {named / worlds:.3f} |"
 
 
-def variance() -> Iterator[str]:
-    """How often the intervals of shares hold, and how far the shares are off on average."""
-    yield "| models | questions | trials | worlds with ends that hold | mean error |"
-    yield "|---|---|---|---|---|"
-    for models, questions, trials in ((5, 50, 4), (10, 100, 4), (25, 100, 2), (10, 100, 16)):
-        rng = np.random.default_rng([models, questions, trials])
-        # The first questions are the benchmark, all of them the population that it is of.
-        slope = slopes(rng, (SHARED_WORLDS, POPULATION), 0.0)
-        rate = rates(rng, models, slope)
-        truth = np.stack([true_shares(each) for each in rate])
-        rows = counted(rng.binomial(trials, rate[:, :, :questions]), trials).variance_components()
-        share, lo, hi = (rows[name].to_numpy().reshape(-1, 4) for name in ("share", "lo", "hi"))
-        holds = ((lo <= truth) & (truth <= hi)).mean(axis=0)
-        numbers = [
-            " ".join(f"{value:.2f}" for value in holds),
-            " ".join(f"{value:.3f}" for value in (share - truth).mean(axis=0)),
-        ]
-        yield f"| {models} | {questions} | {trials} | " + " | ".join(numbers) + " |"
-
-
-def true_shares(rate: Floats) -> Floats:
-    """Shares of models, questions, interaction and trials in a table of rates without noise."""
-    of_models, of_questions = rate.mean(axis=1), rate.mean(axis=0)
-    residual = rate - of_models[:, None] - of_questions + rate.mean()
-    models = len(rate)
-    interaction = (residual**2).sum() / (models - 1) / (rate.shape[1] - 1)
-    parts = np.array(
-        [
-            of_models.var(ddof=1),
-            of_questions.var(ddof=1) - interaction / models,
-            interaction,
-            (rate * (1 - rate)).mean(),
-        ]
-    )
-    return parts / parts.sum()
-
-
 def cost() -> Iterator[str]:
     """CPU seconds of 100,000 questions, 25 models and 4 trials, beside their counts."""
     questions, models, trials = 100_000, 25, 4
@@ -189,8 +151,7 @@ def cost() -> Iterator[str]:
     log = pl.DataFrame(keys | {"category": outcomes.ravel()}).with_columns(
         pl.format("model {}", "model"), pl.format("question-{}", "question")
     )
-    asks = {"counts": log.scorio.counts, "avg": log.scorio.avg,
-            "questions": log.scorio.questions, "variance": log.scorio.variance}  # fmt: skip
+    asks = {name: getattr(log.scorio, name) for name in ("counts", "avg", "questions")}
     yield "| method | CPU s | wall s |"
     yield "|---|---|---|"
     for name, ask in asks.items():
@@ -206,7 +167,6 @@ def main() -> None:
         "reversed": reversed_questions,
         "families": families,
         "clean_versions": clean_versions,
-        "variance": variance,
         "cost": cost,
     }
     parser = argparse.ArgumentParser(description=__doc__)

@@ -489,12 +489,6 @@ STUDIES = (
         ),
     ),
     Study(
-        "questions variance",
-        "5 to 25 models, 50 and 100 questions, 2 to 16 trials, 100 logs each",
-        {"least": ".91", "most": ".97"},
-        ((_QUESTIONS, "contained the true shares in {least} to {most} of the logs"),),
-    ),
-    Study(
         "votes",
         "eight populations with 3 to 9 answers, one question and three, 400 logs each",
         vote_numbers(),

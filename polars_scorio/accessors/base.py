@@ -50,7 +50,7 @@ _LAST = (
     *("lo_missing", "hi_missing", "sigma"),
     *("estimate", "diff", "ratio", "share", "rate_baseline", "rate", "mu", "best_mu"),
     *("best_lo", "best_hi", "rate_lo", "rate_hi", "lo", "hi"),
-    *("could_be_best", "better", "regressed", "on_frontier", "noise_floor", "status", "advice"),
+    *("could_be_best", "better", "regressed", "on_frontier", "noise_floor", "status"),
     "verdict",
 )
 

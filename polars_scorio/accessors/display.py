@@ -338,6 +338,8 @@ class QuestionMethods(Accessor[FrameT]):
             pvalue            of so low a correlation, if the question is unrelated to the others
             qvalue            pvalue, adjusted for all questions of the stratum [1]_
             reversed          whether qvalue is at most `fdr`
+            removable         share of the variance of a difference of two models on other questions
+                              that more trials of these can remove; the same in all rows
             rate              success rate or mean reward, averaged over the models
             rate_lo, rate_hi  confidence limit of the rate of an "always" or a "never" question
             status            "never" if no trial of any model succeeded, "always" if all did
@@ -385,78 +387,6 @@ class QuestionMethods(Accessor[FrameT]):
             per=per,
             unmatched=unmatched,
             confidence=sure,
-        )
-        return self._returned(plan)
-
-    @takes_options()
-    def variance_components(
-        self,
-        w: Weights | None = None,
-        *,
-        unmatched: Unmatched = "error",
-        confidence: float | None = None,
-    ) -> FrameT:
-        """Variance of outcomes by source: models, questions, their interaction, and trials [1]_.
-
-        Parameters
-        ----------
-        w, unmatched : optional
-            As in `questions`.
-        confidence : float, optional
-            Confidence of the intervals. Default: as set in `df.scorio()`, else 0.95.
-
-        Returns
-        -------
-        DataFrame or LazyFrame
-            Four rows for each stratum; all have the same sigmas, removable and advice:
-
-            ================  ==================================================================
-            by...             the stratum
-            source            "models" (some are better), "questions" (some are harder),
-                              "interaction" (models are good at different questions), "trials" (two
-                              trials of one question differ)
-            models,           number of models, of questions, and of trials of all models
-            questions, trials
-            variance          unbiased part of this source in the variance of a single trial; may be
-                              negative if it is small
-            sigma_benchmark   standard error of a difference of two models on these questions
-            sigma_population  the same on as many other questions of their kind
-            removable         share of the squared sigma_population that more trials can remove
-            share, lo, hi     `variance` as a share of the total, with a jackknife interval
-            advice            whether to buy trials or questions next, in one sentence
-            ================  ==================================================================
-
-            With a single trial of a question, interaction and trials cannot be separated: both are
-            null, and so are the numbers that need them.
-
-        Raises
-        ------
-        ValueError
-            As `questions`.
-
-        See Also
-        --------
-        questions_needed : Further questions that show a difference.
-
-        References
-        ----------
-        .. [1] R. L. Brennan (2001), Generalizability Theory, Springer, chapter 3.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import polars_scorio as ps
-        >>> totals = {"model": ["ada"] * 4 + ["bob"] * 4, "question": [1, 2, 3, 4] * 2}
-        >>> totals |= {"n": 8, "c": [8, 6, 5, 1, 7, 4, 2, 0]}  # trials and successes
-        >>> log = ps.from_successes(pl.DataFrame(totals)).scorio(count="count")
-        >>> log.variance_components().select("source", pl.col("share").round(2)).rows()
-        [('models', 0.08), ('questions', 0.44), ('interaction', -0.04), ('trials', 0.52)]
-        """
-        from polars_scorio.decisions.question_analysis import variance_sources
-
-        sure = self._sure(confidence)
-        plan = variance_sources(
-            self._log_study(), self._roles, w, unmatched=unmatched, confidence=sure
         )
         return self._returned(plan)
 

@@ -826,11 +826,9 @@ def _plan_title(rows: pl.DataFrame, width: float | None) -> str:
     return f"{count_of(row['extra_trials'], 'further trial')} of each question would {goal}."
 
 
-def questions_answer(
-    reply: Reply, rows: pl.DataFrame, sources: pl.DataFrame, whole: Scope | None
-) -> None:
+def questions_answer(reply: Reply, rows: pl.DataFrame, whole: Scope | None) -> None:
     """The number of questions that say nothing, and the ones to look at."""
-    per, strata = reply.asked.per, reply.strata
+    per = reply.asked.per
     question = rows.columns[rows.columns.index("models") - 1]
     facts = None
     if whole is not None and per == "question" and not holds_fractions(whole.counts, whole.roles):
@@ -843,10 +841,7 @@ def questions_answer(
     def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> list[str]:
         word = success_word(reply.log._roles)
         sentences = question_sentences(part, question, reply.asked.fdr, per, word)
-        here = part.select(strata).head(1)
-        same = sources.join(here, on=strata, how="semi", nulls_equal=True) if strata else sources
-        advice = same["advice"].head(1).to_list()
-        return reply.screen.prose(f"{place}: " * bool(place) + " ".join([*sentences, *advice]))
+        return reply.screen.prose(f"{place}: " * bool(place) + " ".join(sentences))
 
     reply.show(
         [

@@ -229,10 +229,9 @@ def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
         roles = replace(roles, by=name)
     counted = Scorio(cells, roles, log._chosen)
     reply = Reply(counted, asked, call, cover, Screen.from_output())
-    sources = counted.variance_components(unmatched=asked.unmatched)
     whole = whole_scope(summary, common_questions(summary), (avg(),), asked.overall)
     whole = whole if whole is None else whole.ranked(Settings())
-    questions_answer(reply, counted.questions(**options), sources, whole)
+    questions_answer(reply, counted.questions(**options), whole)
 
 
 def run_regressions(log: Scorio[Any], asked: Namespace, call: str) -> None:

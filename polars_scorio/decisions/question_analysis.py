@@ -1,4 +1,4 @@
-"""A row for each question, and sources of variance."""
+"""A row for each question, and the difficulty that questions share."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ from polars_scorio.counting.log import (
     Log,
     Trials,
     bind_roles,
-    refuse_repeats,
     result_schema,
 )
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import QUESTIONS, Families, one_family
 from polars_scorio.decisions.models import aligned_options, per_stratum
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
-from polars_scorio.maths.power import SOURCES, VarianceShares, difficulty_shares, variance_shares
+from polars_scorio.maths.power import difficulty_shares, removable_share
 from polars_scorio.maths.question_signals import family_means, question_signals
 from polars_scorio.metrics.metric import Bounds, Weights
 from polars_scorio.metrics.weighted import avg
@@ -203,6 +202,7 @@ _QUESTION_COLUMNS: dict[str, pl.DataType] = {
     "rate_hi": pl.Float64(),
     **dict.fromkeys(_SIGNALS, pl.Float64()),
     "reversed": pl.Boolean(),
+    "removable": pl.Float64(),
 }
 
 
@@ -253,7 +253,9 @@ class _Analysis:
         name = next(iter(self.schema))
         rows = pl.DataFrame({name: table.names, "questions": table.size})
         rows = rows.hstack(_rate_columns(table, self.tail)).hstack(_signal_columns(table))
-        rows = rows.fill_nan(None).with_columns((pl.col("qvalue") <= self.fdr).alias("reversed"))
+        removable = removable_share(table.outcomes.mean, table.outcomes.noise)
+        rows = rows.with_columns(removable=removable).fill_nan(None)
+        rows = rows.with_columns((pl.col("qvalue") <= self.fdr).alias("reversed"))
         return rows.select(*self.schema).sort("qvalue", name, nulls_last=True)
 
 
@@ -301,72 +303,6 @@ def _signal_columns(table: StratumQuestions) -> pl.DataFrame:
     return pl.DataFrame(columns | {"discrimination": np.where(few, np.nan, signals.discrimination)})
 
 
-_SIZES: dict[str, pl.DataType] = {
-    "models": pl.UInt32(),
-    "questions": pl.UInt32(),
-    "trials": pl.UInt64(),
-}
-_SOURCE_COLUMNS: dict[str, pl.DataType] = {
-    **_SIZES,
-    "source": pl.String(),
-    **dict.fromkeys(("variance", "share", "lo", "hi"), pl.Float64()),
-    **dict.fromkeys(("sigma_benchmark", "sigma_population", "removable"), pl.Float64()),
-    "advice": pl.String(),
-}
-_MOSTLY = 0.5  # trials are worth buying first if they can remove so much
-
-
-def variance_sources(
-    log: Log,
-    roles: Roles,
-    w: Weights | None = None,
-    *,
-    unmatched: Unmatched = "error",
-    confidence: float = 0.95,
-) -> pl.LazyFrame:
-    """The plan of the shares of variance; see `Scorio.variance_components`."""
-    confidence = check_confidence(confidence)
-    trials = bind_roles(log, roles)
-    refuse_judge(trials, "variance_components")
-    refuse_repeats([*trials.strata, *_SOURCE_COLUMNS])
-    request = average_request(trials, w)
-    rows = _SourceRows(request, (1 - confidence) / 2)
-    return per_stratum(named_questions(request, unmatched), trials, rows, _SOURCE_COLUMNS)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _SourceRows:
-    """The function from the questions of all models of a stratum to a row for each source."""
-
-    request: Request
-    tail: float
-
-    def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """A row for models, questions, their interaction and trials."""
-        table = StratumQuestions.read(groups, self.request)
-        outcomes = table.outcomes
-        shares = variance_shares(outcomes.mean, outcomes.noise, outcomes.trial, self.tail)
-        questions, models = table.trials.shape
-        rows = pl.DataFrame(
-            {
-                "source": SOURCES,
-                "variance": shares.variance,
-                "share": shares.share,
-                "lo": shares.lo,
-                "hi": shares.hi,
-            }
-        ).with_columns(
-            models=models,
-            questions=questions,
-            trials=int(table.trials.sum()),
-            sigma_benchmark=np.sqrt(shares.benchmark),
-            sigma_population=np.sqrt(shares.population),
-            removable=shares.removable,
-            advice=pl.lit(_buying_advice(table, shares)),
-        )
-        return rows.fill_nan(None)
-
-
 def shared_difficulty(log: Log, roles: Roles) -> dict[str, float]:
     """Rate, spread and correlation of the models of a log with one stratum; see `Design`."""
     trials = bind_roles(log, roles)
@@ -392,27 +328,3 @@ def shared_difficulty(log: Log, roles: Roles) -> dict[str, float]:
     names = ("rate", "spread", "correlation")
     shares = zip(names, difficulty_shares(outcomes.mean, outcomes.noise), strict=True)
     return {name: value for name, value in shares if not np.isnan(value)}
-
-
-def _buying_advice(table: StratumQuestions, shares: VarianceShares) -> str:
-    """One sentence on whether to buy trials or questions."""
-    for unit, number in zip(("question", "model"), table.trials.shape, strict=True):
-        if number == 1:
-            return f"The log has one {unit}: shares of variance need two or more."
-    if table.trials.min() == 1:
-        return (
-            "Some question has a single trial, so that the noise of trials is unknown: run two or "
-            "more trials of each question."
-        )
-    if np.isnan(shares.removable):
-        return "No difference between models is uncertain: all trials of each question are alike."
-    part = f"{100 * shares.removable:.0f} %"
-    if shares.removable >= _MOSTLY:
-        return (
-            f"Buy trials: more trials of these questions can remove up to {part} of the variance "
-            "of a difference on other questions."
-        )
-    return (
-        f"Buy questions: more trials of these questions can remove only {part} of the variance of "
-        "a difference on other questions, more questions all of it."
-    )

@@ -269,7 +269,18 @@ def question_sentences(
         solved = "solved" if word == "right" else word
         said = [_solved_sentence(rows, question, unit, status).replace("solved", solved)
                 for status in ("never", "always")]  # fmt: skip
-    return [*said, reversed_sentence(rows, question, fdr, unit)]
+    return [*said, reversed_sentence(rows, question, fdr, unit), *_removable_sentence(rows)]
+
+
+def _removable_sentence(rows: pl.DataFrame) -> list[str]:
+    """The sentence on what more trials, or questions, can do; none if that is unknown."""
+    share = rows["removable"][0]
+    if share is None:
+        return []
+    can, part = "of the variance of a difference on other questions", f"{100 * share:.0f} %"
+    if share >= 0.5:
+        return [f"More trials help: they can remove up to {part} {can}."]
+    return [f"More trials can remove only {part} {can}; more questions can remove all of it."]
 
 
 def rerun_sentences(row: Mapping[str, Any], *, percent: bool) -> list[str]:

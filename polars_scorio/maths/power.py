@@ -381,120 +381,18 @@ def difficulty_shares(mean: Floats, noise: Floats) -> tuple[float, float, float]
     return float(rate.mean()), float(spread), float(shared) if models > 1 else float("nan")
 
 
-SOURCES = ("models", "questions", "interaction", "trials")
-_JACKKNIFED = 3  # fewer questions leave no residual if one is deleted
+def removable_share(mean: Floats, noise: Floats) -> float:
+    """Share of the variance of a difference on other questions that trials of these remove.
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VarianceShares:
-    """Components of the variance of one trial, in the order of `SOURCES`; NaN: unknown."""
-
-    variance: Floats  # each component, (4,)
-    share: Floats  # of their sum, with its interval lo, hi
-    lo: Floats
-    hi: Floats
-    benchmark: float  # variance of the difference of two models on these questions
-    population: float  # and on a new sample of as many
-    removable: float  # share of `population` that more trials can remove
-
-
-def variance_shares(mean: Floats, noise: Floats, trial: Floats, tail: float) -> VarianceShares:
-    """Split the variance of a table of M questions and A models; NaN for a single one of either."""
-    # `noise` (M, A) is the variance of each mean, NaN for a single trial, `trial` that of one
-    # trial. Estimates may be negative. Ends: the jackknife over questions, by Student's t.
+    `mean` and its variance `noise` have the shape (Q, A); NaN: unknown.
+    """
     questions, models = mean.shape
     if min(questions, models) < 2:  # no variance of one
-        unknown = np.full(4, np.nan)
-        return VarianceShares(unknown, unknown, unknown, unknown, *[np.nan] * 3)
-    variance = _variance_components(_TableSums.whole(mean, noise, trial))
-    share = _shares_of_total(variance)[:, 0]
-    reach = _jackknife_reach(mean, noise, trial, tail)
-    lo, hi = np.clip([share - reach, share + reach], 0.0, 1.0)
-    mean_noise = float(noise.mean())
-    known = np.array([True, True, *[np.isfinite(mean_noise)] * 2])
-    variance, share, lo, hi = (
-        np.where(known, each, np.nan) for each in (variance[:, 0], share, lo, hi)
-    )
-    here, everywhere = 2 * mean_noise / questions, max(float(variance[2]), 0.0) + mean_noise
-    removable = mean_noise / everywhere if everywhere > 0 else np.nan
-    return VarianceShares(variance, share, lo, hi, here, 2 * everywhere / questions, removable)
-
-
-def _jackknife_reach(mean: Floats, noise: Floats, trial: Floats, tail: float) -> Floats:
-    """How far the interval of each share reaches, by deleting one question at a time."""
-    questions = len(mean)
-    if questions < _JACKKNIFED:
-        return np.full(4, np.nan)
-    without = _shares_of_total(_variance_components(_TableSums.without_one(mean, noise, trial)))
-    squares = ((without - without.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
-    error = np.sqrt((questions - 1) / questions * squares)
-    return np.asarray(-scipy.special.stdtrit(questions - 1, tail) * error)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _TableSums:
-    """Sums of some tables with the same models and numbers of questions, shape (T,)."""
-
-    questions: int
-    models: int
-    of_questions: Floats  # sum of squares of the means of questions
-    of_models: Floats  # sum of squares of the means of models
-    residual: Floats  # sum of squares of what both leave
-    noise: Floats
-    trial: Floats
-
-    @classmethod
-    def whole(cls, mean: Floats, noise: Floats, trial: Floats) -> _TableSums:
-        """The sums of one table."""
-        average, effect = mean.mean(axis=1), _model_effects(mean)
-        main = effect.mean(axis=0)
-        questions, models = mean.shape
-        return cls(
-            questions,
-            models,
-            of_questions=np.array([((average - average.mean()) ** 2).sum()]),
-            of_models=np.array([(main**2).sum()]),
-            residual=np.array([((effect - main) ** 2).sum()]),
-            noise=np.array([noise.mean()]),
-            trial=np.array([trial.mean()]),
-        )
-
-    @classmethod
-    def without_one(cls, mean: Floats, noise: Floats, trial: Floats) -> _TableSums:
-        """The sums of the tables that lack one question."""
-        (questions, models), whole = mean.shape, cls.whole(mean, noise, trial)
-        average, effect = mean.mean(axis=1), _model_effects(mean)
-        main = effect.mean(axis=0)
-        factor = questions / (questions - 1)
-        return cls(
-            questions - 1,
-            models,
-            of_questions=whole.of_questions - factor * (average - average.mean()) ** 2,
-            of_models=((main - (effect - main) / (questions - 1)) ** 2).sum(axis=1),
-            residual=whole.residual - factor * ((effect - main) ** 2).sum(axis=1),
-            noise=(questions * whole.noise - noise.mean(axis=1)) / (questions - 1),
-            trial=(questions * whole.trial - trial.mean(axis=1)) / (questions - 1),
-        )
-
-
-def _model_effects(mean: Floats) -> Floats:
-    """Difference of each model from the mean of the question."""
-    return np.asarray(mean - mean.mean(axis=1, keepdims=True))
-
-
-def _variance_components(sums: _TableSums) -> Floats:
-    """The components of tables, shape (4, T)."""
-    questions, models = sums.questions, sums.models
-    square = sums.residual / ((questions - 1) * (models - 1))
-    of_models = sums.of_models / (models - 1) - square / questions
-    of_questions = sums.of_questions / (questions - 1) - square / models
-    # Single trials tell the sum of interaction and trials alone: all of it stands for trials.
-    noise, trial = (np.where(np.isnan(each), square, each) for each in (sums.noise, sums.trial))
-    return np.stack([of_models, of_questions, square - noise, trial])
-
-
-def _shares_of_total(variance: Floats) -> Floats:
-    """The shares of components in their sum; NaN if that is not positive."""
-    total = variance.sum(axis=0)
-    shares = np.full(variance.shape, np.nan)
-    return np.asarray(np.divide(variance, total, out=shares, where=total > 0))
+        return float("nan")
+    residual = mean - mean.mean(axis=1, keepdims=True)
+    residual -= residual.mean(axis=0)
+    # Mean squares of questions within models: the interaction, plus the noise of trials.
+    both = (residual**2).sum() / ((questions - 1) * (models - 1))
+    of_trials = float(noise.mean())
+    everything = max(float(both), of_trials)
+    return of_trials / everything if everything > 0 else float("nan")

@@ -64,7 +64,6 @@ ASKS: dict[str, Ask] = {
     "flaky": lambda frame: frame.scorio.reruns(per="question"),
     "frontier": lambda frame: frame.scorio(cost=COST).frontier(),
     "questions": lambda frame: frame.scorio.questions(),
-    "variance_components": lambda frame: frame.scorio.variance_components(),
     "judge_agreement": lambda frame: frame.scorio(truth=pl.col("category") > 0).judge_agreement(),
     "rank": lambda frame: frame.scorio.rank(),
     "trials_needed": lambda frame: frame.scorio.trials_needed(),

@@ -21,7 +21,7 @@ ORIGIN = ["inference", "adjusted_for", "information_fraction", "bounds", "headin
 ORIGIN += ["alarm", "note", "asks"]
 NUMBERS = ["estimate", "diff", "ratio", "share", "rate_baseline", "rate", "mu", "best_mu"]
 ENDS = ["best_lo", "best_hi", "rate_lo", "rate_hi", "lo", "hi"]
-ANSWER = ["could_be_best", "better", "regressed", "on_frontier", "noise_floor", "status", "advice"]
+ANSWER = ["could_be_best", "better", "regressed", "on_frontier", "noise_floor", "status"]
 ANSWER += ["verdict"]
 # What stands in none of these lists decides something, as z and pvalue do.
 PARTS = [KEYS, SIZES, COUNTS, ORIGIN, None, ["lo_missing", "hi_missing", "sigma"], NUMBERS, ENDS]
@@ -50,7 +50,6 @@ CALLS: dict[str, tuple[dict[str, object], Callable]] = {
     "reruns": ({}, lambda log: log.reruns()),
     "questions": ({}, lambda log: log.questions()),
     "frontier": ({"cost": "cost"}, lambda log: log.frontier(PASS)),
-    "variance_components": ({}, lambda log: log.variance_components()),
     "judge_agreement": ({"truth": "truth"}, lambda log: log.judge_agreement()),
     "trials_needed": ({}, lambda log: log.trials_needed()),
     "questions_needed": ({}, lambda log: log.questions_needed()),

@@ -41,7 +41,6 @@ OTHERS = [
     "regressions",
     "reruns",
     "questions",
-    "variance_components",
     "rank",
     "trials_needed",
     "questions_needed",

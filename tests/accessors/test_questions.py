@@ -1,4 +1,4 @@
-"""What `questions` and `variance_components` promise, by simulation: rates are known there."""
+"""What `questions` promises, by simulation: rates are known there."""
 
 import inspect
 
@@ -9,13 +9,9 @@ import polars_scorio as ps
 from tests.decisions.counted import counted
 
 
-def test_both_methods_name_their_keywords():
+def test_the_method_names_its_keywords():
     keywords = ["w", "fdr", "per", "unmatched", "confidence"]
     assert [*inspect.signature(ps.Scorio.questions).parameters][1:] == keywords
-    assert [*inspect.signature(ps.Scorio.variance_components).parameters][1:] == [
-        keywords[0],
-        *keywords[3:],
-    ]
 
 
 def test_reversed_questions_are_rarely_good_ones():
@@ -30,11 +26,9 @@ def test_reversed_questions_are_rarely_good_ones():
     assert faults.sum() > 0.5 * 3 * 40
 
 
-def test_the_chosen_confidence_holds_for_both_methods():
+def test_the_chosen_confidence_holds():
     log = counted(np.random.default_rng(2).binomial(4, 0.5, (1, 4, 20)), 4).frame
     roles = {"by": "stratum", "count": "count"}
     chosen, said = log.scorio(**roles, confidence=0.8), log.scorio(**roles)
-    assert chosen.variance_components().equals(said.variance_components(confidence=0.8))
     assert chosen.questions().equals(said.questions(confidence=0.8))
-    assert not chosen.variance_components().equals(said.variance_components())
-    assert isinstance(log.lazy().scorio(**roles).variance_components(), pl.LazyFrame)
+    assert isinstance(log.lazy().scorio(**roles).questions(), pl.LazyFrame)

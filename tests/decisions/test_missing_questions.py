@@ -31,7 +31,6 @@ COMPARING = {
     "regressions": lambda log, **drop: log.regressions("m0", **drop),
     "leaderboard": lambda log, **drop: log.leaderboard(ps.avg(), **drop),
     "questions": lambda log, **drop: log.questions(**drop),
-    "variance_components": lambda log, **drop: log.variance_components(**drop),
     "frontier": lambda log, **drop: log.frontier(**drop),
     "trials_needed": lambda log, **drop: log.trials_needed(**drop),
     "questions_needed": lambda log, **drop: log.questions_needed(**drop),

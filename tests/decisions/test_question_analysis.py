@@ -46,7 +46,7 @@ def test_a_row_says_how_often_a_question_is_solved_and_what_the_trials_allow():
     assert {*rows.columns} == {
         "stratum", "question", "models", "trials", "rate", "solved_by", "always_by", "status",
         "rate_lo", "rate_hi", "spread", "rest_correlation", "discrimination", "pvalue",
-        "qvalue", "reversed",
+        "qvalue", "reversed", "removable",
     }  # fmt: skip
     shown = rows.select("trials", "rate", "solved_by", "always_by", "status").rows()
     assert shown == [

@@ -1,4 +1,4 @@
-"""The outcomes that `questions` and `variance_components` read: rewards, levels, clusters."""
+"""The outcomes that `questions` reads: rewards, levels, clusters."""
 
 import numpy as np
 import polars as pl
@@ -52,7 +52,6 @@ def test_categories_have_weights():
     assert rows["rate"].to_list() == [0.25, 1, 0]
     assert rows["solved_by"].to_list() == [2, 2, 0]
     assert rows["status"].to_list() == [None, "always", "never"]
-    assert log.variance_components([0, 0.5, 1])["variance"][1] == pytest.approx(0.25, abs=0.05)
 
 
 def test_levels_weigh_their_trials():
@@ -92,8 +91,7 @@ def test_huge_and_tiny_rewards_keep_their_correlations(scale):
     assert rows["rest_correlation"].to_list() == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("method", ["questions", "variance_components"])
-def test_verdicts_of_a_judge_are_not_taken_for_the_truth(method):
+def test_verdicts_of_a_judge_are_not_taken_for_the_truth():
     log = long([[0, 1], [1, 1]]).with_columns(human=pl.col("category")).scorio(truth="human")
-    with pytest.raises(ValueError, match=f"{method} knows no correction for the errors of a judge"):
-        getattr(log, method)()
+    with pytest.raises(ValueError, match="questions knows no correction for the errors of a judge"):
+        log.questions()

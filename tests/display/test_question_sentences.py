@@ -21,18 +21,30 @@ def faulty():
 
 
 def test_questions_are_named_with_the_q_values_of_the_reversed_ones(faulty):
-    never, always, reverse = question_sentences(faulty, "question", 0.1)
+    never, always, reverse, more = question_sentences(faulty, "question", 0.1)
     assert never == "1 of 6 questions was never solved by any model: question 0."
     assert always == "1 of 6 questions was solved by every model in every trial: question 1."
     assert reverse == (
         "1 question is reversed, so that strong models fail it and weak ones solve it (false "
         "discovery rate 10 %): question 5 (q < 0.001). Check the key first."
     )
+    assert more == (
+        "More trials can remove only 27 % of the variance of a difference on other questions; more "
+        "questions can remove all of it."
+    )
+
+
+def test_more_trials_help_if_models_are_good_at_the_same_questions():
+    *_, more = question_sentences(analysed([[1, 2, 3], [2, 3, 4]]), "question", 0.1)
+    assert more == (
+        "More trials help: they can remove up to 100 % of the variance of a difference on other "
+        "questions."
+    )
 
 
 def test_several_questions_at_an_end_are_counted_and_named():
     rows = analysed([[0, 0, 1, 4, 4, 4], [0, 0, 2, 4, 4, 4], [0, 0, 3, 4, 4, 4]])
-    never, always, _ = question_sentences(rows, "question", 0.1)
+    never, always, *_ = question_sentences(rows, "question", 0.1)
     assert never == "2 of 6 questions were never solved by any model: questions 0 and 1."
     assert (
         always
@@ -41,7 +53,7 @@ def test_several_questions_at_an_end_are_counted_and_named():
 
 
 def test_no_question_at_either_end_is_said_plainly():
-    never, always, _ = question_sentences(analysed([[1, 2], [2, 3], [3, 1]]), "question", 0.1)
+    never, always, *_ = question_sentences(analysed([[1, 2], [2, 3], [3, 1]]), "question", 0.1)
     assert never == "Each question was solved by some model."
     assert always == "No question was solved by every model in every trial."
 

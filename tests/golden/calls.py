@@ -131,7 +131,6 @@ def calls_of(kind: Kind) -> Iterator[tuple[str, Call]]:
     yield "reruns once", lambda log: log.reruns(n=1, per="model")
     yield "reruns question", lambda log: log.reruns(per="question")
     yield "questions", lambda log: log.questions()
-    yield "variance_components", lambda log: log.variance_components()
     yield "population", lambda log: log.population()
     yield "judge_agreement", lambda log: log.judge_agreement()
 

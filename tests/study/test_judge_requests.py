@@ -65,7 +65,6 @@ def test_more_draws_than_trials_are_refused(log):
         ("next_trials", (9,)),
         ("questions_needed", ()),
         ("questions", ()),
-        ("variance_components", ()),
         ("convergence", ()),
         ("trajectory", (ps.avg(),)),
     ],
