@@ -53,7 +53,7 @@ def test_help_is_short():
         for each in [*map(owner_of, public()), *filter(callable, readers)]
         if hasattr(each, "__qualname__")
     }
-    assert len(lines) > 150
+    assert len(lines) > 130
     assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
 
 

@@ -23,8 +23,8 @@ from tests.test_layout import imported_modules
 
 PACKAGE = ROOT / "polars_scorio"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_FILES = 193
-MOST_LINES = 55_794
+MOST_FILES = 192
+MOST_LINES = 55_671
 MOST_LINES_OF_A_FILE = 900
 WORDS_OF_A_BULLET, BULLETS_OF_A_VERSION = 25, 25  # of the changelog
 FEWEST_LINES, FEWEST_IMPORTERS = 150, 2

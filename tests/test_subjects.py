@@ -11,7 +11,11 @@ from tests.documents import ROOT
 
 # The class of each subject, what is asked of a log, and what is said where the subject is gone.
 SUBJECTS = {
-    "costs": ("CostSums", 'scorio(cost="value").mean_cost()', "looks at costs, which nothing"),
+    "costs": (
+        "CostSums",
+        'scorio(cost="value").report(ps.mean_cost())',
+        "looks at costs, which nothing",
+    ),
     "votes": ("AnswerVotes", 'scorio(answer="value").vote_at_k(2)', "answers, which nothing reads"),
     "verdicts": ("Verdicts", 'scorio(truth="value").avg()', "a judge, whose errors nothing"),
     "rewards": ("RewardSums", 'scorio(category="value").avg()', "that is neither 0 nor 1"),

@@ -33,10 +33,10 @@ def frames_come_out_as_they_go_in(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(ps.scorio(lf).avg([0, 1]), pl.LazyFrame)
     assert_type(ps.scorio(df).pass_at_k(2), pl.DataFrame)
     assert_type(ps.scorio(lf).pass_hat_k([1, 2]), pl.LazyFrame)
-    assert_type(ps.scorio(df).unanimous_at_k(2), pl.DataFrame)
-    assert_type(ps.scorio(lf).g_pass_at_k(2), pl.LazyFrame)
+    assert_type(ps.scorio(df).report(ps.unanimous_at_k(2)), pl.DataFrame)
+    assert_type(ps.scorio(lf).report(ps.g_pass_at_k(2)), pl.LazyFrame)
     assert_type(ps.scorio(df).maj_at_k(), pl.DataFrame)
-    assert_type(ps.scorio(lf).geo_spectrum_at_k(2, lam=0.25), pl.LazyFrame)
+    assert_type(ps.scorio(lf).report(ps.geo_spectrum_at_k(2, lam=0.25)), pl.LazyFrame)
     assert_type(ps.scorio(df).max_at_k([1, 2], w=[0, 1], bounds="range"), pl.DataFrame)
 
 

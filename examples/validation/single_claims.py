@@ -653,7 +653,7 @@ def heavy_costs(logs: int = 1000) -> Iterator[Cell]:
         stratum, question, _ = np.indices(cost.shape).reshape(3, -1)
         columns = {"stratum": stratum, "question": question, "category": 1, "usd": cost.ravel()}
         log = pl.DataFrame(columns).scorio(by="stratum", model=None, trial=None, cost="usd")
-        rows = log.mean_cost(target=target).sort("stratum")
+        rows = log.report(ps.mean_cost(), target=target).sort("stratum")
         inside = ((rows["lo"] <= truth) & (rows["hi"] >= truth)).to_numpy()
         heavy = cost.max(axis=(1, 2)) > HEAVY * cost.sum(axis=(1, 2))
         cell: Cell = {"sd": sd, "questions": questions, "n": n, "target": target}

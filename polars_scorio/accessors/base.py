@@ -11,11 +11,12 @@ from warnings import catch_warnings, simplefilter
 import polars as pl
 from polars.exceptions import PolarsError
 
-from polars_scorio.arguments import Per, public_names, unknown_name
+from polars_scorio.arguments import Per
 from polars_scorio.counting.coverage import coverage
 from polars_scorio.counting.log import Log, Study, bind_roles, collected_rows, refuse_repeats
 from polars_scorio.counting.roles import USUAL_ROLES, Column, Roles
 from polars_scorio.counting.tally import counts_plan
+from polars_scorio.metrics.from_text import unknown_method
 from polars_scorio.metrics.metric import DrawSizes, Metric, Weights
 from polars_scorio.metrics.success import pass_at_k
 from polars_scorio.signatures import takes_options
@@ -194,8 +195,8 @@ class Accessor(Generic[FrameT]):
     if not TYPE_CHECKING:  # checkers would take it for a promise of every name
 
         def __getattr__(self, name: str) -> object:
-            """Answer an unknown name with the nearest method."""
-            raise unknown_name("an accessor of a log", name, public_names(type(self)))
+            """Answer an unknown name with the call of that metric, or the nearest method."""
+            raise unknown_method("an accessor of a log", name, type(self), "report")
 
     def __repr__(self) -> str:
         from polars_scorio.display.words import visible_text

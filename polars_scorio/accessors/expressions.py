@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, ParamSpec, Protocol
 import polars as pl
 
 from polars_scorio import metrics
-from polars_scorio.arguments import public_names, unknown_name
 from polars_scorio.counting.group_tally import GroupTally
 from polars_scorio.counting.roles import USUAL_ROLES, Roles
-from polars_scorio.metrics.from_text import check_metric
+from polars_scorio.metrics.from_text import check_metric, unknown_method
 from polars_scorio.metrics.metric import Answer, Metric
 from polars_scorio.signatures import described_parameters, takes_options, with_signature
 from polars_scorio.study.request import ExpressionOptions
@@ -67,9 +66,9 @@ class ScorioExpr:
     ``per="question"`` gives for a question with the trials of the group. Use it in
     `group_by().agg`, in `select`, or in a window with `.over(...)`.
 
-    The metrics are methods with the arguments of their functions and a single `k`; `vote_at_k` is
-    missing because it needs the answers too. Floats without `success`, `threshold` or `w` are
-    rewards, for `avg`, `max_at_k` and `min_at_k`.
+    The usual metrics are methods with the arguments of their functions and a single `k`; `estimate`
+    takes all others but `vote_at_k`, which needs the answers too. Floats without `success`,
+    `threshold` or `w` are rewards, for `avg`, `max_at_k` and `ps.min_at_k`.
 
     Parameters
     ----------
@@ -97,8 +96,8 @@ class ScorioExpr:
     if not TYPE_CHECKING:  # checkers would take it for a promise of every name
 
         def __getattr__(self, name: str) -> object:
-            """Answer an unknown name with the nearest method."""
-            raise unknown_name("an accessor of an expression", name, public_names(type(self)))
+            """Answer an unknown name with the call of that metric, or the nearest method."""
+            raise unknown_method("an accessor of an expression", name, type(self), "estimate")
 
     def __repr__(self) -> str:
         return f"<scorio of {self._expr}>"
@@ -211,24 +210,13 @@ class ScorioExpr:
         check_metric(metric, "posterior takes a metric")
         return self._counted(Answer(metric, confidence))
 
-    auc_at_k = estimate_method(metrics.auc_at_k)
     avg = estimate_method(metrics.avg)
     bayes = estimate_method(metrics.bayes)
-    g_pass_at_k = estimate_method(metrics.g_pass_at_k)
     g_pass_at_k_tau = estimate_method(metrics.g_pass_at_k_tau)
-    geo_spectrum_at_k = estimate_method(metrics.geo_spectrum_at_k)
-    geo_spectrum_star_at_k = estimate_method(metrics.geo_spectrum_star_at_k)
-    geom_at_k = estimate_method(metrics.geom_at_k)
-    geom_ds_at_k = estimate_method(metrics.geom_ds_at_k)
     maj_at_k = estimate_method(metrics.maj_at_k)
     max_at_k = estimate_method(metrics.max_at_k)
-    mg_pass_at_k = estimate_method(metrics.mg_pass_at_k)
-    min_at_k = estimate_method(metrics.min_at_k)
     pass_at_k = estimate_method(metrics.pass_at_k)
     pass_hat_k = estimate_method(metrics.pass_hat_k)
-    tail_pass = estimate_method(metrics.tail_pass)
-    threshold_spectrum_at_k = estimate_method(metrics.threshold_spectrum_at_k)
-    unanimous_at_k = estimate_method(metrics.unanimous_at_k)
 
     def _counted(self, answer: Answer) -> pl.Expr:
         """Count the categories of the group, and answer from the counts alone."""

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import polars as pl
 
-from polars_scorio.accessors.base import FrameT
+from polars_scorio import metrics
+from polars_scorio.accessors.base import Accessor, FrameT
 from polars_scorio.accessors.decisions import DecisionMethods, GateMethods, JudgeMethods
 from polars_scorio.accessors.display import CostMethods, QuestionMethods, ReaderMethods
 from polars_scorio.accessors.expressions import ScorioExpr
-from polars_scorio.accessors.metrics import MetricMethods
 from polars_scorio.accessors.planning import PlanMethods
 from polars_scorio.arguments import value_text
 from polars_scorio.counting.roles import Column, Roles
-from polars_scorio.signatures import takes_options
+from polars_scorio.metrics.metric import Bounds, DrawSizes, Metric, Weights
+from polars_scorio.signatures import (
+    FunctionT,
+    described_parameters,
+    option_keywords,
+    shared_entries,
+    takes_options,
+    with_signature,
+)
 from polars_scorio.study.request import (
     ExpressionOptions,
     InferenceOptions,
+    ReportOptions,
     RoleOptions,
     chosen_options,
 )
@@ -28,6 +38,108 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from polars_scorio.rubrics.rubric import Rubric, Thresholds
+
+_SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+_REPORT = "DataFrame or LazyFrame\n    The report of this metric alone, as `report` describes it."
+_SEE_ALSO = """report : Several metrics from one count, and the columns of the result.
+compare : Differences between models, by any metric.
+rank : The order of the models, by any metric."""
+
+
+class MetricOptions(ReportOptions, total=False):
+    """The keywords of every metric, and those of a report."""
+
+    bounds: Bounds | None
+    name: str | None
+
+
+def with_help_of_metric(method: FunctionT) -> FunctionT:
+    """Give a method the help and every keyword of the metric of its name, and of a report."""
+    function: Callable[..., Metric] = getattr(metrics, method.__name__)
+    parameters, shared = signature(function).parameters.values(), option_keywords(ReportOptions)
+    method_signature = signature(method).replace(
+        parameters=[_SELF, *parameters, *(option for option, _ in shared.values())]
+    )
+    entries = shared_entries(shared, "report")
+    return with_signature(
+        method,
+        method_signature,
+        described_parameters(
+            function.__doc__, method_signature, entries, Returns=_REPORT, **{"See Also": _SEE_ALSO}
+        ),
+    )
+
+
+class MetricMethods(Accessor[FrameT]):
+    """The usual metrics as methods of a log: each is the report of that metric alone.
+
+    Their functions have the arguments, the defaults and the help; the methods name them again for
+    type checkers and editors, and a test compares both.
+    """
+
+    @with_help_of_metric
+    def avg(self, w: Weights | None = None, **options: Unpack[MetricOptions]) -> FrameT:
+        """avg@N: average score of the trials, with its interval."""
+        return self._report_of(metrics.avg, w, **options)
+
+    @with_help_of_metric
+    def bayes(self, w: Weights | None = None, **options: Unpack[MetricOptions]) -> FrameT:
+        """Bayes@N: posterior mean of the average score, after all trials."""
+        return self._report_of(metrics.bayes, w, **options)
+
+    @with_help_of_metric
+    def g_pass_at_k_tau(self, k: DrawSizes, tau: float, **options: Unpack[MetricOptions]) -> FrameT:
+        """G-Pass@k_tau: share of draws of k trials of which at least tau succeed."""
+        return self._report_of(metrics.g_pass_at_k_tau, k, tau, **options)
+
+    @with_help_of_metric
+    def maj_at_k(self, k: DrawSizes | None = None, **options: Unpack[MetricOptions]) -> FrameT:
+        """Maj@k: share of draws of k trials whose majority succeeds."""
+        return self._report_of(metrics.maj_at_k, k, **options)
+
+    @with_help_of_metric
+    def max_at_k(
+        self,
+        k: DrawSizes,
+        w: Weights | None = None,
+        *,
+        bounds: Bounds | Literal["range"] | None = "range",
+        name: str | None = None,
+        **options: Unpack[ReportOptions],
+    ) -> FrameT:
+        """Max@k: mean score of the best of k trials."""
+        return self._report_of(metrics.max_at_k, k, w, bounds=bounds, name=name, **options)
+
+    @with_help_of_metric
+    def pass_at_k(self, k: DrawSizes, **options: Unpack[MetricOptions]) -> FrameT:
+        """Pass@k: share of draws of k trials with at least one success."""
+        return self._report_of(metrics.pass_at_k, k, **options)
+
+    @with_help_of_metric
+    def pass_hat_k(self, k: DrawSizes, **options: Unpack[MetricOptions]) -> FrameT:
+        """Pass^k: share of draws of k trials that all succeed."""
+        return self._report_of(metrics.pass_hat_k, k, **options)
+
+    @with_help_of_metric
+    def vote_at_k(
+        self,
+        k: DrawSizes,
+        ties: Literal["split", "fail"] = "split",
+        **options: Unpack[MetricOptions],
+    ) -> FrameT:
+        """Vote@k, self-consistency: share of draws whose most frequent answer is right."""
+        return self._report_of(metrics.vote_at_k, k, ties, **options)
+
+    def _report_of(
+        self,
+        function: Callable[..., Metric],
+        *arguments: object,
+        **options: Any,  # noqa: ANN401 - the function and `report` check them
+    ) -> FrameT:
+        """The report of one metric, from the keywords of its function and those of `report`."""
+        metric_options = options.keys() & signature(function).parameters.keys()
+        metric = function(*arguments, **{name: options.pop(name) for name in metric_options})
+        return self.report(metric, **options)
 
 
 class Scorio(

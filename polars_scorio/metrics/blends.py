@@ -154,7 +154,7 @@ def geom_at_k(
     >>> trials = pl.DataFrame({"question": 1, "category": [0, 1, 1, 0, 1]})
     >>> accessor = trials.scorio(model=None, trial=None)
     >>> for prior in (None, "uniform"):
-    ...     accessor.geom_at_k(2, prior=prior)["estimate"].round(6).to_list()
+    ...     accessor.report(ps.geom_at_k(2), prior=prior)["estimate"].round(6).to_list()
     [0.537193]
     [0.519615]
     """

@@ -86,7 +86,8 @@ def mean_cost(*, name: str | None = None) -> CostMetric:
     >>> import polars_scorio as ps
     >>> trials = pl.DataFrame({"question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
     >>> log = trials.with_columns(usd=pl.Series([3.0, 1.0, 1.0, 1.0]))
-    >>> log.scorio(model=None, trial=None, cost="usd").mean_cost()["estimate"].item()
+    >>> priced = log.scorio(model=None, trial=None, cost="usd")
+    >>> priced.report(ps.mean_cost())["estimate"].item()
     1.5
     """
     return CostMetric(
@@ -128,7 +129,8 @@ def cost_per_success(*, name: str | None = None) -> CostMetric:
     >>> import polars_scorio as ps
     >>> trials = pl.DataFrame({"question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
     >>> log = trials.with_columns(usd=pl.Series([3.0, 1.0, 1.0, 1.0]))
-    >>> log.scorio(model=None, trial=None, cost="usd").cost_per_success()["estimate"].item()
+    >>> priced = log.scorio(model=None, trial=None, cost="usd")
+    >>> priced.report(ps.cost_per_success())["estimate"].item()
     2.0
     """
     return CostMetric(
@@ -170,7 +172,7 @@ def cost_to_solve(k: DrawSizes, *, name: str | None = None) -> CostMetric:
     >>> import polars_scorio as ps
     >>> trials = pl.DataFrame({"question": [1, 1, 2, 2], "category": [0, 1, 1, 1]})
     >>> log = trials.with_columns(usd=pl.Series([3.0, 1.0, 1.0, 1.0]))
-    >>> report = log.scorio(model=None, trial=None, cost="usd").cost_to_solve([1, 2])
+    >>> report = log.scorio(model=None, trial=None, cost="usd").report(ps.cost_to_solve([1, 2]))
     >>> report["estimate"].to_list()
     [2.0, 1.75]
     """

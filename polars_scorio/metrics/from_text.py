@@ -10,7 +10,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from polars_scorio import metrics
-from polars_scorio.arguments import nearest_hint, value_text
+from polars_scorio.arguments import nearest_hint, public_names, unknown_name, value_text
 from polars_scorio.metrics.metric import Metric
 
 _MAKERS: dict[str, Callable[..., Metric]] = {
@@ -93,9 +93,22 @@ def check_metric(metric: object, takes: str) -> None:
     raise TypeError(f"{takes} such as ps.avg(), got {given}{cure}")
 
 
+def unknown_method(owner: str, name: str, accessor: type, takes: str) -> AttributeError:
+    """The error for a method that an accessor lacks: what `takes` a metric, or the nearest name."""
+    if name not in _MAKERS:
+        return unknown_name(owner, name, public_names(accessor))
+    called = f"{takes}({_example_call(_MAKERS[name])})"
+    return AttributeError(f"{owner} has no method {name!r}: write {called}")
+
+
 def _example_call(maker: Callable[..., Metric]) -> str:
-    """The simplest call of a function that makes metrics."""
-    return f"ps.{maker.__name__}({'4' if _needs_draws(maker) else ''})"
+    """The simplest call of a function that makes metrics.
+
+    >>> _example_call(metrics.threshold_spectrum_at_k)
+    'ps.threshold_spectrum_at_k(4, weights)'
+    """
+    given = [each for each in signature(maker).parameters.values() if each.default is each.empty]
+    return f"ps.{maker.__name__}({', '.join('4' if x.name == 'k' else x.name for x in given)})"
 
 
 def _literal_value(argument: ast.expr, text: str) -> Any:  # noqa: ANN401 - whatever a literal is

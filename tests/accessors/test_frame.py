@@ -11,6 +11,7 @@ from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
 from tests.accessors.all_uses import ASKS, METHODS, METRICS, VALUES, required
+from tests.exported_metrics import EXPORTED
 from tests.made_logs import long, unreadable
 
 
@@ -50,7 +51,7 @@ OTHERS = [
 ]
 
 
-def test_every_metric_is_a_method_and_every_method_a_metric():
+def test_the_usual_metrics_are_methods():
     public = {name for name in dir(ps.Scorio) if not name.startswith("_")}
     assert {*METHODS, *OTHERS, *READERS} == public - {"frame"}
 
@@ -61,7 +62,7 @@ def test_every_metric_is_a_method_and_every_method_a_metric():
 @pytest.mark.filterwarnings("ignore:one model .*nothing to compare:UserWarning")
 @pytest.mark.every(3)
 @pytest.mark.parametrize(
-    "ask", [*METHODS, *OTHERS, "per question", "population", "half width", "pipe"]
+    "ask", [*EXPORTED, *OTHERS, "per question", "population", "half width", "pipe"]
 )
 def test_eager_gives_eager_and_lazy_gives_lazy(r1, ask):
     eager, lazy = ASKS[ask](r1), ASKS[ask](r1.lazy())
@@ -111,9 +112,7 @@ def test_prior_trials_are_eager_or_lazy_whatever_the_data_are(r2, r0, data, prio
 def test_a_method_is_the_report_of_its_metric(r1, method, arguments, options):
     given = arguments(getattr(ps, method))
     metric = getattr(ps, method)(**given)
-    log = r1.scorio(answer=pl.col("category").cast(pl.String), cost=pl.col("category") + 0)
-    if metric.looks_at == "costs":  # which have calibrated numbers alone
-        options = {name: options[name] for name in options if name != "prior"}
+    log = r1.scorio(answer=pl.col("category").cast(pl.String))
     rows = getattr(log, method)(**given, **options)
     assert rows["metric"].unique().to_list() == [metric.name]
     assert_frame_equal(rows, log.report(metric, **options), check_exact=True)

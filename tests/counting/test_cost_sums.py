@@ -26,7 +26,7 @@ def with_cost(value):
 
 
 def test_sums_are_those_of_exact_fractions():
-    mean = log_of(ROWS).mean_cost()["estimate"].item()
+    mean = log_of(ROWS).report(ps.mean_cost())["estimate"].item()
     exact = sum(map(Fraction, ROWS["usd"].to_list())) / 4
     assert mean == pytest.approx(float(exact), rel=1e-15)
 
@@ -57,7 +57,7 @@ def test_numbers_are_the_same_for_each_order_of_the_rows():
 )
 def test_bad_costs_are_refused_with_their_place(value, words):
     with pytest.raises(ValueError, match=words):
-        log_of(with_cost(value)).mean_cost()
+        log_of(with_cost(value)).report(ps.mean_cost())
 
 
 METRICS = (ps.mean_cost(), ps.cost_per_success(), ps.cost_to_solve(2))
@@ -94,25 +94,25 @@ def test_costs_that_no_metric_needs_are_not_looked_at():
 
 def test_a_model_that_cost_nothing_is_refused():
     with pytest.raises(ValueError, match=r"1 model has costs of 0 alone in 'usd'.*model='ada'"):
-        log_of(ROWS.with_columns(usd=0.0)).mean_cost()
+        log_of(ROWS.with_columns(usd=0.0)).report(ps.mean_cost())
 
 
 def test_dropped_trials_take_their_cost_along():
     lost = pl.concat([ROWS, ROWS.head(1).with_columns(category=None, usd=None)])
-    report = log_of(lost, missing="drop").mean_cost()
+    report = log_of(lost, missing="drop").report(ps.mean_cost())
     assert report.select("estimate", "dropped").row(0) == (pytest.approx(0.325), 1)
 
 
 def test_a_missing_outcome_that_counts_as_failure_keeps_its_cost():
     lost = pl.concat([ROWS, ROWS.head(2).with_columns(category=None, usd=0.9)])
-    report = log_of(lost, missing=0).cost_per_success()
+    report = log_of(lost, missing=0).report(ps.cost_per_success())
     mean = ((0.1 + 0.2 + 0.9 + 0.9) / 4 + 0.5) / 2
     assert report["estimate"].item() == pytest.approx(mean / ((1 / 4 + 1) / 2))
 
 
 def test_tokens_are_integers():
     tokens = ROWS.with_columns(usd=pl.Series([100, 200, 300, 700], dtype=pl.UInt32))
-    assert log_of(tokens).mean_cost()["estimate"].item() == 325
+    assert log_of(tokens).report(ps.mean_cost())["estimate"].item() == 325
 
 
 def test_labels_and_votes_keep_costs_apart_by_outcome():
@@ -120,10 +120,10 @@ def test_labels_and_votes_keep_costs_apart_by_outcome():
     report = log_of(words, success="yes", answer=pl.col("category").str.to_uppercase()).report(
         ps.vote_at_k(1), ps.cost_to_solve(2)
     )
-    plain = log_of(ROWS).cost_to_solve(2)
+    plain = log_of(ROWS).report(ps.cost_to_solve(2))
     assert report["estimate"][1] == pytest.approx(plain["estimate"].item())
 
 
 def test_words_are_no_costs():
     with pytest.raises(TypeError, match="cost column 'usd' is String; a cost is a number"):
-        log_of(ROWS.with_columns(usd=pl.lit("dear"))).mean_cost()
+        log_of(ROWS.with_columns(usd=pl.lit("dear"))).report(ps.mean_cost())

@@ -13,8 +13,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import polars_scorio as ps
-from polars_scorio import metrics
 from polars_scorio.command_line.main import main
+from tests.accessors.all_uses import METHODS
 from tests.display.html.logs import page_of
 from tests.golden.logs import made_log
 
@@ -39,7 +39,7 @@ COMPARING = {
 }
 PICTURES = {"frontier": lambda log, **drop: log.plot.frontier(**drop)}
 EACH_MODEL = {
-    **dict.fromkeys(name for name in metrics.__all__ if name.islower()),  # reports of one metric
+    **dict.fromkeys(METHODS),  # reports of one metric
     "report": lambda log: log.report(ps.avg(), ps.pass_at_k(2), ps.mean_cost()),
     "reruns": lambda log: log.reruns(),
     "population": lambda log: log.population(),

@@ -41,7 +41,7 @@ def test_a_leaderboard_by_cost_has_the_cheapest_first(log, options):
 def test_intervals_of_small_costs_are_not_cut_at_one(log):
     cents = log.with_columns(usd=pl.col("usd") / 2.2)
     board = cents.scorio(cost="usd").leaderboard(ps.mean_cost())
-    report = cents.scorio(cost="usd").mean_cost()
+    report = cents.scorio(cost="usd").report(ps.mean_cost())
     assert sorted(board["mean_cost_hi"]) == pytest.approx(sorted(report["hi"]))
 
 

@@ -279,7 +279,7 @@ def test_conditions_select_records():
 def test_the_roles_are_those_of_the_accessor():
     put("a.jsonl", lines(*({**row("m", q, t, t < q), "usd": 0.5} for q in (0, 1) for t in (0, 1))))
     log = ps.logs.records("a.jsonl", **KEYS, trial="t", cost="usd", cluster="q", n=2)
-    assert log.mean_cost().collect()["estimate"].item() == 0.5
+    assert log.report(ps.mean_cost()).collect()["estimate"].item() == 0.5
     assert log.avg().collect()["estimate"].item() == 0.25
     with pytest.raises(ValueError, match="have a number of trials other than n=3"):
         ps.logs.records("a.jsonl", **KEYS, trial="t", n=3).avg().collect()

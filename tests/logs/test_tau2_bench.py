@@ -133,5 +133,5 @@ def test_runs_with_other_settings_do_not_merge(reader, write, field):
 
 
 def test_the_role_of_costs_keeps_their_field(reader, run):
-    costs = reader(run, cost="usd", missing="drop").mean_cost()
+    costs = reader(run, cost="usd", missing="drop").report(ps.mean_cost())
     assert costs["estimate"].to_list() == [pytest.approx(0.1)]

@@ -63,7 +63,7 @@ def test_reproduces_published_numbers(r1, metric, moments, interval):
 @pytest.mark.parametrize(("lam", "estimate"), [(0.5, 0.408248), (1.0, 1.0)])
 def test_reproduces_published_spectra(r1, lam, estimate):
     # Half of the sixth digit that is printed.
-    assert r1.scorio.geo_spectrum_at_k(3, lam=lam)["estimate"].item() == pytest.approx(
+    assert r1.scorio.report(ps.geo_spectrum_at_k(3, lam=lam))["estimate"].item() == pytest.approx(
         estimate, abs=5e-7
     )
 
@@ -242,11 +242,12 @@ def test_of_a_single_question_both_levels_say_the_same(log):
 
 def test_the_blend_of_a_dataset_is_not_the_mean_of_its_questions(log):
     whole, questions = (
-        log.scorio.geom_ds_at_k(3, per=per, prior="uniform") for per in ("model", "question")
+        log.scorio.report(ps.geom_ds_at_k(3), per=per, prior="uniform")
+        for per in ("model", "question")
     )
     means = {name: questions[name].mean() for name in ("estimate", "mu")}
     assert all(abs(whole[name].item() - each) > 0.01 for name, each in means.items())
-    blended = log.scorio.geom_at_k(3, prior="uniform").row(0, named=True)
+    blended = log.scorio.report(ps.geom_at_k(3), prior="uniform").row(0, named=True)
     assert means == pytest.approx({name: blended[name] for name in means}, abs=ROOM)
 
 

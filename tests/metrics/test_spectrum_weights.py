@@ -87,7 +87,7 @@ def test_weights_make_the_metrics_that_they_are_named_for():
     assert spectrum(weights.uniform(3)) == pytest.approx(estimate(ps.avg()), abs=ROOM)
     assert spectrum(weights.discovery(3)) == pytest.approx(estimate(ps.pass_at_k(3)), abs=ROOM)
     assert spectrum(weights.stability(3)) == pytest.approx(estimate(ps.pass_hat_k(3)), abs=ROOM)
-    curve = log.tail_pass(3).select("t", "estimate")
+    curve = log.report(ps.tail_pass(3)).select("t", "estimate")
     for own in (weights.moment(3, 2), weights.beta(3, 0.6, 5), weights.payoff([0, 0.5, 0.5, 1])):
         linear = curve.select((pl.col("estimate") * pl.Series(own)).sum()).item()
         assert spectrum(own) == pytest.approx(linear, abs=ROOM)

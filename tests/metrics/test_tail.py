@@ -31,7 +31,7 @@ def log():
 @pytest.mark.parametrize("k", [1, 2, 4, 7])
 @pytest.mark.parametrize("prior", INFERENCES)
 def test_each_row_is_a_share_of_successes(log, k, prior):
-    rows = log.scorio.tail_pass(k, prior=prior)
+    rows = log.scorio.report(ps.tail_pass(k), prior=prior)
     columns = ["model", "metric", "k", "t", "questions", "trials", "dropped", "inference", "sigma"]
     assert rows.columns == [*columns, "estimate", *["mu"] * (prior is not None), "lo", "hi"]
     assert (
@@ -49,7 +49,7 @@ def test_each_row_is_a_share_of_successes(log, k, prior):
 
 def test_equals_every_draw():
     trials = [1, 0, 1, 1, 0]
-    rows = long([trials]).scorio.tail_pass(3)
+    rows = long([trials]).scorio.report(ps.tail_pass(3))
     every = [sum(draw) for draw in combinations(trials, 3)]
     # Chances of the hypergeometric distribution, and counts: rounding.
     assert rows["estimate"].to_list() == pytest.approx(
@@ -60,7 +60,7 @@ def test_equals_every_draw():
 def test_equals_the_package_scorio():
     rng = np.random.default_rng(5)
     outcomes = rng.integers(0, 2, (7, 9))
-    rows = long(outcomes.tolist()).scorio.tail_pass(6, prior=(0.7, 1.3))
+    rows = long(outcomes.tolist()).scorio.report(ps.tail_pass(6), prior=(0.7, 1.3))
     # Both use floats, but other formulas.
     near = {"rtol": 1e-9, "atol": 1e-11}
     np.testing.assert_allclose(rows["estimate"], scorio.tailpass_empirical(outcomes, 6), **near)
@@ -88,7 +88,7 @@ def test_curves_of_two_draw_sizes_fit_into_one_report(log):
 
 @pytest.mark.slow
 def test_columns_and_comparisons_know_the_threshold(log):
-    wide = log.scorio.tail_pass(2, wide=True)
+    wide = log.scorio.report(ps.tail_pass(2), wide=True)
     assert "tail_pass_k_2_1_lo" in wide.columns
     pairs = log.scorio.compare(ps.tail_pass(2), simultaneous=False)
     assert pairs.columns[:5] == ["model_a", "model_b", "metric", "k", "t"]
@@ -129,12 +129,12 @@ def test_thresholds_that_cannot_be_are_refused(make, said):
 
 def test_a_key_named_t_is_refused(log):
     with pytest.raises(ValueError, match="two columns named 't'"):
-        log.rename({"model": "t"}).scorio(model="t").tail_pass(2)
+        log.rename({"model": "t"}).scorio(model="t").report(ps.tail_pass(2))
 
 
 @pytest.mark.slow
 def test_a_curve_is_reported_ahead_but_no_forecast(log):
-    rows = log.scorio.tail_pass(8)
+    rows = log.scorio.report(ps.tail_pass(8))
     assert rows["estimate"].null_count() == rows.height
     assert (rows["lo"] < rows["hi"]).all()
     with pytest.raises(ValueError, match=r"tail_pass\(k=8\) is a curve over thresholds: forecast"):

@@ -105,8 +105,8 @@ def parts() -> tuple[Part, ...]:
         ),
         Part(
             "Metrics",
-            "Each is a value, to be given to `report` and all other methods. Each is also a method "
-            "of the same name and arguments: `df.scorio.pass_at_k([1, 4])` is the report of that "
+            "Each is a value, to be given to `report` and all other methods. The usual ones are "
+            "methods too, with the same arguments: `df.scorio.pass_at_k([1, 4])` is the report of that "
             "metric alone and takes the options of [`report`](df_scorio_report.md); "
             f"`{CATEGORY}.pass_at_k(4)` is an [expression](expr_scorio.md).",
             (
@@ -144,7 +144,7 @@ def parts() -> tuple[Part, ...]:
         Part(
             "Expressions",
             "Estimates wherever Polars takes an expression: in groups, windows and time windows. "
-            f"`{CATEGORY}` has each of the metrics as a method, and what follows.",
+            f"`{CATEGORY}` has the usual metrics as methods, and what follows.",
             methods(CATEGORY, ps.ScorioExpr),
         ),
         Part(

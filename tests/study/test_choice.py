@@ -209,7 +209,7 @@ def test_nor_over_strata(log, overall):
 
 def test_calibrated_geom_at_k_has_an_estimate_of_its_own():
     log = outcomes({(8, 0): 92, (8, 1): 8}).scorio(model=None)
-    wide = log.geom_at_k(2, wide=True).row(0, named=True)
+    wide = log.report(ps.geom_at_k(2), wide=True).row(0, named=True)
     # No question succeeds twice, which leaves the published estimate at 0.
     assert wide["geom_at_k_2_lo"] < wide["geom_at_k_2"] < wide["geom_at_k_2_hi"]
-    assert log.geom_at_k(2, prior="uniform", wide=True)["geom_at_k_2"].item() == 0
+    assert log.report(ps.geom_at_k(2), prior="uniform", wide=True)["geom_at_k_2"].item() == 0

@@ -159,7 +159,7 @@ def test_a_negative_power_of_zero_is_refused_at_its_model():
     log = passages([0, 1]).with_columns(category=0).scorio(cluster="passage", validate=False)
     found = r"2 results have a negative power .* model='ada', metric='geom_ds_at_k"
     with pytest.raises(ValueError, match=found):
-        log.geom_ds_at_k(2, pass_power=-1, unanimous_power=-1, bounds=None)
+        log.report(ps.geom_ds_at_k(2, pass_power=-1, unanimous_power=-1, bounds=None))
 
 
 @pytest.mark.parametrize("kind", KINDS)

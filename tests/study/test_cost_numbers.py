@@ -67,7 +67,7 @@ def test_reports_without_costs_have_no_columns_of_costs(log):
 
 def test_without_a_success_there_is_no_upper_end(log):
     failed = log.with_columns(category=pl.when(model="ada").then(0).otherwise("category"))
-    ada, bob = costs(failed).cost_per_success().rows(named=True)
+    ada, bob = costs(failed).report(ps.cost_per_success()).rows(named=True)
     assert (ada["estimate"], ada["sigma"], ada["hi"], ada["unbounded"]) == (None, None, None, True)
     assert ada["unsolved"] == 1
     assert ada["lo"] > 0
@@ -76,7 +76,7 @@ def test_without_a_success_there_is_no_upper_end(log):
 
 
 def test_more_tries_than_trials_have_no_number(log):
-    row = costs(log).cost_to_solve(4).row(0, named=True)
+    row = costs(log).report(ps.cost_to_solve(4)).row(0, named=True)
     assert [row[name] for name in NUMBERS] == [None] * 4
     assert not row["unbounded"]
 
@@ -84,7 +84,9 @@ def test_more_tries_than_trials_have_no_number(log):
 def test_strata_weigh_the_same_in_their_mean(log):
     strata = costs(log, by="domain")
     macro = strata.report(*METRICS, overall="macro").filter(pl.col("domain").is_null())
-    mean = strata.mean_cost().group_by("model").agg(pl.col("estimate").mean()).sort("model")
+    mean = (
+        strata.report(ps.mean_cost()).group_by("model").agg(pl.col("estimate").mean()).sort("model")
+    )
     rate = strata.avg().group_by("model").agg(pl.col("estimate").mean()).sort("model")
     expected = mean["estimate"] / rate["estimate"]
     found = macro.filter(metric="cost_per_success")["estimate"]
@@ -104,9 +106,12 @@ def test_clusters_widen_intervals_of_a_population_alone(log):
         costs(each, **roles) for each, roles in ((log, {}), (log, {"cluster": "passage"}))
     )
     options = {"target": "population"}
-    one, other = (each.mean_cost(**options)["sigma"] for each in (plain, clustered))
+    one, other = (each.report(ps.mean_cost(), **options)["sigma"] for each in (plain, clustered))
     assert not np.allclose(one, other)
-    assert_frame_equal(plain.mean_cost().select(NUMBERS), clustered.mean_cost().select(NUMBERS))
+    assert_frame_equal(
+        plain.report(ps.mean_cost()).select(NUMBERS),
+        clustered.report(ps.mean_cost()).select(NUMBERS),
+    )
 
 
 def test_lazy_equals_eager_and_reads_nothing_before(log):
@@ -116,7 +121,7 @@ def test_lazy_equals_eager_and_reads_nothing_before(log):
 
 
 def test_questions_have_numbers_of_their_own(log):
-    report = costs(log).mean_cost(per="question").filter(model="ada")
+    report = costs(log).report(ps.mean_cost(), per="question").filter(model="ada")
     own = log.filter(model="ada").group_by("question").agg(pl.col("usd").mean()).sort("question")
     np.testing.assert_allclose(report["estimate"], own["usd"], rtol=1e-12)
     assert report["lo"].null_count() == 0

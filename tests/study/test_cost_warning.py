@@ -21,11 +21,11 @@ def log():
 
 def test_a_trial_with_a_fifth_of_the_cost_is_warned_of(log):
     with pytest.warns(ps.CostWarning, match=r"1 group, the first at model='bob': 34%"):
-        log.scorio(trial=None, cost="usd").mean_cost()
+        log.scorio(trial=None, cost="usd").report(ps.mean_cost())
 
 
 def test_other_reports_are_silent(log):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         log.scorio(trial=None, cost="usd").avg()
-        log.filter(model="ada").scorio(trial=None, cost="usd").mean_cost()
+        log.filter(model="ada").scorio(trial=None, cost="usd").report(ps.mean_cost())

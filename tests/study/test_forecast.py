@@ -143,7 +143,7 @@ def test_a_forecast_of_geom_at_k_is_the_range_of_its_formula():
     assert (ahead["mu"] < ahead["hi"]).all()
     assert ahead["hi"].is_between(0.5, 0.6).all()
     assert ahead["holdout_error"].null_count() == 2
-    report = log.geom_at_k(10)
+    report = log.report(ps.geom_at_k(10))
     assert_frame_equal(report.select("lo", "hi"), ahead.head(1).select("lo", "hi"))
 
 

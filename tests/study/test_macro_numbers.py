@@ -152,8 +152,8 @@ def test_a_range_is_the_mean_of_the_ranges_of_the_strata():
 @pytest.mark.parametrize("target", ["benchmark", "population"])
 def test_the_ends_of_a_blend_of_means_are_means_of_those_of_the_strata(target):
     log = accessor(UNEQUAL, C, target=target)
-    strata = log.geom_ds_at_k(2)
-    (row,) = over_all(log.geom_ds_at_k(2, overall="macro")).rows(named=True)
+    strata = log.report(ps.geom_ds_at_k(2))
+    (row,) = over_all(log.report(ps.geom_ds_at_k(2), overall="macro")).rows(named=True)
     for end in ("estimate", *ENDS):
         # A mean of three numbers: rounding.
         assert row[end] == pytest.approx(strata[end].mean(), rel=1e-12)

@@ -179,15 +179,15 @@ def test_a_mean_of_strata_lacks_an_estimate_that_one_of_them_lacks(three):
 
 
 def test_blends_are_averaged_or_made_of_the_pool(three):
-    two = three.scorio(by="domain").geom_ds_at_k(1, overall="macro")
+    two = three.scorio(by="domain").report(ps.geom_ds_at_k(1), overall="macro")
     # Of one trial both parts are the share of successes: 3/4 and 0.
     # Roots of squares, here and below: the last bits of numbers below 1.
     assert two["estimate"].to_list() == pytest.approx([3 / 4, 0, 3 / 8], abs=1e-15)
-    pool = three.scorio(by="domain").geom_ds_at_k(1, overall="micro")
+    pool = three.scorio(by="domain").report(ps.geom_ds_at_k(1), overall="micro")
     assert pool["estimate"].to_list() == pytest.approx([3 / 4, 0, 1 / 2], abs=1e-15)
     with pytest.raises(ValueError, match=r"a negative power of zero, the first at .*domain='y'"):
-        three.scorio(by="domain").geom_ds_at_k(
-            2, pass_power=-1, unanimous_power=-1, overall="macro"
+        three.scorio(by="domain").report(
+            ps.geom_ds_at_k(2, pass_power=-1, unanimous_power=-1), overall="macro"
         )
 
 

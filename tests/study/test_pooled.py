@@ -112,7 +112,7 @@ def test_an_interval_holds_the_quantiles_of_a_beta_distribution(r1, metric, low,
 
 
 def test_a_blend_without_a_range_has_a_normal_interval(r1):
-    row = r1.scorio.geom_at_k(2, pass_power=-1, **PARTIAL).row(0, named=True)
+    row = r1.scorio.report(ps.geom_at_k(2, pass_power=-1), **PARTIAL).row(0, named=True)
     reach = stats.norm.ppf(0.975) * row["sigma"]
     # One product and one sum: rounding, far below the default of 1e-6.
     assert (row["lo"], row["hi"]) == pytest.approx((row["mu"] - reach, row["mu"] + reach))

@@ -59,7 +59,7 @@ def test_benchmark_intervals_equal_the_vectors_of_the_study():
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_min_at_k_mirrors_max_at_k(log, k):
     mirrored = log.with_columns(category=0.3 - pl.col("category"))
-    worst = log.scorio(**CALIBRATED, bounds=(0, 1)).min_at_k(k)
+    worst = log.scorio(**CALIBRATED, bounds=(0, 1)).report(ps.min_at_k(k))
     best = mirrored.scorio(**CALIBRATED, bounds=(-0.7, 0.3)).max_at_k(k)
     for name, other in (("estimate", "estimate"), ("lo", "hi"), ("hi", "lo")):
         assert worst[name].to_list() == pytest.approx((0.3 - best[other]).to_list(), abs=1e-9)
