@@ -106,8 +106,8 @@ def parts() -> tuple[Part, ...]:
         Part(
             "Metrics",
             "Each is a value, to be given to `report` and all other methods. The usual ones are "
-            "methods too, with the same arguments: `df.scorio.pass_at_k([1, 4])` is the report of that "
-            "metric alone and takes the options of [`report`](df_scorio_report.md); "
+            "methods too, with the same arguments: `df.scorio.pass_at_k([1, 4])` is the report of "
+            "that metric alone and takes the options of [`report`](df_scorio_report.md); "
             f"`{CATEGORY}.pass_at_k(4)` is an [expression](expr_scorio.md).",
             (
                 *(Entry(f"ps.{name}", each) for name, each in EXPORTED.items()),
