@@ -22,7 +22,7 @@ from polars_scorio.maths.array_rows import Floats
 Per = Literal["model", "question"]
 QuestionUnit = Literal["question", "cluster"]
 Unmatched = Literal["error", "drop"]  # meaning of questions that not all models have
-UnmatchedPairs = Literal["error", "drop", "adjust", "unpaired"]
+UnmatchedPairs = Literal["error", "drop", "unpaired"]
 Overall = Literal["macro", "micro"]
 RankMethod = Literal["competition", "competition_max", "dense", "average"]
 RankTies = Literal["z", "overlap"]

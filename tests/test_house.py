@@ -31,7 +31,7 @@ from tests.measure import (
 from tests.test_layout import imported_modules
 
 MOST_FILES = 192
-MOST_CODE_LINES = 33_687
+MOST_CODE_LINES = 33_554
 MOST_LONG_FUNCTIONS = 31
 # Files, changes of file, and those between the request, the categories, the log and the metrics.
 PATHS = {

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr
 
 import polars_scorio as ps
-from polars_scorio.maths.covariance import adjusted_means, paired_means
+from polars_scorio.maths.covariance import paired_means
 from polars_scorio.maths.families import sidak_critical, student_critical, student_z
 from polars_scorio.maths.independent import tukey_critical
 from polars_scorio.maths.power import trials_with_assurance
@@ -182,32 +182,6 @@ def parts(truth):
     return np.split(truth, max(1, len(truth) // 100))
 
 
-def adjusted(logs):
-    """Models that have a quarter of the questions each: those behind more of the easy ones."""
-    rng = np.random.default_rng(6)
-    models, questions, n = 12, 60, 16
-    effect = np.linspace(0.1, -0.1, models)
-    found = []
-    for _ in range(logs):
-        easy = rng.random((questions, 1))
-        chance = 0.25 * (1 + np.linspace(-1, 1, models) * (2 * easy - 1))
-        own = 0.08 * rng.normal(size=(questions, models))
-        p = np.clip(0.275 + 0.45 * easy + effect + own, 0, 1)
-        question, model = np.nonzero(rng.random(p.shape) < chance)
-        value = rng.binomial(n, p[question, model]) / n
-        question = np.unique(question, return_inverse=True)[1]
-        common = np.intersect1d(question[model == 0], question[model == models - 1]).size
-        fit = adjusted_means(model, question, value, 1.0)
-        diff, sigma = fit.mean[0, 0] - fit.mean[0, -1], fit.sigma()[0, 0, -1]
-        reach = stdtrit(fit.freedom[0], (1 + CONFIDENCE) / 2) * sigma
-        average = value[model == 0].mean() - value[model == models - 1].mean()
-        found.append((diff - 0.2, average - 0.2, abs(diff - 0.2) <= reach, 2 * reach, common > 2))
-    bias, own_bias, held, width, common = np.mean(found, axis=0)
-    print(f"\nadjusted, first against last of {models} models, {logs} logs, more than two common ")
-    print(f"questions in {common:.2f} of them: bias {bias:.3f} (own averages {own_bias:.3f}), ")
-    print(f"coverage {held:.3f}, width {width:.3f}")
-
-
 def planned(logs):
     """Pairs that are undecided today: how many are settled after the trials planned for them."""
     rng = np.random.default_rng(4)
@@ -299,7 +273,6 @@ def main():
     logs, started = arguments.logs, time.perf_counter()
     if not arguments.accessor:
         ranks(logs)
-        adjusted(logs)
         planned(logs)
     through_the_accessor(min(logs, 200))
     print(f"{time.perf_counter() - started:.0f} s")

@@ -221,8 +221,8 @@ def _add_compared(add: Callable[..., object], *, sampled: bool = False) -> None:
     if sampled:
         kinds = (
             "refuse questions that a model lacks (error), drop them, or with --target population "
-            "correct for their difficulty (adjust) or treat the questions of each model as a "
-            "separate sample (unpaired) (default: %(default)s)"
+            "treat the questions of each model as a separate sample (unpaired) (default: "
+            "%(default)s)"
         )
     words = get_args(UnmatchedPairs if sampled else Unmatched)
     add("--unmatched", choices=words, default="error", help=kinds)

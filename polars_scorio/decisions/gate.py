@@ -207,7 +207,7 @@ def gate(
         find = partial(log_findings, log, roles, [metric])
         return WholePlan(rows).then(lambda made: with_notes(made, find())).plan()
     unpaired = options.get("unmatched") == "unpaired"
-    if cases is not None and options.get("unmatched") in {"adjust", "unpaired"}:
+    if cases is not None and options.get("unmatched") == "unpaired":
         raise ValueError(
             'gate: fail_on= and must_pass= compare the same questions: unmatched="drop" has them'
         )

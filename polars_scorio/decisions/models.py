@@ -38,7 +38,7 @@ from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.evaluate import Evaluated, report_columns
 from polars_scorio.study.report import CURES, PriorWarning, evaluated_plan
 from polars_scorio.study.request import DecisionOptions, InferenceOptions, Request, view_of
-from polars_scorio.subjects.sampled_scores import LIMIT, DividedError, SampleLaw
+from polars_scorio.subjects.sampled_scores import LIMIT, SampleLaw
 from polars_scorio.subjects.scores import BOUNDS, INFERENCE, Law, Row, StrataModels
 
 # The place of a stratum among all, ascending.
@@ -202,9 +202,8 @@ def check_models(names: object, trials: Trials, keyword: str) -> list[Category]:
     return [*models]  # type: ignore[list-item]  # one of the kinds that were checked
 
 
-# An adjusted comparison uses all questions.
 _ALIGNMENT: dict[UnmatchedPairs, Alignment] = {
-    "error": "same", "drop": "common", "adjust": "any", "unpaired": "any",
+    "error": "same", "drop": "common", "unpaired": "any",
 }  # fmt: skip
 
 
@@ -214,10 +213,10 @@ class AlignedOptions(InferenceOptions, total=False):
     questions: Alignment
 
 
-def aligned_options(options: DecisionOptions, *, adjustable: bool = False) -> AlignedOptions:
+def aligned_options(options: DecisionOptions, *, unpaired: bool = False) -> AlignedOptions:
     """The options with the questions that count: the same ones, unless the user says otherwise."""
     unmatched = options.get("unmatched", "error")
-    check_choice("unmatched", unmatched, UnmatchedPairs if adjustable else Unmatched)
+    check_choice("unmatched", unmatched, UnmatchedPairs if unpaired else Unmatched)
     aligned = {name: value for name, value in options.items() if name != "unmatched"}
     return {**aligned, "questions": _ALIGNMENT[unmatched]}  # type: ignore[typeddict-item]
 
@@ -271,22 +270,6 @@ def sample_options(metric: Metric, options: DecisionOptions) -> DecisionOptions:
         )
     alone: DecisionOptions = {"planned_trials": None, "planned_questions": None}
     return {**options, **alone, "target": "benchmark", "prior": "uniform"}
-
-
-def refuse_unadjustable(metric: Metric, options: DecisionOptions, *, population: bool) -> None:
-    """Refuse ``unmatched="adjust"`` for targets and metrics that it does not serve."""
-    if options.get("unmatched") != "adjust":
-        return
-    if not population:
-        raise ValueError(
-            'unmatched="adjust" takes the questions as a sample, some of which each model was '
-            'asked: it needs target="population"'
-        )
-    if not metric.averages_weights:
-        raise ValueError(
-            'unmatched="adjust" adds up effects of models and questions, which ps.avg() and '
-            f'ps.bayes() allow, got {metric!r}; unmatched="drop" takes every metric'
-        )
 
 
 # Numbers of pairs in which the prior decides, and of all pairs. The warning takes their sums; the
@@ -431,11 +414,8 @@ class ModelRows:
 
     def comparison(self, models: StrataModels) -> Comparison:
         """The models of some strata as all decisions take them: higher values are better."""
-        try:
-            comparison = models.comparison()
-            return comparison if self.models.sign > 0 else comparison.reversed()
-        except DividedError as error:
-            raise self._divided_models(models.places[error.stratum], error.parts) from None
+        comparison = models.comparison()
+        return comparison if self.models.sign > 0 else comparison.reversed()
 
     def outweighed_pairs(self, models: StrataModels, a: Ints, b: Ints) -> Mask:
         """Pairs of columns (S, P) in which the prior decides although nobody named it."""
@@ -460,18 +440,6 @@ class ModelRows:
         """Whether a prior that nobody named may decide a pair."""
         return self.models.warns and models.scores.inference == "posterior"
 
-    def _divided_models(self, groups: Ints, parts: list[Ints]) -> ValueError:
-        """The error for models of a stratum in parts without a common question."""
-        trials, keys = self.models.trials, self.evaluated.keys
-        (model,) = trials.models
-        where = "".join(f"{name}={keys[name][int(groups[0])]!r}: " for name in trials.strata)
-        names = [keys[model].gather(groups[part]).to_list() for part in parts]
-        return ValueError(
-            f"{where}the models are in {len(parts)} parts without a common question, so that "
-            f"no question connects them: {'; '.join(map(str, names))}. Compare each part by "
-            "itself."
-        )
-
 
 def models_of(
     trials: Trials,
@@ -490,8 +458,8 @@ def models_of(
     # The truth behind the verdicts of a judge has no estimate for single questions.
     population = options.get("target") == "population"
     unmatched: object = options.get("unmatched")
-    word = unmatched if isinstance(unmatched, str) else None  # what is no word is refused below
-    unpaired, adjusted = word == "unpaired", word == "adjust"
+    # What is no word is refused below.
+    unpaired = isinstance(unmatched, str) and unmatched == "unpaired"
     sampled = population and not (trials.judged or metric.looks_at == "costs" or unpaired)
     planned, chosen = None, options.get("prior")
     if unpaired:
@@ -499,13 +467,7 @@ def models_of(
     if sampled:
         planned = planned_looks(options)
         metric, options = metric.with_unbiased_estimate(), sample_options(metric, options)
-    asked = aligned_options(options, adjustable=metric.looks_at != "costs")
-    if overall is not None and adjusted:
-        raise ValueError(
-            f'overall={overall!r} needs all questions of each model: unmatched="adjust" fits '
-            "each stratum by itself"
-        )
-    refuse_unadjustable(metric, options, population=sampled)
+    asked = aligned_options(options, unpaired=metric.looks_at != "costs")
     questions = asked.pop("questions")
     request = Request.from_trials(
         trials,
@@ -524,7 +486,7 @@ def models_of(
         request=request,
         metric=metric,
         overall=overall,
-        law=SampleLaw(adjusted, planned) if sampled else None,
+        law=SampleLaw(planned) if sampled else None,
         unpaired=unpaired,
         warns=not sampled and chosen is None,
     )

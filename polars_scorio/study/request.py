@@ -151,8 +151,7 @@ class DecisionOptions(InferenceOptions, total=False):
             "error",
             """What to do about questions that some model lacks: "error"; "drop" keeps the
             questions that all models have; "unpaired" treats the questions of each model as a
-            separate sample; "adjust" (`compare` and `rank`) corrects for the difficulty of the
-            questions. The last two need ``target="population"``.""",
+            separate sample and needs ``target="population"``.""",
         ),
     ]
 

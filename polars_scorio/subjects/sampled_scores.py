@@ -10,7 +10,7 @@ import scipy
 
 from polars_scorio.maths.array_rows import Floats, Ints
 from polars_scorio.maths.comparison import Comparison, sampled
-from polars_scorio.maths.covariance import Paired, adjusted_means, connected_parts, paired_means
+from polars_scorio.maths.covariance import Paired, paired_means
 from polars_scorio.maths.credit_at_rates import largest_bias
 from polars_scorio.maths.families import anytime_critical, student_critical
 from polars_scorio.maths.power import QuestionsAhead
@@ -36,11 +36,10 @@ def refuse_large_covariance(models: int) -> None:
 class SampleLaw(Law):
     """Questions that are a sample of all that could have been asked."""
 
-    adjusted: bool = False  # for the questions that each model was asked
     planned: int | None = None  # questions; None: this is the only look
 
     def compared(self, models: StrataModels) -> Comparison:
-        """The models on the questions that they share; `DividedError` if nothing connects some."""
+        """The models on the questions that they share."""
         return self._sample(models).comparison()
 
     def numbers(self, models: StrataModels) -> ModelNumbers:
@@ -76,8 +75,7 @@ class SampleLaw(Law):
 
     def _sample(self, models: StrataModels) -> Sample:
         if self not in models.known:
-            sample = adjusted_sample if self.adjusted else shared_sample
-            models.known[self] = sample(models, self.planned)
+            models.known[self] = shared_sample(models, self.planned)
         return models.known[self]  # type: ignore[no-any-return]  # as stored
 
 
@@ -198,50 +196,6 @@ def shared_sample(models: StrataModels, planned: int | None) -> Sample:
     values = (shared.values - least) / unit
     units = units_of_models(values, bias, shared.sizes, shared.cluster, shared.weight)
     return Sample(paired, scale, units, information)
-
-
-def adjusted_sample(models: StrataModels, planned: int | None) -> Sample:
-    """The models of some strata, adjusted for the questions that each was asked."""
-    scale, sizes, each = Scale.from_models(models), list[int](), list[Paired]()
-    units = np.broadcast_to(scale.unit, (len(models.places), 1)).ravel().tolist()
-    for stratum, unit in enumerate(units):
-        paired, number = _adjusted_stratum(models, stratum, unit)
-        each.append(paired)
-        sizes.append(number)
-    moments = ("mean", "covariance", "variance", "freedom")
-    paired = Paired(*(np.concatenate([getattr(one, name) for one in each]) for name in moments))
-    return Sample(paired, scale, None, None if planned is None else np.array(sizes) / planned)
-
-
-class DividedError(Exception):
-    """Models of a stratum in parts without a common question."""
-
-    def __init__(self, stratum: int, parts: list[Ints]) -> None:
-        super().__init__(stratum, parts)
-        self.stratum = stratum
-        self.parts = parts  # columns of the models of each part
-
-
-def _adjusted_stratum(models: StrataModels, stratum: int, unit: float) -> tuple[Paired, int]:
-    """The models of one stratum, and how many questions were asked in it."""
-    table, groups = models.table, models.places[stratum]
-    estimates = table.estimates(models.metric, models.view, models.k)
-    assert estimates is not None  # averages have an estimate of each question
-    rows = np.concatenate([table.start[each] + np.arange(table.size[each]) for each in groups])
-    place = np.repeat(np.arange(groups.size), table.size[groups])
-    names, asked = np.unique(table.name[rows], return_inverse=True)
-    # Question after question, as the sums of models that share their questions.
-    order = np.lexsort((place, asked))
-    rows, place, asked = rows[order], place[order], asked[order]
-    cluster = None
-    if table.cluster is not None:
-        cluster = np.unique(table.cluster[rows], return_inverse=True)[1].astype(np.int64)
-    connected = connected_parts(place, asked)
-    if connected.any():
-        raise DividedError(
-            stratum, [np.flatnonzero(connected == first) for first in np.unique(connected)]
-        )
-    return adjusted_means(place, asked, estimates[rows] / unit, 1.0, cluster), names.size
 
 
 class Scale(NamedTuple):

@@ -136,7 +136,7 @@ def test_nothing_in_common_is_an_error(log, ask):
 @pytest.mark.parametrize("questions", ["any", None, "all"])
 def test_an_unknown_choice_is_refused_at_the_call(log, ask, questions):
     adjusts = ask in (ASKS["compare"], ASKS["population"], ASKS["rank"])
-    words = '"error" or "drop" or "adjust" or "unpaired"' if adjusts else '"error" or "drop"'
+    words = '"error" or "drop" or "unpaired"' if adjusts else '"error" or "drop"'
     message = rf"^unmatched must be {words}, got {questions!r}$"
     with pytest.raises(TypeError if questions is None else ValueError, match=message):
         ask(log.lazy().scorio(**ROLES), unmatched=questions)

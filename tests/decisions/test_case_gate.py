@@ -137,7 +137,7 @@ def test_fractions_are_no_failures():
     assert thresholded.gate("v1", margin=0.1, must_pass=0)["verdict"].item() == "fail"
 
 
-def test_adjusted_questions_have_no_pairs_of_cases():
+def test_unpaired_questions_have_no_pairs_of_cases():
     log = broken_case(mixed_others=False).scorio
     with pytest.raises(ValueError, match='compare the same questions: unmatched="drop" has'):
-        log.gate("v1", margin=0.1, fail_on="regressed", target="population", unmatched="adjust")
+        log.gate("v1", margin=0.1, fail_on="regressed", target="population", unmatched="unpaired")

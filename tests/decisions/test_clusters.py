@@ -30,19 +30,16 @@ def copied(single: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(named.with_columns(question + 7 * copy) for copy in range(COPIES))
 
 
-def pairs(log: pl.DataFrame, roles: dict[str, str], **options: object) -> pl.DataFrame:
+def pairs(log: pl.DataFrame, roles: dict[str, str]) -> pl.DataFrame:
     """All that is said of the models of each stratum."""
     accessor = log.scorio(by="domain", success=(1, 2), **roles)
-    return accessor.compare(ps.avg(), **SAMPLE, **options)
+    return accessor.compare(ps.avg(), **SAMPLE)
 
 
-@pytest.mark.parametrize("unmatched", ["error", "adjust"])
 @pytest.mark.parametrize("simultaneous", [False, True])
 @pytest.mark.parametrize("method", ["compare", "rank"])
-def test_copies_of_questions_tell_no_more_than_these(
-    single, copied, unmatched, simultaneous, method
-):
-    options = {"unmatched": unmatched, "simultaneous": simultaneous, **SAMPLE}
+def test_copies_of_questions_tell_no_more_than_these(single, copied, simultaneous, method):
+    options = {"simultaneous": simultaneous, **SAMPLE}
     asked = {"by": "domain", "success": (1, 2)}
     one = getattr(single.scorio(**asked), method)(ps.avg(), **options)
     many = getattr(copied.scorio(**asked, cluster="cluster"), method)(ps.avg(), **options)
@@ -51,19 +48,9 @@ def test_copies_of_questions_tell_no_more_than_these(
     assert (plain["sigma"] < 0.7 * one["sigma"]).all()
 
 
-def test_models_that_were_asked_some_clusters_only(single, copied):
-    lacking = (pl.col("model") == "b") & (pl.col("question") % 7 < 3)
-    options = {"unmatched": "adjust"}
-    one = pairs(single.filter(~lacking), {}, **options)
-    many = pairs(copied.filter(~lacking), {"cluster": "cluster"}, **options)
-    assert_frame_equal(many, one, **NEARLY)
-
-
-@pytest.mark.parametrize("unmatched", ["error", "adjust"])
-def test_clusters_of_one_question_change_no_byte(single, unmatched):
+def test_clusters_of_one_question_change_no_byte(single):
     alone = single.with_columns(cluster=-pl.col("question"))
-    found = pairs(alone, {"cluster": "cluster"}, unmatched=unmatched)
-    assert found.equals(pairs(single, {}, unmatched=unmatched))
+    assert pairs(alone, {"cluster": "cluster"}).equals(pairs(single, {}))
 
 
 def test_about_these_very_questions_clusters_change_no_byte(copied):

@@ -393,7 +393,6 @@ def test_no_trials_give_the_columns_and_no_rows(log, method):
         (None, {"ties": "chain"}, r'^ties must be "z" or "overlap", got \'chain\''),
         (ps.pass_at_k([1, 2]), {}, r"^rank takes one draw size at .*, got .* k=\[1, 2\]"),
         (None, {"target": "population", "prior": "population"}, "a prior has no say"),
-        (None, {"unmatched": "adjust"}, '^unmatched="adjust" takes the questions as a'),
         (ps.geom_ds_at_k(2), {"target": "population"}, "a blend of the whole benchmark"),
         (None, {"confidence": 0}, "^confidence must be a number .*, got 0"),
     ],

@@ -11,7 +11,6 @@ from scipy import stats
 import polars_scorio as ps
 from polars_scorio.maths.independent import tukey_critical
 from tests.decisions.counted import counted
-from tests.made_logs import drawn, long
 
 pytestmark = pytest.mark.filterwarnings("ignore::polars_scorio.PriorWarning")
 
@@ -20,7 +19,6 @@ INFERENCES = ["uniform", "population", None]
 ASKED = [
     *({"prior": each} for each in INFERENCES),
     {"target": "population"},
-    {"target": "population", "unmatched": "adjust"},
 ]
 
 
@@ -219,53 +217,6 @@ def test_all_strata_at_once_are_each_by_itself(spread):
 def test_two_runs_give_the_same_bytes(spread):
     for options in ASKED:
         assert_frame_equal(spread.rank(**options), spread.rank(**options), check_exact=True)
-
-
-# --- questions of which each model has a part
-
-
-def test_where_all_have_all_questions_nothing_is_adjusted():
-    log = drawn(6, range(7), most=5).scorio(by="domain", success=2)
-    for ask in (log.compare, log.rank):
-        rows = [
-            ask(ps.bayes(), target="population", unmatched=unmatched, confidence=0.8)
-            for unmatched in ("error", "adjust")
-        ]
-        columns = [name for name in rows[0].columns if name not in {"lo", "hi"}]
-        # The linear algebra is another one; critical values by freedom are the same.
-        assert_frame_equal(rows[0].select(columns), rows[1].select(columns), rel_tol=1e-8)
-
-
-def test_who_lacks_the_easy_question_loses_nothing():
-    log = pl.concat(
-        [
-            long([[0, 1], [1, 0], [1, 1]], "all"),
-            long([[0, 1], [1, 0]], "most"),
-        ]
-    )
-    rows = log.scorio.rank(ps.avg(), target="population", unmatched="adjust")
-    # Linear algebra of few terms: rounding, far below the default of 1e-6.
-    assert rows["estimate"].to_list() == pytest.approx([2 / 3, 2 / 3])
-    pair = log.scorio.compare(ps.avg(), target="population", unmatched="adjust")
-    # Some 1e-16 are left of the difference of two numbers near 2/3.
-    assert pair["diff"].item() == pytest.approx(0, abs=1e-12)
-    with pytest.raises(ValueError, match="lacks questions"):
-        log.scorio.compare(ps.avg(), target="population")
-
-
-def test_models_that_no_question_connects_are_named():
-    log = pl.concat(
-        [
-            long([[1], [0]], "a"),
-            long([[1], [1]], "b"),
-            long([[0], [1]], "c").with_columns(pl.col("question") + 5),
-        ]
-    ).with_columns(domain=pl.lit("air"))
-    options = {"target": "population", "unmatched": "adjust"}
-    message = r"^domain='air': the models are in 2 parts .*: \['a', 'b'\]; \['c'\]\. Compare each"
-    for method in ("compare", "rank"):
-        with pytest.raises(ValueError, match=message):
-            getattr(log.scorio(by="domain"), method)(**options)
 
 
 @pytest.mark.parametrize(

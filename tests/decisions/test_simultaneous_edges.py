@@ -23,7 +23,6 @@ INFERENCES = ["uniform", "population", None]
 ASKED = [
     *({"prior": each} for each in INFERENCES),
     {"target": "population"},
-    {"target": "population", "unmatched": "adjust"},
 ]
 
 

@@ -52,7 +52,6 @@ def decisions(metric: ps.Metric, target: str) -> Iterator[tuple[str, Call]]:
     yield "compare population", lambda log: log.compare(metric, target="population")
     yield "compare every look", lambda log: log.compare(metric, **EVERY_LOOK[target])
     yield "compare common", lambda log: log.compare(metric, unmatched="drop")
-    yield "compare adjusted", lambda log: log.compare(metric, unmatched="adjust")
     yield "compare macro", lambda log: log.compare(metric, overall="macro")
     yield "compare prior population", lambda log: log.compare(metric, prior="population")
     yield "compare prior uniform", lambda log: log.compare(metric, prior="uniform")
