@@ -221,7 +221,7 @@ NO_OUTCOME = TWO.with_columns(category=pl.when(pl.col("trial") > 0).then("catego
         ("Missing models", HALF, {"by": "bench"}, STRATA, {"by": "bench"}),
         ("Dropped trials", NO_OUTCOME, {"missing": "drop"}, TWO, {"missing": "drop"}),
         ("Missing outcomes", NO_OUTCOME, {"missing": 0}, NO_OUTCOME, {"missing": "drop"}),
-        ("Errored trials", NO_OUTCOME, {"missing": "bounds"}, NO_OUTCOME, {"missing": 0}),
+        ("Missing outcomes", NO_OUTCOME, {"missing": "bounds"}, NO_OUTCOME, {"missing": "drop"}),
         ("Duplicates", TWO.vstack(TWO.tail(5)), {}, TWO, {}),
         ("Unchecked duplicates", TWO, {"trial": None}, TWO, {}),
         ("One trial per question", models(2, trials=1), {}, models(2, trials=2), {}),
