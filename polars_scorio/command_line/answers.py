@@ -37,12 +37,17 @@ from polars_scorio.display.finding import (
     questions_title,
     rank_board,
     ranking_title,
-    strata_title,
     trails,
     worst_gate,
 )
 from polars_scorio.display.html.cost_sections import price_words
-from polars_scorio.display.html.sections import QuestionFacts, without_stratum
+from polars_scorio.display.html.gate_sections import as_number
+from polars_scorio.display.html.sections import (
+    QuestionFacts,
+    strata_heading,
+    stratum_boards,
+    without_stratum,
+)
 from polars_scorio.display.html.step_sections import TrainingRun
 from polars_scorio.display.html.story import Story, next_of_ranking
 from polars_scorio.display.html.unranked_sections import WHATEVER
@@ -57,7 +62,7 @@ from polars_scorio.display.sentences import (
 )
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import cell_text
-from polars_scorio.display.verdict import lead_label, lead_rows
+from polars_scorio.display.verdict import lead_label
 from polars_scorio.display.words import (
     NumberFormat,
     about_words,
@@ -232,10 +237,6 @@ def _tick_label(unit: Unit, step: float = 0.0) -> Callable[[float], str]:
     return lambda value: f"{(100 if unit.percent else 1) * value + step:.6g}".replace("-", MINUS)
 
 
-def _known_number(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
 def _three_numbers(rows: pl.DataFrame, *names: str) -> list[tuple[float, float, float]]:
     """Three numbers of each row, NaN where they are unknown."""
     return rows.select(pl.col(*names).cast(pl.Float64).fill_null(math.nan)).rows()
@@ -297,7 +298,7 @@ def rank_answer(reply: Reply, ranks: pl.DataFrame, alone: Callable[[pl.DataFrame
         label = reply.label(metric, cover)
         tiers = int(board.tier.max(initial=0))
         sentence = f"{tiers:,} tiers: a model of one is worse than some model of the tier before."
-        title = ranking_title(board, None, alone(rows))[0]
+        title = ranking_title(board, None, alone(rows), of=reply.models)[0]
         return [
             *reply.title(title, place),
             *(reply.screen.prose(sentence) if tiers > 1 and len(board.models) > 2 else []),
@@ -354,7 +355,7 @@ def _pair_lines(reply: Reply, metric: Metric, pairs: pl.DataFrame, *, curved: bo
     for row in pairs.rows(named=True):
         a, b, better = str(row["model_a"]), str(row["model_b"]), row["better"]
         value, lo, hi = (
-            _known_number(row[name]) for name in ("ratio" if ratios else "diff", "lo", "hi")
+            as_number(row[name]) for name in ("ratio" if ratios else "diff", "lo", "hi")
         )
         centre = 1.0 if ratios else 0.0
         if trails(row, lower_is_better=reply.log._roles.lower_is_better):
@@ -427,7 +428,8 @@ def _number_column(head: str, cells: Sequence[Cell], *, spare: bool = False) -> 
 def summary_answer(reply: Reply, story: Story) -> None:
     """The finding of a log, its leaderboard, what else is known, and the command for its page."""
     screen, sheet, finding = reply.screen, story.sheet, story.finding
-    basis = ", ".join(dict.fromkeys([*finding.basis, sheet.basis()[-1]]))
+    about = sheet.basis()[-1:] if not story.divided else ()
+    basis = ", ".join(dict.fromkeys([*finding.basis, *about]))
     whole = all(good for what, _, good in cover_words(reply) if what != "ids")
     size = f"{log_size(story.log, story.coverage)}{', complete' * whole}"
     biased = story.verdict.bias is not None
@@ -455,7 +457,7 @@ def _summary_table(reply: Reply, story: Story) -> list[str]:
     if story.run is not None:
         return _step_lines(reply, story.run)
     board = sheet.board
-    if len(board.models) == 1:
+    if len(board.models) == 1 or story.divided:
         return _one_model_lines(reply, story, label)
     known = story.beside_scores()
     beside = [] if known is None else [Column(known[0], known[1][:most], right=True)]
@@ -464,19 +466,23 @@ def _summary_table(reply: Reply, story: Story) -> list[str]:
 
 
 def _one_model_lines(reply: Reply, story: Story, label: str) -> list[str]:
-    """The score on these questions, on questions like these, and in each stratum."""
+    """The score on these questions, on questions like these, and in each stratum.
+
+    Where no stratum has all models, those of each stratum.
+    """
     board = story.sheet.board
-    rows = [(these_questions(story.sheet.asked), board)]
-    parts = story.parts if story.verdict.overall is not None else []
-    rows += [(part.name, Board.from_rows(lead_rows(part), part.ranks)) for part in parts]
-    names = [name for name, _ in rows]
-    numbers = [(float(row.lo[0]), float(row.score[0]), float(row.hi[0])) for _, row in rows]
+    rows = [(these_questions(story.sheet.asked), board, 0)] * (not story.divided)
+    for name, part in stratum_boards(story.parts).items():
+        models = part.models if story.divided else [""]
+        rows += [(f"{name} {model}".strip(), part, at) for at, model in enumerate(models)]
+    names = [name for name, *_ in rows]
+    numbers = [(float(row.lo[at]), float(row.score[at]), float(row.hi[at])) for _, row, at in rows]
     if story.like is not None:
         score, lo, hi = story.like
         names.insert(1, "questions like these")
         numbers.insert(1, (lo, score, hi))
     most = None if reply.asked.all else _ROWS
-    bold = [place == 0 for place in range(len(names))][:most]
+    bold = [place == 0 and not story.divided for place in range(len(names))][:most]
     lines = scored_lines(reply.screen, "", names[:most], numbers[:most], label, board.unit, bold)
     return [*lines, *reply.rows_left(len(names))]
 
@@ -499,11 +505,9 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
     """Further facts about a log, each with a word in front."""
     sheet, facts = story.sheet, list[tuple[str, str]]()
     board = sheet.board
-    if story.parts and story.verdict.overall is not None and len(board.models) > 1:
-        boards = {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in story.parts}
-        firsts = {name: each.models[0] for name, each in boards.items()}
-        sure = {name: each.leaders[0] for name, each in boards.items() if len(each.leaders) == 1}
-        facts.append(("where", strata_title(firsts, sure, board.models[0], story.log.noun)))
+    if story.parts and not story.divided and len(board.models) > 1:
+        boards = stratum_boards(story.parts)
+        facts.append(("where", strata_heading(boards, board.models[0], story.log.noun)))
     fan = story.fan
     if fan is not None and not fan.rewards and len(board.models) > 1 and fan.models:
         many = fan.k[-1]
@@ -511,7 +515,7 @@ def _story_facts(reply: Reply, story: Story) -> list[tuple[str, str]]:
         once = f"{most} {fan.word} at least once in {many:,}, {least} all {many:,} times"
         once = f"{named(fan.models[0])}: {once}"
         facts.append(("rely on it" if fan.word == "right" else "how often", once))
-    if story.run is None and len(board.models) > 1:
+    if story.run is None and not story.divided and len(board.models) > 1:
         steps = [text for text in next_of_ranking(sheet) if not text.startswith("Nothing")]
         facts += [*zip(["to decide", *[""] * len(steps)], steps, strict=False)]
     facts += [("note", command_words(f"{alert.title}. {alert.text}", vars(reply.asked)))
@@ -536,7 +540,7 @@ def gate_lines(
     several = whole.height > 1
     listed = whole if several else rows
     verdict = str(worst["verdict"])
-    diff, lo, hi = (_known_number(worst[name]) for name in ("diff", "lo", "hi"))
+    diff, lo, hi = (as_number(worst[name]) for name in ("diff", "lo", "hi"))
     numbers = f"{unit.gap(diff, points=True)} {unit.gaps(lo, hi)}" if math.isfinite(diff) else ""
     names = [row["model"] if several else row["stratum"] or reply.whole or "all questions"
              for row in listed.rows(named=True)]  # fmt: skip
@@ -700,7 +704,7 @@ def reruns_answer(reply: Reply, rows: pl.DataFrame) -> None:
         scale = NumberFormat.from_values(part["estimate"], part["noise_floor"], percent=False)
         unit = Unit(percent=percent, digits=1 if percent else scale.digits)
         label = reply.label(metric, cover)
-        floors = [*map(_known_number, part["noise_floor"])]
+        floors = [*map(as_number, part["noise_floor"])]
         title = "No noise floor: some question has fewer trials than are drawn."
         if not math.isnan(floors[0]):
             title = f"Below {unit.size(floors[0])}, a change of a score is not news."

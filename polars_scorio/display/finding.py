@@ -282,24 +282,28 @@ class Finding:
         return plain_text(" ".join(filter(None, [self.title, self.numbers, self.aside])))
 
 
-def ranking_title(board: Board, gap: Gap | None, alone: int = 0) -> tuple[str, str, Mood]:
+def ranking_title(
+    board: Board, gap: Gap | None, alone: int = 0, *, of: int = 0
+) -> tuple[str, str, Mood]:
     """Title and chip of several models; `gap` is that of the first two.
 
-    So many pairs would be decided `alone`, each by an interval of its own.
+    So many pairs would be decided `alone`, each by an interval of its own. `of`: the models of the
+    log, of which a stratum may have fewer.
     """
     names, leaders = board.models, board.leaders
     number = len(names)
+    many = f"{number:,} of {of:,}" if of > number else f"{number:,}"
     if not board.ranked:
         return "No ranking: some questions have too few trials.", "not ranked", ""
     if number < 3:
-        return _few_title(board, gap)
+        return _few_title(board, gap, of)
     if len(leaders) == number and alone:
         title = f"{count_of(alone, 'pair')} would be decided alone, none with all at once."
         return title, "nothing decided", ""
     if len(leaders) == number:
-        return f"Nothing is decided between {number:,} models.", "nothing decided", ""
+        return f"Nothing is decided between {many} models.", "nothing decided", ""
     if len(leaders) == 1:
-        return f"{named(leaders[0])} is the best of {number:,} models.", "decided", "yes"
+        return f"{named(leaders[0])} is the best of {many} models.", "decided", "yes"
     first, *later = leaders
     leads = f"{named(first)} is ahead"
     if leaders[:2] == names[:2] and abs(board.score[0] - board.score[1]) < _SAME:
@@ -308,10 +312,11 @@ def ranking_title(board: Board, gap: Gap | None, alone: int = 0) -> tuple[str, s
     return leads + f"; {rest} may be as good" * bool(later) + ".", "winner open", ""
 
 
-def _few_title(board: Board, gap: Gap | None) -> tuple[str, str, Mood]:
+def _few_title(board: Board, gap: Gap | None, of: int) -> tuple[str, str, Mood]:
     """Title and chip of one model, or two."""
     if len(board.models) == 1:
-        return f"{named(board.models[0])} is the only model.", "one model", ""
+        only = f"alone here, of {of:,} models" if of > 1 else "the only model"
+        return f"{named(board.models[0])} is {only}.", "one model", ""
     first, second = map(named, board.models)
     if len(board.leaders) == 1:
         winner = board.leaders[0] == board.models[0]

@@ -334,16 +334,12 @@ def page_scopes(
 ) -> tuple[Scope | None, list[Scope]]:
     """The scope of the verdict, and the strata (if any) with their reports and ranks.
 
-    Without a scope of the verdict the strata have all numbers.
+    Where no stratum has all models, nothing is said over all of them.
     """
     cells = common_questions(log)
     whole = whole_scope(log, cells, metrics, settings.overall)
-    if whole is None:
-        roles = replace(log.roles, by=())
-        strata = _stratum_cells(log, cells).items()
-        parts = [Scope(name, Study(part), roles, metrics) for name, part in strata]
-        return None, [part.evaluated(settings) for part in parts]
-    return whole.evaluated(settings), stratum_scopes(log, cells, metrics, settings)
+    parts = stratum_scopes(log, cells, metrics, settings)
+    return whole and whole.evaluated(settings), parts
 
 
 def whole_scope(

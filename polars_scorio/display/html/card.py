@@ -32,10 +32,11 @@ def card_svg(story: Story, title: str | None = None, day: date | None = None) ->
     """The card as a drawing; `title` is a line above the finding."""
     finding, sheet = story.finding, story.sheet
     board = sheet.board
-    count = count_of(sheet.asked, "question")
-    if sheet.main.each:
+    count = count_of(story.log.question_count if story.divided else sheet.asked, "question")
+    if sheet.main.each and not story.divided:
         count += f" \N{MULTIPLICATION SIGN} {count_of(sheet.main.each, 'trial')}"
-    models = f"{count_of(len(board.models), 'model')}, " * (len(board.models) > 1)
+    many = len(story.log.models)
+    models = f"{count_of(many, 'model')}, " * (many > 1)
     few = finding.chip if finding.chip.endswith(these_questions(sheet.asked)) else ""
     what = " \N{MIDDLE DOT} ".join(filter(None, (title, f"{models}{count}", few)))
     said = plain_text(finding.title)
@@ -74,6 +75,8 @@ def _story_picture(story: Story, board: Board, y: float) -> list[str]:
             _gate_rows(story.gated), y + 50, story.asked.margin or 0.0, story.gated.unit,
             lower=story.gated.lower,
         )  # fmt: skip
+    if story.divided:
+        return []
     if story.run is not None:
         lower = story.sheet.main.roles.lower_is_better
         return _difference_rows(_gain_rows(story.run.curve), y + 50, 0.0, Unit(), lower=lower)
@@ -182,20 +185,14 @@ def _difference_rows(
         zones = [(left - 12, edge, "b"), (zero, right + 12, "a")]
     tint = f'y="{top:.1f}" height="{high:.1f}" opacity=".1"'
     words = f"{'+' if lower else MINUS}{unit.margin(margin).partition(' ')[0]}"
+    held = "middle" if not margin else "end" if lower else "start"
     return [
         *(
             f'<rect x="{a:.1f}" width="{b - a:.1f}" fill="{_COLOURS[hue]}" {tint}/>'
             for a, b, hue in zones
         ),
         f'<path d="M{zero:.1f} {top:.1f}v{high:.1f}" stroke="{_INK}" stroke-width="2"/>',
-        _text_element(
-            zero,
-            top - 8,
-            17,
-            "0",
-            _SOFT,
-            anchor="middle" if not margin else "end" if lower else "start",
-        ),
+        _text_element(zero, top - 8, 17, "0", _SOFT, anchor=held),
         *[_text_element(edge, top - 8, 17, words, _SOFT, anchor="start" if lower else "end")]
         * bool(margin),
         *_interval_rows(rows, least, most, top, 0),

@@ -49,7 +49,6 @@ from polars_scorio.display.scopes import (
     holds_fractions,
     knows_success,
 )
-from polars_scorio.display.sentences import curve_sentence, reversed_sentence
 from polars_scorio.display.settings import Settings
 from polars_scorio.display.table import FrameColumn, Table
 from polars_scorio.display.verdict import lead_label, lead_rows, metric_rows
@@ -78,7 +77,8 @@ class Sheet:
     def from_scope(cls, main: Scope, settings: Settings) -> Sheet:
         """The numbers of a scope, the best model first."""
         board = Board.from_rows(lead_rows(main), main.ranks)
-        gap = Gap.from_pairs(main.pairs, *board.models[:2]) if len(board.models) > 1 else None
+        several = len(board.models) > 1 and main.pairs.width
+        gap = Gap.from_pairs(main.pairs, *board.models[:2]) if several else None
         return cls(main, board, gap, settings)
 
     @property
@@ -394,13 +394,23 @@ def _question_bar(sheet: Sheet, a: str, b: str) -> str:
 _STRATA = 40  # that are drawn
 
 
+def stratum_boards(parts: Sequence[Scope]) -> dict[str, Board]:
+    """The models of each stratum."""
+    return {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in parts}
+
+
+def strata_heading(boards: dict[str, Board], leader: str, noun: str) -> str:
+    """Heading over strata, of which those of one model have no winner."""
+    several = {name: board for name, board in boards.items() if len(board.models) > 1}
+    firsts = {name: board.models[0] for name, board in (several or boards).items()}
+    sure = {name: each.leaders[0] for name, each in several.items() if len(each.leaders) == 1}
+    return strata_title(firsts, sure, leader, noun)
+
+
 def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
     """A line for each stratum, the largest lead of the first model on top."""
     models, unit = sheet.board.models, sheet.board.unit
-    leader = models[0]
-    boards = {part.name: Board.from_rows(lead_rows(part), part.ranks) for part in parts}
-    firsts = {name: board.models[0] for name, board in boards.items()}
-    sure = {name: board.leaders[0] for name, board in boards.items() if len(board.leaders) == 1}
+    boards = stratum_boards(parts)
     leading = models[1::-1] if sheet.main.roles.lower_is_better else models[:2]
     order = sorted(boards, key=lambda name: -_lead_of(boards[name], leading))[:_STRATA]
     every = [v for name in order for each in (boards[name].lo, boards[name].hi, boards[name].score)
@@ -408,8 +418,8 @@ def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
     axis = score_axis(every, unit)
     lines = "".join(_stratum_line(name, boards[name], sheet.board, axis) for name in order)
     ticks = tick_row(axis, score_ticks(axis, unit, 6), most=6)
-    first, second = (html_text(named(name)) for name in models[:2])
-    key = f'<i class="sw a"></i>{first} and <i class="sw b"></i>{second}'
+    first_two = zip("ab", models, strict=False)
+    key = " and ".join(f'<i class="sw {hue}"></i>{html_text(named(one))}' for hue, one in first_two)
     rest = f" The other {len(boards) - _STRATA:,} are in the data." * (len(boards) > _STRATA)
     legend = "; grey: the others" * (len(models) > 2)
     note = f'<p class="note">{key}, with {sheet.settings.level} intervals{legend}.{rest}</p>'
@@ -420,14 +430,14 @@ def strata_section(sheet: Sheet, parts: Sequence[Scope], noun: str) -> Section:
             f"{len(boards):,} at once; else all that may win there."
         )
     ]
-    title = strata_title(firsts, sure, leader, noun)
+    title = strata_heading(boards, models[0], noun)
     return Section("strata", title, words, figure)
 
 
 def _lead_of(board: Board, two: Sequence[str]) -> float:
     """How far the first of two models is ahead in a stratum."""
     known: dict[str, float] = dict(zip(board.models, board.score.tolist(), strict=True))
-    lead = known.get(two[0], math.nan) - known.get(two[1], math.nan)
+    lead = known.get(two[0], math.nan) - known.get(two[-1], math.nan)
     return -math.inf if math.isnan(lead) else lead
 
 
@@ -454,7 +464,8 @@ def _stratum_line(name: str, part: Board, whole: Board, axis: Axis) -> str:
             f"open: {html_text(names_list(leaders))}"
         )  # fmt: skip
     elif len(part.models) == 1:
-        verdict = html_text(_score_cell(part.unit, part.score[0], part.lo[0], part.hi[0]))
+        score = _score_cell(part.unit, part.score[0], part.lo[0], part.hi[0])
+        verdict = html_text(f"{named(part.models[0])} {score}")
     said = f"{name}: " + ", ".join(
         part.numbers(place) for place in range(min(len(part.models), 5))
         if math.isfinite(part.score[place])
@@ -553,31 +564,8 @@ class Fan:
         return _RELIABLE if self.word == "right" else _OFTEN
 
 
-def leaders_curve(sheet: Sheet, fan: Fan | None) -> str:
-    """Sentence on Pass@k of the first two models, at each k but that of the title.
-
-    Empty if nobody knows a band, and where it names no better model.
-    """
-    main, models = sheet.main, sheet.board.models
-    if fan is None or fan.rewards or main.judged or len(models) < 2:
-        return ""
-    if sheet.settings.prior is not None:
-        return ""
-    baseline = models[0] if len(models) > _TIGHT else None
-    sizes = [k for k in fan.k if k != (main.lead.row_sizes[0] or 1)]
-    if len(sizes) == 1:
-        return ""
-    other_k, options = pass_at_k(sizes), sheet.settings.report
-    rows = main.numbers(compare, other_k, baseline=baseline, **options).collect()
-    two = pl.col("model_a", "model_b").cast(pl.String).is_in(models[:2])
-    pair = rows.filter(pl.all_horizontal(two)).drop("gain_to", "loss_from", strict=False)
-    if pair["better"].null_count() == pair.height:
-        return ""
-    return f"Pass@k: {curve_sentence(pair, sheet.settings.confidence)}"
-
-
-def reliability_section(fan: Fan | None, hues: Sequence[str], note: str = "") -> Section:
-    """Pass@k and Pass^k from one point, and their numbers; `note` compares the first two."""
+def reliability_section(fan: Fan | None, hues: Sequence[str]) -> Section:
+    """Pass@k and Pass^k from one point, and their numbers."""
     if fan is None:
         return Section("reliability", _RELIABLE, [])
     flat = pl.DataFrame(fan.numbers.reshape(-1, 3), schema=["mu", "lo", "hi"], nan_to_null=True)
@@ -606,7 +594,6 @@ def reliability_section(fan: Fan | None, hues: Sequence[str], note: str = "") ->
                 "between is luck."
             ),
         ]
-    words += [note] * bool(note)
     figure = _fan_picture(fan, models, hues, unit) + _fan_table(fan, models, hues, unit)
     return Section("reliability", fan.heading, words, figure)
 
@@ -705,7 +692,6 @@ class QuestionFacts:
     never: list[str]
     always: list[str]
     against: list[str]  # reversed ones: strong models fail them
-    reversals: str  # why no question is reversed; empty if one is, or with one model
     mixed: list[str]  # both ways for the first model, the nearest to a coin toss first
     trials: int  # of a question, the fewest
     judged: bool
@@ -739,16 +725,12 @@ class QuestionFacts:
         first = share[0]
         both = np.flatnonzero((first > _SAME) & (first < 1 - _SAME) & (not rewards))
         against = rows.filter(pl.col("reversed")).select(status).to_series().to_list()
-        sentence = "" if against or len(models) < 2 else reversed_sentence(
-            rows, "question", FALSE_DISCOVERIES
-        )  # fmt: skip
         return cls(
             names,
             np.clip(share, 0, 1),
             of["never"],
             of["always"],
             against,
-            sentence,
             [names[each] for each in both[np.argsort(np.abs(first[both] - 0.5), kind="stable")]],
             main.fewest,
             judged,
@@ -810,7 +792,6 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
         if facts.rewards
         else f"Full colour: {facts.word} in every trial. Empty: never.",
         "A column that is empty above and full below deserves a look." * (len(models) > 2),
-        facts.reversals,
     ]
     gap = 2 if tall > 15 else 1
     figure = f'<div class="strip" style="row-gap:{gap}px">{rows}{ends}</div>{lists}'

@@ -73,7 +73,7 @@ class Story:
     verdict: LogVerdict
     sheet: Sheet  # of the whole log, or of its first stratum
     finding: Finding
-    fan: Fan | None  # Pass@k and Pass^k
+    fan: Fan | None = None  # Pass@k and Pass^k
     facts: QuestionFacts | None = None
     gated: Gated | None = None
     run: TrainingRun | None = None
@@ -104,6 +104,10 @@ class Story:
             finding = _about_few(finding, sheet)
             return cls(log, coverage, asked, verdict, sheet, finding, **parts)  # type: ignore[arg-type]
 
+        if verdict.overall is None:
+            title = f"No {log.noun} has all {len(log.models):,} models: no winner over all of them."
+            level = f"{settings.level} confidence, each {log.noun} by itself"
+            return story(Finding(title, "not compared", basis=(basis[0], level)))
         facts = QuestionFacts.from_scope(main, board.models, settings)
         if asked.baseline is not None and asked.margin is not None:
             gated = Gated.from_log(
@@ -135,8 +139,6 @@ class Story:
             return story(steps_finding(run, basis), fan=fan, facts=facts, run=run)
         prices = cls._prices(frame, roles, sheet, asked)
         prefix = f"At {main.name}: " if main.name else ""
-        if verdict.overall is None:
-            prefix = f"No stratum has all models. In {named(main.name)}: "
         if one:
             like = population_interval(sheet)
             finding = one_model_finding(sheet, fan, like and like[1:], len(facts.mixed), basis)
@@ -178,6 +180,11 @@ class Story:
             places = range(len(self.sheet.board.models))
             return "cost per question", [self.prices.words(place) for place in places]
         return ("errored", errored_cells(self.sheet)) if self.sheet.main.errored else None
+
+    @property
+    def divided(self) -> bool:
+        """Whether no stratum has all models, so that nothing is said over all of them."""
+        return self.verdict.overall is None
 
     @property
     def parts(self) -> list[Scope]:

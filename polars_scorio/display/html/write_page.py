@@ -30,7 +30,6 @@ from polars_scorio.display.html.sections import (
     forest,
     forest_note,
     forest_table,
-    leaders_curve,
     metrics_section,
     pairs_section,
     questions_section,
@@ -187,7 +186,10 @@ def made_page(
 
 def story_page(story: Story, order: Order) -> Page:
     """The page of a log that can be scored."""
-    log, verdict, sheet, finding = story.log, story.verdict, story.sheet, story.finding
+    log, verdict, finding, rows = story.log, story.verdict, story.finding, story.sheet.main.rows
+    if story.divided:
+        named = [part.rows.with_columns(stratum=pl.lit(part.name)) for part in verdict.parts]
+        rows = pl.concat(named, how="diagonal_relaxed")
     about = method_notes(
         log.cells, verdict.metrics, order.settings, call=order.call, version=order.version
     )
@@ -224,7 +226,7 @@ def story_page(story: Story, order: Order) -> Page:
         checked=verdict.checked,
         about=about,
         numbers=numbers,
-        rows=sheet.main.rows.select(pl.exclude(pl.List, pl.Struct)),
+        rows=rows.select(pl.exclude(pl.List, pl.Struct)),
         card=card_svg(story, order.title),
         covered=covered_models(story.coverage),
     )
@@ -237,7 +239,7 @@ def _first_picture(story: Story) -> Section:
         return Section("leaderboard", "", [], gate_hero(story.gated), plain_lines(story.gated))
     if story.run is not None:
         drawn = steps_hero(story.run, sheet.settings.level)
-    elif len(sheet.board.models) == 1:
+    elif len(sheet.board.models) == 1 and not story.divided:
         drawn = one_model_hero(sheet, story.like, story.parts)
     else:
         drawn = forest_picture(story) + forest_note(sheet)
@@ -247,6 +249,8 @@ def _first_picture(story: Story) -> Section:
 def forest_picture(story: Story) -> str:
     """The leaderboard, with costs or errored trials where they are known."""
     sheet = story.sheet
+    if story.divided:
+        return strata_section(sheet, story.verdict.parts, story.log.noun).figure
     label, level = lead_label(sheet.main), sheet.settings.level
     return forest(sheet.board, label, level, last=story.beside_scores())
 
@@ -283,7 +287,7 @@ def _ranking_sections(story: Story, facts: QuestionFacts) -> Iterator[Section]:
         yield runs_section(story.verdict.counted.of_shared_steps(), sheet)
     if sheet.board.ranked:
         yield Section("duel", "", []) if sheet.main.errored else duel_section(sheet)
-        if story.parts and story.verdict.overall is not None:
+        if story.parts:
             yield strata_section(sheet, story.parts, story.log.noun)
         yield pairs_section(sheet)
     yield from _reliability_sections(story)
@@ -300,7 +304,7 @@ def _sections_of_roles(story: Story) -> Iterator[Section]:
 def _reliability_sections(story: Story) -> Iterator[Section]:
     board = story.sheet.board
     hues = [*map(board.hue, range(len(board.models)))]
-    yield reliability_section(story.fan, hues, leaders_curve(story.sheet, story.fan))
+    yield reliability_section(story.fan, hues)
     if story.asked.metrics:
         yield metrics_section(story.sheet)
 
@@ -314,6 +318,8 @@ def _next_steps(story: Story) -> list[str]:
         return next_of_gate(gated)
     if story.run is not None:
         return next_of_steps(story.run)
+    if story.divided:
+        return [f"Run all models on one {story.log.noun}, or rank those of each by itself."]
     if len(story.sheet.board.models) == 1:
         return next_of_one(story.sheet)
     return next_of_ranking(
@@ -350,6 +356,8 @@ def _next_question(story: Story) -> tuple[str, dict[str, Any]]:
     main = story.sheet.main
     lead = main.lead if story.gated is None else story.gated.lead
     metric = {"metric": str(lead)} if story.asked.metrics else {}
+    if story.divided:
+        return "rank", {**metric, **keeps}
     if len(story.sheet.board.models) == 1:
         return "" if main.judged else "reruns", metric
     overall = {} if main.overall is None else {"overall": main.overall}

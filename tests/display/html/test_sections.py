@@ -3,6 +3,7 @@
 import itertools
 import math
 import re
+from dataclasses import replace
 from html import unescape
 from types import SimpleNamespace
 
@@ -21,6 +22,8 @@ from polars_scorio.display.finding import (
     html_text,
     named,
     plain_text,
+    rank_board,
+    ranking_title,
 )
 from polars_scorio.display.html.cost_sections import Prices
 from polars_scorio.display.html.gate_sections import Gated
@@ -136,9 +139,35 @@ def test_a_stratum_without_all_models_shows_those_it_has():
 
 
 @pytest.mark.slow
-def test_without_a_stratum_of_all_models_the_first_one_has_the_page():
+def test_models_without_a_stratum_in_common_have_no_title():
+    """The strata of one model stood under a title about the other one."""
     log = models(2, strata=2).filter((pl.col("model") == "m00") == (pl.col("bench") == "bench 1"))
-    assert page_of(log, by="bench").headline.startswith("No stratum has all models. ")
+    page = page_of(log, by="bench")
+    assert page.headline == "No bench has all 2 models: no winner over all of them."
+    assert (page.finding.chip, page.finding.mood) == ("not compared", "")
+    assert not page.sections
+    assert page.rows.select("stratum", "model").unique().height == 2
+    shown = words(page.hero.figure)
+    for name, model in (("bench 0", "m01"), ("bench 1", "m00")):
+        part = log.filter(bench=name).scorio().avg().row(0, named=True)
+        ends = f"[{100 * part['lo']:.1f}, {100 * part['hi']:.1f}]"
+        score = f"{name} {model} {100 * part['estimate']:.1f} {ends}"
+        assert score in shown.replace("\xa0", " ")
+    assert "wins" not in page.markdown()
+    assert "m0" not in page.card.replace("m00", "").replace("m01", "")
+    assert page.command.startswith("df.scorio(by='bench').rank(")
+
+
+def test_a_stratum_of_fewer_models_says_of_how_many():
+    """ "m00 is the only model" was said of a log of three."""
+    three = models(3, strata=2)
+    log = three.filter((pl.col("bench") == "bench 0") | (pl.col("model") == "m00"))
+    ranks = log.scorio(by="bench").rank()
+    alone = ranking_title(rank_board(ranks.filter(bench="bench 1"), "model"), None, of=3)
+    assert plain_text(alone[0]) == "m00 is alone here, of 3 models."
+    most = models(4, strata=2).filter((pl.col("bench") == "bench 0") | (pl.col("model") != "m00"))
+    board = rank_board(most.scorio(by="bench").rank().filter(bench="bench 1"), "model")
+    assert "3 of 4 models" in ranking_title(replace(board, tier=board.tier * 0 + 1), None, of=4)[0]
 
 
 @pytest.fixture(scope="module")
@@ -431,14 +460,6 @@ def test_of_many_questions_the_cells_are_means_of_neighbours():
     figure = sections_of(both)["questions"].figure
     assert 'viewBox="0 0 400 1"' in figure
     assert "easiest of 1,000" in figure
-
-
-def test_the_whole_curves_of_the_first_two_are_compared_in_words():
-    """At the k that the title is not about, where they name a better model."""
-    sure = sections_of(models(2, questions=60), run_effects="none")["reliability"].words[-1]
-    assert sure.startswith("Pass@k: With 95 % confidence for the whole curve (k = 2 and 4): m00")
-    assert "whole curve" not in " ".join(sections_of(models(2))["reliability"].words)
-    assert "whole curve" not in " ".join(sections_of(models(1))["reliability"].words)
 
 
 def test_rewards_are_not_called_solved():
