@@ -28,13 +28,8 @@ _START, _COVERAGE, _VERDICTS = (
     f"{_PAGES}/verdicts.md",
 )
 _GATE, _JUDGE, _COST = f"{_PAGES}/gates.md", f"{_PAGES}/judges.md", f"{_PAGES}/costs.md"
-_REWARDS, _QUESTIONS, _PLANS = (
-    f"{_PAGES}/rewards.md",
-    f"{_PAGES}/questions.md",
-    f"{_PAGES}/planning.md",
-)
+_REWARDS, _PLANS = f"{_PAGES}/rewards.md", f"{_PAGES}/planning.md"
 _COMPARE, _MANY = f"{_GUIDE}/compare.md", f"{_GUIDE}/multiple_comparisons.md"
-_ASKED = "polars_scorio/accessors/display.py"
 
 
 class Study(NamedTuple):
@@ -351,12 +346,6 @@ def favoured_numbers() -> dict[str, str]:
     return {"mean": f"{100 * false.mean():.0f}"}
 
 
-def reversed_numbers() -> dict[str, str]:
-    """Percent of good questions with a correlation below zero: 8 models, one trial."""
-    (row,) = printed_rows("reversed").filter(models="8", trials="1").to_dicts()
-    return {"below": f"{100 * float(row['good questions below zero']):.0f}"}
-
-
 def goal_numbers() -> dict[str, str]:
     """Ratios of the rows of the table of goals that are missed by most."""
     rows = pl.read_csv(PRINTED / "goals.csv", infer_schema=False).rows_by_key("call", named=True)
@@ -475,17 +464,6 @@ STUDIES = (
                     "100, and {f500} % with 500"
                 ),
             ),
-        ),
-    ),
-    Study(
-        "questions reversed",
-        "300 questions, 3 % of them reversed, 30 % without any relation to the others, 60 logs",
-        {"m8": ".36", "m15": ".81", "m25": ".92", "m60": ".99", "false": ".05"},
-        (
-            (_QUESTIONS, "| 8 | 16 | .01 | .02 | {m8} |"),
-            (_QUESTIONS, "| 15 | 16 | .00 | {false} | {m15} |"),
-            (_QUESTIONS, "| 25 | 16 | .00 | .03 | {m25} |"),
-            (_QUESTIONS, "| 60 | 16 | .00 | .03 | {m60} |"),
         ),
     ),
     Study(
@@ -619,18 +597,6 @@ STUDIES = (
         "2 to 20 models, 15 to 100 questions, all pairs at once",
         false_winner_numbers(),
         ((_VERDICTS, "in at most {most} of the simulated logs of a kind, {worst} in the worst"),),
-    ),
-    Study(
-        "questions reversed",
-        "8 models, one trial of 300 questions",
-        reversed_numbers(),
-        (
-            (
-                f"{_GUIDE}/questions.md",
-                "with 8 models and a single trial {below} % of them have one",
-            ),
-            (_ASKED, "below zero by chance in {below} % of good questions"),
-        ),
     ),
     Study(
         "costs",

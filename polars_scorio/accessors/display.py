@@ -295,23 +295,17 @@ class QuestionMethods(Accessor[FrameT]):
         self,
         w: Weights | None = None,
         *,
-        fdr: float = 0.1,
         per: QuestionUnit = "question",
         unmatched: Unmatched = "error",
         confidence: float | None = None,
     ) -> FrameT:
-        """Questions that are never or always solved, that separate models, or have a wrong key.
-
-        A question that strong models fail and weak ones solve is `reversed`: its answer key may be
-        wrong.
+        """Questions from the hardest to the easiest, with those never or always solved.
 
         Parameters
         ----------
         w : sequence or dict of float, optional
             Weight of each category, as for `ps.avg`; a trial solves a question if its weight
             exceeds the lowest one. Default: success and failure, or the rewards.
-        fdr : float
-            False discovery rate: expected share of good questions among the reversed ones.
         per : "question" or "cluster"
             A row for each question, the default, or for each `cluster`, with the mean of its
             questions.
@@ -323,21 +317,13 @@ class QuestionMethods(Accessor[FrameT]):
         Returns
         -------
         DataFrame or LazyFrame
-            A row for each question of a stratum, the most suspect ones first:
+            A row for each question of a stratum, the hardest ones first:
 
             ================  ==================================================================
             by..., question   the stratum and the question, or the cluster
             models, trials    number of models, and of trials of all models
             solved_by         number of models with at least one success
             always_by         number of models whose trials all succeeded
-            spread            standard deviation of the models' rates, without the noise of trials
-            rest_correlation  correlation over the models between the rate of this question and the
-                              mean of all others; below zero by chance in 13 % of good questions
-                              with 8 models and one trial
-            discrimination    rest_correlation without the noise of the trials
-            pvalue            of so low a correlation, if the question is unrelated to the others
-            qvalue            pvalue, adjusted for all questions of the stratum [1]_
-            reversed          whether qvalue is at most `fdr`
             removable         share of the variance of a difference of two models on other questions
                               that more trials of these can remove; the same in all rows
             rate              success rate or mean reward, averaged over the models
@@ -358,23 +344,14 @@ class QuestionMethods(Accessor[FrameT]):
         regressions : Questions that became worse than under a baseline.
         reruns : Flaky questions, and the noise floor.
 
-        References
-        ----------
-        .. [1] Y. Benjamini, Y. Hochberg (1995), J. Royal Statistical Society B 57(1), 289-300.
-
         Examples
         --------
-        Six models, each better than the one before; the key of question f is wrong.
-
         >>> import polars as pl
         >>> import polars_scorio as ps
-        >>> solved = {"a": "012488", "b": "113478", "c": "002568", "d": "113588", "e": "124678"}
-        >>> solved |= {"f": "876420", "g": "000000"}  # successes of 8 trials
-        >>> rows = [(m, q, int(c)) for q, each in solved.items() for m, c in enumerate(each)]
-        >>> totals = pl.DataFrame(rows, schema=["model", "question", "c"], orient="row")
-        >>> log = ps.from_successes(totals.with_columns(n=8)).scorio(count="count")
-        >>> log.questions().filter("reversed").select("question", pl.col("qvalue").round(2)).rows()
-        [('f', 0.0)]
+        >>> totals = {"model": ["ada"] * 3 + ["bob"] * 3, "question": ["a", "b", "c"] * 2}
+        >>> log = ps.from_successes(pl.DataFrame(totals | {"n": 8, "c": [8, 5, 0, 8, 2, 0]}))
+        >>> log.scorio(count="count").questions().select("question", "rate", "status").rows()
+        [('c', 0.0, 'never'), ('b', 0.4375, None), ('a', 1.0, 'always')]
         """
         from polars_scorio.decisions.question_analysis import question_analysis
 
@@ -383,7 +360,6 @@ class QuestionMethods(Accessor[FrameT]):
             self._log_study(),
             self._roles,
             w,
-            fdr=fdr,
             per=per,
             unmatched=unmatched,
             confidence=sure,

@@ -215,8 +215,6 @@ class Scorio(
             All rewards that the category column may contain, which are its weights.
         cluster : str or Expr, optional
             What related questions share, such as a passage; matters for ``target="population"``.
-        family : str or Expr, optional
-            Base of each model, so that `questions` counts all versions of one model once.
         run : str or Expr, optional
             Run or seed of the trial, if questions share one: numbers are then about other runs too.
         run_effects : "own", "alike", "shared" or "none", optional

@@ -667,7 +667,6 @@ def _described_columns(rows: pl.DataFrame) -> list[str]:
 _KEPT = {"questions", "missing", "nulls", "duplicates", "rate", "flips"}  # on narrow terminals
 _HEADS = {
     "n_min": "fewest", "n_max": "most", "nulls": "no outcome", "duplicates": "repeated",
-    "discrimination": "tells apart", "qvalue": "q",
 }  # fmt: skip
 
 
@@ -844,8 +843,9 @@ def questions_answer(reply: Reply, rows: pl.DataFrame, whole: Scope | None) -> N
 
     def block(place: str, part: pl.DataFrame, _: pl.DataFrame) -> list[str]:
         word = success_word(reply.log._roles)
-        sentences = question_sentences(part, question, reply.asked.fdr, per, word)
-        return reply.screen.prose(f"{place}: " * bool(place) + " ".join(sentences))
+        sentences = question_sentences(part, question, per, word)
+        said = f"{place}: " * bool(place) + " ".join(sentences)
+        return reply.screen.prose(said) if sentences else []
 
     reply.show(
         [
@@ -864,25 +864,21 @@ def _question_lines(
     reply: Reply, rows: pl.DataFrame, question: str, whole: Scope | None,
     facts: QuestionFacts | None,
 ) -> list[str]:  # fmt: skip
-    """Reversed questions, then those that the first model solves about every second time."""
+    """The questions that the first model solves about every second time; else the hardest."""
     if whole is None or facts is None:
-        wanted = [*reply.strata, question, "rate", "status", "discrimination", "qvalue"]
+        wanted = [*reply.strata, question, "rate", "status"]
         filled = _described_columns(rows)
         return frame_lines(reply, rows, [name for name in wanted if name in filled])
-    suspects = rows.filter("reversed").select(*reply.strata, question).rows()
-    against = [" / ".join(map(str, row)) for row in suspects]
     known = {name: at for at, name in enumerate(facts.names)}
-    kept = [name for name in dict.fromkeys([*against, *facts.mixed]) if name in known]
-    kept = kept or facts.names
+    kept = facts.mixed or facts.names
     listed = kept if reply.asked.all else kept[:_ROWS]
     each = 0 if facts.judged else whole.each
 
     def cell(share: float) -> str:
         return f"{round(share * each)}/{each}" if each else _share_text(share)
 
-    names = [[(without_stratum(name), "open" * (name in against))] for name in listed]
-    head = "reversed first" if against else f"sometimes {facts.word}" if facts.mixed else "question"
-    columns = [Column(head, names, names=True)]
+    head = f"sometimes {facts.word}" if facts.mixed else "question"
+    columns = [Column(head, [*map(without_stratum, listed)], names=True)]
     for at, model in enumerate(whole.models):
         shares = [cell(float(facts.scores[at, known[name]])) for name in listed]
         columns.append(_number_column(short_name(model, 9), shares, spare=at > 0))

@@ -214,7 +214,7 @@ def run_reruns(log: Scorio[Any], asked: Namespace, call: str) -> None:
 
 def run_questions(log: Scorio[Any], asked: Namespace, call: str) -> None:
     """Print how many questions tell nothing, and the ones to look at."""
-    options = {"fdr": asked.fdr, "per": asked.per, "unmatched": asked.unmatched}
+    options = {"per": asked.per, "unmatched": asked.unmatched}
     if asked.format != "table":
         print_table(log.questions(**options), asked.format)
         return

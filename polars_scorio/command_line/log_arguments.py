@@ -127,7 +127,6 @@ def add_log_arguments(parser: ArgumentParser, tools: Sequence[str]) -> None:
         "count": "from this column for how many trials a row stands",
         "cluster": "from this column what related questions share, such as their passage",
         "run": "the run or seed of the trial from this column (default: the trial)",
-        "family": "the base of each model from this column; questions counts its versions once",
         "answer": "the answer of the trial from this column, for vote_at_k",
         "truth": "human labels of trials from this column (empty: no label), to correct a judge",
         "cost": "the cost of the trial from this column, for metrics of costs",
@@ -312,8 +311,6 @@ def _add_frontier(parser: ArgumentParser) -> None:
 def _add_questions(parser: ArgumentParser) -> None:
     add_format_argument(parser)
     add = parser.add_argument_group("questions").add_argument
-    rate = "limit the share of good questions among those with a wrong key (default: %(default)s)"
-    add("--fdr", type=plain_number, default=0.1, metavar="RATE", help=rate)
     unit = "print a row for each question, or for each --cluster (default: %(default)s)"
     add("--per", choices=get_args(QuestionUnit), default="question", help=unit)
     _add_overall(add)

@@ -91,7 +91,7 @@ def format_ending(head: bytes) -> str:
 _ALIKE = 0.85  # of a typo: drp and Drop are drop, and dropped is a category
 _PATH_ROLES = ("question", "trial", "category")  # of the reader by paths
 # Column roles that readers of tools accept too.
-_READER_ROLES = ("model", "trial", "cluster", "family", "answer", "truth", "cost")
+_READER_ROLES = ("model", "trial", "cluster", "answer", "truth", "cost")
 
 
 def read_log(asked: Namespace) -> Scorio[Any]:

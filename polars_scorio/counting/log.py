@@ -121,7 +121,7 @@ def is_label(dtype: pl.DataType) -> bool:
 # Names inside the plan: the colon keeps them apart from the columns of a user.
 CATEGORY, TRIAL, COUNT, EVERYTHING = ":category", ":trial", ":count", ":everything"
 CLUSTER, MISREAD, TRUTH = ":cluster", ":misread", ":truth"
-REWARD, FAMILY, RUN = ":reward", ":family", ":run"
+REWARD, RUN = ":reward", ":run"
 STAND_IN = pl.lit(0, pl.UInt8).alias(EVERYTHING)  # for keys: `group_by` wants a column
 
 _WAYS_OUT = {
@@ -133,7 +133,6 @@ _WAYS_OUT = {
     "count": "Name the column of multiplicities with count=.",
     "cluster": "Name the column of what questions have in common with cluster=.",
     "run": "Name the column of the run that a trial is of with run=.",
-    "family": "Name the column of the base of each model with family=.",
     "answer": "Name the column of what trials answered with answer=.",
     "truth": "Name the column of what people said of trials with truth=.",
     "cost": "Name the column of what trials cost with cost=.",
@@ -160,7 +159,7 @@ class Part:
 
 
 _TRIED = 1_000  # rows of nulls
-_SHARED_BY_ROWS = ("by", "model", "family", "cluster")
+_SHARED_BY_ROWS = ("by", "model", "cluster")
 
 FitT = TypeVar("FitT")
 _FEW_ROWS = 10_000  # of a frame up to which the streaming engine takes longer: by 1 to 3 ms
@@ -265,7 +264,6 @@ class Trials:
     trial: Part | None
     count: Part | None
     cluster: Part | None = None
-    family: Part | None = None
     run: Part | None = None
     answer: Part | None = None
     truth: Part | None = None
@@ -423,7 +421,6 @@ def bind_roles(log: Log, roles: Roles, *, owner: str = "") -> Trials:
         trial=None if roles.trial is None else columns.part("trial", roles.trial),
         count=None if roles.count is None else columns.part("count", roles.count),
         cluster=None if roles.cluster is None else columns.part("cluster", roles.cluster),
-        family=None if roles.family is None else columns.part("family", roles.family),
         run=None if roles.run is None else columns.part("run", roles.run),
         answer=None if roles.answer is None else columns.part("answer", roles.answer),
         truth=None if roles.truth is None else _truth_part(columns, roles, owner),

@@ -28,7 +28,7 @@ Category = str | int | float | bool
 
 # The roles that are a column.
 COLUMN_ROLES = (
-    *("model", "question", "trial", "category", "count", "cluster", "family", "answer", "truth"),
+    *("model", "question", "trial", "category", "count", "cluster", "answer", "truth"),
     "cost",
     "run",
 )
@@ -58,7 +58,6 @@ class Roles:
     count: Column | None = None
     levels: Iterable[float] | None = None
     cluster: Column | None = None
-    family: Column | None = None
     run: Column | None = None
     run_effects: RunEffects | None = None
     answer: Column | None = None

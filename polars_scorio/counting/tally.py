@@ -51,7 +51,6 @@ from polars_scorio.counting.log import (
     CATEGORY,
     CLUSTER,
     COUNT,
-    FAMILY,
     MISREAD,
     STAND_IN,
     TRIAL,
@@ -135,13 +134,13 @@ def question_tallies(trials: Trials, *, labels: bool = False) -> pl.LazyFrame:
 
     `STATES` is a list of structs of `CATEGORY` and `COUNT`; `ROWS`, `MISSING` and, if trial ids are
     checked, `DIGEST` or `IDS` and `NO_ID`, are numbers. With `labels`, a category has a struct for
-    each label that people gave, and for each family of the model.
+    each label that people gave.
     """
     keys = [*trials.groups, trials.question.name, *cluster_keys(trials)]
     numbers = [_row_number(trials), *_fault_numbers(trials), *id_numbers(trials)]
-    extra = _family_words(trials) if labels else {}
+    extra = {}
     if labels and trials.truth is not None:
-        extra = {TRUTH: trials.truth.without_nan, **extra}
+        extra = {TRUTH: trials.truth.without_nan}
     outcome = [CATEGORY, *extra]
     rows = trials.rows(extra).with_columns(*id_hash(trials))
     cells = rows.group_by(*keys, *outcome).agg(*over_trials(numbers))
@@ -306,31 +305,6 @@ def error_labels(trials: Trials) -> tuple[Need, ...]:
     """The errors among failures, of a log whose labels are a success or a failure."""
     labelled = is_label(trials.category.dtype) and trials.roles.successes is not None
     return (ErrorLabels(),) * labelled
-
-
-@dataclass(frozen=True, slots=True)
-class Families(Need):
-    """The family of the model, null where its rows name none, or several."""
-
-    def tally(self, trials: Trials, classes: Classes) -> Tally:
-        """The family that all rows of a question name."""
-        if trials.family is None:
-            return Tally()
-        number = Number(FAMILY, one_family(), one_family())
-        return Tally(_family_words(trials), numbers=(number,), kept=(FAMILY,))
-
-
-def one_family() -> pl.Expr:
-    """The family that all rows name; null if some name none, or another one."""
-    family = pl.col(FAMILY)
-    one = (family.min() == family.max()) & (family.null_count() == 0)
-    return pl.when(one).then(family.min()).alias(FAMILY)
-
-
-def _family_words(trials: Trials) -> dict[str, pl.Expr]:
-    """The family of each trial as text, as Polars 1.35 has no least categorical word."""
-    part = trials.family
-    return {} if part is None else {FAMILY: part.without_nan.cast(pl.String)}
 
 
 def stray_category(trials: Trials, classes: Classes, members: list[pl.Expr]) -> pl.Expr | None:

@@ -9,28 +9,24 @@ import numpy as np
 import polars as pl
 
 from polars_scorio.arguments import (
-    CHANCE,
     QuestionUnit,
     Unmatched,
     check_choice,
     check_confidence,
-    check_number,
 )
 from polars_scorio.counting.checks import AS_ROWS, WholePlan
 from polars_scorio.counting.log import (
     CLUSTER,
-    FAMILY,
     Log,
     Trials,
     bind_roles,
     result_schema,
 )
 from polars_scorio.counting.roles import Roles
-from polars_scorio.counting.tally import QUESTIONS, Families, one_family
+from polars_scorio.counting.tally import QUESTIONS
 from polars_scorio.decisions.models import aligned_options, per_stratum
 from polars_scorio.maths.array_rows import Floats, Ints, Mask
 from polars_scorio.maths.power import difficulty_shares, removable_share
-from polars_scorio.maths.question_signals import family_means, question_signals
 from polars_scorio.metrics.metric import Bounds, Weights
 from polars_scorio.metrics.weighted import avg
 from polars_scorio.study.request import Request, refuse_judge
@@ -75,7 +71,6 @@ class StratumQuestions:
     size: Ints  # questions that each row stands for, (Q,)
     trials: Ints  # with an outcome, (Q, A)
     outcomes: UnitOutcomes
-    family: Ints | None = None  # of each model, 0, 1, ..., (A,); None if the log has none
 
     @classmethod
     def read(cls, groups: pl.DataFrame, request: Request) -> StratumQuestions:
@@ -87,8 +82,7 @@ class StratumQuestions:
         counts = count_matrix(flat, columns).reshape(*shape, len(columns))
         every = np.ones(len(names), dtype=np.int64)
         outcomes = _outcomes_of(flat, counts, request)
-        family = _families_of(flat, groups, request)
-        return cls(names, every, counts.sum(axis=2), outcomes, family)
+        return cls(names, every, counts.sum(axis=2), outcomes)
 
     @classmethod
     def from_clusters(cls, groups: pl.DataFrame, request: Request) -> StratumQuestions:
@@ -102,8 +96,7 @@ class StratumQuestions:
         start = cluster.rle_id().arg_unique().to_numpy()
         size = np.diff(start, append=len(cluster))
         outcomes = _clustered_outcomes(_outcomes_of(flat, counts, request), start, size)
-        family = _families_of(flat, groups, request)
-        return cls(names, size, np.add.reduceat(counts.sum(axis=2), start), outcomes, family)
+        return cls(names, size, np.add.reduceat(counts.sum(axis=2), start), outcomes)
 
 
 def _question_rows(groups: pl.DataFrame, columns: list[str], order: list[str]) -> pl.DataFrame:
@@ -115,25 +108,6 @@ def _question_rows(groups: pl.DataFrame, columns: list[str], order: list[str]) -
         .filter(pl.sum_horizontal(columns) > 0)
         .sort(*order, _MODEL)
     )
-
-
-def _families_of(flat: pl.DataFrame, groups: pl.DataFrame, request: Request) -> Ints | None:
-    """The family of each model as a number, from rows of questions."""
-    part = request.trials.family
-    if part is None or request.classes.need(Families) is None:
-        return None
-    family = flat.group_by(_MODEL).agg(one_family()).sort(_MODEL)[FAMILY]
-    if number := family.null_count():
-        rows = groups.filter(family.is_null()).select(*request.trials.models).head(1).rows()
-        first = "".join(f", the first is {name!r}" for row in rows for name in row)
-        raise ValueError(
-            f"{number:,} model{'s have' if number > 1 else ' has'} no family or several in "
-            f"{part.name!r}{first}: a model has the same family in all its rows. Give a model "
-            "without relatives a family of its own, for instance with family=pl.coalesce(...) of "
-            "the family and the model."
-        )
-    known = family.unique(maintain_order=True)
-    return family.replace_strict(known, range(len(known))).to_numpy().astype(np.int64)
 
 
 def _outcomes_of(flat: pl.DataFrame, counts: Ints, request: Request) -> UnitOutcomes:
@@ -187,10 +161,6 @@ def _clustered_outcomes(each: UnitOutcomes, start: Ints, size: Ints) -> UnitOutc
     )
 
 
-FALSE_DISCOVERIES = 0.1  # the usual share of good questions among those that are called reversed
-_DISCRIMINATING = 4  # with fewer trials of a question its discrimination is biased by .19 and more
-_DISCRIMINATED = 4  # among fewer models it is close to 1 or -1 whatever the question
-_SIGNALS = ("spread", "rest_correlation", "discrimination", "pvalue", "qvalue")
 _OF_RANGE = ("solved_by", "always_by", "status", "rate_lo", "rate_hi")  # of the range of outcomes
 _QUESTION_COLUMNS: dict[str, pl.DataType] = {
     "trials": pl.UInt64(),
@@ -200,8 +170,6 @@ _QUESTION_COLUMNS: dict[str, pl.DataType] = {
     "status": pl.String(),
     "rate_lo": pl.Float64(),
     "rate_hi": pl.Float64(),
-    **dict.fromkeys(_SIGNALS, pl.Float64()),
-    "reversed": pl.Boolean(),
     "removable": pl.Float64(),
 }
 
@@ -211,13 +179,11 @@ def question_analysis(
     roles: Roles,
     w: Weights | None = None,
     *,
-    fdr: float = FALSE_DISCOVERIES,
     per: QuestionUnit = "question",
     unmatched: Unmatched = "error",
     confidence: float = 0.95,
 ) -> pl.LazyFrame:
     """The plan of the analysis of single questions; see `Scorio.questions`."""
-    fdr = check_number("fdr", fdr, CHANCE)
     check_choice("per", per, QuestionUnit)
     confidence = check_confidence(confidence)
     trials = bind_roles(log, roles)
@@ -227,12 +193,11 @@ def question_analysis(
         if trials.cluster is None:
             raise ValueError('per="cluster" needs clusters: name their column with cluster=')
         unit = {trials.cluster.name: trials.cluster.dtype}
-    names = [*["questions"] * (per == "cluster"), "models", *["families"] * bool(trials.family)]
+    names = [*["questions"] * (per == "cluster"), "models"]
     numbers = dict.fromkeys(names, pl.UInt32())
     schema = result_schema(trials.strata, unit, numbers, _QUESTION_COLUMNS)
     request = average_request(trials, w)
-    request = replace(request, classes=request.classes.needing(Families()))
-    analysis = _Analysis(request, per, fdr, (1 - confidence) / 2, schema)
+    analysis = _Analysis(request, per, (1 - confidence) / 2, schema)
     return per_stratum(named_questions(request, unmatched), trials, analysis, schema)
 
 
@@ -242,21 +207,20 @@ class _Analysis:
 
     request: Request
     per: QuestionUnit
-    fdr: float
     tail: float
     schema: dict[str, pl.DataType]
 
     def __call__(self, groups: pl.DataFrame) -> pl.DataFrame:
-        """A row for each question, or cluster of questions; the most suspect ones first."""
+        """A row for each question, or cluster of questions; the hardest ones first."""
         read = StratumQuestions.from_clusters if self.per == "cluster" else StratumQuestions.read
         table = read(groups, self.request)
         name = next(iter(self.schema))
         rows = pl.DataFrame({name: table.names, "questions": table.size})
-        rows = rows.hstack(_rate_columns(table, self.tail)).hstack(_signal_columns(table))
+        rows = rows.hstack(_rate_columns(table, self.tail))
         removable = removable_share(table.outcomes.mean, table.outcomes.noise)
         rows = rows.with_columns(removable=removable).fill_nan(None)
-        rows = rows.with_columns((pl.col("qvalue") <= self.fdr).alias("reversed"))
-        return rows.select(*self.schema).sort("qvalue", name, nulls_last=True)
+        easy = self.request.trials.roles.lower_is_better
+        return rows.select(*self.schema).sort("rate", name, descending=[easy, False])
 
 
 def _rate_columns(table: StratumQuestions, tail: float) -> pl.DataFrame:
@@ -267,7 +231,6 @@ def _rate_columns(table: StratumQuestions, tail: float) -> pl.DataFrame:
     unseen = (high - low) * -np.expm1(np.log(tail) / trials)  # what may be unseen beyond the trials
     numbers = {
         "models": np.full(questions, models),
-        "families": np.full(questions, models if table.family is None else table.family.max() + 1),
         "trials": trials,
         "rate": outcomes.mean.mean(axis=1),
         "solved_by": ever.sum(axis=1),
@@ -289,18 +252,6 @@ def _rate_columns(table: StratumQuestions, tail: float) -> pl.DataFrame:
     if outcomes.support is None:  # nobody knows which reward is the lowest
         rows = rows.with_columns(pl.lit(None).alias(name) for name in _OF_RANGE)
     return rows.drop("never", "always")
-
-
-def _signal_columns(table: StratumQuestions) -> pl.DataFrame:
-    """How each question relates to the others."""
-    mean, noise = table.outcomes.mean, table.outcomes.noise
-    if table.family is not None:
-        mean, noise = family_means(mean, noise, table.family)
-    signals = question_signals(mean, noise, table.size)
-    few = table.trials.min(axis=1) < _DISCRIMINATING * table.size
-    few |= mean.shape[1] < _DISCRIMINATED
-    columns = {name: getattr(signals, name) for name in _SIGNALS}
-    return pl.DataFrame(columns | {"discrimination": np.where(few, np.nan, signals.discrimination)})
 
 
 def shared_difficulty(log: Log, roles: Roles) -> dict[str, float]:

@@ -12,7 +12,7 @@ from polars_scorio.arguments import Overall
 from polars_scorio.counting.checks import AS_ROWS, IDS, NO_ID, ROWS, mark_problems, refuse_bad
 from polars_scorio.counting.coverage import TOTALS_COLUMNS, coverage, has_totals, with_totals
 from polars_scorio.counting.judge_counts import judge_sample, labelled_sample
-from polars_scorio.counting.log import CATEGORY, CLUSTER, COUNT, FAMILY, TRUTH, Trials, bind_roles
+from polars_scorio.counting.log import CATEGORY, CLUSTER, COUNT, TRUTH, Trials, bind_roles
 from polars_scorio.counting.refusals import identity_rules, refusal_rules, with_identities
 from polars_scorio.counting.roles import Roles
 from polars_scorio.counting.tally import STATES, question_tallies
@@ -66,7 +66,7 @@ _TELLING = 20  # trials of a model, from where on the same outcomes are hardly c
 class LogSummary:
     """Questions, outcomes and repeated ids of a log, from one pass over it.
 
-    `cells` has stratum, model, question (and cluster) as labels, category (and truth, family) and
+    `cells` has stratum, model, question (and cluster) as labels, category (and truth) and
     its trials. `each` has the same keys, repeated ids (null if unchecked) and `TRIALS`. `totals`
     has stratum, model, planned and reported of the runs; `steps` has stratum and `at`, ascending;
     `skipped` names runs that were stopped before their first trial.
@@ -110,7 +110,6 @@ class LogSummary:
         scored = pl.col(COUNT).filter(pl.col(CATEGORY).is_not_null()).sum().cast(pl.Int64)
         ended = rows.group_by(_ROW).agg(scored.alias(TRIALS))
         outcome = {"category": CATEGORY, **({} if trials.truth is None else {"truth": TRUTH})}
-        outcome |= {} if trials.family is None else {"family": FAMILY}
         parts = [pl.col(part).alias(name) for name, part in outcome.items()]
         cells = rows.group_by(_ROW, *parts).agg(
             pl.col(*keys).first(), pl.col(COUNT).sum().cast(pl.Int64).alias("count")
@@ -142,7 +141,6 @@ class LogSummary:
             unscored=asked.unscored,
             validate=False,  # a page has checks of its own
             cluster=None if asked.cluster is None else "cluster",
-            family=None if asked.family is None else "family",
             truth=None if asked.truth is None else "truth",
             judge=None if asked.judge is None else labelled_sample(judge_sample(asked.judge)),
             run_effects=asked.effects,

@@ -1,4 +1,4 @@
-"""Sentences on verdicts of gates, and on questions: never solved, always solved, reversed."""
+"""Sentences on verdicts of gates, and on questions: never solved, always solved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from polars_scorio.display.words import (
     count_of,
     name_list,
     planned_units,
-    probability_text,
     short_name,
     text_list,
 )
@@ -240,9 +239,6 @@ def broken_words(row: Mapping[str, Any], *, lower_is_better: bool) -> str:
 
 
 _LISTED = 8  # questions in a sentence
-# Fewer models, or fewer trials of a question by all of them, find a reversed question in less than
-# a third of the cases: the table of `Scorio.questions`.
-_FEW_MODELS, _FEW_TRIALS = 8, 60
 # Of a status: what is said of the questions that have it, and where none has it.
 _SOLVED = {
     "never": ("never solved by any model", "Each {unit} was solved by some model."),
@@ -258,9 +254,8 @@ _SOLVED_BY_ONE = {
 
 
 def question_sentences(
-    rows: pl.DataFrame, question: str, fdr: float, unit: QuestionUnit = "question",
-    word: str = "right",
-) -> list[str]:  # fmt: skip
+    rows: pl.DataFrame, question: str, unit: QuestionUnit = "question", word: str = "right"
+) -> list[str]:
     """Sentences on the questions of one stratum, from rows of `Scorio.questions`."""
     if rows.is_empty():
         return ["The log has no questions."]
@@ -269,7 +264,7 @@ def question_sentences(
         solved = "solved" if word == "right" else word
         said = [_solved_sentence(rows, question, unit, status).replace("solved", solved)
                 for status in ("never", "always")]  # fmt: skip
-    return [*said, reversed_sentence(rows, question, fdr, unit), *_removable_sentence(rows)]
+    return [*said, *_removable_sentence(rows)]
 
 
 def _removable_sentence(rows: pl.DataFrame) -> list[str]:
@@ -393,58 +388,3 @@ def _solved_sentence(rows: pl.DataFrame, question: str, unit: QuestionUnit, stat
     # A name alone could be read as a count.
     verb, units = ("was", unit) if len(names) == 1 else ("were", f"{unit}s")
     return f"{len(names):,} of {of} {verb} {sentence}: {units} {name_list(names, _LISTED)}."
-
-
-def reversed_sentence(
-    rows: pl.DataFrame, question: str, fdr: float, unit: QuestionUnit = "question"
-) -> str:
-    """Sentence on reversed questions, or on why none can be found."""
-    if rows["qvalue"].null_count() == rows.height:
-        return (
-            f"Whether a {unit} is reversed (strong models fail it, weak ones solve it) cannot be "
-            f"tested with fewer than 4 {_compared_kind(rows)} or 2 {unit}s."
-        )
-    rate = f"false discovery rate {100 * fdr:g} %"
-    reversed_rows = rows.filter("reversed").select(question, "qvalue").rows()
-    if reversed_rows:
-        named = [f"{short_name(name)} (q {_value_equation(q)})" for name, q in reversed_rows]
-        verb, them, units = ("is", "it", unit) if len(named) == 1 else ("are", "them", f"{unit}s")
-        return (
-            f"{count_of(len(reversed_rows), unit)} {verb} reversed, so that strong models fail "
-            f"{them} and weak ones solve {them} ({rate}): {units} {text_list(named, _LISTED)}. "
-            "Check the key first."
-        )
-    if not _finds_reversed(rows):
-        number, trials, kind = *_number_and_trials(rows), _compared_kind(rows)
-        return (
-            f"No {unit} is called reversed, which proves nothing with {number:,} {kind} and "
-            f"{count_of(round(trials / number), 'trial')}: below about 15 {kind} with 4 trials "
-            f"hardly any reversed {unit} is found."
-        )
-    return f"No {unit} is called reversed ({rate})."
-
-
-def _value_equation(q: float) -> str:
-    """A q-value behind its name: ``= 0.02``, or ``< 0.001``.
-
-    >>> _value_equation(0.0204), _value_equation(0.0)
-    ('= 0.020', '< 0.001')
-    """
-    text = probability_text(q)
-    return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
-
-
-def _finds_reversed(rows: pl.DataFrame) -> bool:
-    """Whether a third of the reversed questions and more would be found."""
-    number, trials = _number_and_trials(rows)
-    return number >= _FEW_MODELS and trials >= _FEW_TRIALS
-
-
-def _compared_kind(rows: pl.DataFrame) -> str:
-    """The word for models, or for their families if those are compared."""
-    return "families" if "families" in rows.columns else "models"
-
-
-def _number_and_trials(rows: pl.DataFrame) -> tuple[int, float]:
-    """Number of models or families, and trials of a question by all of them."""
-    return int(rows[_compared_kind(rows)].max() or 0), int(rows["trials"].sum()) / rows.height  # type: ignore[arg-type]  # integers

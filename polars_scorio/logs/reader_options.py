@@ -211,7 +211,7 @@ def log_accessor(
     frame = with_settings(
         frame,
         runs,
-        [*strata, *_column_names(both.get("cluster")), *_column_names(both.get("family"))],
+        [*strata, *_column_names(both.get("cluster"))],
     )
     if retries != "error":
         frame = kept_attempts(frame, runs, _trial_columns(both), retries)

@@ -56,7 +56,7 @@ _SIDE = re.compile(r"([^:'^]+\.json):(.+)", re.DOTALL)
 _BATCH = 20_000  # rows; files with no more of them are read at the call
 _LISTED = 12  # paths of a record in an error
 # Columns that a role of the accessor names by a path.
-_PATH_ROLES = ("cluster", "family", "answer", "truth", "cost")
+_PATH_ROLES = ("cluster", "answer", "truth", "cost")
 Place: TypeAlias = "tuple[int | str, ...]"
 
 
@@ -111,7 +111,7 @@ def records(
     keep
         Here names are paths too; a dict gives a path for each name.
     **roles
-        In `by`, `cluster`, `family`, `answer`, `truth` and `cost` texts are paths; a dict in `by`
+        In `by`, `cluster`, `answer`, `truth` and `cost` texts are paths; a dict in `by`
         names the columns of the strata.
 
     Raises

@@ -235,7 +235,6 @@ class SharedRoles(OutcomeOptions, total=False):
     first: int | None
     levels: Iterable[float] | None
     cluster: Column | None
-    family: Column | None
     answer: Column | None
     truth: Column | None
     judge: JudgeSample | pl.DataFrame | None

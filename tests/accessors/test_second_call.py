@@ -33,7 +33,6 @@ SAID = {
     "count": {"count": "rows"},
     "levels": {"levels": (0.0, 0.5)},
     "cluster": {"cluster": "passage"},
-    "family": {"family": "base"},
     "run": {"run": "seed"},
     "run_effects": {"run_effects": "shared", "run": "seed"},
     "answer": {"answer": "said"},
@@ -73,7 +72,7 @@ def test_a_second_call_keeps_what_it_does_not_name(keyword):
     said = SAID[keyword]
     first = LOG.scorio(**said)
     assert kept(first)[keyword] == said[keyword] != KEYWORDS[keyword]
-    other = {"answer": "other"} if keyword == "family" else {"family": "other"}
+    other = {"cluster": "other"} if keyword == "answer" else {"answer": "other"}
     assert kept(first(**other)) == {**kept(first), **other}
     assert kept(first()) == kept(first)
 

@@ -13,44 +13,38 @@ from tests.decisions.test_question_analysis import planted
 
 
 @pytest.fixture
-def faulty():
-    """The file of a log with two reversed questions, one with a long name."""
+def made():
+    """The file of a log of sixty questions, one with a long name."""
     frame = planted(1, questions=60).frame
     name = pl.format("question-{}", "question")
     long = pl.when(pl.col("question") == 0).then(pl.lit("x" * 80)).otherwise(name)
-    frame.with_columns(question=long).write_parquet("faulty.parquet")
-    return ["questions", "faulty.parquet", "--count", "count"]
+    frame.with_columns(question=long).write_parquet("made.parquet")
+    return ["questions", "made.parquet", "--count", "count"]
 
 
-def test_questions_compares_families(faulty, capsys):
-    assert main([*faulty, "--family", "model % 3 as base"]) == 0
-    assert "fewer than 4 families or 2 questions" in " ".join(capsys.readouterr().out.split())
-
-
-def test_questions_prints_the_most_suspect_ones_and_what_to_buy(faulty, capsys):
-    assert main(faulty) == 0
+def test_questions_prints_those_that_come_out_both_ways_and_what_to_buy(made, capsys):
+    assert main(made) == 0
     printed = capsys.readouterr().out
-    assert "2 questions are reversed" in printed
-    assert "x" * 30 + "…" + "x" * 29 in printed
-    assert "x" * 60 not in printed
+    assert "come out both ways" in printed
     assert " more: --all" in printed
     assert re.search(r"More\s+trials\s+help:\s+they\s+can\s+remove\s+up\s+to\s+\d+", printed)
-    assert main([*faulty, "--all"]) == 0
-    assert "more: --all" not in capsys.readouterr().out
-
-
-def test_a_rate_and_strata_can_be_chosen(faulty, capsys):
-    assert main([*faulty, "--by", "stratum", "--fdr", "1e-30"]) == 0
+    assert main([*made, "--all"]) == 0
     printed = capsys.readouterr().out
-    assert "  stratum 0: " in printed
-    assert "No question is called reversed" in printed
+    assert "more: --all" not in printed
+    assert "x" * 30 + "…" + "x" * 29 in printed
+    assert "x" * 60 not in printed
 
 
-def test_clusters_have_a_row_each(faulty, capsys):
-    frame = pl.read_parquet("faulty.parquet")
+def test_strata_can_be_chosen(made, capsys):
+    assert main([*made, "--by", "stratum"]) == 0
+    assert "  stratum 0: " in capsys.readouterr().out
+
+
+def test_clusters_have_a_row_each(made, capsys):
+    frame = pl.read_parquet("made.parquet")
     cluster = pl.col("question").str.slice(-1)
-    frame.with_columns(passage=cluster).write_parquet("faulty.parquet")
-    assert main([*faulty, "--cluster", "passage", "--per", "cluster"]) == 0
+    frame.with_columns(passage=cluster).write_parquet("made.parquet")
+    assert main([*made, "--cluster", "passage", "--per", "cluster"]) == 0
     printed = capsys.readouterr().out
     assert "No cluster was solved by every model in every trial." in printed
     assert "questions" in printed
@@ -75,8 +69,8 @@ def test_the_log_is_read_once(capsys):
     counted = Scorio(frame.map_batches(seen, projection_pushdown=False, schema=schema))(
         count="count"
     )
-    asked = command_parser("questions").parse_args(["questions", "faulty.parquet"])
-    run_questions(counted, asked, "polars-scorio questions faulty.parquet")
+    asked = command_parser("questions").parse_args(["questions", "made.parquet"])
+    run_questions(counted, asked, "polars-scorio questions made.parquet")
     assert "come out both ways" in capsys.readouterr().out
     assert len(reads) == 1
 
@@ -113,7 +107,7 @@ def test_steps_are_in_their_order_and_the_title_says_of_which_it_is(capsys):
     assert "about these 8 questions" in printed
 
 
-def test_formats_for_programs_have_all_questions_and_columns(faulty, capsys):
-    assert main([*faulty, "--by", "stratum", "--format", "json"]) == 0
-    rows = pl.read_parquet("faulty.parquet").scorio(by="stratum", count="count").questions()
+def test_formats_for_programs_have_all_questions_and_columns(made, capsys):
+    assert main([*made, "--by", "stratum", "--format", "json"]) == 0
+    rows = pl.read_parquet("made.parquet").scorio(by="stratum", count="count").questions()
     assert json.loads(capsys.readouterr().out) == json.loads(rows.write_json())

@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polars_scorio.display.sentences import question_sentences, reversed_sentence
+from polars_scorio.display.sentences import question_sentences
 from tests.decisions.counted import counted
 
 
@@ -20,14 +20,10 @@ def faulty():
     return analysed(c, 8)
 
 
-def test_questions_are_named_with_the_q_values_of_the_reversed_ones(faulty):
-    never, always, reverse, more = question_sentences(faulty, "question", 0.1)
+def test_questions_at_both_ends_are_named(faulty):
+    never, always, more = question_sentences(faulty, "question")
     assert never == "1 of 6 questions was never solved by any model: question 0."
     assert always == "1 of 6 questions was solved by every model in every trial: question 1."
-    assert reverse == (
-        "1 question is reversed, so that strong models fail it and weak ones solve it (false "
-        "discovery rate 10 %): question 5 (q < 0.001). Check the key first."
-    )
     assert more == (
         "More trials can remove only 27 % of the variance of a difference on other questions; more "
         "questions can remove all of it."
@@ -35,7 +31,7 @@ def test_questions_are_named_with_the_q_values_of_the_reversed_ones(faulty):
 
 
 def test_more_trials_help_if_models_are_good_at_the_same_questions():
-    *_, more = question_sentences(analysed([[1, 2, 3], [2, 3, 4]]), "question", 0.1)
+    *_, more = question_sentences(analysed([[1, 2, 3], [2, 3, 4]]), "question")
     assert more == (
         "More trials help: they can remove up to 100 % of the variance of a difference on other "
         "questions."
@@ -44,7 +40,7 @@ def test_more_trials_help_if_models_are_good_at_the_same_questions():
 
 def test_several_questions_at_an_end_are_counted_and_named():
     rows = analysed([[0, 0, 1, 4, 4, 4], [0, 0, 2, 4, 4, 4], [0, 0, 3, 4, 4, 4]])
-    never, always, *_ = question_sentences(rows, "question", 0.1)
+    never, always, *_ = question_sentences(rows, "question")
     assert never == "2 of 6 questions were never solved by any model: questions 0 and 1."
     assert (
         always
@@ -53,36 +49,18 @@ def test_several_questions_at_an_end_are_counted_and_named():
 
 
 def test_no_question_at_either_end_is_said_plainly():
-    never, always, *_ = question_sentences(analysed([[1, 2], [2, 3], [3, 1]]), "question", 0.1)
+    never, always, *_ = question_sentences(analysed([[1, 2], [2, 3], [3, 1]]), "question")
     assert never == "Each question was solved by some model."
     assert always == "No question was solved by every model in every trial."
-
-
-@pytest.mark.parametrize(
-    ("models", "trials", "proof"), [(8, 4, False), (7, 64, False), (15, 4, True), (25, 8, True)]
-)
-def test_finding_nothing_says_whether_something_could_have_been_found(models, trials, proof):
-    rising = np.linspace(0, trials, models).round().astype(int)
-    sentence = reversed_sentence(analysed(np.stack([rising] * 5, 1), trials), "question", 0.1)
-    if proof:
-        assert sentence == "No question is called reversed (false discovery rate 10 %)."
-    else:
-        assert f"proves nothing with {models} models and {trials} trials" in sentence
-
-
-def test_what_cannot_be_tested_is_said():
-    sentence = reversed_sentence(analysed([[0, 1], [2, 4], [4, 3]]), "question", 0.1)
-    assert "cannot be tested with fewer than 4 models or 2 questions" in sentence
 
 
 def test_rewards_of_an_unknown_range_have_no_sentence_on_successes():
     rows = pl.DataFrame(
         {"model": ["a", "b"] * 2, "question": [1, 1, 2, 2], "category": [0.1, 0.4, 2.0, 3.0]}
     )
-    sentences = question_sentences(rows.scorio(trial=None).questions(), "question", 0.1)
-    assert len(sentences) == 1
-    assert "cannot be tested" in sentences[0]
+    sentences = question_sentences(rows.scorio(trial=None).questions(), "question")
+    assert sentences == []
 
 
 def test_no_question_is_said_too(faulty):
-    assert question_sentences(faulty.clear(), "question", 0.1) == ["The log has no questions."]
+    assert question_sentences(faulty.clear(), "question") == ["The log has no questions."]

@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_scorio.counting.log import collected_together
 from polars_scorio.decisions.compare import compare
-from polars_scorio.decisions.question_analysis import FALSE_DISCOVERIES, question_analysis
+from polars_scorio.decisions.question_analysis import question_analysis
 from polars_scorio.display.finding import (
     Board,
     Gap,
@@ -691,7 +691,6 @@ class QuestionFacts:
     scores: Floats
     never: list[str]
     always: list[str]
-    against: list[str]  # reversed ones: strong models fail them
     mixed: list[str]  # both ways for the first model, the nearest to a coin toss first
     trials: int  # of a question, the fewest
     judged: bool
@@ -724,13 +723,11 @@ class QuestionFacts:
         }  # fmt: skip
         first = share[0]
         both = np.flatnonzero((first > _SAME) & (first < 1 - _SAME) & (not rewards))
-        against = rows.filter(pl.col("reversed")).select(status).to_series().to_list()
         return cls(
             names,
             np.clip(share, 0, 1),
             of["never"],
             of["always"],
-            against,
             [names[each] for each in both[np.argsort(np.abs(first[both] - 0.5), kind="stable")]],
             main.fewest,
             judged,
@@ -780,7 +777,6 @@ def questions_section(sheet: Sheet, facts: QuestionFacts) -> Section:
         {
             heads[0]: facts.never,
             heads[1]: facts.always,
-            f"Speak against the ranking (FDR {100 * FALSE_DISCOVERIES:g} %)": facts.against,
             f"Sometimes {facts.word} for {named(models[0])}, nearest to half first": facts.mixed
             if facts.trials > 1
             else [],
